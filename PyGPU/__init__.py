@@ -1,0 +1,40 @@
+"""PyGPU: the lightest way to drive a GPU from Python.
+
+``import PyGPU`` gives the low level (``cudaMalloc``, ``DeviceArray_float64``, ``cudaStream_t``; every
+call answers with a ``cudaError_t``) and the arrays of ``PyGPU.gpuarray``. ``python -m PyGPU`` tells
+which target is in use and why.
+"""
+
+import os as _os
+import warnings as _warnings
+
+from PyGPU import _targets, errors, gpuarray
+from PyGPU._targets import HostFallbackWarning
+from PyGPU._targets import core as _core
+from PyGPU._typed import classes as _classes
+from PyGPU.gpuarray import *  # noqa: F403
+
+if _targets.fallback:
+    _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
+
+__version__ = _core.__version__
+VERSION_TEXT = __version__
+VERSION_STATUS = ""
+VERSION = tuple(int(part) for part in __version__.split("."))
+major_version, minor_version, release_version = VERSION
+
+# The low level: everything public of the compiled module, and its classes for each dtype.
+globals().update({name: value for name, value in vars(_core).items() if not name.startswith("_")})
+globals().update(_classes)
+
+
+def get_include():
+    """Folder of the C++ headers, for ``-I``: users' kernels include <PyGPU/gpu.h>."""
+    here = _os.path.dirname(_os.path.abspath(__file__))
+    installed = _os.path.join(here, "include")
+    return installed if _os.path.isdir(installed) else _os.path.join(_os.path.dirname(here), "include")
+
+
+def get_library_dir():
+    """Folder of libPyGPU_host.so, for ``-L``: what users' kernels link to on the host target."""
+    return _os.path.dirname(_os.path.abspath(__file__))

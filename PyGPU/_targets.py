@@ -1,0 +1,123 @@
+"""Which target this process uses: the choice, its reasons, and the loaded module.
+
+The look for a device is cheap (device nodes, the driver's library, visibility variables) and makes no
+runtime call: importing PyGPU never creates a context.
+"""
+
+import ctypes
+import glob
+import importlib
+import importlib.util
+import os
+from types import ModuleType
+
+TARGETS = ("cuda", "hip", "host")  # in the order of preference
+NO_GPU = "no GPU target can be used"
+
+
+class HostFallbackWarning(UserWarning):
+    """No GPU target could be used, so PyGPU runs on the host machine."""
+
+
+def is_built(target: str) -> bool:
+    """Was this target compiled into the installation?"""
+    return importlib.util.find_spec(f"PyGPU._{target}") is not None
+
+
+def _hidden(*variables: str) -> "str | None":
+    """The visibility variable that hides every device, if one does."""
+    for name in variables:
+        value = os.environ.get(name)
+        if value is not None and value.strip() in ("", "-1", "NoDevFiles"):
+            return f"{name}={value!r} hides every device"
+    return None
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def why_no_device(target: str) -> "str | None":
+    """Why a GPU target has no device here, or None where it seems to have one."""
+    if target == "host":
+        return None
+    if target == "cuda":
+        nodes = ("/dev/nvidia[0-9]*", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu/igpu0/*")
+        hidden = _hidden("CUDA_VISIBLE_DEVICES")
+        if hidden:
+            return hidden
+        if not any(glob.glob(node) for node in nodes):
+            return "no NVIDIA device node (/dev/nvidia0)"
+        return None if _loads("libcuda.so.1") else "NVIDIA's driver library libcuda.so.1 is not found"
+    hidden = _hidden("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+    if hidden:
+        return hidden
+    if not os.path.exists("/dev/kfd"):
+        return "no AMD device node (/dev/kfd)"
+    return None if glob.glob("/dev/dri/renderD*") else "no AMD device node (/dev/dri/renderD*)"
+
+
+def load(target: str) -> ModuleType:
+    """Import the compiled module of a target."""
+    return importlib.import_module(f"PyGPU._{target}")
+
+
+def _explicit(target: str) -> ModuleType:
+    if target not in TARGETS:
+        raise ImportError(f"PYGPU_TARGET={target!r}: expected one of {', '.join(TARGETS)}")
+    if not is_built(target):
+        built = ", ".join(t for t in TARGETS if is_built(t))
+        wish = {"hip": "PYBIND_GPU_TARGET=gfx90a"}.get(target, f"PYBIND_GPU_TARGET={target}")
+        raise ImportError(
+            f"PYGPU_TARGET={target}: this installation has only {built}; "
+            f"install with {wish} (an AMD architecture chooses hip)"
+        )
+    return load(target)
+
+
+def _first_usable() -> "tuple[ModuleType, dict[str, str]]":
+    """The first built target with a device (host always has one), and why those before it fail."""
+    refused = {}
+    for target in TARGETS:
+        why = why_no_device(target) if is_built(target) else "not built"
+        if why is None:
+            try:
+                return load(target), refused
+            except ImportError as error:  # a vendor library that is not there
+                why = f"its libraries do not load: {error}"
+        refused[target] = why
+    raise ImportError(
+        "PyGPU has no compiled target to run on ("
+        + "; ".join(f"{target}: {why}" for target, why in refused.items())
+        + "); install it with 'pip install .' from its source folder"
+    )
+
+
+def choose() -> "tuple[ModuleType, str, dict[str, str]]":
+    """The module to use, why it was chosen, and why each other target was not."""
+    asked = os.environ.get("PYGPU_TARGET", "").strip().lower()
+    if asked:
+        module = _explicit(asked)
+        return module, f"PYGPU_TARGET={asked}", {t: "not asked for" for t in TARGETS if t != asked}
+    module, refused = _first_usable()
+    if module.target != "host":
+        for target in TARGETS[TARGETS.index(module.target) + 1 :]:
+            refused[target] = f"{module.target} comes first"
+        return module, "the first built target with a device", refused
+    return module, NO_GPU, refused
+
+
+core, reason, refused = choose()
+
+#: What to tell a user who may have expected a GPU; None where there is nothing to tell.
+fallback = None
+if reason == NO_GPU:
+    fallback = (
+        "PyGPU runs on the host machine, without a GPU ("
+        + "; ".join(f"{target}: {why}" for target, why in refused.items())
+        + "). Set PYGPU_TARGET=host to choose this and silence the warning."
+    )

@@ -1,0 +1,46 @@
+"""What the benchmarks share: timing in one process, peers that are installed, a table and JSON."""
+
+import argparse
+import importlib
+import json
+import platform
+import statistics
+import time
+
+
+def median_seconds(work, number, repeat=7):
+    """Median over `repeat` rounds of the time of one of `number` calls, after a warm-up."""
+    for _ in range(max(1, number // 10)):
+        work()
+    rounds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        for _ in range(number):
+            work()
+        rounds.append((time.perf_counter() - start) / number)
+    return statistics.median(rounds)
+
+
+def peer(name):
+    """The module, or None where it is not installed or has no device."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def report(title, unit, rows, device):
+    """Print the rows {work: {library: value}} as a table; write JSON if --json FILE was given."""
+    parser = argparse.ArgumentParser(description=title)
+    parser.add_argument("--json", help="also write the figures to this file")
+    arguments = parser.parse_args()
+    libraries = sorted({name for row in rows.values() for name in row}, key=lambda n: n != "PyGPU")
+    print(f"{title} ({unit}) on {device}, Python {platform.python_version()}, {time.strftime('%F')}")
+    print(f"{'':34}" + "".join(f"{name:>12}" for name in libraries))
+    for work, row in rows.items():
+        cells = "".join(f"{row[n]:12.3g}" if n in row else f"{'-':>12}" for n in libraries)
+        print(f"{work:34}{cells}")
+    if arguments.json:
+        facts = {"title": title, "unit": unit, "device": device, "rows": rows}
+        with open(arguments.json, "w") as file:
+            json.dump({**facts, "date": time.strftime("%F")}, file, indent=2)

@@ -1,0 +1,53 @@
+// The C++ core of GPUArray: a layout over device memory. Views share the memory. Everything here
+// throws DeviceError.
+#pragma once
+
+#include <memory>
+
+#include "layout.h"
+#include "memory.h"
+
+namespace PyGPU {
+
+class Array {
+ public:
+  Array() = default;
+  // New memory, uninitialised.
+  static Array empty(const Layout& layout);
+  // Memory that somebody else answers for.
+  static Array borrow(const Layout& layout, void* address);
+
+  Array view(const Layout& layout, Index offset = 0) const;
+
+  const Layout& layout() const { return layout_; }
+  void* address() const { return data_; }  // of the first element; null if there are no elements
+  int device() const { return device_; }
+  const std::shared_ptr<Storage>& storage() const { return storage_; }
+  // Throws if the memory was freed under the array.
+  void require_alive() const;
+
+  void zero() const;
+  // Elements of the same shape and item size, whatever the layouts.
+  void copy_from(const Array& src, const StreamRef& stream = {}) const;
+  // A packed copy in the layout's image.
+  Array pack(const StreamRef& stream = {}) const;
+  // The same on another device. Blocking.
+  Array on_device(int device) const;
+
+  // To and from host memory that holds the layout's image, linear. Blocking.
+  void upload(const void* image) const;
+  void download(void* image) const;
+  // The same in the order of `stream`; the caller keeps the host memory until it is done.
+  void upload_async(const void* image, const StreamRef& stream) const;
+  void download_async(void* image, const StreamRef& stream) const;
+
+ private:
+  void* dense_start() const;  // the lowest address of a dense array
+
+  Layout layout_;
+  char* data_ = nullptr;
+  int device_ = 0;
+  std::shared_ptr<Storage> storage_;
+};
+
+}  // namespace PyGPU

@@ -1,0 +1,25 @@
+// The calling thread's current device.
+#pragma once
+
+#include "error.h"
+#include "unique_handle.h"
+
+namespace PyGPU {
+
+// Throws DeviceError where there is no device, or after a fork.
+int current_device();
+
+struct RestoreDevice {
+  struct Handle {
+    int device = -1;
+    bool operator==(const Handle& other) const { return device == other.device; }
+  };
+  static constexpr const char* name = "the choice of device";
+  static cudaError_t release(Handle previous) { return cudaSetDevice(previous.device); }
+};
+
+// While it lives, `device` is current. Costs nothing more than a look where it is already.
+using DeviceGuard = UniqueHandle<RestoreDevice>;
+DeviceGuard use_device(int device);
+
+}  // namespace PyGPU

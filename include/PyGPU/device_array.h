@@ -1,0 +1,49 @@
+// DeviceArray: the low level's twin of a host buffer and a device block. Nothing happens unless it
+// is asked for, and every step answers with a Status.
+#pragma once
+
+#include <memory>
+
+#include "layout.h"
+#include "memory.h"
+#include "pointer.h"
+
+namespace PyGPU {
+
+class DeviceArray {
+ public:
+  // Its own zeroed host memory, packed in `order`.
+  DeviceArray(const DType& dtype, Axes shape, Order order);
+  // Somebody's host memory, contiguous in C or Fortran order, kept alive by `owner`.
+  DeviceArray(const DType& dtype, Layout layout, void* host, bool read_only,
+              std::shared_ptr<const void> owner);
+  // The memory behind a pointer, as the host side or the device side, whichever it points to.
+  DeviceArray(Pointer pointer, Axes shape, Order order);
+
+  Status allocate();  // the device side; a second time is no error and changes nothing
+  Status to_device();
+  Status to_host();
+
+  const DType& dtype() const { return *dtype_; }
+  const Layout& layout() const { return layout_; }
+  Pointer host_data() const;
+  Pointer device_data() const;
+  bool allocated() const { return device_address() != nullptr || layout_.nbytes() == 0; }
+  bool read_only() const { return read_only_; }
+  const Status& last_status() const { return last_; }
+
+ private:
+  void* device_address() const;
+  Status copy(const char* call, bool up);
+
+  const DType* dtype_;
+  Layout layout_;
+  void* host_ = nullptr;
+  bool read_only_ = false;
+  std::shared_ptr<const void> host_owner_;
+  std::shared_ptr<Memory> device_memory_;
+  Pointer borrowed_device_;
+  Status last_;
+};
+
+}  // namespace PyGPU

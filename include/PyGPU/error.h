@@ -1,0 +1,55 @@
+// Outcomes of device calls: a value at the low level (Status), an exception above it (DeviceError).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "gpu.h"
+
+namespace PyGPU {
+
+// What a device call returned. `detail` says what this library knows beyond the runtime's code: the
+// argument at fault, its value, what was expected.
+struct Status {
+  cudaError_t code = cudaSuccess;
+  std::string detail;
+
+  Status() = default;
+  Status(cudaError_t code_, std::string detail_ = {}) : code(code_), detail(std::move(detail_)) {}
+
+  bool failed() const { return code != cudaSuccess; }
+};
+
+class DeviceError : public std::runtime_error {
+ public:
+  DeviceError(std::string call_, Status status_)
+      : std::runtime_error(call_ + " failed: " + cudaGetErrorString(status_.code) +
+                           (status_.detail.empty() ? "" : " - " + status_.detail)),
+        call(std::move(call_)),
+        status(std::move(status_)) {}
+
+  std::string call;
+  Status status;
+};
+
+// The way from the low level to the high one. The thread's last error is taken back, so that it
+// does not show up again at a later, innocent call.
+inline void check(const char* call, Status status) {
+  if (!status.failed()) return;
+  (void)cudaGetLastError();
+  throw DeviceError(call, std::move(status));
+}
+
+// Call before the runtime is used. False in a child that fork() made of a process which had used
+// it: the parent's device state is of no use there.
+bool enter_runtime();
+// What every call answers then.
+Status forked_status();
+// The same question, without using the runtime.
+bool forked();
+
+// Destructors cannot throw: they say one line on stderr, and nothing while the process goes down.
+void report_failed_release(const char* what, cudaError_t error) noexcept;
+
+}  // namespace PyGPU

@@ -1,0 +1,134 @@
+// Where an array's elements lie: shape and byte strides, and the arithmetic of views. A pure value:
+// no memory, no device. Semantics are NumPy's unless a function says otherwise; errors are
+// std::invalid_argument (ValueError) and std::out_of_range (IndexError).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace PyGPU {
+
+using Index = std::int64_t;
+
+// A short list of numbers, one for each axis, without an allocation.
+class Axes {
+ public:
+  static constexpr int capacity = 32;
+
+  Axes() = default;
+  Axes(std::initializer_list<Index> values) {
+    for (Index value : values) push_back(value);
+  }
+  Axes(const Axes& other) { *this = other; }
+  Axes& operator=(const Axes& other) {
+    size_ = other.size_;
+    for (int i = 0; i < size_; ++i) values_[i] = other.values_[i];
+    return *this;
+  }
+
+  int size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Index operator[](int i) const { return values_[i]; }
+  Index& operator[](int i) { return values_[i]; }
+  const Index* begin() const { return values_; }
+  const Index* end() const { return values_ + size_; }
+  bool operator==(const Axes& other) const;
+  bool operator!=(const Axes& other) const { return !(*this == other); }
+
+  void push_back(Index value);
+  std::string text() const;  // "(2, 3)"
+
+ private:
+  int size_ = 0;
+  Index values_[capacity];
+};
+
+enum class Order { c, f };
+
+// One item of an index expression: a[3, 1:5, ..., None].
+struct IndexItem {
+  enum class Kind { integer, slice, ellipsis, new_axis } kind;
+  Index start = 0, stop = 0, step = 1;  // an integer is in start
+  bool has_start = false, has_stop = false;
+};
+
+class Layout;
+struct View;  // a Layout and where it begins
+
+class Layout {
+ public:
+  Layout() = default;                                                // 0-d, one element of no size
+  Layout(Axes shape, std::size_t itemsize, Order order = Order::c);  // packed
+  Layout(Axes shape, Axes strides, std::size_t itemsize);
+
+  const Axes& shape() const { return shape_; }
+  const Axes& strides() const { return strides_; }
+  std::size_t itemsize() const { return itemsize_; }
+  int ndim() const { return shape_.size(); }
+  Index size() const { return size_; }
+  std::size_t nbytes() const { return std::size_t(size_) * itemsize_; }
+
+  // Strides of axes of length one do not count; an array without elements is both.
+  bool c_contiguous() const;
+  bool f_contiguous() const;
+  bool contiguous() const { return c_contiguous() || f_contiguous(); }
+
+  // The bytes reached, relative to the first element: [first, second).
+  std::pair<Index, Index> extent() const;
+
+  View index(const std::vector<IndexItem>& items) const;
+
+  // Reading the memory in `order`, which need not be the array's own: PyCUDA's reshape. One length
+  // may be -1. Throws std::runtime_error unless contiguous.
+  Layout reshape(Axes shape, Order order) const;
+  Layout ravel() const { return reshape({-1}, Order::c); }
+  // The axis of smallest stride is measured anew; the others stay.
+  Layout view(std::size_t itemsize) const;
+  Layout transpose(const Axes& axes) const;
+  Layout transpose() const;  // all axes reversed
+  Layout squeeze() const;
+
+  // Packed, with the axes in the same order in memory ("K" order of NumPy).
+  Layout packed(std::size_t itemsize) const;
+  Layout packed() const { return packed(itemsize_); }
+
+  // The gaps closed up, the order and direction of the axes kept: what the elements look like after
+  // a linear copy. An array that is its own image is dense.
+  View image() const;
+  bool dense() const;
+
+  // The same memory told as simply as it can be: axes by falling stride, all strides positive,
+  // neighbours merged. For a dense array, one axis.
+  View canonical() const;
+
+ private:
+  void count();
+
+  Axes shape_, strides_;
+  std::size_t itemsize_ = 0;
+  Index size_ = 1;
+};
+
+struct View {
+  Layout layout;
+  Index offset;  // bytes from the old first element to the new one
+};
+
+// How to copy between two layouts of one shape by pitched copies. Each of them moves `rows` runs of
+// `width` bytes that lie `dst_pitch` and `src_pitch` apart; the remaining axes are looped over.
+struct CopyPlan {
+  Axes loop_shape, loop_dst, loop_src;
+  Index dst_offset = 0, src_offset = 0;
+  std::size_t width = 0, rows = 1;
+  Index dst_pitch = 0, src_pitch = 0;
+
+  std::size_t calls() const;  // pitched copies needed
+};
+CopyPlan plan_copy(const Layout& dst, const Layout& src);
+
+}  // namespace PyGPU

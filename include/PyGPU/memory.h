@@ -1,0 +1,65 @@
+// Blocks of memory of every kind, each released the way it was taken.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "stream.h"
+#include "unique_handle.h"
+
+namespace PyGPU {
+
+enum class MemoryKind {
+  host,    // pageable, zeroed
+  pinned,  // page-locked host memory
+  device,  // cudaMalloc
+  pooled,  // cudaMallocAsync: from the runtime's pool, in the null stream's order
+};
+
+struct MemoryTraits {
+  struct Handle {
+    void* address = nullptr;
+    std::size_t nbytes = 0;
+    MemoryKind kind = MemoryKind::host;
+    int device = 0;
+    bool operator==(const Handle& other) const { return address == other.address; }
+  };
+  static constexpr const char* name = "memory";
+  static cudaError_t release(Handle handle);
+};
+
+using Memory = UniqueHandle<MemoryTraits>;
+
+// Take `nbytes` on the current device. Zero bytes are no memory and no error.
+Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
+
+// Device memory of an array, shared by its views, freed with the last of them. Pooled memory is
+// freed in the order of the null stream, after the work of every other stream that used it.
+class Storage {
+ public:
+  // From the pool where the device has one, by cudaMalloc elsewhere. Out of memory: gives back what
+  // the pool holds, asks `reclaim` to drop garbage, tries once more, then throws DeviceError with
+  // the state of the memory.
+  static std::shared_ptr<Storage> take(std::size_t nbytes);
+  // `reclaim` runs when memory is short; the bindings make it Python's garbage collector.
+  static void on_shortage(std::function<void()> reclaim);
+
+  void* address() const { return memory_.get().address; }
+  std::size_t nbytes() const { return memory_.get().nbytes; }
+  int device() const { return memory_.get().device; }
+  bool alive() const { return bool(memory_); }
+  // To be called once work that uses this memory is on `stream`.
+  void used_on(const StreamRef& stream);
+  // Free it now, whoever else holds it.
+  Status free();
+
+ private:
+  cudaError_t join_streams();
+
+  std::vector<StreamRef> used_on_;  // besides those that the null stream waits for anyway
+  Memory memory_;
+};
+
+}  // namespace PyGPU

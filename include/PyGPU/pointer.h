@@ -1,0 +1,24 @@
+// A typed address as a value, with what is known of it: how many elements, which side, who owns it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "dtypes.h"
+
+namespace PyGPU {
+
+struct Pointer {
+  void* address = nullptr;
+  const DType* dtype = nullptr;
+  std::size_t count = 0;  // elements that may be reached; 0: not known
+  bool on_host = false;
+  std::shared_ptr<const void> owner;  // keeps the memory alive; null for a borrowed address
+
+  std::uintptr_t number() const { return reinterpret_cast<std::uintptr_t>(address); }
+  // May the host read and write there? Only for host memory of known extent.
+  bool is_safe() const { return on_host && address && count > 0; }
+};
+
+}  // namespace PyGPU

@@ -1,0 +1,49 @@
+// Ownership, written once: a movable handle that is released exactly once.
+#pragma once
+
+#include <utility>
+
+#include "error.h"
+
+namespace PyGPU {
+
+// Traits give
+//   using Handle        - a copyable value; a value-initialised one (Handle{}) owns nothing
+//   static name         - what it is, for the line that reports a failed release
+//   static release(h)   - returns a cudaError_t
+template <class Traits>
+class UniqueHandle {
+ public:
+  using Handle = typename Traits::Handle;
+
+  UniqueHandle() = default;
+  explicit UniqueHandle(Handle handle) : handle_(handle) {}
+  UniqueHandle(UniqueHandle&& other) noexcept : handle_(std::exchange(other.handle_, Handle{})) {}
+  UniqueHandle& operator=(UniqueHandle&& other) noexcept {
+    if (this != &other) {
+      close();
+      handle_ = std::exchange(other.handle_, Handle{});
+    }
+    return *this;
+  }
+  ~UniqueHandle() { close(); }
+
+  const Handle& get() const { return handle_; }
+  explicit operator bool() const { return !(handle_ == Handle{}); }
+
+  // Release now and learn the outcome. A forked child has nothing that it could release.
+  cudaError_t reset() {
+    if (!*this) return cudaSuccess;
+    const Handle handle = std::exchange(handle_, Handle{});
+    return forked() ? cudaSuccess : Traits::release(handle);
+  }
+
+ private:
+  void close() noexcept {
+    if (const cudaError_t error = reset()) report_failed_release(Traits::name, error);
+  }
+
+  Handle handle_{};
+};
+
+}  // namespace PyGPU

@@ -1,0 +1,32 @@
+// The `cuda` target: NVIDIA's runtime as it is, CUDA 11.2 or newer (stream-ordered memory).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <string>
+
+#include "cuda_numbers.h"
+
+static_assert(CUDART_VERSION >= 11020, "PyGPU needs CUDA 11.2 or newer");
+
+#define PYGPU_TARGET_NAME "cuda"
+#define PYGPU_HAVE_GPU 1
+
+#define PYGPU_LAUNCH(kernel, grid, block, shared, stream) kernel<<<grid, block, shared, stream>>>
+#define PYGPU_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
+
+namespace PyGPU {
+// What a compiler calls the device.
+inline std::string architecture_name(const cudaDeviceProp& properties) {
+  return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+}
+
+// The device's identity, 16 bytes.
+inline cudaError_t device_uuid(char* bytes, int device) {
+  cudaDeviceProp properties{};
+  const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  std::memcpy(bytes, properties.uuid.bytes, 16);
+  return error;
+}
+}  // namespace PyGPU

@@ -1,0 +1,280 @@
+// The `hip` target: CUDA's runtime vocabulary over AMD's HIP runtime (ROCm 5.2 or newer).
+#pragma once
+
+#if !defined(__HIP_PLATFORM_AMD__)
+#define __HIP_PLATFORM_AMD__ 1
+#endif
+#include <hip/hip_runtime.h>
+
+#include <cstring>
+#include <string>
+
+#include "cuda_numbers.h"
+
+#define PYGPU_TARGET_NAME "hip"
+#define PYGPU_HAVE_GPU 1
+
+#define PYGPU_LAUNCH(kernel, grid, block, shared, stream) kernel<<<grid, block, shared, stream>>>
+#define PYGPU_DYNAMIC_SHARED(type, name) HIP_DYNAMIC_SHARED(type, name)
+
+// The same word after the prefix.
+#define cudaStream_t hipStream_t
+#define cudaEvent_t hipEvent_t
+#define cudaMemPool_t hipMemPool_t
+#define cudaMemPoolAttr hipMemPoolAttr
+#define cudaMemcpyKind hipMemcpyKind
+#define cudaMemcpyHostToHost hipMemcpyHostToHost
+#define cudaMemcpyHostToDevice hipMemcpyHostToDevice
+#define cudaMemcpyDeviceToHost hipMemcpyDeviceToHost
+#define cudaMemcpyDeviceToDevice hipMemcpyDeviceToDevice
+#define cudaMemcpyDefault hipMemcpyDefault
+#define cudaStreamDefault hipStreamDefault
+#define cudaStreamNonBlocking hipStreamNonBlocking
+#define cudaStreamPerThread hipStreamPerThread
+#define cudaEventDefault hipEventDefault
+#define cudaEventBlockingSync hipEventBlockingSync
+#define cudaEventDisableTiming hipEventDisableTiming
+#define cudaEventInterprocess hipEventInterprocess
+#define cudaHostRegisterDefault hipHostRegisterDefault
+#define cudaHostRegisterPortable hipHostRegisterPortable
+#define cudaHostRegisterMapped hipHostRegisterMapped
+#define cudaHostRegisterIoMemory hipHostRegisterIoMemory
+#define cudaMemAttachGlobal hipMemAttachGlobal
+#define cudaMemAttachHost hipMemAttachHost
+#define cudaMemAttachSingle hipMemAttachSingle
+#define cudaDeviceScheduleAuto hipDeviceScheduleAuto
+#define cudaDeviceScheduleSpin hipDeviceScheduleSpin
+#define cudaDeviceScheduleYield hipDeviceScheduleYield
+#define cudaDeviceScheduleBlockingSync hipDeviceScheduleBlockingSync
+#define cudaDeviceMapHost hipDeviceMapHost
+#define cudaDeviceLmemResizeToMax hipDeviceLmemResizeToMax
+#define cudaIpcMemHandle_t hipIpcMemHandle_t
+#define cudaIpcEventHandle_t hipIpcEventHandle_t
+#define cudaFuncCachePreferNone hipFuncCachePreferNone
+#define cudaFuncCachePreferShared hipFuncCachePreferShared
+#define cudaFuncCachePreferL1 hipFuncCachePreferL1
+#define cudaFuncCachePreferEqual hipFuncCachePreferEqual
+#define cudaLimitPrintfFifoSize hipLimitPrintfFifoSize
+#define cudaLimitMallocHeapSize hipLimitMallocHeapSize
+#define cudaMemPoolAttrReleaseThreshold hipMemPoolAttrReleaseThreshold
+#define cudaMemPoolAttrReservedMemCurrent hipMemPoolAttrReservedMemCurrent
+#define cudaMemPoolAttrUsedMemCurrent hipMemPoolAttrUsedMemCurrent
+#define cudaGetErrorName hipGetErrorName
+#define cudaGetErrorString hipGetErrorString
+#define cudaGetLastError hipGetLastError
+#define cudaPeekAtLastError hipPeekAtLastError
+#define cudaDriverGetVersion hipDriverGetVersion
+#define cudaRuntimeGetVersion hipRuntimeGetVersion
+#define cudaGetDeviceCount hipGetDeviceCount
+#define cudaGetDevice hipGetDevice
+#define cudaSetDevice hipSetDevice
+#define cudaDeviceSynchronize hipDeviceSynchronize
+#define cudaDeviceReset hipDeviceReset
+#define cudaGetDeviceProperties hipGetDeviceProperties
+#define cudaDeviceGetByPCIBusId hipDeviceGetByPCIBusId
+#define cudaDeviceGetPCIBusId hipDeviceGetPCIBusId
+#define cudaDeviceGetLimit hipDeviceGetLimit
+#define cudaDeviceGetCacheConfig hipDeviceGetCacheConfig
+#define cudaDeviceSetCacheConfig hipDeviceSetCacheConfig
+#define cudaDeviceGetStreamPriorityRange hipDeviceGetStreamPriorityRange
+#define cudaGetDeviceFlags hipGetDeviceFlags
+#define cudaSetDeviceFlags hipSetDeviceFlags
+#define cudaDeviceCanAccessPeer hipDeviceCanAccessPeer
+#define cudaDeviceEnablePeerAccess hipDeviceEnablePeerAccess
+#define cudaDeviceDisablePeerAccess hipDeviceDisablePeerAccess
+#define cudaMemGetInfo hipMemGetInfo
+#define cudaStreamCreate hipStreamCreate
+#define cudaStreamCreateWithFlags hipStreamCreateWithFlags
+#define cudaStreamCreateWithPriority hipStreamCreateWithPriority
+#define cudaStreamDestroy hipStreamDestroy
+#define cudaStreamSynchronize hipStreamSynchronize
+#define cudaStreamQuery hipStreamQuery
+#define cudaStreamWaitEvent hipStreamWaitEvent
+#define cudaStreamGetFlags hipStreamGetFlags
+#define cudaStreamGetPriority hipStreamGetPriority
+#define cudaStreamAttachMemAsync hipStreamAttachMemAsync
+#define cudaEventCreate hipEventCreate
+#define cudaEventCreateWithFlags hipEventCreateWithFlags
+#define cudaEventDestroy hipEventDestroy
+#define cudaEventRecord hipEventRecord
+#define cudaEventSynchronize hipEventSynchronize
+#define cudaEventQuery hipEventQuery
+#define cudaEventElapsedTime hipEventElapsedTime
+#define cudaMalloc hipMalloc
+#define cudaMallocPitch hipMallocPitch
+#define cudaMallocManaged hipMallocManaged
+#define cudaMallocAsync hipMallocAsync
+#define cudaFree hipFree
+#define cudaFreeAsync hipFreeAsync
+#define cudaHostGetDevicePointer hipHostGetDevicePointer
+#define cudaHostGetFlags hipHostGetFlags
+#define cudaHostRegister hipHostRegister
+#define cudaHostUnregister hipHostUnregister
+#define cudaDeviceGetDefaultMemPool hipDeviceGetDefaultMemPool
+#define cudaMemPoolSetAttribute hipMemPoolSetAttribute
+#define cudaMemPoolGetAttribute hipMemPoolGetAttribute
+#define cudaMemPoolTrimTo hipMemPoolTrimTo
+#define cudaMemcpy hipMemcpy
+#define cudaMemcpyAsync hipMemcpyAsync
+#define cudaMemcpy2D hipMemcpy2D
+#define cudaMemcpy2DAsync hipMemcpy2DAsync
+#define cudaMemcpyPeer hipMemcpyPeer
+#define cudaMemcpyPeerAsync hipMemcpyPeerAsync
+#define cudaMemset hipMemset
+#define cudaMemsetAsync hipMemsetAsync
+#define cudaMemset2D hipMemset2D
+#define cudaMemset2DAsync hipMemset2DAsync
+#define cudaIpcGetMemHandle hipIpcGetMemHandle
+#define cudaIpcOpenMemHandle hipIpcOpenMemHandle
+#define cudaIpcCloseMemHandle hipIpcCloseMemHandle
+#define cudaIpcGetEventHandle hipIpcGetEventHandle
+#define cudaIpcOpenEventHandle hipIpcOpenEventHandle
+
+// Where HIP calls the same thing differently.
+#define cudaError_t hipError_t
+#define cudaDeviceProp hipDeviceProp_t
+#define cudaFuncCache hipFuncCache_t
+#define cudaHostAllocDefault hipHostMallocDefault
+#define cudaHostAllocPortable hipHostMallocPortable
+#define cudaHostAllocMapped hipHostMallocMapped
+#define cudaHostAllocWriteCombined hipHostMallocWriteCombined
+#define cudaMallocHost hipHostMalloc
+#define cudaHostAlloc hipHostMalloc
+#define cudaFreeHost hipHostFree
+
+// HIP's error numbers are CUDA's.
+#define PYGPU_CONSTANT(name, number) constexpr hipError_t name = static_cast<hipError_t>(number);
+PYGPU_CUDA_ERRORS(PYGPU_CONSTANT)
+#undef PYGPU_CONSTANT
+
+#define cudaStreamLegacy (static_cast<hipStream_t>(nullptr))  // HIP's null stream is the legacy one
+constexpr unsigned cudaHostRegisterReadOnly = 8;
+constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
+
+// Attributes and limits keep CUDA's numbers and are translated; one that HIP lacks is the error of
+// that fact.
+enum cudaDeviceAttr : int {
+#define PYGPU_ENUMERATOR(name, number) name = number,
+  PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR)
+#undef PYGPU_ENUMERATOR
+};
+
+// X(CUDA's name, HIP's name)
+// clang-format off
+#define PYGPU_HIP_DEVICE_ATTRIBUTES(X)                                                            \
+  X(MaxThreadsPerBlock, MaxThreadsPerBlock) X(MaxBlockDimX, MaxBlockDimX)                         \
+  X(MaxBlockDimY, MaxBlockDimY) X(MaxBlockDimZ, MaxBlockDimZ) X(MaxGridDimX, MaxGridDimX)         \
+  X(MaxGridDimY, MaxGridDimY) X(MaxGridDimZ, MaxGridDimZ)                                         \
+  X(MaxSharedMemoryPerBlock, MaxSharedMemoryPerBlock)                                             \
+  X(TotalConstantMemory, TotalConstantMemory) X(WarpSize, WarpSize) X(MaxPitch, MaxPitch)         \
+  X(MaxRegistersPerBlock, MaxRegistersPerBlock) X(ClockRate, ClockRate)                           \
+  X(TextureAlignment, TextureAlignment) X(KernelExecTimeout, KernelExecTimeout)                   \
+  X(Integrated, Integrated) X(CanMapHostMemory, CanMapHostMemory) X(ComputeMode, ComputeMode)     \
+  X(MaxTexture1DWidth, MaxTexture1DWidth) X(MaxTexture2DWidth, MaxTexture2DWidth)                 \
+  X(MaxTexture2DHeight, MaxTexture2DHeight) X(MaxTexture3DWidth, MaxTexture3DWidth)               \
+  X(MaxTexture3DHeight, MaxTexture3DHeight) X(MaxTexture3DDepth, MaxTexture3DDepth)               \
+  X(SurfaceAlignment, SurfaceAlignment) X(ConcurrentKernels, ConcurrentKernels)                   \
+  X(EccEnabled, EccEnabled) X(PciBusId, PciBusId) X(PciDeviceId, PciDeviceId)                     \
+  X(TccDriver, TccDriver) X(MemoryClockRate, MemoryClockRate) X(L2CacheSize, L2CacheSize)         \
+  X(MaxThreadsPerMultiProcessor, MaxThreadsPerMultiProcessor)                                     \
+  X(AsyncEngineCount, AsyncEngineCount) X(UnifiedAddressing, UnifiedAddressing)                   \
+  X(TexturePitchAlignment, TexturePitchAlignment)                                                 \
+  X(ComputeCapabilityMajor, ComputeCapabilityMajor)                                               \
+  X(ComputeCapabilityMinor, ComputeCapabilityMinor)                                               \
+  X(StreamPrioritiesSupported, StreamPrioritiesSupported)                                         \
+  X(GlobalL1CacheSupported, GlobalL1CacheSupported)                                               \
+  X(LocalL1CacheSupported, LocalL1CacheSupported)                                                 \
+  X(MaxSharedMemoryPerMultiprocessor, MaxSharedMemoryPerMultiprocessor)                           \
+  X(MaxRegistersPerMultiprocessor, MaxRegistersPerMultiprocessor)                                 \
+  X(ManagedMemory, ManagedMemory) X(IsMultiGpuBoard, IsMultiGpuBoard)                             \
+  X(MultiGpuBoardGroupID, MultiGpuBoardGroupID)                                                   \
+  X(HostNativeAtomicSupported, HostNativeAtomicSupported)                                         \
+  X(SingleToDoublePrecisionPerfRatio, SingleToDoublePrecisionPerfRatio)                           \
+  X(PageableMemoryAccess, PageableMemoryAccess)                                                   \
+  X(ConcurrentManagedAccess, ConcurrentManagedAccess)                                             \
+  X(ComputePreemptionSupported, ComputePreemptionSupported)                                       \
+  X(CanUseHostPointerForRegisteredMem, CanUseHostPointerForRegisteredMem)                         \
+  X(CooperativeLaunch, CooperativeLaunch)                                                         \
+  X(PageableMemoryAccessUsesHostPageTables, PageableMemoryAccessUsesHostPageTables)               \
+  X(DirectManagedMemAccessFromHost, DirectManagedMemAccessFromHost)                               \
+  X(MemoryPoolsSupported, MemoryPoolsSupported) X(GpuOverlap, DeviceOverlap)                      \
+  X(MultiProcessorCount, MultiprocessorCount) X(GlobalMemoryBusWidth, MemoryBusWidth)             \
+  X(PciDomainId, PciDomainID) X(MaxSharedMemoryPerBlockOptin, SharedMemPerBlockOptin)             \
+  X(MaxBlocksPerMultiprocessor, MaxBlocksPerMultiProcessor)                                       \
+  X(MaxPersistingL2CacheSize, PersistingL2CacheMaxSize)                                           \
+  X(MaxAccessPolicyWindowSize, AccessPolicyMaxWindowSize)                                         \
+  X(ReservedSharedMemoryPerBlock, ReservedSharedMemPerBlock)
+// clang-format on
+
+inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  switch (attribute) {
+#define PYGPU_TRANSLATE(cuda_name, hip_name) \
+  case cudaDevAttr##cuda_name:               \
+    return hipDeviceGetAttribute(value, hipDeviceAttribute##hip_name, device);
+    PYGPU_HIP_DEVICE_ATTRIBUTES(PYGPU_TRANSLATE)
+#undef PYGPU_TRANSLATE
+    default: return cudaErrorNotSupported;
+  }
+}
+
+using cudaLimit = hipLimit_t;
+constexpr cudaLimit cudaLimitStackSize = static_cast<hipLimit_t>(0);
+
+inline hipError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+#if HIP_VERSION >= 50300000
+  return hipDeviceSetLimit(limit, value);
+#else
+  (void)limit, (void)value;
+  return cudaErrorNotSupported;
+#endif
+}
+
+// A pointer's kind under CUDA's numbers; HIP renumbered its own in ROCm 6.
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+};
+
+inline hipError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
+  hipPointerAttribute_t found{};
+  const hipError_t error = hipPointerGetAttributes(&found, address);
+  if (error == hipErrorInvalidValue) {  // HIP's answer for plain host memory
+    (void)hipGetLastError();
+    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(address)};
+    return hipSuccess;
+  }
+#if HIP_VERSION >= 60000000
+  const bool on_device = found.type == hipMemoryTypeDevice;
+#else
+  const bool on_device = found.memoryType == hipMemoryTypeDevice;
+#endif
+  const cudaMemoryType type = found.isManaged ? cudaMemoryTypeManaged
+                              : on_device     ? cudaMemoryTypeDevice
+                                              : cudaMemoryTypeHost;
+  *attributes = {type, found.device, found.devicePointer, found.hostPointer};
+  return error;
+}
+
+namespace PyGPU {
+// What a compiler calls the device: "gfx90a:sramecc+:xnack-" without its features.
+inline std::string architecture_name(const cudaDeviceProp& properties) {
+  const std::string full = properties.gcnArchName;
+  return full.substr(0, full.find(':'));
+}
+
+// The device's identity, 16 bytes.
+inline cudaError_t device_uuid(char* bytes, int device) {
+  hipUUID uuid{};
+  const hipError_t error = hipDeviceGetUuid(&uuid, device);
+  std::memcpy(bytes, uuid.bytes, 16);
+  return error;
+}
+}  // namespace PyGPU

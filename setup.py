@@ -1,0 +1,248 @@
+"""Build PyGPU: the same C++ sources once for each target, plus the host machine's library.
+
+Only host code is compiled, so a C++17 compiler and the vendor's headers are enough. The environment
+variable PYBIND_GPU_TARGET chooses:
+
+    (unset)       host, and cuda if a CUDA toolkit is found
+    host          host alone
+    cuda          cuda and host; an error without a CUDA toolkit
+    gfx908        hip and host, for these AMD architectures (comma-separated); an error without HIP
+    all           host and whatever is found
+"""
+
+import os
+import re
+import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pybind11
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+
+HERE = Path(__file__).resolve().parent
+CORE_SOURCES = sorted(str(p.relative_to(HERE)) for p in (HERE / "src").glob("*.cpp"))
+MACHINE_SOURCES = sorted(str(p.relative_to(HERE)) for p in (HERE / "src" / "host").glob("*.cpp"))
+MACHINE = "PyGPU.libPyGPU_host"
+COMPILE = ["-std=c++17", "-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow"]
+LINK = ["-Wl,-s", "-Wl,--as-needed"]
+
+
+class Missing(Exception):
+    """A target's toolkit is not there; the text says what was looked for."""
+
+
+def roots(variables, program, usual):
+    """Folders that may hold a toolkit: named by variables, around a program on PATH, the usual."""
+    named = [os.environ[v] for v in variables if os.environ.get(v)]
+    found = shutil.which(program)
+    around = [Path(found).resolve().parent.parent] if found else []
+    return [Path(p) for p in (*named, *around, *usual)]
+
+
+def pip_wheels():
+    """NVIDIA's pip wheels on this Python's path: site-packages/nvidia/<package>."""
+    return [wheel for entry in sys.path for wheel in sorted(Path(entry or ".").glob("nvidia/*/"))]
+
+
+def find(root, folders, *names):
+    """The first of root/folder/name that exists."""
+    for folder in folders:
+        for name in names:
+            if (root / folder / name).exists():
+                return root / folder / name
+    return None
+
+
+def cuda_extension():
+    machine = os.uname().machine
+    headers = ["include", f"targets/{machine}-linux/include"]
+    libraries = ["lib64", "lib", f"targets/{machine}-linux/lib", f"lib/{machine}-linux-gnu"]
+    wheels = pip_wheels()
+    looked = roots(["CUDA_PATH", "CUDA_HOME"], "nvcc", ["/usr/local/cuda", "/usr"]) + wheels
+    for root in looked:
+        header = find(root, headers, "cuda_runtime.h")
+        library = find(root, libraries, "libcudart_static.a")
+        if header and library:
+            # The wheels spread the headers over several packages.
+            others = [str(wheel / "include") for wheel in wheels if root in wheels]
+            return target_extension(
+                "cuda",
+                include_dirs=[str(header.parent), *others],
+                extra_objects=[str(library)],
+                libraries=["dl", "rt", "pthread"],
+            )
+    raise Missing(f"cuda_runtime.h and libcudart_static.a in one of {', '.join(map(str, looked))}")
+
+
+def hip_extension(architectures):
+    looked = roots(["ROCM_PATH", "HIP_PATH"], "hipcc", ["/usr", "/opt/rocm"])
+    for root in looked:
+        header = find(root, ["include"], "hip/hip_runtime_api.h")
+        library = find(
+            root, ["lib", "lib64", f"lib/{os.uname().machine}-linux-gnu"], "libamdhip64.so"
+        )
+        if header and library:
+            return target_extension(
+                "hip",
+                macros=[("PYGPU_ARCHITECTURES", f'"{architectures}"')],
+                include_dirs=[] if root == Path("/usr") else [str(root / "include")],
+                library_dirs=[str(library.parent)],
+                runtime_library_dirs=[] if root == Path("/usr") else [str(library.parent)],
+                libraries=["amdhip64", "pthread"],
+            )
+    raise Missing(f"hip/hip_runtime_api.h and libamdhip64.so in one of {', '.join(map(str, looked))}")
+
+
+def host_extensions():
+    machine = Extension(
+        MACHINE,
+        MACHINE_SOURCES,
+        include_dirs=["include"],
+        extra_compile_args=COMPILE,
+        extra_link_args=[*LINK, "-Wl,-soname,libPyGPU_host.so"],
+        libraries=["pthread"],
+        language="c++",
+    )
+    host = target_extension(
+        "host", libraries=["PyGPU_host", "pthread"], extra_link_args=["-Wl,-rpath,$ORIGIN"]
+    )
+    return [machine, host]
+
+
+def target_extension(target, macros=(), include_dirs=(), extra_link_args=(), **options):
+    return Extension(
+        f"PyGPU._{target}",
+        CORE_SOURCES,
+        define_macros=[
+            (f"PYGPU_TARGET_{target.upper()}", None),
+            ("PYGPU_MODULE", f"_{target}"),
+            ("PYGPU_VERSION", f'"{version()}"'),
+            *macros,
+        ],
+        include_dirs=["include", *include_dirs],
+        extra_compile_args=[*COMPILE, "-isystem", pybind11.get_include()],
+        extra_link_args=[*LINK, *extra_link_args],
+        language="c++",
+        **options,
+    )
+
+
+def version():
+    return re.search(r'^version = "(.+)"', (HERE / "pyproject.toml").read_text(), re.M).group(1)
+
+
+def extensions():
+    asked = os.environ.get("PYBIND_GPU_TARGET", "").strip().lower()
+    finders = {"cuda": cuda_extension, "hip": lambda: hip_extension(asked if "gfx" in asked else "")}
+    if re.fullmatch(r"gfx[0-9a-f]+(,gfx[0-9a-f]+)*", asked):
+        wanted, required = ["hip"], True
+    elif asked in ("cuda", "host"):
+        wanted, required = [t for t in ("cuda",) if t == asked], True
+    elif asked in ("", "all"):
+        wanted, required = ["cuda"] if asked == "" else ["cuda", "hip"], False
+    else:
+        raise SystemExit(
+            f"PYBIND_GPU_TARGET={asked!r}: expected host, cuda, all, or AMD architectures such as "
+            "gfx908 or gfx908,gfx90a"
+        )
+    found = host_extensions()
+    for target in wanted:
+        try:
+            found.append(finders[target]())
+        except Missing as missing:
+            if required:
+                raise SystemExit(f"PYBIND_GPU_TARGET={asked}: not found: {missing}") from None
+            print(f"PyGPU: without the {target} target; not found: {missing}")
+    return found
+
+
+class BuildExt(build_ext):
+    """Compile every source of every target side by side, then link."""
+
+    def get_ext_filename(self, fullname):
+        # The machine is a plain shared library that users link to, without Python's ABI tag.
+        if fullname.endswith("libPyGPU_host"):
+            return os.path.join(*fullname.split(".")) + ".so"
+        return super().get_ext_filename(fullname)
+
+    def get_export_symbols(self, ext):
+        return ext.export_symbols
+
+    def build_extensions(self):
+        self.remove_other_targets()
+        cores = self.parallel or os.cpu_count() or 1
+        jobs = [(ext, unit) for ext in self.extensions for unit in self.units(ext, cores)]
+        with ThreadPoolExecutor(cores) as pool:
+            objects = list(pool.map(lambda job: self.compile(*job), jobs))
+        for ext in self.extensions:
+            own = [obj for (owner, _), found in zip(jobs, objects) if owner is ext for obj in found]
+            self.link(ext, own)
+
+    def remove_other_targets(self):
+        """Drop what an earlier build for other targets left where this one's results go."""
+        folders = [Path(self.build_lib, "PyGPU")]
+        if self.editable_mode or self.inplace:
+            folders.append(HERE / "PyGPU")
+        wanted = {self.get_ext_filename(ext.name.split(".")[-1]) for ext in self.extensions}
+        for folder in folders:
+            for old in {*folder.glob("_*.so"), *folder.glob("lib*.so")}:
+                if old.name not in wanted:
+                    old.unlink()
+
+    def units(self, ext, cores):
+        """Gather an extension's sources into as many files as there are cores for it.
+
+        Most of a small file's compile time goes into pybind11's headers; gathered, they are read
+        once for many sources.
+        """
+        count = min(len(ext.sources), max(1, cores // len(self.extensions)))
+        folder = Path(self.build_temp, ext.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        units = []
+        for number in range(count):
+            unit = folder / f"unit{number}.cpp"
+            lines = [f'#include "{HERE / source}"\n' for source in ext.sources[number::count]]
+            unit.write_text("".join(lines))
+            units.append(str(unit))
+        return units
+
+    def compile(self, ext, unit):
+        return self.compiler.compile(
+            [unit],
+            output_dir=self.build_temp,
+            macros=ext.define_macros,
+            include_dirs=ext.include_dirs,
+            extra_postargs=ext.extra_compile_args,
+            depends=ext.depends,
+        )
+
+    def link(self, ext, objects):
+        Path(self.get_ext_fullpath(ext.name)).parent.mkdir(parents=True, exist_ok=True)
+        machine = Path(self.get_ext_fullpath(MACHINE)).parent
+        self.compiler.link_shared_object(
+            objects + ext.extra_objects,
+            self.get_ext_fullpath(ext.name),
+            libraries=ext.libraries,
+            library_dirs=[*ext.library_dirs, str(machine)],
+            runtime_library_dirs=ext.runtime_library_dirs,
+            extra_postargs=ext.extra_link_args,
+            build_temp=self.build_temp,
+            target_lang="c++",
+        )
+
+
+class BuildPy(build_py):
+    """Put the headers into the package, where PyGPU.get_include() finds them."""
+
+    def run(self):
+        super().run()
+        if not getattr(self, "editable_mode", False):
+            shutil.copytree(
+                HERE / "include", Path(self.build_lib, "PyGPU", "include"), dirs_exist_ok=True
+            )
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExt, "build_py": BuildPy})

@@ -1,0 +1,130 @@
+// The C++ core of GPUArray. See array.h.
+#include "PyGPU/array.h"
+
+#include "PyGPU/transfer.h"
+
+namespace PyGPU {
+
+Array Array::empty(const Layout& layout) {
+  Array array;
+  array.layout_ = layout;
+  if (layout.nbytes() == 0) return array;
+  array.storage_ = Storage::take(layout.nbytes());
+  array.data_ = static_cast<char*>(array.storage_->address());
+  array.device_ = array.storage_->device();
+  return array;
+}
+
+Array Array::borrow(const Layout& layout, void* address) {
+  Array array;
+  array.layout_ = layout;
+  if (layout.nbytes() == 0) return array;
+  array.data_ = static_cast<char*>(address);
+  array.device_ = current_device();
+  return array;
+}
+
+Array Array::view(const Layout& layout, Index offset) const {
+  Array array = *this;
+  array.layout_ = layout;
+  array.data_ = layout.nbytes() ? data_ + offset : nullptr;
+  return array;
+}
+
+void Array::require_alive() const {
+  if (storage_ && !storage_->alive())
+    throw DeviceError("GPUArray",
+                      {cudaErrorInvalidDevicePointer,
+                       "the array's memory was freed (gpudata.free()) before this use"});
+}
+
+void* Array::dense_start() const { return data_ + layout_.canonical().offset; }
+
+void Array::zero() const {
+  require_alive();
+  if (layout_.nbytes() == 0) return;
+  const DeviceGuard guard = use_device(device_);
+  check("cudaMemsetAsync", cudaMemsetAsync(dense_start(), 0, layout_.nbytes(), cudaStream_t()));
+}
+
+void Array::copy_from(const Array& src, const StreamRef& stream) const {
+  require_alive();
+  src.require_alive();
+  if (layout_.nbytes() == 0) return;
+  const DeviceGuard guard = use_device(device_);
+  if (device_ != src.device_) return copy_from(src.on_device(device_), stream);
+  check("cudaMemcpy2DAsync", copy_elements(data_, layout_, src.data_, src.layout_, stream.handle));
+  if (storage_) storage_->used_on(stream);
+  if (src.storage_) src.storage_->used_on(stream);
+}
+
+Array Array::on_device(int device) const {
+  const Array source = layout_.dense() ? *this : pack();
+  const View image = layout_.image();
+  const DeviceGuard guard = use_device(device);
+  const Array there = empty(image.layout).view(image.layout, image.offset);
+  // Each device has a null stream of its own; a blocking copy between waits for all of both.
+  {
+    const DeviceGuard source_guard = use_device(device_);
+    check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
+  }
+  check("cudaMemcpyPeer", cudaMemcpyPeer(there.dense_start(), device, source.dense_start(), device_,
+                                         layout_.nbytes()));
+  check("cudaDeviceSynchronize", cudaDeviceSynchronize());
+  return there;
+}
+
+Array Array::pack(const StreamRef& stream) const {
+  const View image = layout_.image();
+  const DeviceGuard guard = use_device(device_);
+  const Array whole = empty(image.layout);
+  const Array packed = whole.view(image.layout, image.offset);
+  packed.copy_from(*this, stream);
+  return packed;
+}
+
+void Array::upload(const void* image) const {
+  require_alive();
+  if (layout_.nbytes() == 0) return;
+  const DeviceGuard guard = use_device(device_);
+  if (layout_.dense())
+    return check("cudaMemcpy", PyGPU::upload(dense_start(), image, layout_.nbytes()));
+  const View packed = layout_.image();
+  const Array whole = empty(packed.layout).view(packed.layout, packed.offset);
+  whole.upload(image);
+  copy_from(whole);
+  check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
+}
+
+void Array::download(void* image) const {
+  require_alive();
+  if (layout_.nbytes() == 0) return;
+  const DeviceGuard guard = use_device(device_);
+  if (!layout_.dense()) return pack().download(image);
+  check("cudaMemcpy", PyGPU::download(image, dense_start(), layout_.nbytes()));
+}
+
+void Array::upload_async(const void* image, const StreamRef& stream) const {
+  require_alive();
+  if (layout_.nbytes() == 0) return;
+  const DeviceGuard guard = use_device(device_);
+  const View packed = layout_.image();
+  const Array target =
+      layout_.dense() ? *this : empty(packed.layout).view(packed.layout, packed.offset);
+  check("cudaMemcpyAsync", cudaMemcpyAsync(target.dense_start(), image, layout_.nbytes(),
+                                           cudaMemcpyHostToDevice, stream.handle));
+  if (target.storage_) target.storage_->used_on(stream);
+  if (!layout_.dense()) copy_from(target, stream);
+}
+
+void Array::download_async(void* image, const StreamRef& stream) const {
+  require_alive();
+  if (layout_.nbytes() == 0) return;
+  const DeviceGuard guard = use_device(device_);
+  const Array source = layout_.dense() ? *this : pack(stream);
+  check("cudaMemcpyAsync", cudaMemcpyAsync(image, source.dense_start(), layout_.nbytes(),
+                                           cudaMemcpyDeviceToHost, stream.handle));
+  if (source.storage_) source.storage_->used_on(stream);
+}
+
+}  // namespace PyGPU

@@ -1,0 +1,364 @@
+// The class GPUArray: construction, attributes, views, transfers.
+#include "gpuarray.h"
+
+namespace PyGPU::python {
+namespace {
+
+// What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
+struct DeviceAllocation {
+  std::shared_ptr<Storage> storage;
+  std::uintptr_t address;
+};
+
+struct Flags {
+  bool c_contiguous, f_contiguous;
+};
+
+py::object require_float64_or(const py::object& dtype) {
+  return dtype.is_none() ? py::object(py::dtype("float64")) : dtype_of(dtype);
+}
+
+GPUArray make_gpuarray(const py::object& shape, const py::object& dtype,
+                       const py::object& allocator, const py::object& base,
+                       const py::object& gpudata, const py::object& strides,
+                       const std::string& order) {
+  // The first PyGPU's form: an array in place of a shape is sent to the device.
+  if (dtype.is_none() && gpudata.is_none() && py::isinstance<py::array>(shape) &&
+      py::reinterpret_borrow<py::array>(shape).ndim() > 0)
+    return to_gpu(shape, allocator, nullptr);
+  const py::object type = require_float64_or(dtype);
+  const Axes lengths = axes_of(shape, "shape");
+  const Order chosen = order_of(order);
+  const Layout layout = strides.is_none()
+                            ? Layout(lengths, itemsize_of(type), chosen)
+                            : Layout(lengths, axes_of(strides, "strides"), itemsize_of(type));
+  if (gpudata.is_none()) {
+    if (!base.is_none()) throw py::value_error("base: only an array with gpudata can have one");
+    return new_array(layout, type, allocator);
+  }
+  layout.extent();  // refuses strides that reach beyond any memory
+  return {Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, base, gpudata};
+}
+
+py::object gpudata_of(GPUArray& array) {
+  if (array.layout().nbytes() == 0) return py::none();
+  if (!array.gpudata) {
+    const auto address = reinterpret_cast<std::uintptr_t>(array.core.address());
+    const bool is_view = !array.base.is_none();
+    array.gpudata = is_view ? py::object(py::int_(address))
+                            : py::cast(DeviceAllocation{array.core.storage(), address});
+  }
+  return array.gpudata;
+}
+
+std::uintptr_t address(const GPUArray& array) {
+  return reinterpret_cast<std::uintptr_t>(array.core.address());
+}
+
+py::dict cuda_array_interface(const GPUArray& array) {
+  array.core.require_alive();
+  py::dict interface;
+  interface["shape"] = tuple_of(array.layout().shape());
+  interface["strides"] = tuple_of(array.layout().strides());
+  interface["typestr"] = array.dtype.attr("str");
+  if (!array.dtype.attr("fields").is_none()) interface["descr"] = array.dtype.attr("descr");
+  interface["data"] = py::make_tuple(address(array), false);
+  interface["stream"] =
+      array.layout().size() ? py::object(py::int_(1)) : py::none();  // the legacy null stream
+  interface["version"] = 3;
+  return interface;
+}
+
+GPUArray get_item(const py::object& self, py::handle key) {
+  const View view = self.cast<const GPUArray&>().layout().index(index_items(key));
+  return view_of(self, view.layout, view.offset);
+}
+
+void set_item(const py::object& self, py::handle key, const py::object& value) {
+  const GPUArray target = get_item(self, key);
+  if (py::isinstance<GPUArray>(value)) {
+    const auto& source = value.cast<const GPUArray&>();
+    if (!source.dtype.equal(target.dtype))
+      throw py::type_error("a[index] = value: value has dtype " +
+                           py::str(source.dtype).cast<std::string>() + ", the array " +
+                           py::str(target.dtype).cast<std::string>());
+    if (source.layout().shape() != target.layout().shape())
+      throw py::value_error("a[index] = value: value has shape " + source.layout().shape().text() +
+                            ", the selection " + target.layout().shape().text());
+    // A packed copy in between: the two may overlap, and then order would matter.
+    const GPUArray apart = copy_of(source);
+    if (plan_copy(target.layout(), apart.layout()).calls() <= 256)
+      target.core.copy_from(apart.core);
+    else
+      set_from_host(target, get_to_host(apart, py::none(), false, nullptr), nullptr);
+    return;
+  }
+  const py::module_ numpy = py::module_::import("numpy");
+  const bool is_array =
+      py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
+  py::object host = value;
+  if (is_array) {
+    if (!py::object(value.attr("dtype")).equal(target.dtype))
+      throw py::type_error("a[index] = value: value has dtype " +
+                           py::str(value.attr("dtype")).cast<std::string>() + ", the array " +
+                           py::str(target.dtype).cast<std::string>());
+  } else if (value.is_none() || py::isinstance<py::list>(value)) {
+    throw py::type_error("a[index] = value: expected a scalar, an ndarray or a GPUArray, got " +
+                         py::repr(value).cast<std::string>());
+  } else {
+    host = numpy.attr("empty")(py::tuple(), py::arg("dtype") = target.dtype);
+    host[py::ellipsis()] = value;
+  }
+  set_from_host(target, numpy.attr("broadcast_to")(host, tuple_of(target.layout().shape())),
+                nullptr);
+}
+
+GPUArray reshape(const py::object& self, const py::args& shape, const std::string& order) {
+  const bool one = shape.size() == 1;
+  if (shape.empty()) throw py::index_error("reshape: a shape is needed");
+  const Axes lengths = axes_of(one ? py::object(shape[0]) : py::object(shape), "shape");
+  return view_of(self, self.cast<const GPUArray&>().layout().reshape(lengths, order_of(order)));
+}
+
+GPUArray view_as(const py::object& self, const py::object& dtype) {
+  const auto& array = self.cast<const GPUArray&>();
+  const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
+  GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
+  view.dtype = type;
+  return view;
+}
+
+GPUArray transpose(const py::object& self, const py::object& axes) {
+  const Layout& layout = self.cast<const GPUArray&>().layout();
+  return view_of(self,
+                 axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
+}
+
+py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bool async,
+               const StreamRef& stream) {
+  return get_to_host(array, out, pagelocked, async ? &stream : nullptr);
+}
+
+void set(const GPUArray& array, const py::object& source, bool async, const StreamRef& stream) {
+  if (py::isinstance<GPUArray>(source)) {
+    const auto& other = source.cast<const GPUArray&>();
+    if (!other.dtype.equal(array.dtype) || other.layout().shape() != array.layout().shape())
+      throw py::value_error("set: expected a GPUArray of the same shape and dtype");
+    py::gil_scoped_release release;
+    return array.core.copy_from(other.core, async ? stream : StreamRef{});
+  }
+  if (!py::isinstance<py::array>(source))
+    throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
+                         py::repr(py::type::of(source)).cast<std::string>());
+  set_from_host(array, py::reinterpret_borrow<py::array>(source), async ? &stream : nullptr);
+}
+
+bool truth(const GPUArray& array) {
+  if (array.layout().size() != 1)
+    throw py::value_error("the truth value of an array with " +
+                          std::to_string(array.layout().size()) + " elements is ambiguous");
+  return get_to_host(array, py::none(), false, nullptr).attr("__bool__")().cast<bool>();
+}
+
+py::object host_text(const GPUArray& array, const char* method) {
+  return get_to_host(array, py::none(), false, nullptr).attr(method)();
+}
+
+py::object refuse_conversion(const py::object&, const py::args&, const py::kwargs&) {
+  throw py::type_error(
+      "a GPUArray does not turn into a numpy.ndarray by itself; call .get() to copy it to the "
+      "host");
+}
+
+py::ssize_t length(const GPUArray& array) {
+  if (array.layout().ndim() == 0) throw py::type_error("len() of a 0-d array");
+  return array.layout().shape()[0];
+}
+
+py::object iterate(const py::object& self) {
+  if (self.cast<const GPUArray&>().layout().ndim() == 0)
+    throw py::type_error("iteration over a 0-d array");
+  return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
+}
+
+void bind_helpers(py::module_& m) {
+  const auto number = [](const DeviceAllocation& self) { return self.address; };
+  py::class_<DeviceAllocation> allocation(m, "DeviceAllocation",
+                                          "Device memory: an int-like address.");
+  method(allocation, "__int__", number);
+  method(allocation, "__index__", number);
+  method(
+      allocation, "free",
+      [](DeviceAllocation& self) {
+        if (!self.storage->alive())
+          throw DeviceError("DeviceAllocation.free",
+                            {cudaErrorInvalidValue, "the memory was freed before"});
+        check("cudaFree", self.storage->free());
+      },
+      "Free the memory now. The arrays that use it must not be used again.");
+  method(allocation, "__repr__", [](const DeviceAllocation& self) {
+    return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
+  });
+  py::class_<Flags> flags(m, "ArrayFlags");
+  flags.def_readonly("c_contiguous", &Flags::c_contiguous);
+  flags.def_readonly("f_contiguous", &Flags::f_contiguous);
+  property(flags, "forc", [](const Flags& f) { return f.c_contiguous || f.f_contiguous; });
+  method(flags, "__repr__", [](const Flags& f) {
+    const auto text = [](bool value) { return value ? "True" : "False"; };
+    return std::string("<c_contiguous=") + text(f.c_contiguous) +
+           " f_contiguous=" + text(f.f_contiguous) + ">";
+  });
+}
+
+void bind_attributes(py::class_<GPUArray>& c) {
+  property(c, "shape", [](const GPUArray& a) { return tuple_of(a.layout().shape()); });
+  property(
+      c, "strides", [](const GPUArray& a) { return tuple_of(a.layout().strides()); },
+      "Bytes from one element to the next along each axis.");
+  property(c, "dtype", [](const GPUArray& a) { return a.dtype; });
+  property(
+      c, "size", [](const GPUArray& a) { return a.layout().size(); }, "Elements.");
+  property(c, "mem_size", [](const GPUArray& a) { return a.layout().size(); });
+  property(c, "nbytes", [](const GPUArray& a) { return a.layout().nbytes(); });
+  property(c, "itemsize", [](const GPUArray& a) { return a.layout().itemsize(); });
+  property(c, "ndim", [](const GPUArray& a) { return a.layout().ndim(); });
+  property(
+      c, "flags",
+      [](const GPUArray& a) {
+        return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
+      },
+      "c_contiguous, f_contiguous, forc.");
+  property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
+  property(c, "gpudata", &gpudata_of,
+           "The memory as given or allocated; an int for views; None without elements.");
+  property(c, "base", [](const GPUArray& a) { return a.base; });
+  property(c, "allocator", [](const GPUArray& a) { return a.allocator; });
+  property(c, "__cuda_array_interface__", &cuda_array_interface);
+  property(
+      c, "T", [](const py::object& self) { return transpose(self, py::none()); },
+      "The view with all axes reversed.");
+  c.attr("__array_priority__") = 100;
+  c.attr("__array_ufunc__") = py::none();  // NumPy's operators leave the work to this class
+  c.attr("__hash__") = py::none();
+}
+
+void bind_views(py::class_<GPUArray>& c) {
+  method(c, "__getitem__", &get_item,
+         "A view: ints, slices of any step, '...' and None, as in NumPy.");
+  method(c, "__setitem__", &set_item);
+  method(c, "reshape", &reshape,
+         "A view of the same memory, read in `order`. RuntimeError unless contiguous.",
+         {{"order", "C"}});
+  method(
+      c, "ravel",
+      [](const py::object& self) {
+        return view_of(self, self.cast<const GPUArray&>().layout().ravel());
+      },
+      "The elements in memory order as a 1-D view. RuntimeError unless contiguous.");
+  method(c, "view", &view_as,
+         "The same memory as another dtype; the axis of smallest stride changes its length.",
+         {{"dtype", py::none()}});
+  method(c, "transpose", &transpose, "The view with permuted axes.", {{"axes", py::none()}});
+  method(
+      c, "squeeze",
+      [](const py::object& self) {
+        return view_of(self, self.cast<const GPUArray&>().layout().squeeze());
+      },
+      "The view without axes of length one.");
+}
+
+void bind_transfers(py::class_<GPUArray>& c) {
+  method(c, "get", &get,
+         "Copy to the host: to a new ndarray with the axes in the same order, or to `ary`.",
+         {{"ary", py::none()}, {"pagelocked", false}, {"async_", false}, {"stream", py::none()}});
+  method(c, "get_async",
+         [](const GPUArray& a, const StreamRef& stream, const py::object& out) {
+           return get_to_host(a, out, true, &stream);
+         },
+         "get() in the stream's order, to page-locked memory; complete once the stream is.",
+         {{"stream", py::none()}, {"ary", py::none()}});
+  method(c, "set", &set, "Copy the elements of an ndarray or GPUArray of the same size and dtype.",
+         {{"ary"}, {"async_", false}, {"stream", py::none()}});
+  method(c, "set_async",
+         [](const GPUArray& a, const py::object& source, const StreamRef& stream) {
+           set(a, source, true, stream);
+         },
+         "set() in the stream's order. `ary` should be page-locked and stay until it is done.",
+         {{"ary"}, {"stream", py::none()}});
+  method(c, "copy", &copy_of, "A packed copy with the axes in the same order.");
+  method(c, "__copy__", &copy_of);
+  method(c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); });
+  method(
+      c, "__reduce__",
+      [](const GPUArray& a) {
+        return py::make_tuple(py::module_::import("PyGPU.gpuarray").attr("to_gpu"),
+                              py::make_tuple(get_to_host(a, py::none(), false, nullptr)));
+      },
+      "Pickled as a copy on the host.");
+  method(c, "__array__", &refuse_conversion);
+}
+
+}  // namespace
+
+py::object dtype_of(const py::object& any) {
+  py::object dtype = py::dtype::from_args(any);
+  if (dtype.attr("hasobject").cast<bool>())
+    throw py::type_error("dtype " + py::str(dtype).cast<std::string>() +
+                         " holds Python objects, which have no meaning on a device");
+  return dtype;
+}
+
+std::size_t itemsize_of(const py::object& dtype) {
+  return std::size_t(py::reinterpret_borrow<py::dtype>(dtype).itemsize());
+}
+
+GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator) {
+  // Strides of the caller's may leave gaps or run backwards: take all that they reach.
+  const auto [low, high] = layout.extent();
+  const auto nbytes = std::size_t(high - low);
+  GPUArray array{{}, dtype, allocator, py::none(), {}};
+  if (nbytes == 0) {
+    array.core = Array::borrow(layout, nullptr);
+  } else if (allocator.is_none()) {
+    array.core = Array::empty(Layout({high - low}, 1)).view(layout, -low);
+  } else {
+    array.gpudata = allocator(nbytes);
+    char* const start = static_cast<char*>(address_of(array.gpudata, "allocator's result"));
+    array.core = Array::borrow(layout, start - low);
+  }
+  return array;
+}
+
+GPUArray view_of(const py::object& self, const Layout& layout, Index offset) {
+  const auto& array = self.cast<const GPUArray&>();
+  return {array.core.view(layout, offset), array.dtype, array.allocator, self, {}};
+}
+
+void bind_gpuarray(py::module_& m) {
+  bind_helpers(m);
+  py::class_<GPUArray> c(
+      m, "GPUArray",
+      "An array in device memory.\n\n"
+      "Parameters\n----------\n"
+      "shape : int or sequence of int\n"
+      "dtype : anything numpy.dtype accepts, without Python objects; None is float64\n"
+      "allocator : callable(nbytes) that returns an address, or None for the pool\n"
+      "base : object to keep alive along with gpudata\n"
+      "gpudata : memory to use instead of new memory; an address or object with one\n"
+      "strides : bytes from one element to the next along each axis\n"
+      "order : 'C' or 'F'\n");
+  c.def(py::init(&make_gpuarray), py::arg("shape"), py::arg("dtype") = py::none(),
+        py::arg("allocator") = py::none(), py::arg("base") = py::none(),
+        py::arg("gpudata") = py::none(), py::arg("strides") = py::none(), py::arg("order") = "C");
+  method(c, "__len__", &length);
+  method(c, "__iter__", &iterate);
+  method(c, "__bool__", &truth);
+  method(c, "__str__", [](const GPUArray& a) { return host_text(a, "__str__"); });
+  method(c, "__repr__", [](const GPUArray& a) { return host_text(a, "__repr__"); });
+  bind_attributes(c);
+  bind_views(c);
+  bind_transfers(c);
+  bind_creation(m);
+}
+
+}  // namespace PyGPU::python

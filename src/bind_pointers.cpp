@@ -1,0 +1,172 @@
+// Pointers and allocators, typed by a dtype's name. The classes pointer_wrapper_<dtype> and so on
+// are made from these in PyGPU/_typed.py.
+#include <map>
+
+#include "bindings.h"
+
+namespace PyGPU::python {
+namespace {
+
+struct Allocation {
+  MemoryKind kind;
+  const DType* dtype;
+  std::shared_ptr<Memory> memory;
+  std::size_t count;
+  Status last;
+
+  Status allocate(std::size_t elements) {
+    deallocate();
+    std::size_t nbytes = 0;
+    if (__builtin_mul_overflow(elements, dtype->itemsize, &nbytes))
+      return last = {cudaErrorMemoryAllocation,
+                     std::to_string(elements) + " elements were asked for"};
+    auto taken = std::make_shared<Memory>();
+    {
+      py::gil_scoped_release release;
+      last = take_memory(*taken, kind, nbytes);
+    }
+    if (!last.failed()) {
+      memory = std::move(taken);
+      count = elements;
+    }
+    return last;
+  }
+
+  // Pointers and arrays that still use the memory keep it.
+  Status deallocate() {
+    memory = std::make_shared<Memory>();
+    count = 0;
+    return last = {};
+  }
+
+  Pointer pointer() const {
+    return {memory->get().address, dtype, count,
+            kind == MemoryKind::host || kind == MemoryKind::pinned, memory};
+  }
+};
+
+template <MemoryKind kind_of_all>
+struct AllocationIn : Allocation {
+  explicit AllocationIn(const std::string& dtype_name)
+      : Allocation{kind_of_all, &dtype_named(dtype_name), std::make_shared<Memory>(), 0, {}} {}
+};
+
+// The host memory behind a safe pointer, as a NumPy array that keeps `owner`.
+py::array host_view(const Pointer& pointer, const py::object& owner) {
+  if (!pointer.is_safe())
+    throw py::value_error(std::string("pointer_wrapper_") + pointer.dtype->name + " at " +
+                          hex(pointer.address) +
+                          " is not safe to read: only host memory that Python controls is");
+  return py::array(py::dtype(pointer.dtype->name), {pointer.count}, {pointer.dtype->itemsize},
+                   pointer.address, owner);
+}
+
+Pointer pointer_from(const std::string& dtype_name, py::handle source, std::size_t count,
+                     bool host) {
+  if (py::isinstance<Pointer>(source)) return source.cast<Pointer>();
+  const DType& dtype = dtype_named(dtype_name);
+  if (!PyObject_CheckBuffer(source.ptr()))
+    return {address_of(source, "address"), &dtype, count, host, nullptr};
+  const auto view = view_buffer(source, false);
+  if (!is_format_of(view->format, std::size_t(view->itemsize), dtype))
+    throw py::type_error(std::string("address: a buffer of ") + dtype.name +
+                         " was expected, got format '" + view->format + "'");
+  if (!PyBuffer_IsContiguous(view->view(), 'A'))
+    throw py::value_error("address: the buffer is not contiguous");
+  return {view->ptr, &dtype, std::size_t(view->size), true, view};
+}
+
+std::string pointer_repr(const Pointer& pointer) {
+  return std::string("<pointer_wrapper_") + pointer.dtype->name + " " + hex(pointer.address) +
+         (pointer.is_safe() ? " safe>" : ">");
+}
+
+py::array allocation_array(py::object self) {
+  return host_view(self.cast<const Allocation&>().pointer(), self);
+}
+
+std::map<std::string, py::object>& pointer_classes() {
+  static auto& classes = *new std::map<std::string, py::object>;
+  return classes;
+}
+
+void bind_pointer(py::module_& m) {
+  py::class_<Pointer> c(m, "pointer_wrapper", "A typed address. See pointer_wrapper_<dtype>.");
+  c.def(py::init(&pointer_from), py::arg("dtype"), py::arg("address") = 0, py::arg("size") = 0,
+        py::arg("host") = false);
+  const auto number = [](const Pointer& self) { return self.number(); };
+  method(
+      c, "is_safe", [](const Pointer& self) { return self.is_safe(); },
+      "Is it host memory that Python may read through get()?");
+  method(
+      c, "get", [](const py::object& self) { return host_view(self.cast<const Pointer&>(), self); },
+      "The host memory as a 1-D NumPy array, without a copy. ValueError unless is_safe().");
+  method(c, "__int__", number);
+  method(c, "__index__", number);
+  method(c, "__hash__", number);
+  method(c, "__eq__", [](const Pointer& self, const py::object& other) {
+    return py::isinstance<Pointer>(other) && other.cast<const Pointer&>().address == self.address;
+  });
+  method(c, "__repr__", pointer_repr);
+  property(c, "ptr", number, "The address (int).");
+  property(
+      c, "size", [](const Pointer& self) { return std::uintptr_t(self.count); },
+      "Elements that may be reached; 0 if that is not known.");
+  property(
+      c, "_as_parameter_",
+      [](const py::object& self) {
+        return py::module_::import("ctypes").attr("c_void_p")(self.attr("ptr"));
+      },
+      "What ctypes passes for the object: the address as a void pointer.");
+}
+
+void bind_allocators(py::module_& m) {
+  py::class_<Allocation> c(m, "Allocator", "The base of the allocators.");
+  method(c, "allocate", [](Allocation& self, std::size_t count) { return self.allocate(count); },
+         "Take memory for `count` elements, in place of what was held before.", {{"count"}});
+  method(
+      c, "deallocate", [](Allocation& self) { return self.deallocate(); },
+      "Let the memory go; what still points to it keeps it.");
+  method(
+      c, "ptr", [](const Allocation& self) { return wrap_pointer(self.pointer()); },
+      "The memory as a pointer_wrapper_<dtype>.");
+  method(
+      c, "size", [](const Allocation& self) { return self.count; }, "Elements.");
+  method(c, "__len__", [](const Allocation& self) { return self.count; });
+  method(c, "nbytes", [](const Allocation& self) { return self.count * self.dtype->itemsize; });
+  method(c, "last_status", [](const Allocation& self) { return self.last; });
+
+  const auto buffer = py::custom_type_setup(&export_buffer<Allocation, &allocation_array>);
+  using Host = AllocationIn<MemoryKind::host>;
+  using Pinned = AllocationIn<MemoryKind::pinned>;
+  using OnDevice = AllocationIn<MemoryKind::device>;
+  py::class_<Host, Allocation>(m, "HostAllocator", buffer).def(py::init<std::string>());
+  py::class_<Pinned, Allocation>(m, "PagelockedAllocator", buffer).def(py::init<std::string>());
+  py::class_<OnDevice, Allocation>(m, "DeviceAllocator").def(py::init<std::string>());
+}
+
+}  // namespace
+
+const DType& dtype_named(const std::string& name) {
+  for (const DType& dtype : dtypes)
+    if (dtype.name == name) return dtype;
+  throw py::value_error("dtype: '" + name + "' has no typed classes");
+}
+
+py::object wrap_pointer(const Pointer& pointer) {
+  return pointer_classes().at(pointer.dtype->name)(py::cast(pointer));
+}
+
+void bind_pointers(py::module_& m) {
+  bind_pointer(m);
+  bind_allocators(m);
+  py::tuple names(dtype_count);
+  for (int i = 0; i < dtype_count; ++i) names[std::size_t(i)] = dtypes[i].name;
+  m.attr("SUPPORTED_DTYPES") = names;
+  def(
+      m, "_set_pointer_class",
+      [](const std::string& dtype, const py::object& made) { pointer_classes()[dtype] = made; },
+      "");
+}
+
+}  // namespace PyGPU::python

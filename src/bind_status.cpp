@@ -1,0 +1,86 @@
+// cudaError_t as an object, the error calls, and the one place where a status becomes an exception.
+#include "bindings.h"
+
+namespace PyGPU::python {
+namespace {
+
+// Makes the exception of PyGPU.errors for (call, status). Leaked on purpose: it must outlive every
+// array that the interpreter drops on its way out.
+py::object& exception_factory() {
+  static auto& factory = *new py::object(py::none());
+  return factory;
+}
+
+void translate(std::exception_ptr failure) {
+  try {
+    if (failure) std::rethrow_exception(failure);
+  } catch (const DeviceError& error) {
+    if (exception_factory().is_none()) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    } else {
+      const py::object made = exception_factory()(error.call, py::cast(error.status));
+      PyErr_SetObject(py::type::of(made).ptr(), made.ptr());
+    }
+  }
+}
+
+bool equals(const Status& status, py::handle other) {
+  if (py::isinstance<Status>(other)) return other.cast<const Status&>().code == status.code;
+  return PyLong_Check(other.ptr()) && py::int_(int(status.code)).equal(other);
+}
+
+std::string status_repr(const Status& status) {
+  return "<cudaError: code=" + std::to_string(int(status.code)) + ">";
+}
+
+}  // namespace
+
+void bind_status(py::module_& m) {
+  py::class_<Status> c(
+      m, "cudaError_t",
+      "What a device call returned. True when it is an error; equal to its number.");
+  c.def(py::init([](int code) { return Status(cudaError_t(code)); }), py::arg("code") = 0);
+  method(c, "__repr__", status_repr);
+  method(c, "__str__", status_repr);
+  method(c, "__int__", [](const Status& status) { return int(status.code); });
+  method(c, "__index__", [](const Status& status) { return int(status.code); });
+  method(c, "as_int", [](const Status& status) { return int(status.code); });
+  method(c, "__bool__", [](const Status& status) { return status.failed(); });
+  method(c, "__eq__", equals);
+  method(c, "__ne__",
+         [](const Status& status, py::handle other) { return !equals(status, other); });
+  method(c, "__hash__", [](const Status& status) { return int(status.code); });
+  method(c, "__reduce__", [](py::object self) {
+    return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("code")));
+  });
+  property(
+      c, "code", [](const Status& status) { return int(status.code); }, "The number (int).");
+  property(
+      c, "name", [](const Status& status) { return cudaGetErrorName(status.code); },
+      "The name in the runtime's headers (str).");
+  property(
+      c, "string", [](const Status& status) { return cudaGetErrorString(status.code); },
+      "The runtime's description (str).");
+  property(
+      c, "detail", [](const Status& status) { return status.detail; },
+      "What PyGPU knows besides: the argument at fault and what was expected (str, or empty).");
+
+  def(m, "cudaGetErrorName", [](const Status& error) { return cudaGetErrorName(error.code); },
+      "The error's name in the runtime's headers.", {{"error"}});
+  def(m, "cudaGetErrorString", [](const Status& error) { return cudaGetErrorString(error.code); },
+      "The runtime's description of the error.", {{"error"}});
+  def(
+      m, "cudaGetLastError", [] { return call([] { return cudaGetLastError(); }); },
+      "The calling thread's last error, which is then forgotten.");
+  def(
+      m, "cudaPeekAtLastError", [] { return call([] { return cudaPeekAtLastError(); }); },
+      "The calling thread's last error.");
+
+  def(
+      m, "_set_exception_factory", [](py::object factory) { exception_factory() = factory; }, "");
+  py::register_local_exception_translator(&translate);
+  Storage::on_shortage([] { py::module_::import("gc").attr("collect")(); });
+  py::implicitly_convertible<int, Status>();
+}
+
+}  // namespace PyGPU::python

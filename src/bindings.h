@@ -1,0 +1,150 @@
+// The only door to pybind11 and Python: what every bind_*.cpp shares.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "PyGPU/array.h"
+#include "PyGPU/error.h"
+#include "PyGPU/pointer.h"
+#include "PyGPU/stream.h"
+
+namespace PyGPU::python {
+
+namespace py = pybind11;
+
+// One function a concept; module.cpp is the list.
+void bind_status(py::module_& m);
+void bind_constants(py::module_& m);
+void bind_device(py::module_& m);
+void bind_stream(py::module_& m);
+void bind_memory(py::module_& m);
+void bind_copies(py::module_& m);
+void bind_pointers(py::module_& m);
+void bind_device_arrays(py::module_& m);
+void bind_gpuarray(py::module_& m);
+
+// Function tables. pybind11 compiles its glue anew for each lambda and each text that it is given
+// as such; from plain function pointers, and parameters told at run time, it compiles one for each
+// signature. That halves the build.
+struct Parameter {
+  Parameter(const char* name_) : name(name_) {}
+  template <class Value>
+  Parameter(const char* name_, const Value& value_)
+      : name(name_), value(py::detail::object_or_cast(value_)) {}
+
+  const char* name;
+  py::object value;  // the default; null where there is none
+};
+using Parameters = std::vector<Parameter>;
+
+template <class Function>
+void def(py::module_& m, const char* name, Function function, const char* doc,
+         const Parameters& parameters = {}) {
+  m.def(name, +function, doc, parameters);
+}
+
+template <class Class, class Function>
+void method(Class& c, const char* name, Function function, const char* doc = "",
+            const Parameters& parameters = {}) {
+  c.def(name, +function, doc, parameters);
+}
+
+template <class Class, class Function>
+void property(Class& c, const char* name, Function function, const char* doc = "") {
+  c.def_property_readonly(name, +function, doc);
+}
+
+// Make a low-level call without the GIL and wrap its outcome.
+template <class Call>
+Status call(Call make) {
+  if (!enter_runtime()) return forked_status();
+  py::gil_scoped_release release;
+  return make();
+}
+
+// The low level's answer where a call yields something: (value, ..., status).
+template <class... Values>
+py::tuple with_status(const Status& status, const Values&... values) {
+  return py::make_tuple(values..., status);
+}
+
+// The address in a Python object: an int, anything with __index__ or __int__ (pointer_wrapper),
+// with
+// __cuda_array_interface__, or with .ptr. TypeError names `argument` otherwise.
+void* address_of(py::handle object, const char* argument);
+
+// One end of a copy: an address, or an object with a contiguous buffer, whose size is then known.
+struct CopyEnd {
+  void* address;
+  std::size_t limit;  // bytes; SIZE_MAX where only an address is known
+  std::shared_ptr<const void> view;
+};
+CopyEnd copy_end(py::handle object, const char* argument, bool writable);
+
+// A view of a Python buffer. It must be released with the GIL, which is held wherever Python drops
+// the object that owns it.
+std::shared_ptr<py::buffer_info> view_buffer(py::handle object, bool writable);
+
+// None is the null stream; a cudaStream_t, an int, or an object with __cuda_stream__, .handle, .ptr
+// or .cuda_stream are streams.
+StreamRef stream_of(py::handle object);
+
+// An int, or a sequence of ints.
+Axes axes_of(py::handle object, const char* argument);
+Order order_of(const std::string& order);
+py::tuple tuple_of(const Axes& axes);
+
+const DType& dtype_named(const std::string& name);
+py::object wrap_pointer(const Pointer& pointer);  // as pointer_wrapper_<dtype>
+std::string hex(const void* address);
+
+// Export the NumPy array that `array_of` makes of the object as its buffer. (pybind11's own hook
+// cannot refuse with an exception before 2.13.)
+template <class T, py::array (*array_of)(py::object)>
+void export_buffer(PyHeapTypeObject* type) {
+  type->ht_type.tp_as_buffer = &type->as_buffer;
+  type->as_buffer.bf_getbuffer = [](PyObject* self, Py_buffer* view, int flags) -> int {
+    view->obj = nullptr;
+    try {
+      return PyObject_GetBuffer(array_of(py::reinterpret_borrow<py::object>(self)).ptr(), view,
+                                flags);
+    } catch (py::error_already_set& error) {
+      error.restore();
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_BufferError, error.what());
+    }
+    return -1;
+  };
+}
+
+}  // namespace PyGPU::python
+
+template <>
+struct pybind11::detail::process_attribute<PyGPU::python::Parameters>
+    : process_attribute_default<PyGPU::python::Parameters> {
+  static void init(const PyGPU::python::Parameters& parameters, function_record* record) {
+    for (const PyGPU::python::Parameter& parameter : parameters) {
+      const arg named(parameter.name);
+      if (parameter.value) {
+        process_attribute<arg_v>::init(arg_v(named, parameter.value), record);
+      } else {
+        process_attribute<arg>::init(named, record);
+      }
+    }
+  }
+};
+
+// A StreamRef parameter takes whatever stream_of takes.
+template <>
+struct pybind11::detail::type_caster<PyGPU::StreamRef> {
+  PYBIND11_TYPE_CASTER(PyGPU::StreamRef, const_name("stream"));
+  bool load(handle source, bool) {
+    value = PyGPU::python::stream_of(source);
+    return true;
+  }
+};

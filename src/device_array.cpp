@@ -1,0 +1,90 @@
+// The twin of a host buffer and a device block. See device_array.h.
+#include "PyGPU/device_array.h"
+
+#include <new>
+#include <stdexcept>
+
+#include "PyGPU/transfer.h"
+
+namespace PyGPU {
+
+DeviceArray::DeviceArray(const DType& dtype, Axes shape, Order order)
+    : dtype_(&dtype), layout_(shape, dtype.itemsize, order) {
+  auto memory = std::make_shared<Memory>();
+  if (take_memory(*memory, MemoryKind::host, layout_.nbytes()).failed()) throw std::bad_alloc();
+  host_ = memory->get().address;
+  host_owner_ = std::move(memory);
+}
+
+DeviceArray::DeviceArray(const DType& dtype, Layout layout, void* host, bool read_only,
+                         std::shared_ptr<const void> owner)
+    : dtype_(&dtype),
+      layout_(layout),
+      host_(host),
+      read_only_(read_only),
+      host_owner_(std::move(owner)) {
+  if (!layout_.contiguous())
+    throw std::invalid_argument("the buffer (shape " + layout_.shape().text() + ", strides " +
+                                layout_.strides().text() +
+                                ") is not contiguous; pass numpy.ascontiguousarray(buffer)");
+}
+
+DeviceArray::DeviceArray(Pointer pointer, Axes shape, Order order)
+    : dtype_(pointer.dtype), layout_(shape, pointer.dtype->itemsize, order) {
+  const auto needed = std::size_t(layout_.size());
+  if (!pointer.address && needed > 0)
+    throw std::invalid_argument("pointer is null: expected the address of " +
+                                std::to_string(needed) + " elements");
+  if (pointer.count > 0 && pointer.count < needed)
+    throw std::invalid_argument("shape " + layout_.shape().text() + " needs " +
+                                std::to_string(needed) + " elements, but pointer reaches only " +
+                                std::to_string(pointer.count));
+  if (pointer.on_host) {
+    host_ = pointer.address;
+    host_owner_ = pointer.owner;
+  } else {
+    borrowed_device_ = std::move(pointer);
+  }
+}
+
+void* DeviceArray::device_address() const {
+  return device_memory_ ? device_memory_->get().address : borrowed_device_.address;
+}
+
+Pointer DeviceArray::host_data() const {
+  return {host_, dtype_, std::size_t(layout_.size()), true, host_owner_};
+}
+
+Pointer DeviceArray::device_data() const {
+  return {device_address(), dtype_, std::size_t(layout_.size()), false,
+          device_memory_ ? device_memory_ : borrowed_device_.owner};
+}
+
+Status DeviceArray::allocate() {
+  if (device_address()) return last_ = Status();
+  auto memory = std::make_shared<Memory>();
+  last_ = take_memory(*memory, MemoryKind::device, layout_.nbytes());
+  if (!last_.failed()) device_memory_ = std::move(memory);
+  return last_;
+}
+
+Status DeviceArray::copy(const char* call, bool up) {
+  const std::size_t nbytes = layout_.nbytes();
+  if (nbytes == 0) return last_ = Status();
+  const std::string who = std::string(call) + "(): ";
+  if (!device_address())
+    return last_ = {cudaErrorInvalidDevicePointer,
+                    who + "there is no device memory yet; call allocate() first"};
+  if (!host_)
+    return last_ = {cudaErrorInvalidHostPointer,
+                    who + "the array was made from a device pointer and has no host memory"};
+  if (!up && read_only_)
+    return last_ = {cudaErrorInvalidValue, who + "the host buffer is read-only"};
+  return last_ = up ? upload(device_address(), host_, nbytes)
+                    : download(host_, device_address(), nbytes);
+}
+
+Status DeviceArray::to_device() { return copy("to_device", true); }
+Status DeviceArray::to_host() { return copy("to_host", false); }
+
+}  // namespace PyGPU

@@ -1,0 +1,39 @@
+// What stands behind error.h: the fork guard and the one line of a failed release.
+#include "PyGPU/error.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+
+namespace PyGPU {
+namespace {
+
+std::atomic<bool> was_used{false};
+std::atomic<bool> in_forked_child{false};
+[[maybe_unused]] const int registered =
+    pthread_atfork(nullptr, nullptr, [] { in_forked_child = was_used.load(); });
+
+}  // namespace
+
+bool forked() { return in_forked_child.load(std::memory_order_relaxed); }
+
+bool enter_runtime() {
+  if (!was_used.load(std::memory_order_relaxed)) was_used = true;
+  return !forked();
+}
+
+Status forked_status() {
+  return {cudaErrorInitializationError,
+          "this process was forked from one that had used the device; start it with "
+          "multiprocessing's 'spawn' method instead"};
+}
+
+void report_failed_release(const char* what, cudaError_t error) noexcept {
+  (void)cudaGetLastError();
+  // The runtime is unloading, or the device was reset: nothing is left to release.
+  if (error == cudaErrorCudartUnloading || error == cudaErrorContextIsDestroyed) return;
+  std::fprintf(stderr, "PyGPU: releasing %s failed: %s\n", what, cudaGetErrorString(error));
+}
+
+}  // namespace PyGPU

@@ -1,0 +1,37 @@
+// GPUArray as Python sees it: the core array and the Python objects that belong to it.
+#pragma once
+
+#include "bindings.h"
+
+namespace PyGPU::python {
+
+struct GPUArray {
+  Array core;
+  py::object dtype;      // numpy.dtype
+  py::object allocator;  // callable(nbytes), or None for the pool
+  py::object base;       // what a view or borrowed memory keeps alive, or None
+  py::object gpudata;    // as given or as allocated; null: made when asked for
+
+  const Layout& layout() const { return core.layout(); }
+};
+
+// numpy.dtype of anything that NumPy accepts; TypeError for Python objects.
+py::object dtype_of(const py::object& any);
+std::size_t itemsize_of(const py::object& dtype);
+
+GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
+// A view of `self`, which stays alive with it.
+GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0);
+
+// Copy between host and device, whatever the layouts of both. `stream` null: blocking.
+void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream);
+py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
+                       const StreamRef* stream);
+GPUArray copy_of(const GPUArray& array);
+GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream);
+
+std::vector<IndexItem> index_items(py::handle key);
+
+void bind_creation(py::module_& m);
+
+}  // namespace PyGPU::python

@@ -1,0 +1,131 @@
+// Copies and fills of the host machine.
+#include <cstring>
+
+#include "machine.h"
+
+namespace PyGPU::host {
+namespace {
+
+// May a copy touch these bytes? Any address of the table must hold them all; an address outside the
+// table can only be pageable memory, which nothing is known of.
+bool valid(const void* address, std::size_t nbytes, bool on_device) {
+  Machine& machine = Machine::get();
+  std::lock_guard<std::mutex> hold(machine.lock);
+  const bool known = machine.find(address) != nullptr;
+  return known ? machine.find(address, nbytes) != nullptr : address && !on_device;
+}
+
+cudaError_t check_kind(cudaMemcpyKind kind) {
+  return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault
+             ? cudaSuccess
+             : cudaErrorInvalidMemcpyDirection;
+}
+
+cudaError_t check_sides(const void* dst, std::size_t dst_bytes, const void* src,
+                        std::size_t src_bytes, cudaMemcpyKind kind) {
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const bool good = valid(dst, dst_bytes, to_device) && valid(src, src_bytes, from_device);
+  return good ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t copy(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
+                 cudaStream_t stream) {
+  if (const cudaError_t error = check_kind(kind)) return error;
+  if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (nbytes == 0) return cudaSuccess;
+  if (const cudaError_t error = check_sides(dst, nbytes, src, nbytes, kind)) return error;
+  std::memmove(dst, src, nbytes);
+  return cudaSuccess;
+}
+
+cudaError_t copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
+                    std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                    cudaStream_t stream) {
+  if (const cudaError_t error = check_kind(kind)) return error;
+  if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (width > dst_pitch || width > src_pitch) return cudaErrorInvalidPitchValue;
+  const std::size_t dst_bytes = dst_pitch * (height - 1) + width;
+  const std::size_t src_bytes = src_pitch * (height - 1) + width;
+  if (const cudaError_t error = check_sides(dst, dst_bytes, src, src_bytes, kind)) return error;
+  for (std::size_t row = 0; row < height; ++row) {
+    std::memcpy(static_cast<char*>(dst) + row * dst_pitch,
+                static_cast<const char*>(src) + row * src_pitch, width);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t copy_peer(void* dst, int dst_device, const void* src, int src_device,
+                      std::size_t nbytes, cudaStream_t stream) {
+  const int count = int(Machine::get().devices.size());
+  if (dst_device < 0 || dst_device >= count || src_device < 0 || src_device >= count)
+    return cudaErrorInvalidDevice;
+  return copy(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+cudaError_t fill_2d(void* address, std::size_t pitch, int value, std::size_t width,
+                    std::size_t height, cudaStream_t stream) {
+  Machine& machine = Machine::get();
+  if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (height > 1 && width > pitch) return cudaErrorInvalidValue;
+  if (!machine.device_may_touch(address, pitch * (height - 1) + width))
+    return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < height; ++row)
+    std::memset(static_cast<char*>(address) + row * pitch, value, width);
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace PyGPU::host
+
+using namespace PyGPU::host;
+
+cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(dst, src, nbytes, kind, nullptr);
+}
+
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return call([&] { return copy(dst, src, nbytes, kind, stream); });
+}
+
+cudaError_t cudaMemcpy2D(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, width, height, kind, nullptr);
+}
+
+cudaError_t cudaMemcpy2DAsync(void* dst, std::size_t dst_pitch, const void* src,
+                              std::size_t src_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return call([&] { return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind, stream); });
+}
+
+cudaError_t cudaMemcpyPeer(void* dst, int dst_device, const void* src, int src_device,
+                           std::size_t nbytes) {
+  return cudaMemcpyPeerAsync(dst, dst_device, src, src_device, nbytes, nullptr);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device,
+                                std::size_t nbytes, cudaStream_t stream) {
+  return call([&] { return copy_peer(dst, dst_device, src, src_device, nbytes, stream); });
+}
+
+cudaError_t cudaMemset(void* address, int value, std::size_t nbytes) {
+  return cudaMemsetAsync(address, value, nbytes, nullptr);
+}
+
+cudaError_t cudaMemsetAsync(void* address, int value, std::size_t nbytes, cudaStream_t stream) {
+  return cudaMemset2DAsync(address, nbytes, value, nbytes, 1, stream);
+}
+
+cudaError_t cudaMemset2D(void* address, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  return cudaMemset2DAsync(address, pitch, value, width, height, nullptr);
+}
+
+cudaError_t cudaMemset2DAsync(void* address, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
+  return call([&] { return fill_2d(address, pitch, value, width, height, stream); });
+}

@@ -1,0 +1,285 @@
+// Devices of the host machine: choice, properties, limits, peers, and what it does not have (IPC).
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "machine.h"
+
+namespace PyGPU::host {
+namespace {
+
+bool exists(int device) {
+  return device >= 0 && std::size_t(device) < Machine::get().devices.size();
+}
+
+// The current device's state, under the lock.
+template <class Body>
+cudaError_t with_device(Body body) {
+  return call([&] {
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    return body(machine.devices[std::size_t(current_device())]);
+  });
+}
+
+// What a kernel author may ask; a name that is not here does not apply to this machine: 0.
+int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device) {
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+    case cudaDevAttrMaxBlockDimX:
+    case cudaDevAttrMaxBlockDimY: return Machine::max_threads_per_block;
+    case cudaDevAttrMaxBlockDimZ: return 64;
+    case cudaDevAttrMaxGridDimX: return 0x7fffffff;
+    case cudaDevAttrMaxGridDimY:
+    case cudaDevAttrMaxGridDimZ: return 65535;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return int(Machine::max_shared_bytes);
+    case cudaDevAttrTotalConstantMemory: return 64 << 10;
+    case cudaDevAttrWarpSize: return machine.warp_size;
+    case cudaDevAttrMaxPitch: return 0x7fffffff;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor: return 65536;
+    case cudaDevAttrClockRate: return 1000000;
+    case cudaDevAttrTextureAlignment: return int(Machine::granularity);
+    case cudaDevAttrMultiProcessorCount: return machine.cores;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return Machine::max_threads_per_block;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return 1;
+    case cudaDevAttrComputeCapabilityMajor: return 9;
+    case cudaDevAttrPciDeviceId: return device;
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrPageableMemoryAccess:
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+    case cudaDevAttrMemoryPoolsSupported: return 1;
+    default: return 0;
+  }
+}
+
+}  // namespace
+}  // namespace PyGPU::host
+
+using namespace PyGPU::host;
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return call([&] {
+    if (!count) return cudaErrorInvalidValue;
+    *count = int(Machine::get().devices.size());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return call([&] {
+    if (!device) return cudaErrorInvalidValue;
+    *device = current_device();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return call([&] {
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    current_device() = device;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call([] { return cudaSuccess; });
+}
+
+// Memory, streams and events of the current device are gone afterwards.
+cudaError_t cudaDeviceReset() {
+  return call([] {
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    for (auto entry = machine.table.begin(); entry != machine.table.end();) {
+      const Allocation& block = entry->second;
+      if (block.device == current_device()) {
+        if (block.space != Space::registered) std::free(reinterpret_cast<void*>(entry->first));
+        entry = machine.table.erase(entry);
+      } else {
+        ++entry;
+      }
+    }
+    auto drop = [](auto& handles) {
+      for (auto handle = handles.begin(); handle != handles.end();) {
+        if ((*handle)->device != current_device()) {
+          ++handle;
+          continue;
+        }
+        delete *handle;
+        handle = handles.erase(handle);
+      }
+    };
+    drop(machine.streams);
+    drop(machine.events);
+    const std::size_t memory = machine.devices[std::size_t(current_device())].memory;
+    machine.devices[std::size_t(current_device())] = Device{};
+    machine.devices[std::size_t(current_device())].memory = memory;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  return call([&] {
+    if (!properties) return cudaErrorInvalidValue;
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    const Machine& machine = Machine::get();
+    *properties = {};
+    std::snprintf(properties->name, sizeof properties->name, "PyGPU host machine (%d core%s)",
+                  machine.cores, machine.cores == 1 ? "" : "s");
+    std::memcpy(properties->uuid.bytes, "PyGPU-host-dev-", 15);
+    properties->uuid.bytes[15] = char(device);
+    properties->totalGlobalMem = machine.devices[std::size_t(device)].memory;
+    properties->major = 9;
+    properties->warpSize = machine.warp_size;
+    properties->multiProcessorCount = machine.cores;
+    properties->pciDeviceID = device;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return call([&] {
+    if (!value) return cudaErrorInvalidValue;
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    switch (int(attribute)) {
+#define PYGPU_KNOWN(name, number) case number:
+      PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_KNOWN)
+#undef PYGPU_KNOWN
+      *value = attribute_value(Machine::get(), attribute, device);
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+  return call([&] {
+    if (!id || length < 13) return cudaErrorInvalidValue;
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    std::snprintf(id, std::size_t(length), "0000:00:%02x.0", unsigned(device));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  return call([&] {
+    if (!device || !id) return cudaErrorInvalidValue;
+    unsigned domain = 0, bus = 0, slot = 0, function = 0;
+    if (std::sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
+        std::sscanf(id, "%x:%x.%x", &bus, &slot, &function) < 2)
+      return cudaErrorInvalidValue;
+    if (domain || bus || function || !exists(int(slot))) return cudaErrorInvalidDevice;
+    *device = int(slot);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  return with_device([&](Device& device) {
+    if (!value) return cudaErrorInvalidValue;
+    if (limit < 0 || limit > cudaLimitMallocHeapSize) return cudaErrorInvalidValue;
+    *value = device.limits[limit];
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  return with_device([&](Device& device) {
+    if (limit < 0 || limit > cudaLimitMallocHeapSize) return cudaErrorInvalidValue;
+    device.limits[limit] = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return with_device([&](Device& device) {
+    if (!config) return cudaErrorInvalidValue;
+    *config = device.cache;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  return with_device([&](Device& device) {
+    if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual)
+      return cudaErrorInvalidValue;
+    device.cache = config;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return call([&] {
+    if (least) *least = 0;
+    if (greatest) *greatest = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return with_device([&](Device& device) {
+    if (!flags) return cudaErrorInvalidValue;
+    *flags = device.flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return with_device([&](Device& device) {
+    if (flags & ~31u) return cudaErrorInvalidValue;
+    device.flags = flags | cudaDeviceMapHost;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call([&] {
+    if (!can) return cudaErrorInvalidValue;
+    if (!exists(device) || !exists(peer)) return cudaErrorInvalidDevice;
+    *can = device != peer;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return with_device([&](Device& device) {
+    if (flags) return cudaErrorInvalidValue;
+    if (!exists(peer)) return cudaErrorInvalidDevice;
+    if (peer == current_device()) return cudaErrorPeerAccessUnsupported;
+    return device.peers.insert(peer).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+  });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return with_device([&](Device& device) {
+    if (!exists(peer)) return cudaErrorInvalidDevice;
+    return device.peers.erase(peer) ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+  });
+}
+
+// Sharing memory or events between processes is not part of this machine.
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
+  return call([] { return cudaErrorNotSupported; });
+}
+cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned) {
+  return call([] { return cudaErrorNotSupported; });
+}
+cudaError_t cudaIpcCloseMemHandle(void*) {
+  return call([] { return cudaErrorNotSupported; });
+}
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
+  return call([] { return cudaErrorNotSupported; });
+}
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t) {
+  return call([] { return cudaErrorNotSupported; });
+}

@@ -1,0 +1,132 @@
+// The threads of one block on one operating-system thread.
+//
+// `threads` runs the block's threads one after another on the stack that it is called on. A thread
+// that meets a barrier leaves that stack where it is and joins `waiting`; a fresh fiber calls
+// `threads` again, which goes on with the threads not yet started. Once all have started, each is
+// finished or waiting, and those that wait go on in their order. Finished threads are not waited
+// for, as on a GPU. A kernel without a barrier never switches stacks.
+#include "fiber.h"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "PyGPU/cuda_on_host.h"
+
+__thread PyGPUHostThread PyGPU_host_thread = {};
+
+namespace PyGPU::host {
+namespace {
+
+constexpr std::size_t stack_bytes = 256 << 10;
+constexpr std::size_t guard_bytes = 4096;
+
+struct Fiber {
+  ucontext_t context;
+  uint3 thread_index;  // of the thread that waits here
+
+  static void* new_stack() {
+    void* stack = mmap(nullptr, stack_bytes + guard_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED || mprotect(stack, guard_bytes, PROT_NONE) != 0) {
+      std::fputs("PyGPU host: no memory for the stack of a waiting thread\n", stderr);
+      std::abort();
+    }
+    return stack;
+  }
+};
+
+class Block {
+ public:
+  void run(void (*threads)(void*), void* context) {
+    threads_ = threads;
+    context_ = context;
+    running_ = &root_;
+    threads(context);
+    while (!ready_.empty() || !waiting_.empty()) switch_from(&root_);
+  }
+
+  void barrier() {
+    Fiber* self = running_;
+    self->thread_index = PyGPU_host_thread.thread_index;
+    waiting_.push_back(self);
+    if (PyGPU_host_thread.next < PyGPU_host_thread.count) {
+      running_ = fresh();
+      swapcontext(&self->context, &running_->context);
+    } else {
+      switch_from(self);
+    }
+    PyGPU_host_thread.thread_index = self->thread_index;
+  }
+
+ private:
+  // Leave `self` for the next fiber that may go on; open the barrier if all are waiting at it.
+  void switch_from(Fiber* self) {
+    if (ready_.empty()) ready_.swap(waiting_);
+    if (ready_.empty()) {
+      running_ = &root_;
+    } else {
+      running_ = ready_.front();
+      ready_.pop_front();
+    }
+    if (running_ != self) swapcontext(&self->context, &running_->context);
+  }
+
+  Fiber* fresh() {
+    Fiber* fiber;
+    if (idle_.empty()) {
+      all_.push_back(std::make_unique<Fiber>());
+      fiber = all_.back().get();
+      getcontext(&fiber->context);
+      fiber->context.uc_stack.ss_sp = static_cast<char*>(Fiber::new_stack()) + guard_bytes;
+      fiber->context.uc_stack.ss_size = stack_bytes;
+      fiber->context.uc_link = nullptr;
+      makecontext(&fiber->context, reinterpret_cast<void (*)()>(&Block::enter), 0);
+    } else {
+      fiber = idle_.back();
+      idle_.pop_back();
+    }
+    return fiber;
+  }
+
+  // A fiber's life: run threads until none is left to start, step aside, be used again.
+  static void enter();
+
+  void live() {
+    for (;;) {
+      Fiber* self = running_;
+      threads_(context_);
+      idle_.push_back(self);
+      switch_from(self);
+    }
+  }
+
+  void (*threads_)(void*) = nullptr;
+  void* context_ = nullptr;
+  Fiber root_;  // the stack that run() was called on
+  Fiber* running_ = nullptr;
+  std::deque<Fiber*> waiting_, ready_;
+  std::vector<Fiber*> idle_;
+  std::vector<std::unique_ptr<Fiber>> all_;  // stacks are kept for the thread's next block
+};
+
+// Never destroyed: a thread's fibers are few, and its stacks are the thread's to keep.
+Block& this_block() {
+  static thread_local Block* block = new Block;
+  return *block;
+}
+
+void Block::enter() { this_block().live(); }
+
+}  // namespace
+
+void run_block(void (*threads)(void*), void* context) { this_block().run(threads, context); }
+
+}  // namespace PyGPU::host
+
+void PyGPU_host_barrier() { PyGPU::host::this_block().barrier(); }

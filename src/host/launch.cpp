@@ -1,0 +1,122 @@
+// Kernel launches on the host machine: the blocks of a grid, spread over the cores.
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "PyGPU/cuda_on_host.h"
+#include "fiber.h"
+#include "machine.h"
+
+namespace PyGPU::host {
+namespace {
+
+struct Grid {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  void (*threads)(void*);
+  void* context;
+  std::atomic<std::uint64_t> next{0};
+
+  std::uint64_t count() const { return std::uint64_t(grid.x) * grid.y * grid.z; }
+
+  // Take blocks until none is left. Several threads do this at once.
+  void work(std::uint64_t chunk) {
+    std::unique_ptr<void, void (*)(void*)> shared(
+        shared_bytes ? std::aligned_alloc(64, (shared_bytes + 63) / 64 * 64) : nullptr, std::free);
+    PyGPUHostThread& self = PyGPU_host_thread;
+    const PyGPUHostThread before = self;
+    self.block_dim = block;
+    self.grid_dim = grid;
+    self.count = block.x * block.y * block.z;
+    self.dynamic_shared = shared.get();
+    for (std::uint64_t first; (first = next.fetch_add(chunk)) < count();) {
+      const std::uint64_t last = std::min(count(), first + chunk);
+      for (std::uint64_t index = first; index < last; ++index) {
+        self.block_index = {unsigned(index % grid.x), unsigned(index / grid.x % grid.y),
+                            unsigned(index / grid.x / grid.y)};
+        self.next = 0;
+        run_block(threads, context);
+      }
+    }
+    self = before;
+  }
+};
+
+// The machine's cores besides the caller's own. Started at the first launch that needs them.
+class Workers {
+ public:
+  static Workers& get() {
+    static Workers& workers = *new Workers;
+    return workers;
+  }
+
+  void run(Grid& grid) {
+    const int cores = Machine::get().cores;
+    std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
+    // While another thread's launch has the workers, this one does its own work.
+    if (cores == 1 || grid.count() == 1 || !turn) return grid.work(grid.count());
+    const std::uint64_t chunk = std::max<std::uint64_t>(1, grid.count() / (8u * unsigned(cores)));
+    {
+      std::lock_guard<std::mutex> hold(lock_);
+      for (; started_ < cores - 1; ++started_) std::thread(&Workers::live, this).detach();
+      grid_ = &grid;
+      chunk_ = chunk;
+      busy_ = started_;
+      ++round_;
+    }
+    wake_.notify_all();
+    grid.work(chunk);
+    std::unique_lock<std::mutex> hold(lock_);
+    done_.wait(hold, [this] { return busy_ == 0; });
+  }
+
+ private:
+  void live() {
+    std::uint64_t seen = 0;
+    std::unique_lock<std::mutex> hold(lock_);
+    for (;;) {
+      wake_.wait(hold, [&] { return round_ != seen; });
+      seen = round_;
+      Grid& grid = *grid_;
+      const std::uint64_t chunk = chunk_;
+      hold.unlock();
+      grid.work(chunk);
+      hold.lock();
+      if (--busy_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex turn_, lock_;
+  std::condition_variable wake_, done_;
+  Grid* grid_ = nullptr;
+  std::uint64_t chunk_ = 1, round_ = 0;
+  int started_ = 0, busy_ = 0;
+};
+
+cudaError_t check(dim3 grid, dim3 block, std::size_t shared_bytes) {
+  const auto outside = [](unsigned value, unsigned most) { return value == 0 || value > most; };
+  if (outside(grid.x, 0x7fffffff) || outside(grid.y, 65535) || outside(grid.z, 65535) ||
+      outside(block.x, 1024) || outside(block.y, 1024) || outside(block.z, 64) ||
+      std::uint64_t(block.x) * block.y * block.z > unsigned(Machine::max_threads_per_block))
+    return cudaErrorInvalidConfiguration;
+  return shared_bytes > Machine::max_shared_bytes ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+}  // namespace
+}  // namespace PyGPU::host
+
+using namespace PyGPU::host;
+
+cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+                           void (*threads)(void*), void* context) {
+  return call([&] {
+    if (const cudaError_t error = check(grid, block, shared_bytes)) return error;
+    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    Grid work{grid, block, shared_bytes, threads, context};
+    Workers::get().run(work);
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,186 @@
+// The machine itself: how it is configured, its lookups, its errors, its versions.
+#include "machine.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace PyGPU::host {
+namespace {
+
+thread_local cudaError_t last_error = cudaSuccess;
+thread_local int device_of_thread = 0;
+std::atomic<bool> in_forked_child{false};
+
+// A number from the environment, "3", "512M" or "2G"; anything else is reported and not used.
+std::size_t setting(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return fallback;
+  char* end = nullptr;
+  double number = std::strtod(text, &end);
+  switch (std::toupper(static_cast<unsigned char>(*end))) {
+    case 'K':
+      number *= 1024.0;
+      ++end;
+      break;
+    case 'M':
+      number *= 1024.0 * 1024;
+      ++end;
+      break;
+    case 'G':
+      number *= 1024.0 * 1024 * 1024;
+      ++end;
+      break;
+    case 'T':
+      number *= 1024.0 * 1024 * 1024 * 1024;
+      ++end;
+      break;
+  }
+  if (end == text || *end || !(number >= double(least)) || !(number <= double(most))) {
+    std::fprintf(stderr, "PyGPU: %s=%s is ignored: expected a number from %zu to %zu\n", name, text,
+                 least, most);
+    return fallback;
+  }
+  return static_cast<std::size_t>(number);
+}
+
+std::size_t physical_memory() {
+  return std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return 1;
+}
+
+}  // namespace
+
+Machine::Machine()
+    : strict(setting("PYGPU_HOST_STRICT", 0, 0, 1) != 0),
+      warp_size(int(setting("PYGPU_HOST_WARP", 32, 1, 64))),
+      cores(int(setting("PYGPU_HOST_THREADS", std::size_t(usable_cores()), 1, 1024))) {
+  if (warp_size != 32 && warp_size != 64) {
+    std::fprintf(stderr, "PyGPU: PYGPU_HOST_WARP=%d is ignored: expected 32 or 64\n", warp_size);
+    warp_size = 32;
+  }
+  const std::size_t count = setting("PYGPU_HOST_DEVICES", 1, 1, 64);
+  const std::size_t memory = setting("PYGPU_HOST_MEMORY", physical_memory(), 1 << 20, 1ull << 50);
+  devices.resize(count);
+  for (Device& device : devices) device.memory = memory;
+  pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
+}
+
+Machine& Machine::get() {
+  static Machine& machine = *new Machine;
+  return machine;
+}
+
+const Allocation* Machine::find(const void* address, std::size_t nbytes) const {
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  auto entry = table.upper_bound(first);
+  if (entry == table.begin()) return nullptr;
+  --entry;
+  const std::size_t offset = first - entry->first;
+  const std::size_t span = entry->second.span;
+  return offset < span && nbytes <= span - offset ? &entry->second : nullptr;
+}
+
+bool Machine::device_may_touch(const void* address, std::size_t nbytes) {
+  std::lock_guard<std::mutex> hold(lock);
+  return find(address, nbytes) != nullptr;
+}
+
+bool Machine::knows(cudaStream_t stream) {
+  if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return true;
+  std::lock_guard<std::mutex> hold(lock);
+  return streams.count(stream) != 0;
+}
+
+bool Machine::knows(cudaEvent_t event) {
+  std::lock_guard<std::mutex> hold(lock);
+  return events.count(event) != 0;
+}
+
+int& current_device() { return device_of_thread; }
+
+cudaError_t remember(cudaError_t error) {
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  return error;
+}
+
+bool forked() { return in_forked_child.load(std::memory_order_relaxed); }
+
+}  // namespace PyGPU::host
+
+using PyGPU::host::last_error;
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = last_error;
+  last_error = cudaSuccess;
+  return error;
+}
+
+cudaError_t cudaPeekAtLastError() { return last_error; }
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  return PyGPU::host::call([&] {
+    if (!version) return cudaErrorInvalidValue;
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (int(error)) {
+#define PYGPU_NAME(name, number) \
+  case number: return #name;
+    PYGPU_CUDA_ERRORS(PYGPU_NAME)
+#undef PYGPU_NAME
+  }
+  return "unrecognized error code";
+}
+
+// The text of an error is its name, spelt out: cudaErrorInvalidDevice -> "invalid device". The few
+// whose customary text says more stand in the switch; programs search messages for those.
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorNoDevice: return "no GPU device is detected";
+    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+    case cudaErrorNotSupported: return "operation not supported";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    default: break;
+  }
+  static const auto& texts = *new const auto([] {
+    std::map<int, std::string> spelt;
+    auto spell = [](const char* name) {
+      std::string text;
+      for (const char* c = name + std::strlen("cudaError"); *c; ++c) {
+        if (std::isupper(static_cast<unsigned char>(*c)) && !text.empty()) text += ' ';
+        text += char(std::tolower(static_cast<unsigned char>(*c)));
+      }
+      return text;
+    };
+#define PYGPU_TEXT(name, number) \
+  if (number != 0) spelt[number] = spell(#name);
+    PYGPU_CUDA_ERRORS(PYGPU_TEXT)
+#undef PYGPU_TEXT
+    return spelt;
+  }());
+  const auto found = texts.find(int(error));
+  return found == texts.end() ? "unrecognized error code" : found->second.c_str();
+}

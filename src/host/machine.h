@@ -1,0 +1,93 @@
+// The host target's machine: devices, the memory table, streams and events. All of it is one object
+// behind one lock; work itself runs in the calling thread, in issue order, outside the lock.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "PyGPU/vendor/host.h"
+
+struct PyGPUHostStream {
+  int device;
+  unsigned flags;
+  int priority;
+};
+
+struct PyGPUHostEvent {
+  int device;
+  unsigned flags;
+  bool recorded;
+  std::chrono::steady_clock::time_point time;
+};
+
+struct PyGPUHostPool {
+  std::uint64_t release_threshold;
+};
+
+namespace PyGPU::host {
+
+enum class Space { device, pinned, registered, managed };
+
+struct Allocation {
+  std::size_t span;    // bytes that may be touched: rounded up to the granularity unless strict
+  std::size_t charge;  // bytes taken off the device's memory
+  Space space;
+  int device;
+  unsigned flags;
+};
+
+struct Device {
+  std::size_t memory;  // bytes in all
+  std::size_t used = 0;
+  std::set<int> peers;  // devices whose memory this one may reach
+  unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
+  std::size_t limits[3] = {1024, 1 << 20, 8 << 20};  // in the order of cudaLimit
+  cudaFuncCache cache = cudaFuncCachePreferNone;
+  PyGPUHostPool pool{0};
+};
+
+class Machine {
+ public:
+  // Made on first use, never destroyed: libraries may still free memory while the process exits.
+  static Machine& get();
+
+  static constexpr std::size_t granularity = 512;
+  static constexpr int max_threads_per_block = 1024;
+  static constexpr std::size_t max_shared_bytes = 48 << 10;
+
+  std::mutex lock;
+  std::vector<Device> devices;
+  std::map<std::uintptr_t, Allocation> table;  // by first address
+  std::set<cudaStream_t> streams;
+  std::set<cudaEvent_t> events;
+  bool strict;
+  int warp_size;
+  int cores;
+
+  // The entry that holds [address, address + nbytes), or null. Call with the lock held.
+  const Allocation* find(const void* address, std::size_t nbytes = 1) const;
+  // May device code touch these bytes? Takes the lock.
+  bool device_may_touch(const void* address, std::size_t nbytes);
+  bool knows(cudaStream_t stream);
+  bool knows(cudaEvent_t event);
+
+ private:
+  Machine();
+};
+
+int& current_device();
+
+// Every call goes through here: refuse a forked child, remember the thread's last error.
+cudaError_t remember(cudaError_t error);
+bool forked();
+
+template <class Body>
+cudaError_t call(Body body) {
+  return remember(forked() ? cudaErrorInitializationError : body());
+}
+
+}  // namespace PyGPU::host

@@ -1,0 +1,245 @@
+// Memory of the host machine: the table of allocations, their limits and their faults.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "machine.h"
+
+namespace PyGPU::host {
+namespace {
+
+constexpr std::size_t huge_page = 2 << 20;
+
+// Large blocks are aligned for, and advised to use, huge pages: first use then costs far less.
+void* take_pages(std::size_t nbytes) {
+  const std::size_t alignment = nbytes >= 2 * huge_page ? huge_page : Machine::granularity;
+  void* address = nullptr;
+  if (posix_memalign(&address, alignment, nbytes) != 0) return nullptr;
+  if (alignment == huge_page) madvise(address, nbytes, MADV_HUGEPAGE);
+  return address;
+}
+
+cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned flags) {
+  if (!address) return cudaErrorInvalidValue;
+  *address = nullptr;
+  if (nbytes == 0) return cudaSuccess;
+  Machine& machine = Machine::get();
+  if (nbytes > SIZE_MAX - Machine::granularity) return cudaErrorMemoryAllocation;
+  const std::size_t whole = (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
+  const bool on_device = space == Space::device || space == Space::managed;
+  std::lock_guard<std::mutex> hold(machine.lock);
+  Device& device = machine.devices[std::size_t(current_device())];
+  if (on_device && whole > device.memory - device.used) return cudaErrorMemoryAllocation;
+  void* block = take_pages(whole);
+  if (!block) return cudaErrorMemoryAllocation;
+  machine.table[reinterpret_cast<std::uintptr_t>(block)] = {
+      machine.strict ? nbytes : whole, on_device ? whole : 0, space, current_device(), flags};
+  if (on_device) device.used += whole;
+  *address = block;
+  return cudaSuccess;
+}
+
+// Give back the block that begins at `address`, if it is of a space that `fits`.
+template <class Fits>
+cudaError_t release(void* address, Fits fits) {
+  if (!address) return cudaSuccess;
+  Machine& machine = Machine::get();
+  std::lock_guard<std::mutex> hold(machine.lock);
+  const auto entry = machine.table.find(reinterpret_cast<std::uintptr_t>(address));
+  if (entry == machine.table.end() || !fits(entry->second.space)) return cudaErrorInvalidValue;
+  machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
+  machine.table.erase(entry);
+  std::free(address);
+  return cudaSuccess;
+}
+
+bool is_device(Space space) { return space == Space::device || space == Space::managed; }
+bool is_pinned(Space space) { return space == Space::pinned; }
+
+}  // namespace
+}  // namespace PyGPU::host
+
+using namespace PyGPU::host;
+
+cudaError_t cudaMalloc(void** address, std::size_t nbytes) {
+  return call([&] { return allocate(address, nbytes, Space::device, 0); });
+}
+
+cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t width,
+                            std::size_t height) {
+  return call([&] {
+    if (!pitch) return cudaErrorInvalidValue;
+    if (width > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
+    *pitch = (width + Machine::granularity - 1) & ~(Machine::granularity - 1);
+    if (height && *pitch > SIZE_MAX / 2 / height) return cudaErrorMemoryAllocation;
+    return allocate(address, *pitch * height, Space::device, 0);
+  });
+}
+
+cudaError_t cudaMallocManaged(void** address, std::size_t nbytes, unsigned flags) {
+  return call([&] {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
+    return allocate(address, nbytes, Space::managed, flags);
+  });
+}
+
+cudaError_t cudaMallocAsync(void** address, std::size_t nbytes, cudaStream_t stream) {
+  return call([&] {
+    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    return allocate(address, nbytes, Space::device, 0);
+  });
+}
+
+cudaError_t cudaFree(void* address) {
+  return call([&] { return release(address, is_device); });
+}
+
+cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
+  return call([&] {
+    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    return release(address, is_device);
+  });
+}
+
+cudaError_t cudaHostAlloc(void** address, std::size_t nbytes, unsigned flags) {
+  return call([&] {
+    if (flags > (cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
+      return cudaErrorInvalidValue;
+    return allocate(address, nbytes, Space::pinned, flags);
+  });
+}
+
+cudaError_t cudaMallocHost(void** address, std::size_t nbytes) {
+  return cudaHostAlloc(address, nbytes, cudaHostAllocDefault);
+}
+
+cudaError_t cudaFreeHost(void* address) {
+  return call([&] { return release(address, is_pinned); });
+}
+
+cudaError_t cudaHostRegister(void* address, std::size_t nbytes, unsigned flags) {
+  return call([&] {
+    constexpr unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                               cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    if (!address || nbytes == 0 || (flags & ~known)) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const auto first = reinterpret_cast<std::uintptr_t>(address);
+    const auto after = machine.table.lower_bound(first);
+    const bool overlaps_next = after != machine.table.end() && after->first - first < nbytes;
+    if (overlaps_next || machine.find(address)) return cudaErrorHostMemoryAlreadyRegistered;
+    machine.table[first] = {nbytes, 0, Space::registered, current_device(), flags};
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* address) {
+  return call([&] {
+    if (!address) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const auto entry = machine.table.find(reinterpret_cast<std::uintptr_t>(address));
+    if (entry == machine.table.end() || entry->second.space != Space::registered)
+      return cudaErrorHostMemoryNotRegistered;
+    machine.table.erase(entry);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device_address, void* address, unsigned flags) {
+  return call([&] {
+    if (!device_address || !address || flags != 0) return cudaErrorInvalidValue;
+    *device_address = nullptr;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const Allocation* block = machine.find(address);
+    if (!block || block->space == Space::device) return cudaErrorInvalidValue;
+    *device_address = address;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* address) {
+  return call([&] {
+    if (!flags) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const Allocation* block = machine.find(address);
+    if (!block || block->space == Space::device || block->space == Space::managed)
+      return cudaErrorInvalidValue;
+    *flags = block->flags | cudaHostAllocMapped;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
+  return call([&] {
+    if (!attributes) return cudaErrorInvalidValue;
+    void* const plain = const_cast<void*>(address);
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const Allocation* block = machine.find(address);
+    if (!block) {
+      *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, plain};
+    } else if (block->space == Space::device) {
+      *attributes = {cudaMemoryTypeDevice, block->device, plain, nullptr};
+    } else {
+      const bool managed = block->space == Space::managed;
+      *attributes = {managed ? cudaMemoryTypeManaged : cudaMemoryTypeHost, block->device, plain,
+                     plain};
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  return call([&] {
+    if (!free || !total) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const Device& device = machine.devices[std::size_t(current_device())];
+    *free = device.memory - device.used;
+    *total = device.memory;
+    return cudaSuccess;
+  });
+}
+
+// The pool keeps nothing back: a freed block goes to the system at once.
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return call([&] {
+    Machine& machine = Machine::get();
+    if (!pool) return cudaErrorInvalidValue;
+    if (device < 0 || std::size_t(device) >= machine.devices.size()) return cudaErrorInvalidDevice;
+    *pool = &machine.devices[std::size_t(device)].pool;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return call([&] {
+    if (!pool || !value || attribute != cudaMemPoolAttrReleaseThreshold)
+      return cudaErrorInvalidValue;
+    pool->release_threshold = *static_cast<std::uint64_t*>(value);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return call([&] {
+    if (!pool || !value) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    std::uint64_t used = 0;
+    for (const Device& device : machine.devices)
+      if (&device.pool == pool) used = device.used;
+    const bool threshold = attribute == cudaMemPoolAttrReleaseThreshold;
+    *static_cast<std::uint64_t*>(value) = threshold ? pool->release_threshold : used;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
+  return call([&] { return pool ? cudaSuccess : cudaErrorInvalidValue; });
+}

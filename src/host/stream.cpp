@@ -1,0 +1,152 @@
+// Streams and events of the host machine. Work is done by the time its call returns, so a stream is
+// always idle and an event's time is the moment of its recording.
+#include "machine.h"
+
+namespace PyGPU::host {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+cudaError_t check(cudaStream_t stream) {
+  return Machine::get().knows(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t check(cudaEvent_t event) {
+  return Machine::get().knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+bool is_own(cudaStream_t stream) {
+  return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+}
+
+}  // namespace
+}  // namespace PyGPU::host
+
+using namespace PyGPU::host;
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return call([&] {
+    if (!stream || (flags & ~cudaStreamNonBlocking)) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    (void)priority;  // the range is 0 to 0, and values outside it are clamped
+    *stream = new PyGPUHostStream{current_device(), flags, 0};
+    machine.streams.insert(*stream);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call([&] {
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    if (!machine.streams.erase(stream)) return cudaErrorInvalidResourceHandle;
+    delete stream;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return call([&] { return check(stream); });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return call([&] { return check(stream); });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return call([&] {
+    if (flags > 1) return cudaErrorInvalidValue;
+    const cudaError_t error = check(stream);
+    return error ? error : check(event);
+  });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return call([&] {
+    if (!flags) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check(stream)) return error;
+    *flags = is_own(stream) ? stream->flags : unsigned(cudaStreamDefault);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return call([&] {
+    if (!priority) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check(stream)) return error;
+    *priority = is_own(stream) ? stream->priority : 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* address, std::size_t,
+                                     unsigned flags) {
+  return call([&] {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
+      return cudaErrorInvalidValue;
+    if (const cudaError_t error = check(stream)) return error;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const Allocation* block = machine.find(address);
+    return block && block->space == Space::managed ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  return call([&] {
+    constexpr unsigned known =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    const bool shared = flags & cudaEventInterprocess;
+    if (!event || (flags & ~known) || (shared && !(flags & cudaEventDisableTiming)))
+      return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    *event = new PyGPUHostEvent{current_device(), flags, false, {}};
+    machine.events.insert(*event);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return call([&] {
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    if (!machine.events.erase(event)) return cudaErrorInvalidResourceHandle;
+    delete event;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return call([&] {
+    if (const cudaError_t error = check(event)) return error;
+    if (const cudaError_t error = check(stream)) return error;
+    const int device = is_own(stream) ? stream->device : current_device();
+    if (event->device != device) return cudaErrorInvalidResourceHandle;
+    event->recorded = true;
+    event->time = Clock::now();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return call([&] { return check(event); });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return call([&] { return check(event); });
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return call([&] {
+    if (!milliseconds) return cudaErrorInvalidValue;
+    for (cudaEvent_t event : {start, end}) {
+      if (const cudaError_t error = check(event)) return error;
+      if (!event->recorded || (event->flags & cudaEventDisableTiming))
+        return cudaErrorInvalidResourceHandle;
+    }
+    *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,381 @@
+// The arithmetic of layouts. See layout.h.
+#include "PyGPU/layout.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace PyGPU {
+namespace {
+
+[[noreturn]] void invalid(const std::string& text) { throw std::invalid_argument(text); }
+
+Index product(const Axes& shape) {
+  Index size = 1;
+  for (Index length : shape) size *= length;
+  return size;
+}
+
+Axes packed_strides(const Axes& shape, std::size_t itemsize, Order order) {
+  Axes strides = shape;
+  Index step = Index(itemsize);
+  for (int i = 0; i < shape.size(); ++i) {
+    const int axis = order == Order::c ? shape.size() - 1 - i : i;
+    strides[axis] = step;
+    step *= std::max<Index>(shape[axis], 1);
+  }
+  return strides;
+}
+
+// Axis numbers, those of larger stride first; equal strides keep their order.
+std::vector<int> by_falling_stride(const Axes& strides) {
+  std::vector<int> axes(std::size_t(strides.size()));
+  std::iota(axes.begin(), axes.end(), 0);
+  std::stable_sort(axes.begin(), axes.end(),
+                   [&](int a, int b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+  return axes;
+}
+
+// Python's slice arithmetic: first index and number of elements.
+std::pair<Index, Index> resolve(const IndexItem& item, Index length) {
+  const bool down = item.step < 0;
+  auto clip = [&](Index value, Index low, Index high) {
+    if (value < 0) value = value < -length ? low : value + length;
+    return std::clamp(value, low, high);
+  };
+  const Index low = down ? -1 : 0, high = down ? length - 1 : length;
+  const Index start = item.has_start ? clip(item.start, low, high) : (down ? high : low);
+  const Index stop = item.has_stop ? clip(item.stop, low, high) : (down ? low : high);
+  const Index distance = down ? start - stop : stop - start;
+  if (distance <= 0) return {start, 0};
+  const std::uint64_t step = down ? 0 - std::uint64_t(item.step) : std::uint64_t(item.step);
+  return {start, Index((std::uint64_t(distance) - 1) / step) + 1};
+}
+
+}  // namespace
+
+bool Axes::operator==(const Axes& other) const {
+  return size_ == other.size_ && std::equal(begin(), end(), other.begin());
+}
+
+void Axes::push_back(Index value) {
+  if (size_ == capacity) invalid("too many axes: an array has at most " + std::to_string(capacity));
+  values_[size_++] = value;
+}
+
+std::string Axes::text() const {
+  std::string text = "(";
+  for (int i = 0; i < size_; ++i) text += (i ? ", " : "") + std::to_string(values_[i]);
+  return text + (size_ == 1 ? ",)" : ")");
+}
+
+Layout::Layout(Axes shape, std::size_t itemsize, Order order) : shape_(shape), itemsize_(itemsize) {
+  count();
+  strides_ = packed_strides(shape_, itemsize_, order);
+}
+
+Layout::Layout(Axes shape, Axes strides, std::size_t itemsize)
+    : shape_(shape), strides_(strides), itemsize_(itemsize) {
+  count();
+  if (strides_.size() != shape_.size())
+    invalid("strides " + strides_.text() + " do not fit shape " + shape_.text() +
+            ": one number an axis is expected");
+}
+
+void Layout::count() {
+  // Lengths of zero make the size zero but must not hide that the others are too large.
+  Index bytes = std::max<Index>(Index(itemsize_), 1);
+  for (Index length : shape_) {
+    if (length < 0) invalid("shape " + shape_.text() + ": negative lengths are not allowed");
+    if (length > 0 && __builtin_mul_overflow(bytes, length, &bytes))
+      invalid("shape " + shape_.text() + " with items of " + std::to_string(itemsize_) +
+              " bytes is larger than any memory");
+  }
+  size_ = product(shape_);
+}
+
+bool Layout::c_contiguous() const {
+  if (size_ == 0) return true;
+  Index step = Index(itemsize_);
+  for (int axis = ndim() - 1; axis >= 0; --axis) {
+    if (shape_[axis] != 1 && strides_[axis] != step) return false;
+    step *= shape_[axis];
+  }
+  return true;
+}
+
+bool Layout::f_contiguous() const {
+  if (size_ == 0) return true;
+  Index step = Index(itemsize_);
+  for (int axis = 0; axis < ndim(); ++axis) {
+    if (shape_[axis] != 1 && strides_[axis] != step) return false;
+    step *= shape_[axis];
+  }
+  return true;
+}
+
+std::pair<Index, Index> Layout::extent() const {
+  if (size_ == 0) return {0, 0};
+  Index first = 0, last = 0;
+  for (int axis = 0; axis < ndim(); ++axis) {
+    Index& end = strides_[axis] < 0 ? first : last;
+    Index reach = 0;
+    if (__builtin_mul_overflow(shape_[axis] - 1, strides_[axis], &reach) ||
+        __builtin_add_overflow(end, reach, &end))
+      invalid("strides " + strides_.text() + " reach beyond any memory");
+  }
+  return {first, last + Index(itemsize_)};
+}
+
+View Layout::index(const std::vector<IndexItem>& items) const {
+  using Kind = IndexItem::Kind;
+  int used = 0, ellipses = 0;
+  for (const IndexItem& item : items) {
+    used += item.kind == Kind::integer || item.kind == Kind::slice;
+    ellipses += item.kind == Kind::ellipsis;
+  }
+  if (ellipses > 1) throw std::out_of_range("an index can have only one ellipsis ('...')");
+  if (used > ndim())
+    throw std::out_of_range("too many indices: the array has " + std::to_string(ndim()) +
+                            " axes, but " + std::to_string(used) + " were indexed");
+
+  Axes shape, strides;
+  Index offset = 0;
+  int axis = 0;
+  auto keep = [&](int count) {
+    for (; count > 0; --count, ++axis) {
+      shape.push_back(shape_[axis]);
+      strides.push_back(strides_[axis]);
+    }
+  };
+  for (const IndexItem& item : items) {
+    switch (item.kind) {
+      case Kind::integer: {
+        const Index length = shape_[axis];
+        const Index at = item.start < 0 ? item.start + length : item.start;
+        if (at < 0 || at >= length)
+          throw std::out_of_range("index " + std::to_string(item.start) +
+                                  " is out of bounds for axis " + std::to_string(axis) +
+                                  " of length " + std::to_string(length));
+        offset += at * strides_[axis++];
+        break;
+      }
+      case Kind::slice: {
+        if (item.step == 0) invalid("slice step cannot be zero");
+        const auto [start, length] = resolve(item, shape_[axis]);
+        if (length > 0) offset += start * strides_[axis];
+        shape.push_back(length);
+        // The step of a slice of at most one element is never taken, and may be huge.
+        strides.push_back(length > 1 ? strides_[axis] * item.step : strides_[axis]);
+        ++axis;
+        break;
+      }
+      case Kind::ellipsis: keep(ndim() - used); break;
+      case Kind::new_axis:
+        shape.push_back(1);
+        strides.push_back(0);
+        break;
+    }
+  }
+  keep(ndim() - axis);
+  Layout layout(shape, strides, itemsize_);
+  return {layout, layout.size() == 0 ? 0 : offset};
+}
+
+Layout Layout::reshape(Axes shape, Order order) const {
+  Index known = 1;
+  int free_axis = -1;
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == -1) {
+      if (free_axis >= 0) invalid("can only specify one unknown dimension: " + shape.text());
+      free_axis = axis;
+    } else if (shape[axis] < 0 || __builtin_mul_overflow(known, shape[axis], &known)) {
+      invalid("shape " + shape.text() + " is not valid");
+    }
+  }
+  const std::string refusal =
+      "cannot reshape array of size " + std::to_string(size_) + " into shape " + shape.text();
+  if (free_axis >= 0) {
+    if (known == 0 || size_ % known != 0) invalid(refusal);
+    shape[free_axis] = size_ / known;
+  } else if (known != size_) {
+    invalid(refusal);
+  }
+  if (!contiguous())
+    throw std::runtime_error("only contiguous arrays may be reshaped; take a copy() first");
+  const bool same = shape == shape_ && (order == Order::c ? c_contiguous() : f_contiguous());
+  return same ? *this : Layout(shape, itemsize_, order);
+}
+
+Layout Layout::view(std::size_t itemsize) const {
+  if (itemsize == itemsize_) return *this;
+  if (itemsize == 0 || itemsize_ == 0) invalid("a view between items of no size is not possible");
+  if (ndim() == 0) invalid("a 0-d array can be viewed only as a type of the same size");
+  int axis = ndim() - 1;
+  for (int i = ndim() - 1; i >= 0; --i)
+    if (std::abs(strides_[i]) < std::abs(strides_[axis])) axis = i;
+  const Index bytes = shape_[axis] * Index(itemsize_);
+  const bool packed = strides_[axis] == Index(itemsize_) || shape_[axis] <= 1 || size_ == 0;
+  if (!packed) invalid("a view with another item size needs a packed axis; take a copy() first");
+  if (bytes % Index(itemsize) != 0)
+    invalid("axis " + std::to_string(axis) + " of " + std::to_string(bytes) +
+            " bytes cannot be viewed as items of " + std::to_string(itemsize) + " bytes");
+  Axes shape = shape_, strides = strides_;
+  shape[axis] = bytes / Index(itemsize);
+  strides[axis] = Index(itemsize);
+  return Layout(shape, strides, itemsize);
+}
+
+Layout Layout::transpose(const Axes& axes) const {
+  if (axes.size() != ndim())
+    invalid("axes don't match array: got " + axes.text() + " for " + std::to_string(ndim()) +
+            " axes");
+  Axes shape, strides;
+  std::array<bool, Axes::capacity> seen{};
+  for (Index axis : axes) {
+    const Index at = axis < 0 ? axis + ndim() : axis;
+    if (at < 0 || at >= ndim())
+      invalid("axis " + std::to_string(axis) + " is out of bounds for an array of " +
+              std::to_string(ndim()) + " axes");
+    if (std::exchange(seen[std::size_t(at)], true))
+      invalid("repeated axis in transpose: " + axes.text());
+    shape.push_back(shape_[int(at)]);
+    strides.push_back(strides_[int(at)]);
+  }
+  return Layout(shape, strides, itemsize_);
+}
+
+Layout Layout::transpose() const {
+  Axes axes;
+  for (int axis = ndim() - 1; axis >= 0; --axis) axes.push_back(axis);
+  return transpose(axes);
+}
+
+Layout Layout::squeeze() const {
+  Axes shape, strides;
+  for (int axis = 0; axis < ndim(); ++axis) {
+    if (shape_[axis] == 1) continue;
+    shape.push_back(shape_[axis]);
+    strides.push_back(strides_[axis]);
+  }
+  return Layout(shape, strides, itemsize_);
+}
+
+Layout Layout::packed(std::size_t itemsize) const {
+  if (c_contiguous()) return Layout(shape_, itemsize, Order::c);
+  if (f_contiguous()) return Layout(shape_, itemsize, Order::f);
+  Axes strides = shape_;
+  Index step = Index(itemsize);
+  const std::vector<int> axes = by_falling_stride(strides_);
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    strides[*axis] = step;
+    step *= shape_[*axis];
+  }
+  return Layout(shape_, strides, itemsize);
+}
+
+View Layout::image() const {
+  Axes strides = shape_;
+  Index step = Index(itemsize_), offset = 0;
+  const std::vector<int> axes = by_falling_stride(strides_);
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    const bool down = strides_[*axis] < 0;
+    if (down) offset += step * (shape_[*axis] - 1);
+    strides[*axis] = down ? -step : step;
+    step *= std::max<Index>(shape_[*axis], 1);
+  }
+  return {Layout(shape_, strides, itemsize_), size_ ? offset : 0};
+}
+
+bool Layout::dense() const {
+  if (size_ == 0) return true;
+  const Layout packed_up = image().layout;
+  for (int axis = 0; axis < ndim(); ++axis)
+    if (shape_[axis] != 1 && strides_[axis] != packed_up.strides_[axis]) return false;
+  return true;
+}
+
+View Layout::canonical() const {
+  Axes shape, strides;
+  Index offset = 0;
+  if (size_ == 0) return {Layout({0}, itemsize_), 0};
+  for (int axis : by_falling_stride(strides_)) {
+    Index stride = strides_[axis];
+    if (shape_[axis] == 1) continue;
+    if (stride < 0) {
+      offset += stride * (shape_[axis] - 1);
+      stride = -stride;
+    }
+    const int last = shape.size() - 1;
+    if (last >= 0 && strides[last] == stride * shape_[axis]) {
+      shape[last] *= shape_[axis];
+      strides[last] = stride;
+    } else {
+      shape.push_back(shape_[axis]);
+      strides.push_back(stride);
+    }
+  }
+  return {Layout(shape, strides, itemsize_), offset};
+}
+
+std::size_t CopyPlan::calls() const {
+  std::size_t count = 1;
+  for (Index length : loop_shape) count *= std::size_t(length);
+  return count;
+}
+
+CopyPlan plan_copy(const Layout& dst, const Layout& src) {
+  if (dst.shape() != src.shape())
+    invalid("cannot copy shape " + src.shape().text() + " to shape " + dst.shape().text());
+  // Axes from the outermost of dst to its innermost, all going up in dst, neighbours merged where
+  // both layouts allow.
+  CopyPlan plan;
+  Axes shape, to, from;
+  for (int axis : by_falling_stride(dst.strides())) {
+    const Index length = dst.shape()[axis];
+    if (length == 1) continue;
+    Index d = dst.strides()[axis], s = src.strides()[axis];
+    if (d < 0) {
+      plan.dst_offset += d * (length - 1);
+      plan.src_offset += s * (length - 1);
+      d = -d, s = -s;
+    }
+    const int last = shape.size() - 1;
+    if (last >= 0 && to[last] == d * length && from[last] == s * length) {
+      shape[last] *= length;
+      to[last] = d;
+      from[last] = s;
+    } else {
+      shape.push_back(length);
+      to.push_back(d);
+      from.push_back(s);
+    }
+  }
+  int axes = shape.size();
+  plan.width = dst.itemsize();
+  if (axes > 0 && to[axes - 1] == Index(plan.width) && from[axes - 1] == Index(plan.width)) {
+    plan.width *= std::size_t(shape[--axes]);
+  }
+  // The longest remaining axis that pitched copies can take becomes the rows.
+  int rows = -1;
+  for (int axis = 0; axis < axes; ++axis) {
+    const bool pitched = to[axis] >= Index(plan.width) && from[axis] >= Index(plan.width);
+    if (pitched && (rows < 0 || shape[axis] > shape[rows])) rows = axis;
+  }
+  plan.dst_pitch = plan.src_pitch = Index(plan.width);
+  for (int axis = 0; axis < axes; ++axis) {
+    if (axis == rows) {
+      plan.rows = std::size_t(shape[axis]);
+      plan.dst_pitch = to[axis];
+      plan.src_pitch = from[axis];
+    } else {
+      plan.loop_shape.push_back(shape[axis]);
+      plan.loop_dst.push_back(to[axis]);
+      plan.loop_src.push_back(from[axis]);
+    }
+  }
+  return plan;
+}
+
+}  // namespace PyGPU

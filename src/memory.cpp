@@ -1,0 +1,148 @@
+// Blocks of memory. See memory.h.
+#include "PyGPU/memory.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+namespace PyGPU {
+namespace {
+
+constexpr int max_devices = 64;
+
+// Does the device have the runtime's pool? Asked once a device; the pool is told then to keep what
+// is freed, so that the next allocation costs no call to the driver.
+bool has_pool(int device) {
+  static std::atomic<char> known[max_devices];  // 0: not asked, 1: yes, 2: no
+  if (device >= max_devices) return false;
+  char answer = known[device].load(std::memory_order_relaxed);
+  if (answer == 0) {
+    int supported = 0;
+    cudaMemPool_t pool = nullptr;
+    std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+    const bool yes = !cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) &&
+                     supported && !cudaDeviceGetDefaultMemPool(&pool, device) &&
+                     !cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    if (!yes) (void)cudaGetLastError();
+    known[device] = answer = yes ? 1 : 2;
+  }
+  return answer == 1;
+}
+
+cudaError_t take(MemoryTraits::Handle& block) {
+  switch (block.kind) {
+    case MemoryKind::host:
+      block.address = std::calloc(block.nbytes, 1);
+      return block.address ? cudaSuccess : cudaErrorMemoryAllocation;
+    case MemoryKind::pinned: return cudaMallocHost(&block.address, block.nbytes);
+    case MemoryKind::device: return cudaMalloc(&block.address, block.nbytes);
+    case MemoryKind::pooled: return cudaMallocAsync(&block.address, block.nbytes, cudaStream_t());
+  }
+  return cudaErrorInvalidValue;
+}
+
+std::string shortage(std::size_t nbytes, int device) {
+  std::size_t free = 0, total = 0;
+  std::string text =
+      std::to_string(nbytes) + " bytes were asked for on device " + std::to_string(device);
+  if (cudaMemGetInfo(&free, &total) == cudaSuccess)
+    text += "; " + std::to_string(free) + " of its " + std::to_string(total) + " bytes are free";
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t used = 0;
+  if (has_pool(device) && !cudaDeviceGetDefaultMemPool(&pool, device) &&
+      !cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used))
+    text += ", and live arrays of this process hold " + std::to_string(used);
+  return text;
+}
+
+void give_back_pool(int device) {
+  cudaMemPool_t pool = nullptr;
+  (void)cudaDeviceSynchronize();
+  if (has_pool(device) && !cudaDeviceGetDefaultMemPool(&pool, device))
+    (void)cudaMemPoolTrimTo(pool, 0);
+  (void)cudaGetLastError();
+}
+
+std::function<void()>& reclaim_hook() {
+  static auto& hook = *new std::function<void()>;
+  return hook;
+}
+
+}  // namespace
+
+cudaError_t MemoryTraits::release(Handle block) {
+  switch (block.kind) {
+    case MemoryKind::host: std::free(block.address); return cudaSuccess;
+    case MemoryKind::pinned: return cudaFreeHost(block.address);
+    case MemoryKind::device: return cudaFree(block.address);
+    case MemoryKind::pooled: return cudaFreeAsync(block.address, cudaStream_t());
+  }
+  return cudaErrorInvalidValue;
+}
+
+Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
+  memory = Memory();
+  if (nbytes == 0) return {};
+  MemoryTraits::Handle block;
+  block.nbytes = nbytes;
+  block.kind = kind;
+  if (kind != MemoryKind::host) {
+    if (!enter_runtime()) return forked_status();
+    if (const cudaError_t error = cudaGetDevice(&block.device)) return error;
+  }
+  if (const cudaError_t error = take(block))
+    return {error, std::to_string(nbytes) + " bytes were asked for"};
+  memory = Memory(block);
+  return {};
+}
+
+std::shared_ptr<Storage> Storage::take(std::size_t nbytes) {
+  const int device = current_device();
+  const MemoryKind kind = has_pool(device) ? MemoryKind::pooled : MemoryKind::device;
+  const std::shared_ptr<Storage> storage(new Storage, [](Storage* last) {
+    if (last->alive() && !forked()) (void)last->join_streams();  // a dead stream has no work left
+    delete last;
+  });
+  Status status = take_memory(storage->memory_, kind, nbytes);
+  if (status.code == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    if (reclaim_hook()) reclaim_hook()();
+    give_back_pool(device);
+    status = take_memory(storage->memory_, kind, nbytes);
+    if (status.code == cudaErrorMemoryAllocation) status.detail = shortage(nbytes, device);
+  }
+  check(kind == MemoryKind::pooled ? "cudaMallocAsync" : "cudaMalloc", status);
+  return storage;
+}
+
+void Storage::on_shortage(std::function<void()> reclaim) { reclaim_hook() = std::move(reclaim); }
+
+void Storage::used_on(const StreamRef& stream) {
+  if (memory_.get().kind != MemoryKind::pooled || !stream.handle) return;
+  unsigned flags = 0;
+  check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
+  if (!(flags & cudaStreamNonBlocking)) return;
+  if (!stream.owner) {  // nobody promises that it still exists when the memory is freed
+    check("cudaStreamWaitEvent", order_after(cudaStream_t(), stream.handle));
+    return;
+  }
+  for (const StreamRef& known : used_on_)
+    if (known.handle == stream.handle) return;
+  used_on_.push_back(stream);
+}
+
+cudaError_t Storage::join_streams() {
+  cudaError_t worst = cudaSuccess;
+  for (const StreamRef& stream : used_on_)
+    if (const cudaError_t error = order_after(cudaStream_t(), stream.handle)) worst = error;
+  used_on_.clear();
+  return worst;
+}
+
+Status Storage::free() {
+  (void)join_streams();
+  return memory_.reset();
+}
+
+}  // namespace PyGPU

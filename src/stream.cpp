@@ -1,0 +1,67 @@
+// Devices, streams and events. See device.h and stream.h.
+#include "PyGPU/stream.h"
+
+namespace PyGPU {
+
+int current_device() {
+  if (!enter_runtime()) throw DeviceError("cudaGetDevice", forked_status());
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device)) {
+    int count = 0;  // its error says more: no device, no driver
+    const cudaError_t cause = cudaGetDeviceCount(&count);
+    check("cudaGetDevice", cause ? cause : error);
+  }
+  return device;
+}
+
+DeviceGuard use_device(int device) {
+  const int current = current_device();
+  if (current == device) return DeviceGuard();
+  check("cudaSetDevice", cudaSetDevice(device));
+  return DeviceGuard({current});
+}
+
+cudaError_t StreamTraits::release(Handle handle) { return cudaStreamDestroy(handle.stream); }
+cudaError_t EventTraits::release(Handle handle) { return cudaEventDestroy(handle.event); }
+
+namespace {
+
+// Create on the current device: Status from `create(handle member)`.
+template <class Traits, class Create>
+Status make(UniqueHandle<Traits>& owner, Create create) {
+  if (!enter_runtime()) return forked_status();
+  typename Traits::Handle handle;
+  if (const cudaError_t error = cudaGetDevice(&handle.device)) return error;
+  if (const cudaError_t error = create(handle)) return error;
+  owner = UniqueHandle<Traits>(handle);
+  return {};
+}
+
+}  // namespace
+
+Stream::Stream(unsigned flags, int priority) {
+  status = make(handle_, [=](StreamTraits::Handle& handle) {
+    return cudaStreamCreateWithPriority(&handle.stream, flags, priority);
+  });
+}
+
+Event::Event(unsigned flags) {
+  status = make(handle_, [=](EventTraits::Handle& handle) {
+    return cudaEventCreateWithFlags(&handle.event, flags);
+  });
+}
+
+Event::Event(const cudaIpcEventHandle_t& shared) {
+  status = make(handle_, [&](EventTraits::Handle& handle) {
+    return cudaIpcOpenEventHandle(&handle.event, shared);
+  });
+}
+
+cudaError_t order_after(cudaStream_t later, cudaStream_t earlier) {
+  const Event mark(cudaEventDisableTiming);
+  if (mark.status.failed()) return mark.status.code;
+  if (const cudaError_t error = cudaEventRecord(mark.get(), earlier)) return error;
+  return cudaStreamWaitEvent(later, mark.get(), 0);
+}
+
+}  // namespace PyGPU

@@ -1,0 +1,225 @@
+// Moving bytes between host and device. See transfer.h.
+//
+// The driver copies pageable memory through one small page-locked buffer with one thread, which
+// reaches a fraction of the bus. Above a threshold we do the same with several lanes: each lane is
+// a thread with a stream and two page-locked chunks, so that while one chunk is on the bus the
+// other is filled (or emptied) by the processor. Threads also share the page faults of fresh
+// memory.
+#include "PyGPU/transfer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "PyGPU/memory.h"
+
+namespace PyGPU {
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t(4) << 20;
+constexpr std::size_t least_piece = std::size_t(1) << 20;
+constexpr unsigned most_lanes = 8;
+
+// Bytes from which the lanes pay off; measured by benchmarks/transfer.py. PYGPU_STAGING overrules
+// it (bytes; 0 switches the lanes off). On `host` a plain copy is all there is to do.
+std::size_t threshold() {
+  static const std::size_t value = [] {
+    const char* text = std::getenv("PYGPU_STAGING");
+    const std::size_t asked = text ? std::strtoull(text, nullptr, 10) : 0;
+    if (text) return asked ? asked : SIZE_MAX;
+    return PYGPU_HAVE_GPU ? std::size_t(8) << 20 : SIZE_MAX;
+  }();
+  return value;
+}
+
+struct Lane {
+  Stream stream{cudaStreamNonBlocking, 0};
+  Memory chunk[2];
+  Event done[2]{Event(cudaEventDisableTiming), Event(cudaEventDisableTiming)};
+
+  Status prepare() {
+    for (Memory& memory : chunk) {
+      const Status status = take_memory(memory, MemoryKind::pinned, chunk_bytes);
+      if (status.failed()) return status;
+    }
+    if (stream.status.failed()) return stream.status;
+    return done[0].status.failed() ? done[0].status : done[1].status;
+  }
+};
+
+// One job: lanes take pieces until none is left or one has failed. A piece is a chunk, or less
+// where that keeps every lane busy.
+struct Job {
+  char* device;
+  char* host;
+  std::size_t nbytes;
+  std::size_t piece_bytes = std::clamp(nbytes / (2 * most_lanes), least_piece, chunk_bytes);
+  std::atomic<std::size_t> next{0};
+  std::atomic<cudaError_t> error{cudaSuccess};
+
+  struct Piece {
+    std::size_t at, size;
+  };
+  bool take(Piece& piece) {
+    piece.at = next.fetch_add(piece_bytes);
+    if (piece.at >= nbytes || error != cudaSuccess) return false;
+    piece.size = std::min(piece_bytes, nbytes - piece.at);
+    return true;
+  }
+  bool good(cudaError_t outcome) {
+    if (outcome != cudaSuccess) error.store(outcome);
+    return outcome == cudaSuccess;
+  }
+
+  void upload(Lane& lane) {
+    Piece piece;
+    for (int side = 0; take(piece); side = 1 - side) {
+      char* chunk = static_cast<char*>(lane.chunk[side].get().address);
+      if (!good(cudaEventSynchronize(lane.done[side].get()))) break;  // the chunk is free again
+      std::memcpy(chunk, host + piece.at, piece.size);
+      if (!good(cudaMemcpyAsync(device + piece.at, chunk, piece.size, cudaMemcpyHostToDevice,
+                                lane.stream.get())) ||
+          !good(cudaEventRecord(lane.done[side].get(), lane.stream.get())))
+        break;
+    }
+    good(cudaStreamSynchronize(lane.stream.get()));
+  }
+
+  void download(Lane& lane) {
+    Piece piece[2];
+    auto fetch = [&](int side) {
+      return take(piece[side]) &&
+             good(cudaMemcpyAsync(lane.chunk[side].get().address, device + piece[side].at,
+                                  piece[side].size, cudaMemcpyDeviceToHost, lane.stream.get())) &&
+             good(cudaEventRecord(lane.done[side].get(), lane.stream.get()));
+    };
+    int side = 0;
+    bool more = fetch(side);
+    while (more) {
+      const bool another = fetch(1 - side);
+      if (!good(cudaEventSynchronize(lane.done[side].get()))) break;
+      std::memcpy(host + piece[side].at, lane.chunk[side].get().address, piece[side].size);
+      side = 1 - side;
+      more = another;
+    }
+    good(cudaStreamSynchronize(lane.stream.get()));
+  }
+};
+
+// The lanes of one device. One large transfer at a time uses them; they fill the bus.
+class Staging {
+ public:
+  static Staging& of(int device) {
+    static std::mutex lock;
+    static auto& all = *new std::map<int, Staging>;  // outlives the runtime: never freed
+    std::lock_guard<std::mutex> hold(lock);
+    return all[device];
+  }
+
+  Status run(Job& job, void (Job::*work)(Lane&), int device) {
+    std::lock_guard<std::mutex> turn(turn_);
+    const Status ready = prepare();
+    if (ready.failed()) return ready;
+    const std::size_t pieces = (job.nbytes + job.piece_bytes - 1) / job.piece_bytes;
+    const std::size_t count = std::min(lanes_.size(), pieces);
+    for (std::size_t i = 0; i < count; ++i)  // after all that the null stream waits for
+      if (const cudaError_t error = order_after(lanes_[i].stream.get(), cudaStream_t()))
+        return error;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < count; ++i) {
+      threads.emplace_back([&job, work, device, &lane = lanes_[i]] {
+        if (job.good(cudaSetDevice(device))) (job.*work)(lane);
+      });
+    }
+    (job.*work)(lanes_[0]);
+    for (std::thread& thread : threads) thread.join();
+    return job.error.load();
+  }
+
+ private:
+  Status prepare() {
+    if (!lanes_.empty()) return {};
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    std::deque<Lane> lanes(std::clamp(cores / 2, 1u, most_lanes));
+    for (Lane& lane : lanes) {
+      const Status status = lane.prepare();
+      if (status.failed()) return status;
+    }
+    lanes_.swap(lanes);
+    return {};
+  }
+
+  std::mutex turn_;
+  std::deque<Lane> lanes_;
+};
+
+// Does the runtime have to stage this memory itself? Page-locked memory goes at full speed as it
+// is.
+bool is_pageable(const void* host) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return true;
+  }
+  return attributes.type == cudaMemoryTypeUnregistered;
+}
+
+Status transfer(void* device, const void* host, std::size_t nbytes, bool up) {
+  if (!enter_runtime()) return forked_status();
+  if (nbytes >= threshold() && is_pageable(host)) {
+    int current = 0;
+    if (const cudaError_t error = cudaGetDevice(&current)) return error;
+    Job job{static_cast<char*>(device), static_cast<char*>(const_cast<void*>(host)), nbytes};
+    return Staging::of(current).run(job, up ? &Job::upload : &Job::download, current);
+  }
+  return up ? cudaMemcpy(device, host, nbytes, cudaMemcpyHostToDevice)
+            : cudaMemcpy(const_cast<void*>(host), device, nbytes, cudaMemcpyDeviceToHost);
+}
+
+}  // namespace
+
+Status upload(void* device, const void* host, std::size_t nbytes) {
+  return transfer(device, host, nbytes, true);
+}
+
+Status download(void* host, const void* device, std::size_t nbytes) {
+  return transfer(const_cast<void*>(device), host, nbytes, false);
+}
+
+Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const Layout& src_layout,
+                     cudaStream_t stream) {
+  const CopyPlan plan = plan_copy(dst_layout, src_layout);
+  if (dst_layout.size() == 0) return {};
+  if (!enter_runtime()) return forked_status();
+  char* to = static_cast<char*>(dst) + plan.dst_offset;
+  const char* from = static_cast<const char*>(src) + plan.src_offset;
+  Axes at = plan.loop_shape;
+  for (int axis = 0; axis < at.size(); ++axis) at[axis] = 0;
+  for (;;) {
+    const cudaError_t error =
+        plan.rows == 1
+            ? cudaMemcpyAsync(to, from, plan.width, cudaMemcpyDeviceToDevice, stream)
+            : cudaMemcpy2DAsync(to, std::size_t(plan.dst_pitch), from, std::size_t(plan.src_pitch),
+                                plan.width, plan.rows, cudaMemcpyDeviceToDevice, stream);
+    if (error) return error;
+    int axis = at.size() - 1;  // count up like an odometer
+    for (; axis >= 0; --axis) {
+      to += plan.loop_dst[axis];
+      from += plan.loop_src[axis];
+      if (++at[axis] < plan.loop_shape[axis]) break;
+      to -= plan.loop_dst[axis] * plan.loop_shape[axis];
+      from -= plan.loop_src[axis] * plan.loop_shape[axis];
+      at[axis] = 0;
+    }
+    if (axis < 0) return {};
+  }
+}
+
+}  // namespace PyGPU

@@ -1,0 +1,89 @@
+"""A GPU target on a machine without its GPU: the right codes and exceptions, at once, and no more."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import errors
+
+pytestmark = pytest.mark.no_device
+
+without_device = pytest.mark.skipif(
+    PyGPU.cudaGetDeviceCount()[0] > 0, reason="this machine has a device for the target in use"
+)
+
+# No device (100), or a driver that is missing or too old (35).
+CODES = {"cuda": (35, 100), "hip": (100, 101), "host": ()}[PyGPU.target]
+
+
+@without_device
+def test_counting_devices_finds_none():
+    count, status = PyGPU.cudaGetDeviceCount()
+    assert count == 0
+    assert status.code in CODES
+    assert status
+
+
+@without_device
+def test_low_level_calls_answer_with_the_code_of_that_fact():
+    assert PyGPU.cudaMalloc(64)[1].code in CODES
+    assert PyGPU.cudaSetDevice(0).code in CODES
+    assert PyGPU.cudaDeviceSynchronize().code in CODES
+    assert PyGPU.cudaStream_t().last_status().code in CODES
+    assert PyGPU.cudaEvent_t().last_status().code in CODES
+    assert PyGPU.cudaMemGetInfo()[-1].code in CODES
+    assert PyGPU.cudaDeviceProp(0).last_status().code in CODES
+
+
+@without_device
+def test_device_arrays_fail_with_a_status():
+    values = np.arange(4)
+    array = PyGPU.DeviceArray_int64(values)
+    assert array.allocate().code in CODES
+    assert array.to_device()
+    assert array.to_host()
+    assert not array.allocated()
+    np.testing.assert_array_equal(values, np.arange(4))
+
+
+@without_device
+@pytest.mark.parametrize("make", [lambda: PyGPU.zeros(3), lambda: PyGPU.to_gpu(np.ones(3))])
+def test_arrays_fail_with_the_environments_error(make):
+    with pytest.raises(errors.RuntimeError) as caught:
+        make()
+    assert caught.value.status.code in CODES
+    assert "PYGPU_TARGET=host" in str(caught.value)
+
+
+@without_device
+def test_host_memory_needs_no_device():
+    allocator = PyGPU.HostAllocator_float64()
+    assert not allocator.allocate(5)
+    np.testing.assert_array_equal(np.asarray(allocator), np.zeros(5))
+
+
+def test_importing_is_quick():
+    """Beyond NumPy's own import, by a margin that only a runtime call could use up."""
+    source = "import numpy, time; t = time.perf_counter(); import PyGPU; print(time.perf_counter() - t)"
+    env = {**os.environ, "PYGPU_TARGET": PyGPU.target}
+    seconds = []
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True, text=True)
+        seconds.append(float(done.stdout))
+    assert min(seconds) < 0.2
+
+
+def test_python_m_works_without_a_device():
+    done = subprocess.run(
+        [sys.executable, "-m", "PyGPU"],
+        env={**os.environ, "PYGPU_TARGET": PyGPU.target},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"target in use: {PyGPU.target}" in done.stdout
