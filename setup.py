@@ -74,7 +74,8 @@ def cuda_extension():
                 extra_objects=[str(library)],
                 libraries=["dl", "rt", "pthread"],
             )
-    raise Missing(f"cuda_runtime.h and libcudart_static.a in one of {', '.join(map(str, looked))}")
+    places = ", ".join(map(str, looked))
+    raise Missing(f"cuda_runtime.h and libcudart_static.a in one of {places}")
 
 
 def hip_extension(architectures):
@@ -93,7 +94,8 @@ def hip_extension(architectures):
                 runtime_library_dirs=[] if root == Path("/usr") else [str(library.parent)],
                 libraries=["amdhip64", "pthread"],
             )
-    raise Missing(f"hip/hip_runtime_api.h and libamdhip64.so in one of {', '.join(map(str, looked))}")
+    places = ", ".join(map(str, looked))
+    raise Missing(f"hip/hip_runtime_api.h and libamdhip64.so in one of {places}")
 
 
 def host_extensions():
@@ -134,24 +136,31 @@ def version():
     return re.search(r'^version = "(.+)"', (HERE / "pyproject.toml").read_text(), re.M).group(1)
 
 
-def extensions():
-    asked = os.environ.get("PYBIND_GPU_TARGET", "").strip().lower()
-    finders = {"cuda": cuda_extension, "hip": lambda: hip_extension(asked if "gfx" in asked else "")}
+def wanted_targets(asked):
+    """{target: how to find it}, and whether it is an error if one is not found."""
     if re.fullmatch(r"gfx[0-9a-f]+(,gfx[0-9a-f]+)*", asked):
-        wanted, required = ["hip"], True
-    elif asked in ("cuda", "host"):
-        wanted, required = [t for t in ("cuda",) if t == asked], True
-    elif asked in ("", "all"):
-        wanted, required = ["cuda"] if asked == "" else ["cuda", "hip"], False
-    else:
+        return {"hip": lambda: hip_extension(asked)}, True
+    choices = {
+        "": ({"cuda": cuda_extension}, False),
+        "host": ({}, True),
+        "cuda": ({"cuda": cuda_extension}, True),
+        "all": ({"cuda": cuda_extension, "hip": lambda: hip_extension("")}, False),
+    }
+    if asked not in choices:
         raise SystemExit(
             f"PYBIND_GPU_TARGET={asked!r}: expected host, cuda, all, or AMD architectures such as "
             "gfx908 or gfx908,gfx90a"
         )
+    return choices[asked]
+
+
+def extensions():
+    asked = os.environ.get("PYBIND_GPU_TARGET", "").strip().lower()
+    finders, required = wanted_targets(asked)
     found = host_extensions()
-    for target in wanted:
+    for target, find_extension in finders.items():
         try:
-            found.append(finders[target]())
+            found.append(find_extension())
         except Missing as missing:
             if required:
                 raise SystemExit(f"PYBIND_GPU_TARGET={asked}: not found: {missing}") from None

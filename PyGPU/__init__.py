@@ -1,14 +1,16 @@
 """PyGPU: the lightest way to drive a GPU from Python.
 
-``import PyGPU`` gives the low level (``cudaMalloc``, ``DeviceArray_float64``, ``cudaStream_t``; every
-call answers with a ``cudaError_t``) and the arrays of ``PyGPU.gpuarray``. ``python -m PyGPU`` tells
-which target is in use and why.
+``import PyGPU`` gives the low level (``cudaMalloc``, ``DeviceArray_float64``, ``cudaStream_t``;
+every call answers with a ``cudaError_t``) and the arrays of ``PyGPU.gpuarray``. ``python -m PyGPU``
+tells which target is in use and why.
 """
 
 import os as _os
 import warnings as _warnings
 
-from PyGPU import _targets, errors, gpuarray
+from PyGPU import _targets
+from PyGPU import errors as errors
+from PyGPU import gpuarray as gpuarray
 from PyGPU._targets import HostFallbackWarning
 from PyGPU._targets import core as _core
 from PyGPU._typed import classes as _classes
@@ -30,9 +32,9 @@ globals().update(_classes)
 
 def get_include():
     """Folder of the C++ headers, for ``-I``: users' kernels include <PyGPU/gpu.h>."""
-    here = _os.path.dirname(_os.path.abspath(__file__))
-    installed = _os.path.join(here, "include")
-    return installed if _os.path.isdir(installed) else _os.path.join(_os.path.dirname(here), "include")
+    installed = _os.path.join(get_library_dir(), "include")
+    checkout = _os.path.join(_os.path.dirname(get_library_dir()), "include")  # pip install -e
+    return installed if _os.path.isdir(installed) else checkout
 
 
 def get_library_dir():

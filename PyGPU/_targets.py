@@ -1,7 +1,7 @@
 """Which target this process uses: the choice, its reasons, and the loaded module.
 
-The look for a device is cheap (device nodes, the driver's library, visibility variables) and makes no
-runtime call: importing PyGPU never creates a context.
+The look for a device is cheap (device nodes, the driver's library, visibility variables) and makes
+no runtime call: importing PyGPU never creates a context.
 """
 
 import ctypes
@@ -52,7 +52,7 @@ def why_no_device(target: str) -> "str | None":
             return hidden
         if not any(glob.glob(node) for node in nodes):
             return "no NVIDIA device node (/dev/nvidia0)"
-        return None if _loads("libcuda.so.1") else "NVIDIA's driver library libcuda.so.1 is not found"
+        return None if _loads("libcuda.so.1") else "the driver's library libcuda.so.1 is not found"
     hidden = _hidden("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
     if hidden:
         return hidden

@@ -1,17 +1,18 @@
-"""The low level's typed classes: DeviceArray_int64 is DeviceArray for int64, and so on for every dtype."""
+"""The low level's classes for each dtype: DeviceArray_int64 is DeviceArray for int64, and so on."""
 
 from PyGPU._targets import core
 
 _DOCS = {
     "DeviceArray": """A host buffer of {dtype} and its twin on the device.
 
-    ``(buffer)`` aliases a contiguous buffer and keeps it alive; ``(shape, order='C')`` has zeroed host
-    memory of its own; ``(pointer, shape, order='C')`` borrows the memory behind a pointer_wrapper_{dtype}.
+    ``(buffer)`` aliases a contiguous buffer and keeps it alive; ``(shape, order='C')`` has zeroed
+    host memory of its own; ``(pointer, shape, order='C')`` borrows the memory behind a
+    pointer_wrapper_{dtype}.
     """,
     "pointer_wrapper": """The address of {dtype} elements.
 
-    ``(address, size=0, host=False)``: an address, of ``size`` elements if that is known, in host memory
-    if ``host``; or ``(buffer)``: that of a buffer of {dtype}, which is kept alive.
+    ``(address, size=0, host=False)``: an address, of ``size`` elements if that is known, in host
+    memory if ``host``; or ``(buffer)``: that of a buffer of {dtype}, which is kept alive.
     """,
     "HostAllocator": "Owner of zeroed pageable host memory for {dtype} elements.",
     "DeviceAllocator": "Owner of device memory for {dtype} elements.",

@@ -1,7 +1,7 @@
 """Exceptions for device errors, and the one way from a status to an exception.
 
-The classes are PyCUDA's. ``MemoryError`` and ``RuntimeError`` are also the builtins of that name, so
-either spelling catches them.
+The classes are PyCUDA's. ``MemoryError`` and ``RuntimeError`` are also the builtins of that name,
+so either spelling catches them.
 """
 
 import builtins
@@ -110,10 +110,10 @@ def check(result, call="device call"):
     ------
     Error
     """
-    values, status = ((), result) if isinstance(result, core.cudaError_t) else (result[:-1], result[-1])
+    *values, status = (result,) if isinstance(result, core.cudaError_t) else result
     if status:
         raise exception_of(call, status)
-    return values[0] if len(values) == 1 else values or None
+    return values[0] if len(values) == 1 else tuple(values) or None
 
 
 core._set_exception_factory(exception_of)

@@ -35,7 +35,8 @@ def report(title, unit, rows, device):
     parser.add_argument("--json", help="also write the figures to this file")
     arguments = parser.parse_args()
     libraries = sorted({name for row in rows.values() for name in row}, key=lambda n: n != "PyGPU")
-    print(f"{title} ({unit}) on {device}, Python {platform.python_version()}, {time.strftime('%F')}")
+    date, python = time.strftime("%F"), platform.python_version()
+    print(f"{title} ({unit}) on {device}, Python {python}, {date}")
     print(f"{'':34}" + "".join(f"{name:>12}" for name in libraries))
     for work, row in rows.items():
         cells = "".join(f"{row[n]:12.3g}" if n in row else f"{'-':>12}" for n in libraries)
@@ -43,4 +44,4 @@ def report(title, unit, rows, device):
     if arguments.json:
         facts = {"title": title, "unit": unit, "device": device, "rows": rows}
         with open(arguments.json, "w") as file:
-            json.dump({**facts, "date": time.strftime("%F")}, file, indent=2)
+            json.dump({**facts, "date": date}, file, indent=2)

@@ -1,6 +1,7 @@
 """Host to device and back, pageable NumPy memory, beside the peers in the same run.
 
-``raw`` is the runtime's own cudaMemcpy: from page-locked memory for the large sizes, the bus itself.
+``raw`` is the runtime's own copy of page-locked memory, the bus itself; ``plain`` its copy of the
+pageable memory that the others move.
 Run: python benchmarks/transfer.py [--json FILE]
 """
 
@@ -9,7 +10,7 @@ from timing import median_seconds, peer, report
 
 import PyGPU
 
-SIZES = [4 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20, 16 << 20, 32 << 20, 64 << 20, 256 << 20, 1 << 30]
+SIZES = [4 << 10] + [n << 20 for n in (1, 2, 4, 8, 16, 32, 64, 256, 1024)]
 
 
 def pinned(nbytes):

@@ -1,4 +1,4 @@
-"""What every test shares. The suite runs on whichever target PyGPU has chosen (see PYGPU_TARGET)."""
+"""What every test shares. The suite runs on the target in use (see PYGPU_TARGET)."""
 
 import os
 import subprocess
@@ -27,9 +27,10 @@ def pytest_collection_modifyitems(items):
     """A GPU target without a device can run only the tests that are about that."""
     if device_count() > 0:
         return
+    skip = pytest.mark.skip(reason=f"the target {PyGPU.target} has no device here")
     for item in items:
         if "no_device" not in item.keywords:
-            item.add_marker(pytest.mark.skip(reason=f"the target {PyGPU.target} has no device here"))
+            item.add_marker(skip)
 
 
 @pytest.fixture(autouse=True)

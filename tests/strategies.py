@@ -1,0 +1,126 @@
+"""What property tests draw: shapes, dtypes, arrays of every layout, indices; and how to compare."""
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+
+NUMBERS = [np.dtype(code) for code in "bBhHiIqQefdgFDG"]
+RECORD = np.dtype([("id", "<i4"), ("name", "S3"), ("at", "<f8", (2,))])
+OTHERS = [
+    np.dtype(text)
+    for text in ("?", "M8[ns]", "m8[s]", "S5", "U3", "V7", ">i2", ">i4", ">f8", ">c16", ">U3")
+]
+DTYPES = [*NUMBERS, *OTHERS, RECORD, np.dtype([("flag", "?"), ("inner", RECORD)])]
+
+dtypes = st.sampled_from(DTYPES)
+
+
+@st.composite
+def shapes(draw, max_dims=4, max_length=5):
+    """Of 0 to `max_dims` axes, sometimes with an axis of length zero."""
+    ndim = draw(st.sampled_from([n for n in (0, 1, 2, 2, 3, 3, 4) if n <= max_dims]))
+    lengths = [n for n in (1, 2, 2, 3, 3, 4, 5) if n <= max_length]
+    shape = [draw(st.sampled_from(lengths)) for _ in range(ndim)]
+    if shape and draw(st.integers(0, 7)) == 7:
+        shape[draw(st.integers(0, len(shape) - 1))] = 0
+    return tuple(shape)
+
+
+def values(shape, dtype):
+    """An array with elements that differ, as far as the dtype can tell them apart."""
+    dtype = np.dtype(dtype)
+    numbers = np.arange(math.prod(shape)).reshape(shape)
+    if dtype.names:
+        array = np.zeros(shape, dtype)
+        for name in dtype.names:
+            array[name] = values(array[name].shape, array[name].dtype)
+        return array
+    if dtype.kind == "V":
+        text = numbers.astype(f"S{dtype.itemsize}")
+        return text.view(dtype).reshape(shape)
+    if dtype.kind == "b":
+        return numbers % 3 == 1
+    if dtype.kind == "c":
+        return (numbers - 2j * numbers).astype(dtype)
+    return numbers.astype(dtype)
+
+
+@st.composite
+def arrays(draw, shapes=shapes(), dtypes=dtypes, writable=False):
+    """C and F order, permuted axes, gaps, steps of both signs; unless `writable`, zero strides."""
+    shape, dtype = draw(shapes), draw(dtypes)
+    ndim = len(shape)
+    layout = draw(st.sampled_from(["C", "F", "permuted", "stepped", "stepped", "broadcast"]))
+    if layout in ("C", "F"):
+        return np.array(values(shape, dtype), order=layout)
+    order = draw(st.permutations(range(ndim)))
+    steps, margins = [1] * ndim, [0] * ndim
+    if layout == "stepped":
+        steps = draw(st.tuples(*[st.sampled_from([1, 2, -1, -2, 3])] * ndim))
+        margins = draw(st.tuples(*[st.integers(0, 1)] * ndim))
+    whole = [n * abs(s) + m for n, s, m in zip(shape, steps, margins)]
+    array = values([whole[axis] for axis in order], dtype).transpose(
+        np.argsort(order, kind="stable")
+    )
+    array = array[(..., *(slice(m, None) for m in margins))]
+    array = array[(..., *(slice(None, None, s) for s in steps))]
+    if layout == "broadcast" and not writable:
+        repeated = draw(st.tuples(*[st.booleans()] * ndim))
+        array = array[
+            (..., *(slice(0, 1) if r and n else slice(None) for r, n in zip(repeated, shape)))
+        ]
+        array = np.broadcast_to(array, shape)
+    return array
+
+
+def slices(length):
+    """Every kind of slice, also beyond the axis and beyond 64 bits."""
+    huge = st.sampled_from([2**62, -(2**62), 2**70, -(2**70)])
+    bound = st.none() | st.integers(-length - 2, length + 2)
+    step = st.none() | st.integers(-3, 3).filter(bool)
+    return st.one_of(
+        st.builds(slice, bound, st.none(), step),
+        st.builds(slice, st.none(), bound, step),
+        st.builds(slice, bound | huge, bound | huge, step | huge),
+    )
+
+
+@st.composite
+def indices(draw, shape):
+    """A tuple of ints, slices, at most one '...' and up to two None, valid for `shape`."""
+    used = draw(st.integers(0, len(shape)))
+    ellipsis_at = draw(st.none() | st.integers(0, used))
+    axes = list(range(used))
+    if ellipsis_at is not None:
+        axes[ellipsis_at:] = range(len(shape) - used + ellipsis_at, len(shape))
+    items = []
+    for axis in axes:
+        length = shape[axis]
+        whole_numbers = st.integers(-length, length - 1) if length else st.nothing()
+        items.append(draw(slices(length) | whole_numbers))
+    if ellipsis_at is not None:
+        items.insert(ellipsis_at, Ellipsis)
+    for place in draw(st.lists(st.integers(0, len(items)), max_size=2)):
+        items.insert(place, None)
+    return tuple(items)
+
+
+def part(array, index):
+    """array[index] as a view, also where NumPy would give a scalar."""
+    return array[index if Ellipsis in index else (*index, Ellipsis)]
+
+
+def counted_strides(array):
+    """The strides that matter: of axes longer than one, in arrays with elements."""
+    if array.size == 0:
+        return ()
+    return tuple(s for n, s in zip(array.shape, array.strides) if n > 1)
+
+
+def assert_same(got, expected):
+    """Equal arrays: dtype, shape and every byte of the elements, whatever the layouts."""
+    assert isinstance(got, np.ndarray)
+    assert got.dtype == expected.dtype
+    assert got.shape == expected.shape
+    assert got.tobytes() == expected.tobytes()
