@@ -4,6 +4,20 @@
 #include "PyGPU/transfer.h"
 
 namespace PyGPU {
+namespace {
+
+// Do work on `stream` that uses this memory (null: memory that somebody else answers for).
+template <class Work>
+void on_stream(const StreamRef& stream, const std::shared_ptr<Storage>& a,
+               const std::shared_ptr<Storage>& b, Work work) {
+  if (a) a->enter(stream);
+  if (b) b->enter(stream);
+  work();
+  if (a) a->leave(stream);
+  if (b) b->leave(stream);
+}
+
+}  // namespace
 
 Array Array::empty(const Layout& layout) {
   Array array;
@@ -40,6 +54,13 @@ void Array::require_alive() const {
 
 void* Array::dense_start() const { return data_ + layout_.canonical().offset; }
 
+bool Array::overlaps(const Array& other) const {
+  if (!data_ || !other.data_) return false;
+  const auto [low, high] = layout_.extent();
+  const auto [other_low, other_high] = other.layout_.extent();
+  return data_ + low < other.data_ + other_high && other.data_ + other_low < data_ + high;
+}
+
 void Array::zero() const {
   require_alive();
   if (layout_.nbytes() == 0) return;
@@ -53,9 +74,10 @@ void Array::copy_from(const Array& src, const StreamRef& stream) const {
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (device_ != src.device_) return copy_from(src.on_device(device_), stream);
-  check("cudaMemcpy2DAsync", copy_elements(data_, layout_, src.data_, src.layout_, stream.handle));
-  if (storage_) storage_->used_on(stream);
-  if (src.storage_) src.storage_->used_on(stream);
+  on_stream(stream, storage_, src.storage_, [&] {
+    check("cudaMemcpy2DAsync",
+          copy_elements(data_, layout_, src.data_, src.layout_, stream.handle));
+  });
 }
 
 Array Array::on_device(int device) const {
@@ -111,9 +133,10 @@ void Array::upload_async(const void* image, const StreamRef& stream) const {
   const View packed = layout_.image();
   const Array target =
       layout_.dense() ? *this : empty(packed.layout).view(packed.layout, packed.offset);
-  check("cudaMemcpyAsync", cudaMemcpyAsync(target.dense_start(), image, layout_.nbytes(),
-                                           cudaMemcpyHostToDevice, stream.handle));
-  if (target.storage_) target.storage_->used_on(stream);
+  on_stream(stream, target.storage_, nullptr, [&] {
+    check("cudaMemcpyAsync", cudaMemcpyAsync(target.dense_start(), image, layout_.nbytes(),
+                                             cudaMemcpyHostToDevice, stream.handle));
+  });
   if (!layout_.dense()) copy_from(target, stream);
 }
 
@@ -122,9 +145,10 @@ void Array::download_async(void* image, const StreamRef& stream) const {
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   const Array source = layout_.dense() ? *this : pack(stream);
-  check("cudaMemcpyAsync", cudaMemcpyAsync(image, source.dense_start(), layout_.nbytes(),
-                                           cudaMemcpyDeviceToHost, stream.handle));
-  if (source.storage_) source.storage_->used_on(stream);
+  on_stream(stream, source.storage_, nullptr, [&] {
+    check("cudaMemcpyAsync", cudaMemcpyAsync(image, source.dense_start(), layout_.nbytes(),
+                                             cudaMemcpyDeviceToHost, stream.handle));
+  });
 }
 
 }  // namespace PyGPU

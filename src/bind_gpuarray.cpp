@@ -76,23 +76,8 @@ GPUArray get_item(const py::object& self, py::handle key) {
 
 void set_item(const py::object& self, py::handle key, const py::object& value) {
   const GPUArray target = get_item(self, key);
-  if (py::isinstance<GPUArray>(value)) {
-    const auto& source = value.cast<const GPUArray&>();
-    if (!source.dtype.equal(target.dtype))
-      throw py::type_error("a[index] = value: value has dtype " +
-                           py::str(source.dtype).cast<std::string>() + ", the array " +
-                           py::str(target.dtype).cast<std::string>());
-    if (source.layout().shape() != target.layout().shape())
-      throw py::value_error("a[index] = value: value has shape " + source.layout().shape().text() +
-                            ", the selection " + target.layout().shape().text());
-    // A packed copy in between: the two may overlap, and then order would matter.
-    const GPUArray apart = copy_of(source);
-    if (plan_copy(target.layout(), apart.layout()).calls() <= 256)
-      target.core.copy_from(apart.core);
-    else
-      set_from_host(target, get_to_host(apart, py::none(), false, nullptr), nullptr);
-    return;
-  }
+  if (py::isinstance<GPUArray>(value))
+    return set_from_device(target, value.cast<const GPUArray&>(), nullptr);
   const py::module_ numpy = py::module_::import("numpy");
   const bool is_array =
       py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
@@ -140,13 +125,8 @@ py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bo
 }
 
 void set(const GPUArray& array, const py::object& source, bool async, const StreamRef& stream) {
-  if (py::isinstance<GPUArray>(source)) {
-    const auto& other = source.cast<const GPUArray&>();
-    if (!other.dtype.equal(array.dtype) || other.layout().shape() != array.layout().shape())
-      throw py::value_error("set: expected a GPUArray of the same shape and dtype");
-    py::gil_scoped_release release;
-    return array.core.copy_from(other.core, async ? stream : StreamRef{});
-  }
+  if (py::isinstance<GPUArray>(source))
+    return set_from_device(array, source.cast<const GPUArray&>(), async ? &stream : nullptr);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
                          py::repr(py::type::of(source)).cast<std::string>());
@@ -285,8 +265,10 @@ void bind_transfers(py::class_<GPUArray>& c) {
          },
          "set() in the stream's order. `ary` should be page-locked and stay until it is done.",
          {{"ary"}, {"stream", py::none()}});
-  method(c, "copy", &copy_of, "A packed copy with the axes in the same order.");
-  method(c, "__copy__", &copy_of);
+  method(
+      c, "copy", [](const GPUArray& a) { return copy_of(a); },
+      "A packed copy with the axes in the same order.");
+  method(c, "__copy__", [](const GPUArray& a) { return copy_of(a); });
   method(c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); });
   method(
       c, "__reduce__",
@@ -301,11 +283,14 @@ void bind_transfers(py::class_<GPUArray>& c) {
 }  // namespace
 
 py::object dtype_of(const py::object& any) {
-  py::object dtype = py::dtype::from_args(any);
-  if (dtype.attr("hasobject").cast<bool>())
+  constexpr std::uint64_t has_object = 1;  // NPY_ITEM_HASOBJECT
+  const py::dtype dtype = py::dtype::from_args(any);
+  if (std::uint64_t(dtype.flags()) & has_object)
     throw py::type_error("dtype " + py::str(dtype).cast<std::string>() +
                          " holds Python objects, which have no meaning on a device");
-  return dtype;
+  if (dtype.itemsize() > 0) return dtype;
+  // 'S', 'U' and 'V' without a length: NumPy's arrays of them have items of one character.
+  return py::module_::import("numpy").attr("empty")(0, dtype).attr("dtype");
 }
 
 std::size_t itemsize_of(const py::object& dtype) {

@@ -79,7 +79,10 @@ void bind_status(py::module_& m) {
   def(
       m, "_set_exception_factory", [](py::object factory) { exception_factory() = factory; }, "");
   py::register_local_exception_translator(&translate);
-  Storage::on_shortage([] { py::module_::import("gc").attr("collect")(); });
+  Storage::on_shortage([] {
+    py::gil_scoped_acquire hold;
+    py::module_::import("gc").attr("collect")();
+  });
   py::implicitly_convertible<int, Status>();
 }
 

@@ -25,9 +25,10 @@ GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0)
 
 // Copy between host and device, whatever the layouts of both. `stream` null: blocking.
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream);
+void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream);
-GPUArray copy_of(const GPUArray& array);
+GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream);
 
 std::vector<IndexItem> index_items(py::handle key);

@@ -118,6 +118,21 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   upload(array, packed.start, stream);
 }
 
+void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
+  if (!source.dtype.equal(array.dtype))
+    throw py::type_error("the source has dtype " + py::str(source.dtype).cast<std::string>() +
+                         ", the array " + py::str(array.dtype).cast<std::string>());
+  if (source.layout().shape() != array.layout().shape())
+    throw py::value_error("the source has shape " + source.layout().shape().text() +
+                          ", the array " + array.layout().shape().text());
+  if (array.core.overlaps(source.core))
+    return set_from_device(array, copy_of(source, stream), stream);
+  if (plan_copy(array.layout(), source.layout()).calls() > most_calls)
+    return set_from_host(array, get_to_host(source, py::none(), false, nullptr), stream);
+  py::gil_scoped_release release;
+  array.core.copy_from(source.core, stream ? *stream : StreamRef{});
+}
+
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream) {
   if (out.is_none()) {
@@ -147,19 +162,14 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   return host;
 }
 
-GPUArray copy_of(const GPUArray& array) {
+GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
   GPUArray copy = new_array(array.layout().packed(), array.dtype, array.allocator);
-  if (plan_copy(copy.layout(), array.layout()).calls() <= most_calls) {
-    py::gil_scoped_release release;
-    copy.core.copy_from(array.core);
-  } else {
-    set_from_host(copy, get_to_host(array, py::none(), false, nullptr), nullptr);
-  }
+  set_from_device(copy, array, stream);
   return copy;
 }
 
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream) {
-  if (py::isinstance<GPUArray>(source)) return copy_of(source.cast<const GPUArray&>());
+  if (py::isinstance<GPUArray>(source)) return copy_of(source.cast<const GPUArray&>(), stream);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("to_gpu: ary: expected a numpy.ndarray, got " +
                          py::repr(py::type::of(source)).cast<std::string>() +

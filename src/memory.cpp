@@ -64,6 +64,14 @@ void give_back_pool(int device) {
   (void)cudaGetLastError();
 }
 
+// Does the stream run beside the null stream, neither waiting for the other?
+bool is_apart(cudaStream_t stream) {
+  unsigned flags = 0;
+  if (!stream) return false;
+  check("cudaStreamGetFlags", cudaStreamGetFlags(stream, &flags));
+  return flags & cudaStreamNonBlocking;
+}
+
 std::function<void()>& reclaim_hook() {
   static auto& hook = *new std::function<void()>;
   return hook;
@@ -72,13 +80,15 @@ std::function<void()>& reclaim_hook() {
 }  // namespace
 
 cudaError_t MemoryTraits::release(Handle block) {
+  const bool ours = !forked();  // a parent's memory is not its child's to free
   switch (block.kind) {
-    case MemoryKind::host: std::free(block.address); return cudaSuccess;
-    case MemoryKind::pinned: return cudaFreeHost(block.address);
-    case MemoryKind::device: return cudaFree(block.address);
-    case MemoryKind::pooled: return cudaFreeAsync(block.address, cudaStream_t());
+    case MemoryKind::host: std::free(block.address); break;
+    case MemoryKind::pinned: return ours ? cudaFreeHost(block.address) : cudaSuccess;
+    case MemoryKind::device: return ours ? cudaFree(block.address) : cudaSuccess;
+    case MemoryKind::pooled:
+      return ours ? cudaFreeAsync(block.address, cudaStream_t()) : cudaSuccess;
   }
-  return cudaErrorInvalidValue;
+  return cudaSuccess;
 }
 
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
@@ -118,21 +128,24 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes) {
 
 void Storage::on_shortage(std::function<void()> reclaim) { reclaim_hook() = std::move(reclaim); }
 
-void Storage::used_on(const StreamRef& stream) {
-  if (memory_.get().kind != MemoryKind::pooled || !stream.handle) return;
-  unsigned flags = 0;
-  check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
-  if (!(flags & cudaStreamNonBlocking)) return;
-  if (!stream.owner) {  // nobody promises that it still exists when the memory is freed
-    check("cudaStreamWaitEvent", order_after(cudaStream_t(), stream.handle));
-    return;
-  }
+void Storage::enter(const StreamRef& stream) {
+  if (memory_.get().kind != MemoryKind::pooled || !is_apart(stream.handle)) return;
+  std::lock_guard<std::mutex> hold(lock_);
   for (const StreamRef& known : used_on_)
     if (known.handle == stream.handle) return;
-  used_on_.push_back(stream);
+  check("cudaStreamWaitEvent", order_after(stream.handle, cudaStream_t()));
+  if (stream.owner) used_on_.push_back(stream);
+}
+
+void Storage::leave(const StreamRef& stream) {
+  // Nobody promises that a foreign stream still exists when the memory is freed: the null stream
+  // waits for it now.
+  if (memory_.get().kind == MemoryKind::pooled && !stream.owner && is_apart(stream.handle))
+    check("cudaStreamWaitEvent", order_after(cudaStream_t(), stream.handle));
 }
 
 cudaError_t Storage::join_streams() {
+  std::lock_guard<std::mutex> hold(lock_);
   cudaError_t worst = cudaSuccess;
   for (const StreamRef& stream : used_on_)
     if (const cudaError_t error = order_after(cudaStream_t(), stream.handle)) worst = error;

@@ -21,8 +21,13 @@ DeviceGuard use_device(int device) {
   return DeviceGuard({current});
 }
 
-cudaError_t StreamTraits::release(Handle handle) { return cudaStreamDestroy(handle.stream); }
-cudaError_t EventTraits::release(Handle handle) { return cudaEventDestroy(handle.event); }
+cudaError_t StreamTraits::release(Handle handle) {
+  return forked() ? cudaSuccess : cudaStreamDestroy(handle.stream);
+}
+
+cudaError_t EventTraits::release(Handle handle) {
+  return forked() ? cudaSuccess : cudaEventDestroy(handle.event);
+}
 
 namespace {
 

@@ -47,9 +47,10 @@ def values(shape, dtype):
 
 
 @st.composite
-def arrays(draw, shapes=shapes(), dtypes=dtypes, writable=False):
+def arrays(draw, shape=None, dtype=None, writable=False):
     """C and F order, permuted axes, gaps, steps of both signs; unless `writable`, zero strides."""
-    shape, dtype = draw(shapes), draw(dtypes)
+    shape = draw(shapes()) if shape is None else shape
+    dtype = draw(dtypes) if dtype is None else dtype
     ndim = len(shape)
     layout = draw(st.sampled_from(["C", "F", "permuted", "stepped", "stepped", "broadcast"]))
     if layout in ("C", "F"):
@@ -66,11 +67,8 @@ def arrays(draw, shapes=shapes(), dtypes=dtypes, writable=False):
     array = array[(..., *(slice(m, None) for m in margins))]
     array = array[(..., *(slice(None, None, s) for s in steps))]
     if layout == "broadcast" and not writable:
-        repeated = draw(st.tuples(*[st.booleans()] * ndim))
-        array = array[
-            (..., *(slice(0, 1) if r and n else slice(None) for r, n in zip(repeated, shape)))
-        ]
-        array = np.broadcast_to(array, shape)
+        repeated = [slice(0, 1 if n and draw(st.booleans()) else None) for n in shape]
+        array = np.broadcast_to(array[(..., *repeated)], shape)
     return array
 
 

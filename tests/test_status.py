@@ -29,10 +29,8 @@ def test_a_status_prints_as_in_the_first_pygpu(code):
 @pytest.mark.parametrize("code", CODES)
 def test_a_status_is_its_number(code):
     status = cudaError_t(code)
-    assert (
-        int(status) == operator.index(status) == status.as_int() == status.code == code
-        and type(status.code) is int
-    )
+    assert int(status) == operator.index(status) == status.as_int() == status.code == code
+    assert type(status.code) is int
 
 
 def test_a_status_is_true_when_it_is_an_error():
@@ -156,7 +154,6 @@ def test_the_last_error_stays_until_it_is_taken():
 
 def test_the_last_error_is_the_latest():
     PyGPU.cudaSetDevice(NO_SUCH_DEVICE)
-    PyGPU.cudaFree(PyGPU.HostAllocator_int8().ptr())  # null: succeeds
     assert PyGPU.cudaMalloc(2**60)[1] == 2
     assert PyGPU.cudaGetLastError() == 2
 
@@ -189,7 +186,7 @@ def test_an_exception_takes_the_last_error_along():
 CLASSES = [
     *[(code, errors.LaunchError) for code in (701, 702, 703, 719)],
     (2, errors.MemoryError),
-    *[(code, errors.RuntimeError) for code in (100, 209, 214, 301, 600)],
+    *[(code, errors.RuntimeError) for code in (3, 35, 46, 100, 209, 214, 301, 600)],
     (999, errors.Error),
     *[(code, errors.LogicError) for code in (1, 12, 17, 21, 101, 400, 700, 704, 712, 801, 12345)],
 ]
@@ -232,7 +229,7 @@ def test_check_raises_for_the_status_at_the_end():
         errors.check(cudaError_t(1))
 
 
-@pytest.mark.parametrize("bad", [5, None, "text"])
+@pytest.mark.parametrize("bad", [5, None])
 def test_check_refuses_what_is_no_outcome(bad):
     with pytest.raises(TypeError):
         errors.check(bad)

@@ -26,6 +26,9 @@ class Array {
   // Throws if the memory was freed under the array.
   void require_alive() const;
 
+  // Do the two reach into the same bytes?
+  bool overlaps(const Array& other) const;
+
   void zero() const;
   // Elements of the same shape and item size, whatever the layouts.
   void copy_from(const Array& src, const StreamRef& stream = {}) const;

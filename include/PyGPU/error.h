@@ -46,7 +46,7 @@ inline void check(const char* call, Status status) {
 bool enter_runtime();
 // What every call answers then.
 Status forked_status();
-// The same question, without using the runtime.
+// The same question, without using the runtime: what a parent took is not the child's to release.
 bool forked();
 
 // Destructors cannot throw: they say one line on stderr, and nothing while the process goes down.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "stream.h"
@@ -35,8 +36,7 @@ using Memory = UniqueHandle<MemoryTraits>;
 // Take `nbytes` on the current device. Zero bytes are no memory and no error.
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 
-// Device memory of an array, shared by its views, freed with the last of them. Pooled memory is
-// freed in the order of the null stream, after the work of every other stream that used it.
+// Device memory of an array, shared by its views, freed with the last of them.
 class Storage {
  public:
   // From the pool where the device has one, by cudaMalloc elsewhere. Out of memory: gives back what
@@ -50,15 +50,19 @@ class Storage {
   std::size_t nbytes() const { return memory_.get().nbytes; }
   int device() const { return memory_.get().device; }
   bool alive() const { return bool(memory_); }
-  // To be called once work that uses this memory is on `stream`.
-  void used_on(const StreamRef& stream);
+  // Around work that uses this memory on `stream`. Pooled memory is given and taken in the order of
+  // the null stream, which a non-blocking stream does not share: its first use waits for the null
+  // stream, and the memory is freed only after its last.
+  void enter(const StreamRef& stream);
+  void leave(const StreamRef& stream);
   // Free it now, whoever else holds it.
   Status free();
 
  private:
   cudaError_t join_streams();
 
-  std::vector<StreamRef> used_on_;  // besides those that the null stream waits for anyway
+  std::mutex lock_;                 // of used_on_
+  std::vector<StreamRef> used_on_;  // non-blocking streams of ours
   Memory memory_;
 };
 

@@ -31,11 +31,9 @@ class UniqueHandle {
   const Handle& get() const { return handle_; }
   explicit operator bool() const { return !(handle_ == Handle{}); }
 
-  // Release now and learn the outcome. A forked child has nothing that it could release.
+  // Release now and learn the outcome.
   cudaError_t reset() {
-    if (!*this) return cudaSuccess;
-    const Handle handle = std::exchange(handle_, Handle{});
-    return forked() ? cudaSuccess : Traits::release(handle);
+    return *this ? Traits::release(std::exchange(handle_, Handle{})) : cudaSuccess;
   }
 
  private:

@@ -18,7 +18,9 @@
 
 #include "PyGPU/cuda_on_host.h"
 
-__thread PyGPUHostThread PyGPU_host_thread = {};
+// Said again at the definition: without it the library would not ask for static storage, and users'
+// libraries that do could not be opened once this one is in use.
+__thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_thread = {};
 
 namespace PyGPU::host {
 namespace {

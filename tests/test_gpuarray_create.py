@@ -1,0 +1,306 @@
+"""Making a GPUArray: the forms of its arguments, its attributes, what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import DTYPES, arrays, assert_same, counted_strides, indices, part, shapes, values
+
+import PyGPU
+from PyGPU import errors, gpuarray
+from PyGPU.gpuarray import GPUArray, to_gpu
+
+
+@pytest.mark.parametrize(
+    ("given_as", "shape"),
+    [
+        (4, (4,)),
+        (0, (0,)),
+        (np.int64(4), (4,)),
+        (np.array(4), (4,)),
+        ((), ()),
+        ([], ()),
+        ((2, 3), (2, 3)),
+        ([2, 3], (2, 3)),
+        (np.array([2, 3]), (2, 3)),
+        (np.array([], int), ()),
+        ((np.uint8(2), 0, 3), (2, 0, 3)),
+        ((1,) * 32, (1,) * 32),
+    ],
+)
+def test_forms_of_a_shape(given_as, shape):
+    array = GPUArray(given_as, np.float32)
+    assert array.shape == shape
+    assert all(type(length) is int for length in array.shape)
+    assert array.dtype == np.float32
+    x = values(shape, np.float32)
+    array.set(x)
+    assert_same(array.get(), x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, "f4", "<f4", np.dtype("f4"), np.dtype("f4").type])
+def test_forms_of_a_dtype(dtype):
+    array = GPUArray(3, dtype)
+    assert array.dtype == np.dtype("f4")
+    assert isinstance(array.dtype, np.dtype)
+
+
+def test_the_default_dtype_is_float64():
+    assert GPUArray(3).dtype == np.float64
+    assert GPUArray(3, None).dtype == np.float64
+    assert gpuarray.zeros(3).dtype == np.float64
+
+
+@pytest.mark.parametrize("dtype", ["S", "U", "V", "V0"])
+def test_dtypes_without_a_size(dtype):
+    array = gpuarray.zeros(3, dtype)
+    assert array.get().dtype == array.dtype
+    assert array.get().tobytes() == bytes(array.nbytes)
+
+
+def test_a_subarray_dtype_adds_axes():
+    dtype = np.dtype(("f4", (2,)))
+    assert_same(gpuarray.zeros(3, dtype).get(), np.zeros(3, dtype))
+    assert GPUArray(3, dtype).shape == (3, 2)
+    assert GPUArray(3, dtype).dtype == np.float32
+
+
+@given(arrays())
+def test_an_ndarray_in_place_of_a_shape_is_copied(x):
+    if x.ndim == 0:  # an int: the number of elements
+        return
+    array = GPUArray(x)
+    assert_same(array.get(), x)
+    assert array.base is None
+
+
+def test_the_copy_is_apart_from_the_ndarray():
+    x = np.arange(3)
+    array = GPUArray(x)
+    x[:] = 7
+    assert array.get().tolist() == [0, 1, 2]
+
+
+@given(shapes(), st.sampled_from(DTYPES), st.sampled_from("CF"))
+def test_attributes_of_a_new_array(shape, dtype, order):
+    x = np.empty(shape, dtype, order)
+    for array in (GPUArray(shape, dtype, order=order), gpuarray.zeros(shape, dtype, order=order)):
+        assert_attributes(array, x)
+        assert array.base is None
+        assert array.allocator is None
+
+
+@given(arrays(), st.data())
+def test_attributes_of_any_layout(x, data):
+    host = x.copy(order="K")
+    index = data.draw(indices(x.shape))
+    assert_attributes(to_gpu(x), host)
+    assert_attributes(to_gpu(x)[index], part(host, index))
+
+
+def assert_attributes(array, x):
+    """As NumPy's, except strides that never count."""
+    for name in ("shape", "dtype", "size", "nbytes", "itemsize", "ndim"):
+        assert getattr(array, name) == getattr(x, name)
+    assert array.mem_size == x.size
+    assert counted_strides(array) == counted_strides(x)
+    assert len(array.strides) == x.ndim
+    assert all(type(number) is int for number in (*array.shape, *array.strides, array.size))
+    assert array.flags.c_contiguous is bool(x.flags.c_contiguous)
+    assert array.flags.f_contiguous is bool(x.flags.f_contiguous)
+    assert array.flags.forc is bool(x.flags.forc)
+    assert (array.ptr == 0) is (array.gpudata is None) is (x.size == 0)
+
+
+def test_an_array_is_not_hashable():
+    with pytest.raises(TypeError):
+        hash(GPUArray(3))
+
+
+@given(shapes(), st.sampled_from(DTYPES), st.sampled_from("CF"))
+def test_zeros_are_zeros(shape, dtype, order):
+    assert_same(gpuarray.zeros(shape, dtype, order=order).get(), np.zeros(shape, dtype, order))
+
+
+@given(arrays(), st.data())
+def test_like_another_array(x, data):
+    order = data.draw(st.sampled_from("KACF"))
+    dtype = data.draw(st.none() | st.sampled_from(DTYPES))
+    index = data.draw(indices(x.shape))
+    other, host = to_gpu(x)[index], part(x.copy(order="K"), index)
+    expected = np.zeros_like(host, dtype, order)
+    empty = gpuarray.empty_like(other, dtype, order)
+    zeros = gpuarray.zeros_like(other, dtype, order)
+    assert_same(zeros.get(), expected)
+    for array in (empty, zeros):
+        assert (array.shape, array.dtype) == (expected.shape, expected.dtype)
+        assert counted_strides(array) == counted_strides(expected)
+        assert array.base is None
+    assert empty.size == 0 or empty.ptr not in (other.ptr, zeros.ptr)
+
+
+def test_like_another_array_by_default():
+    other = GPUArray((2, 3), np.int16, order="F")
+    for make in (gpuarray.empty_like, gpuarray.zeros_like):
+        assert make(other).dtype == np.int16
+        assert make(other).strides == other.strides
+        with pytest.raises(TypeError):
+            make(np.zeros(3))
+
+
+@pytest.mark.parametrize("order", ["c", "K", "A", "", "CF", "C "])
+def test_unknown_orders(order):
+    with pytest.raises(ValueError, match="order"):
+        GPUArray(3, order=order)
+    with pytest.raises(ValueError, match="order"):
+        gpuarray.zeros(3, order=order)
+    if order not in ("K", "A"):
+        with pytest.raises(ValueError, match="order"):
+            gpuarray.empty_like(GPUArray(3), order=order)
+
+
+@pytest.mark.parametrize(
+    "strides", [(32, 4), (4, 8), (-32, 4), (64, -8), [32, 4], np.array([4, 8])]
+)
+def test_strides_of_ones_own(strides):
+    array = GPUArray((2, 3), np.float32, strides=strides, order="F")
+    assert array.strides == tuple(strides)
+    assert array.nbytes == 24
+    x = values((2, 3), np.float32)
+    array.set(x)
+    assert_same(array.get(), x)
+
+
+def test_wrong_strides():
+    for strides in [(4,), (), (4, 4, 4)]:
+        with pytest.raises(ValueError, match="strides"):
+            GPUArray((2, 3), np.float32, strides=strides)
+    for strides in [(8.0, 4), 2.5, "ab"]:
+        with pytest.raises(TypeError):
+            GPUArray((2, 3), np.float32, strides=strides)
+
+
+@pytest.mark.parametrize(
+    "strides",
+    [
+        (2**63 - 1, 1),
+        (1, 2**63 - 8),
+        (2**62, 2**62),
+        (2**62, -(2**62)),
+        (-(2**63), 1),
+        (2**63 - 1, -(2**63 - 1)),
+    ],
+)
+@pytest.mark.parametrize("gpudata", [None, 4096])
+def test_strides_that_reach_beyond_any_memory(strides, gpudata):
+    with pytest.raises((ValueError, MemoryError)):
+        GPUArray((2, 2), np.float64, gpudata=gpudata, strides=strides)
+
+
+@pytest.mark.parametrize(
+    "dtype", [object, [("a", object)], [("a", [("b", "O")])], [("a", object, (2,))]]
+)
+@pytest.mark.parametrize("make", [GPUArray, gpuarray.zeros])
+def test_python_objects_are_refused(make, dtype):
+    with pytest.raises(TypeError, match="object"):
+        make(3, dtype)
+    with pytest.raises(TypeError, match="object"):
+        gpuarray.empty_like(GPUArray(3), dtype)
+    with pytest.raises(TypeError, match="object"):
+        to_gpu(np.empty(3, dtype))
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -3), np.int64(-1), [-(2**63)], (0, -1), -(2**70)])
+def test_negative_lengths(shape):
+    for make in (GPUArray, gpuarray.zeros):
+        with pytest.raises((ValueError, OverflowError)):
+            make(shape, np.float32)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        2**50,
+        2**60,
+        2**62,
+        2**63 - 1,
+        (2**31, 2**31),
+        (2**32, 2**32),
+        (2**21,) * 3,
+        (2**40, 2**40),
+        (2**62, 4, 0),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.int8, np.float64, "S1000"])
+def test_lengths_beyond_any_memory(shape, dtype):
+    for make in (GPUArray, gpuarray.zeros):
+        with pytest.raises((ValueError, MemoryError)):
+            make(shape, dtype)
+
+
+def test_lengths_beyond_64_bits():
+    with pytest.raises((ValueError, OverflowError)):
+        GPUArray(2**70, np.int8)
+
+
+@pytest.mark.parametrize(
+    "shape", [1.5, (2.0, 3), np.float64(2), [2, None], None, "3", b"3", {"a": 1}, 2j, object()]
+)
+def test_what_is_no_shape(shape):
+    for make in (GPUArray, gpuarray.zeros):
+        with pytest.raises(TypeError):
+            make(shape, np.float32)
+
+
+def test_too_many_axes():
+    with pytest.raises(ValueError, match="axes"):
+        GPUArray((1,) * 33)
+    with pytest.raises(ValueError, match="axes"):
+        GPUArray((1,) * 10_000)
+
+
+def test_what_is_no_dtype():
+    with pytest.raises(TypeError):
+        GPUArray(3, "no such dtype")
+
+
+def test_empty_is_the_class():
+    assert gpuarray.empty is GPUArray
+
+
+@pytest.mark.parametrize("name", gpuarray.__all__)
+def test_the_package_has_the_same_names(name):
+    assert getattr(PyGPU, name) is getattr(gpuarray, name)
+
+
+def test_out_of_memory_says_how_much_was_asked_for():
+    nbytes = PyGPU.cudaMemGetInfo()[1] + 2**20
+    for make in (GPUArray, gpuarray.zeros):
+        with pytest.raises(errors.MemoryError, match=f"out of memory.*{nbytes}"):
+            make(nbytes, np.uint8)
+        with pytest.raises(MemoryError):
+            make(nbytes, np.uint8)
+    assert not PyGPU.cudaGetLastError()
+    assert gpuarray.zeros(3).get().tolist() == [0, 0, 0]
+
+
+class Named(GPUArray):
+    """As programs do: a constructor and attributes of their own."""
+
+    def __init__(self, shape, dtype, name):
+        super().__init__(shape, dtype)
+        self.name = name
+
+    def total(self):
+        return self.get().sum()
+
+
+def test_subclasses():
+    named = Named((2, 3), np.float32, "temperature")
+    named.set(np.ones((2, 3), np.float32))
+    assert isinstance(named, GPUArray)
+    assert (named.name, named.total(), named.shape) == ("temperature", 6, (2, 3))
+    for plain in (named[1:], named.copy(), named.reshape(6), named.T, gpuarray.empty_like(named)):
+        assert type(plain) is GPUArray
+    assert named[1:].base is named
+    assert to_gpu(named).get().sum() == 6

@@ -1,0 +1,229 @@
+"""Where a GPUArray's memory comes from: gpudata=, base=, allocator=."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from strategies import values
+
+import PyGPU
+from PyGPU import errors, gpuarray
+from PyGPU.gpuarray import GPUArray, to_gpu
+
+X = values((2, 3), np.float32)
+
+
+class WithPtr:
+    def __init__(self, array):
+        self.ptr = array.ptr
+
+
+class WithIndex:
+    def __init__(self, array):
+        self.address = array.ptr
+
+    def __index__(self):
+        return self.address
+
+
+class WithInt:
+    def __init__(self, array):
+        self.address = array.ptr
+
+    def __int__(self):
+        return self.address
+
+
+ADDRESSES = {
+    "int": lambda array: array.ptr,
+    "numpy integer": lambda array: np.uint64(array.ptr),
+    "DeviceAllocation": lambda array: array.gpudata,
+    "pointer_wrapper": lambda array: PyGPU.pointer_wrapper_float32(array.ptr),
+    "GPUArray": lambda array: array,
+    ".ptr": WithPtr,
+    "__index__": WithIndex,
+    "__int__": WithInt,
+}
+
+
+@pytest.mark.parametrize("form", ADDRESSES)
+def test_gpudata_is_used_as_it_is(form):
+    owner = to_gpu(X)
+    gpudata = ADDRESSES[form](owner)
+    array = GPUArray((2, 3), np.float32, gpudata=gpudata)
+    assert array.gpudata is gpudata
+    assert array.ptr == owner.ptr
+    assert array.base is None
+    assert array.get().tolist() == X.tolist()
+    array.set(X + 1)
+    assert owner.get().tolist() == (X + 1).tolist()
+
+
+def test_gpudata_with_strides_and_order():
+    owner = to_gpu(np.arange(6.0))
+    turned = GPUArray((2, 3), gpudata=owner.ptr, order="F")
+    assert turned.get().tolist() == [[0, 2, 4], [1, 3, 5]]
+    backwards = GPUArray(3, gpudata=owner.ptr + 40, strides=(-16,))
+    assert backwards.get().tolist() == [5, 3, 1]
+
+
+def test_all_arguments_by_position():
+    owner = to_gpu(X)
+    array = GPUArray((3, 2), "f4", None, owner, owner.ptr, (4, 12), "C")
+    assert array.get().tolist() == X.T.tolist()
+    assert array.base is owner
+
+
+def test_gpudata_without_elements():
+    array = GPUArray((0, 3), np.float32, gpudata=to_gpu(X).gpudata)
+    assert (array.ptr, array.gpudata) == (0, None)
+    assert array.get().shape == (0, 3)
+
+
+@pytest.mark.parametrize("gpudata", ["0x10", b"ab", 4096.0, object(), np.zeros(3), [4096]])
+def test_what_is_no_address(gpudata):
+    with pytest.raises(TypeError, match="gpudata"):
+        GPUArray(3, gpudata=gpudata)
+
+
+def test_addresses_out_of_range():
+    for number in (-1, 2**64):
+        with pytest.raises((ValueError, OverflowError)):
+            GPUArray(3, gpudata=number)
+
+
+def test_base_needs_gpudata():
+    with pytest.raises(ValueError, match="base"):
+        GPUArray(3, base=object())
+
+
+class Owner:
+    """Something that has memory and frees it when it goes."""
+
+    def __init__(self):
+        self.array = to_gpu(X)
+
+
+def test_base_stays_alive_with_the_array_and_its_views():
+    owner = Owner()
+    alive = weakref.ref(owner)
+    array = GPUArray((2, 3), np.float32, base=owner, gpudata=owner.array.ptr)
+    assert array.base is owner
+    del owner
+    view = array[1]
+    del array
+    gc.collect()
+    assert alive() is not None
+    assert view.get().tolist() == X[1].tolist()
+    del view
+    gc.collect()
+    assert alive() is None
+
+
+def test_gpudata_stays_alive_with_the_array():
+    holder = WithPtr(to_gpu(X))
+    alive = weakref.ref(holder)
+    array = GPUArray((2, 3), np.float32, gpudata=holder)
+    del holder
+    gc.collect()
+    assert alive() is not None
+    del array
+    gc.collect()
+    assert alive() is None
+
+
+def test_an_allocation_keeps_the_memory():
+    gpudata = to_gpu(X).gpudata
+    gc.collect()
+    others = [gpuarray.zeros((2, 3), np.float32) for _ in range(8)]
+    assert GPUArray((2, 3), np.float32, gpudata=gpudata).get().tolist() == X.tolist()
+    assert int(gpudata) not in [other.ptr for other in others]
+
+
+class Allocator:
+    """Counts what is asked of it; gives memory in the form `form`."""
+
+    def __init__(self, form):
+        self.form = form
+        self.asked = []
+        self.given = []
+        self.owners = []
+
+    def __call__(self, nbytes):
+        assert type(nbytes) is int
+        self.asked.append(nbytes)
+        self.owners.append(GPUArray(nbytes, np.uint8))
+        self.given.append(ADDRESSES[self.form](self.owners[-1]))
+        return self.given[-1]
+
+
+@pytest.mark.parametrize("form", ADDRESSES)
+def test_an_allocator_is_called_once_with_the_bytes(form):
+    allocator = Allocator(form)
+    array = GPUArray((2, 3), np.float32, allocator)
+    assert allocator.asked == [24]
+    assert array.gpudata is allocator.given[0]
+    assert array.ptr == allocator.owners[0].ptr
+    assert array.allocator is allocator
+    assert array.base is None
+    array.set(X)
+    assert allocator.owners[0].get().tobytes() == X.tobytes()
+
+
+def test_an_allocator_is_not_called_for_nothing():
+    allocator = Allocator("int")
+    for shape in (0, (3, 0)):
+        array = GPUArray(shape, allocator=allocator)
+        assert array.gpudata is None
+        assert array.copy().allocator is allocator
+        to_gpu(np.empty(shape), allocator)
+        gpuarray.zeros(shape, allocator=allocator)
+    assert allocator.asked == []
+
+
+def test_an_allocator_is_inherited():
+    allocator = Allocator("DeviceAllocation")
+    array = to_gpu(X, allocator)
+    assert allocator.asked == [24]
+    views = [array[1:], array.reshape(6), array.T, array.view(np.int32), array.squeeze()]
+    assert allocator.asked == [24]
+    copies = [array.copy(), gpuarray.zeros_like(array), gpuarray.empty_like(array[1:])]
+    assert allocator.asked == [24, 24, 24, 12]
+    copies.append(gpuarray.zeros((2, 3), np.float32, allocator, "F"))
+    assert all(each.allocator is allocator for each in views + copies)
+    assert copies[0].get().tolist() == X.tolist()
+    assert copies[1].get().tolist() == copies[3].get().tolist() == np.zeros((2, 3)).tolist()
+
+
+def test_an_allocator_gives_all_that_strides_reach():
+    allocator = Allocator("int")
+    array = GPUArray((2, 3), np.float32, allocator, strides=(-32, 8))
+    assert allocator.asked == [32 + 16 + 4]
+    array.set(X)
+    assert array.get().tolist() == X.tolist()
+    assert array.ptr == allocator.owners[0].ptr + 32
+
+
+def test_an_allocator_that_fails():
+    def fails(nbytes):
+        raise KeyError(nbytes)
+
+    with pytest.raises(KeyError, match="24"):
+        GPUArray((2, 3), np.float32, fails)
+    for result in (None, "memory", 1.5):
+        with pytest.raises(TypeError, match="allocator"):
+            GPUArray(3, allocator=lambda nbytes, result=result: result)
+    with pytest.raises(TypeError):
+        GPUArray(3, allocator=4096)
+
+
+def test_an_allocation_is_an_int_and_can_be_freed_early():
+    array = to_gpu(X)
+    gpudata = array.gpudata
+    assert array.gpudata is gpudata
+    assert int(gpudata) == gpudata.__index__() == array.ptr
+    assert f"{array.ptr:x}" in repr(gpudata)
+    gpudata.free()
+    with pytest.raises(errors.LogicError, match="freed"):
+        gpudata.free()

@@ -1,0 +1,249 @@
+"""reshape, ravel, view, transpose, squeeze: other ways to see the same memory."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import (
+    DTYPES,
+    RECORD,
+    arrays,
+    assert_same,
+    counted_strides,
+    indices,
+    part,
+    shapes,
+    values,
+)
+
+from PyGPU import gpuarray
+from PyGPU.gpuarray import GPUArray, to_gpu
+
+
+@st.composite
+def factors(draw, size):
+    """A shape of `size` elements."""
+    if size == 0:
+        return tuple(draw(st.permutations([0, *draw(shapes(max_dims=2))])))
+    shape = []
+    while size > 1 and len(shape) < 4:
+        length = draw(st.sampled_from([n for n in range(1, size + 1) if size % n == 0]))
+        shape.append(length)
+        size //= length
+    return (*shape, size)
+
+
+def in_memory(x):
+    """The elements of a contiguous array in the order in which they lie."""
+    return x.ravel(order="F" if x.flags.f_contiguous else "C")
+
+
+@given(shapes(), st.sampled_from(DTYPES), st.sampled_from("CF"), st.sampled_from("CF"), st.data())
+def test_reshape_reads_the_memory_anew(shape, dtype, of, to, data):
+    """PyCUDA's meaning, not NumPy's: the elements stay and only shape and strides change."""
+    x = np.array(values(shape, dtype), order=of)
+    array = to_gpu(x)
+    new = data.draw(factors(x.size))
+    expected = in_memory(x).reshape(new, order=to)
+    view = array.reshape(new, order=to)
+    assert_same(view.get(), expected)
+    assert counted_strides(view) == counted_strides(expected)
+    assert view.ptr == array.ptr
+    others = [axis for axis in range(len(new)) if math.prod(new[:axis] + new[axis + 1 :])]
+    if others:
+        free = data.draw(st.sampled_from(others))
+        assert array.reshape(*new[:free], -1, *new[free + 1 :], order=to).shape == new
+
+
+@given(shapes(), st.sampled_from("CF"))
+def test_ravel_reads_the_memory(shape, order):
+    x = np.array(values(shape, np.int32), order=order)
+    assert_same(to_gpu(x).ravel().get(), in_memory(x))
+
+
+def test_forms_of_reshape():
+    array = to_gpu(np.arange(6))
+    expected = np.arange(6).reshape(2, 3)
+    for shape in [(2, 3), [2, 3], np.array([2, 3]), (np.int64(2), np.uint8(3)), (2, -1)]:
+        assert_same(array.reshape(shape).get(), expected)
+        assert_same(array.reshape(*shape).get(), expected)
+    assert_same(array.reshape(-1).get(), np.arange(6))
+    assert_same(array[:1].reshape(()).get(), np.array(0))
+    assert_same(array[2].reshape(1, 1).get(), np.array([[2]]))
+
+
+@pytest.mark.parametrize("shape", [(7,), (), (4, 2), (-1, 4), (-1, 0), (0,), (-2, -3), (2, -3)])
+def test_wrong_sizes(shape):
+    for array in (to_gpu(np.arange(6)), to_gpu(np.arange(12))[::2]):
+        with pytest.raises(ValueError, match="shape"):
+            array.reshape(shape)
+
+
+def test_two_free_axes():
+    with pytest.raises(ValueError, match="one unknown"):
+        GPUArray(6).reshape(-1, -1)
+    with pytest.raises(ValueError, match="reshape"):
+        GPUArray((0, 3)).reshape(0, -1)
+
+
+@pytest.mark.parametrize("shape", [2**70, (2**32, 2**32), (2**62, 4, 0)])
+def test_reshapes_beyond_any_memory(shape):
+    with pytest.raises((ValueError, OverflowError)):
+        GPUArray(0).reshape(shape)
+
+
+def test_wrong_arguments_of_reshape():
+    array = GPUArray(6)
+    with pytest.raises(IndexError):
+        array.reshape()
+    with pytest.raises(ValueError, match="order"):
+        array.reshape(2, 3, order="K")
+    for shape in [("6",), (6.0,), ((2.0, 3),), (None,)]:
+        with pytest.raises(TypeError):
+            array.reshape(*shape)
+
+
+def test_reshape_to_the_same_shape_changes_nothing():
+    for order in "CF":
+        array = GPUArray((2, 3), order=order)
+        assert array.reshape(2, 3, order=order) is array
+
+
+@given(arrays(), st.data())
+def test_only_contiguous_arrays_are_reshaped(x, data):
+    host = part(x.copy(order="K"), data.draw(indices(x.shape)))
+    view = part(to_gpu(host), ())
+    turned = view.transpose(data.draw(st.permutations(range(host.ndim))))
+    if turned.flags.forc:
+        assert turned.reshape(-1).ptr == turned.ravel().ptr == turned.ptr
+        return
+    for reshape in (lambda: turned.reshape(-1), lambda: turned.reshape(host.size), turned.ravel):
+        with pytest.raises(RuntimeError, match="contiguous"):
+            reshape()
+
+
+def test_gaps_are_not_contiguous():
+    array = to_gpu(np.arange(24).reshape(2, 3, 4))
+    for view in (array[:, 1:], array[::-1], array[..., ::2], array[..., 0]):
+        with pytest.raises(RuntimeError, match="contiguous"):
+            view.reshape(-1)
+        with pytest.raises(RuntimeError, match="contiguous"):
+            view.ravel()
+    assert array[1:].reshape(4, 3).get().tolist() == np.arange(12, 24).reshape(4, 3).tolist()
+
+
+@given(arrays(), st.data())
+def test_a_view_of_the_same_item_size(x, data):
+    """Works on any layout and also without axes."""
+    index = data.draw(indices(x.shape))
+    same = [dtype for dtype in DTYPES if dtype.itemsize == x.dtype.itemsize]
+    dtype = data.draw(st.sampled_from(same))
+    host = part(x.copy(order="K"), index)
+    view = to_gpu(x)[index].view(dtype)
+    assert view.dtype == dtype
+    assert_same(view.get(), host.view(dtype))
+    assert counted_strides(view) == counted_strides(host)
+
+
+SIZES = [("f8", "i2"), ("i2", "f8"), ("S6", "S2"), ("S2", "U1"), (RECORD, "u1"), ("u1", RECORD)]
+
+
+@pytest.mark.parametrize(("old", "new"), SIZES, ids=str)
+@pytest.mark.parametrize("shape", [(92,), (2, 92), (3, 0), (0, 92)])
+def test_a_view_of_another_item_size(old, new, shape):
+    """The axis that is packed in memory changes its length: the last in C order, else the first."""
+    x = values(shape, old)
+    view = to_gpu(x).view(new)
+    assert_same(view.get(), x.view(new))
+    assert counted_strides(view) == counted_strides(x.view(new))
+    if x.size:
+        turned = to_gpu(x.T).view(new)
+        assert_same(turned.get(), x.view(new).T)
+
+
+def test_a_view_of_another_item_size_within_gaps():
+    x = np.arange(24.0).reshape(4, 6)
+    view = to_gpu(x)[::2, 1:5].view(np.int32)
+    assert_same(view.get(), x[::2, 1:5].view(np.int32))
+    view[...] = 0
+    assert not view.get().any()
+
+
+def test_views_share_the_memory():
+    array = gpuarray.zeros(3, np.float32)
+    array.view(np.int32)[1:] = 0x3F800000
+    assert array.get().tolist() == [0, 1, 1]
+    assert array.view().dtype == np.float32
+    assert array.view(None).ptr == array.view("S4").ptr == array.ptr
+
+
+def test_views_that_do_not_fit():
+    x = np.arange(6.0).reshape(2, 3)
+    array = to_gpu(x)
+    for view in (array, array.T, array[0]):
+        with pytest.raises(ValueError, match="bytes"):
+            view.view("c16")
+    for view in (array[:, ::2], array[:, ::-1], array[0, 0]):
+        for dtype in ("f4", "c16", "S1"):
+            with pytest.raises(ValueError, match="view"):
+                view.view(dtype)
+    with pytest.raises(TypeError):
+        array.view(object)
+
+
+@given(arrays(), st.data())
+def test_transpose(x, data):
+    host, array = x.copy(order="K"), to_gpu(x)
+    axes = data.draw(st.permutations(range(x.ndim)))
+    axes = tuple(axis - data.draw(st.sampled_from([0, x.ndim])) for axis in axes)
+    pairs = [
+        (array.transpose(axes), host.transpose(axes)),
+        (array.transpose(list(axes)), host.transpose(axes)),
+        (array.transpose(), host.T),
+        (array.transpose(None), host.T),
+        (array.T, host.T),
+    ]
+    for view, expected in pairs:
+        assert_same(view.get(), expected)
+        assert counted_strides(view) == counted_strides(expected)
+        assert view.ptr == array.ptr
+
+
+@pytest.mark.parametrize(
+    "axes", [(), (0,), (0, 1), (0, 1, 2, 3), (0, 0, 1), (0, -3, 1), (0, 1, 3), (0, 1, -4), 0]
+)
+def test_wrong_axes(axes):
+    with pytest.raises(ValueError, match="ax[ei]s"):
+        GPUArray((2, 3, 4)).transpose(axes)
+
+
+def test_axes_that_are_no_axes():
+    for axes in [(0.0, 1), "01", (None, 1)]:
+        with pytest.raises(TypeError):
+            GPUArray((2, 3)).transpose(axes)
+    with pytest.raises(TypeError):
+        GPUArray((2, 3)).transpose(1, 0)
+
+
+@given(arrays(), st.data())
+def test_squeeze(x, data):
+    """Axes of length one go, those of length zero stay."""
+    index = data.draw(indices(x.shape))
+    view, host = to_gpu(x)[index], part(x.copy(order="K"), index)
+    assert_same(view.squeeze().get(), host.squeeze())
+    assert counted_strides(view.squeeze()) == counted_strides(host.squeeze())
+    assert view.squeeze().ptr == view.ptr
+
+
+def test_shapes_are_views():
+    x = np.arange(6).reshape(2, 3)
+    array = to_gpu(x)
+    ways = [array.reshape(3, 2), array.ravel(), array.T, array.squeeze(), array.view(np.uint64)]
+    for number, view in enumerate(ways):
+        view[(0,) * view.ndim] = 100 + number
+        assert array.get()[0, 0] == 100 + number
+    for first, second in itertools.pairwise(ways) if hasattr(itertools, "pairwise") else ():
+        assert first.ptr == second.ptr

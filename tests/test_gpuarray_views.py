@@ -1,0 +1,259 @@
+"""Indexing makes views: NumPy's shape, strides, place and elements, in the same memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import arrays, assert_same, counted_strides, indices, part, values
+
+from PyGPU import errors, gpuarray
+from PyGPU.gpuarray import GPUArray, to_gpu
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def assert_view(view, x, whole, host):
+    """`view` of `whole` is to the device what `x` of `host` is to NumPy."""
+    assert view.shape == x.shape
+    assert view.dtype == x.dtype
+    assert counted_strides(view) == counted_strides(x)
+    if x.size:
+        assert view.ptr - whole.ptr == address(x) - address(host)
+    else:
+        assert view.ptr == 0
+    assert_same(view.get(), x)
+
+
+@given(arrays(), st.data())
+def test_any_index_of_any_array(x, data):
+    whole, host = to_gpu(x), x.copy(order="K")
+    index = data.draw(indices(x.shape))
+    view, expected = whole[index], part(host, index)
+    assert_view(view, expected, whole, host)
+    again = data.draw(indices(expected.shape))
+    assert_view(view[again], part(expected, again), whole, host)
+
+
+@given(arrays(), st.data())
+def test_a_view_and_its_base_share_the_memory(x, data):
+    whole, host = to_gpu(x), x.copy(order="K")
+    index = data.draw(indices(x.shape))
+    view, expected = whole[index], part(host, index)
+    new = values(x.shape, x.dtype)[::-1] if x.ndim else values((), x.dtype)
+    whole.set(new)
+    host[...] = new
+    assert_same(view.get(), expected)
+    source = data.draw(arrays(shape=expected.shape, dtype=x.dtype))
+    view.set(source)
+    expected[...] = source
+    assert_same(whole.get(), host)
+
+
+def test_indices_without_a_tuple():
+    x = np.arange(12).reshape(3, 4)
+    whole = to_gpu(x)
+    for index in (1, -1, np.int64(2), np.uint8(2), slice(2), ..., None, (), np.array(1)):
+        assert_same(whole[index].get(), np.asarray(x[index]))
+    # PyCUDA's reading: an int, unlike NumPy's mask
+    assert_same(whole[True].get(), x[1])
+
+
+def test_an_element_is_a_0d_array():
+    x = np.arange(12).reshape(3, 4)
+    element = to_gpu(x)[1, 2]
+    assert isinstance(element, GPUArray)
+    assert (element.shape, element.size, element.strides) == ((), 1, ())
+    assert element.get().shape == ()
+    assert element.get() == x[1, 2]
+
+
+def test_a_new_axis_has_stride_zero():
+    assert gpuarray.zeros(3)[:, None].strides == (8, 0)
+
+
+class NoIndex:
+    def __index__(self):
+        raise KeyError("of its own")
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        3,
+        -4,
+        (0, 4),
+        (0, -5),
+        (..., 4),
+        2**70,
+        -(2**70),
+        (0, 0, 0),
+        (slice(None),) * 3,
+        (..., 0, 0, 0),
+        (..., ...),
+        (..., 0, ...),
+        (None,) * 40,
+        1.0,
+        (0, 1.0),
+        np.float64(1),
+        1j,
+        "a",
+        [0, 1],
+        (0, [1]),
+        [True, False, True],
+        np.array([0, 1]),
+        np.array([], int),
+        np.array(1.5),
+        np.array([True, False, True]),
+        np.ones((3, 4), bool),
+        np.True_,
+        (0, np.array([0])),
+        object(),
+        {},
+        to_gpu(np.arange(3)),
+    ],
+    ids=repr,
+)
+def test_what_is_no_index(index):
+    array = gpuarray.zeros((3, 4))
+    with pytest.raises(IndexError):
+        array[index]
+    with pytest.raises(IndexError):
+        array[index] = 1
+    assert not array.get().any()
+
+
+def test_an_index_of_an_empty_axis():
+    for index in (0, -1):
+        with pytest.raises(IndexError):
+            GPUArray(0)[index]
+    with pytest.raises(IndexError):
+        GPUArray(())[0]
+
+
+def test_slices_that_are_wrong():
+    array = gpuarray.zeros((3, 4))
+    with pytest.raises(ValueError, match="step"):
+        array[::0]
+    with pytest.raises((TypeError, IndexError)):
+        array[1.5:2]
+    with pytest.raises(KeyError, match="of its own"):
+        array[NoIndex()]
+
+
+def test_length():
+    assert len(GPUArray((3, 4))) == 3
+    assert len(GPUArray((0, 4))) == 0
+    with pytest.raises(TypeError, match="0-d"):
+        len(GPUArray(()))
+
+
+def test_iteration():
+    x = np.arange(12).reshape(3, 4)
+    rows = list(to_gpu(x))
+    assert [type(row) for row in rows] == [GPUArray] * 3
+    assert [row.get().tolist() for row in rows] == x.tolist()
+    assert [element.get().item() for element in rows[0]] == [0, 1, 2, 3]
+    assert list(GPUArray((0, 4))) == []
+    with pytest.raises(TypeError, match="0-d"):
+        iter(GPUArray(()))
+    first, *_, last = to_gpu(x)
+    assert (first.ptr, last.ptr) == (rows[0].ptr, rows[2].ptr)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_truth_of_one_element(shape):
+    for element in (0, 1, -2.5, 3j, True, False, np.float32("nan")):
+        x = np.full(shape, element)
+        assert bool(to_gpu(x)) is bool(x)
+    x = np.arange(6).reshape(2, 3)
+    assert not to_gpu(x)[0, 0]
+    assert to_gpu(x)[1, 2]
+
+
+@pytest.mark.parametrize("shape", [0, 2, (1, 0), (1, 2)])
+def test_no_truth_of_several_or_no_elements(shape):
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(gpuarray.zeros(shape))
+
+
+def views_of(array):
+    return {
+        "slice": array[1:],
+        "whole slice": array[...],
+        "reshape": array.reshape(6),
+        "ravel": array.ravel(),
+        "view": array.view(np.int32),
+        "squeeze": array.squeeze(),
+    }
+
+
+@pytest.mark.parametrize("kind", views_of(GPUArray((2, 3))))
+def test_base_of_views(kind):
+    """The array that was asked is the view's base; the view's gpudata is a bare address."""
+    array = to_gpu(np.arange(6.0).reshape(2, 3))
+    view = views_of(array)[kind]
+    assert view.base is array
+    assert type(view.gpudata) is int
+    assert int(view.gpudata) == view.ptr
+    again = view[:1]
+    assert again.base is view
+    assert again.ptr == view.ptr
+
+
+def test_base_of_a_transpose():
+    """Another way to see the same array: the same gpudata, and the owner as base."""
+    array = to_gpu(np.arange(6.0).reshape(2, 3))
+    part = array[:, 1:]
+    for turned in (array.T, array.transpose(), array.transpose((1, 0))):
+        assert turned.base is array
+        assert turned.gpudata is array.gpudata
+    assert array.T.T.base is array
+    assert part.T.base is array
+    assert part.T.gpudata == part.gpudata
+
+
+def test_an_array_of_its_own_memory():
+    array = to_gpu(np.arange(6.0))
+    assert array.base is None
+    assert array.copy().base is None
+    assert int(array.gpudata) == array.ptr
+    assert array.gpudata is array.gpudata
+
+
+USES = {
+    "get": lambda a: a.get(),
+    "get into": lambda a: a.get(np.empty(a.shape, a.dtype)),
+    "get async": lambda a: a.get_async(),
+    "set": lambda a: a.set(np.zeros(a.shape, a.dtype)),
+    "set array": lambda a: a.set(gpuarray.zeros(a.shape, a.dtype)),
+    "set async": lambda a: a.set_async(np.zeros(a.shape, a.dtype)),
+    "source of set": lambda a: GPUArray(a.shape, a.dtype).set(a),
+    "copy": lambda a: a.copy(),
+    "assign": lambda a: a.__setitem__(Ellipsis, 1),
+    "assign array": lambda a: a.__setitem__(Ellipsis, gpuarray.zeros(a.shape, a.dtype)),
+    "text": str,
+    "interface": lambda a: a.__cuda_array_interface__,
+    "truth": lambda a: bool(a[(0,) * a.ndim]),
+    "pickle": lambda a: a.__reduce__(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_views_of_memory_that_was_freed(use):
+    array = to_gpu(np.arange(6.0).reshape(2, 3))
+    views = [array, *views_of(array).values(), array.T, array[::-1, ::2], array.T[1:]]
+    array.gpudata.free()
+    for view in [*views, array[1], array.T, array.reshape(6)]:
+        with pytest.raises(errors.LogicError):
+            USES[use](view)
+    assert gpuarray.zeros(3).get().tolist() == [0, 0, 0]
+
+
+def test_freeing_twice():
+    array = GPUArray(3)
+    array.gpudata.free()
+    with pytest.raises(errors.LogicError):
+        array.gpudata.free()
+    assert len(array[3:].get()) == 0

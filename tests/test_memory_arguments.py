@@ -1,0 +1,187 @@
+"""Arguments of the memory calls: what passes for an address, what does not, and IPC handles."""
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU.errors import check
+
+MB = 1 << 20
+
+
+class Carrier:
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+
+class Index:
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        return self.number
+
+
+class Int:
+    def __init__(self, number):
+        self.number = number
+
+    def __int__(self):
+        return self.number
+
+
+ADDRESSES = {
+    "int": int,
+    "pointer_wrapper": PyGPU.pointer_wrapper_uint8,
+    "NumPy's int": np.uint64,
+    "__index__": Index,
+    "__int__": Int,
+    ".ptr": lambda address: Carrier(ptr=address),
+    "__cuda_array_interface__": lambda address: Carrier(
+        __cuda_array_interface__={"data": (address, False)}
+    ),
+    "GPUArray": lambda address: PyGPU.GPUArray(MB, "uint8", gpudata=address),
+}
+
+
+@pytest.mark.parametrize("form", ADDRESSES)
+def test_what_passes_for_an_address(form):
+    data = np.arange(8, dtype=np.uint8)
+    found = np.zeros_like(data)
+    number = check(PyGPU.cudaMalloc(MB))
+    address = ADDRESSES[form](number)
+    assert PyGPU.cudaMemset(address, 1, MB) == 0
+    assert PyGPU.cudaMemcpy(address, data, 8) == 0
+    assert PyGPU.cudaMemcpy(found, address, 8) == 0
+    assert (found == data).all()
+    attributes, status = PyGPU.cudaPointerGetAttributes(address)
+    assert status == 0 and attributes["devicePointer"] == number
+    assert PyGPU.cudaFree(address) == 0
+
+
+NO_ADDRESSES = ["0", 0.0, None, [0], (0,), {}, object(), np.float64(1), Carrier(ptr="0")]
+
+ON_AN_ADDRESS = [
+    (PyGPU.cudaFree, "address"),
+    (PyGPU.cudaFreeAsync, "address"),
+    (PyGPU.cudaFreeHost, "address"),
+    (PyGPU.cudaHostGetDevicePointer, "address"),
+    (PyGPU.cudaHostGetFlags, "address"),
+    (PyGPU.cudaPointerGetAttributes, "address"),
+    (PyGPU.cudaIpcGetMemHandle, "address"),
+    (PyGPU.cudaIpcCloseMemHandle, "address"),
+    (lambda bad: PyGPU.cudaStreamAttachMemAsync(None, bad), "address"),
+    (lambda bad: PyGPU.cudaMemset(bad, 0, 0), "dst"),
+    (lambda bad: PyGPU.cudaMemsetAsync(bad, 0, 0), "dst"),
+    (lambda bad: PyGPU.cudaMemset2D(bad, 0, 0, 0, 0), "dst"),
+    (lambda bad: PyGPU.cudaMemset2DAsync(bad, 0, 0, 0, 0), "dst"),
+    (lambda bad: PyGPU.cudaMemcpyPeer(bad, 0, 0, 0, 0), "dst"),
+    (lambda bad: PyGPU.cudaMemcpyPeer(0, 0, bad, 0, 0), "src"),
+    (lambda bad: PyGPU.cudaMemcpyPeerAsync(bad, 0, 0, 0, 0), "dst"),
+    (lambda bad: PyGPU.cudaMemcpyPeerAsync(0, 0, bad, 0, 0), "src"),
+]
+
+
+@pytest.mark.parametrize(("call", "name"), ON_AN_ADDRESS)
+@pytest.mark.parametrize("bad", NO_ADDRESSES)
+def test_what_does_not_pass_for_an_address(call, name, bad):
+    with pytest.raises(TypeError, match=name):
+        call(bad)
+
+
+@pytest.mark.parametrize(("call", "name"), ON_AN_ADDRESS)
+def test_numbers_that_are_no_addresses(call, name):
+    for bad in (-1, -(2**70), 2**64, Index(-1), np.int64(-1)):
+        with pytest.raises((ValueError, OverflowError), match=name):
+            call(bad)
+
+
+SIZES = [
+    (PyGPU.cudaMalloc, (), "nbytes"),
+    (PyGPU.cudaMallocAsync, (), "nbytes"),
+    (PyGPU.cudaMallocManaged, (), "nbytes"),
+    (PyGPU.cudaMallocHost, (), "nbytes"),
+    (PyGPU.cudaHostAlloc, (), "nbytes"),
+    (PyGPU.cudaMallocPitch, (8,), "height"),
+    (PyGPU.cudaHostRegister, (0,), "nbytes"),
+    (PyGPU.cudaMemcpy, (0, 0), "count"),
+    (PyGPU.cudaMemcpyAsync, (0, 0), "count"),
+    (PyGPU.cudaMemcpyPeer, (0, 0, 0, 0), "count"),
+    (PyGPU.cudaMemset, (0, 0), "count"),
+    (PyGPU.cudaMemset2D, (0, 0, 0), "width"),
+    (PyGPU.cudaMemcpy2D, (0, 0, 0), "spitch"),
+]
+
+
+@pytest.mark.parametrize(("call", "before", "name"), SIZES)
+@pytest.mark.parametrize("bad", ["1", 1.5, None, -1, 2**64, [1]])
+def test_sizes_are_ints_that_are_not_negative(call, before, name, bad):
+    padding = {PyGPU.cudaMemset2D: (0,), PyGPU.cudaMemcpy2D: (0, 0)}.get(call, ())
+    with pytest.raises(TypeError, match=name):
+        call(*before, bad, *padding)
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "name"),
+    [
+        (PyGPU.cudaMemcpy, (0, 0, 0, "up"), "kind"),
+        (PyGPU.cudaMemcpyAsync, (0, 0, 0, None), "kind"),
+        (PyGPU.cudaMemcpy2D, (0, 0, 0, 0, 0, 0, 1.5), "kind"),
+        (PyGPU.cudaMemset, (0, "0", 0), "value"),
+        (PyGPU.cudaMemcpyPeer, (0, "0", 0, 0, 0), "dst_device"),
+        (PyGPU.cudaMemcpyPeer, (0, 0, 0, None, 0), "src_device"),
+        (PyGPU.cudaMallocManaged, (0, "global"), "flags"),
+        (PyGPU.cudaHostAlloc, (0, -1), "flags"),
+        (PyGPU.cudaStreamAttachMemAsync, (None, 0, 0, "all"), "flags"),
+    ],
+)
+def test_the_other_arguments_are_ints(call, arguments, name):
+    with pytest.raises(TypeError, match=name):
+        call(*arguments)
+
+
+def test_arguments_have_names():
+    address = check(PyGPU.cudaMalloc(nbytes=8))
+    assert PyGPU.cudaMemset(dst=address, value=1, count=8) == 0
+    found = bytearray(8)
+    kind = PyGPU.cudaMemcpyDeviceToHost
+    assert PyGPU.cudaMemcpy(dst=found, src=address, count=8, kind=kind) == 0
+    assert found == b"\1" * 8
+    assert PyGPU.cudaFree(address=address) == 0
+
+
+# Sharing between processes.
+
+
+def test_ipc_handles_are_64_bytes():
+    address = check(PyGPU.cudaMalloc(MB))
+    event = PyGPU.cudaEvent_t(PyGPU.cudaEventInterprocess | PyGPU.cudaEventDisableTiming)
+    expected = PyGPU.cudaErrorNotSupported if PyGPU.target == "host" else 0
+    for handle, status in (
+        PyGPU.cudaIpcGetMemHandle(address),
+        PyGPU.cudaIpcGetEventHandle(event),
+    ):
+        assert status == expected
+        assert isinstance(handle, bytes) and len(handle) == 64
+        assert any(handle) == (expected == 0)
+    assert PyGPU.cudaFree(address) == 0
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="about what the host machine does not have")
+def test_the_host_machine_has_no_ipc():
+    assert PyGPU.cudaIpcOpenMemHandle(bytes(64)) == (0, 801)
+    assert PyGPU.cudaIpcCloseMemHandle(0) == 801
+    event, status = PyGPU.cudaIpcOpenEventHandle(bytes(64))
+    assert status == event.last_status() == 801 and int(event) == 0
+
+
+@pytest.mark.parametrize("call", [PyGPU.cudaIpcOpenMemHandle, PyGPU.cudaIpcOpenEventHandle])
+def test_ipc_handles_have_their_size_and_type(call):
+    for bad in (b"", bytes(63), bytes(65)):
+        with pytest.raises(ValueError, match=r"handle: expected 64 bytes"):
+            call(bad)
+    for bad in (64, None, "x" * 64, [0] * 64):
+        with pytest.raises(TypeError, match="handle"):
+            call(bad)
+    with pytest.raises(TypeError, match="event"):
+        PyGPU.cudaIpcGetEventHandle(0)
