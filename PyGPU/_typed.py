@@ -21,13 +21,9 @@ _DOCS = {
 
 
 def _typed(base, dtype):
-    """The class ``base`` with its first argument, the dtype, filled in."""
-
-    def __init__(self, *args, **kwargs):
-        base.__init__(self, dtype, *args, **kwargs)
-
+    """The subclass of ``base`` that says its dtype; the constructor in C++ reads it there."""
     body = {
-        "__init__": __init__,
+        "dtype": dtype,
         "__doc__": _DOCS[base.__name__].format(dtype=dtype),
         "__module__": "PyGPU",
         "__slots__": (),

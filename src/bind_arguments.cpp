@@ -16,7 +16,11 @@ void* address_of_int(py::handle number, const char* argument) {
     throw py::value_error(std::string(argument) + ": an address cannot be negative, got " +
                           py::repr(number).cast<std::string>());
   const std::uintptr_t value = PyLong_AsUnsignedLongLong(number.ptr());
-  if (PyErr_Occurred()) throw py::error_already_set();
+  if (PyErr_Occurred()) {
+    PyErr_Clear();
+    throw py::value_error(std::string(argument) + ": an address has 64 bits, got " +
+                          py::repr(number).cast<std::string>());
+  }
   return reinterpret_cast<void*>(value);
 }
 
@@ -47,15 +51,26 @@ void* address_of(py::handle object, const char* argument) {
   wrong_type(argument, "an address: an int, a pointer_wrapper, or an object with .ptr", object);
 }
 
-std::shared_ptr<py::buffer_info> view_buffer(py::handle object, bool writable) {
-  return std::make_shared<py::buffer_info>(
-      py::reinterpret_borrow<py::buffer>(object).request(writable));
+bool is_buffer(py::handle object) {
+  const bool is_number = PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object);
+  return !is_number && PyObject_CheckBuffer(object.ptr());
+}
+
+std::shared_ptr<py::buffer_info> view_buffer(py::handle object) {
+  const auto buffer = py::reinterpret_borrow<py::buffer>(object);
+  try {
+    return std::make_shared<py::buffer_info>(buffer.request(true));
+  } catch (const py::error_already_set&) {  // a read-only buffer can still be read
+    return std::make_shared<py::buffer_info>(buffer.request(false));
+  }
 }
 
 CopyEnd copy_end(py::handle object, const char* argument, bool writable) {
-  if (!PyObject_CheckBuffer(object.ptr())) return {address_of(object, argument), SIZE_MAX, nullptr};
-  const auto view = view_buffer(object, writable);
+  if (!is_buffer(object)) return {address_of(object, argument), SIZE_MAX, nullptr};
+  const auto view = view_buffer(object);
   const Py_buffer* raw = view->view();
+  if (writable && view->readonly)
+    throw py::value_error(std::string(argument) + ": the buffer is read-only");
   if (!PyBuffer_IsContiguous(raw, 'A'))
     throw py::value_error(std::string(argument) + ": the buffer is not contiguous");
   return {raw->buf, std::size_t(raw->len), view};
@@ -64,10 +79,14 @@ CopyEnd copy_end(py::handle object, const char* argument, bool writable) {
 Axes axes_of(py::handle object, const char* argument) {
   Axes axes;
   auto add = [&](PyObject* item) {
+    if (!PyIndex_Check(item)) wrong_type(argument, "ints", item);
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item));
     if (!number) throw py::error_already_set();
-    const Index value = PyLong_AsLongLong(number.ptr());
-    if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+    int overflow = 0;
+    const Index value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow)
+      throw py::value_error(std::string(argument) + ": " + py::repr(number).cast<std::string>() +
+                            " is beyond any memory");
     axes.push_back(value);
   };
   PyObject* const source = object.ptr();

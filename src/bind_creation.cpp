@@ -11,13 +11,16 @@ GPUArray zeroed(GPUArray array) {
 
 GPUArray zeros(const py::object& shape, const py::object& dtype, const py::object& allocator,
                const std::string& order) {
-  const py::object type = dtype_of(dtype);
-  return zeroed(new_array(Layout(axes_of(shape, "shape"), itemsize_of(type), order_of(order)), type,
-                          allocator));
+  py::object type = dtype_of(dtype);
+  const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
+  return zeroed(new_array(Layout(lengths, itemsize_of(type), order_of(order)), type, allocator));
 }
 
 GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::string& order) {
   const py::object type = dtype.is_none() ? other.dtype : dtype_of(dtype);
+  if (!type.attr("subdtype").is_none())
+    throw py::type_error("dtype: a dtype with a shape of its own is not possible here, got " +
+                         py::str(type).cast<std::string>());
   const std::size_t itemsize = itemsize_of(type);
   const Layout& layout = other.layout();
   Layout like;

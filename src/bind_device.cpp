@@ -86,7 +86,11 @@ void bind_device(py::module_& m) {
       m, "cudaDeviceSynchronize", [] { return call([] { return cudaDeviceSynchronize(); }); },
       "Wait until the device has done all its work.");
   def(
-      m, "cudaDeviceReset", [] { return call([] { return cudaDeviceReset(); }); },
+      m, "cudaDeviceReset",
+      [] {
+        py::gil_scoped_release release;
+        return reset_device();
+      },
       "Destroy the device's context with all memory, streams and events in this process.");
   def(m, "cudaDeviceGetAttribute",
       [](int attribute, int device) {

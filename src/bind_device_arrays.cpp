@@ -23,15 +23,7 @@ py::array host_array(py::object self) {
 std::string name_of(const DType& dtype) { return std::string("DeviceArray_") + dtype.name; }
 
 DeviceArray alias(const DType& dtype, py::handle buffer) {
-  std::shared_ptr<py::buffer_info> view;
-  bool read_only = false;
-  try {
-    view = view_buffer(buffer, true);
-  } catch (const std::exception&) {  // not writable: it can still be sent to the device
-    read_only = true;
-    PyErr_Clear();
-    view = view_buffer(buffer, false);
-  }
+  const std::shared_ptr<py::buffer_info> view = view_buffer(buffer);
   if (!is_format_of(view->format, std::size_t(view->itemsize), dtype))
     throw py::type_error(name_of(dtype) + ": expected a buffer of " + dtype.name +
                          ", got one of format '" + view->format + "' with items of " +
@@ -39,36 +31,39 @@ DeviceArray alias(const DType& dtype, py::handle buffer) {
   Axes shape, strides;
   for (py::ssize_t length : view->shape) shape.push_back(length);
   for (py::ssize_t stride : view->strides) strides.push_back(stride);
-  void* const host = view->ptr;
-  return DeviceArray(dtype, Layout(shape, strides, dtype.itemsize), host, read_only, view);
+  return DeviceArray(dtype, Layout(shape, strides, dtype.itemsize), view->ptr, view->readonly,
+                     view);
+}
+
+// "C" or "F", or the first PyGPU's flag: is it C order?
+Order order_or_flag(const py::object& order) {
+  if (order.is_none()) return Order::c;
+  if (PyLong_Check(order.ptr())) return order.cast<long>() ? Order::c : Order::f;
+  if (py::isinstance<py::str>(order)) return order_of(order.cast<std::string>());
+  throw py::type_error("order: expected 'C' or 'F', got " + py::repr(order).cast<std::string>());
 }
 
 // (buffer), (shape[, order]) or (pointer_wrapper, shape[, order]).
-DeviceArray make_device_array(const std::string& dtype_name, const py::object& source,
-                              const py::object& shape_or_order, const py::object& order) {
-  const DType& dtype = dtype_named(dtype_name);
-  const bool has_pointer = py::isinstance<Pointer>(source);
-  const py::handle order_object = has_pointer ? order : (order.is_none() ? shape_or_order : order);
-  const Order chosen =
-      order_object.is_none()
-          ? Order::c
-          : (py::isinstance<py::str>(order_object)
-                 ? order_of(order_object.cast<std::string>())
-                 : (order_object.cast<int>() ? Order::c : Order::f));  // the first PyGPU's flag
-  if (has_pointer) {
+DeviceArray make_device_array(const DType& dtype, py::object source, py::object shape_or_order,
+                              py::object order) {
+  const std::string who = name_of(dtype);
+  if (py::isinstance<Pointer>(source)) {
     const auto pointer = source.cast<Pointer>();
     if (pointer.dtype != &dtype)
-      throw py::type_error(name_of(dtype) + ": expected a pointer_wrapper_" + dtype.name +
+      throw py::type_error(who + ": expected a pointer_wrapper_" + dtype.name +
                            ", got a pointer_wrapper_" + pointer.dtype->name);
-    if (shape_or_order.is_none())
-      throw py::type_error(name_of(dtype) + ": a pointer needs a shape");
-    return DeviceArray(pointer, axes_of(shape_or_order, "shape"), chosen);
+    if (shape_or_order.is_none()) throw py::type_error(who + ": a pointer needs a shape");
+    return DeviceArray(pointer, axes_of(shape_or_order, "shape"), order_or_flag(order));
   }
-  if (PyObject_CheckBuffer(source.ptr())) {
+  if (is_buffer(source)) {
     if (!shape_or_order.is_none() || !order.is_none())
-      throw py::type_error(name_of(dtype) + ": a buffer brings its own shape and order");
+      throw py::type_error(who + ": a buffer brings its own shape and order");
     return alias(dtype, source);
   }
+  if (!shape_or_order.is_none() && !order.is_none())
+    throw py::type_error(who + ": a shape was given already, got another: " +
+                         py::repr(shape_or_order).cast<std::string>());
+  const Order chosen = order_or_flag(order.is_none() ? shape_or_order : order);
   return DeviceArray(dtype, axes_of(source, "shape"), chosen);
 }
 
@@ -82,8 +77,7 @@ Status without_gil(DeviceArray& array, Status (DeviceArray::*step)()) {
 void bind_device_arrays(py::module_& m) {
   py::class_<DeviceArray> c(m, "DeviceArray", "A host buffer and its twin on the device.",
                             py::custom_type_setup(&export_buffer<DeviceArray, &host_array>));
-  c.def(py::init(&make_device_array), py::arg("dtype"), py::arg("source"),
-        py::arg("shape") = py::none(), py::arg("order") = py::none());
+  typed_init(c, &make_device_array, {{"source"}, {"shape", py::none()}, {"order", py::none()}});
   method(
       c, "allocate", [](DeviceArray& a) { return without_gil(a, &DeviceArray::allocate); },
       "Take device memory; no effect when there is some already.");

@@ -14,7 +14,7 @@ struct Flags {
   bool c_contiguous, f_contiguous;
 };
 
-py::object require_float64_or(const py::object& dtype) {
+py::object dtype_or_float64(const py::object& dtype) {
   return dtype.is_none() ? py::object(py::dtype("float64")) : dtype_of(dtype);
 }
 
@@ -26,8 +26,8 @@ GPUArray make_gpuarray(const py::object& shape, const py::object& dtype,
   if (dtype.is_none() && gpudata.is_none() && py::isinstance<py::array>(shape) &&
       py::reinterpret_borrow<py::array>(shape).ndim() > 0)
     return to_gpu(shape, allocator, nullptr);
-  const py::object type = require_float64_or(dtype);
-  const Axes lengths = axes_of(shape, "shape");
+  py::object type = dtype_or_float64(dtype);
+  const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
   const Order chosen = order_of(order);
   const Layout layout = strides.is_none()
                             ? Layout(lengths, itemsize_of(type), chosen)
@@ -61,7 +61,12 @@ py::dict cuda_array_interface(const GPUArray& array) {
   interface["shape"] = tuple_of(array.layout().shape());
   interface["strides"] = tuple_of(array.layout().strides());
   interface["typestr"] = array.dtype.attr("str");
-  if (!array.dtype.attr("fields").is_none()) interface["descr"] = array.dtype.attr("descr");
+  if (!array.dtype.attr("fields").is_none()) {
+    try {
+      interface["descr"] = array.dtype.attr("descr");
+    } catch (const py::error_already_set&) {  // overlapping fields: no list can say them
+    }
+  }
   interface["data"] = py::make_tuple(address(array), false);
   interface["stream"] =
       array.layout().size() ? py::object(py::int_(1)) : py::none();  // the legacy null stream
@@ -76,8 +81,17 @@ GPUArray get_item(const py::object& self, py::handle key) {
 
 void set_item(const py::object& self, py::handle key, const py::object& value) {
   const GPUArray target = get_item(self, key);
-  if (py::isinstance<GPUArray>(value))
-    return set_from_device(target, value.cast<const GPUArray&>(), nullptr);
+  if (py::isinstance<GPUArray>(value)) {
+    const auto& source = value.cast<const GPUArray&>();
+    if (!source.dtype.equal(target.dtype))
+      throw py::type_error("a[index] = value: value has dtype " +
+                           py::str(source.dtype).cast<std::string>() + ", the array " +
+                           py::str(target.dtype).cast<std::string>());
+    if (source.layout().shape() != target.layout().shape())
+      throw py::value_error("a[index] = value: value has shape " + source.layout().shape().text() +
+                            ", the selection " + target.layout().shape().text());
+    return set_from_device(target, source, nullptr);
+  }
   const py::module_ numpy = py::module_::import("numpy");
   const bool is_array =
       py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
@@ -98,25 +112,36 @@ void set_item(const py::object& self, py::handle key, const py::object& value) {
                 nullptr);
 }
 
-GPUArray reshape(const py::object& self, const py::args& shape, const std::string& order) {
+py::object reshape(const py::object& self, const py::args& shape, const std::string& order) {
   const bool one = shape.size() == 1;
   if (shape.empty()) throw py::index_error("reshape: a shape is needed");
   const Axes lengths = axes_of(one ? py::object(shape[0]) : py::object(shape), "shape");
-  return view_of(self, self.cast<const GPUArray&>().layout().reshape(lengths, order_of(order)));
+  const Layout& layout = self.cast<const GPUArray&>().layout();
+  const Layout shaped = layout.reshape(lengths, order_of(order));
+  const bool same = shaped.shape() == layout.shape() && shaped.strides() == layout.strides();
+  return same ? self : py::cast(view_of(self, shaped));
 }
 
 GPUArray view_as(const py::object& self, const py::object& dtype) {
   const auto& array = self.cast<const GPUArray&>();
   const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
+  if (!type.attr("subdtype").is_none())
+    throw py::type_error("view: a dtype with a shape of its own is not possible, got " +
+                         py::str(type).cast<std::string>());
   GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
   view.dtype = type;
   return view;
 }
 
+// The whole array seen another way: it has the same memory object and the same owner.
 GPUArray transpose(const py::object& self, const py::object& axes) {
-  const Layout& layout = self.cast<const GPUArray&>().layout();
-  return view_of(self,
-                 axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
+  auto& array = self.cast<GPUArray&>();
+  const Layout& layout = array.layout();
+  GPUArray turned =
+      view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
+  turned.gpudata = gpudata_of(array);
+  if (!array.base.is_none()) turned.base = array.base;
+  return turned;
 }
 
 py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bool async,
@@ -125,12 +150,13 @@ py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bo
 }
 
 void set(const GPUArray& array, const py::object& source, bool async, const StreamRef& stream) {
+  const StreamRef* const where = async ? &stream : nullptr;
   if (py::isinstance<GPUArray>(source))
-    return set_from_device(array, source.cast<const GPUArray&>(), async ? &stream : nullptr);
+    return set_from_device(array, in_shape_of(array, source.cast<const GPUArray&>(), where), where);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
                          py::repr(py::type::of(source)).cast<std::string>());
-  set_from_host(array, py::reinterpret_borrow<py::array>(source), async ? &stream : nullptr);
+  set_from_host(array, py::reinterpret_borrow<py::array>(source), where);
 }
 
 bool truth(const GPUArray& array) {
@@ -159,6 +185,32 @@ py::object iterate(const py::object& self) {
   if (self.cast<const GPUArray&>().layout().ndim() == 0)
     throw py::type_error("iteration over a 0-d array");
   return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
+}
+
+// The array in a Python object, or null while it is being made.
+GPUArray* made_array(PyObject* self) {
+  return is_made(self) ? py::handle(self).cast<GPUArray*>() : nullptr;
+}
+
+// Arrays may be part of reference cycles (base, gpudata and allocator are any objects).
+void collect_cycles(PyHeapTypeObject* heap_type) {
+  PyTypeObject& type = heap_type->ht_type;
+  type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) -> int {
+    Py_VISIT(Py_TYPE(self));
+    if (const GPUArray* array = made_array(self)) {
+      for (const py::object* member : {&array->base, &array->gpudata, &array->allocator})
+        Py_VISIT(member->ptr());
+    }
+    return 0;
+  };
+  type.tp_clear = [](PyObject* self) -> int {
+    if (GPUArray* array = made_array(self)) {
+      for (py::object* member : {&array->base, &array->gpudata, &array->allocator})
+        *member = py::none();
+    }
+    return 0;
+  };
 }
 
 void bind_helpers(py::module_& m) {
@@ -273,7 +325,7 @@ void bind_transfers(py::class_<GPUArray>& c) {
   method(
       c, "__reduce__",
       [](const GPUArray& a) {
-        return py::make_tuple(py::module_::import("PyGPU.gpuarray").attr("to_gpu"),
+        return py::make_tuple(py::module_::import("PyGPU.gpuarray").attr("_restored"),
                               py::make_tuple(get_to_host(a, py::none(), false, nullptr)));
       },
       "Pickled as a copy on the host.");
@@ -291,6 +343,16 @@ py::object dtype_of(const py::object& any) {
   if (dtype.itemsize() > 0) return dtype;
   // 'S', 'U' and 'V' without a length: NumPy's arrays of them have items of one character.
   return py::module_::import("numpy").attr("empty")(0, dtype).attr("dtype");
+}
+
+Axes shape_with_subarray(Axes shape, py::object& dtype) {
+  while (py::reinterpret_borrow<py::dtype>(dtype).kind() == 'V' &&
+         !dtype.attr("subdtype").is_none()) {
+    const py::tuple parts = dtype.attr("subdtype");
+    dtype = parts[0];
+    for (Index length : axes_of(parts[1], "dtype")) shape.push_back(length);
+  }
+  return shape;
 }
 
 std::size_t itemsize_of(const py::object& dtype) {
@@ -331,7 +393,8 @@ void bind_gpuarray(py::module_& m) {
       "base : object to keep alive along with gpudata\n"
       "gpudata : memory to use instead of new memory; an address or object with one\n"
       "strides : bytes from one element to the next along each axis\n"
-      "order : 'C' or 'F'\n");
+      "order : 'C' or 'F'\n",
+      py::custom_type_setup(&collect_cycles));
   c.def(py::init(&make_gpuarray), py::arg("shape"), py::arg("dtype") = py::none(),
         py::arg("allocator") = py::none(), py::arg("base") = py::none(),
         py::arg("gpudata") = py::none(), py::arg("strides") = py::none(), py::arg("order") = "C");

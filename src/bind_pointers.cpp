@@ -45,11 +45,15 @@ struct Allocation {
   }
 };
 
-template <MemoryKind kind_of_all>
-struct AllocationIn : Allocation {
-  explicit AllocationIn(const std::string& dtype_name)
-      : Allocation{kind_of_all, &dtype_named(dtype_name), std::make_shared<Memory>(), 0, {}} {}
-};
+// One class each, for what differs: only host memory has a buffer.
+struct HostAllocation : Allocation {};
+struct PinnedAllocation : Allocation {};
+struct DeviceSideAllocation : Allocation {};
+
+template <class Family, MemoryKind kind>
+Family no_allocation(const DType& dtype) {
+  return {{kind, &dtype, std::make_shared<Memory>(), 0, {}}};
+}
 
 // The host memory behind a safe pointer, as a NumPy array that keeps `owner`.
 py::array host_view(const Pointer& pointer, const py::object& owner) {
@@ -57,23 +61,28 @@ py::array host_view(const Pointer& pointer, const py::object& owner) {
     throw py::value_error(std::string("pointer_wrapper_") + pointer.dtype->name + " at " +
                           hex(pointer.address) +
                           " is not safe to read: only host memory that Python controls is");
-  return py::array(py::dtype(pointer.dtype->name), {pointer.count}, {pointer.dtype->itemsize},
-                   pointer.address, owner);
+  py::array view(py::dtype(pointer.dtype->name), {pointer.count}, {pointer.dtype->itemsize},
+                 pointer.address, owner);
+  if (pointer.read_only) view.attr("flags").attr("writeable") = false;
+  return view;
 }
 
-Pointer pointer_from(const std::string& dtype_name, py::handle source, std::size_t count,
-                     bool host) {
-  if (py::isinstance<Pointer>(source)) return source.cast<Pointer>();
-  const DType& dtype = dtype_named(dtype_name);
-  if (!PyObject_CheckBuffer(source.ptr()))
-    return {address_of(source, "address"), &dtype, count, host, nullptr};
-  const auto view = view_buffer(source, false);
+Pointer pointer_from(const DType& dtype, py::object source, std::size_t count, bool host) {
+  if (py::isinstance<Pointer>(source)) {
+    const auto pointer = source.cast<Pointer>();
+    if (pointer.dtype == &dtype) return pointer;
+    throw py::type_error(std::string("address: a pointer to ") + dtype.name +
+                         " was expected, got one to " + pointer.dtype->name +
+                         "; int(pointer) is its address");
+  }
+  if (!is_buffer(source)) return {address_of(source, "address"), &dtype, count, host, nullptr};
+  const auto view = view_buffer(source);
   if (!is_format_of(view->format, std::size_t(view->itemsize), dtype))
     throw py::type_error(std::string("address: a buffer of ") + dtype.name +
                          " was expected, got format '" + view->format + "'");
   if (!PyBuffer_IsContiguous(view->view(), 'A'))
     throw py::value_error("address: the buffer is not contiguous");
-  return {view->ptr, &dtype, std::size_t(view->size), true, view};
+  return {view->ptr, &dtype, std::size_t(view->size), true, view, view->readonly};
 }
 
 std::string pointer_repr(const Pointer& pointer) {
@@ -81,8 +90,10 @@ std::string pointer_repr(const Pointer& pointer) {
          (pointer.is_safe() ? " safe>" : ">");
 }
 
+// The array keeps the memory, not the allocator, which may let it go or take other memory.
 py::array allocation_array(py::object self) {
-  return host_view(self.cast<const Allocation&>().pointer(), self);
+  const Pointer pointer = self.cast<const Allocation&>().pointer();
+  return host_view(pointer, py::cast(pointer));
 }
 
 std::map<std::string, py::object>& pointer_classes() {
@@ -92,8 +103,7 @@ std::map<std::string, py::object>& pointer_classes() {
 
 void bind_pointer(py::module_& m) {
   py::class_<Pointer> c(m, "pointer_wrapper", "A typed address. See pointer_wrapper_<dtype>.");
-  c.def(py::init(&pointer_from), py::arg("dtype"), py::arg("address") = 0, py::arg("size") = 0,
-        py::arg("host") = false);
+  typed_init(c, &pointer_from, {{"address", 0}, {"size", 0}, {"host", false}});
   const auto number = [](const Pointer& self) { return self.number(); };
   method(
       c, "is_safe", [](const Pointer& self) { return self.is_safe(); },
@@ -137,12 +147,12 @@ void bind_allocators(py::module_& m) {
   method(c, "last_status", [](const Allocation& self) { return self.last; });
 
   const auto buffer = py::custom_type_setup(&export_buffer<Allocation, &allocation_array>);
-  using Host = AllocationIn<MemoryKind::host>;
-  using Pinned = AllocationIn<MemoryKind::pinned>;
-  using OnDevice = AllocationIn<MemoryKind::device>;
-  py::class_<Host, Allocation>(m, "HostAllocator", buffer).def(py::init<std::string>());
-  py::class_<Pinned, Allocation>(m, "PagelockedAllocator", buffer).def(py::init<std::string>());
-  py::class_<OnDevice, Allocation>(m, "DeviceAllocator").def(py::init<std::string>());
+  py::class_<HostAllocation, Allocation> host(m, "HostAllocator", buffer);
+  py::class_<PinnedAllocation, Allocation> pinned(m, "PagelockedAllocator", buffer);
+  py::class_<DeviceSideAllocation, Allocation> device(m, "DeviceAllocator");
+  typed_init(host, &no_allocation<HostAllocation, MemoryKind::host>);
+  typed_init(pinned, &no_allocation<PinnedAllocation, MemoryKind::pinned>);
+  typed_init(device, &no_allocation<DeviceSideAllocation, MemoryKind::device>);
 }
 
 }  // namespace

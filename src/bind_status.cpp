@@ -39,7 +39,9 @@ void bind_status(py::module_& m) {
   py::class_<Status> c(
       m, "cudaError_t",
       "What a device call returned. True when it is an error; equal to its number.");
-  c.def(py::init([](int code) { return Status(cudaError_t(code)); }), py::arg("code") = 0);
+  c.def(py::init(
+            [](int code, const std::string& detail) { return Status(cudaError_t(code), detail); }),
+        py::arg("code") = 0, py::arg("detail") = "");
   method(c, "__repr__", status_repr);
   method(c, "__str__", status_repr);
   method(c, "__int__", [](const Status& status) { return int(status.code); });
@@ -51,7 +53,8 @@ void bind_status(py::module_& m) {
          [](const Status& status, py::handle other) { return !equals(status, other); });
   method(c, "__hash__", [](const Status& status) { return int(status.code); });
   method(c, "__reduce__", [](py::object self) {
-    return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("code")));
+    return py::make_tuple(py::type::of(self),
+                          py::make_tuple(self.attr("code"), self.attr("detail")));
   });
   property(
       c, "code", [](const Status& status) { return int(status.code); }, "The number (int).");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "PyGPU/array.h"
+#include "PyGPU/device_array.h"
 #include "PyGPU/error.h"
 #include "PyGPU/pointer.h"
 #include "PyGPU/stream.h"
@@ -27,6 +28,24 @@ void bind_copies(py::module_& m);
 void bind_pointers(py::module_& m);
 void bind_device_arrays(py::module_& m);
 void bind_gpuarray(py::module_& m);
+
+const DType& dtype_named(const std::string& name);
+
+// Was the C++ value of a bound object constructed? (Not yet, if __init__ failed or was not called.)
+inline bool is_made(py::handle object) {
+  auto* const instance = reinterpret_cast<py::detail::instance*>(object.ptr());
+  return instance->get_value_and_holder().holder_constructed();
+}
+
+// pybind11 hands out uninitialised memory for an object that was never made; this refuses it.
+template <class T>
+struct made_caster : py::detail::type_caster_base<T> {
+  bool load(py::handle source, bool convert) {
+    if (source && py::isinstance<T>(source) && !is_made(source))
+      throw py::type_error("this object was not made: its __init__ failed or was not called");
+    return py::detail::type_caster_base<T>::load(source, convert);
+  }
+};
 
 // Function tables. pybind11 compiles its glue anew for each lambda and each text that it is given
 // as such; from plain function pointers, and parameters told at run time, it compiles one for each
@@ -59,6 +78,26 @@ void property(Class& c, const char* name, Function function, const char* doc = "
   c.def_property_readonly(name, +function, doc);
 }
 
+// An __init__ for base classes whose Python subclasses say their dtype in the attribute `dtype`.
+// pybind11's own factories do not see the object; a Python __init__ would, but it would show a
+// half-made object to whoever prints a traceback's variables.
+template <class PyClass, class Class, class... Arguments>
+void typed_init(PyClass& c, Class (*make)(const DType& dtype, Arguments...),
+                const Parameters& parameters = {}) {
+  c.def(
+      "__init__",
+      [make](py::detail::value_and_holder& self, Arguments... arguments) {
+        const auto* object = reinterpret_cast<PyObject*>(self.inst);
+        const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+        const py::object name = py::getattr(type, "dtype", py::none());
+        if (name.is_none())
+          throw py::type_error("a base class: use one with a dtype in its name, such as " +
+                               type.attr("__name__").cast<std::string>() + "_float64");
+        self.value_ptr() = new Class(make(dtype_named(name.cast<std::string>()), arguments...));
+      },
+      py::detail::is_new_style_constructor(), parameters);
+}
+
 // Make a low-level call without the GIL and wrap its outcome.
 template <class Call>
 Status call(Call make) {
@@ -86,9 +125,11 @@ struct CopyEnd {
 };
 CopyEnd copy_end(py::handle object, const char* argument, bool writable);
 
-// A view of a Python buffer. It must be released with the GIL, which is held wherever Python drops
-// the object that owns it.
-std::shared_ptr<py::buffer_info> view_buffer(py::handle object, bool writable);
+// Is it to be read as a buffer? NumPy's integer scalars have one too, but stand for a number.
+bool is_buffer(py::handle object);
+// A view of a Python buffer, writable if the buffer is. It must be released with the GIL, which is
+// held wherever Python drops the object that owns it.
+std::shared_ptr<py::buffer_info> view_buffer(py::handle object);
 
 // None is the null stream; a cudaStream_t, an int, or an object with __cuda_stream__, .handle, .ptr
 // or .cuda_stream are streams.
@@ -99,7 +140,6 @@ Axes axes_of(py::handle object, const char* argument);
 Order order_of(const std::string& order);
 py::tuple tuple_of(const Axes& axes);
 
-const DType& dtype_named(const std::string& name);
 py::object wrap_pointer(const Pointer& pointer);  // as pointer_wrapper_<dtype>
 std::string hex(const void* address);
 
@@ -138,6 +178,13 @@ struct pybind11::detail::process_attribute<PyGPU::python::Parameters>
     }
   }
 };
+
+template <>
+struct pybind11::detail::type_caster<PyGPU::Pointer> : PyGPU::python::made_caster<PyGPU::Pointer> {
+};
+template <>
+struct pybind11::detail::type_caster<PyGPU::DeviceArray>
+    : PyGPU::python::made_caster<PyGPU::DeviceArray> {};
 
 // A StreamRef parameter takes whatever stream_of takes.
 template <>

@@ -42,6 +42,7 @@ DeviceArray::DeviceArray(Pointer pointer, Axes shape, Order order)
   if (pointer.on_host) {
     host_ = pointer.address;
     host_owner_ = pointer.owner;
+    read_only_ = pointer.read_only;
   } else {
     borrowed_device_ = std::move(pointer);
   }
@@ -52,7 +53,7 @@ void* DeviceArray::device_address() const {
 }
 
 Pointer DeviceArray::host_data() const {
-  return {host_, dtype_, std::size_t(layout_.size()), true, host_owner_};
+  return {host_, dtype_, std::size_t(layout_.size()), true, host_owner_, read_only_};
 }
 
 Pointer DeviceArray::device_data() const {

@@ -17,6 +17,8 @@ struct GPUArray {
 
 // numpy.dtype of anything that NumPy accepts; TypeError for Python objects.
 py::object dtype_of(const py::object& any);
+// As in NumPy: of a dtype with a shape of its own, the array takes over the shape.
+Axes shape_with_subarray(Axes shape, py::object& dtype);
 std::size_t itemsize_of(const py::object& dtype);
 
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
@@ -25,6 +27,8 @@ GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0)
 
 // Copy between host and device, whatever the layouts of both. `stream` null: blocking.
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream);
+// `source` in the shape of `array`, reshaped with a warning, or a ValueError.
+GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
 void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream);
@@ -36,3 +40,7 @@ std::vector<IndexItem> index_items(py::handle key);
 void bind_creation(py::module_& m);
 
 }  // namespace PyGPU::python
+
+template <>
+struct pybind11::detail::type_caster<PyGPU::python::GPUArray>
+    : PyGPU::python::made_caster<PyGPU::python::GPUArray> {};

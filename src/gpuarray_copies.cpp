@@ -118,15 +118,32 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   upload(array, packed.start, stream);
 }
 
-void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
+GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
   if (!source.dtype.equal(array.dtype))
-    throw py::type_error("the source has dtype " + py::str(source.dtype).cast<std::string>() +
-                         ", the array " + py::str(array.dtype).cast<std::string>());
-  if (source.layout().shape() != array.layout().shape())
-    throw py::value_error("the source has shape " + source.layout().shape().text() +
-                          ", the array " + array.layout().shape().text());
-  if (array.core.overlaps(source.core))
-    return set_from_device(array, copy_of(source, stream), stream);
+    throw py::value_error("set: the source has dtype " + py::str(source.dtype).cast<std::string>() +
+                          ", the array " + py::str(array.dtype).cast<std::string>());
+  const Axes& shape = array.layout().shape();
+  if (source.layout().shape() == shape) return source;
+  const std::string texts = source.layout().shape().text() + " and " + shape.text();
+  if (source.layout().size() != array.layout().size())
+    throw py::value_error("set: the arrays have different sizes: shapes " + texts);
+  warn(PyExc_UserWarning, "set: reshaping between different shapes: " + texts);
+  GPUArray ordered = source;
+  if (!source.layout().c_contiguous()) {
+    const Layout packed(source.layout().shape(), source.layout().itemsize());
+    ordered = new_array(packed, source.dtype, py::none());
+    set_from_device(ordered, source, stream);
+  }
+  ordered.core = ordered.core.view(ordered.layout().reshape(shape, Order::c));
+  return ordered;
+}
+
+void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
+  if (array.core.overlaps(source.core)) {
+    const GPUArray apart = new_array(source.layout().packed(), source.dtype, py::none());
+    set_from_device(apart, source, stream);
+    return set_from_device(array, apart, stream);
+  }
   if (plan_copy(array.layout(), source.layout()).calls() > most_calls)
     return set_from_host(array, get_to_host(source, py::none(), false, nullptr), stream);
   py::gil_scoped_release release;
@@ -138,7 +155,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   if (out.is_none()) {
     const Image image = new_image(array, pagelocked);
     download(array, image.start, stream);
-    const bool plain = stream || array.layout().image().offset == 0;
+    const bool plain = stream || pagelocked || array.layout().image().offset == 0;
     return plain ? py::object(image.array) : image.array.attr("copy")("K");
   }
   if (!py::isinstance<py::array>(out))

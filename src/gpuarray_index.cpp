@@ -36,7 +36,12 @@ IndexItem index_item(PyObject* object) {
       py::isinstance<py::array>(object) && py::reinterpret_borrow<py::array>(object).ndim() > 0;
   if (!PyIndex_Check(object) || is_array) not_an_index(object);
   IndexItem item{IndexItem::Kind::integer};
-  item.start = whole_number(object);
+  try {
+    item.start = whole_number(object);
+  } catch (py::error_already_set& error) {
+    if (error.matches(PyExc_TypeError)) not_an_index(object);
+    throw;
+  }
   return item;
 }
 

@@ -125,6 +125,10 @@ std::pair<Index, Index> Layout::extent() const {
         __builtin_add_overflow(end, reach, &end))
       invalid("strides " + strides_.text() + " reach beyond any memory");
   }
+  // Half of the address space is more than enough, and keeps the difference a number.
+  constexpr Index most = std::numeric_limits<Index>::max() / 2;
+  if (first < -most / 2 || last > most / 2 - Index(itemsize_))
+    invalid("strides " + strides_.text() + " reach beyond any memory");
   return {first, last + Index(itemsize_)};
 }
 
@@ -139,6 +143,11 @@ View Layout::index(const std::vector<IndexItem>& items) const {
   if (used > ndim())
     throw std::out_of_range("too many indices: the array has " + std::to_string(ndim()) +
                             " axes, but " + std::to_string(used) + " were indexed");
+
+  const int axes = ndim() + int(items.size()) - used - ellipses;
+  if (axes > Axes::capacity)
+    throw std::out_of_range("too many axes: the result would have " + std::to_string(axes) +
+                            ", an array has at most " + std::to_string(Axes::capacity));
 
   Axes shape, strides;
   Index offset = 0;

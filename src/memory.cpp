@@ -9,15 +9,14 @@
 namespace PyGPU {
 namespace {
 
-constexpr int max_devices = 64;
-
 // Does the device have the runtime's pool? Asked once a device; the pool is told then to keep what
 // is freed, so that the next allocation costs no call to the driver.
 bool has_pool(int device) {
-  static std::atomic<char> known[max_devices];  // 0: not asked, 1: yes, 2: no
-  if (device >= max_devices) return false;
-  char answer = known[device].load(std::memory_order_relaxed);
-  if (answer == 0) {
+  static std::atomic<unsigned> known[max_devices];  // 0: not asked; 2 * epoch + (1: yes, 2: no)
+  if (device < 0 || device >= max_devices) return false;
+  const unsigned yes_now = 2 * device_epoch(device) + 1;
+  unsigned answer = known[device].load(std::memory_order_relaxed);
+  if (answer != yes_now && answer != yes_now + 1) {
     int supported = 0;
     cudaMemPool_t pool = nullptr;
     std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
@@ -25,9 +24,9 @@ bool has_pool(int device) {
                      supported && !cudaDeviceGetDefaultMemPool(&pool, device) &&
                      !cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
     if (!yes) (void)cudaGetLastError();
-    known[device] = answer = yes ? 1 : 2;
+    known[device] = answer = yes ? yes_now : yes_now + 1;
   }
-  return answer == 1;
+  return answer == yes_now;
 }
 
 cudaError_t take(MemoryTraits::Handle& block) {
@@ -80,7 +79,7 @@ std::function<void()>& reclaim_hook() {
 }  // namespace
 
 cudaError_t MemoryTraits::release(Handle block) {
-  const bool ours = !forked();  // a parent's memory is not its child's to free
+  const bool ours = !is_gone(block.device, block.epoch);
   switch (block.kind) {
     case MemoryKind::host: std::free(block.address); break;
     case MemoryKind::pinned: return ours ? cudaFreeHost(block.address) : cudaSuccess;
@@ -101,6 +100,7 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
     if (!enter_runtime()) return forked_status();
     if (const cudaError_t error = cudaGetDevice(&block.device)) return error;
   }
+  block.epoch = device_epoch(block.device);
   if (const cudaError_t error = take(block))
     return {error, std::to_string(nbytes) + " bytes were asked for"};
   memory = Memory(block);
@@ -111,7 +111,7 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes) {
   const int device = current_device();
   const MemoryKind kind = has_pool(device) ? MemoryKind::pooled : MemoryKind::device;
   const std::shared_ptr<Storage> storage(new Storage, [](Storage* last) {
-    if (last->alive() && !forked()) (void)last->join_streams();  // a dead stream has no work left
+    if (last->alive() && !forked()) (void)last->join_streams();
     delete last;
   });
   Status status = take_memory(storage->memory_, kind, nbytes);
@@ -127,6 +127,10 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes) {
 }
 
 void Storage::on_shortage(std::function<void()> reclaim) { reclaim_hook() = std::move(reclaim); }
+
+bool Storage::alive() const {
+  return memory_ && memory_.get().epoch == device_epoch(memory_.get().device);
+}
 
 void Storage::enter(const StreamRef& stream) {
   if (memory_.get().kind != MemoryKind::pooled || !is_apart(stream.handle)) return;
@@ -147,8 +151,13 @@ void Storage::leave(const StreamRef& stream) {
 cudaError_t Storage::join_streams() {
   std::lock_guard<std::mutex> hold(lock_);
   cudaError_t worst = cudaSuccess;
-  for (const StreamRef& stream : used_on_)
-    if (const cudaError_t error = order_after(cudaStream_t(), stream.handle)) worst = error;
+  for (const StreamRef& stream : used_on_) {
+    // A stream that was destroyed early may have work left, and cannot be waited for by itself.
+    const bool destroyed = stream.owner->get() != stream.handle;
+    const cudaError_t error =
+        destroyed ? cudaDeviceSynchronize() : order_after(cudaStream_t(), stream.handle);
+    if (error) worst = error;
+  }
   used_on_.clear();
   return worst;
 }

@@ -1,7 +1,29 @@
 // Devices, streams and events. See device.h and stream.h.
 #include "PyGPU/stream.h"
 
+#include <atomic>
+
 namespace PyGPU {
+namespace {
+
+std::atomic<unsigned> epochs[max_devices];
+
+}  // namespace
+
+unsigned device_epoch(int device) {
+  return device >= 0 && device < max_devices ? epochs[device].load() : 0;
+}
+
+Status reset_device() {
+  int device = 0;
+  if (!enter_runtime()) return forked_status();
+  if (const cudaError_t error = cudaGetDevice(&device)) return error;
+  if (const cudaError_t error = cudaDeviceReset()) return error;
+  if (device < max_devices) ++epochs[device];
+  return {};
+}
+
+bool is_gone(int device, unsigned epoch) { return forked() || epoch != device_epoch(device); }
 
 int current_device() {
   if (!enter_runtime()) throw DeviceError("cudaGetDevice", forked_status());
@@ -22,11 +44,11 @@ DeviceGuard use_device(int device) {
 }
 
 cudaError_t StreamTraits::release(Handle handle) {
-  return forked() ? cudaSuccess : cudaStreamDestroy(handle.stream);
+  return is_gone(handle.device, handle.epoch) ? cudaSuccess : cudaStreamDestroy(handle.stream);
 }
 
 cudaError_t EventTraits::release(Handle handle) {
-  return forked() ? cudaSuccess : cudaEventDestroy(handle.event);
+  return is_gone(handle.device, handle.epoch) ? cudaSuccess : cudaEventDestroy(handle.event);
 }
 
 namespace {
@@ -37,6 +59,7 @@ Status make(UniqueHandle<Traits>& owner, Create create) {
   if (!enter_runtime()) return forked_status();
   typename Traits::Handle handle;
   if (const cudaError_t error = cudaGetDevice(&handle.device)) return error;
+  handle.epoch = device_epoch(handle.device);
   if (const cudaError_t error = create(handle)) return error;
   owner = UniqueHandle<Traits>(handle);
   return {};

@@ -125,7 +125,7 @@ class Staging {
 
   Status run(Job& job, void (Job::*work)(Lane&), int device) {
     std::lock_guard<std::mutex> turn(turn_);
-    const Status ready = prepare();
+    const Status ready = prepare(device);
     if (ready.failed()) return ready;
     const std::size_t pieces = (job.nbytes + job.piece_bytes - 1) / job.piece_bytes;
     const std::size_t count = std::min(lanes_.size(), pieces);
@@ -144,7 +144,9 @@ class Staging {
   }
 
  private:
-  Status prepare() {
+  Status prepare(int device) {
+    if (epoch_ != device_epoch(device)) lanes_.clear();
+    epoch_ = device_epoch(device);
     if (!lanes_.empty()) return {};
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     std::deque<Lane> lanes(std::clamp(cores / 2, 1u, most_lanes));
@@ -158,6 +160,7 @@ class Staging {
 
   std::mutex turn_;
   std::deque<Lane> lanes_;
+  unsigned epoch_ = 0;
 };
 
 // Does the runtime have to stage this memory itself? Page-locked memory goes at full speed as it

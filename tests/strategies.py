@@ -40,10 +40,10 @@ def values(shape, dtype):
         text = numbers.astype(f"S{dtype.itemsize}")
         return text.view(dtype).reshape(shape)
     if dtype.kind == "b":
-        return numbers % 3 == 1
-    if dtype.kind == "c":
-        return (numbers - 2j * numbers).astype(dtype)
-    return numbers.astype(dtype)
+        numbers = numbers % 3 == 1
+    elif dtype.kind == "c":
+        numbers = numbers - 2j * numbers
+    return np.asarray(numbers).astype(dtype)
 
 
 @st.composite
@@ -117,8 +117,11 @@ def counted_strides(array):
 
 
 def assert_same(got, expected):
-    """Equal arrays: dtype, shape and every byte of the elements, whatever the layouts."""
+    """Equal arrays: dtype, shape and the elements to the last bit, whatever the layouts."""
     assert isinstance(got, np.ndarray)
     assert got.dtype == expected.dtype
     assert got.shape == expected.shape
-    assert got.tobytes() == expected.tobytes()
+    if got.dtype.char in "gG":  # long doubles have padding
+        assert (got == expected).all()
+    else:
+        assert got.tobytes() == expected.tobytes()

@@ -218,6 +218,21 @@ def test_an_allocator_that_fails():
         GPUArray(3, allocator=4096)
 
 
+SAME_MEMORY = """
+import numpy as np
+from PyGPU.gpuarray import GPUArray, to_gpu
+
+owner = to_gpu(np.arange(6.0))
+array = GPUArray(6, allocator=lambda nbytes: owner.ptr)
+assert array.copy().get().tolist() == array.get().tolist() == list(range(6))
+"""
+
+
+def test_an_allocator_that_gives_the_same_memory_again(python):
+    """The copy is the array itself; a process of its own, because this has recursed without end."""
+    python(SAME_MEMORY)
+
+
 def test_an_allocation_is_an_int_and_can_be_freed_early():
     array = to_gpu(X)
     gpudata = array.gpudata

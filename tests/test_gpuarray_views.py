@@ -73,11 +73,6 @@ def test_a_new_axis_has_stride_zero():
     assert gpuarray.zeros(3)[:, None].strides == (8, 0)
 
 
-class NoIndex:
-    def __index__(self):
-        raise KeyError("of its own")
-
-
 @pytest.mark.parametrize(
     "index",
     [
@@ -111,9 +106,8 @@ class NoIndex:
         (0, np.array([0])),
         object(),
         {},
-        to_gpu(np.arange(3)),
     ],
-    ids=repr,
+    ids=lambda index: repr(index)[:30],
 )
 def test_what_is_no_index(index):
     array = gpuarray.zeros((3, 4))
@@ -122,6 +116,11 @@ def test_what_is_no_index(index):
     with pytest.raises(IndexError):
         array[index] = 1
     assert not array.get().any()
+
+
+def test_arrays_are_no_indices():
+    with pytest.raises(IndexError):
+        gpuarray.zeros(3)[to_gpu(np.arange(3))]
 
 
 def test_an_index_of_an_empty_axis():
@@ -138,8 +137,6 @@ def test_slices_that_are_wrong():
         array[::0]
     with pytest.raises((TypeError, IndexError)):
         array[1.5:2]
-    with pytest.raises(KeyError, match="of its own"):
-        array[NoIndex()]
 
 
 def test_length():
@@ -158,8 +155,6 @@ def test_iteration():
     assert list(GPUArray((0, 4))) == []
     with pytest.raises(TypeError, match="0-d"):
         iter(GPUArray(()))
-    first, *_, last = to_gpu(x)
-    assert (first.ptr, last.ptr) == (rows[0].ptr, rows[2].ptr)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
@@ -178,25 +173,24 @@ def test_no_truth_of_several_or_no_elements(shape):
         bool(gpuarray.zeros(shape))
 
 
-def views_of(array):
-    return {
-        "slice": array[1:],
-        "whole slice": array[...],
-        "reshape": array.reshape(6),
-        "ravel": array.ravel(),
-        "view": array.view(np.int32),
-        "squeeze": array.squeeze(),
-    }
+VIEWS = {
+    "slice": lambda array: array[1:],
+    "whole slice": lambda array: array[...],
+    "reshape": lambda array: array.reshape(6),
+    "ravel": lambda array: array.ravel(),
+    "view": lambda array: array.view(np.int32),
+    "squeeze": lambda array: array.squeeze(),
+}
 
 
-@pytest.mark.parametrize("kind", views_of(GPUArray((2, 3))))
+@pytest.mark.parametrize("kind", VIEWS)
 def test_base_of_views(kind):
     """The array that was asked is the view's base; the view's gpudata is a bare address."""
     array = to_gpu(np.arange(6.0).reshape(2, 3))
-    view = views_of(array)[kind]
+    view = VIEWS[kind](array)
     assert view.base is array
     assert type(view.gpudata) is int
-    assert int(view.gpudata) == view.ptr
+    assert view.gpudata == view.ptr
     again = view[:1]
     assert again.base is view
     assert again.ptr == view.ptr
@@ -243,7 +237,7 @@ USES = {
 @pytest.mark.parametrize("use", USES)
 def test_views_of_memory_that_was_freed(use):
     array = to_gpu(np.arange(6.0).reshape(2, 3))
-    views = [array, *views_of(array).values(), array.T, array[::-1, ::2], array.T[1:]]
+    views = [array, *(view(array) for view in VIEWS.values()), array[::-1, ::2], array.T[1:]]
     array.gpudata.free()
     for view in [*views, array[1], array.T, array.reshape(6)]:
         with pytest.raises(errors.LogicError):
@@ -256,4 +250,3 @@ def test_freeing_twice():
     array.gpudata.free()
     with pytest.raises(errors.LogicError):
         array.gpudata.free()
-    assert len(array[3:].get()) == 0

@@ -210,8 +210,65 @@ print(PyGPU.cudaMemset(PyGPU.cudaMalloc(100)[0], 0, 101))
 
 
 @pytest.mark.parametrize(
-    ("value", "size"), [("16M", 16 << 20), ("16m", 16 << 20), ("1.5G", 3 << 29), ("2097152", 2 << 20)]
+    ("value", "size"),
+    [("16M", 16 << 20), ("16m", 16 << 20), ("1.5G", 3 << 29), ("2097152", 2 << 20)],
 )
 def test_memory_sizes_may_have_a_unit(host, value, size):
     done = host("print(PyGPU.cudaMemGetInfo()[1])", memory=value)
     assert int(done.stdout) == size and done.stderr == ""
+
+
+def test_a_copy_past_the_end_moves_nothing(host):
+    host("""
+import numpy as np
+size = 1 << 20
+address, _ = PyGPU.cudaMalloc(size)
+other, _ = PyGPU.cudaMalloc(2 * size)
+data = np.full(2 * size, 7, np.uint8)
+found = np.zeros(2 * size, np.uint8)
+assert PyGPU.cudaMemset(address, 1, size) == 0
+for kind in (1, 4):
+    assert PyGPU.cudaMemcpy(address, data, size + 1, kind) == 1
+    assert PyGPU.cudaMemcpy(address + size // 2, data, size, kind) == 1
+for kind in (2, 4):
+    assert PyGPU.cudaMemcpy(found, address, size + 1, kind) == 1
+for kind in (3, 4):
+    assert PyGPU.cudaMemcpy(other, address, size + 1, kind) == 1
+    assert PyGPU.cudaMemcpy(address, other, size + 1, kind) == 1
+assert PyGPU.cudaMemcpyPeer(other, 0, address, 0, size + 1) == 1
+assert PyGPU.cudaMemset(address, 2, size + 1) == 1
+assert PyGPU.cudaMemset2D(address, 1024, 2, 10, 1025) == 1
+assert PyGPU.cudaMemcpy2D(address, 1024, data, 1024, 10, 1025) == 1
+assert not found.any()
+assert PyGPU.cudaMemcpy(found, address, size) == 0
+assert (found[:size] == 1).all() and not found[size:].any()
+""")
+
+
+def test_freed_and_foreign_memory_is_no_device_memory(host):
+    host("""
+import numpy as np
+size = 1 << 20
+mine = np.zeros(size, np.uint8)
+address, _ = PyGPU.cudaMalloc(size)
+assert PyGPU.cudaFree(address) == 0
+for bad in (address, mine.ctypes.data):
+    assert PyGPU.cudaMemset(bad, 1, 8) == 1
+    assert PyGPU.cudaMemcpy(bad, mine, 8, PyGPU.cudaMemcpyHostToDevice) == 1
+    assert PyGPU.cudaMemcpy(mine, bad, 8, PyGPU.cudaMemcpyDeviceToHost) == 1
+    assert PyGPU.cudaMemcpy(bad, bad, 8, PyGPU.cudaMemcpyDeviceToDevice) == 1
+assert not mine.any()
+""")
+
+
+def test_sizes_that_wrap_around(host):
+    host("""
+address, _ = PyGPU.cudaMalloc(4096)
+pitch = 2**60 + 8  # 16 pitches and a row are 136 bytes, modulo 2**64
+assert PyGPU.cudaMemset2D(address, pitch, 0, 8, 17) == 1
+assert PyGPU.cudaMemcpy2D(address, pitch, address, pitch, 8, 17) == 1
+assert PyGPU.cudaMemcpy2D(address, 8, bytes(4096), pitch, 8, 17) == 1
+assert PyGPU.cudaMallocPitch(2**63, 2)[::2] == (0, 2)
+assert PyGPU.cudaMallocPitch(2**62, 4)[::2] == (0, 2)
+assert PyGPU.cudaMalloc(2**64 - 1) == (0, 2)
+""")

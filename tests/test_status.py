@@ -102,9 +102,9 @@ def test_texts_are_the_runtimes(code, text):
 
 
 def test_every_error_constant_has_a_name_and_a_text():
-    constants = {k: v for k, v in vars(PyGPU).items() if k.startswith("cudaError") and k[-2:] != "_t"}
-    assert len(constants) > 100
-    for number in constants.values():
+    numbers = [v for k, v in vars(PyGPU).items() if k.startswith("cudaError") and type(v) is int]
+    assert len(numbers) > 100
+    for number in numbers:
         assert cudaError_t(number).name and cudaError_t(number).string
 
 
@@ -128,6 +128,12 @@ def test_a_status_needs_a_number(bad):
         PyGPU.cudaGetErrorName(bad)
     with pytest.raises(TypeError, match="error"):
         PyGPU.cudaGetErrorString(bad)
+
+
+def test_a_status_can_be_made_with_a_detail():
+    status = cudaError_t(1, "what is known")
+    assert status.detail == "what is known" and cudaError_t(code=1, detail="other") == status
+    assert str(errors.exception_of("cudaFoo", status)).endswith(" - what is known")
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
@@ -225,7 +231,7 @@ def test_check_gives_what_the_call_yielded():
 def test_check_raises_for_the_status_at_the_end():
     with pytest.raises(errors.MemoryError):
         errors.check((0, 0, cudaError_t(2)))
-    with pytest.raises(errors.LogicError, match="^device call failed: "):
+    with pytest.raises(errors.LogicError, match=r"^device call failed: "):
         errors.check(cudaError_t(1))
 
 

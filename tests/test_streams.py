@@ -79,7 +79,7 @@ def test_unknown_flags_make_no_stream():
 
 @pytest.mark.parametrize("arguments", [("0",), (-1,), (None,), (0, "high"), (0, 0.5)])
 def test_stream_arguments_are_ints(arguments):
-    with pytest.raises(TypeError, match="flags.*priority"):
+    with pytest.raises(TypeError, match=r"flags.*priority"):
         PyGPU.cudaStream_t(*arguments)
 
 

@@ -9,6 +9,14 @@ namespace PyGPU {
 // Throws DeviceError where there is no device, or after a fork.
 int current_device();
 
+constexpr int max_devices = 64;
+
+// cudaDeviceReset takes all memory, streams and events of the current device with it. What was made
+// in an earlier epoch of its device, or before a fork in the parent, is gone: nothing to release.
+Status reset_device();
+unsigned device_epoch(int device);
+bool is_gone(int device, unsigned epoch);
+
 struct RestoreDevice {
   struct Handle {
     int device = -1;

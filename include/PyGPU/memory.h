@@ -25,6 +25,7 @@ struct MemoryTraits {
     std::size_t nbytes = 0;
     MemoryKind kind = MemoryKind::host;
     int device = 0;
+    unsigned epoch = 0;
     bool operator==(const Handle& other) const { return address == other.address; }
   };
   static constexpr const char* name = "memory";
@@ -49,7 +50,7 @@ class Storage {
   void* address() const { return memory_.get().address; }
   std::size_t nbytes() const { return memory_.get().nbytes; }
   int device() const { return memory_.get().device; }
-  bool alive() const { return bool(memory_); }
+  bool alive() const;
   // Around work that uses this memory on `stream`. Pooled memory is given and taken in the order of
   // the null stream, which a non-blocking stream does not share: its first use waits for the null
   // stream, and the memory is freed only after its last.

@@ -15,6 +15,7 @@ struct Pointer {
   std::size_t count = 0;  // elements that may be reached; 0: not known
   bool on_host = false;
   std::shared_ptr<const void> owner;  // keeps the memory alive; null for a borrowed address
+  bool read_only = false;             // host memory that must not be written
 
   std::uintptr_t number() const { return reinterpret_cast<std::uintptr_t>(address); }
   // May the host read and write there? Only for host memory of known extent.

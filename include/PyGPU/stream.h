@@ -13,6 +13,7 @@ struct StreamTraits {
   struct Handle {
     cudaStream_t stream = nullptr;
     int device = 0;
+    unsigned epoch = 0;
     bool operator==(const Handle& other) const { return stream == other.stream; }
   };
   static constexpr const char* name = "a stream";
@@ -23,6 +24,7 @@ struct EventTraits {
   struct Handle {
     cudaEvent_t event = nullptr;
     int device = 0;
+    unsigned epoch = 0;
     bool operator==(const Handle& other) const { return event == other.event; }
   };
   static constexpr const char* name = "an event";

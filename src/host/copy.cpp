@@ -29,6 +29,15 @@ cudaError_t check_sides(const void* dst, std::size_t dst_bytes, const void* src,
   return good ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+// Bytes from the first row to the end of the last; SIZE_MAX, which no allocation holds, on
+// overflow.
+std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
+  std::size_t bytes = 0;
+  const bool overflow = __builtin_mul_overflow(pitch, height - 1, &bytes) ||
+                        __builtin_add_overflow(bytes, width, &bytes);
+  return overflow ? SIZE_MAX : bytes;
+}
+
 cudaError_t copy(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
                  cudaStream_t stream) {
   if (const cudaError_t error = check_kind(kind)) return error;
@@ -46,8 +55,9 @@ cudaError_t copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size
   if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
   if (width == 0 || height == 0) return cudaSuccess;
   if (width > dst_pitch || width > src_pitch) return cudaErrorInvalidPitchValue;
-  const std::size_t dst_bytes = dst_pitch * (height - 1) + width;
-  const std::size_t src_bytes = src_pitch * (height - 1) + width;
+  const std::size_t dst_bytes = span(dst_pitch, width, height);
+  const std::size_t src_bytes = span(src_pitch, width, height);
+  if (dst_bytes == SIZE_MAX || src_bytes == SIZE_MAX) return cudaErrorInvalidValue;
   if (const cudaError_t error = check_sides(dst, dst_bytes, src, src_bytes, kind)) return error;
   for (std::size_t row = 0; row < height; ++row) {
     std::memcpy(static_cast<char*>(dst) + row * dst_pitch,
@@ -70,8 +80,7 @@ cudaError_t fill_2d(void* address, std::size_t pitch, int value, std::size_t wid
   if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
   if (width == 0 || height == 0) return cudaSuccess;
   if (height > 1 && width > pitch) return cudaErrorInvalidValue;
-  if (!machine.device_may_touch(address, pitch * (height - 1) + width))
-    return cudaErrorInvalidValue;
+  if (!machine.device_may_touch(address, span(pitch, width, height))) return cudaErrorInvalidValue;
   for (std::size_t row = 0; row < height; ++row)
     std::memset(static_cast<char*>(address) + row * pitch, value, width);
   return cudaSuccess;

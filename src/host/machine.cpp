@@ -44,9 +44,10 @@ std::size_t setting(const char* name, std::size_t fallback, std::size_t least, s
       ++end;
       break;
   }
-  if (end == text || *end || !(number >= double(least)) || !(number <= double(most))) {
-    std::fprintf(stderr, "PyGPU: %s=%s is ignored: expected a number from %zu to %zu\n", name, text,
-                 least, most);
+  if (end == text || *end || !(number >= double(least)) || !(number <= double(most)) ||
+      number != double(static_cast<std::size_t>(number))) {
+    std::fprintf(stderr, "PyGPU: %s=%s is ignored: expected a whole number from %zu to %zu\n", name,
+                 text, least, most);
     return fallback;
   }
   return static_cast<std::size_t>(number);

@@ -1,0 +1,172 @@
+"""GPUArray and the rest of Python: pickle, copy, text, NumPy, __cuda_array_interface__."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import DTYPES, RECORD, arrays, assert_same, counted_strides, indices, part, values
+
+import PyGPU
+from PyGPU import gpuarray
+from PyGPU.gpuarray import GPUArray, to_gpu
+
+WAYS = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    **{
+        f"pickle {n}": lambda array, n=n: pickle.loads(pickle.dumps(array, n))
+        for n in range(2, pickle.HIGHEST_PROTOCOL + 1)
+    },
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(x=arrays(), data=st.data())
+def test_copies_by_python(way, x, data):
+    """What the same does to an ndarray, in device memory of its own."""
+    index = data.draw(indices(x.shape))
+    view, host = to_gpu(x)[index], part(x.copy(order="K"), index)
+    made, expected = WAYS[way](view), WAYS[way](host.copy(order="K"))
+    assert type(made) is GPUArray
+    assert_same(made.get(), expected)
+    assert counted_strides(made) == counted_strides(expected)
+    assert made.base is None
+    made[...] = np.zeros((), made.dtype)
+    assert_same(view.get(), host)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("order", "CF")
+def test_copies_by_python_keep_the_order(way, order):
+    x = np.array(values((2, 3, 4), np.float32), order=order)
+    assert WAYS[way](to_gpu(x)).strides == x.strides
+
+
+def test_deepcopy_of_a_structure():
+    array = to_gpu(np.arange(3))
+    first, second = copy.deepcopy([array, array])
+    assert first is second
+    assert first.ptr != array.ptr
+    assert first.get().tolist() == [0, 1, 2]
+
+
+def test_a_pickle_names_no_target():
+    """So that another machine, with another target, can read it."""
+    text = pickle.dumps(to_gpu(np.arange(3)), 2)
+    assert b"PyGPU.gpuarray" in text
+    assert f"_{PyGPU.target}".encode() not in text
+
+
+def test_a_pickle_is_read_by_another_process(python, tmp_path):
+    path = tmp_path / "array.pickle"
+    path.write_bytes(pickle.dumps(to_gpu(np.arange(6).reshape(2, 3).T)))
+    source = f"import pickle; print(pickle.load(open({str(path)!r}, 'rb')).get().tolist())"
+    assert python(source).stdout.strip() == "[[0, 3], [1, 4], [2, 5]]"
+
+
+def test_functions_and_the_class_are_pickled_by_name():
+    for public in gpuarray.__all__:
+        thing = getattr(gpuarray, public)
+        assert pickle.loads(pickle.dumps(thing)) is thing
+
+
+@given(arrays(), st.data())
+def test_text_is_numpys(x, data):
+    index = data.draw(indices(x.shape))
+    host = part(x.copy(order="K"), index)
+    view = to_gpu(x)[index]
+    assert str(view) == str(host)
+    assert repr(view) == repr(host)
+    assert f"{view}" == str(host)
+
+
+def test_text_follows_numpys_options():
+    x = np.arange(2000) / 7
+    with np.printoptions(precision=2, threshold=10):
+        assert repr(to_gpu(x)) == repr(x)
+
+
+CONVERSIONS = {
+    "asarray": np.asarray,
+    "array": np.array,
+    "array of a dtype": lambda array: np.array(array, np.float32),
+    "asarray of a dtype": lambda array: np.asarray(array, dtype="f4"),
+    "list of arrays": lambda array: np.array([array, array]),
+    "concatenate": lambda array: np.concatenate([np.zeros(3), array]),
+    "assignment": lambda array: np.zeros(3).__setitem__(slice(None), array),
+}
+
+
+@pytest.mark.parametrize("way", CONVERSIONS)
+def test_numpy_takes_no_array_unasked(way):
+    with pytest.raises(TypeError, match=r"\.get\(\)"):
+        CONVERSIONS[way](gpuarray.zeros(3))
+
+
+def test_numpys_operators_defer():
+    assert GPUArray.__array_ufunc__ is None
+    assert GPUArray.__array_priority__ == 100
+
+
+@given(arrays(), st.data())
+def test_cuda_array_interface(x, data):
+    index = data.draw(indices(x.shape))
+    array = to_gpu(x)
+    view, host = array[index], part(x.copy(order="K"), index)
+    interface = view.__cuda_array_interface__
+    assert type(interface) is dict
+    assert interface["version"] == 3
+    assert interface["shape"] == host.shape
+    assert interface["typestr"] == x.dtype.str
+    assert interface["data"] == (view.ptr, False)
+    assert interface["strides"] == view.strides
+    assert interface.get("mask") is None
+    if x.dtype.names:
+        assert interface["descr"] == x.dtype.descr
+    # What a consumer makes of it:
+    dtype = np.dtype(interface.get("descr") or interface["typestr"])
+    address, strides = interface["data"][0], interface["strides"]
+    seen = GPUArray(interface["shape"], dtype, gpudata=address, strides=strides)
+    assert_same(seen.get(), host)
+
+
+@pytest.mark.parametrize("shape", [0, (3, 0), (0, 0, 2)])
+def test_cuda_array_interface_without_elements(shape):
+    interface = GPUArray(shape, np.float32).__cuda_array_interface__
+    assert interface["data"] == (0, False)
+    assert interface["shape"] == ((shape,) if isinstance(shape, int) else shape)
+    assert len(interface["strides"]) == len(interface["shape"])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_typestr_of_every_dtype(dtype):
+    interface = GPUArray(3, dtype).__cuda_array_interface__
+    assert interface["typestr"] == dtype.str
+    assert all(type(key) is str for key in interface)
+
+
+def test_the_interface_of_records_without_a_list_of_fields():
+    """Fields out of order have no descr, which is optional: the rest is told all the same."""
+    fields = {"names": ["b", "a"], "formats": ["i4", "i4"], "offsets": [4, 0]}
+    interface = GPUArray(3, np.dtype(fields)).__cuda_array_interface__
+    assert interface["typestr"] == "|V8"
+    assert "descr" not in interface
+
+
+def test_the_stream_of_the_interface_orders_reads():
+    """None promises that no wait is needed; 1 is the legacy null stream; 0 is not allowed."""
+    assert GPUArray(3).__cuda_array_interface__["stream"] in (None, 1)
+
+
+def test_an_array_is_memory_for_the_low_level():
+    x = values((5,), np.float64)
+    array, out = to_gpu(x), np.zeros(5)
+    assert not PyGPU.cudaMemcpy(out, array, x.nbytes)
+    assert_same(out, x)
+    assert not PyGPU.cudaMemcpy(array, out[::-1].copy(), x.nbytes)
+    assert_same(array.get(), x[::-1])
+    records = to_gpu(values((2,), RECORD))
+    assert_same(GPUArray(2, RECORD, gpudata=records).get(), records.get())

@@ -1,0 +1,277 @@
+"""Processes and threads: fork, reset, the interpreter's end, many threads at once."""
+
+import os
+
+import pytest
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+# Newer Pythons warn of fork() in a process with threads, and a driver has threads.
+FORK = """
+import os, sys, warnings
+import numpy as np
+import PyGPU
+warnings.simplefilter("ignore", DeprecationWarning)
+
+def in_a_child(work):
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        work()
+        sys.exit(0)  # the whole way out: the child drops the parent's objects, too
+    _, outcome = os.waitpid(pid, 0)
+    assert os.WIFEXITED(outcome) and os.WEXITSTATUS(outcome) == 0, outcome
+"""
+
+
+@needs_fork
+def test_a_child_of_a_process_that_used_the_device_gets_a_clear_error(python):
+    done = python(
+        FORK
+        + """
+array = PyGPU.to_gpu(np.arange(6.0))
+twin = PyGPU.DeviceArray_float64(np.arange(6.0))
+twin.allocate()
+pinned = PyGPU.PagelockedAllocator_float64()
+pinned.allocate(6)
+stream, event = PyGPU.cudaStream_t(), PyGPU.cudaEvent_t()
+
+def work():
+    statuses = [
+        PyGPU.cudaMalloc(64)[1],
+        PyGPU.cudaGetDevice()[1],
+        PyGPU.cudaGetDeviceCount()[1],
+        PyGPU.cudaSetDevice(0),
+        PyGPU.cudaDeviceSynchronize(),
+        PyGPU.cudaDeviceProp(0).last_status(),
+        PyGPU.cudaStream_t().last_status(),
+        PyGPU.cudaEvent_t().last_status(),
+        PyGPU.cudaStreamSynchronize(stream),
+        PyGPU.cudaEventRecord(event),
+        PyGPU.cudaMemcpy(bytearray(8), bytes(8), 8),
+        PyGPU.DeviceArray_float64(6).allocate(),
+        PyGPU.DeviceAllocator_float64().allocate(6),
+        PyGPU.PagelockedAllocator_float64().allocate(6),
+        twin.to_device(),
+        twin.to_host(),
+    ]
+    for number, status in enumerate(statuses):
+        assert status == 3 and "spawn" in status.detail, (number, status, status.detail)
+    for attempt in (
+        lambda: PyGPU.GPUArray(6),
+        lambda: PyGPU.zeros(6),
+        lambda: PyGPU.to_gpu(np.arange(6.0)),
+        lambda: array.get(),
+        lambda: array.copy(),
+    ):
+        try:
+            attempt()
+        except PyGPU.errors.RuntimeError as error:
+            assert error.status == 3 and "spawn" in str(error), error
+        else:
+            raise SystemExit("a forked child used its parent's device")
+
+in_a_child(work)
+in_a_child(work)
+assert (array.get() == np.arange(6.0)).all()  # the parent's objects are as they were
+assert twin.to_device() == PyGPU.cudaStreamSynchronize(stream) == 0
+"""
+    )
+    assert done.stdout == done.stderr == ""
+
+
+@needs_fork
+def test_what_needs_no_device_works_in_such_a_child(python):
+    done = python(
+        FORK
+        + """
+array = PyGPU.to_gpu(np.arange(6.0))
+
+def work():
+    assert PyGPU.cudaError_t(2).string == PyGPU.cudaGetErrorString(2) != ""
+    block = PyGPU.HostAllocator_float64()
+    assert block.allocate(6) == 0 and not block.ptr().get().any()
+    assert np.asarray(PyGPU.DeviceArray_float64((2, 3))).shape == (2, 3)
+    assert array.shape == (6,) and array[2:].shape == (4,)
+
+in_a_child(work)
+"""
+    )
+    assert done.stdout == done.stderr == ""
+
+
+@needs_fork
+def test_a_child_of_a_process_that_did_not_use_the_device_may_use_it(python):
+    done = python(
+        FORK
+        + """
+def work():
+    array = PyGPU.to_gpu(np.arange(6.0))
+    assert (array.get() == np.arange(6.0)).all()
+    assert PyGPU.cudaStream_t().last_status() == 0
+
+in_a_child(work)
+in_a_child(work)
+work()  # and so may the parent
+"""
+    )
+    assert done.stdout == done.stderr == ""
+
+
+def test_a_reset_device_can_be_used_again(python):
+    python("""
+import PyGPU
+address, status = PyGPU.cudaMalloc(1 << 20)
+assert status == 0 and PyGPU.cudaPointerGetAttributes(address)[0]["type"] == 2
+assert PyGPU.cudaDeviceReset() == 0
+assert PyGPU.cudaFree(address) == 1
+address, status = PyGPU.cudaMalloc(1 << 20)
+assert status == 0 and PyGPU.cudaMemset(address, 1, 1 << 20) == 0
+assert PyGPU.cudaFree(address) == 0
+""")
+
+
+def test_objects_from_before_a_reset_go_without_a_trace(python):
+    done = python("""
+import PyGPU
+
+def take():
+    blocks = [PyGPU.DeviceAllocator_uint8(), PyGPU.PagelockedAllocator_uint8()]
+    assert [block.allocate(1 << 20) for block in blocks] == [0, 0]
+    return [*blocks, PyGPU.cudaStream_t(), PyGPU.cudaEvent_t(), PyGPU.GPUArray(1000)]
+
+old = take()
+assert PyGPU.cudaDeviceReset() == 0
+new = take()  # perhaps at the same addresses
+del old
+block, pinned, stream, event, array = new
+for memory in (block.ptr(), pinned.ptr(), array):
+    assert PyGPU.cudaMemset(memory, 7, 8000) == 0
+    found = bytearray(8000)
+    assert PyGPU.cudaMemcpy(found, memory, 8000) == 0 and set(found) == {7}
+assert PyGPU.cudaEventRecord(event, stream) == PyGPU.cudaStreamSynchronize(stream) == 0
+""")
+    assert done.stdout == done.stderr == ""
+
+
+LIVE = """
+import sys
+import numpy as np
+import PyGPU
+
+array = PyGPU.to_gpu(np.arange(1000.0))
+view = array[10:20]
+zeros = PyGPU.zeros((3, 4), "complex64")
+twin = PyGPU.DeviceArray_float64(np.arange(1000.0))
+assert twin.allocate() == twin.to_device() == 0
+pointer = twin.device_data()
+blocks = [
+    getattr(PyGPU, family + "Allocator_int32")() for family in ("Host", "Device", "Pagelocked")
+]
+assert [block.allocate(1000) for block in blocks] == [0, 0, 0]
+shared = np.asarray(blocks[2])
+stream, event = PyGPU.cudaStream_t(), PyGPU.cudaEvent_t()
+own = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
+assert PyGPU.cudaMemsetAsync(pointer, 1, 8000, own) == 0
+source = np.arange(1000.0)
+array.set_async(source, stream=own)
+assert PyGPU.cudaEventRecord(event, stream) == 0
+address = PyGPU.cudaMalloc(1000)[0]  # and one that nobody frees
+cycle = [array, view, twin, stream, own]
+cycle.append(cycle)
+PyGPU.keep, sys.keep = cycle, own  # dropped at different times of the shutdown
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"),
+    [("", 0), ("sys.exit()", 0), ("sys.exit(7)", 7), ("import os; os._exit(5)", 5)],
+)
+def test_the_interpreter_ends_silently_with_live_objects(python, ending, code):
+    done = python(LIVE + ending, expect=code)
+    assert done.stdout == done.stderr == ""
+
+
+def test_an_exception_at_the_end_is_shown_and_nothing_else(python):
+    done = python(LIVE + "raise KeyError('the end')", expect=1)
+    assert done.stdout == "" and done.stderr.endswith("KeyError: 'the end'\n")
+    assert "PyGPU" not in done.stderr.replace("raise KeyError", "")
+
+
+def test_objects_that_are_used_while_the_interpreter_ends(python):
+    done = python(
+        LIVE
+        + """
+import atexit
+atexit.register(lambda: print(array.get()[3], PyGPU.cudaStreamSynchronize(stream)))
+"""
+    )
+    assert (done.stdout, done.stderr) == ("3.0 <cudaError: code=0>\n", "")
+
+
+def test_ten_threads_at_once(python):
+    done = python("""
+import threading
+import numpy as np
+import PyGPU
+
+start = threading.Barrier(10)
+failures, finished = [], []
+
+def work(number):
+    start.wait()
+    stream, event = PyGPU.cudaStream_t(number % 2), PyGPU.cudaEvent_t()
+    for turn in range(20):
+        data = np.full(5000 + number, number * 100.0 + turn)
+        twin = PyGPU.DeviceArray_float64(data)
+        assert twin.allocate() == twin.to_device() == 0
+        data[:] = 0
+        assert twin.to_host() == 0
+        assert (data == number * 100.0 + turn).all()
+        block, found = PyGPU.DeviceAllocator_uint8(), np.zeros(5000, np.uint8)
+        assert block.allocate(5000) == 0
+        assert PyGPU.cudaMemsetAsync(block.ptr(), number, 5000, stream) == 0
+        assert PyGPU.cudaEventRecord(event, stream) == PyGPU.cudaEventSynchronize(event) == 0
+        assert PyGPU.cudaMemcpy(found, block.ptr(), 5000) == 0
+        assert (found == number).all()
+        array = PyGPU.to_gpu(data)
+        assert (array[::-1].copy().get() == data).all()
+        assert PyGPU.cudaGetLastError() == 0
+        bad = PyGPU.cudaSetDevice(1000) if number % 2 else PyGPU.cudaFree(8)
+        assert PyGPU.cudaGetLastError() == bad == (101 if number % 2 else 1)
+    finished.append(number)
+
+def guarded(number):
+    try:
+        work(number)
+    except BaseException as failure:
+        failures.append((number, repr(failure)))
+
+threads = [threading.Thread(target=guarded, args=(number,)) for number in range(10)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not failures, failures
+assert sorted(finished) == list(range(10))
+""")
+    assert done.stdout == done.stderr == ""
+
+
+def test_objects_may_be_dropped_by_another_thread(python):
+    done = python("""
+import threading
+import numpy as np
+import PyGPU
+
+made = [
+    [PyGPU.to_gpu(np.arange(100.0)), PyGPU.cudaStream_t(), PyGPU.cudaEvent_t()] for _ in range(50)
+]
+threads = [threading.Thread(target=made.pop) for _ in range(50)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not made and PyGPU.cudaDeviceSynchronize() == 0
+""")
+    assert done.stdout == done.stderr == ""

@@ -1,0 +1,225 @@
+"""The typed stubs say what the package is: names, bases, parameters, defaults, results."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import PyGPU
+from PyGPU import errors, gpuarray
+
+pytestmark = pytest.mark.no_device
+
+FOLDER = Path(PyGPU.__file__).parent
+OWNERS = ["HostAllocator", "DeviceAllocator", "PagelockedAllocator", "DeviceArray"]
+FAMILIES = ["pointer_wrapper", *OWNERS]
+
+
+def parsed(name):
+    return ast.parse((FOLDER / name).read_text()).body
+
+
+FACE, TYPED = parsed("__init__.pyi"), parsed("_typed.pyi")
+STUBS = {PyGPU: FACE + TYPED, errors: parsed("errors.pyi"), gpuarray: parsed("gpuarray.pyi")}
+
+
+def declared(body):
+    """What a stub's body declares, in order: pairs of a name and its node."""
+    for node in body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            yield node.name, node
+        elif isinstance(node, ast.AnnAssign):
+            yield node.target.id, node
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield from ((name.id, node) for name in getattr(target, "elts", [target]))
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((alias.asname, node) for alias in node.names if alias.asname)
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+def live_names(module):
+    """Its public names, without the modules that it merely imports and the aliases of hip."""
+    names = getattr(module, "__all__", None) or public(vars(module))
+    if PyGPU.use_hip:
+        names = {name for name in names if not name.startswith("hip")}
+    values = {name: getattr(module, name) for name in names}
+    return {
+        name
+        for name, value in values.items()
+        if not isinstance(value, ModuleType) or value.__name__ == f"PyGPU.{name}"
+    }
+
+
+def bound(cls):
+    """What stands in a class, and in an object of it where that has more."""
+    return {**vars(cls), **(vars(cls("", [])) if cls is errors.CompileError else {})}
+
+
+def is_ours(name, value):
+    """Is it a public member, or a special one that the bindings define?"""
+    return not name.startswith("_") or (
+        name.startswith("__") and type(value).__name__ in ("instancemethod", "property")
+    )
+
+
+def live_signature(function):
+    """The signature that pybind11 or Python tells, as the syntax tree of a definition."""
+    if inspect.isfunction(function):
+        text = f"{function.__name__}{inspect.signature(function)}"
+    else:
+        text = function.__doc__.splitlines()[0]
+    return ast.parse(f"def {text}: ...").body[0]
+
+
+def parameters(node):
+    """Names in order, with defaults; those without a name are arg0, arg1 as pybind11 has it."""
+    spec = node.args
+    names = [one.arg for one in spec.posonlyargs + spec.args]
+    for i in range(1, len(spec.posonlyargs)):
+        names[i] = f"arg{i - 1}"
+    found = dict.fromkeys(names)
+    found.update(zip(names[len(names) - len(spec.defaults) :], map(ast.unparse, spec.defaults)))
+    if spec.vararg:
+        found["*"] = None
+    for one, default in zip(spec.kwonlyargs, spec.kw_defaults):
+        found[one.arg] = default and ast.unparse(default)
+    return found
+
+
+def result(node):
+    """The last word of what it returns, without subscripts; None where that is not told."""
+    if node.returns is None:
+        return None
+    word = ast.unparse(node.returns).split("[")[0].split(".")[-1]
+    return {"object": None, "ndarray": "NDArray"}.get(word, word)
+
+
+def assert_same_signature(stub, function):
+    live = live_signature(function)
+    expected, told = parameters(live), parameters(stub)
+    open_defaults = [name for name, default in told.items() if default == "..."]
+    told.update((name, expected.get(name) or "...") for name in open_defaults)
+    assert list(told.items()) == list(expected.items())
+    assert result(live) in (None, result(stub))
+
+
+def is_property(node):
+    return any(ast.unparse(one) == "property" for one in getattr(node, "decorator_list", []))
+
+
+MODULES = pytest.mark.parametrize("module", STUBS, ids=lambda module: module.__name__)
+CLASSES = pytest.mark.parametrize(
+    ("cls", "node"),
+    [
+        pytest.param(getattr(module, name), node, id=name)
+        for module, body in {**STUBS, PyGPU: FACE}.items()
+        for name, node in declared(body)
+        if isinstance(node, ast.ClassDef) and hasattr(module, name)
+    ],
+)
+FUNCTIONS = pytest.mark.parametrize(
+    ("function", "node"),
+    [
+        pytest.param(getattr(module, name), node, id=name)
+        for module, body in STUBS.items()
+        for name, node in declared(body)
+        if isinstance(node, ast.FunctionDef) and hasattr(module, name)
+    ],
+)
+
+
+@MODULES
+def test_a_stub_has_the_names_of_its_module(module):
+    assert public(name for name, _ in declared(STUBS[module])) == live_names(module)
+
+
+@MODULES
+def test_names_are_what_the_stub_says(module):
+    for name, node in declared(STUBS[module]):
+        if name.startswith("_"):
+            continue
+        value = getattr(module, name)
+        if isinstance(node, ast.ClassDef):
+            assert isinstance(value, type), name
+        elif isinstance(node, ast.ImportFrom) and node.module != "PyGPU":
+            assert value is getattr(importlib.import_module(node.module), name), name
+        elif isinstance(node, ast.AnnAssign):
+            told = ast.unparse(node.annotation).split("[")[0]
+            assert told in (type(value).__name__, "Literal"), name
+        elif isinstance(node, ast.Assign) and ast.unparse(node.value) == "_constants":
+            assert type(value) is int, name
+        elif isinstance(node, ast.Assign):
+            assert value is getattr(module, node.value.id), name
+
+
+@FUNCTIONS
+def test_functions_take_and_return_what_the_stub_says(function, node):
+    assert_same_signature(node, function)
+
+
+@CLASSES
+def test_a_class_has_the_members_of_its_stub(cls, node):
+    told = {name for name, _ in declared(node.body)} - {"__buffer__"}  # shown since Python 3.12
+    live = {name for name, value in bound(cls).items() if is_ours(name, value)}
+    ignored = {*vars(object), "__array__", "__buffer__"}
+    assert not live - told - ignored, "the stub lacks them"
+    assert not told - set(bound(cls)), "the class lacks them"
+
+
+@CLASSES
+def test_methods_and_properties_are_what_the_stub_says(cls, node):
+    for name, member in declared(node.body):
+        value = vars(cls).get(name)
+        assert isinstance(value, property) == is_property(member), name
+        if is_property(member):
+            told = re.search(r"-> (.*)", value.fget.__doc__).group(1).split(".")[-1]
+            assert told in ("object", result(member)), name
+        elif isinstance(member, ast.FunctionDef) and name != "__buffer__":
+            assert_same_signature(member, getattr(value, "__func__", value))
+
+
+@CLASSES
+def test_classes_have_the_bases_of_the_stub(cls, node):
+    told = [ast.unparse(base).split(".")[-1] for base in node.bases]
+    live = [base.__name__ for base in cls.__bases__]
+    assert (told or ["pybind11_object"]) == live
+
+
+def test_the_classes_of_each_dtype_are_those_of_the_stub():
+    told = {
+        (name, ast.unparse(node.bases[0]) if isinstance(node, ast.ClassDef) else node.value.id)
+        for name, node in declared(TYPED)
+        if not name.startswith("_")
+    }
+    expected = set()
+    for dtype in PyGPU.SUPPORTED_DTYPES:
+        pointer = f"pointer_wrapper_{dtype}"
+        expected |= {(pointer, "_pointer_wrapper"), (f"ptr_wrapper_{dtype}", pointer)}
+        expected |= {(f"{family}_{dtype}", f"_{family}[{pointer}]") for family in OWNERS}
+        for family in FAMILIES:
+            cls = getattr(PyGPU, f"{family}_{dtype}")
+            assert cls.__bases__ == (getattr(PyGPU, family),)
+            assert cls.dtype == dtype
+            assert public(vars(cls)) == {"dtype"}
+    assert told == expected
+
+
+def test_what_the_stub_adds_for_each_dtype_is_there():
+    for name, node in declared(TYPED):
+        if isinstance(node, ast.ClassDef) and name.startswith("_"):
+            assert ast.unparse(node.bases[0]) == name[1:] in FAMILIES
+            own = {member for member, _ in declared(node.body)} - {"dtype"}
+            assert own <= set(dir(getattr(PyGPU, name[1:])))
+
+
+def test_stubs_are_short():
+    for path in FOLDER.glob("*.pyi"):
+        assert len(path.read_text().splitlines()) <= 450, path.name
