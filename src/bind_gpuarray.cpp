@@ -338,7 +338,7 @@ py::object dtype_of(const py::object& any) {
   constexpr std::uint64_t has_object = 1;  // NPY_ITEM_HASOBJECT
   const py::dtype dtype = py::dtype::from_args(any);
   if (std::uint64_t(dtype.flags()) & has_object)
-    throw py::type_error("dtype " + py::str(dtype).cast<std::string>() +
+    throw py::type_error("dtype " + py::repr(dtype).cast<std::string>() +
                          " holds Python objects, which have no meaning on a device");
   if (dtype.itemsize() > 0) return dtype;
   // 'S', 'U' and 'V' without a length: NumPy's arrays of them have items of one character.

@@ -102,6 +102,13 @@ void download(const GPUArray& gpu, void* start, const StreamRef* stream) {
   stream ? gpu.core.download_async(start, *stream) : gpu.core.download(start);
 }
 
+// Wait for what was put on a stream; a null `stream` means that the work was done in the call.
+void finish(const StreamRef* stream) {
+  if (!stream) return;
+  py::gil_scoped_release release;
+  check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
+}
+
 // More pitched copies than this cost more than a way round through the host.
 constexpr std::size_t most_calls = 256;
 
@@ -144,8 +151,11 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
     set_from_device(apart, source, stream);
     return set_from_device(array, apart, stream);
   }
-  if (plan_copy(array.layout(), source.layout()).calls() > most_calls)
-    return set_from_host(array, get_to_host(source, py::none(), false, nullptr), stream);
+  if (plan_copy(array.layout(), source.layout()).calls() > most_calls) {
+    const py::object host = get_to_host(source, py::none(), false, stream);
+    finish(stream);
+    return set_from_host(array, host, stream);
+  }
   py::gil_scoped_release release;
   array.core.copy_from(source.core, stream ? *stream : StreamRef{});
 }
@@ -174,7 +184,8 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
     return host;
   }
   const Image packed = new_image(array, false);
-  download(array, packed.start, nullptr);
+  download(array, packed.start, stream);
+  finish(stream);
   numpy().attr("copyto")(host, packed.array);
   return host;
 }

@@ -120,7 +120,11 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes) {
     if (reclaim_hook()) reclaim_hook()();
     give_back_pool(device);
     status = take_memory(storage->memory_, kind, nbytes);
-    if (status.code == cudaErrorMemoryAllocation) status.detail = shortage(nbytes, device);
+    if (status.code == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      status.detail = shortage(nbytes, device);
+      give_back_pool(device);  // the attempt itself may have made the pool grow
+    }
   }
   check(kind == MemoryKind::pooled ? "cudaMallocAsync" : "cudaMalloc", status);
   return storage;

@@ -122,6 +122,20 @@ def test_get_async_comes_after_the_work_of_its_stream(kind, order):
     assert out.all()
 
 
+@pytest.mark.parametrize("kind", STREAMS)
+def test_set_async_from_an_array_comes_after_the_work_of_its_stream(kind):
+    """Also where the elements are scattered so widely that they pass through other memory."""
+    side = 8192 if PyGPU.cuda_enabled else 512
+    new = page_locked(np.ones((side, side), np.uint8))
+    source, array = (gpuarray.zeros((side, side), np.uint8) for _ in range(2))
+    assert not PyGPU.cudaDeviceSynchronize()
+    stream = STREAMS[kind]()
+    source.set_async(new, stream)
+    array.set_async(source.T, stream)
+    finish(stream)
+    assert array.get().all()
+
+
 def test_a_source_may_go_once_the_call_returns():
     """Pageable memory, and the copies made on the way, are read before the call returns."""
     stream = PyGPU.cudaStream_t(NON_BLOCKING)

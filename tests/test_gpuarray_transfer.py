@@ -182,11 +182,16 @@ def test_set_of_another_shape_warns_and_reshapes(x, data):
     assert_same(array.get(), expected)
 
 
-def test_set_of_an_array_of_another_shape_warns_and_reshapes():
-    array = gpuarray.zeros((2, 3))
+@given(arrays(), st.data())
+def test_set_from_an_array_of_another_shape_warns_and_reshapes(x, data):
+    """By NumPy's reading of the elements, not in the order in which they lie."""
+    index = data.draw(indices(x.shape))
+    source = part(x.copy(order="K"), index)
+    shape = (1, *source.shape[::-1], 1)
+    array = GPUArray(shape, x.dtype, order=data.draw(st.sampled_from("CF")))
     with pytest.warns(UserWarning, match="shape"):
-        array.set(to_gpu(np.arange(6.0).reshape(3, 2)))
-    assert array.get().tolist() == [[0, 1, 2], [3, 4, 5]]
+        array.set(to_gpu(x)[index])
+    assert_same(array.get(), source.reshape(shape))
 
 
 def test_get_of_another_shape_warns_and_reshapes():
