@@ -32,7 +32,6 @@ Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t s
 }  // namespace
 
 void bind_copies(py::module_& m) {
-  const auto kind_doc = "kind is a cudaMemcpy... number.";
   def(m, "cudaMemcpy",
       [](py::handle dst, py::handle src, std::size_t count, int kind) {
         return copy(dst, count, src, count, [=](void* to, const void* from) {
@@ -75,7 +74,7 @@ void bind_copies(py::module_& m) {
                                                cudaMemcpyKind(kind), stream.handle);
                     });
       },
-      kind_doc,
+      "cudaMemcpy2D in the stream's order.",
       {{"dst"},
        {"dpitch"},
        {"src"},
@@ -101,7 +100,8 @@ void bind_copies(py::module_& m) {
           return cudaMemcpyPeerAsync(to, dst_device, from, src_device, count, stream.handle);
         });
       },
-      "", {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}, {"stream", py::none()}});
+      "cudaMemcpyPeer in the stream's order.",
+      {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}, {"stream", py::none()}});
 
   def(m, "cudaMemset",
       [](py::handle dst, int value, std::size_t count) {
@@ -114,13 +114,14 @@ void bind_copies(py::module_& m) {
         void* const to = address_of(dst, "dst");
         return call([&] { return cudaMemsetAsync(to, value, count, stream.handle); });
       },
-      "", {{"dst"}, {"value"}, {"count"}, {"stream", py::none()}});
+      "cudaMemset in the stream's order.", {{"dst"}, {"value"}, {"count"}, {"stream", py::none()}});
   def(m, "cudaMemset2D",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
         void* const to = address_of(dst, "dst");
         return call([=] { return cudaMemset2D(to, pitch, value, width, height); });
       },
-      "", {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});
+      "Set `height` rows of `width` bytes that lie `pitch` bytes apart.",
+      {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});
   def(m, "cudaMemset2DAsync",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
          const StreamRef& stream) {
@@ -128,7 +129,8 @@ void bind_copies(py::module_& m) {
         return call(
             [&] { return cudaMemset2DAsync(to, pitch, value, width, height, stream.handle); });
       },
-      "", {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, {"stream", py::none()}});
+      "cudaMemset2D in the stream's order.",
+      {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, {"stream", py::none()}});
 }
 
 }  // namespace PyGPU::python

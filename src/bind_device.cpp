@@ -121,7 +121,7 @@ void bind_device(py::module_& m) {
       [](int limit, std::size_t value) {
         return call([=] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
       },
-      "", {{"limit"}, {"value"}});
+      "Set a cudaLimit... of the thread's device, in bytes.", {{"limit"}, {"value"}});
   def(
       m, "cudaDeviceGetCacheConfig",
       [] {
@@ -134,7 +134,7 @@ void bind_device(py::module_& m) {
       [](int config) {
         return call([=] { return cudaDeviceSetCacheConfig(cudaFuncCache(config)); });
       },
-      "", {{"config"}});
+      "Prefer cache or shared memory: a cudaFuncCachePrefer... number.", {{"config"}});
   def(
       m, "cudaDeviceGetStreamPriorityRange",
       [] {
@@ -149,8 +149,8 @@ void bind_device(py::module_& m) {
       [] { return query<unsigned>([](unsigned* flags) { return cudaGetDeviceFlags(flags); }); },
       "(flags, cudaError_t)");
   def(m, "cudaSetDeviceFlags",
-      [](unsigned flags) { return call([=] { return cudaSetDeviceFlags(flags); }); }, "",
-      {{"flags"}});
+      [](unsigned flags) { return call([=] { return cudaSetDeviceFlags(flags); }); },
+      "Set the cudaDevice... flags of the thread's device.", {{"flags"}});
   def(m, "cudaDeviceCanAccessPeer",
       [](int device, int peer) {
         return query<int>([=](int* can) { return cudaDeviceCanAccessPeer(can, device, peer); });
@@ -160,10 +160,10 @@ void bind_device(py::module_& m) {
       [](int peer, unsigned flags) {
         return call([=] { return cudaDeviceEnablePeerAccess(peer, flags); });
       },
-      "", {{"peer"}, {"flags", 0}});
+      "Let the thread's device reach the memory of `peer`.", {{"peer"}, {"flags", 0}});
   def(m, "cudaDeviceDisablePeerAccess",
-      [](int peer) { return call([=] { return cudaDeviceDisablePeerAccess(peer); }); }, "",
-      {{"peer"}});
+      [](int peer) { return call([=] { return cudaDeviceDisablePeerAccess(peer); }); },
+      "End what cudaDeviceEnablePeerAccess began.", {{"peer"}});
   def(
       m, "cudaMemGetInfo",
       [] {

@@ -231,7 +231,8 @@ void bind_helpers(py::module_& m) {
   method(allocation, "__repr__", [](const DeviceAllocation& self) {
     return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
   });
-  py::class_<Flags> flags(m, "ArrayFlags");
+  py::class_<Flags> flags(m, "ArrayFlags",
+                          "c_contiguous, f_contiguous and forc (either) of an array.");
   flags.def_readonly("c_contiguous", &Flags::c_contiguous);
   flags.def_readonly("f_contiguous", &Flags::f_contiguous);
   property(flags, "forc", [](const Flags& f) { return f.c_contiguous || f.f_contiguous; });

@@ -101,7 +101,8 @@ void bind_memory(py::module_& m) {
         void* const block = address_of(address, "address");
         return call([&] { return cudaFreeAsync(block, stream.handle); });
       },
-      "", {{"address"}, {"stream", py::none()}});
+      "Give memory back to the pool, in the stream's order.",
+      {{"address"}, {"stream", py::none()}});
   def(m, "cudaMallocHost",
       [](std::size_t nbytes) {
         return new_address([=](void** address) { return cudaMallocHost(address, nbytes); });
@@ -142,13 +143,14 @@ void bind_memory(py::module_& m) {
         const CopyEnd end = copy_end(memory, "memory", false);
         return call([&] { return cudaHostUnregister(end.address); });
       },
-      "", {{"memory"}});
+      "End what cudaHostRegister began, for the same buffer or address.", {{"memory"}});
   def(m, "cudaStreamAttachMemAsync",
       [](const StreamRef& stream, py::handle address, std::size_t nbytes, unsigned flags) {
         void* const block = address_of(address, "address");
         return call([&] { return cudaStreamAttachMemAsync(stream.handle, block, nbytes, flags); });
       },
-      "", {{"stream"}, {"address"}, {"nbytes", 0}, {"flags", unsigned(cudaMemAttachSingle)}});
+      "Attach managed memory to a stream, with a cudaMemAttach... flag.",
+      {{"stream"}, {"address"}, {"nbytes", 0}, {"flags", unsigned(cudaMemAttachSingle)}});
   def(m, "cudaPointerGetAttributes", &pointer_attributes,
       "({'type', 'device', 'devicePointer', 'hostPointer'}, cudaError_t)", {{"address"}});
 
@@ -172,7 +174,7 @@ void bind_memory(py::module_& m) {
         void* const block = address_of(address, "address");
         return call([=] { return cudaIpcCloseMemHandle(block); });
       },
-      "", {{"address"}});
+      "Close memory that cudaIpcOpenMemHandle opened.", {{"address"}});
   def(m, "cudaIpcGetEventHandle",
       [](const Event& event) {
         return new_ipc_handle<cudaIpcEventHandle_t>([&](cudaIpcEventHandle_t* handle) {

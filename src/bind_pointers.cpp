@@ -147,9 +147,11 @@ void bind_allocators(py::module_& m) {
   method(c, "last_status", [](const Allocation& self) { return self.last; });
 
   const auto buffer = py::custom_type_setup(&export_buffer<Allocation, &allocation_array>);
-  py::class_<HostAllocation, Allocation> host(m, "HostAllocator", buffer);
-  py::class_<PinnedAllocation, Allocation> pinned(m, "PagelockedAllocator", buffer);
-  py::class_<DeviceSideAllocation, Allocation> device(m, "DeviceAllocator");
+  py::class_<HostAllocation, Allocation> host(m, "HostAllocator", "Owner of host memory.", buffer);
+  py::class_<PinnedAllocation, Allocation> pinned(m, "PagelockedAllocator",
+                                                  "Owner of page-locked memory.", buffer);
+  py::class_<DeviceSideAllocation, Allocation> device(m, "DeviceAllocator",
+                                                      "Owner of device memory.");
   typed_init(host, &no_allocation<HostAllocation, MemoryKind::host>);
   typed_init(pinned, &no_allocation<PinnedAllocation, MemoryKind::pinned>);
   typed_init(device, &no_allocation<DeviceSideAllocation, MemoryKind::device>);
