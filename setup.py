@@ -26,7 +26,16 @@ HERE = Path(__file__).resolve().parent
 CORE_SOURCES = sorted(str(p.relative_to(HERE)) for p in (HERE / "src").glob("*.cpp"))
 MACHINE_SOURCES = sorted(str(p.relative_to(HERE)) for p in (HERE / "src" / "host").glob("*.cpp"))
 MACHINE = "PyGPU.libPyGPU_host"
-COMPILE = ["-std=c++17", "-O2", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow"]
+COMPILE = [
+    "-std=c++17",
+    "-O2",
+    "-g0",
+    "-fvisibility=hidden",
+    "-Wno-attributes",
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+]
 LINK = ["-Wl,-s", "-Wl,--as-needed"]
 
 

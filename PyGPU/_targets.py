@@ -81,7 +81,7 @@ def _explicit(target: str) -> ModuleType:
 
 def _first_usable() -> "tuple[ModuleType, dict[str, str]]":
     """The first built target with a device (host always has one), and why those before it fail."""
-    refused: "dict[str, str]" = {}
+    refused: dict[str, str] = {}
     for target in TARGETS:
         why = why_no_device(target) if is_built(target) else "not built"
         if why is None:

@@ -3,6 +3,7 @@
 // own axis order and direction. An ndarray that already looks like the image is used as it is.
 #include <cstring>
 
+#include "PyGPU/copy_plan.h"
 #include "gpuarray.h"
 
 namespace PyGPU::python {

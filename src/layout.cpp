@@ -28,15 +28,6 @@ Axes packed_strides(const Axes& shape, std::size_t itemsize, Order order) {
   return strides;
 }
 
-// Axis numbers, those of larger stride first; equal strides keep their order.
-std::vector<int> by_falling_stride(const Axes& strides) {
-  std::vector<int> axes(std::size_t(strides.size()));
-  std::iota(axes.begin(), axes.end(), 0);
-  std::stable_sort(axes.begin(), axes.end(),
-                   [&](int a, int b) { return std::abs(strides[a]) > std::abs(strides[b]); });
-  return axes;
-}
-
 // Python's slice arithmetic: first index and number of elements.
 std::pair<Index, Index> resolve(const IndexItem& item, Index length) {
   const bool down = item.step < 0;
@@ -57,6 +48,14 @@ std::pair<Index, Index> resolve(const IndexItem& item, Index length) {
 
 bool Axes::operator==(const Axes& other) const {
   return size_ == other.size_ && std::equal(begin(), end(), other.begin());
+}
+
+std::vector<int> Axes::by_falling_size() const {
+  std::vector<int> positions(static_cast<std::size_t>(size_));
+  std::iota(positions.begin(), positions.end(), 0);
+  std::stable_sort(positions.begin(), positions.end(),
+                   [&](int a, int b) { return std::abs(values_[a]) > std::abs(values_[b]); });
+  return positions;
 }
 
 void Axes::push_back(Index value) {
@@ -276,7 +275,7 @@ Layout Layout::packed(std::size_t itemsize) const {
   if (f_contiguous()) return Layout(shape_, itemsize, Order::f);
   Axes strides = shape_;
   Index step = Index(itemsize);
-  const std::vector<int> axes = by_falling_stride(strides_);
+  const std::vector<int> axes = strides_.by_falling_size();
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     strides[*axis] = step;
     step *= shape_[*axis];
@@ -287,7 +286,7 @@ Layout Layout::packed(std::size_t itemsize) const {
 View Layout::image() const {
   Axes strides = shape_;
   Index step = Index(itemsize_), offset = 0;
-  const std::vector<int> axes = by_falling_stride(strides_);
+  const std::vector<int> axes = strides_.by_falling_size();
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     const bool down = strides_[*axis] < 0;
     if (down) offset += step * (shape_[*axis] - 1);
@@ -309,7 +308,7 @@ View Layout::canonical() const {
   Axes shape, strides;
   Index offset = 0;
   if (size_ == 0) return {Layout({0}, itemsize_), 0};
-  for (int axis : by_falling_stride(strides_)) {
+  for (int axis : strides_.by_falling_size()) {
     Index stride = strides_[axis];
     if (shape_[axis] == 1) continue;
     if (stride < 0) {
@@ -326,65 +325,6 @@ View Layout::canonical() const {
     }
   }
   return {Layout(shape, strides, itemsize_), offset};
-}
-
-std::size_t CopyPlan::calls() const {
-  std::size_t count = 1;
-  for (Index length : loop_shape) count *= std::size_t(length);
-  return count;
-}
-
-CopyPlan plan_copy(const Layout& dst, const Layout& src) {
-  if (dst.shape() != src.shape())
-    invalid("cannot copy shape " + src.shape().text() + " to shape " + dst.shape().text());
-  // Axes from the outermost of dst to its innermost, all going up in dst, neighbours merged where
-  // both layouts allow.
-  CopyPlan plan;
-  Axes shape, to, from;
-  for (int axis : by_falling_stride(dst.strides())) {
-    const Index length = dst.shape()[axis];
-    if (length == 1) continue;
-    Index d = dst.strides()[axis], s = src.strides()[axis];
-    if (d < 0) {
-      plan.dst_offset += d * (length - 1);
-      plan.src_offset += s * (length - 1);
-      d = -d, s = -s;
-    }
-    const int last = shape.size() - 1;
-    if (last >= 0 && to[last] == d * length && from[last] == s * length) {
-      shape[last] *= length;
-      to[last] = d;
-      from[last] = s;
-    } else {
-      shape.push_back(length);
-      to.push_back(d);
-      from.push_back(s);
-    }
-  }
-  int axes = shape.size();
-  plan.width = dst.itemsize();
-  if (axes > 0 && to[axes - 1] == Index(plan.width) && from[axes - 1] == Index(plan.width)) {
-    plan.width *= std::size_t(shape[--axes]);
-  }
-  // The longest remaining axis that pitched copies can take becomes the rows.
-  int rows = -1;
-  for (int axis = 0; axis < axes; ++axis) {
-    const bool pitched = to[axis] >= Index(plan.width) && from[axis] >= Index(plan.width);
-    if (pitched && (rows < 0 || shape[axis] > shape[rows])) rows = axis;
-  }
-  plan.dst_pitch = plan.src_pitch = Index(plan.width);
-  for (int axis = 0; axis < axes; ++axis) {
-    if (axis == rows) {
-      plan.rows = std::size_t(shape[axis]);
-      plan.dst_pitch = to[axis];
-      plan.src_pitch = from[axis];
-    } else {
-      plan.loop_shape.push_back(shape[axis]);
-      plan.loop_dst.push_back(to[axis]);
-      plan.loop_src.push_back(from[axis]);
-    }
-  }
-  return plan;
 }
 
 }  // namespace PyGPU

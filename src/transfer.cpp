@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "PyGPU/copy_plan.h"
 #include "PyGPU/memory.h"
 
 namespace PyGPU {

@@ -41,6 +41,8 @@ class Axes {
   bool operator!=(const Axes& other) const { return !(*this == other); }
 
   void push_back(Index value);
+  // Positions, those of larger absolute value first; equal ones keep their order.
+  std::vector<int> by_falling_size() const;
   std::string text() const;  // "(2, 3)"
 
  private:
@@ -118,17 +120,5 @@ struct View {
   Layout layout;
   Index offset;  // bytes from the old first element to the new one
 };
-
-// How to copy between two layouts of one shape by pitched copies. Each of them moves `rows` runs of
-// `width` bytes that lie `dst_pitch` and `src_pitch` apart; the remaining axes are looped over.
-struct CopyPlan {
-  Axes loop_shape, loop_dst, loop_src;
-  Index dst_offset = 0, src_offset = 0;
-  std::size_t width = 0, rows = 1;
-  Index dst_pitch = 0, src_pitch = 0;
-
-  std::size_t calls() const;  // pitched copies needed
-};
-CopyPlan plan_copy(const Layout& dst, const Layout& src);
 
 }  // namespace PyGPU

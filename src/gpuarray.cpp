@@ -1,0 +1,53 @@
+// Making GPUArrays: their dtypes, their memory, their views. See gpuarray.h.
+#include "gpuarray.h"
+
+namespace PyGPU::python {
+
+py::object dtype_of(const py::object& any) {
+  constexpr std::uint64_t has_object = 1;  // NPY_ITEM_HASOBJECT
+  const py::dtype dtype = py::dtype::from_args(any);
+  if (std::uint64_t(dtype.flags()) & has_object)
+    throw py::type_error("dtype " + py::repr(dtype).cast<std::string>() +
+                         " holds Python objects, which have no meaning on a device");
+  if (dtype.itemsize() > 0) return dtype;
+  // 'S', 'U' and 'V' without a length: NumPy's arrays of them have items of one character.
+  return py::module_::import("numpy").attr("empty")(0, dtype).attr("dtype");
+}
+
+Axes shape_with_subarray(Axes shape, py::object& dtype) {
+  while (py::reinterpret_borrow<py::dtype>(dtype).kind() == 'V' &&
+         !dtype.attr("subdtype").is_none()) {
+    const py::tuple parts = dtype.attr("subdtype");
+    dtype = parts[0];
+    for (Index length : axes_of(parts[1], "dtype")) shape.push_back(length);
+  }
+  return shape;
+}
+
+std::size_t itemsize_of(const py::object& dtype) {
+  return std::size_t(py::reinterpret_borrow<py::dtype>(dtype).itemsize());
+}
+
+GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator) {
+  // Strides of the caller's may leave gaps or run backwards: take all that they reach.
+  const auto [low, high] = layout.extent();
+  const auto nbytes = std::size_t(high - low);
+  GPUArray array{{}, dtype, allocator, py::none(), {}};
+  if (nbytes == 0) {
+    array.core = Array::borrow(layout, nullptr);
+  } else if (allocator.is_none()) {
+    array.core = Array::empty(Layout({high - low}, 1)).view(layout, -low);
+  } else {
+    array.gpudata = allocator(nbytes);
+    char* const start = static_cast<char*>(address_of(array.gpudata, "allocator's result"));
+    array.core = Array::borrow(layout, start - low);
+  }
+  return array;
+}
+
+GPUArray view_of(const py::object& self, const Layout& layout, Index offset) {
+  const auto& array = self.cast<const GPUArray&>();
+  return {array.core.view(layout, offset), array.dtype, array.allocator, self, {}};
+}
+
+}  // namespace PyGPU::python
