@@ -31,7 +31,6 @@ COMPILE = [
     "-O2",
     "-g0",
     "-fvisibility=hidden",
-    "-Wno-attributes",
     "-Wall",
     "-Wextra",
     "-Wshadow",
