@@ -1,4 +1,6 @@
 // Python's index expressions as the layout's index items.
+#include <cstring>
+
 #include "gpuarray.h"
 
 namespace PyGPU::python {
@@ -34,7 +36,9 @@ IndexItem index_item(PyObject* object) {
   // Arrays have the index slot too, but select by their elements, which views cannot do.
   const bool is_array =
       py::isinstance<py::array>(object) && py::reinterpret_borrow<py::array>(object).ndim() > 0;
-  if (!PyIndex_Check(object) || is_array) not_an_index(object);
+  // Older NumPys let their bools pass for 0 and 1; they are masks.
+  const bool is_mask = std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) == 0;
+  if (!PyIndex_Check(object) || is_array || is_mask) not_an_index(object);
   IndexItem item{IndexItem::Kind::integer};
   try {
     item.start = whole_number(object);
