@@ -103,6 +103,14 @@ void download(const GPUArray& gpu, void* start, const StreamRef* stream) {
   stream ? gpu.core.download_async(start, *stream) : gpu.core.download(start);
 }
 
+// New memory on the device of `array`, which need not be the current one.
+GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
+                          const py::object& allocator) {
+  if (!array.core.address()) return new_array(layout, array.dtype, allocator);
+  const DeviceGuard guard = use_device(array.core.device());
+  return new_array(layout, array.dtype, allocator);
+}
+
 // Wait for what was put on a stream; a null `stream` means that the work was done in the call.
 void finish(const StreamRef* stream) {
   if (!stream) return;
@@ -139,7 +147,7 @@ GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const Stream
   GPUArray ordered = source;
   if (!source.layout().c_contiguous()) {
     const Layout packed(source.layout().shape(), source.layout().itemsize());
-    ordered = new_array(packed, source.dtype, py::none());
+    ordered = new_array_beside(source, packed, py::none());
     set_from_device(ordered, source, stream);
   }
   ordered.core = ordered.core.view(ordered.layout().reshape(shape, Order::c));
@@ -148,7 +156,7 @@ GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const Stream
 
 void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
   if (array.core.overlaps(source.core)) {
-    const GPUArray apart = new_array(source.layout().packed(), source.dtype, py::none());
+    const GPUArray apart = new_array_beside(source, source.layout().packed(), py::none());
     set_from_device(apart, source, stream);
     return set_from_device(array, apart, stream);
   }
@@ -192,7 +200,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
 }
 
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
-  GPUArray copy = new_array(array.layout().packed(), array.dtype, array.allocator);
+  GPUArray copy = new_array_beside(array, array.layout().packed(), array.allocator);
   set_from_device(copy, array, stream);
   return copy;
 }
