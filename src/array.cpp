@@ -10,11 +10,34 @@ namespace {
 template <class Work>
 void on_stream(const StreamRef& stream, const std::shared_ptr<Storage>& a,
                const std::shared_ptr<Storage>& b, Work work) {
+  const auto leave = [&] {
+    if (a) a->leave(stream);
+    if (b) b->leave(stream);
+  };
   if (a) a->enter(stream);
   if (b) b->enter(stream);
-  work();
-  if (a) a->leave(stream);
-  if (b) b->leave(stream);
+  try {
+    work();
+  } catch (...) {  // part of the work may be on the stream
+    leave();
+    throw;
+  }
+  leave();
+}
+
+// The device of memory that somebody else took.
+int device_of(const void* address) {
+  int count = 0;
+  cudaPointerAttributes attributes{};
+  const int current = current_device();
+  if (cudaGetDeviceCount(&count) || count < 2) return current;
+  if (cudaPointerGetAttributes(&attributes, address)) {
+    (void)cudaGetLastError();  // not known to the runtime: its use will say so
+    return current;
+  }
+  const bool on_device =
+      attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  return on_device ? attributes.device : current;
 }
 
 }  // namespace
@@ -34,7 +57,7 @@ Array Array::borrow(const Layout& layout, void* address) {
   array.layout_ = layout;
   if (layout.nbytes() == 0) return array;
   array.data_ = static_cast<char*>(address);
-  array.device_ = current_device();
+  array.device_ = device_of(address);
   return array;
 }
 
@@ -73,22 +96,23 @@ void Array::copy_from(const Array& src, const StreamRef& stream) const {
   src.require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  if (device_ != src.device_) return copy_from(src.on_device(device_), stream);
+  if (device_ != src.device_) return copy_from(src.on_device(device_, stream), stream);
   on_stream(stream, storage_, src.storage_, [&] {
     check("cudaMemcpy2DAsync",
           copy_elements(data_, layout_, src.data_, src.layout_, stream.handle));
   });
 }
 
-Array Array::on_device(int device) const {
-  const Array source = layout_.dense() ? *this : pack();
+Array Array::on_device(int device, const StreamRef& stream) const {
+  const Array source = layout_.dense() ? *this : pack(stream);
   const View image = layout_.image();
   const DeviceGuard guard = use_device(device);
   const Array there = empty(image.layout).view(image.layout, image.offset);
-  // Each device has a null stream of its own; a blocking copy between waits for all of both.
+  // Each device has a null stream of its own; the copy between waits for this side's work.
   {
     const DeviceGuard source_guard = use_device(device_);
     check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
+    if (stream.handle) check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
   }
   check("cudaMemcpyPeer", cudaMemcpyPeer(there.dense_start(), device, source.dense_start(), device_,
                                          layout_.nbytes()));

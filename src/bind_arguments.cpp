@@ -11,6 +11,15 @@ namespace {
                        py::repr(py::type::of(got)).cast<std::string>());
 }
 
+py::object attribute_or_null(py::handle object, const char* name) {
+  auto found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
+  if (!found) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+    PyErr_Clear();
+  }
+  return found;
+}
+
 void* address_of_int(py::handle number, const char* argument) {
   if (PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT) == 1)
     throw py::value_error(std::string(argument) + ": an address cannot be negative, got " +
@@ -34,8 +43,9 @@ std::string hex(const void* address) {
 
 void* address_of(py::handle object, const char* argument) {
   if (PyLong_Check(object.ptr())) return address_of_int(object, argument);
-  if (py::hasattr(object, "__cuda_array_interface__")) {
-    const py::dict interface = object.attr("__cuda_array_interface__");
+  // Only a missing attribute is no answer; the refusal of a freed array must be heard.
+  if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {
+    const py::dict interface = found;
     return address_of_int(py::tuple(interface["data"])[0], argument);
   }
   if (PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object)) {

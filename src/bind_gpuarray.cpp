@@ -225,6 +225,7 @@ void bind_helpers(py::module_& m) {
         if (!self.storage->alive())
           throw DeviceError("DeviceAllocation.free",
                             {cudaErrorInvalidValue, "the memory was freed before"});
+        py::gil_scoped_release release;
         check("cudaFree", self.storage->free());
       },
       "Free the memory now. The arrays that use it must not be used again.");

@@ -21,15 +21,15 @@ struct Allocation {
       return last = {cudaErrorMemoryAllocation,
                      std::to_string(elements) + " elements were asked for"};
     auto taken = std::make_shared<Memory>();
-    {
+    const Status status = [&] {  // members change with the GIL held
       py::gil_scoped_release release;
-      last = take_memory(*taken, kind, nbytes);
-    }
-    if (!last.failed()) {
+      return take_memory(*taken, kind, nbytes);
+    }();
+    if (!status.failed()) {
       memory = std::move(taken);
       count = elements;
     }
-    return last;
+    return last = status;
   }
 
   // Pointers and arrays that still use the memory keep it.

@@ -9,7 +9,9 @@ std::string handle_repr(const char* what, const void* handle) {
 }
 
 cudaStream_t as_handle(py::handle number) {
-  return reinterpret_cast<cudaStream_t>(address_of(number, "stream"));
+  void* const handle = address_of(number, "stream");
+  if (reinterpret_cast<std::uintptr_t>(handle) == 1) return cudaStreamLegacy;  // on every target
+  return reinterpret_cast<cudaStream_t>(handle);
 }
 
 }  // namespace

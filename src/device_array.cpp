@@ -56,12 +56,24 @@ Pointer DeviceArray::host_data() const {
   return {host_, dtype_, std::size_t(layout_.size()), true, host_owner_, read_only_};
 }
 
+Status DeviceArray::last_status() const {
+  std::lock_guard<std::mutex> hold(lock_);
+  return last_;
+}
+
+bool DeviceArray::allocated() const {
+  std::lock_guard<std::mutex> hold(lock_);
+  return device_address() != nullptr || layout_.nbytes() == 0;
+}
+
 Pointer DeviceArray::device_data() const {
+  std::lock_guard<std::mutex> hold(lock_);
   return {device_address(), dtype_, std::size_t(layout_.size()), false,
           device_memory_ ? device_memory_ : borrowed_device_.owner};
 }
 
 Status DeviceArray::allocate() {
+  std::lock_guard<std::mutex> hold(lock_);
   if (device_address()) return last_ = Status();
   auto memory = std::make_shared<Memory>();
   last_ = take_memory(*memory, MemoryKind::device, layout_.nbytes());
@@ -70,6 +82,7 @@ Status DeviceArray::allocate() {
 }
 
 Status DeviceArray::copy(const char* call, bool up) {
+  std::lock_guard<std::mutex> hold(lock_);
   const std::size_t nbytes = layout_.nbytes();
   if (nbytes == 0) return last_ = Status();
   const std::string who = std::string(call) + "(): ";

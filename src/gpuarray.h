@@ -25,7 +25,8 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
 // A view of `self`, which stays alive with it.
 GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0);
 
-// Copy between host and device, whatever the layouts of both. `stream` null: blocking.
+// Copies, whatever the layouts of both sides. `stream` null: those with a host side block, those
+// between arrays are queued on the null stream.
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream);
 // `source` in the shape of `array`, reshaped with a warning, or a ValueError.
 GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream);

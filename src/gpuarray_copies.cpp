@@ -18,6 +18,13 @@ py::object numpy() {
   return module;
 }
 
+// Wait for what was put on a stream; a null `stream` means that the work was done in the call.
+void finish(const StreamRef* stream) {
+  if (!stream) return;
+  py::gil_scoped_release release;
+  check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
+}
+
 // Host memory in the shape of an image.
 struct Image {
   py::array array;  // the elements, as NumPy sees them
@@ -37,7 +44,10 @@ Image new_image(const GPUArray& gpu, bool pagelocked) {
   const View image = gpu.layout().image();
   if (pagelocked) {
     auto memory = std::make_unique<Memory>();
-    check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
+    {
+      py::gil_scoped_release release;
+      check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
+    }
     void* const start = memory->get().address;
     const py::capsule owner(memory.release(),
                             [](void* block) { delete static_cast<Memory*>(block); });
@@ -111,13 +121,6 @@ GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
   return new_array(layout, array.dtype, allocator);
 }
 
-// Wait for what was put on a stream; a null `stream` means that the work was done in the call.
-void finish(const StreamRef* stream) {
-  if (!stream) return;
-  py::gil_scoped_release release;
-  check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
-}
-
 // More pitched copies than this cost more than a way round through the host.
 constexpr std::size_t most_calls = 256;
 
@@ -132,6 +135,7 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   const Image packed = new_image(array, false);
   numpy().attr("copyto")(packed.array, host);
   upload(array, packed.start, stream);
+  finish(stream);  // before the copy on the way goes
 }
 
 GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
@@ -163,7 +167,8 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   if (plan_copy(array.layout(), source.layout()).calls() > most_calls) {
     const py::object host = get_to_host(source, py::none(), false, stream);
     finish(stream);
-    return set_from_host(array, host, stream);
+    set_from_host(array, host, stream);
+    return finish(stream);
   }
   py::gil_scoped_release release;
   array.core.copy_from(source.core, stream ? *stream : StreamRef{});

@@ -63,11 +63,12 @@ void give_back_pool(int device) {
   (void)cudaGetLastError();
 }
 
-// Does the stream run beside the null stream, neither waiting for the other?
-bool is_apart(cudaStream_t stream) {
+// Does the stream run beside the null stream of `device`, neither waiting for the other?
+bool is_apart(const StreamRef& stream, int device) {
   unsigned flags = 0;
-  if (!stream) return false;
-  check("cudaStreamGetFlags", cudaStreamGetFlags(stream, &flags));
+  if (!stream.handle) return false;
+  if (stream.owner && stream.owner->device() != device) return true;
+  check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
   return flags & cudaStreamNonBlocking;
 }
 
@@ -84,8 +85,9 @@ cudaError_t MemoryTraits::release(Handle block) {
     case MemoryKind::host: std::free(block.address); break;
     case MemoryKind::pinned: return ours ? cudaFreeHost(block.address) : cudaSuccess;
     case MemoryKind::device: return ours ? cudaFree(block.address) : cudaSuccess;
-    case MemoryKind::pooled:
-      return ours ? cudaFreeAsync(block.address, cudaStream_t()) : cudaSuccess;
+    case MemoryKind::pooled:  // in the order of its own device's null stream
+      if (!ours) return cudaSuccess;
+      return on_device(block.device, [&] { return cudaFreeAsync(block.address, cudaStream_t()); });
   }
   return cudaSuccess;
 }
@@ -111,7 +113,8 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes) {
   const int device = current_device();
   const MemoryKind kind = has_pool(device) ? MemoryKind::pooled : MemoryKind::device;
   const std::shared_ptr<Storage> storage(new Storage, [](Storage* last) {
-    if (last->alive() && !forked()) (void)last->join_streams();
+    if (last->alive() && !forked())
+      if (const cudaError_t error = last->join_streams()) report_failed_release("memory", error);
     delete last;
   });
   Status status = take_memory(storage->memory_, kind, nbytes);
@@ -137,38 +140,46 @@ bool Storage::alive() const {
 }
 
 void Storage::enter(const StreamRef& stream) {
-  if (memory_.get().kind != MemoryKind::pooled || !is_apart(stream.handle)) return;
+  if (memory_.get().kind != MemoryKind::pooled || !is_apart(stream, device())) return;
   std::lock_guard<std::mutex> hold(lock_);
   for (const StreamRef& known : used_on_)
-    if (known.handle == stream.handle) return;
-  check("cudaStreamWaitEvent", order_after(stream.handle, cudaStream_t()));
+    if (known.owner == stream.owner) return;
+  check("cudaStreamWaitEvent", order_after(stream.handle, cudaStream_t(), device()));
   if (stream.owner) used_on_.push_back(stream);
 }
 
 void Storage::leave(const StreamRef& stream) {
   // Nobody promises that a foreign stream still exists when the memory is freed: the null stream
   // waits for it now.
-  if (memory_.get().kind == MemoryKind::pooled && !stream.owner && is_apart(stream.handle))
-    check("cudaStreamWaitEvent", order_after(cudaStream_t(), stream.handle));
+  const bool foreign = !stream.owner && memory_.get().kind == MemoryKind::pooled;
+  if (!foreign || !is_apart(stream, device())) return;
+  if (order_after(cudaStream_t(), stream.handle, device()))  // a stream of another device
+    check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
 }
 
+// The null stream of the memory's device waits for all that used it.
 cudaError_t Storage::join_streams() {
   std::lock_guard<std::mutex> hold(lock_);
-  cudaError_t worst = cudaSuccess;
-  for (const StreamRef& stream : used_on_) {
-    // A stream that was destroyed early may have work left, and cannot be waited for by itself.
-    const bool destroyed = stream.owner->get() != stream.handle;
-    const cudaError_t error =
-        destroyed ? cudaDeviceSynchronize() : order_after(cudaStream_t(), stream.handle);
-    if (error) worst = error;
-  }
+  const cudaError_t outcome = on_device(device(), [this] {
+    cudaError_t worst = cudaSuccess;
+    for (const StreamRef& stream : used_on_) {
+      // A stream that was destroyed early may have work left, and cannot be waited for by itself.
+      const bool destroyed = stream.owner->get() != stream.handle;
+      const cudaError_t error =
+          destroyed ? cudaDeviceSynchronize()
+                    : order_after(cudaStream_t(), stream.handle, stream.owner->device());
+      if (error) worst = error;
+    }
+    return worst;
+  });
   used_on_.clear();
-  return worst;
+  return outcome;
 }
 
 Status Storage::free() {
-  (void)join_streams();
-  return memory_.reset();
+  const cudaError_t joined = join_streams();
+  const cudaError_t freed = memory_.reset();
+  return joined ? joined : freed;
 }
 
 }  // namespace PyGPU

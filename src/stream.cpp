@@ -2,6 +2,7 @@
 #include "PyGPU/stream.h"
 
 #include <atomic>
+#include <optional>
 
 namespace PyGPU {
 namespace {
@@ -85,11 +86,13 @@ Event::Event(const cudaIpcEventHandle_t& shared) {
   });
 }
 
-cudaError_t order_after(cudaStream_t later, cudaStream_t earlier) {
-  const Event mark(cudaEventDisableTiming);
-  if (mark.status.failed()) return mark.status.code;
-  if (const cudaError_t error = cudaEventRecord(mark.get(), earlier)) return error;
-  return cudaStreamWaitEvent(later, mark.get(), 0);
+cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device) {
+  std::optional<Event> mark;  // an event belongs to the device of the stream that it marks
+  const cudaError_t error = on_device(device, [&] {
+    mark.emplace(cudaEventDisableTiming);
+    return mark->status.failed() ? mark->status.code : cudaEventRecord(mark->get(), earlier);
+  });
+  return error ? error : cudaStreamWaitEvent(later, mark->get(), 0);
 }
 
 }  // namespace PyGPU

@@ -7,6 +7,8 @@
 // memory.
 #include "PyGPU/transfer.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -15,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -38,6 +41,11 @@ std::size_t threshold() {
     return PYGPU_HAVE_GPU ? std::size_t(8) << 20 : SIZE_MAX;
   }();
   return value;
+}
+
+unsigned usable_cores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? unsigned(CPU_COUNT(&set)) : 1;
 }
 
 struct Lane {
@@ -124,20 +132,38 @@ class Staging {
     return all[device];
   }
 
+  // Ready to run? Without page-locked memory to be had, plain copies have to do.
+  bool prepare(int device) {
+    std::lock_guard<std::mutex> turn(turn_);
+    if (epoch_ != device_epoch(device)) lanes_.clear();
+    epoch_ = device_epoch(device);
+    if (!lanes_.empty()) return true;
+    std::deque<Lane> lanes(std::clamp(usable_cores() / 2, 1u, most_lanes));
+    for (Lane& lane : lanes) {
+      if (lane.prepare().failed()) {
+        (void)cudaGetLastError();
+        return false;
+      }
+    }
+    lanes_.swap(lanes);
+    return true;
+  }
+
   Status run(Job& job, void (Job::*work)(Lane&), int device) {
     std::lock_guard<std::mutex> turn(turn_);
-    const Status ready = prepare(device);
-    if (ready.failed()) return ready;
     const std::size_t pieces = (job.nbytes + job.piece_bytes - 1) / job.piece_bytes;
     const std::size_t count = std::min(lanes_.size(), pieces);
     for (std::size_t i = 0; i < count; ++i)  // after all that the null stream waits for
-      if (const cudaError_t error = order_after(lanes_[i].stream.get(), cudaStream_t()))
+      if (const cudaError_t error = order_after(lanes_[i].stream.get(), cudaStream_t(), device))
         return error;
     std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < count; ++i) {
-      threads.emplace_back([&job, work, device, &lane = lanes_[i]] {
-        if (job.good(cudaSetDevice(device))) (job.*work)(lane);
-      });
+    try {
+      for (std::size_t i = 1; i < count; ++i) {
+        threads.emplace_back([&job, work, device, &lane = lanes_[i]] {
+          if (job.good(cudaSetDevice(device))) (job.*work)(lane);
+        });
+      }
+    } catch (const std::system_error&) {  // no more threads to be had: do with those there are
     }
     (job.*work)(lanes_[0]);
     for (std::thread& thread : threads) thread.join();
@@ -145,20 +171,6 @@ class Staging {
   }
 
  private:
-  Status prepare(int device) {
-    if (epoch_ != device_epoch(device)) lanes_.clear();
-    epoch_ = device_epoch(device);
-    if (!lanes_.empty()) return {};
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    std::deque<Lane> lanes(std::clamp(cores / 2, 1u, most_lanes));
-    for (Lane& lane : lanes) {
-      const Status status = lane.prepare();
-      if (status.failed()) return status;
-    }
-    lanes_.swap(lanes);
-    return {};
-  }
-
   std::mutex turn_;
   std::deque<Lane> lanes_;
   unsigned epoch_ = 0;
@@ -175,16 +187,22 @@ bool is_pageable(const void* host) {
   return attributes.type == cudaMemoryTypeUnregistered;
 }
 
+Status plain_copy(void* device, const void* host, std::size_t nbytes, bool up) {
+  return up ? cudaMemcpy(device, host, nbytes, cudaMemcpyHostToDevice)
+            : cudaMemcpy(const_cast<void*>(host), device, nbytes, cudaMemcpyDeviceToHost);
+}
+
 Status transfer(void* device, const void* host, std::size_t nbytes, bool up) {
   if (!enter_runtime()) return forked_status();
   if (nbytes >= threshold() && is_pageable(host)) {
     int current = 0;
     if (const cudaError_t error = cudaGetDevice(&current)) return error;
+    Staging& staging = Staging::of(current);
+    if (!staging.prepare(current)) return plain_copy(device, host, nbytes, up);
     Job job{static_cast<char*>(device), static_cast<char*>(const_cast<void*>(host)), nbytes};
-    return Staging::of(current).run(job, up ? &Job::upload : &Job::download, current);
+    return staging.run(job, up ? &Job::upload : &Job::download, current);
   }
-  return up ? cudaMemcpy(device, host, nbytes, cudaMemcpyHostToDevice)
-            : cudaMemcpy(const_cast<void*>(host), device, nbytes, cudaMemcpyDeviceToHost);
+  return plain_copy(device, host, nbytes, up);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ class Array {
   void copy_from(const Array& src, const StreamRef& stream = {}) const;
   // A packed copy in the layout's image.
   Array pack(const StreamRef& stream = {}) const;
-  // The same on another device. Blocking.
-  Array on_device(int device) const;
+  // The same on another device, after the work on `stream`. Blocking.
+  Array on_device(int device, const StreamRef& stream) const;
 
   // To and from host memory that holds the layout's image, linear. Blocking.
   void upload(const void* image) const;

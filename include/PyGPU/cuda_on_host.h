@@ -21,9 +21,6 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
-#ifndef __restrict__
-#define __restrict__ __restrict
-#endif
 
 #define PYGPU_LAUNCH(kernel, grid, block, shared, stream)                                      \
   ::PyGPU::host::launch([](auto&... arguments) { kernel(arguments...); }, grid, block, shared, \
@@ -88,7 +85,7 @@ struct Launch {
 
  private:
   template <class Packed>
-  static void run_threads(void* context) {
+  static void run_threads(void* context) noexcept {  // an exception has nowhere to go
     const auto& packed = *static_cast<const Packed*>(context);
     while (next_thread()) {
       auto arguments = packed.second;  // a kernel owns its parameters
@@ -145,13 +142,12 @@ T atomicCAS(T* address, typename PyGPUSame<T>::type expected,
       address, [=](T old) -> T { return old == expected ? replacement : old; });
 }
 
-inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
-inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-inline float sinpif(float x) {
-  return std::sin(static_cast<float>(M_PI) * std::remainder(x, 2.0f));
+// With C's linkage and noexcept, as newer C libraries declare some of them too.
+extern "C" {
+inline float rsqrtf(float x) noexcept { return 1.0f / std::sqrt(x); }
+inline double rsqrt(double x) noexcept { return 1.0 / std::sqrt(x); }
+inline float sinpif(float x) noexcept { return std::sin(float(M_PI) * std::remainder(x, 2.0f)); }
+inline double sinpi(double x) noexcept { return std::sin(M_PI * std::remainder(x, 2.0)); }
+inline float cospif(float x) noexcept { return std::cos(float(M_PI) * std::remainder(x, 2.0f)); }
+inline double cospi(double x) noexcept { return std::cos(M_PI * std::remainder(x, 2.0)); }
 }
-inline double sinpi(double x) { return std::sin(M_PI * std::remainder(x, 2.0)); }
-inline float cospif(float x) {
-  return std::cos(static_cast<float>(M_PI) * std::remainder(x, 2.0f));
-}
-inline double cospi(double x) { return std::cos(M_PI * std::remainder(x, 2.0)); }

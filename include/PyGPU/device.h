@@ -17,6 +17,19 @@ Status reset_device();
 unsigned device_epoch(int device);
 bool is_gone(int device, unsigned epoch);
 
+// Do work with `device` current; the answer is the work's error, or that of the switch. Never
+// throws.
+template <class Work>
+cudaError_t on_device(int device, Work work) {
+  int current = device;
+  if (const cudaError_t error = cudaGetDevice(&current)) return error;
+  if (current == device) return work();
+  if (const cudaError_t error = cudaSetDevice(device)) return error;
+  const cudaError_t outcome = work();
+  const cudaError_t back = cudaSetDevice(current);
+  return outcome ? outcome : back;
+}
+
 struct RestoreDevice {
   struct Handle {
     int device = -1;

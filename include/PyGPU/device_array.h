@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "layout.h"
 #include "memory.h"
@@ -28,9 +29,9 @@ class DeviceArray {
   const Layout& layout() const { return layout_; }
   Pointer host_data() const;
   Pointer device_data() const;
-  bool allocated() const { return device_address() != nullptr || layout_.nbytes() == 0; }
+  bool allocated() const;
   bool read_only() const { return read_only_; }
-  const Status& last_status() const { return last_; }
+  Status last_status() const;
 
  private:
   void* device_address() const;
@@ -44,6 +45,7 @@ class DeviceArray {
   std::shared_ptr<Memory> device_memory_;
   Pointer borrowed_device_;
   Status last_;
+  mutable std::mutex lock_;  // steps may be taken by several threads
 };
 
 }  // namespace PyGPU

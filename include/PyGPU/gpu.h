@@ -30,5 +30,6 @@
 #elif defined(PYGPU_TARGET_HIP)
 #include "vendor/hip.h"
 #else
+#include "cuda_on_host.h"
 #include "vendor/host.h"
 #endif

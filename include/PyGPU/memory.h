@@ -48,7 +48,6 @@ class Storage {
   static void on_shortage(std::function<void()> reclaim);
 
   void* address() const { return memory_.get().address; }
-  std::size_t nbytes() const { return memory_.get().nbytes; }
   int device() const { return memory_.get().device; }
   bool alive() const;
   // Around work that uses this memory on `stream`. Pooled memory is given and taken in the order of

@@ -62,7 +62,7 @@ struct StreamRef {
   std::shared_ptr<const Stream> owner;
 };
 
-// Work put on `later` from now on waits for what is on `earlier` now.
-cudaError_t order_after(cudaStream_t later, cudaStream_t earlier);
+// Work put on `later` from now on waits for what is on `earlier`, a stream of `device`, now.
+cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device);
 
 }  // namespace PyGPU

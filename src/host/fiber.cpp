@@ -25,23 +25,31 @@ __thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_t
 namespace PyGPU::host {
 namespace {
 
-constexpr std::size_t stack_bytes = 256 << 10;
-constexpr std::size_t guard_bytes = 4096;
+// As much as a GPU's thread may have of local memory, and some more. Only what is touched is real.
+constexpr std::size_t stack_bytes = 1 << 20;
+// Stacks are mapped many at a time: a process may have only so many mappings.
+constexpr std::size_t stacks_in_slab = 64;
+constexpr std::size_t slab_bytes = stacks_in_slab * stack_bytes;
 
 struct Fiber {
   ucontext_t context;
   uint3 thread_index;  // of the thread that waits here
-
-  static void* new_stack() {
-    void* stack = mmap(nullptr, stack_bytes + guard_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stack == MAP_FAILED || mprotect(stack, guard_bytes, PROT_NONE) != 0) {
-      std::fputs("PyGPU host: no memory for the stack of a waiting thread\n", stderr);
-      std::abort();
-    }
-    return stack;
-  }
 };
+
+struct Unmap {
+  void operator()(char* slab) const { munmap(slab, slab_bytes); }
+};
+using Slab = std::unique_ptr<char, Unmap>;
+
+Slab map_slab() {
+  void* slab = mmap(nullptr, slab_bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (slab == MAP_FAILED) {
+    std::fputs("PyGPU host: no memory for the stacks of waiting threads\n", stderr);
+    std::abort();
+  }
+  return Slab(static_cast<char*>(slab));
+}
 
 class Block {
  public:
@@ -85,7 +93,7 @@ class Block {
       all_.push_back(std::make_unique<Fiber>());
       fiber = all_.back().get();
       getcontext(&fiber->context);
-      fiber->context.uc_stack.ss_sp = static_cast<char*>(Fiber::new_stack()) + guard_bytes;
+      fiber->context.uc_stack.ss_sp = new_stack();
       fiber->context.uc_stack.ss_size = stack_bytes;
       fiber->context.uc_link = nullptr;
       makecontext(&fiber->context, reinterpret_cast<void (*)()>(&Block::enter), 0);
@@ -94,6 +102,12 @@ class Block {
       idle_.pop_back();
     }
     return fiber;
+  }
+
+  char* new_stack() {
+    const std::size_t used = (all_.size() - 1) % stacks_in_slab;
+    if (used == 0) slabs_.push_back(map_slab());
+    return slabs_.back().get() + used * stack_bytes;
   }
 
   // A fiber's life: run threads until none is left to start, step aside, be used again.
@@ -114,13 +128,13 @@ class Block {
   Fiber* running_ = nullptr;
   std::deque<Fiber*> waiting_, ready_;
   std::vector<Fiber*> idle_;
-  std::vector<std::unique_ptr<Fiber>> all_;  // stacks are kept for the thread's next block
+  std::vector<std::unique_ptr<Fiber>> all_;  // kept for the thread's next block
+  std::vector<Slab> slabs_;
 };
 
-// Never destroyed: a thread's fibers are few, and its stacks are the thread's to keep.
 Block& this_block() {
-  static thread_local Block* block = new Block;
-  return *block;
+  static thread_local Block block;
+  return block;
 }
 
 void Block::enter() { this_block().live(); }

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "PyGPU/cuda_on_host.h"
@@ -61,7 +62,10 @@ class Workers {
     const std::uint64_t chunk = std::max<std::uint64_t>(1, grid.count() / (8u * unsigned(cores)));
     {
       std::lock_guard<std::mutex> hold(lock_);
-      for (; started_ < cores - 1; ++started_) std::thread(&Workers::live, this).detach();
+      try {
+        for (; started_ < cores - 1; ++started_) std::thread(&Workers::live, this).detach();
+      } catch (const std::system_error&) {  // no more threads to be had: do with those there are
+      }
       grid_ = &grid;
       chunk_ = chunk;
       busy_ = started_;
@@ -113,6 +117,8 @@ using namespace PyGPU::host;
 cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
                            void (*threads)(void*), void* context) {
   return call([&] {
+    // A launch from inside a kernel; its threads' state is this thread's.
+    if (PyGPU_host_thread.count != 0) return cudaErrorNotSupported;
     if (const cudaError_t error = check(grid, block, shared_bytes)) return error;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     Grid work{grid, block, shared_bytes, threads, context};

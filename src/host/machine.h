@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <vector>
 
@@ -81,13 +82,18 @@ class Machine {
 
 int& current_device();
 
-// Every call goes through here: refuse a forked child, remember the thread's last error.
+// Every call goes through here: refuse a forked child, remember the thread's last error. The calls
+// have C's shape, so no exception may leave them.
 cudaError_t remember(cudaError_t error);
 bool forked();
 
 template <class Body>
 cudaError_t call(Body body) {
-  return remember(forked() ? cudaErrorInitializationError : body());
+  try {
+    return remember(forked() ? cudaErrorInitializationError : body());
+  } catch (const std::bad_alloc&) {
+    return remember(cudaErrorMemoryAllocation);
+  }
 }
 
 }  // namespace PyGPU::host

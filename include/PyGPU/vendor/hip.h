@@ -57,7 +57,6 @@
 #define cudaLimitPrintfFifoSize hipLimitPrintfFifoSize
 #define cudaLimitMallocHeapSize hipLimitMallocHeapSize
 #define cudaMemPoolAttrReleaseThreshold hipMemPoolAttrReleaseThreshold
-#define cudaMemPoolAttrReservedMemCurrent hipMemPoolAttrReservedMemCurrent
 #define cudaMemPoolAttrUsedMemCurrent hipMemPoolAttrUsedMemCurrent
 #define cudaGetErrorName hipGetErrorName
 #define cudaGetErrorString hipGetErrorString
@@ -108,7 +107,6 @@
 #define cudaFreeAsync hipFreeAsync
 #define cudaHostGetDevicePointer hipHostGetDevicePointer
 #define cudaHostGetFlags hipHostGetFlags
-#define cudaHostRegister hipHostRegister
 #define cudaHostUnregister hipHostUnregister
 #define cudaDeviceGetDefaultMemPool hipDeviceGetDefaultMemPool
 #define cudaMemPoolSetAttribute hipMemPoolSetAttribute
@@ -217,6 +215,12 @@ inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, i
   }
 }
 
+// HIP gives the bit of read-only registration another meaning.
+inline hipError_t cudaHostRegister(void* address, size_t nbytes, unsigned flags) {
+  if (flags & cudaHostRegisterReadOnly) return cudaErrorNotSupported;
+  return hipHostRegister(address, nbytes, flags);
+}
+
 using cudaLimit = hipLimit_t;
 constexpr cudaLimit cudaLimitStackSize = static_cast<hipLimit_t>(0);
 
@@ -252,6 +256,10 @@ inline hipError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, co
     return hipSuccess;
   }
 #if HIP_VERSION >= 60000000
+  if (error == hipSuccess && found.type == hipMemoryTypeUnregistered) {
+    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(address)};
+    return hipSuccess;
+  }
   const bool on_device = found.type == hipMemoryTypeDevice;
 #else
   const bool on_device = found.memoryType == hipMemoryTypeDevice;

@@ -13,7 +13,6 @@
 #define PYGPU_HAVE_GPU 0
 
 #define CUDART_VERSION 12080  // the CUDA that this vocabulary is modelled on
-#define CUDART_CB
 
 enum cudaError_t : int {
 #define PYGPU_ENUMERATOR(name, number) name = number,
@@ -47,11 +46,7 @@ enum cudaFuncCache {
   cudaFuncCachePreferEqual = 3
 };
 
-enum cudaMemPoolAttr {
-  cudaMemPoolAttrReleaseThreshold = 4,
-  cudaMemPoolAttrReservedMemCurrent = 5,
-  cudaMemPoolAttrUsedMemCurrent = 7
-};
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4, cudaMemPoolAttrUsedMemCurrent = 7 };
 
 enum : unsigned {
   cudaStreamDefault = 0,
@@ -264,5 +259,3 @@ inline cudaError_t device_uuid(char* bytes, int device) {
   return error;
 }
 }  // namespace PyGPU
-
-#include "../cuda_on_host.h"
