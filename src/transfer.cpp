@@ -38,7 +38,7 @@ std::size_t threshold() {
     const char* text = std::getenv("PYGPU_STAGING");
     const std::size_t asked = text ? std::strtoull(text, nullptr, 10) : 0;
     if (text) return asked ? asked : SIZE_MAX;
-    return PYGPU_HAVE_GPU ? std::size_t(8) << 20 : SIZE_MAX;
+    return PYGPU_HAVE_GPU ? std::size_t(16) << 20 : SIZE_MAX;
   }();
   return value;
 }
