@@ -11,6 +11,7 @@ import warnings as _warnings
 from PyGPU import _targets
 from PyGPU import errors as errors
 from PyGPU import gpuarray as gpuarray
+from PyGPU._as_pycuda import install_as_pycuda as install_as_pycuda
 from PyGPU._targets import HostFallbackWarning
 from PyGPU._targets import core as _core
 from PyGPU._typed import classes as _classes

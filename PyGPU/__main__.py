@@ -1,7 +1,13 @@
-"""``python -m PyGPU``: which targets are built, which one is used, why the others are not."""
+"""``python -m PyGPU``: which targets are built, which one is used, why the others are not.
+
+``python -m PyGPU run script.py args...`` runs a PyCUDA program as it is.
+"""
 
 import argparse
 import json
+import os
+import runpy
+import sys
 
 import PyGPU
 from PyGPU import _targets
@@ -56,14 +62,32 @@ def show(facts):
     print(f"libraries: {facts['libraries']}")
 
 
+def run(script, arguments):
+    """Run a program whose ``import pycuda`` means PyGPU."""
+    PyGPU.install_as_pycuda()
+    sys.argv = [script, *arguments]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    runpy.run_path(script, run_name="__main__")
+
+
 def main():
-    parser = argparse.ArgumentParser(prog="python -m PyGPU", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print the same as JSON")
-    facts = report()
-    if parser.parse_args().json:
-        print(json.dumps(facts, indent=2))
+    parser = argparse.ArgumentParser(
+        prog="python -m PyGPU",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    commands = parser.add_subparsers(dest="command", metavar="run")
+    program = commands.add_parser("run", help="run a PyCUDA program as it is")
+    program.add_argument("script")
+    program.add_argument("arguments", nargs=argparse.REMAINDER)
+    asked = parser.parse_args()
+    if asked.command == "run":
+        run(asked.script, asked.arguments)
+    elif asked.json:
+        print(json.dumps(report(), indent=2))
     else:
-        show(facts)
+        show(report())
 
 
 if __name__ == "__main__":

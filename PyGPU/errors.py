@@ -5,6 +5,7 @@ so either spelling catches them.
 """
 
 import builtins
+import struct
 
 from PyGPU._targets import core
 
@@ -22,6 +23,10 @@ class MemoryError(Error, builtins.MemoryError):
 
 class LogicError(Error):
     """The call was wrong: an invalid value, handle, address or state."""
+
+
+class ArgumentError(LogicError, struct.error, TypeError):
+    """An argument does not fit the kernel's parameter: its number, type, width or range."""
 
 
 class LaunchError(Error):
@@ -117,3 +122,4 @@ def check(result, call="device call"):
 
 
 core._set_exception_factory(exception_of)
+core._set_argument_classes(argument_error=ArgumentError)

@@ -83,7 +83,7 @@ void bind_device(py::module_& m) {
   def(m, "cudaSetDevice", [](int device) { return call([=] { return cudaSetDevice(device); }); },
       "Make a device the calling thread's own.", {{"device"}});
   def(
-      m, "cudaDeviceSynchronize", [] { return call([] { return cudaDeviceSynchronize(); }); },
+      m, "cudaDeviceSynchronize", [] { return call([] { return synchronize_device(); }); },
       "Wait until the device has done all its work.");
   def(
       m, "cudaDeviceReset",

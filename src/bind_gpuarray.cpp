@@ -4,12 +4,6 @@
 namespace PyGPU::python {
 namespace {
 
-// What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
-struct DeviceAllocation {
-  std::shared_ptr<Storage> storage;
-  std::uintptr_t address;
-};
-
 struct Flags {
   bool c_contiguous, f_contiguous;
 };

@@ -35,6 +35,20 @@ std::string status_repr(const Status& status) {
 
 }  // namespace
 
+void translate_exception(std::exception_ptr failure) noexcept {
+  try {
+    translate(failure);
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::bad_alloc& error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
 void bind_status(py::module_& m) {
   py::class_<Status> c(
       m, "cudaError_t",

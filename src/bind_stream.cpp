@@ -89,7 +89,12 @@ void bind_stream(py::module_& m) {
       "Destroy the stream now instead of with the object.", {{"stream"}});
   def(m, "cudaStreamSynchronize",
       [](const StreamRef& stream) {
-        return call([&] { return cudaStreamSynchronize(stream.handle); });
+        return call([&] {
+          int device = -1;
+          const cudaError_t error = cudaStreamSynchronize(stream.handle);
+          if (!error && !stream.handle && !cudaGetDevice(&device)) seen_idle(device, true);
+          return error;
+        });
       },
       "Wait until the stream has done its work.", {{"stream", py::none()}});
   def(m, "cudaStreamQuery",

@@ -3,6 +3,7 @@
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <structmember.h>
 
 #include <memory>
 #include <string>
@@ -28,6 +29,11 @@ void bind_copies(py::module_& m);
 void bind_pointers(py::module_& m);
 void bind_device_arrays(py::module_& m);
 void bind_gpuarray(py::module_& m);
+void bind_module(py::module_& m);
+void bind_function(py::module_& m);
+
+// Set Python's exception for a C++ one, where pybind11 does not do it.
+void translate_exception(std::exception_ptr failure) noexcept;
 
 const DType& dtype_named(const std::string& name);
 

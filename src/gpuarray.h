@@ -15,6 +15,12 @@ struct GPUArray {
   const Layout& layout() const { return core.layout(); }
 };
 
+// What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
+struct DeviceAllocation {
+  std::shared_ptr<Storage> storage;
+  std::uintptr_t address;
+};
+
 // numpy.dtype of anything that NumPy accepts; TypeError for Python objects.
 py::object dtype_of(const py::object& any);
 // As in NumPy: of a dtype with a shape of its own, the array takes over the shape.

@@ -109,9 +109,9 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   return {};
 }
 
-std::shared_ptr<Storage> Storage::take(std::size_t nbytes) {
+std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   const int device = current_device();
-  const MemoryKind kind = has_pool(device) ? MemoryKind::pooled : MemoryKind::device;
+  if (!has_pool(device)) kind = MemoryKind::device;
   const std::shared_ptr<Storage> storage(new Storage, [](Storage* last) {
     if (last->alive() && !forked())
       if (const cudaError_t error = last->join_streams()) report_failed_release("memory", error);

@@ -1,5 +1,5 @@
 // The extension module of one target: its table of contents.
-#include "bindings.h"
+#include "bind_packing.h"
 
 namespace PyGPU::python {
 namespace {
@@ -41,5 +41,8 @@ PYBIND11_MODULE(PYGPU_MODULE, m) {
   bind_pointers(m);
   bind_device_arrays(m);
   bind_gpuarray(m);
+  bind_module(m);
+  bind_packing(m);
+  bind_function(m);
   if (target == "hip") add_hip_names(m);
 }

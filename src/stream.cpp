@@ -9,7 +9,34 @@ namespace {
 
 std::atomic<unsigned> epochs[max_devices];
 
+struct Queued {
+  std::atomic<unsigned> on_null_stream{0}, elsewhere{0};
+};
+Queued queued[max_devices];
+
 }  // namespace
+
+unsigned count_launch(int device, bool on_null_stream) {
+  if (device < 0 || device >= max_devices) return ~0u;
+  Queued& counts = queued[device];
+  auto& count = on_null_stream ? counts.on_null_stream : counts.elsewhere;
+  return count.fetch_add(1, std::memory_order_relaxed) + 1 +
+         (on_null_stream ? counts.elsewhere : counts.on_null_stream)
+             .load(std::memory_order_relaxed);
+}
+
+void seen_idle(int device, bool null_stream_only) {
+  if (device < 0 || device >= max_devices) return;
+  queued[device].on_null_stream = 0;
+  if (!null_stream_only) queued[device].elsewhere = 0;
+}
+
+cudaError_t synchronize_device() {
+  int device = -1;
+  const cudaError_t error = cudaDeviceSynchronize();
+  if (!error && !cudaGetDevice(&device)) seen_idle(device, false);
+  return error;
+}
 
 unsigned device_epoch(int device) {
   return device >= 0 && device < max_devices ? epochs[device].load() : 0;

@@ -212,7 +212,10 @@ Status upload(void* device, const void* host, std::size_t nbytes) {
 }
 
 Status download(void* host, const void* device, std::size_t nbytes) {
-  return transfer(const_cast<void*>(device), host, nbytes, false);
+  const Status status = transfer(const_cast<void*>(device), host, nbytes, false);
+  int current = -1;
+  if (!status.failed() && nbytes && !cudaGetDevice(&current)) seen_idle(current, true);
+  return status;
 }
 
 Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const Layout& src_layout,

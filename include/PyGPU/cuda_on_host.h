@@ -69,6 +69,11 @@ inline bool next_thread() {
   return true;
 }
 
+template <class Body>
+void for_each_thread(Body body) {
+  while (next_thread()) body();
+}
+
 template <class Kernel>
 struct Launch {
   Kernel kernel;
@@ -80,7 +85,7 @@ struct Launch {
   cudaError_t operator()(Arguments... arguments) const {
     auto packed = std::make_pair(kernel, std::tuple<Arguments...>(arguments...));
     return cudaHostLaunch(grid, block, shared_bytes, stream, &run_threads<decltype(packed)>,
-                          &packed);
+                          &packed, "a kernel");
   }
 
  private:

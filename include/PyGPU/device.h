@@ -17,6 +17,14 @@ Status reset_device();
 unsigned device_epoch(int device);
 bool is_gone(int device, unsigned epoch);
 
+// How many launches may be queued on a device: those since it was last known to have done its work.
+// A launch waits only when its queue is full, at about a thousand.
+unsigned count_launch(int device, bool on_null_stream);
+// All work of the device is done, or all that the null stream waits for.
+void seen_idle(int device, bool null_stream_only);
+// cudaDeviceSynchronize, remembered.
+cudaError_t synchronize_device();
+
 // Do work with `device` current; the answer is the work's error, or that of the switch. Never
 // throws.
 template <class Work>

@@ -31,5 +31,5 @@
 #include "vendor/hip.h"
 #else
 #include "cuda_on_host.h"
-#include "vendor/host.h"
+#include "vendor/host_modules.h"
 #endif

@@ -40,10 +40,10 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 // Device memory of an array, shared by its views, freed with the last of them.
 class Storage {
  public:
-  // From the pool where the device has one, by cudaMalloc elsewhere. Out of memory: gives back what
+  // Of `kind`; pooled is plain device memory where there is no pool. Out of memory: gives back what
   // the pool holds, asks `reclaim` to drop garbage, tries once more, then throws DeviceError with
   // the state of the memory.
-  static std::shared_ptr<Storage> take(std::size_t nbytes);
+  static std::shared_ptr<Storage> take(std::size_t nbytes, MemoryKind kind = MemoryKind::pooled);
   // `reclaim` runs when memory is short; the bindings make it Python's garbage collector.
   static void on_shortage(std::function<void()> reclaim);
 

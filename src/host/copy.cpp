@@ -1,6 +1,7 @@
 // Copies and fills of the host machine.
 #include <cstring>
 
+#include "PyGPU/vendor/host_modules.h"
 #include "machine.h"
 
 namespace PyGPU::host {
@@ -74,6 +75,25 @@ cudaError_t copy_peer(void* dst, int dst_device, const void* src, int src_device
   return copy(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream);
 }
 
+// Rows of a pattern of 2 or 4 bytes.
+cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
+                      std::size_t width, std::size_t height, cudaStream_t stream) {
+  Machine& machine = Machine::get();
+  if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (width > SIZE_MAX / itemsize) return cudaErrorInvalidValue;
+  const std::size_t row_bytes = width * itemsize;
+  const bool aligned = (reinterpret_cast<std::uintptr_t>(address) | pitch) % itemsize == 0;
+  if (!aligned || (height > 1 && row_bytes > pitch)) return cudaErrorInvalidValue;
+  if (!machine.device_may_touch(address, span(pitch, row_bytes, height)))
+    return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < height; ++row) {
+    char* const first = static_cast<char*>(address) + row * pitch;
+    for (std::size_t i = 0; i < width; ++i) std::memcpy(first + i * itemsize, &value, itemsize);
+  }
+  return cudaSuccess;
+}
+
 cudaError_t fill_2d(void* address, std::size_t pitch, int value, std::size_t width,
                     std::size_t height, cudaStream_t stream) {
   Machine& machine = Machine::get();
@@ -137,4 +157,9 @@ cudaError_t cudaMemset2D(void* address, std::size_t pitch, int value, std::size_
 cudaError_t cudaMemset2DAsync(void* address, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
   return call([&] { return fill_2d(address, pitch, value, width, height, stream); });
+}
+
+cudaError_t cudaHostFill(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
+                         std::size_t width, std::size_t height, cudaStream_t stream) {
+  return call([&] { return fill_rows(address, pitch, value, itemsize, width, height, stream); });
 }

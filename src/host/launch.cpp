@@ -115,7 +115,7 @@ cudaError_t check(dim3 grid, dim3 block, std::size_t shared_bytes) {
 using namespace PyGPU::host;
 
 cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-                           void (*threads)(void*), void* context) {
+                           void (*threads)(void*), void* context, const char*) {
   return call([&] {
     // A launch from inside a kernel; its threads' state is this thread's.
     if (PyGPU_host_thread.count != 0) return cudaErrorNotSupported;
@@ -126,3 +126,5 @@ cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
     return cudaSuccess;
   });
 }
+
+const char* cudaHostLastReport() { return ""; }

@@ -59,6 +59,7 @@ class Machine {
   static constexpr std::size_t granularity = 512;
   static constexpr int max_threads_per_block = 1024;
   static constexpr std::size_t max_shared_bytes = 48 << 10;
+  static constexpr std::size_t max_shared_bytes_optin = 227 << 10;
 
   std::mutex lock;
   std::vector<Device> devices;

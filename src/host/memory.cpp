@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "PyGPU/vendor/host_modules.h"
 #include "machine.h"
 
 namespace PyGPU::host {
@@ -242,4 +243,19 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
   return call([&] { return pool ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaHostAddressRange(void** base, std::size_t* nbytes, const void* address) {
+  return call([&] {
+    if (!base || !nbytes) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const auto first = reinterpret_cast<std::uintptr_t>(address);
+    auto entry = machine.table.upper_bound(first);
+    if (!machine.find(address) || entry == machine.table.begin()) return cudaErrorInvalidValue;
+    --entry;
+    *base = reinterpret_cast<void*>(entry->first);
+    *nbytes = entry->second.span;
+    return cudaSuccess;
+  });
 }

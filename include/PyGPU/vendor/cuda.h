@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cuda_numbers.h"
+#include "cuda_modules.h"
 
 static_assert(CUDART_VERSION >= 11020, "PyGPU needs CUDA 11.2 or newer");
 

@@ -118,6 +118,28 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
+struct cudaExtent {
+  std::size_t width, height, depth;
+};
+struct cudaPos {
+  std::size_t x, y, z;
+};
+struct cudaPitchedPtr {
+  void* ptr;
+  std::size_t pitch, xsize, ysize;
+};
+using cudaArray_t = struct PyGPUHostArray*;
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+
 // name(arguments) -> error, under the symbol PyGPU_host_<name>
 #define PYGPU_HOST_CALL(name, ...)                  \
   extern "C" __attribute__((visibility("default"))) \
@@ -216,13 +238,16 @@ PYGPU_HOST_CALL(cudaIpcOpenEventHandle, cudaEvent_t* event, cudaIpcEventHandle_t
 // runs the block's threads one after another through the state in cuda_on_host.h, where users meet
 // it.
 PYGPU_HOST_CALL(cudaHostLaunch, dim3 grid, dim3 block, std::size_t shared_bytes,
-                cudaStream_t stream, void (*threads)(void*), void* context)
+                cudaStream_t stream, void (*threads)(void*), void* context, const char* kernel)
 
 #undef PYGPU_HOST_CALL
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorName(
     cudaError_t error) __asm__("PyGPU_host_cudaGetErrorName");
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorString(
     cudaError_t error) __asm__("PyGPU_host_cudaGetErrorString");
+// What the calling thread's last failed launch has to say; "" where there is nothing.
+extern "C" __attribute__((visibility("default"))) const char* cudaHostLastReport() __asm__(
+    "PyGPU_host_cudaHostLastReport");
 
 template <class T>
 cudaError_t cudaMalloc(T** address, std::size_t nbytes) {

@@ -1,0 +1,162 @@
+"""C's names of NumPy's types, and kernel arguments read from declarations."""
+
+import re
+import warnings
+
+import numpy as np
+
+_names = {}  # dtype -> its C name
+_dtypes = {}  # C name -> dtype
+_TEXTURE_NAMES = {
+    **{"f4": "fp_tex_float", "f8": "fp_tex_double"},
+    **{"c8": "fp_tex_cfloat", "c16": "fp_tex_cdouble"},
+}
+
+
+def _add(dtype, *names):
+    _names.setdefault(dtype, names[0])
+    for name in names:
+        _dtypes[name] = dtype
+
+
+def _fill():
+    _add(np.dtype(np.bool_), "bool")
+    for code, names in {
+        "i1": ("signed char", "char", "int8_t"),
+        "u1": ("unsigned char", "uint8_t", "uchar"),
+        "i2": ("short", "signed short", "short int", "signed short int", "int16_t"),
+        "u2": ("unsigned short", "unsigned short int", "uint16_t", "ushort"),
+        "i4": ("int", "signed int", "signed", "int32_t"),
+        "u4": ("unsigned", "unsigned int", "uint32_t", "uint"),
+        "i8": ("long", "long int", "signed long", "signed long int", "long long", "long long int")
+        + ("signed long long", "int64_t", "ssize_t", "ptrdiff_t", "intptr_t"),
+        "u8": ("unsigned long", "unsigned long int", "unsigned long long", "uint64_t", "size_t")
+        + ("unsigned long long int", "ulong", "uintptr_t"),
+        "f2": ("half", "__half"),
+        "f4": ("float",),
+        "f8": ("double",),
+        "c8": ("pycuda::complex<float>",),
+        "c16": ("pycuda::complex<double>",),
+    }.items():
+        _add(np.dtype(code), *names)
+
+
+_fill()
+
+
+def dtype_to_ctype(dtype, with_fp_tex_hack=False):
+    """The C name of a type.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype or what makes one
+    with_fp_tex_hack : bool
+        Names of the types of old textures for floating-point data.
+
+    Raises
+    ------
+    ValueError
+        For None, and for types without a name: strings, structures that are not registered.
+    """
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    dtype = np.dtype(dtype)
+    if with_fp_tex_hack:
+        if dtype.str[1:] in _TEXTURE_NAMES:
+            return _TEXTURE_NAMES[dtype.str[1:]]
+    try:
+        return _names[dtype]
+    except KeyError:
+        raise ValueError(f"unable to map dtype '{dtype}'") from None
+
+
+def get_or_register_dtype(names, dtype=None):
+    """Look a C name up, or give a type one.
+
+    Parameters
+    ----------
+    names : str or list of str
+        The first is what dtype_to_ctype will say.
+    dtype : numpy.dtype, optional
+        None: look `names` up.
+
+    Raises
+    ------
+    KeyError
+        For an unknown name without a dtype.
+    RuntimeError
+        For a name that another type has.
+    """
+    names = [names] if isinstance(names, str) else list(names)
+    if dtype is None:
+        return _dtypes[names[0]]
+    dtype = np.dtype(dtype)
+    for name in names:
+        if _dtypes.get(name, dtype) != dtype:
+            raise RuntimeError(f"the name '{name}' is already that of {_dtypes[name]}, not {dtype}")
+    _add(dtype, *names)
+    return dtype
+
+
+def register_dtype(dtype, name, alias_ok=False):
+    """Deprecated: get_or_register_dtype(name, dtype)."""
+    warnings.warn("register_dtype is deprecated: get_or_register_dtype", DeprecationWarning, 2)
+    if np.dtype(dtype) in _names and not alias_ok:
+        raise RuntimeError(f"dtype '{dtype}' is already registered")
+    get_or_register_dtype(name, dtype)
+
+
+class Argument:
+    """A kernel's argument: its dtype and name."""
+
+    def __init__(self, dtype, name):
+        self.dtype = np.dtype(dtype)
+        self.name = name
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.name!r}, {self.dtype})"
+
+
+class VectorArg(Argument):
+    """A pointer to elements."""
+
+    struct_char = "P"
+
+    def declarator(self):
+        return f"{dtype_to_ctype(self.dtype)} *{self.name}"
+
+
+class ScalarArg(Argument):
+    """A value."""
+
+    def declarator(self):
+        return f"{dtype_to_ctype(self.dtype)} {self.name}"
+
+    @property
+    def struct_char(self):
+        return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
+
+
+def parse_c_arg(c_arg):
+    """A VectorArg or ScalarArg from a declaration such as ``const float *x`` or ``int n``.
+
+    Raises
+    ------
+    ValueError
+        For what is no declaration, or a type without a known name.
+    """
+    text = re.sub(r"\b(?:const|volatile|restrict|__restrict__|__restrict)\b", " ", c_arg)
+    match = re.fullmatch(r"\s*([\w:<>,\s]+?)\s*((?:\*\s*)*)\b(\w+)\s*(\[\s*\d*\s*\])?\s*", text)
+    if match is None:
+        raise ValueError(f"couldn't parse C declaration '{c_arg}'")
+    name = " ".join(match.group(1).split())
+    try:
+        dtype = _dtypes[name]
+    except KeyError:
+        raise ValueError(f"unknown type '{name}' in '{c_arg}'") from None
+    return (VectorArg if match.group(2) or match.group(4) else ScalarArg)(dtype, match.group(3))
+
+
+def get_arg_type(c_arg):
+    """The struct character of a declared argument."""
+    return parse_c_arg(c_arg).struct_char

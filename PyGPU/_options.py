@@ -1,0 +1,148 @@
+"""nvcc's options, which PyCUDA programs pass, for compilers that are not nvcc."""
+
+import logging
+import os
+import re
+from dataclasses import dataclass, field
+
+log = logging.getLogger("PyGPU")
+
+# Options that have no meaning without nvcc's host compiler, linker and files: alone, with `=`, or
+# with a value of their own in the next word.
+_ALONE = {
+    *("-g", "-m64", "-m32", "-c", "-v", "--verbose", "--keep", "-keep", "-lcudadevrt", "--cubin"),
+    *("-cubin", "-ptx", "--ptx", "-dc", "-dw", "-rdc=true", "--relocatable-device-code=true"),
+    *("--expt-relaxed-constexpr", "--expt-extended-lambda", "--extended-lambda", "-lineno"),
+    *("-expt-relaxed-constexpr", "-expt-extended-lambda", "-extended-lambda", "-res-usage"),
+    *("-Wno-deprecated-gpu-targets", "--resource-usage", "-shared", "--shared", "-fatbin"),
+    *("--compile", "-O", "-M", "--debug", "-pg", "-s", "--save-temps", "-save-temps"),
+}
+_WITH_VALUE = {
+    *("-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-code", "--gpu-code"),
+    *("-gencode", "--generate-code", "-x", "--x", "-o", "--output-file", "-L", "-l", "-Xlinker"),
+    *("-default-stream", "--default-stream", "-odir", "--output-directory", "-e", "--entries"),
+    *("-t", "--threads", "-Xarchive", "--linker-options", "-Xnvlink", "--keep-dir", "-m"),
+    *("-Werror", "-Xfatbin", "--machine", "--optimize"),
+}
+_LANGUAGE = {"-std", "--std"}
+_FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
+
+
+@dataclass
+class Options:
+    """What a compilation is told, in no compiler's spelling."""
+
+    arch: "str | None" = None
+    std: "str | None" = None
+    include_dirs: "list[str]" = field(default_factory=list)
+    macros: "list[str]" = field(default_factory=list)  # "-DNAME=1", "-UNAME", in their order
+    pre_includes: "list[str]" = field(default_factory=list)
+    fast_math: bool = False
+    debug: bool = False  # -G
+    line_info: bool = False
+    optimize: "str | None" = None  # "0" ... "3"
+    max_registers: "int | None" = None
+    warnings: bool = True
+    ptxas: "list[str]" = field(default_factory=list)
+    other: "list[str]" = field(default_factory=list)  # for the compiler to judge
+
+
+def default_flags() -> "list[str]":
+    """What stands in PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS."""
+    for name in ("PYGPU_DEFAULT_NVCC_FLAGS", "PYCUDA_DEFAULT_NVCC_FLAGS"):
+        if os.environ.get(name):
+            return os.environ[name].split()
+    return []
+
+
+def _words(options):
+    for option in options:
+        if not isinstance(option, (str, os.PathLike)):
+            raise TypeError(f"options: expected a list of str, got {option!r} in it")
+        yield os.fspath(option)
+
+
+def parse(options) -> Options:
+    """Understand a list of nvcc's options.
+
+    Parameters
+    ----------
+    options : sequence of str
+
+    Returns
+    -------
+    Options
+        What has no meaning for a run-time compiler is left out, with a word in the log "PyGPU".
+
+    Raises
+    ------
+    TypeError
+        For a single string, or something else than strings in the list.
+    ValueError
+        For an option that lacks its value.
+    """
+    if isinstance(options, (str, bytes)):
+        raise TypeError(f"options: expected a list of str, got {options!r}")
+    result = Options()
+    words = list(_words(options))
+    position = 0
+
+    def value_of(word, name):
+        """The value of `word`: behind `=`, glued to a short name, or the next word."""
+        nonlocal position
+        if word.startswith(name + "="):
+            return word[len(name) + 1 :]
+        if word != name:
+            return word[len(name) :]
+        position += 1
+        if position >= len(words):
+            raise ValueError(f"options: {name} needs a value")
+        return words[position]
+
+    while position < len(words):
+        word = words[position].strip()
+        name = word.split("=", 1)[0]
+        if not word:
+            pass
+        elif name in ("-arch", "--gpu-architecture"):
+            result.arch = value_of(word, name)
+        elif name in _LANGUAGE:
+            result.std = value_of(word, name)
+        elif word.startswith("-I") or name == "--include-path":
+            result.include_dirs.append(value_of(word, "-I" if word.startswith("-I") else name))
+        elif name in ("-isystem", "--system-include"):
+            result.include_dirs.append(value_of(word, name))
+        elif word.startswith(("-D", "-U")):
+            result.macros.append(word[:2] + value_of(word, word[:2]))
+        elif name in ("--define-macro", "--undefine-macro"):
+            result.macros.append(("-D" if name == "--define-macro" else "-U") + value_of(word, name))
+        elif name in ("-include", "--pre-include"):
+            result.pre_includes.append(value_of(word, name))
+        elif word in _FAST:
+            result.fast_math = True
+        elif word in ("-G", "--device-debug"):
+            result.debug = True
+        elif word in ("-lineinfo", "--generate-line-info"):
+            result.line_info = True
+        elif name in ("-maxrregcount", "--maxrregcount"):
+            result.max_registers = int(value_of(word, name))
+        elif word in ("-w", "--disable-warnings"):
+            result.warnings = False
+        elif re.fullmatch(r"-O[0-3]", word):
+            result.optimize = word[2]
+        elif name in ("-Xptxas", "--ptxas-options"):
+            result.ptxas.append(value_of(word, name))
+        elif word in _ALONE:
+            log.info("the option %s is ignored: it means something to nvcc only", word)
+        elif name in _WITH_VALUE:
+            ignored = value_of(word, name)
+            log.info("the option %s %s is ignored: it means something to nvcc only", name, ignored)
+            if name in ("-gencode", "--generate-code") and result.arch is None:
+                found = re.search(r"code=\[?\"?((?:sm|compute)_\w+)", ignored)
+                result.arch = found.group(1) if found else None
+        elif word.startswith(("-L", "-l", "-W", "-fPIC")):
+            log.info("the option %s is ignored: it means something to nvcc only", word)
+        else:
+            result.other.append(word)
+        position += 1
+    return result

@@ -1,0 +1,32 @@
+"""``import PyGPU.autoprimaryctx``: the default device's primary context for the rest of the program.
+
+PyGPU knows only primary contexts, so this is PyGPU.autoinit by another name.
+"""
+
+import atexit
+
+import PyGPU.driver as cuda
+from PyGPU.tools import clear_context_caches, make_default_context
+
+
+def _retain(device):
+    context = device.retain_primary_context()
+    context.push()
+    return context
+
+
+cuda.init()
+context = make_default_context(_retain)
+device = context.get_device()
+
+
+def _finish_up():
+    global context
+    if context is not None:
+        if cuda.Context.get_current() is not None:
+            cuda.Context.pop()
+        context = None
+    clear_context_caches()
+
+
+atexit.register(_finish_up)

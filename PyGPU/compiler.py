@@ -1,0 +1,307 @@
+"""Kernels from source text: the names of ``pycuda.compiler``.
+
+The compiler is NVRTC on NVIDIA, HIPRTC on AMD and the system's C++ compiler on the host machine.
+What they make is kept on disk (``PYGPU_CACHE_DIR``; ``PYGPU_DISABLE_CACHE=1`` turns that off).
+"""
+
+import os
+import re
+import tempfile
+import warnings
+
+from PyGPU import _build, _driver_state, _headers, _options, _signature, errors
+from PyGPU._targets import core
+from PyGPU._driver_module import Module, module_from_buffer, module_from_file
+
+CompileError = errors.CompileError
+__all__ = [
+    *("CompileError", "CudaModule", "DEFAULT_NVCC_FLAGS", "DynamicModule", "DynamicSourceModule"),
+    *("SourceModule", "compile", "compile_plain", "get_nvcc_version", "module_from_buffer"),
+    *("module_from_file", "preprocess_source"),
+]
+
+#: Options for every compilation that is not told its own.
+DEFAULT_NVCC_FLAGS = _options.default_flags()
+
+
+def _text_of(source):
+    if isinstance(source, (bytes, bytearray)):
+        raise TypeError("source: expected text, got bytes; decode() them")
+    return str(source)
+
+
+def _cached_where(cache_dir):
+    return False if _driver_state.debugging else cache_dir
+
+
+def _request(source, options, arch, no_extern_c, include_dirs, cache_dir, keep, expressions, want):
+    if options is None:
+        options = DEFAULT_NVCC_FLAGS
+    if isinstance(options, (str, bytes)):
+        raise TypeError(f"options: expected a list of str, got {options!r}")
+    if isinstance(include_dirs, (str, bytes, os.PathLike)):
+        raise TypeError(f"include_dirs: expected a list of folders, got {include_dirs!r}")
+    options = [*options, *(["-G"] if _driver_state.debugging else [])]
+    text = _text_of(source)
+    request = _build.Request(
+        source=text,
+        options=tuple(options),
+        arch=arch,
+        include_dirs=tuple(os.fspath(folder) for folder in include_dirs or ()),
+        extern_c=not no_extern_c,
+        expressions=tuple(expressions),
+        want=want,
+        cache_dir=_cached_where(cache_dir),
+    )
+    if keep or _driver_state.debugging:
+        _keep(text)
+    return request
+
+
+def _keep(text):
+    """Leave the source where a person can look at it."""
+    folder = tempfile.mkdtemp(prefix="PyGPU-")
+    path = os.path.join(folder, "kernel.cu")
+    with open(path, "w") as file:
+        file.write(text)
+    print(f"*** compiler input kept in {folder}")
+
+
+def _checked(request):
+    """Build, and tell what the compiler said besides."""
+    _driver_state.require_device()
+    asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
+    if asked and core.target != "hip":
+        major, minor = _build.capability()
+        if int(asked.group(1)) > 10 * major + minor:
+            warnings.warn(
+                f"arch={request.arch!r} is beyond the device's compute capability {major}.{minor}",
+                stacklevel=4,
+            )
+    entry = _build.build(request)
+    if entry.log:
+        warnings.warn(f"The compiler said:\n{entry.log}", stacklevel=4)
+    return entry
+
+
+def compile(
+    source,
+    nvcc="nvcc",
+    options=None,
+    keep=False,
+    no_extern_c=False,
+    arch=None,
+    code=None,
+    cache_dir=None,
+    include_dirs=None,
+    target="cubin",
+    name_expressions=(),
+):
+    """Compile a text to an image for :func:`PyGPU.driver.module_from_buffer`.
+
+    Parameters
+    ----------
+    source : str
+        CUDA C++.
+    nvcc, code
+        Taken for PyCUDA's sake; a run-time compiler has no use for them.
+    options : list of str, optional
+        nvcc's options; those that only nvcc can follow are left out, with a word in the log "PyGPU".
+    keep : bool
+        Leave the source in a folder whose name is printed.
+    no_extern_c : bool
+        C++ as it stands: templates at the top level, mangled names.
+    arch : str, optional
+        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default.
+    cache_dir : str or False, optional
+        Where images are kept; False: nowhere.
+    include_dirs : sequence of str, optional
+    target : {"cubin", "ptx", "fatbin"}
+    name_expressions : sequence of str
+        Instances of templates that are wanted, such as ``axpy<float>``.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    CompileError
+        ``.stderr`` is the compiler's log, in the line numbers of ``source``.
+    """
+    assert target in ("cubin", "ptx", "fatbin"), "target: expected 'cubin', 'ptx' or 'fatbin'"
+    want = "ptx" if target == "ptx" else "cubin"
+    request = _request(
+        source, options, arch, no_extern_c, include_dirs, cache_dir, keep, name_expressions, want
+    )
+    return _checked(request).image
+
+
+def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
+    """:func:`compile` without wrapping the text for C names."""
+    return compile(source, nvcc, options, keep, True, None, None, cache_dir, None, target)
+
+
+def preprocess_source(source, options, nvcc):
+    """The source with the contents of the headers that it includes from the user's folders: what
+    the cache's key is made of."""
+    folders = _options.parse(options).include_dirs
+    parts = [part.decode("utf-8", "replace") for part in _headers.contents(source, folders)]
+    return "\n".join([source, *parts])
+
+
+def get_nvcc_version(nvcc="nvcc"):
+    """The name and version of the compiler that is used (str)."""
+    return _build.version_text()
+
+
+class CudaModule:
+    """What modules from text share; ``self.module`` is a :class:`PyGPU.driver.Module`."""
+
+    def get_function(self, name):
+        """The kernel of that name; an instance of a template by its expression (``axpy<float>``)."""
+        return self.module.get_function(name)
+
+    def get_global(self, name):
+        """(address, bytes) of a ``__device__`` or ``__constant__`` variable."""
+        return self.module.get_global(name)
+
+    def get_texref(self, name):
+        return self.module.get_texref(name)
+
+    def get_surfref(self, name):
+        return self.module.get_surfref(name)
+
+
+class SourceModule(CudaModule):
+    """Kernels from text, compiled for the current device and loaded.
+
+    The parameters are those of :func:`compile`.
+
+    Raises
+    ------
+    CompileError
+        ``.stderr`` is the compiler's log, in the line numbers of ``source``.
+    """
+
+    def __init__(
+        self,
+        source,
+        nvcc="nvcc",
+        options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=(),
+        name_expressions=(),
+    ):
+        request = _request(
+            source, options, arch, no_extern_c, include_dirs, cache_dir, keep, name_expressions,
+            "cubin",
+        )
+        entry = _checked(request)
+        self.module = Module(
+            entry.image, source=request.source, names=entry.names, expressions=request.expressions
+        )
+
+
+_CHILD_LAUNCH = re.compile(r"<<<")
+
+
+class DynamicModule(CudaModule):
+    """Sources collected, then compiled together by :meth:`link`.
+
+    PyCUDA links objects so that kernels can launch kernels. A run-time compiler cannot compile
+    such launches (``<<<...>>>`` in device code): those raise NotImplementedError.
+    """
+
+    def __init__(
+        self,
+        nvcc="nvcc",
+        link_options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=None,
+        message_handler=None,
+        log_verbose=False,
+        cuda_libdir=None,
+    ):
+        self._settings = {
+            "keep": keep,
+            "no_extern_c": no_extern_c,
+            "arch": arch,
+            "cache_dir": cache_dir,
+            "include_dirs": include_dirs or (),
+        }
+        self._sources = []
+        self._options = []
+        self.module = None
+
+    def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
+        text = _text_of(source)
+        if _CHILD_LAUNCH.search(_signature.without_comments(text)):
+            raise NotImplementedError(
+                "a kernel that launches kernels (<<<...>>> in device code) needs nvcc's relocatable "
+                "code and device linker, which a run-time compiler does not have; launch from Python"
+            )
+        self._sources.append(text)
+        self._options += nvcc_options or []
+        return self
+
+    def add_data(self, data, input_type, name="unknown"):
+        raise NotImplementedError(
+            "add_data: linking images needs the driver's linker, which the runtime API lacks; "
+            "load them apart by module_from_buffer"
+        )
+
+    def add_file(self, filename, input_type):
+        raise NotImplementedError(
+            "add_file: linking images needs the driver's linker, which the runtime API lacks; "
+            "load them apart by module_from_file"
+        )
+
+    def add_stdlib(self, libname):
+        """Nothing is linked, so cudadevrt, the device runtime, is not needed."""
+        if libname != "cudadevrt":
+            raise OSError(f"cannot find {libname!r}: device libraries are not linked")
+        return self
+
+    def link(self):
+        self.module = SourceModule(
+            "\n".join(self._sources), options=self._options or None, **self._settings
+        ).module
+        return self
+
+
+class DynamicSourceModule(DynamicModule):
+    """:class:`SourceModule` for text written for relocatable code. See :class:`DynamicModule`."""
+
+    def __init__(
+        self,
+        source,
+        nvcc="nvcc",
+        options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=None,
+        cuda_libdir=None,
+    ):
+        super().__init__(
+            keep=keep,
+            no_extern_c=no_extern_c,
+            arch=arch,
+            cache_dir=cache_dir,
+            include_dirs=include_dirs,
+        )
+        self.add_source(source, options)
+        self.add_stdlib("cudadevrt")
+        self.link()
+

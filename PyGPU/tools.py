@@ -1,0 +1,147 @@
+"""The names of ``pycuda.tools``: the default context, memoizing by device, data of devices and
+their occupancy, C types, kernel arguments as text."""
+
+import os
+import warnings
+from functools import update_wrapper
+from pathlib import Path
+
+from PyGPU import _driver_state, errors
+from PyGPU._ctypes import (
+    Argument,
+    ScalarArg,
+    VectorArg,
+    dtype_to_ctype,
+    get_arg_type,
+    get_or_register_dtype,
+    parse_c_arg,
+    register_dtype,
+)
+from PyGPU._driver_device import Context, Device, init
+from PyGPU._occupancy import DeviceData, OccupancyRecord
+
+base_dtype_to_ctype = dtype_to_ctype
+
+__all__ = [
+    *("Argument", "DeviceData", "OccupancyRecord", "ScalarArg", "VectorArg", "base_dtype_to_ctype"),
+    *("bitlog2", "clear_context_caches", "context_dependent_memoize"),
+    *("context_dependent_memoized_functions", "dtype_to_ctype", "get_arg_type"),
+    *("get_default_device", "get_or_register_dtype", "init_cuda_context_fixture"),
+    *("make_default_context", "mark_cuda_test", "parse_c_arg", "register_dtype"),
+]
+
+
+def bitlog2(n):
+    """The position of the highest bit that is set: floor(log2 n); 0 for 0."""
+    return max(n.__index__().bit_length() - 1, 0)
+
+
+_CHOICE_VARIABLES = ("PYGPU_DEVICE", "CUDA_DEVICE")
+_CHOICE_FILES = ("~/.cuda_device", "~/.cuda-device")
+
+
+def _chosen_device():
+    """The ordinal that the environment or a file in the home folder names, or None."""
+    for name in _CHOICE_VARIABLES:
+        text = os.environ.get(name)
+        if text is not None:
+            try:
+                return int(text)
+            except ValueError:
+                raise ValueError(f"{name}={text!r}: expected the number of a device") from None
+    for name in _CHOICE_FILES:
+        try:
+            return int(Path(name).expanduser().read_text().strip())
+        except (OSError, ValueError, RuntimeError):
+            continue
+    return None
+
+
+def make_default_context(ctx_maker=None):
+    """A context on the device that PYGPU_DEVICE, CUDA_DEVICE or ~/.cuda_device names, or else on the
+    first that gives one.
+
+    Parameters
+    ----------
+    ctx_maker : callable(Device), optional
+        What makes the context; ``Device.make_context`` by default.
+
+    Raises
+    ------
+    RuntimeError
+        Where there is no device, or none gives a context.
+    """
+    make = ctx_maker or (lambda device: device.make_context())
+    if Device.count() == 0:
+        raise errors.RuntimeError("no device is found; PYGPU_TARGET=host runs without a GPU")
+    chosen = _chosen_device()
+    if chosen is not None:
+        return make(Device(chosen))
+    failures = []
+    for ordinal in range(Device.count()):
+        try:
+            return make(Device(ordinal))
+        except errors.Error as error:
+            failures.append(f"device {ordinal}: {error}")
+    raise errors.RuntimeError("no device gives a context: " + "; ".join(failures))
+
+
+def get_default_device(default=0):
+    """The device that the environment names, or `default`. Deprecated: make_default_context."""
+    warnings.warn("get_default_device is deprecated", DeprecationWarning, stacklevel=2)
+    chosen = _chosen_device()
+    return Device(default if chosen is None else chosen)
+
+
+#: The functions that context_dependent_memoize has wrapped.
+context_dependent_memoized_functions = []
+
+
+def context_dependent_memoize(func):
+    """Keep a function's results for each device. The arguments must be hashable."""
+    results = {}
+
+    def wrapper(*args, **kwargs):
+        key = (_driver_state.current_device(), args, frozenset(kwargs.items()))
+        try:
+            return results[key]
+        except KeyError:
+            value = results[key] = func(*args, **kwargs)
+            return value
+
+    wrapper._results = results
+    context_dependent_memoized_functions.append(wrapper)
+    return update_wrapper(wrapper, func)
+
+
+def clear_context_caches():
+    """Forget what context_dependent_memoize has kept."""
+    for function in context_dependent_memoized_functions:
+        function._results.clear()
+
+
+def init_cuda_context_fixture():
+    """The body of a test fixture: a default context while the test runs."""
+    init()
+    context = make_default_context()
+    try:
+        yield context
+    finally:
+        context.pop()
+        clear_context_caches()
+
+
+def mark_cuda_test(inner):
+    """Run a test function in a default context of its own."""
+
+    def run(*args, **kwargs):
+        fixture = init_cuda_context_fixture()
+        next(fixture)
+        try:
+            assert isinstance(Context.get_device().name(), str)
+            return inner(*args, **kwargs)
+        finally:
+            for _ in fixture:
+                pass
+
+    return update_wrapper(run, inner)

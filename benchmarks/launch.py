@@ -1,0 +1,129 @@
+"""What queueing a kernel of four arguments costs, beside a C++ loop and the peers in the same run.
+
+Run: python benchmarks/launch.py [--json FILE]. The C++ loop is built by the target's compiler (nvcc,
+hipcc or g++). Rounds of the contestants alternate, so that all see the same clocks.
+"""
+
+import ctypes
+import statistics
+import subprocess
+import tempfile
+import timeit
+from pathlib import Path
+
+import numpy as np
+from timing import peer, report
+
+import PyGPU
+import PyGPU.driver as driver
+import PyGPU.gpuarray as gpuarray
+from PyGPU.compiler import SourceModule
+
+LAUNCHES, ROUNDS = 500, 60
+SOURCE = """
+__global__ void axpy(float *y, const float *x, float a, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+"""
+
+
+def raw_loop(y, x):
+    """The C++ loop as a callable that gives the seconds of its launches."""
+    words = {
+        "cuda": ["nvcc", "-O3", "-Xcompiler", "-fPIC"],
+        "hip": ["hipcc", "-O3", "-fPIC"],
+        "host": ["g++", "-O3", "-fPIC", "-x", "c++"],
+    }[PyGPU.target]
+    source = str(Path(__file__).with_name("launch.cu"))
+    words += ["-std=c++17", "-shared", "-I", PyGPU.get_include(), source]
+    if PyGPU.target == "host":
+        folder = PyGPU.get_library_dir()
+        words += ["-L", folder, "-lPyGPU_host", f"-Wl,-rpath,{folder}"]
+    built = Path(tempfile.mkdtemp(), "launch.so")
+    subprocess.run([*words, "-o", str(built)], check=True)
+    loop = ctypes.CDLL(str(built)).launch_loop
+    loop.restype = ctypes.c_double
+    arguments = (ctypes.c_void_p(y.ptr), ctypes.c_void_p(x.ptr), ctypes.c_float(2), 32)
+    return lambda: loop(LAUNCHES, *arguments)
+
+
+def timed(statement, **names):
+    """The seconds that LAUNCHES runs of a statement take."""
+    timer = timeit.Timer(statement, globals=names)
+    return lambda: timer.timeit(LAUNCHES)
+
+
+SHAPE = {"grid": (1, 1), "block": (32, 1, 1), "a": np.float32(2), "n": np.int32(32)}
+
+
+def ours(y, x):
+    general = SourceModule(SOURCE).get_function("axpy")
+    prepared = SourceModule(SOURCE).get_function("axpy").prepare("PPfi")
+    arrays, memory = {"y": y, "x": x}, {"y": y.gpudata, "x": x.gpudata}
+    return {
+        "prepared": timed(
+            "call(grid, block, y, x, 2.0, 32)", call=prepared.prepared_call, **memory, **SHAPE
+        ),
+        "general": timed("f(y, x, a, n, block=block, grid=grid)", f=general, **arrays, **SHAPE),
+        "general, plain numbers": timed(
+            "f(y, x, 2.0, 32, block=block, grid=grid)", f=general, **arrays, **SHAPE
+        ),
+    }
+
+
+def peers(y, x):
+    """The same launch by the libraries that are installed: {library: callable}."""
+    found = {}
+    source = f'extern "C" {{ {SOURCE} }}'
+    cupy = peer("cupy")
+    if cupy:
+        arrays = {"y": cupy.zeros(32, np.float32), "x": cupy.zeros(32, np.float32)}
+        kernel = cupy.RawKernel(source, "axpy")
+        found["CuPy"] = timed("f(grid, block, (y, x, a, n))", f=kernel, **arrays, **SHAPE)
+    core = peer("cuda.core") or peer("cuda.core.experimental")
+    if core:
+        device = core.Device()
+        device.set_current()
+        options = core.ProgramOptions(arch=f"sm_{device.arch}")
+        kernel = core.Program(source, "c++", options).compile("cubin").get_kernel("axpy")
+        config = core.LaunchConfig(grid=1, block=32)
+        found["cuda.core"] = timed(
+            "launch(stream, config, f, y, x, a, n)",
+            **{"launch": core.launch, "stream": device.default_stream, "config": config},
+            **{"f": kernel, "y": y.ptr, "x": x.ptr, "a": SHAPE["a"], "n": SHAPE["n"]},
+        )
+    pycuda = peer("pycuda.driver")
+    if pycuda:
+        pycuda.init()
+        pycuda.Device(0).retain_primary_context().push()
+        f = peer("pycuda.compiler").SourceModule(SOURCE).get_function("axpy").prepare("PPfi")
+        memory = {"y": pycuda.mem_alloc(128), "x": pycuda.mem_alloc(128)}
+        found["PyCUDA"] = timed("f(y, x, a, n, block=block, grid=grid)", f=f, **memory, **SHAPE)
+        found["PyCUDA prepared"] = timed(
+            "call(grid, block, y, x, 2.0, 32)", call=f.prepared_call, **memory, **SHAPE
+        )
+    return found
+
+
+def main():
+    y, x = gpuarray.zeros(32, np.float32), gpuarray.zeros(32, np.float32)
+    contestants = {"raw": raw_loop(y, x), **ours(y, x), **peers(y, x)}
+    rounds = {name: [] for name in contestants}
+    for number in range(ROUNDS + 5):
+        for name, work in contestants.items():
+            driver.Context.synchronize()
+            seconds = work()
+            if number >= 5:
+                rounds[name].append(seconds / LAUNCHES * 1e6)
+    driver.Context.synchronize()
+    raw = statistics.median(rounds["raw"])
+    table = {}
+    for name, times in rounds.items():
+        median = statistics.median(times)
+        table[name] = {"microseconds": median, "times raw": median / raw}
+    report("A launch with four arguments", "median", table, PyGPU.cudaDeviceProp(0).name())
+
+
+if __name__ == "__main__":
+    main()

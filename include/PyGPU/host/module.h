@@ -1,0 +1,74 @@
+// What a shared library of kernels tells the host machine of itself. The run-time compiler puts
+//
+//     PYGPU_HOST_KERNELS(PYGPU_HOST_KERNEL("saxpy", saxpy), ..., )
+//
+// behind the user's text (PyGPU/_host_compiler.py).
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "../cuda_on_host.h"
+
+struct PyGPUHostParameter {
+  std::size_t offset, nbytes;
+};
+
+struct PyGPUHostKernel {
+  const char* name;
+  void (*threads)(void* arguments);  // `arguments` is a void**: where each argument lies
+  const PyGPUHostParameter* parameters;
+  std::size_t parameter_count;
+};
+
+extern "C" __attribute__((visibility("default"))) const PyGPUHostKernel PyGPU_host_kernels[];
+
+namespace PyGPU::host {
+
+template <class... Parameters>
+struct Signature {
+  // Offsets as in a struct of the parameters, which is how a GPU gets them.
+  struct Table {
+    PyGPUHostParameter rows[sizeof...(Parameters) + 1];
+  };
+  static constexpr Table table() {
+    Table table{};
+    const std::size_t sizes[] = {sizeof(Parameters)..., 0};
+    const std::size_t alignments[] = {alignof(Parameters)..., 1};
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < sizeof...(Parameters); ++i) {
+      end = (end + alignments[i] - 1) / alignments[i] * alignments[i];
+      table.rows[i].offset = end;
+      table.rows[i].nbytes = sizes[i];
+      end += sizes[i];
+    }
+    return table;
+  }
+  static constexpr Table parameters = table();
+};
+
+template <class Function, Function function>
+struct Entry;
+
+template <class... Parameters, void (*kernel)(Parameters...)>
+struct Entry<void (*)(Parameters...), kernel> {
+  static constexpr PyGPUHostKernel row(const char* name) {
+    return {name, &threads, Signature<Parameters...>::parameters.rows, sizeof...(Parameters)};
+  }
+  static void threads(void* context) noexcept {  // an exception has nowhere to go
+    run(static_cast<void**>(context), std::index_sequence_for<Parameters...>());
+  }
+  template <std::size_t... i>
+  static void run([[maybe_unused]] void** arguments, std::index_sequence<i...>) {
+    for_each_thread(
+        [=] { kernel(*static_cast<const std::remove_reference_t<Parameters>*>(arguments[i])...); });
+  }
+};
+
+}  // namespace PyGPU::host
+
+#define PYGPU_HOST_KERNEL(name, ...) \
+  ::PyGPU::host::Entry<decltype(&__VA_ARGS__), &__VA_ARGS__>::row(name)
+#define PYGPU_HOST_KERNELS(...) \
+  const PyGPUHostKernel PyGPU_host_kernels[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0}};

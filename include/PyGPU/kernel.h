@@ -1,0 +1,90 @@
+// Compiled code on a device: modules, their kernels and globals, and the launch.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device.h"
+
+namespace PyGPU {
+
+struct ModuleTraits {
+  struct Handle {
+    cudaLibrary_t library{};
+    int device = 0;
+    unsigned epoch = 0;
+    bool operator==(const Handle& other) const { return library == other.library; }
+  };
+  static constexpr const char* name = "a module";
+  static cudaError_t release(Handle handle);
+};
+
+struct JitOption {
+  int option;  // CUDA's number
+  std::size_t value;
+};
+
+// An image (cubin, PTX, fatbin; code object; shared library of the host machine), loaded for the
+// current device and unloaded with the last who holds it. Throws DeviceError.
+class Module {
+ public:
+  Module(const std::string& image, const std::vector<JitOption>& options = {});
+
+  cudaKernel_t kernel(const std::string& name) const;
+
+  struct Global {
+    void* address;
+    std::size_t nbytes;
+  };
+  Global global(const std::string& name) const;
+
+  int device() const { return handle_.get().device; }
+  void require_alive() const;
+  const std::string& info_log() const { return info_log_; }
+
+ private:
+  UniqueHandle<ModuleTraits> handle_;
+  std::string info_log_;
+};
+
+// Where a kernel expects a parameter, as its compiler laid them out.
+struct ParameterPlace {
+  std::size_t offset, nbytes;
+};
+
+struct LaunchShape {
+  dim3 grid{1, 1, 1}, block{1, 1, 1};
+  std::size_t shared_bytes = 0;
+};
+
+class Kernel {
+ public:
+  Kernel(std::shared_ptr<const Module> module, std::string name);
+
+  const std::string& name() const { return name_; }
+  const Module& module() const { return *module_; }
+
+  // What the runtime knows of the parameters; nothing where it cannot tell (HIP).
+  bool knows_parameters() const { return knows_parameters_; }
+  const std::vector<ParameterPlace>& parameters() const { return parameters_; }
+
+  // Attributes by the driver's numbers. Throws DeviceError.
+  int attribute(int number) const;
+  void set_attribute(int number, int value) const;
+
+  // `arguments` points to each argument. Runs on the module's device, returns when queued.
+  cudaError_t launch(const LaunchShape& shape, void** arguments, cudaStream_t stream) const;
+  // Why the runtime may have refused the shape, for the message.
+  std::string why_refused(const LaunchShape& shape) const;
+
+ private:
+  std::shared_ptr<const Module> module_;
+  std::string name_;
+  cudaKernel_t kernel_{};
+  bool knows_parameters_ = false;
+  std::vector<ParameterPlace> parameters_;
+};
+
+}  // namespace PyGPU

@@ -1,0 +1,58 @@
+// Constants of math.h, and the mixed-type pow of nvcc; the functions are built into the compiler.
+#pragma once
+
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+
+// Bits, because a literal beyond the range is an error: so they stay constant expressions.
+#ifndef INFINITY
+#define INFINITY __builtin_bit_cast(float, 0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __builtin_bit_cast(float, 0x7fc00000)
+#endif
+#define HUGE_VALF __builtin_bit_cast(float, 0x7f800000)
+#define HUGE_VAL __builtin_bit_cast(double, 0x7ff0000000000000LL)
+#define HUGE_VALL HUGE_VAL
+#define MAXFLOAT 3.40282347e+38F
+
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
+#define FP_ILOGB0 (-2147483647 - 1)
+#define FP_ILOGBNAN (-2147483647 - 1)
+
+typedef float float_t;
+typedef double double_t;
+
+#ifdef __CUDACC_RTC__
+// pow takes any two arithmetic types under nvcc; here unequal ones would be ambiguous.
+extern "C++" {
+template <bool>
+struct PyGPUDouble {};
+template <>
+struct PyGPUDouble<true> {
+  typedef double type;
+};
+template <class A, class B>
+__device__ __forceinline__
+    typename PyGPUDouble<!__is_class(A) && !__is_class(B) && __is_convertible_to(A, double) &&
+                         __is_convertible_to(B, double)>::type
+    pow(A base, B exponent) {
+  return pow(static_cast<double>(base), static_cast<double>(exponent));
+}
+}
+#endif

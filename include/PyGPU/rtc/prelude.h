@@ -1,0 +1,30 @@
+// The prelude of every run-time compiled source: what nvcc's host headers give without an include.
+// Macros and typedefs only, because each kernel pays for it; namespace std comes on demand.
+#pragma once
+
+#include "assert.h"
+#include "float.h"
+#include "limits.h"
+#include "math.h"
+#include "stddef.h"
+#include "stdint.h"
+#include "stdio.h"
+#include "stdlib.h"
+#include "sys/types.h"
+
+#ifdef PYGPU_USES_STD  // the source text contains "std"
+#include "algorithm"
+#include "cmath"
+#include "cstddef"
+#include "cstdint"
+#include "cstdio"
+#include "cstdlib"
+#include "cstring"
+#endif
+#ifdef PYGPU_USES_LIMITS  // it contains "numeric_limits"
+#include "limits"
+#endif
+#ifdef PYGPU_USES_TRAITS  // it contains "enable_if", "is_same" and such, or "pair"
+#include "type_traits"
+#include "utility"
+#endif

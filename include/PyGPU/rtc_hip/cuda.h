@@ -1,0 +1,2 @@
+// The CUDA driver's header on HIPRTC: device code uses none of it.
+#pragma once

@@ -1,0 +1,2 @@
+// The device functions are built into HIPRTC.
+#pragma once

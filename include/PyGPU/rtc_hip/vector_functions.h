@@ -1,0 +1,2 @@
+// The vector constructors are built into HIPRTC.
+#pragma once

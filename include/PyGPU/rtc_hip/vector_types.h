@@ -1,0 +1,2 @@
+// The vector types are built into HIPRTC.
+#pragma once

@@ -1,0 +1,131 @@
+// Compiled code and what only the driver can do, on the `cuda` target.
+//
+// The driver's module calls serve every CUDA, and a launch through them is the cheapest there is:
+// the runtime's ends in the same one. They are fetched through the runtime, so that libcuda is
+// never linked, and work in the device's primary context, the runtime's own.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+namespace PyGPU {
+
+// The driver's function of a name, as it was in CUDA `version` (11020 for 11.2).
+template <class Function>
+cudaError_t driver_function(Function& function, const char* name, [[maybe_unused]] int version) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion(name, &found, unsigned(version), cudaEnableDefault, &result);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
+#endif
+  if (error) return error;
+  if (!found) return cudaErrorNotSupported;
+  function = reinterpret_cast<Function>(found);
+  return cudaSuccess;
+}
+
+// A thread gets its device's context from the runtime's first call in it that needs one. The
+// driver's numbers are the runtime's for every error that both know.
+template <class Call>
+cudaError_t in_context(Call call) {
+  CUresult outcome = call();
+  if (outcome == CUDA_ERROR_INVALID_CONTEXT && cudaFree(nullptr) == cudaSuccess) outcome = call();
+  return static_cast<cudaError_t>(outcome);
+}
+
+#define PYGPU_DRIVER_CALL(version, name, ...)                                         \
+  static decltype(&name) function = nullptr;                                          \
+  if (!function)                                                                      \
+    if (const cudaError_t error = ::PyGPU::driver_function(function, #name, version)) \
+      return error;                                                                   \
+  return ::PyGPU::in_context([&] { return function(__VA_ARGS__); })
+
+inline CUdeviceptr device_pointer(const void* address) {
+  return reinterpret_cast<CUdeviceptr>(address);
+}
+
+// `height` rows, `pitch` bytes apart, of `width` elements of 2 or 4 bytes.
+inline cudaError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
+                                std::size_t width, std::size_t height, cudaStream_t stream) {
+  PYGPU_DRIVER_CALL(11020, cuMemsetD2D16Async, device_pointer(address), pitch, value, width, height,
+                    stream);
+}
+inline cudaError_t fill_rows_32(void* address, std::size_t pitch, unsigned value, std::size_t width,
+                                std::size_t height, cudaStream_t stream) {
+  PYGPU_DRIVER_CALL(11020, cuMemsetD2D32Async, device_pointer(address), pitch, value, width, height,
+                    stream);
+}
+inline cudaError_t fill_16(void* address, unsigned short value, std::size_t count,
+                           cudaStream_t stream) {
+  PYGPU_DRIVER_CALL(11020, cuMemsetD16Async, device_pointer(address), value, count, stream);
+}
+inline cudaError_t fill_32(void* address, unsigned value, std::size_t count, cudaStream_t stream) {
+  PYGPU_DRIVER_CALL(11020, cuMemsetD32Async, device_pointer(address), value, count, stream);
+}
+
+inline cudaError_t address_range(void** base, std::size_t* nbytes, void* address) {
+  PYGPU_DRIVER_CALL(11020, cuMemGetAddressRange, reinterpret_cast<CUdeviceptr*>(base), nbytes,
+                    device_pointer(address));
+}
+
+// The current device's primary context, made if need be.
+inline cudaError_t context_handle(void** handle) {
+  if (const cudaError_t error = cudaFree(nullptr)) return error;
+  PYGPU_DRIVER_CALL(11020, cuCtxGetCurrent, reinterpret_cast<CUcontext*>(handle));
+}
+
+using cudaLibrary_t = CUmodule;
+using cudaKernel_t = CUfunction;
+
+inline cudaError_t load_module(cudaLibrary_t* module, const void* image, unsigned count,
+                               int* options, void** values) {
+  PYGPU_DRIVER_CALL(11020, cuModuleLoadDataEx, module, image, count,
+                    reinterpret_cast<CUjit_option*>(options), values);
+}
+inline cudaError_t unload_module(cudaLibrary_t module) {
+  PYGPU_DRIVER_CALL(11020, cuModuleUnload, module);
+}
+inline cudaError_t find_kernel(cudaKernel_t* kernel, cudaLibrary_t module, const char* name) {
+  PYGPU_DRIVER_CALL(11020, cuModuleGetFunction, kernel, module, name);
+}
+inline cudaError_t find_global(void** address, std::size_t* nbytes, cudaLibrary_t module,
+                               const char* name) {
+  PYGPU_DRIVER_CALL(11020, cuModuleGetGlobal, reinterpret_cast<CUdeviceptr*>(address), nbytes,
+                    module, name);
+}
+inline cudaError_t kernel_parameter(cudaKernel_t kernel, std::size_t index, std::size_t* offset,
+                                    std::size_t* nbytes) {
+  // Drivers have it since 12.4, whatever the toolkit's headers say.
+  static CUresult (*function)(CUfunction, std::size_t, std::size_t*, std::size_t*) = nullptr;
+  if (!function && driver_function(function, "cuFuncGetParamInfo", 12040))
+    return cudaErrorNotSupported;
+  return in_context([&] { return function(kernel, index, offset, nbytes); });
+}
+inline cudaError_t kernel_attribute(int* value, cudaKernel_t kernel, int attribute) {
+  PYGPU_DRIVER_CALL(11020, cuFuncGetAttribute, value, static_cast<CUfunction_attribute>(attribute),
+                    kernel);
+}
+inline cudaError_t set_kernel_attribute(cudaKernel_t kernel, int attribute, int value) {
+  PYGPU_DRIVER_CALL(11020, cuFuncSetAttribute, kernel, static_cast<CUfunction_attribute>(attribute),
+                    value);
+}
+inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                 std::size_t shared_bytes, cudaStream_t stream) {
+  PYGPU_DRIVER_CALL(11020, cuLaunchKernel, kernel, grid.x, grid.y, grid.z, block.x, block.y,
+                    block.z, unsigned(shared_bytes), stream, arguments, nullptr);
+}
+
+#undef PYGPU_DRIVER_CALL
+
+// Does a launch return only when the kernel has run?
+constexpr bool launch_runs_kernel = false;
+
+// What the target can tell about a failed launch beyond its code.
+inline const char* last_report() { return ""; }
+
+}  // namespace PyGPU

@@ -1,0 +1,80 @@
+// Compiled code and the fills, ranges and handles that CUDA leaves to its driver, on `hip`.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cstddef>
+
+namespace PyGPU {
+
+inline hipError_t fill_16(void* address, unsigned short value, std::size_t count,
+                          hipStream_t stream) {
+  return hipMemsetD16Async(address, value, count, stream);
+}
+inline hipError_t fill_32(void* address, unsigned value, std::size_t count, hipStream_t stream) {
+  return hipMemsetD32Async(address, int(value), count, stream);
+}
+
+// `height` rows, `pitch` bytes apart, of `width` elements of 2 or 4 bytes.
+inline hipError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
+                               std::size_t width, std::size_t height, hipStream_t stream) {
+  hipError_t error = hipSuccess;
+  for (std::size_t row = 0; row < height && !error; ++row)
+    error = fill_16(static_cast<char*>(address) + row * pitch, value, width, stream);
+  return error;
+}
+inline hipError_t fill_rows_32(void* address, std::size_t pitch, unsigned value, std::size_t width,
+                               std::size_t height, hipStream_t stream) {
+  hipError_t error = hipSuccess;
+  for (std::size_t row = 0; row < height && !error; ++row)
+    error = fill_32(static_cast<char*>(address) + row * pitch, value, width, stream);
+  return error;
+}
+
+inline hipError_t address_range(void** base, std::size_t* nbytes, void* address) {
+  return hipMemGetAddressRange(base, nbytes, address);
+}
+
+// HIP keeps contexts for CUDA's sake only: there is no handle that anybody could use.
+inline hipError_t context_handle(void** handle) {
+  *handle = nullptr;
+  return hipErrorNotSupported;
+}
+
+using cudaLibrary_t = hipModule_t;
+using cudaKernel_t = hipFunction_t;
+
+inline hipError_t load_module(hipModule_t* module, const void* image, unsigned, int*, void**) {
+  if (const hipError_t error = hipFree(nullptr)) return error;
+  return hipModuleLoadData(module, image);
+}
+inline hipError_t unload_module(hipModule_t module) { return hipModuleUnload(module); }
+inline hipError_t find_kernel(hipFunction_t* kernel, hipModule_t module, const char* name) {
+  return hipModuleGetFunction(kernel, module, name);
+}
+inline hipError_t find_global(void** address, std::size_t* nbytes, hipModule_t module,
+                              const char* name) {
+  return hipModuleGetGlobal(address, nbytes, module, name);
+}
+// Not to be asked: the compiler's metadata in the image tells (PyGPU/_code_object.py).
+inline hipError_t kernel_parameter(hipFunction_t, std::size_t, std::size_t*, std::size_t*) {
+  return hipErrorNotSupported;
+}
+inline hipError_t kernel_attribute(int* value, hipFunction_t kernel, int attribute) {
+  return hipFuncGetAttribute(value, static_cast<hipFunction_attribute>(attribute), kernel);
+}
+// A kernel of AMD's may use all of a unit's shared memory without asking.
+inline hipError_t set_kernel_attribute(hipFunction_t, int, int) { return hipSuccess; }
+inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, void** arguments,
+                                std::size_t shared_bytes, hipStream_t stream) {
+  return hipModuleLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                               unsigned(shared_bytes), stream, arguments, nullptr);
+}
+
+// Does a launch return only when the kernel has run?
+constexpr bool launch_runs_kernel = false;
+
+// What the target can tell about a failed launch beyond its code.
+inline const char* last_report() { return ""; }
+
+}  // namespace PyGPU

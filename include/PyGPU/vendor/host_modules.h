@@ -1,0 +1,101 @@
+// Compiled code on the `host` target, and what CUDA leaves to its driver: the machine's own calls.
+#pragma once
+
+#include <cstddef>
+
+#include "host.h"
+
+using cudaLibrary_t = struct PyGPUHostLibrary*;
+using cudaKernel_t = const struct PyGPUHostKernel*;
+
+// An image is a shared library that the host's compiler made of kernels (PyGPU/host/module.h).
+#define PYGPU_HOST_CALL(name, ...)                  \
+  extern "C" __attribute__((visibility("default"))) \
+  cudaError_t name(__VA_ARGS__) __asm__("PyGPU_host_" #name);
+
+PYGPU_HOST_CALL(cudaHostLoadModule, cudaLibrary_t* module, const void* image, char* log,
+                std::size_t log_bytes)
+PYGPU_HOST_CALL(cudaHostUnloadModule, cudaLibrary_t module)
+PYGPU_HOST_CALL(cudaHostGetKernel, cudaKernel_t* kernel, cudaLibrary_t module, const char* name)
+PYGPU_HOST_CALL(cudaHostGetGlobal, void** address, std::size_t* nbytes, cudaLibrary_t module,
+                const char* name)
+PYGPU_HOST_CALL(cudaHostGetParameter, cudaKernel_t kernel, std::size_t index, std::size_t* offset,
+                std::size_t* nbytes)
+PYGPU_HOST_CALL(cudaHostGetKernelAttribute, int* value, cudaKernel_t kernel, int attribute)
+PYGPU_HOST_CALL(cudaHostSetKernelAttribute, cudaKernel_t kernel, int attribute, int value)
+PYGPU_HOST_CALL(cudaHostLaunchKernel, cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                std::size_t shared_bytes, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaHostFill, void* address, std::size_t pitch, unsigned value,
+                std::size_t itemsize, std::size_t width, std::size_t height, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaHostAddressRange, void** base, std::size_t* nbytes, const void* address)
+#undef PYGPU_HOST_CALL
+
+namespace PyGPU {
+
+inline cudaError_t fill_16(void* address, unsigned short value, std::size_t count,
+                           cudaStream_t stream) {
+  return cudaHostFill(address, count * 2, value, 2, count, 1, stream);
+}
+inline cudaError_t fill_32(void* address, unsigned value, std::size_t count, cudaStream_t stream) {
+  return cudaHostFill(address, count * 4, value, 4, count, 1, stream);
+}
+inline cudaError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
+                                std::size_t width, std::size_t height, cudaStream_t stream) {
+  return cudaHostFill(address, pitch, value, 2, width, height, stream);
+}
+inline cudaError_t fill_rows_32(void* address, std::size_t pitch, unsigned value, std::size_t width,
+                                std::size_t height, cudaStream_t stream) {
+  return cudaHostFill(address, pitch, value, 4, width, height, stream);
+}
+inline cudaError_t address_range(void** base, std::size_t* nbytes, void* address) {
+  return cudaHostAddressRange(base, nbytes, address);
+}
+
+// The machine has one context for each device; a number that only tells them apart.
+inline cudaError_t context_handle(void** handle) {
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  *handle = reinterpret_cast<void*>(static_cast<std::size_t>(device) + 1);
+  return error;
+}
+
+inline cudaError_t load_module(cudaLibrary_t* module, const void* image, unsigned count,
+                               int* options, void** values) {
+  char* log = nullptr;
+  std::size_t log_bytes = 0;
+  for (unsigned i = 0; i < count; ++i) {  // CUDA's numbers of the error log and its size
+    if (options[i] == 5) log = static_cast<char*>(values[i]);
+    if (options[i] == 6) log_bytes = reinterpret_cast<std::size_t>(values[i]);
+  }
+  return cudaHostLoadModule(module, image, log, log_bytes);
+}
+inline cudaError_t unload_module(cudaLibrary_t module) { return cudaHostUnloadModule(module); }
+inline cudaError_t find_kernel(cudaKernel_t* kernel, cudaLibrary_t module, const char* name) {
+  return cudaHostGetKernel(kernel, module, name);
+}
+inline cudaError_t find_global(void** address, std::size_t* nbytes, cudaLibrary_t module,
+                               const char* name) {
+  return cudaHostGetGlobal(address, nbytes, module, name);
+}
+inline cudaError_t kernel_parameter(cudaKernel_t kernel, std::size_t index, std::size_t* offset,
+                                    std::size_t* nbytes) {
+  return cudaHostGetParameter(kernel, index, offset, nbytes);
+}
+inline cudaError_t kernel_attribute(int* value, cudaKernel_t kernel, int attribute) {
+  return cudaHostGetKernelAttribute(value, kernel, attribute);
+}
+inline cudaError_t set_kernel_attribute(cudaKernel_t kernel, int attribute, int value) {
+  return cudaHostSetKernelAttribute(kernel, attribute, value);
+}
+inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                 std::size_t shared_bytes, cudaStream_t stream) {
+  return cudaHostLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+// Does a launch return only when the kernel has run?
+constexpr bool launch_runs_kernel = true;
+
+// What the target can tell about a failed launch beyond its code.
+inline const char* last_report() { return cudaHostLastReport(); }
+
+}  // namespace PyGPU

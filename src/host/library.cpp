@@ -1,0 +1,204 @@
+// Libraries of kernels on the host machine: loading, kernels, globals and their launch.
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "PyGPU/host/module.h"
+#include "PyGPU/vendor/host_modules.h"
+#include "machine.h"
+
+struct PyGPUHostLibrary {
+  void* handle;                      // dlopen's
+  const PyGPUHostKernel* kernels;    // ends with a row without a name
+  std::set<std::uintptr_t> globals;  // those that the machine's table has
+};
+
+namespace PyGPU::host {
+namespace {
+
+// Dynamic shared memory that kernels have asked to be allowed, in bytes. Under the machine's lock.
+std::map<const PyGPUHostKernel*, int>& shared_limits() {
+  static auto& limits = *new std::map<const PyGPUHostKernel*, int>;
+  return limits;
+}
+
+int shared_limit(const PyGPUHostKernel* kernel) {
+  Machine& machine = Machine::get();
+  std::lock_guard<std::mutex> hold(machine.lock);
+  const auto found = shared_limits().find(kernel);
+  return found == shared_limits().end() ? int(Machine::max_shared_bytes) : found->second;
+}
+
+// A path to the file behind `descriptor` that no library was opened by before: the loader takes
+// equal names for the same file. "./" and ".//" spell the bits of a counter.
+std::string fresh_path(int descriptor) {
+  static std::atomic<unsigned> counter{0};
+  std::string path = "/proc/self/fd/";
+  for (unsigned bits = ++counter; bits; bits >>= 1) path += bits & 1 ? ".//" : "./";
+  return path + std::to_string(descriptor);
+}
+
+std::size_t image_bytes(const char* image) {
+  ElfW(Ehdr) header;
+  std::memcpy(&header, image, sizeof header);
+  return header.e_shoff + std::size_t(header.e_shnum) * header.e_shentsize;
+}
+
+void* open_image(const char* image) {
+  const int descriptor = memfd_create("PyGPU kernels", MFD_CLOEXEC);
+  if (descriptor < 0) return nullptr;
+  std::size_t left = image_bytes(image);
+  while (left > 0) {
+    const ssize_t written = write(descriptor, image, left);
+    if (written <= 0) break;
+    image += written;
+    left -= std::size_t(written);
+  }
+  void* const handle =
+      left ? nullptr : dlopen(fresh_path(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(descriptor);
+  return handle;
+}
+
+// The type of an attribute's number is the driver's.
+cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
+  switch (number) {
+    case 0: *value = Machine::max_threads_per_block; break;
+    case 5:
+    case 6: *value = 90; break;  // the compute capability that the machine answers with
+    case 8: *value = shared_limit(kernel); break;
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 7: *value = 0; break;
+    case 9: *value = -1; break;
+    default: return cudaErrorInvalidValue;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace PyGPU::host
+
+using namespace PyGPU::host;
+
+cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* log,
+                               std::size_t log_bytes) {
+  return call([&] {
+    if (!module || !image) return cudaErrorInvalidValue;
+    const auto* bytes = static_cast<const char*>(image);
+    if (std::strncmp(bytes, ELFMAG, SELFMAG) != 0) {
+      if (log) std::snprintf(log, log_bytes, "not a shared library made for the host target");
+      return cudaErrorInvalidKernelImage;
+    }
+    std::unique_ptr<PyGPUHostLibrary> library(new PyGPUHostLibrary{open_image(bytes), nullptr, {}});
+    if (library->handle)
+      library->kernels =
+          static_cast<const PyGPUHostKernel*>(dlsym(library->handle, "PyGPU_host_kernels"));
+    if (!library->kernels) {
+      const char* why = dlerror();
+      if (log) std::snprintf(log, log_bytes, "%s", why ? why : "the image is damaged");
+      if (library->handle) dlclose(library->handle);
+      return cudaErrorInvalidKernelImage;
+    }
+    *module = library.release();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
+  return call([&] {
+    if (!module) return cudaErrorInvalidResourceHandle;
+    {
+      Machine& machine = Machine::get();
+      std::lock_guard<std::mutex> hold(machine.lock);
+      for (const std::uintptr_t address : module->globals) machine.table.erase(address);
+      for (auto kernel = module->kernels; kernel->name; ++kernel) shared_limits().erase(kernel);
+    }
+    dlclose(module->handle);
+    delete module;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetKernel(cudaKernel_t* kernel, cudaLibrary_t module, const char* name) {
+  return call([&] {
+    if (!kernel || !module || !name) return cudaErrorInvalidValue;
+    for (auto row = module->kernels; row->name; ++row) {
+      if (std::strcmp(row->name, name) == 0) {
+        *kernel = row;
+        return cudaSuccess;
+      }
+    }
+    return cudaErrorSymbolNotFound;
+  });
+}
+
+cudaError_t cudaHostGetGlobal(void** address, std::size_t* nbytes, cudaLibrary_t module,
+                              const char* name) {
+  return call([&] {
+    if (!address || !nbytes || !module || !name) return cudaErrorInvalidValue;
+    Dl_info info;
+    const ElfW(Sym)* symbol = nullptr;
+    void* const found = dlsym(module->handle, name);
+    if (!found || !dladdr1(found, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
+                           RTLD_DL_SYMENT))
+      return cudaErrorSymbolNotFound;
+    if (!symbol || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT) return cudaErrorSymbolNotFound;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const auto first = reinterpret_cast<std::uintptr_t>(found);
+    machine.table[first] = {symbol->st_size, 0, Space::device, current_device(), 0};
+    module->globals.insert(first);
+    *address = found;
+    *nbytes = symbol->st_size;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetParameter(cudaKernel_t kernel, std::size_t index, std::size_t* offset,
+                                 std::size_t* nbytes) {
+  return call([&] {
+    if (!kernel || index >= kernel->parameter_count) return cudaErrorInvalidValue;
+    *offset = kernel->parameters[index].offset;
+    *nbytes = kernel->parameters[index].nbytes;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetKernelAttribute(int* value, cudaKernel_t kernel, int number) {
+  return call(
+      [&] { return kernel && value ? attribute(value, kernel, number) : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaHostSetKernelAttribute(cudaKernel_t kernel, int number, int value) {
+  return call([&] {
+    if (!kernel || number < 8 || number > 9) return cudaErrorInvalidValue;
+    if (number == 9) return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+    if (value < 0 || value > int(Machine::max_shared_bytes_optin)) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    shared_limits()[kernel] = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                 std::size_t shared_bytes, cudaStream_t stream) {
+  return call([&] {
+    if (!kernel) return cudaErrorInvalidResourceHandle;
+    if (shared_bytes > std::size_t(shared_limit(kernel))) return cudaErrorInvalidValue;
+    return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, arguments,
+                          kernel->name);
+  });
+}

@@ -1,0 +1,139 @@
+// Modules and kernels. See kernel.h.
+#include "PyGPU/kernel.h"
+
+namespace PyGPU {
+namespace {
+
+// CUDA's numbers of the JIT options that carry the logs.
+enum : int { jit_info_log = 3, jit_info_size = 4, jit_error_log = 5, jit_error_size = 6 };
+
+constexpr std::size_t log_bytes = 16 << 10;
+
+void* as_value(std::size_t value) { return reinterpret_cast<void*>(value); }
+
+// With one device there is no other to be on.
+bool is_only_device() {
+  static const bool only = [] {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess && count == 1;
+  }();
+  return only;
+}
+
+std::string shape_text(const dim3& d) {
+  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+}
+
+}  // namespace
+
+cudaError_t ModuleTraits::release(Handle handle) {
+  if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
+  return on_device(handle.device, [&] { return unload_module(handle.library); });
+}
+
+Module::Module(const std::string& image, const std::vector<JitOption>& options) {
+  ModuleTraits::Handle handle;
+  handle.device = current_device();
+  handle.epoch = device_epoch(handle.device);
+  std::string error_log(log_bytes, '\0');
+  info_log_.assign(log_bytes, '\0');
+  std::vector<int> numbers{jit_info_log, jit_info_size, jit_error_log, jit_error_size};
+  std::vector<void*> values{info_log_.data(), as_value(log_bytes), error_log.data(),
+                            as_value(log_bytes)};
+  for (const JitOption& option : options) {
+    numbers.push_back(option.option);
+    values.push_back(as_value(option.value));
+  }
+  const cudaError_t error = load_module(&handle.library, image.c_str(), unsigned(numbers.size()),
+                                        numbers.data(), values.data());
+  info_log_.resize(info_log_.find('\0') == std::string::npos ? log_bytes : info_log_.find('\0'));
+  if (error) check("module load", {error, error_log.c_str()});
+  handle_ = UniqueHandle<ModuleTraits>(handle);
+}
+
+void Module::require_alive() const {
+  if (forked()) throw DeviceError("module", forked_status());
+  if (is_gone(handle_.get().device, handle_.get().epoch))
+    throw DeviceError("module", {cudaErrorInvalidResourceHandle,
+                                 "cudaDeviceReset has unloaded the module since it was loaded"});
+}
+
+cudaKernel_t Module::kernel(const std::string& name) const {
+  require_alive();
+  const DeviceGuard here = use_device(device());
+  cudaKernel_t kernel{};
+  const cudaError_t error = find_kernel(&kernel, handle_.get().library, name.c_str());
+  if (error) check("get_function", {error, "kernel '" + name + "' not found in the module"});
+  return kernel;
+}
+
+Module::Global Module::global(const std::string& name) const {
+  require_alive();
+  const DeviceGuard here = use_device(device());
+  Global found{};
+  const cudaError_t error =
+      find_global(&found.address, &found.nbytes, handle_.get().library, name.c_str());
+  if (error) check("get_global", {error, "global '" + name + "' not found in the module"});
+  return found;
+}
+
+Kernel::Kernel(std::shared_ptr<const Module> module, std::string name)
+    : module_(std::move(module)), name_(std::move(name)), kernel_(module_->kernel(name_)) {
+  const DeviceGuard here = use_device(module_->device());
+  for (;;) {
+    ParameterPlace next{};
+    const cudaError_t error =
+        kernel_parameter(kernel_, parameters_.size(), &next.offset, &next.nbytes);
+    if (error) {
+      (void)cudaGetLastError();
+      knows_parameters_ = error != cudaErrorNotSupported;
+      return;
+    }
+    parameters_.push_back(next);
+  }
+}
+
+int Kernel::attribute(int number) const {
+  module_->require_alive();
+  const DeviceGuard here = use_device(module_->device());
+  int value = 0;
+  check("Function.get_attribute",
+        {kernel_attribute(&value, kernel_, number), "attribute " + std::to_string(number)});
+  return value;
+}
+
+void Kernel::set_attribute(int number, int value) const {
+  module_->require_alive();
+  const DeviceGuard here = use_device(module_->device());
+  check("Function.set_attribute",
+        {set_kernel_attribute(kernel_, number, value),
+         "attribute " + std::to_string(number) + " to " + std::to_string(value)});
+}
+
+cudaError_t Kernel::launch(const LaunchShape& shape, void** arguments, cudaStream_t stream) const {
+  const auto launch = [&] {
+    return launch_kernel(kernel_, shape.grid, shape.block, arguments, shape.shared_bytes, stream);
+  };
+  return is_only_device() ? launch() : on_device(module_->device(), launch);
+}
+
+std::string Kernel::why_refused(const LaunchShape& shape) const {
+  const dim3 &grid = shape.grid, &block = shape.block;
+  std::string text = name_ + ": block=" + shape_text(block) + ", grid=" + shape_text(grid) +
+                     ", shared=" + std::to_string(shape.shared_bytes) + " bytes";
+  int threads = 0, shared = 0;
+  if (kernel_attribute(&threads, kernel_, 0) || kernel_attribute(&shared, kernel_, 8)) {
+    (void)cudaGetLastError();
+    return text;
+  }
+  if (std::size_t(block.x) * block.y * block.z > std::size_t(threads))
+    text += "; this kernel can have at most " + std::to_string(threads) + " threads in a block";
+  if (shared > 0 && shape.shared_bytes > std::size_t(shared))
+    text += "; this kernel may have " + std::to_string(shared) +
+            " bytes of dynamic shared memory; more must be allowed by "
+            "set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)";
+  if (const char* report = last_report(); *report) text += "; " + std::string(report);
+  return text;
+}
+
+}  // namespace PyGPU
