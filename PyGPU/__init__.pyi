@@ -14,6 +14,7 @@ from typing_extensions import Buffer, TypeAlias
 
 from PyGPU import errors as errors
 from PyGPU import gpuarray as gpuarray
+from PyGPU._as_pycuda import install_as_pycuda as install_as_pycuda
 from PyGPU._targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._typed import *  # noqa: F403
 from PyGPU.gpuarray import GPUArray as GPUArray

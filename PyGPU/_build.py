@@ -121,7 +121,7 @@ def _nvrtc_words(request, options, arch):
     words += [f"-I{folder}" for folder in options.include_dirs]
     words += [f"--pre-include={header}" for header in options.pre_includes]
     words += _headers.prelude_switches(request.source, options)
-    words += [f"-I{folder}" for folder in _rtc.toolkit_include_dirs("nvrtc")]
+    words += _rtc.toolkit_include_options("nvrtc")
     words += [f"-I{_headers.include_root()}"]
     words += options.macros
     words += ["--use_fast_math"] if options.fast_math else []
@@ -175,7 +175,7 @@ def _hip(request, options, arch):
     words += [f"-I{folder}" for folder in options.include_dirs]
     words += [word for header in options.pre_includes for word in ("-include", header)]
     words += _headers.prelude_switches(request.source, options)
-    words += [f"-I{folder}" for folder in _rtc.toolkit_include_dirs("hiprtc")]
+    words += _rtc.toolkit_include_options("hiprtc")
     words += [f"-I{_headers.include_root()}"]
     words += options.macros
     words += ["-ffast-math"] if options.fast_math else []

@@ -15,12 +15,17 @@ STRICT_FLAGS = (
     "--param=asan-instrumentation-with-call-threshold=0",
     "--param=asan-stack=0",
     "--param=asan-globals=0",
+    "-fno-sanitize-address-use-after-scope",
 )
+_STRICT_LINK = ("-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",)
+# Unique symbols would keep a library from being unloaded; a stack that grows past its guard page
+# must touch it.
 _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
+    *("-fno-math-errno", "-fno-gnu-unique", "-fstack-clash-protection"),
     *("-Wno-unknown-pragmas", "-Wno-attributes"),
 )
-_PRELUDE = "#include <PyGPU/host/module.h>\n"
+_PRELUDE = "PyGPU/host/prelude.h"
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
 
 
@@ -61,6 +66,8 @@ def flags(options) -> "list[str]":
         result.append("-ffast-math")
     if not options.warnings:
         result.append("-w")
+    if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
+        result.append("-DPYGPU_HOST_WARP=64")
     if is_strict():
         result += STRICT_FLAGS
     return result
@@ -91,7 +98,7 @@ def _run(command, name):
 
 def _prelude(folder, base) -> "list[str]":
     """Options that put our header before the text, precompiled where it can be kept."""
-    plain = ["-include", "PyGPU/host/module.h"]
+    plain = ["-include", _PRELUDE]
     if folder is None:
         return plain
     name = _cache.key("prelude", identity(), _headers.fingerprint(), *base)
@@ -101,7 +108,7 @@ def _prelude(folder, base) -> "list[str]":
         return ["-include", str(header)]
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch, "prelude.h")
-        made.write_text(_PRELUDE)
+        made.write_text(f"#include <{_PRELUDE}>\n")
         command = [compiler(), *base, "-x", "c++-header", "-I", str(_headers.include_root())]
         command = [word for word in command if word != "-shared"]
         _run([*command, str(made), "-o", f"{made}.gch"], "PyGPU's header for kernels")
@@ -204,7 +211,6 @@ def compile(source, wrapped, name, options, expressions, folder):
         f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
     )
     command = [compiler(), *base, *_prelude(folder, base), *options.macros]
-    command += ["-D__CUDACC__=1", "-DPYGPU_TARGET_HOST"]
     for place in include_dirs(options):
         command += ["-I", place]
     for header in options.pre_includes:
@@ -214,5 +220,6 @@ def compile(source, wrapped, name, options, expressions, folder):
         unit.write_text(text)
         command += [*options.other, str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
         command += ["-L", os.path.dirname(os.path.abspath(__file__)), "-lPyGPU_host"]
+        command += _STRICT_LINK if is_strict() else ()
         done = _run(command, name)
         return image.read_bytes(), done.stderr.strip(), {one: one for one in expressions}

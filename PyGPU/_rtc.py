@@ -216,17 +216,18 @@ def identity(prefix) -> str:
     return f"{os.path.realpath(path)} {state.st_size} {state.st_mtime_ns}"
 
 
-def toolkit_include_dirs(prefix) -> "list[str]":
-    """Folders with the vendor's own headers, where there are any beside the compiler."""
+def toolkit_include_options(prefix) -> "list[str]":
+    """Options for the vendor's own headers, where there are any beside the compiler."""
     path = locate(prefix)
-    found = []
-    if os.path.isabs(path):
-        for parent in list(Path(os.path.realpath(path)).parents)[:5]:
-            for folder in (parent / "include", parent / "include" / "cccl"):
-                if (folder / "cuda_fp16.h").exists() or (folder / "cuda").is_dir() or (
-                    prefix == "hiprtc" and (folder / "hip").is_dir()
-                ):
-                    found.append(str(folder))
-            if found:
-                break
-    return found
+    if not os.path.isabs(path):
+        return []
+    mark = "cuda_fp16.h" if prefix == "nvrtc" else "hip"
+    for parent in list(Path(os.path.realpath(path)).parents)[:5]:
+        root = parent / "include"
+        if (root / mark).exists():
+            folders = [folder for folder in (root, root / "cccl") if folder.is_dir()]
+            # The system's folder holds the host's headers too: after all others, for who can.
+            last = prefix == "hiprtc" and str(root) == "/usr/include"
+            option = "-idirafter" if last else "-I"
+            return [f"{option}{folder}" for folder in folders]
+    return []

@@ -32,9 +32,9 @@ int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device
     case cudaDevAttrMaxGridDimX: return 0x7fffffff;
     case cudaDevAttrMaxGridDimY:
     case cudaDevAttrMaxGridDimZ: return 65535;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
+    case cudaDevAttrMaxSharedMemoryPerBlock: return int(Machine::max_shared_bytes);
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return int(Machine::max_shared_bytes);
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return int(Machine::max_shared_bytes_optin);
     case cudaDevAttrTotalConstantMemory: return 64 << 10;
     case cudaDevAttrWarpSize: return machine.warp_size;
     case cudaDevAttrMaxPitch: return 0x7fffffff;

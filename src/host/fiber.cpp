@@ -1,22 +1,19 @@
 // The threads of one block on one operating-system thread.
 //
-// `threads` runs the block's threads one after another on the stack that it is called on. A thread
-// that meets a barrier leaves that stack where it is and joins `waiting`; a fresh fiber calls
-// `threads` again, which goes on with the threads not yet started. Once all have started, each is
-// finished or waiting, and those that wait go on in their order. Finished threads are not waited
-// for, as on a GPU. A kernel without a barrier never switches stacks.
+// `threads` runs the block's threads one after another on a fiber. A thread that waits for others
+// leaves its stack where it is; those that may go on do, then a fresh fiber calls `threads` again,
+// which goes on with the threads not yet started. Once all have started, each is finished, waiting
+// or ready, and rendezvous.cpp decides who waits no longer. Finished threads are not waited for, as
+// on a GPU. A kernel in which nothing waits stays on one stack.
 #include "fiber.h"
 
-#include <sys/mman.h>
-#include <ucontext.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <deque>
+#include <exception>
 #include <memory>
 #include <vector>
 
-#include "PyGPU/cuda_on_host.h"
+#include "fault.h"
+#include "rendezvous.h"
+#include "stacks.h"
 
 // Said again at the definition: without it the library would not ask for static storage, and users'
 // libraries that do could not be opened once this one is in use.
@@ -25,89 +22,99 @@ __thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_t
 namespace PyGPU::host {
 namespace {
 
-// As much as a GPU's thread may have of local memory, and some more. Only what is touched is real.
-constexpr std::size_t stack_bytes = 1 << 20;
-// Stacks are mapped many at a time: a process may have only so many mappings.
-constexpr std::size_t stacks_in_slab = 64;
-constexpr std::size_t slab_bytes = stacks_in_slab * stack_bytes;
-
-struct Fiber {
-  ucontext_t context;
-  uint3 thread_index;  // of the thread that waits here
-};
-
-struct Unmap {
-  void operator()(char* slab) const { munmap(slab, slab_bytes); }
-};
-using Slab = std::unique_ptr<char, Unmap>;
-
-Slab map_slab() {
-  void* slab = mmap(nullptr, slab_bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (slab == MAP_FAILED) {
-    std::fputs("PyGPU host: no memory for the stacks of waiting threads\n", stderr);
-    std::abort();
-  }
-  return Slab(static_cast<char*>(slab));
+bool any_to_start() {
+  return PyGPU_host_thread.next_x < PyGPU_host_thread.row_end || PyGPU_host_next_row();
 }
 
 class Block {
  public:
-  void run(void (*threads)(void*), void* context) {
+  bool run(void (*threads)(void*), void* context) {
     threads_ = threads;
     context_ = context;
-    running_ = &root_;
-    threads(context);
-    while (!ready_.empty() || !waiting_.empty()) switch_from(&root_);
+    meeting_.begin();
+    failed_ = false;
+    running_ = next_idle();
+    switch_stacks(&root_, running_->stack);
+    running_ = nullptr;
+    if (failed_) renew();
+    return !failed_;
   }
 
-  void barrier() {
-    Fiber* self = running_;
+  bool runs() const { return running_ != nullptr; }
+  bool is_stack(const void* address) const { return stacks_.holds(address); }
+  bool is_guard(const void* address) const { return stacks_.is_guard(address); }
+
+  void wait(Wait& wait) {
+    Fiber* const self = running_;
     self->thread_index = PyGPU_host_thread.thread_index;
-    waiting_.push_back(self);
-    if (PyGPU_host_thread.next < PyGPU_host_thread.count) {
-      running_ = fresh();
-      swapcontext(&self->context, &running_->context);
-    } else {
-      switch_from(self);
-    }
+    self->rank = thread_rank();
+    self->wait = &wait;
+    meeting_.arrive(self);
+    switch_from(self);
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
- private:
-  // Leave `self` for the next fiber that may go on; open the barrier if all are waiting at it.
-  void switch_from(Fiber* self) {
-    if (ready_.empty()) ready_.swap(waiting_);
-    if (ready_.empty()) {
-      running_ = &root_;
-    } else {
-      running_ = ready_.front();
-      ready_.pop_front();
-    }
-    if (running_ != self) swapcontext(&self->context, &running_->context);
+  // Let the others go on first.
+  void yield() {
+    Fiber* const self = running_;
+    self->thread_index = PyGPU_host_thread.thread_index;
+    self->rank = thread_rank();
+    meeting_.make_ready(self);
+    if (any_to_start())
+      switch_to(self, next_idle());
+    else
+      switch_from(self);
+    PyGPU_host_thread.thread_index = self->thread_index;
   }
 
-  Fiber* fresh() {
-    Fiber* fiber;
+  // Drop the fibers as they stand and go back to the launch.
+  [[noreturn]] void leave() {
+    failed_ = true;
+    StackPointer dropped;
+    switch_stacks(&dropped, root_);
+    __builtin_unreachable();
+  }
+
+ private:
+  void switch_to(Fiber* self, Fiber* next) {
+    running_ = next;
+    if (next != self) switch_stacks(&self->stack, next->stack);
+  }
+
+  // Leave `self` for a thread that may go on, or for a fiber that starts the rest.
+  void switch_from(Fiber* self) {
+    for (;;) {
+      if (Fiber* next = meeting_.take_ready()) return switch_to(self, next);
+      if (any_to_start()) return switch_to(self, next_idle());
+      if (meeting_.is_over())
+        switch_stacks(&self->stack, root_);  // `self` is idle; comes back
+      else if (!meeting_.resolve())
+        leave();
+      else
+        continue;
+      return;
+    }
+  }
+
+  Fiber* next_idle() {
     if (idle_.empty()) {
       all_.push_back(std::make_unique<Fiber>());
-      fiber = all_.back().get();
-      getcontext(&fiber->context);
-      fiber->context.uc_stack.ss_sp = new_stack();
-      fiber->context.uc_stack.ss_size = stack_bytes;
-      fiber->context.uc_link = nullptr;
-      makecontext(&fiber->context, reinterpret_cast<void (*)()>(&Block::enter), 0);
-    } else {
-      fiber = idle_.back();
-      idle_.pop_back();
+      all_.back()->top = stacks_.take();
+      all_.back()->stack = fresh_stack(all_.back()->top, &Block::enter);
+      idle_.reserve(all_.size());  // so that a kernel that faulted needs no memory
+      return all_.back().get();
     }
+    Fiber* fiber = idle_.back();
+    idle_.pop_back();
     return fiber;
   }
 
-  char* new_stack() {
-    const std::size_t used = (all_.size() - 1) % stacks_in_slab;
-    if (used == 0) slabs_.push_back(map_slab());
-    return slabs_.back().get() + used * stack_bytes;
+  void renew() {
+    idle_.clear();
+    for (const auto& fiber : all_) {
+      fiber->stack = fresh_stack(fiber->top, &Block::enter);
+      idle_.push_back(fiber.get());
+    }
   }
 
   // A fiber's life: run threads until none is left to start, step aside, be used again.
@@ -115,8 +122,17 @@ class Block {
 
   void live() {
     for (;;) {
-      Fiber* self = running_;
-      threads_(context_);
+      try {
+        threads_(context_);
+      } catch (const std::exception& exception) {
+        describe(cudaErrorLaunchFailure, "a C++ exception left the kernel: %s", exception.what());
+        failed_ = true;
+      } catch (...) {
+        describe(cudaErrorLaunchFailure, "a C++ exception left the kernel");
+        failed_ = true;
+      }
+      if (failed_) leave();
+      Fiber* const self = running_;
       idle_.push_back(self);
       switch_from(self);
     }
@@ -124,25 +140,68 @@ class Block {
 
   void (*threads_)(void*) = nullptr;
   void* context_ = nullptr;
-  Fiber root_;  // the stack that run() was called on
+  bool failed_ = false;
+  StackPointer root_ = nullptr;  // the stack that run() was called on
   Fiber* running_ = nullptr;
-  std::deque<Fiber*> waiting_, ready_;
+  Meeting meeting_;
   std::vector<Fiber*> idle_;
   std::vector<std::unique_ptr<Fiber>> all_;  // kept for the thread's next block
-  std::vector<Slab> slabs_;
+  Stacks stacks_;
 };
 
-Block& this_block() {
-  static thread_local Block block;
-  return block;
-}
+__thread Block* block_of_thread = nullptr;
 
-void Block::enter() { this_block().live(); }
+void Block::enter() { block_of_thread->live(); }
 
 }  // namespace
 
-void run_block(void (*threads)(void*), void* context) { this_block().run(threads, context); }
+bool run_block(void (*threads)(void*), void* context) {
+  if (!block_of_thread) {
+    static thread_local const auto block = std::make_unique<Block>();
+    block_of_thread = block.get();
+  }
+  return block_of_thread->run(threads, context);
+}
+
+bool in_kernel() { return block_of_thread && block_of_thread->runs(); }
+bool is_stack_guard(const void* address) { return block_of_thread->is_guard(address); }
+bool is_kernel_stack(const void* address) { return block_of_thread->is_stack(address); }
+void leave_kernel() { block_of_thread->leave(); }
 
 }  // namespace PyGPU::host
 
-void PyGPU_host_barrier() { PyGPU::host::this_block().barrier(); }
+void PyGPU_host_wait(PyGPU::host::Wait* wait) {
+  if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->wait(*wait);
+}
+
+void PyGPU_host_barrier(int line) {
+  using PyGPU::host::Wait;
+  Wait wait{Wait::block, line, "__syncthreads", 0, false, nullptr, nullptr, nullptr, 0, 0, 0};
+  PyGPU_host_wait(&wait);
+}
+
+void PyGPU_host_yield() {
+  if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->yield();
+}
+
+void PyGPU_host_fail(const char* text) {
+  if (!PyGPU::host::in_kernel()) return;
+  PyGPU::host::describe(cudaErrorLaunchFailure, "%s", text);
+  PyGPU::host::leave_kernel();
+}
+
+bool PyGPU_host_next_row() {
+  using PyGPU::host::index;
+  PyGPUHostThread& self = PyGPU_host_thread;
+  const unsigned y = unsigned(self.row_y) + 1, z = unsigned(self.row_z) + 1;
+  if (y < unsigned(self.block_dim.y)) {
+    self.row_y = index(y);
+  } else if (z < unsigned(self.block_dim.z)) {
+    self.row_y = index(0);
+    self.row_z = index(z);
+  } else {
+    return false;
+  }
+  self.next_x = index(0);
+  return true;
+}

@@ -1,9 +1,9 @@
-// The threads of one block on one operating-system thread: a loop, and fibers where a barrier asks.
+// The threads of one block on one operating-system thread: a loop, and fibers where threads wait.
 #pragma once
 
 namespace PyGPU::host {
 
-// Run every thread of the block that PyGPU_host_thread describes.
-void run_block(void (*threads)(void*), void* context);
+// Run every thread of the block that PyGPU_host_thread describes; false after a fault.
+bool run_block(void (*threads)(void*), void* context);
 
 }  // namespace PyGPU::host

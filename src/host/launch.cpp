@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <system_error>
 #include <thread>
 
 #include "PyGPU/cuda_on_host.h"
+#include "check_access.h"
+#include "fault.h"
 #include "fiber.h"
 #include "machine.h"
 
@@ -19,30 +22,46 @@ struct Grid {
   std::size_t shared_bytes;
   void (*threads)(void*);
   void* context;
+  const char* kernel;
   std::atomic<std::uint64_t> next{0};
+  std::mutex lock;  // of the fault
+  Fault fault;
 
   std::uint64_t count() const { return std::uint64_t(grid.x) * grid.y * grid.z; }
 
-  // Take blocks until none is left. Several threads do this at once.
+  // Take blocks until none is left or one has failed. Several threads do this at once.
   void work(std::uint64_t chunk) {
     std::unique_ptr<void, void (*)(void*)> shared(
         shared_bytes ? std::aligned_alloc(64, (shared_bytes + 63) / 64 * 64) : nullptr, std::free);
+    Fault own;
+    catch_faults();
+    begin_access_checks(context, shared.get(), shared_bytes);
+    fault_of_thread = &own;
+    kernel_of_thread = kernel;
     PyGPUHostThread& self = PyGPU_host_thread;
     const PyGPUHostThread before = self;
-    self.block_dim = block;
-    self.grid_dim = grid;
-    self.count = block.x * block.y * block.z;
+    self.block_dim = index(block);
+    self.grid_dim = index(grid);
+    self.row_end = index(block.x);
+    self.warp_size = index(unsigned(Machine::get().warp_size));
     self.dynamic_shared = shared.get();
     for (std::uint64_t first; (first = next.fetch_add(chunk)) < count();) {
       const std::uint64_t last = std::min(count(), first + chunk);
-      for (std::uint64_t index = first; index < last; ++index) {
-        self.block_index = {unsigned(index % grid.x), unsigned(index / grid.x % grid.y),
-                            unsigned(index / grid.x / grid.y)};
-        self.next = 0;
-        run_block(threads, context);
+      for (std::uint64_t number = first; number < last; ++number) {
+        self.block_index = {index(unsigned(number % grid.x)),
+                            index(unsigned(number / grid.x % grid.y)),
+                            index(unsigned(number / grid.x / grid.y))};
+        self.next_x = self.row_y = self.row_z = index(0);
+        if (!run_block(threads, context)) {
+          next = count();
+          std::lock_guard<std::mutex> hold(lock);
+          if (!fault.code) fault = own;
+          break;
+        }
       }
     }
     self = before;
+    fault_of_thread = nullptr;
   }
 };
 
@@ -106,7 +125,7 @@ cudaError_t check(dim3 grid, dim3 block, std::size_t shared_bytes) {
       outside(block.x, 1024) || outside(block.y, 1024) || outside(block.z, 64) ||
       std::uint64_t(block.x) * block.y * block.z > unsigned(Machine::max_threads_per_block))
     return cudaErrorInvalidConfiguration;
-  return shared_bytes > Machine::max_shared_bytes ? cudaErrorInvalidValue : cudaSuccess;
+  return shared_bytes > Machine::max_shared_bytes_optin ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 }  // namespace
@@ -115,16 +134,22 @@ cudaError_t check(dim3 grid, dim3 block, std::size_t shared_bytes) {
 using namespace PyGPU::host;
 
 cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-                           void (*threads)(void*), void* context, const char*) {
+                           void (*threads)(void*), void* context, const char* kernel) {
   return call([&] {
     // A launch from inside a kernel; its threads' state is this thread's.
-    if (PyGPU_host_thread.count != 0) return cudaErrorNotSupported;
+    if (in_kernel()) return cudaErrorNotSupported;
+    report(nullptr);
     if (const cudaError_t error = check(grid, block, shared_bytes)) return error;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
-    Grid work{grid, block, shared_bytes, threads, context};
+    Grid work{grid, block, shared_bytes, threads, context, kernel ? kernel : "", {}, {}, {}};
     Workers::get().run(work);
-    return cudaSuccess;
+    // What kernels printed comes before what the program prints next. One that died while printing
+    // keeps the lock.
+    if (ftrylockfile(stdout) == 0) {
+      fflush_unlocked(stdout);
+      funlockfile(stdout);
+    }
+    if (work.fault.code) report(&work.fault);
+    return work.fault.code;
   });
 }
-
-const char* cudaHostLastReport() { return ""; }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -56,13 +57,15 @@ struct Entry<void (*)(Parameters...), kernel> {
   static constexpr PyGPUHostKernel row(const char* name) {
     return {name, &threads, Signature<Parameters...>::parameters.rows, sizeof...(Parameters)};
   }
-  static void threads(void* context) noexcept {  // an exception has nowhere to go
+  static void threads(void* context) {
     run(static_cast<void**>(context), std::index_sequence_for<Parameters...>());
   }
+  // The values are copied to where the compiler sees that no thread changes them.
   template <std::size_t... i>
   static void run([[maybe_unused]] void** arguments, std::index_sequence<i...>) {
-    for_each_thread(
-        [=] { kernel(*static_cast<const std::remove_reference_t<Parameters>*>(arguments[i])...); });
+    const std::tuple<std::remove_cv_t<Parameters>...> values(
+        *static_cast<const std::remove_cv_t<Parameters>*>(arguments[i])...);
+    for_each_thread([values] { kernel(std::get<i>(values)...); });
   }
 };
 

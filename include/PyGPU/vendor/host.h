@@ -116,6 +116,8 @@ struct uint3 {
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
 };
 
 struct cudaExtent {
@@ -235,8 +237,8 @@ PYGPU_HOST_CALL(cudaIpcGetEventHandle, cudaIpcEventHandle_t* handle, cudaEvent_t
 PYGPU_HOST_CALL(cudaIpcOpenEventHandle, cudaEvent_t* event, cudaIpcEventHandle_t handle)
 
 // Run `threads(context)` for each block of the grid, blocks spread over the cores. The function
-// runs the block's threads one after another through the state in cuda_on_host.h, where users meet
-// it.
+// runs the block's threads by PyGPU::host::for_each_thread (host/execution.h); `kernel` is what
+// reports call it.
 PYGPU_HOST_CALL(cudaHostLaunch, dim3 grid, dim3 block, std::size_t shared_bytes,
                 cudaStream_t stream, void (*threads)(void*), void* context, const char* kernel)
 

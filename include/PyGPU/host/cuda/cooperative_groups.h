@@ -1,0 +1,108 @@
+// CUDA's header of this name, for kernels on the `host` target: the block, and tiles of a warp.
+#pragma once
+
+#include "../../cuda_on_host.h"
+
+namespace cooperative_groups {
+
+class thread_block {
+ public:
+  static void sync(int line = __builtin_LINE()) { PyGPU_host_barrier(line); }
+  static unsigned thread_rank() { return PyGPU::host::thread_rank(); }
+  static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
+  static unsigned num_threads() { return size(); }
+  static dim3 group_index() { return blockIdx; }
+  static dim3 thread_index() { return threadIdx; }
+  static dim3 group_dim() { return blockDim; }
+  static dim3 dim_threads() { return blockDim; }
+};
+inline thread_block this_thread_block() { return {}; }
+
+// The whole grid; its blocks cannot wait for each other.
+class grid_group {
+ public:
+  static bool is_valid() { return false; }
+  static unsigned long long block_rank() {
+    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                            (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+  }
+  static unsigned long long num_blocks() {
+    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+  }
+  static unsigned long long thread_rank() {
+    return block_rank() * thread_block::size() + thread_block::thread_rank();
+  }
+  static unsigned long long size() { return num_blocks() * thread_block::size(); }
+  static unsigned long long num_threads() { return size(); }
+  static dim3 group_dim() { return gridDim; }
+};
+inline grid_group this_grid() { return {}; }
+
+// `Size` neighbouring lanes of a warp: a power of two, at most the warp.
+template <unsigned Size, class Parent = void>
+class thread_block_tile {
+  static_assert(Size != 0 && Size <= 64 && (Size & (Size - 1)) == 0, "a power of two up to 64");
+  using Wait = PyGPU::host::Wait;
+  using Shuffle = PyGPU::host::Shuffle;
+
+  static unsigned first() { return PyGPU::host::lane_index() & ~(Size - 1); }
+  static unsigned long long mask() { return (~0ull >> (64 - Size)) << first(); }
+  static Wait vote(const char* name, int line, bool predicate) {
+    return PyGPU::host::warp_wait(name, line, Wait::lanes, mask(), predicate);
+  }
+  template <class T>
+  static T move(const char* name, int line, T value, Shuffle how, int argument) {
+    return PyGPU::host::shuffle(name, line, Wait::lanes, mask(), value, how, argument, int(Size));
+  }
+
+ public:
+  thread_block_tile() = default;
+  template <class Other>
+  thread_block_tile(const thread_block_tile<Size, Other>&) {}
+
+  static void sync(int line = __builtin_LINE()) { vote("tile.sync", line, false); }
+  static unsigned thread_rank() { return PyGPU::host::lane_index() & (Size - 1); }
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
+  static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+
+  template <class T>
+  T shfl(T value, int lane, int line = __builtin_LINE()) const {
+    return move("tile.shfl", line, value, Shuffle::from, lane);
+  }
+  template <class T>
+  T shfl_up(T value, unsigned by, int line = __builtin_LINE()) const {
+    return move("tile.shfl_up", line, value, Shuffle::up, int(by));
+  }
+  template <class T>
+  T shfl_down(T value, unsigned by, int line = __builtin_LINE()) const {
+    return move("tile.shfl_down", line, value, Shuffle::down, int(by));
+  }
+  template <class T>
+  T shfl_xor(T value, unsigned by, int line = __builtin_LINE()) const {
+    return move("tile.shfl_xor", line, value, Shuffle::exchange, int(by));
+  }
+  int any(int predicate, int line = __builtin_LINE()) const {
+    return vote("tile.any", line, predicate != 0).held != 0;
+  }
+  int all(int predicate, int line = __builtin_LINE()) const {
+    const Wait outcome = vote("tile.all", line, predicate != 0);
+    return outcome.held == outcome.came;
+  }
+  PyGPU::host::LaneMask ballot(int predicate, int line = __builtin_LINE()) const {
+    return PyGPU::host::lane_mask(vote("tile.ballot", line, predicate != 0).held >> first());
+  }
+};
+
+template <unsigned Size, class Parent>
+thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+  return {};
+}
+
+template <class Group>
+inline void sync(const Group& group, int line = __builtin_LINE()) {
+  group.sync(line);
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,139 @@
+// Where a kernel's thread is: threadIdx and friends, the loop over a block's threads, and what a
+// thread that waits for others says of itself.
+#pragma once
+
+#include "../vendor/host.h"
+#include "qualifiers.h"
+
+namespace PyGPU {
+namespace host {
+
+// A number of the running thread's state. A type of its own, so that no store of a kernel through
+// an int* can change it: the compiler keeps the state in registers and vectorises the loop.
+enum class Index : unsigned {};
+struct Index3 {
+  Index x, y, z;
+};
+constexpr Index index(unsigned value) { return Index(value); }
+inline uint3 value(const Index3& i) { return {unsigned(i.x), unsigned(i.y), unsigned(i.z)}; }
+constexpr Index3 index(uint3 v) { return {Index(v.x), Index(v.y), Index(v.z)}; }
+
+// A thread that waits for others, as it tells the machine (src/host/fiber.cpp). `finish` is called
+// once all have come, before any goes on: with the waits of the group by lane, null where none is.
+struct Wait {
+  enum Scope { block, lanes, converged };  // all of the block; `mask`; whoever is here too
+  Scope scope;
+  int line;          // in the source; tells one barrier of the block from another
+  const char* name;  // of the call, for reports
+  unsigned long long mask;
+  bool predicate;
+  void (*finish)(Wait& self, Wait* const* group);
+  const void* value;
+  void* result;
+  unsigned argument;
+  // The outcome: how many came and how many of their predicates held; for warps the same as masks.
+  unsigned long long came, held;
+};
+
+}  // namespace host
+}  // namespace PyGPU
+
+// What the running thread knows of itself. Plain data in initial-exec storage: reading an index is
+// one load, also from a library that was opened at run time.
+struct PyGPUHostThread {
+  PyGPU::host::Index3 thread_index, block_index, block_dim, grid_dim;
+  // The row of the block's threads that is being started: its next thread, its end, where it lies.
+  PyGPU::host::Index next_x, row_end, row_y, row_z;
+  PyGPU::host::Index warp_size;
+  void* dynamic_shared;
+};
+extern __thread PyGPUHostThread PyGPU_host_thread
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+
+extern "C" {
+__attribute__((visibility("default"))) void PyGPU_host_barrier(int line);
+__attribute__((visibility("default"))) void PyGPU_host_wait(PyGPU::host::Wait* wait);
+__attribute__((visibility("default"))) void PyGPU_host_yield();
+// End the launch with cudaErrorLaunchFailure and this report.
+__attribute__((visibility("default"))) void PyGPU_host_fail(const char* text);
+// Go to the block's next row of threads; false when there is none.
+__attribute__((visibility("default"))) bool PyGPU_host_next_row();
+}
+
+#define threadIdx (::PyGPU::host::value(::PyGPU_host_thread.thread_index))
+#define blockIdx (::PyGPU::host::value(::PyGPU_host_thread.block_index))
+#define blockDim (::dim3(::PyGPU::host::value(::PyGPU_host_thread.block_dim)))
+#define gridDim (::dim3(::PyGPU::host::value(::PyGPU_host_thread.grid_dim)))
+
+namespace PyGPU {
+namespace host {
+
+// Call `body()` as each thread of the block that has not started. A body that waits for others
+// leaves this loop where it is: another fiber goes on with it, so all its state is the thread's.
+template <class Body>
+inline void for_each_thread(Body body) {
+  PyGPUHostThread& self = PyGPU_host_thread;
+  do {
+    // The next index is read again right after the body: unless that calls what the compiler does
+    // not see, it is known to be x + 1.
+    for (unsigned x = unsigned(self.next_x); x < unsigned(self.row_end);
+         x = unsigned(self.next_x)) {
+      self.thread_index.x = index(x);
+      self.thread_index.y = self.row_y;
+      self.thread_index.z = self.row_z;
+      self.next_x = index(x + 1);
+      // Reports of faults name the thread: the index is stored though nothing may read it.
+      __asm__ volatile("" : : "m"(self.thread_index.x));
+      body();
+    }
+  } while (PyGPU_host_next_row());
+}
+
+// The running thread's place in its block, x fastest.
+inline unsigned thread_rank() {
+  const PyGPUHostThread& self = PyGPU_host_thread;
+  return unsigned(self.thread_index.x) +
+         unsigned(self.block_dim.x) * (unsigned(self.thread_index.y) +
+                                       unsigned(self.block_dim.y) * unsigned(self.thread_index.z));
+}
+
+inline Wait block_wait(const char* name, int line, bool predicate) {
+  Wait wait{Wait::block, line, name, 0, predicate, nullptr, nullptr, nullptr, 0, 0, 0};
+  PyGPU_host_wait(&wait);
+  return wait;
+}
+
+// `extern __shared__ T name[]` at file scope: acts as the pointer to the block's dynamic memory.
+template <class T>
+struct DynamicShared {
+  operator T*() const { return static_cast<T*>(PyGPU_host_thread.dynamic_shared); }
+  template <class Integer>
+  T& operator[](Integer i) const {
+    return static_cast<T*>(*this)[i];
+  }
+  T& operator*() const { return *static_cast<T*>(*this); }
+  T* operator->() const { return *this; }
+  template <class U>
+  explicit operator U*() const {
+    return reinterpret_cast<U*>(static_cast<T*>(*this));
+  }
+};
+
+}  // namespace host
+}  // namespace PyGPU
+
+inline void __syncthreads(int line = __builtin_LINE()) { PyGPU_host_barrier(line); }
+inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
+  return int(PyGPU::host::block_wait("__syncthreads_count", line, predicate != 0).held);
+}
+inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
+  const PyGPU::host::Wait all = PyGPU::host::block_wait("__syncthreads_and", line, predicate != 0);
+  return all.held == all.came;
+}
+inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
+  return PyGPU::host::block_wait("__syncthreads_or", line, predicate != 0).held != 0;
+}
+
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

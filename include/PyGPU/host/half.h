@@ -1,0 +1,134 @@
+// Numbers of 16 bits, __half, and pairs of them, __half2, with CUDA's operators and functions.
+//
+// Each operation is done in float and rounded once, which gives the nearest half.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include "intrinsics.h"
+#include "vector_types.h"
+
+namespace PyGPU {
+namespace host {
+
+#if defined(__FLT16_MANT_DIG__) && !defined(__clang__)
+__extension__ using Half = _Float16;
+inline float half_to_float(unsigned short h) { return float(bits<Half>(h)); }
+inline unsigned short float_to_half(float x) { return bits<unsigned short>(Half(x)); }
+inline unsigned short double_to_half(double x) { return bits<unsigned short>(Half(x)); }
+#else
+inline float half_to_float(unsigned short h) {
+  const unsigned sign = (h & 0x8000u) << 16, exponent = h >> 10 & 31, fraction = h & 0x3ffu;
+  if (exponent == 0) {
+    const float small = float(fraction) * 5.9604644775390625e-8f;  // 2^-24
+    return sign ? -small : small;
+  }
+  if (exponent == 31) return bits<float>(sign | 0x7f800000u | fraction << 13);
+  return bits<float>(sign | (exponent + 112) << 23 | fraction << 13);
+}
+inline unsigned short float_to_half(float x) {
+  const unsigned word = bits<unsigned>(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
+  if (size > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u);
+  if (size >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);
+  if (size < 0x38800000u) {  // below 2^-14: whole multiples of 2^-24
+    const float scaled = bits<float>(size) * 16777216.0f;
+    return static_cast<unsigned short>(sign | unsigned(std::nearbyint(scaled)));
+  }
+  const unsigned rounded = size + 0xfffu + (size >> 13 & 1);
+  return static_cast<unsigned short>(sign | (rounded - 0x38000000u) >> 13);
+}
+// Rounded to odd on the way, so that the second rounding sees what the first cut off.
+inline unsigned short double_to_half(double x) {
+  float near = float(x);
+  if (double(near) != x && near == near) {
+    unsigned word = bits<unsigned>(near);
+    if (std::fabs(double(near)) > std::fabs(x)) --word;
+    near = bits<float>(word | 1);
+  }
+  return float_to_half(near);
+}
+#endif
+
+}  // namespace host
+}  // namespace PyGPU
+
+struct __half_raw {
+  unsigned short x;
+};
+struct __half {
+  __half() = default;
+  __half(float v) : bits_(PyGPU::host::float_to_half(v)) {}
+  __half(double v) : bits_(PyGPU::host::double_to_half(v)) {}
+  template <class Integer, typename std::enable_if<std::is_integral<Integer>::value, int>::type = 0>
+  __half(Integer v) : bits_(PyGPU::host::double_to_half(double(v))) {}
+  __half(__half_raw raw) : bits_(raw.x) {}
+  operator float() const { return PyGPU::host::half_to_float(bits_); }
+  operator __half_raw() const { return {bits_}; }
+
+ private:
+  unsigned short bits_;
+};
+using half = __half;
+
+struct alignas(4) __half2 {
+  __half x, y;
+  __half2() = default;
+  __half2(__half low, __half high) : x(low), y(high) {}
+};
+using half2 = __half2;
+
+inline __half __ushort_as_half(unsigned short bits) { return __half(__half_raw{bits}); }
+inline unsigned short __half_as_ushort(__half h) { return __half_raw(h).x; }
+inline __half __short_as_half(short bits) {
+  return __ushort_as_half(static_cast<unsigned short>(bits));
+}
+inline short __half_as_short(__half h) { return static_cast<short>(__half_as_ushort(h)); }
+
+inline float __half2float(__half h) { return float(h); }
+inline __half __float2half(float x) { return __half(x); }
+inline __half __double2half(double x) { return __half(x); }
+inline __half2 make_half2(__half x, __half y) { return __half2(x, y); }
+inline __half2 __halves2half2(__half x, __half y) { return __half2(x, y); }
+inline __half2 __half2half2(__half h) { return __half2(h, h); }
+inline __half2 __float2half2_rn(float x) { return __half2(x, x); }
+inline __half2 __floats2half2_rn(float x, float y) { return __half2(x, y); }
+inline __half2 __float22half2_rn(float2 v) { return __half2(v.x, v.y); }
+inline float2 __half22float2(__half2 h) { return make_float2(float(h.x), float(h.y)); }
+inline __half __low2half(__half2 h) { return h.x; }
+inline __half __high2half(__half2 h) { return h.y; }
+inline float __low2float(__half2 h) { return float(h.x); }
+inline float __high2float(__half2 h) { return float(h.y); }
+inline __half2 __low2half2(__half2 h) { return __half2(h.x, h.x); }
+inline __half2 __high2half2(__half2 h) { return __half2(h.y, h.y); }
+inline __half2 __lowhigh2highlow(__half2 h) { return __half2(h.y, h.x); }
+inline __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
+inline __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
+
+#define PYGPU_HALF_CONVERSIONS(r)                                                          \
+  inline __half __float2half_##r(float x) { return __half(x); }                            \
+  inline __half __int2half_##r(int x) { return __half(x); }                                \
+  inline __half __uint2half_##r(unsigned x) { return __half(x); }                          \
+  inline __half __short2half_##r(short x) { return __half(x); }                            \
+  inline __half __ushort2half_##r(unsigned short x) { return __half(x); }                  \
+  inline __half __ll2half_##r(long long x) { return __half(x); }                           \
+  inline __half __ull2half_##r(unsigned long long x) { return __half(x); }                 \
+  inline int __half2int_##r(__half h) { return __float2int_##r(float(h)); }                \
+  inline unsigned __half2uint_##r(__half h) { return __float2uint_##r(float(h)); }         \
+  inline long long __half2ll_##r(__half h) { return __float2ll_##r(float(h)); }            \
+  inline unsigned long long __half2ull_##r(__half h) { return __float2ull_##r(float(h)); } \
+  inline short __half2short_##r(__half h) {                                                \
+    const int whole = __float2int_##r(float(h));                                           \
+    return static_cast<short>(whole > 32767 ? 32767 : whole < -32768 ? -32768 : whole);    \
+  }                                                                                        \
+  inline unsigned short __half2ushort_##r(__half h) {                                      \
+    const unsigned whole = __float2uint_##r(float(h));                                     \
+    return static_cast<unsigned short>(whole > 65535u ? 65535u : whole);                   \
+  }
+PYGPU_HALF_CONVERSIONS(rn)
+PYGPU_HALF_CONVERSIONS(rz)
+PYGPU_HALF_CONVERSIONS(ru)
+PYGPU_HALF_CONVERSIONS(rd)
+#undef PYGPU_HALF_CONVERSIONS
+
+#include "half_functions.h"

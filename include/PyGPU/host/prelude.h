@@ -1,0 +1,23 @@
+// What stands before the text of a kernel that is compiled at run time for the host machine: the
+// language, the table of kernels, and what nvcc's sources have without an include.
+#pragma once
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <limits>
+
+#include "module.h"
+
+// For the text alone: <PyGPU/gpu.h> would take the real nvcc by it.
+#define __CUDACC__ 1
+#define PYGPU_TARGET_HOST

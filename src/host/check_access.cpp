@@ -1,0 +1,207 @@
+// Strict mode: every load and store of a kernel is checked before it is made.
+//
+// Kernels compiled with the compiler's -fsanitize=kernel-address call the functions at the end of
+// this file. Allowed are the machine's allocations (to the byte with PYGPU_HOST_STRICT=1), the
+// fibers' stacks, the launch's parameters and shared memory, what a kernel has from malloc, and the
+// data of loaded libraries, where `__shared__`, `__constant__` and `__device__` variables lie.
+#include "check_access.h"
+
+#include <link.h>
+
+#include <cinttypes>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+#include "fault.h"
+#include "machine.h"
+
+namespace PyGPU::host {
+namespace {
+
+struct Range {
+  std::uintptr_t first, size;
+  bool holds(std::uintptr_t address, std::size_t nbytes) const {
+    return address - first < size && nbytes <= size - (address - first);
+  }
+};
+
+// What the running kernel was found to be allowed, the last few. Plain data: looked at each access.
+constexpr unsigned remembered = 8;
+__thread Range known[remembered];
+__thread Range parameters, shared_memory;
+__thread unsigned next_known;
+
+// What kernels have from malloc.
+struct Heap {
+  std::mutex lock;
+  std::map<std::uintptr_t, std::size_t> blocks;
+};
+Heap& heap() {
+  static Heap& heap = *new Heap;
+  return heap;
+}
+
+Range in_machine(std::uintptr_t address, std::size_t nbytes) {
+  Machine& machine = Machine::get();
+  std::lock_guard<std::mutex> hold(machine.lock);
+  if (!machine.find(reinterpret_cast<const void*>(address), nbytes)) return {};
+  const auto entry = --machine.table.upper_bound(address);
+  return {entry->first, entry->second.span};
+}
+
+Range in_heap(std::uintptr_t address, std::size_t nbytes) {
+  std::lock_guard<std::mutex> hold(heap().lock);
+  auto entry = heap().blocks.upper_bound(address);
+  if (entry == heap().blocks.begin()) return {};
+  --entry;
+  const Range range{entry->first, entry->second};
+  return range.holds(address, nbytes) ? range : Range{};
+}
+
+struct Search {
+  std::uintptr_t address;
+  std::size_t nbytes;
+  Range found;
+};
+
+// Segments of a loaded library, and this thread's copy of its thread-local data.
+int in_library(dl_phdr_info* info, std::size_t, void* data) {
+  Search& search = *static_cast<Search*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    Range range{};
+    if (header.p_type == PT_LOAD)
+      range = {info->dlpi_addr + header.p_vaddr, header.p_memsz};
+    else if (header.p_type == PT_TLS)
+      range = {reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data), header.p_memsz};
+    if (!range.first || !range.holds(search.address, search.nbytes)) continue;
+    search.found = range;
+    return 1;
+  }
+  return 0;
+}
+
+Range find(std::uintptr_t address, std::size_t nbytes) {
+  if (const Range found = in_machine(address, nbytes); found.size) return found;
+  if (is_kernel_stack(reinterpret_cast<const void*>(address))) return {address, nbytes};
+  if (const Range found = in_heap(address, nbytes); found.size) return found;
+  Search search{address, nbytes, {}};
+  dl_iterate_phdr(in_library, &search);
+  return search.found;
+}
+
+// The bytes that the access missed, if an allocation ends not far below.
+void describe_access(const char* what, std::uintptr_t address, std::size_t nbytes) {
+  Machine& machine = Machine::get();
+  std::uintptr_t past = 0;
+  std::size_t span = 0;
+  {
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const auto after = machine.table.upper_bound(address);
+    if (after != machine.table.begin()) {
+      const auto entry = std::prev(after);
+      span = entry->second.span;
+      past = address + nbytes - entry->first - span;
+    }
+  }
+  if (span && past <= span + 4096)
+    describe(cudaErrorIllegalAddress,
+             "%s of %zu bytes at %#" PRIxPTR ": ends %" PRIuPTR
+             " bytes past the end of an allocation of %zu bytes",
+             what, nbytes, address, past, span);
+  else
+    describe(cudaErrorIllegalAddress, "%s of %zu bytes at %#" PRIxPTR ", which is not allocated",
+             what, nbytes, address);
+}
+
+void check_access(const char* what, std::uintptr_t address, std::size_t nbytes) {
+  for (const Range& range : known)
+    if (range.holds(address, nbytes)) return;
+  if (nbytes == 0 || !in_kernel()) return;
+  if (parameters.holds(address, nbytes) || shared_memory.holds(address, nbytes)) return;
+  const Range found = find(address, nbytes);
+  if (!found.size) {
+    describe_access(what, address, nbytes);
+    leave_kernel();
+  }
+  known[next_known++ % remembered] = found;
+}
+
+void* keep(void* block, std::size_t nbytes) {
+  if (block && in_kernel()) {
+    std::lock_guard<std::mutex> hold(heap().lock);
+    heap().blocks[reinterpret_cast<std::uintptr_t>(block)] = nbytes;
+  }
+  return block;
+}
+
+void forget(void* block) {
+  std::lock_guard<std::mutex> hold(heap().lock);
+  if (heap().blocks.erase(reinterpret_cast<std::uintptr_t>(block)))
+    for (Range& range : known) range = {};
+}
+
+}  // namespace
+
+void begin_access_checks(const void* context, const void* shared, std::size_t shared_bytes) {
+  constexpr std::size_t most_parameter_bytes = 4096;
+  for (Range& range : known) range = {};
+  parameters = {reinterpret_cast<std::uintptr_t>(context), most_parameter_bytes};
+  shared_memory = {reinterpret_cast<std::uintptr_t>(shared), shared_bytes};
+}
+
+}  // namespace PyGPU::host
+
+#define PYGPU_EXPORT extern "C" __attribute__((visibility("default")))
+#define PYGPU_CHECKS(size)                                                 \
+  PYGPU_EXPORT void __asan_load##size##_noabort(std::uintptr_t address) {  \
+    PyGPU::host::check_access("a read", address, size);                    \
+  }                                                                        \
+  PYGPU_EXPORT void __asan_store##size##_noabort(std::uintptr_t address) { \
+    PyGPU::host::check_access("a write", address, size);                   \
+  }
+PYGPU_CHECKS(1)
+PYGPU_CHECKS(2)
+PYGPU_CHECKS(4)
+PYGPU_CHECKS(8)
+PYGPU_CHECKS(16)
+#undef PYGPU_CHECKS
+PYGPU_EXPORT void __asan_loadN_noabort(std::uintptr_t address, std::size_t nbytes) {
+  PyGPU::host::check_access("a read", address, nbytes);
+}
+PYGPU_EXPORT void __asan_storeN_noabort(std::uintptr_t address, std::size_t nbytes) {
+  PyGPU::host::check_access("a write", address, nbytes);
+}
+PYGPU_EXPORT void __asan_handle_no_return() {}
+
+// clang calls these for copies; g++ checks their ends by itself.
+PYGPU_EXPORT void* __asan_memcpy(void* to, const void* from, std::size_t nbytes) {
+  PyGPU::host::check_access("a read", reinterpret_cast<std::uintptr_t>(from), nbytes);
+  PyGPU::host::check_access("a write", reinterpret_cast<std::uintptr_t>(to), nbytes);
+  return std::memcpy(to, from, nbytes);
+}
+PYGPU_EXPORT void* __asan_memmove(void* to, const void* from, std::size_t nbytes) {
+  PyGPU::host::check_access("a read", reinterpret_cast<std::uintptr_t>(from), nbytes);
+  PyGPU::host::check_access("a write", reinterpret_cast<std::uintptr_t>(to), nbytes);
+  return std::memmove(to, from, nbytes);
+}
+PYGPU_EXPORT void* __asan_memset(void* to, int value, std::size_t nbytes) {
+  PyGPU::host::check_access("a write", reinterpret_cast<std::uintptr_t>(to), nbytes);
+  return std::memset(to, value, nbytes);
+}
+
+// A strict kernel's malloc and free, by the linker's --wrap.
+PYGPU_EXPORT void* __wrap_malloc(std::size_t nbytes) {
+  return PyGPU::host::keep(std::malloc(nbytes), nbytes);
+}
+PYGPU_EXPORT void* __wrap_calloc(std::size_t count, std::size_t nbytes) {
+  return PyGPU::host::keep(std::calloc(count, nbytes), count * nbytes);
+}
+PYGPU_EXPORT void __wrap_free(void* block) {
+  PyGPU::host::forget(block);
+  std::free(block);
+}
+#undef PYGPU_EXPORT

@@ -1,0 +1,147 @@
+// Faults of kernels. A signal that a kernel raises ends the launch, not the process; a signal from
+// anything else goes on to whoever handled it before.
+//
+// The handler runs on a stack of its own, since a kernel may have used up its own, and never
+// returns to the kernel: it switches to the stack that the launch left. Nothing here allocates: the
+// kernel may have died inside malloc.
+#include "fault.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "machine.h"
+
+namespace PyGPU::host {
+
+__thread Fault* fault_of_thread = nullptr;
+__thread const char* kernel_of_thread = nullptr;
+
+namespace {
+
+// By pointer: this library's thread storage is static, of which a process has only so much.
+thread_local std::unique_ptr<Fault> last_report;
+
+constexpr int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+struct sigaction handled_before[NSIG];
+
+constexpr std::size_t signal_stack_bytes = 64 << 10;
+struct FreeSignalStack {
+  void operator()(char* stack) const {
+    stack_t now;
+    if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == stack) {
+      now.ss_flags = SS_DISABLE;
+      sigaltstack(&now, nullptr);
+    }
+    munmap(stack, signal_stack_bytes);
+  }
+};
+
+// The handler that was there before decides; without one, the default ends the process.
+void hand_on(int number, siginfo_t* info, void* context) {
+  const struct sigaction& before = handled_before[number];
+  const bool raised_by_code = info->si_code > 0;
+  if (before.sa_flags & SA_SIGINFO) {
+    before.sa_sigaction(number, info, context);
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(number);
+  } else if (before.sa_handler == SIG_DFL || raised_by_code) {
+    signal(number, SIG_DFL);
+    if (!raised_by_code) raise(number);  // else the instruction is tried again, and ends it
+  }
+}
+
+void describe_signal(int number, const siginfo_t* info) {
+  switch (number) {
+    case SIGSEGV:
+    case SIGBUS:
+      if (is_stack_guard(info->si_addr))
+        describe(cudaErrorIllegalAddress, "stack overflow: more than 1 MB of local memory");
+      else if (info->si_code == SI_KERNEL)  // x86 gives no address that is not canonical
+        describe(cudaErrorIllegalAddress, "access to an impossible address");
+      else
+        describe(cudaErrorIllegalAddress, "access to the illegal address %p", info->si_addr);
+      break;
+    case SIGFPE:
+      describe(cudaErrorLaunchFailure, "%s",
+               info->si_code == FPE_INTDIV ? "integer division by zero" : "arithmetic fault");
+      break;
+    case SIGABRT: describe(cudaErrorAssert, "an assertion failed, or abort() was called"); break;
+    default: describe(cudaErrorLaunchFailure, "__trap() or an illegal instruction");
+  }
+}
+
+void on_signal(int number, siginfo_t* info, void* context) {
+  // From the kernel's own doing: an instruction, or abort().
+  const bool own = info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
+  if (!own || !in_kernel()) return hand_on(number, info, context);
+  describe_signal(number, info);
+  leave_kernel();
+}
+
+void install_handlers() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_signal;
+  // The signal stays open: the handler is left without returning from it.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (int number : caught) sigaction(number, &action, &handled_before[number]);
+}
+
+}  // namespace
+
+void describe(cudaError_t code, const char* format, ...) {
+  Fault& fault = *fault_of_thread;
+  fault.code = code;
+  const uint3 block = value(PyGPU_host_thread.block_index);
+  const uint3 thread = value(PyGPU_host_thread.thread_index);
+  const int head =
+      std::snprintf(fault.text, sizeof fault.text / 2,
+                    "kernel %s, block (%u, %u, %u), thread (%u, %u, %u): ", kernel_of_thread,
+                    block.x, block.y, block.z, thread.x, thread.y, thread.z);
+  const std::size_t used = std::min(std::size_t(head), sizeof fault.text / 2 - 1);
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(fault.text + used, sizeof fault.text - used, format, values);
+  va_end(values);
+}
+
+void catch_faults() {
+  static std::once_flag installed;
+  std::call_once(installed, install_handlers);
+  static thread_local std::unique_ptr<char, FreeSignalStack> own_stack;
+  static thread_local bool ready = false;
+  if (ready) return;
+  ready = true;
+  stack_t now;
+  if (sigaltstack(nullptr, &now) == 0 && !(now.ss_flags & SS_DISABLE)) return;  // there is one
+  void* stack =
+      mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED) return;
+  own_stack.reset(static_cast<char*>(stack));
+  now = {};
+  now.ss_sp = stack;
+  now.ss_size = signal_stack_bytes;
+  sigaltstack(&now, nullptr);
+}
+
+void report(const Fault* fault) {
+  if (fault) {
+    last_report = std::make_unique<Fault>(*fault);
+  } else if (last_report) {
+    last_report.reset();
+  }
+}
+
+}  // namespace PyGPU::host
+
+const char* cudaHostLastReport() {
+  return PyGPU::host::last_report ? PyGPU::host::last_report->text : "";
+}

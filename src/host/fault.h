@@ -1,0 +1,33 @@
+// Faults of kernels: what went wrong, in words and as a code, and the way out of the kernel.
+#pragma once
+
+#include "PyGPU/cuda_on_host.h"
+
+namespace PyGPU::host {
+
+// What is wrong with a launch, the first that was found.
+struct Fault {
+  cudaError_t code = cudaSuccess;
+  char text[1024] = "";
+};
+
+// The fault of the launch that this thread takes part in, null outside kernels; and its kernel.
+extern __thread Fault* fault_of_thread;
+extern __thread const char* kernel_of_thread;
+
+// Describe a fault of the running kernel: "kernel k, block (0, 0, 0): " and the text.
+__attribute__((format(printf, 2, 3))) void describe(cudaError_t code, const char* format, ...);
+
+// Make this thread ready to survive faults of the kernel that it is about to run.
+void catch_faults();
+
+// End the running kernel: leave its stacks for the launch. Defined with the fibers.
+[[noreturn]] void leave_kernel();
+bool in_kernel();
+bool is_stack_guard(const void* address);
+bool is_kernel_stack(const void* address);
+
+// What cudaHostLastReport shall say: a launch's fault, or nothing.
+void report(const Fault* fault);
+
+}  // namespace PyGPU::host

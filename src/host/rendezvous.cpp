@@ -1,0 +1,247 @@
+// Which of a block's waiting threads may go on.
+//
+// A thread that is neither waiting, ready, running nor yet to start has finished, and is not waited
+// for. The lanes that a mask names go on together once all of them that live have come to the same
+// call with that mask. A call without a mask is for those who come to it while nobody else of the
+// warp can move; where threads stand at several such calls, the first in the source goes first, so
+// that they meet again behind the branch.
+#include "rendezvous.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "fault.h"
+
+namespace PyGPU::host {
+namespace {
+
+// The number of the block's threads that have started.
+unsigned started() {
+  const PyGPUHostThread& self = PyGPU_host_thread;
+  return unsigned(self.next_x) +
+         unsigned(self.block_dim.x) *
+             (unsigned(self.row_y) + unsigned(self.block_dim.y) * unsigned(self.row_z));
+}
+
+template <class Visit>
+void each_lane(std::uint64_t lanes, Visit visit) {
+  for (; lanes; lanes &= lanes - 1) visit(unsigned(__builtin_ctzll(lanes)));
+}
+
+std::uint64_t lanes_below(unsigned count) { return count >= 64 ? ~0ull : (1ull << count) - 1; }
+std::uint64_t lanes_from(unsigned first) { return ~0ull ^ lanes_below(first); }
+
+}  // namespace
+
+void Meeting::begin() {
+  const PyGPUHostThread& self = PyGPU_host_thread;
+  count_ = unsigned(self.block_dim.x) * unsigned(self.block_dim.y) * unsigned(self.block_dim.z);
+  shift_ = unsigned(self.warp_size) == 64 ? 6 : 5;
+  waiting_ = head_ = 0;
+  at_block_.clear();
+  queue_.clear();
+  warps_ = 0;  // their records are made by the first thread that waits
+}
+
+void Meeting::make_records() {
+  if (warps_ != 0) return;
+  warps_ = ((count_ - 1) >> shift_) + 1;
+  if (warp_.size() < warps_) warp_.resize(warps_);
+  for (unsigned i = 0; i < warps_; ++i)
+    warp_[i].waiting = warp_[i].at_block = warp_[i].ready = warp_[i].converged = 0;
+}
+
+void Meeting::arrive(Fiber* fiber) {
+  make_records();
+  const unsigned number = fiber->rank >> shift_, lane = fiber->rank & ((1u << shift_) - 1);
+  Warp& warp = warp_[number];
+  const Lanes bit = Lanes(1) << lane;
+  Wait& wait = *fiber->wait;
+  ++waiting_;
+  if (wait.scope == Wait::block) {
+    at_block_.push_back(fiber);
+    warp.at_block |= bit;
+  } else {
+    warp.lane[lane] = fiber;
+    warp.waiting |= bit;
+    if (wait.scope == Wait::converged) {
+      warp.converged |= bit;
+    } else if (!(wait.mask & bit)) {
+      describe(cudaErrorLaunchFailure, "%s at line %d: its mask %#llx does not name its lane, %u",
+               wait.name, wait.line, wait.mask, lane);
+      leave_kernel();
+    } else if (complete(warp, number, wait.mask, wait.name)) {
+      return;
+    }
+  }
+  if (warp.converged && !warp.ready && ((number + 1) << shift_) <= started()) free_converged(warp);
+}
+
+// Free the lanes of `mask` if all that live have come to the call `name` with that mask.
+bool Meeting::complete(Warp& warp, unsigned number, Lanes mask, const char* name) {
+  const unsigned first = number << shift_, width = 1u << shift_;
+  const Lanes exist = lanes_below(std::min(width, count_ - first));
+  const unsigned begun = started();
+  const Lanes unborn = exist & lanes_from(begun > first ? begun - first : 0);
+  const Lanes needed = mask & exist;
+  if (needed & (unborn | (~warp.waiting & (warp.ready | warp.at_block)))) return false;
+  Lanes here = 0;
+  each_lane(needed & warp.waiting & ~warp.converged, [&](unsigned lane) {
+    const Wait& wait = *warp.lane[lane]->wait;
+    // Names are compared as text: a library of another compiler may have its own copy.
+    if (wait.mask == mask && (wait.name == name || std::strcmp(wait.name, name) == 0))
+      here |= Lanes(1) << lane;
+  });
+  if (needed & ~here & warp.waiting) return false;
+  free_lanes(warp, here);
+  return true;
+}
+
+void Meeting::free_lanes(Warp& warp, Lanes lanes) {
+  Wait* group[64] = {};
+  Lanes held = 0;
+  each_lane(lanes, [&](unsigned lane) {
+    group[lane] = warp.lane[lane]->wait;
+    if (group[lane]->predicate) held |= Lanes(1) << lane;
+  });
+  each_lane(lanes, [&](unsigned lane) {
+    Wait& wait = *group[lane];
+    wait.came = lanes;
+    wait.held = held;
+    if (wait.finish) wait.finish(wait, group);
+  });
+  warp.waiting &= ~lanes;
+  warp.converged &= ~lanes;
+  warp.ready |= lanes;
+  each_lane(lanes, [&](unsigned lane) {
+    --waiting_;
+    queue_.push_back(warp.lane[lane]);
+  });
+}
+
+bool Meeting::free_complete(Warp& warp, unsigned number) {
+  for (Lanes left = warp.waiting & ~warp.converged; left; left &= left - 1) {
+    const Wait& wait = *warp.lane[__builtin_ctzll(left)]->wait;
+    if (complete(warp, number, wait.mask, wait.name)) return true;
+  }
+  return false;
+}
+
+bool Meeting::free_converged(Warp& warp) {
+  if (!warp.converged) return false;
+  const Wait* first = nullptr;
+  each_lane(warp.converged, [&](unsigned lane) {
+    const Wait* wait = warp.lane[lane]->wait;
+    if (!first || wait->line < first->line) first = wait;
+  });
+  Lanes here = 0;
+  each_lane(warp.converged, [&](unsigned lane) {
+    const Wait& wait = *warp.lane[lane]->wait;
+    if (wait.line == first->line && std::strcmp(wait.name, first->name) == 0)
+      here |= Lanes(1) << lane;
+  });
+  free_lanes(warp, here);
+  return true;
+}
+
+bool Meeting::free_block() {
+  if (at_block_.size() != waiting_) return false;
+  const Wait& first = *at_block_[0]->wait;
+  unsigned long long held = 0;
+  for (const Fiber* fiber : at_block_) {
+    const Wait& wait = *fiber->wait;
+    if (wait.line != first.line || std::strcmp(wait.name, first.name) != 0) return false;
+    held += wait.predicate;
+  }
+  for (Fiber* fiber : at_block_) {
+    fiber->wait->came = at_block_.size();
+    fiber->wait->held = held;
+  }
+  queue_.swap(at_block_);
+  at_block_.clear();
+  head_ = 0;
+  waiting_ = 0;
+  for (unsigned i = 0; i < warps_; ++i) {
+    warp_[i].ready = warp_[i].at_block;
+    warp_[i].at_block = 0;
+  }
+  return true;
+}
+
+void Meeting::make_ready(Fiber* fiber) {
+  make_records();
+  warp_[fiber->rank >> shift_].ready |= Lanes(1) << (fiber->rank & ((1u << shift_) - 1));
+  queue_.push_back(fiber);
+}
+
+Fiber* Meeting::take_ready() {
+  if (head_ == queue_.size()) return nullptr;
+  Fiber* fiber = queue_[head_++];
+  if (head_ == queue_.size()) {
+    queue_.clear();
+    head_ = 0;
+  }
+  warp_[fiber->rank >> shift_].ready &= ~(Lanes(1) << (fiber->rank & ((1u << shift_) - 1)));
+  return fiber;
+}
+
+bool Meeting::resolve() {
+  for (unsigned i = 0; i < warps_; ++i)
+    if (free_complete(warp_[i], i)) return true;
+  for (unsigned i = 0; i < warps_; ++i)
+    if (free_converged(warp_[i])) return true;
+  if (free_block()) return true;
+  describe_deadlock();
+  return false;
+}
+
+void Meeting::describe_deadlock() const {
+  struct Place {
+    const Wait* wait;
+    const Fiber* first;
+    unsigned threads;
+  };
+  Place places[6] = {};
+  std::size_t count = 0;
+  bool more = false;
+  const auto note = [&](const Fiber* fiber) {
+    const Wait& wait = *fiber->wait;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Wait& known = *places[i].wait;
+      if (known.line == wait.line && known.mask == wait.mask &&
+          std::strcmp(known.name, wait.name) == 0) {
+        ++places[i].threads;
+        return;
+      }
+    }
+    if (count < sizeof places / sizeof *places)
+      places[count++] = {&wait, fiber, 1};
+    else
+      more = true;
+  };
+  for (const Fiber* fiber : at_block_) note(fiber);
+  for (unsigned i = 0; i < warps_; ++i)
+    each_lane(warp_[i].waiting, [&](unsigned lane) { note(warp_[i].lane[lane]); });
+
+  char text[768];
+  std::size_t used = 0;
+  const auto add = [&](int wrote) { used = std::min(used + std::size_t(wrote), sizeof text - 1); };
+  for (std::size_t i = 0; i < count; ++i) {
+    const Place& place = places[i];
+    const uint3 t = value(place.first->thread_index);
+    add(std::snprintf(text + used, sizeof text - used, "%s%s at line %d", i ? "; " : "",
+                      place.wait->name, place.wait->line));
+    if (place.wait->scope == Wait::lanes)
+      add(std::snprintf(text + used, sizeof text - used, " with mask %#llx", place.wait->mask));
+    add(std::snprintf(text + used, sizeof text - used, ": thread (%u, %u, %u)", t.x, t.y, t.z));
+    if (place.threads > 1)
+      add(std::snprintf(text + used, sizeof text - used, " and %u more", place.threads - 1));
+  }
+  PyGPU_host_thread.thread_index = places[0].first->thread_index;
+  describe(cudaErrorLaunchFailure,
+           "threads of the block wait for each other at different places and can never go on: %s%s",
+           text, more ? "; and elsewhere" : "");
+}
+
+}  // namespace PyGPU::host

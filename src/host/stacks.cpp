@@ -1,0 +1,156 @@
+// Stacks for fibers, and the switch from one stack to another: a few instructions, where the C
+// library's swapcontext would ask the system for the signal mask each time.
+#include "stacks.h"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "machine.h"
+
+namespace PyGPU::host {
+
+// Stacks are mapped many at a time: a process may have only so many mappings. Each has as much as a
+// GPU's thread may have of local memory, and some more; only what is touched is real.
+constexpr std::size_t stacks_in_slab = 64;
+constexpr std::size_t slab_bytes = stacks_in_slab * Stacks::bytes;
+constexpr std::size_t guard_bytes = 4096;
+
+void Stacks::Unmap::operator()(char* slab) const { munmap(slab, slab_bytes); }
+
+char* Stacks::take() {
+  const std::size_t place = taken_ % stacks_in_slab;
+  if (place == 0) {
+    void* slab = mmap(nullptr, slab_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (slab == MAP_FAILED) {
+      std::fputs("PyGPU host: no memory for the stacks of waiting threads\n", stderr);
+      std::abort();
+    }
+    slabs_.emplace_back(static_cast<char*>(slab));
+  }
+  ++taken_;
+  char* const bottom = slabs_.back().get() + place * bytes;
+  // A guard splits a mapping; with many cores only a slab's first stack, the one in use most, has
+  // it.
+  if (place == 0 || Machine::get().cores <= 8) mprotect(bottom, guard_bytes, PROT_NONE);
+  // Tops at one distance from each other would all fall into the same few sets of the caches.
+  return bottom + bytes - place * 9 * 64;
+}
+
+bool Stacks::holds(const void* address) const {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  for (const auto& slab : slabs_)
+    if (place - reinterpret_cast<std::uintptr_t>(slab.get()) < slab_bytes) return true;
+  return false;
+}
+
+bool Stacks::is_guard(const void* address) const {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  for (const auto& slab : slabs_) {
+    const std::uintptr_t offset = place - reinterpret_cast<std::uintptr_t>(slab.get());
+    if (offset < slab_bytes) return offset % bytes < guard_bytes;
+  }
+  return false;
+}
+
+// The registers that a callee must preserve are pushed, the stack pointers exchanged, and those of
+// the other stack popped.
+#if defined(__x86_64__)
+__asm__(R"(
+.pushsection .text
+.type PyGPU_host_switch_stacks, @function
+PyGPU_host_switch_stacks:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size PyGPU_host_switch_stacks, .-PyGPU_host_switch_stacks
+.popsection
+)");
+constexpr std::size_t saved_registers = 6;  // below the address to return to
+constexpr std::size_t words_above = 1;      // as if `enter` had been called: 8 below 16-alignment
+#elif defined(__aarch64__)
+__asm__(R"(
+.pushsection .text
+.type PyGPU_host_switch_stacks, %function
+PyGPU_host_switch_stacks:
+  sub sp, sp, #160
+  stp x19, x20, [sp, #0]
+  stp x21, x22, [sp, #16]
+  stp x23, x24, [sp, #32]
+  stp x25, x26, [sp, #48]
+  stp x27, x28, [sp, #64]
+  stp d8, d9, [sp, #80]
+  stp d10, d11, [sp, #96]
+  stp d12, d13, [sp, #112]
+  stp d14, d15, [sp, #128]
+  stp x29, x30, [sp, #144]
+  mov x9, sp
+  str x9, [x0]
+  mov sp, x1
+  ldp x19, x20, [sp, #0]
+  ldp x21, x22, [sp, #16]
+  ldp x23, x24, [sp, #32]
+  ldp x25, x26, [sp, #48]
+  ldp x27, x28, [sp, #64]
+  ldp d8, d9, [sp, #80]
+  ldp d10, d11, [sp, #96]
+  ldp d12, d13, [sp, #112]
+  ldp d14, d15, [sp, #128]
+  ldp x29, x30, [sp, #144]
+  add sp, sp, #160
+  ret
+.size PyGPU_host_switch_stacks, .-PyGPU_host_switch_stacks
+.popsection
+)");
+constexpr std::size_t saved_registers = 19;
+constexpr std::size_t words_above = 0;
+#endif
+
+#if defined(__x86_64__) || defined(__aarch64__)
+extern "C" void PyGPU_host_switch_stacks(StackPointer* from, StackPointer to);
+
+void switch_stacks(StackPointer* from, StackPointer to) { PyGPU_host_switch_stacks(from, to); }
+
+StackPointer fresh_stack(char* top, void (*enter)()) {
+  void** word = reinterpret_cast<void**>(top) - words_above;
+  for (std::size_t i = 0; i < words_above; ++i) word[i] = nullptr;
+  *--word = reinterpret_cast<void*>(enter);
+  for (std::size_t i = 0; i < saved_registers; ++i) *--word = nullptr;
+  return word;
+}
+#else
+// Elsewhere the C library switches; a context lies at the top of its stack, or where it was saved.
+StackPointer fresh_stack(char* top, void (*enter)()) {
+  auto* context = reinterpret_cast<ucontext_t*>(top - (sizeof(ucontext_t) + 63) / 64 * 64);
+  getcontext(context);
+  context->uc_stack.ss_sp = top - Stacks::bytes;
+  context->uc_stack.ss_size = std::size_t(reinterpret_cast<char*>(context) - (top - Stacks::bytes));
+  context->uc_link = nullptr;
+  makecontext(context, enter, 0);
+  return context;
+}
+
+void switch_stacks(StackPointer* from, StackPointer to) {
+  ucontext_t here;
+  *from = &here;
+  swapcontext(&here, static_cast<ucontext_t*>(to));
+}
+#endif
+
+}  // namespace PyGPU::host
