@@ -156,6 +156,11 @@ def dynamic_shared(source: str) -> str:
     return "".join([*result, source[last:]])
 
 
+# Whatever lets the threads of a block wait for each other. Pasted names (##) hide it.
+_WAITS = re.compile(
+    rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
+    rb"cooperative_groups|this_thread_block|\basm\b"
+)
 _NEEDS_PREPROCESSOR = re.compile(
     r'^[ \t]*#[ \t]*(?:if|ifdef|ifndef|include[ \t]*"|define\b[^\n]*(?:\\\n[^\n]*)*__global__)', re.M
 )
@@ -205,7 +210,10 @@ def compile(source, wrapped, name, options, expressions, folder):
     for kernel in _kernels(source, name, base, options):
         if not kernel.is_template:
             table[f"{kernel.scope}::{kernel.name}" if kernel.scope else kernel.name] = None
-    rows = [f'PYGPU_HOST_KERNEL("{one}", {one}),' for one in [*table, *expressions]]
+    texts = _headers.contents(source, options.include_dirs, options.pre_includes)
+    waits = any(_WAITS.search(text) for text in (source.encode(), *texts))
+    waits = "true" if waits else "false"
+    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in [*table, *expressions]]
     text = (
         f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
         f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'

@@ -1,5 +1,5 @@
-"""Device memory in the driver's names: allocations, pitched rows, address ranges, whole arrays there
-and back, holders of pointers, other processes' memory."""
+"""Device memory in the driver's names: allocations, pitched rows, address ranges, arrays there and
+back."""
 
 import gc
 import weakref
@@ -11,8 +11,6 @@ from strategies import dtypes, shapes, values
 
 import PyGPU
 import PyGPU.driver as drv
-
-RECORD = np.dtype([("id", "<i4"), ("name", "S3"), ("at", "<f8", (2,))])
 
 
 def kind_of(address):
@@ -252,57 +250,3 @@ def test_reading_past_the_end():
     memory.free()
     with pytest.raises(drv.LogicError):
         drv.from_device(memory, 4, np.float64)
-
-
-# Holders of pointers, buffers, other processes.
-
-
-class Holder(drv.PointerHolderBase):
-    def __init__(self, memory):
-        super().__init__()
-        self.memory = memory
-
-    def get_pointer(self):
-        return int(self.memory)
-
-
-def test_holders_of_pointers():
-    data = np.arange(100.0)
-    holder = Holder(drv.mem_alloc(800))
-    assert int(holder) == int(holder.memory) and hex(holder) == hex(holder.memory)
-    drv.memcpy_htod(holder, data)
-    assert (drv.from_device_like(holder, data) == data).all()
-    drv.memset_d32(holder, 0, 2)
-    assert (drv.from_device_like(holder, data)[:2] == [0, 1]).all()
-    with pytest.raises(RuntimeError, match="get_pointer"):
-        int(drv.PointerHolderBase())
-    with pytest.raises(RuntimeError, match="get_pointer"):
-        drv.memcpy_htod(drv.PointerHolderBase(), data)
-
-
-def test_managed_memory_as_a_buffer():
-    array = drv.managed_zeros(100, np.uint8)
-    for memory in (array.base, Holder(array.base)):
-        buffer = memory.as_buffer(10, offset=5)
-        assert isinstance(buffer, memoryview) and buffer.nbytes == 10 and not buffer.readonly
-        buffer[0] = 77
-        assert array[5] == 77
-        assert len(memory.as_buffer(size=100)) == 100
-    assert len(drv.mem_alloc(100).as_buffer(100)) == 100  # an address that the host must not read
-
-
-def test_handles_for_other_processes():
-    with pytest.raises(drv.LogicError, match="64"):
-        drv.IPCMemoryHandle(bytearray(63))
-    with pytest.raises(drv.LogicError):
-        drv.IPCMemoryHandle(bytearray(64))
-    with pytest.raises(TypeError):
-        drv.IPCMemoryHandle(None)
-    with pytest.raises(drv.LogicError):
-        drv.mem_get_ipc_handle(12345)
-    if PyGPU.target == "host":
-        with pytest.raises(drv.LogicError, match="not supported"):
-            drv.mem_get_ipc_handle(drv.mem_alloc(100))
-    else:
-        handle = drv.mem_get_ipc_handle(drv.mem_alloc(100))
-        assert isinstance(handle, bytearray) and len(handle) == 64

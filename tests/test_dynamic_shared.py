@@ -1,4 +1,4 @@
-"""``extern __shared__``, which C++ lacks, rewritten for the host's compiler: a pure function of text."""
+"""Dynamic shared memory, which C++ lacks, rewritten for the host: a pure function of text."""
 
 import re
 

@@ -51,3 +51,11 @@ def test_your_own_kernels(tmp_path, monkeypatch):
     a = PyGPU.to_gpu(np.arange(1000.0))
     exec(block_with("python", "libmine.so"), {"a": a})
     np.testing.assert_array_equal(a.get(), 2 * np.arange(1000.0))
+
+
+def test_kernels_from_source_text():
+    names = {}
+    exec(block_with("python", "SourceModule"), names)
+    expected = 2 * np.arange(1000, dtype=np.float32)
+    np.testing.assert_array_equal(names["host"], expected + 1)
+    np.testing.assert_array_equal(names["y"].get(), 2 * expected)  # the prepared call adds again

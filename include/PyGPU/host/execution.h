@@ -18,6 +18,9 @@ constexpr Index index(unsigned value) { return Index(value); }
 inline uint3 value(const Index3& i) { return {unsigned(i.x), unsigned(i.y), unsigned(i.z)}; }
 constexpr Index3 index(uint3 v) { return {Index(v.x), Index(v.y), Index(v.z)}; }
 
+// The next thread of a loop whose threads do not wait for each other.
+constexpr Index lone = Index(~0u);
+
 // A thread that waits for others, as it tells the machine (src/host/fiber.cpp). `finish` is called
 // once all have come, before any goes on: with the waits of the group by lane, null where none is.
 struct Wait {
@@ -84,6 +87,24 @@ inline void for_each_thread(Body body) {
       self.next_x = index(x + 1);
       // Reports of faults name the thread: the index is stored though nothing may read it.
       __asm__ volatile("" : : "m"(self.thread_index.x));
+      body();
+    }
+  } while (PyGPU_host_next_row());
+}
+
+// The same for threads that never wait for each other. Half the work of a short kernel is the loop,
+// so it keeps its index to itself; a wait inside it, which the compiler's caller has ruled out by
+// reading the text, is reported.
+template <class Body>
+inline void for_each_lone_thread(Body body) {
+  PyGPUHostThread& self = PyGPU_host_thread;
+  do {
+    const unsigned end = unsigned(self.row_end);
+    self.thread_index.y = self.row_y;
+    self.thread_index.z = self.row_z;
+    self.next_x = lone;
+    for (unsigned x = 0; x < end; ++x) {
+      self.thread_index.x = index(x);
       body();
     }
   } while (PyGPU_host_next_row());

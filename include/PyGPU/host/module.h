@@ -1,6 +1,6 @@
 // What a shared library of kernels tells the host machine of itself. The run-time compiler puts
 //
-//     PYGPU_HOST_KERNELS(PYGPU_HOST_KERNEL("saxpy", saxpy), ..., )
+//     PYGPU_HOST_KERNELS(PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
 //
 // behind the user's text (PyGPU/_host_compiler.py).
 #pragma once
@@ -49,11 +49,11 @@ struct Signature {
   static constexpr Table parameters = table();
 };
 
-template <class Function, Function function>
+template <class Function, Function function, bool waits>
 struct Entry;
 
-template <class... Parameters, void (*kernel)(Parameters...)>
-struct Entry<void (*)(Parameters...), kernel> {
+template <class... Parameters, void (*kernel)(Parameters...), bool waits>
+struct Entry<void (*)(Parameters...), kernel, waits> {
   static constexpr PyGPUHostKernel row(const char* name) {
     return {name, &threads, Signature<Parameters...>::parameters.rows, sizeof...(Parameters)};
   }
@@ -65,13 +65,19 @@ struct Entry<void (*)(Parameters...), kernel> {
   static void run([[maybe_unused]] void** arguments, std::index_sequence<i...>) {
     const std::tuple<std::remove_cv_t<Parameters>...> values(
         *static_cast<const std::remove_cv_t<Parameters>*>(arguments[i])...);
-    for_each_thread([values] { kernel(std::get<i>(values)...); });
+    const auto thread = [values] { kernel(std::get<i>(values)...); };
+    if (waits) {
+      for_each_thread(thread);
+    } else {
+      for_each_lone_thread(thread);
+    }
   }
 };
 
 }  // namespace PyGPU::host
 
-#define PYGPU_HOST_KERNEL(name, ...) \
-  ::PyGPU::host::Entry<decltype(&__VA_ARGS__), &__VA_ARGS__>::row(name)
+// `waits`: may its threads wait for each other?
+#define PYGPU_HOST_KERNEL(name, waits, ...) \
+  ::PyGPU::host::Entry<decltype(&__VA_ARGS__), &__VA_ARGS__, waits>::row(name)
 #define PYGPU_HOST_KERNELS(...) \
   const PyGPUHostKernel PyGPU_host_kernels[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0}};

@@ -1,0 +1,275 @@
+"""driver.memcpy_*: between host and device, in a stream's order, between devices; what is no buffer."""
+
+import array
+import ctypes
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import dtypes, shapes, values
+
+import PyGPU.driver as drv
+import PyGPU.gpuarray as gpuarray
+
+KB = 1024
+
+
+def pattern(nbytes, start=0):
+    return (np.arange(nbytes, dtype=np.uint32) * 7 + start).astype(np.uint8)
+
+
+@pytest.fixture
+def memory():
+    """64 KB on the device, filled with a pattern."""
+    return drv.to_device(pattern(64 * KB))
+
+
+def content(memory, nbytes):
+    found = np.empty(nbytes, np.uint8)
+    drv.memcpy_dtoh(found, memory)
+    return found
+
+
+def blocking_up(dest, src):
+    drv.memcpy_htod(dest, src)
+
+
+def blocking_down(dest, src):
+    drv.memcpy_dtoh(dest, src)
+
+
+def streamed_up(dest, src):
+    stream = drv.Stream()
+    drv.memcpy_htod_async(dest, src, stream)
+    stream.synchronize()
+
+
+def streamed_down(dest, src):
+    stream = drv.Stream()
+    drv.memcpy_dtoh_async(dest, src, stream)
+    stream.synchronize()
+
+
+def null_stream_up(dest, src):
+    drv.memcpy_htod_async(dest, src)
+    drv.Context.synchronize()
+
+
+def null_stream_down(dest, src):
+    drv.memcpy_dtoh_async(dest=dest, src=src, stream=None)
+    drv.Context.synchronize()
+
+
+up_and_down = pytest.mark.parametrize(
+    ("up", "down"),
+    [
+        (blocking_up, blocking_down),
+        (streamed_up, streamed_down),
+        (null_stream_up, null_stream_down),
+    ],
+    ids=["blocking", "streamed", "null stream"],
+)
+ups = pytest.mark.parametrize("up", [blocking_up, streamed_up, null_stream_up])
+downs = pytest.mark.parametrize("down", [blocking_down, streamed_down, null_stream_down])
+
+
+# Host and device.
+
+
+@up_and_down
+@given(dtype=dtypes, shape=shapes(), order=st.sampled_from("CF"))
+def test_arrays_of_every_dtype_and_order(up, down, dtype, shape, order):
+    data = np.asarray(values(shape, dtype), order=order)
+    memory = drv.mem_alloc(max(data.nbytes, 1))
+    back = np.zeros_like(data)
+    up(memory, data)
+    down(back, memory)
+    assert back.tobytes() == data.tobytes()
+
+
+@up_and_down
+@given(text=st.binary(min_size=1, max_size=5000), offset=st.integers(0, 3000))
+def test_bytes_at_every_offset(up, down, text, offset):
+    memory = drv.to_device(pattern(8 * KB))
+    up(int(memory) + offset, text)
+    back = bytearray(8 * KB)
+    down(back, memory)
+    expected = bytearray(pattern(8 * KB))
+    expected[offset : offset + len(text)] = text
+    assert back == expected
+
+
+SOURCES = {
+    "bytes": (b"0123456789", b"0123456789"),
+    "bytearray": (bytearray(b"0123456789"), b"0123456789"),
+    "memoryview": (memoryview(b"0123456789")[2:6], b"2345"),
+    "array.array": (array.array("i", [1, 2, 3]), np.array([1, 2, 3], np.int32).tobytes()),
+    "ctypes": ((ctypes.c_short * 3)(4, 5, 6), np.array([4, 5, 6], np.int16).tobytes()),
+    "number": (np.float32(1.5), np.float32(1.5).tobytes()),
+    "complex number": (np.complex128(1 + 2j), np.complex128(1 + 2j).tobytes()),
+    "truth": (np.bool_(True), b"\x01"),
+    "date": (np.datetime64("2026-01-02"), np.array("2026-01-02", "M8[D]").tobytes()),
+    "0-d": (np.array(7, np.int16), np.int16(7).tobytes()),
+    "record": (np.array([(1, 2.5)], "i4, f8")[0], np.array([(1, 2.5)], "i4, f8").tobytes()),
+    "Fortran": (np.arange(6, dtype=np.int16).reshape(2, 3).T, np.arange(6, dtype="i2").tobytes()),
+    "Fortran view": (
+        memoryview(np.asfortranarray(np.arange(6, dtype=np.uint8).reshape(2, 3))),
+        bytes([0, 3, 1, 4, 2, 5]),
+    ),
+    "one row": (np.arange(12, dtype=np.uint8).reshape(2, 6)[1:], bytes(range(6, 12))),
+    "matrix": (np.asmatrix(np.arange(4, dtype=np.uint8)), bytes(range(4))),
+    "read-only": (np.frombuffer(b"read-only", np.uint8), b"read-only"),
+}
+
+
+@ups
+@pytest.mark.parametrize("name", SOURCES)
+def test_sources(memory, up, name):
+    source, expected = SOURCES[name]
+    up(memory, source)
+    found = content(memory, 64 * KB)
+    assert found[: len(expected)].tobytes() == expected
+    assert (found[len(expected) :] == pattern(64 * KB)[len(expected) :]).all()
+
+
+DESTINATIONS = {
+    "bytearray": lambda: bytearray(12),
+    "memoryview": lambda: memoryview(bytearray(20))[4:16],
+    "array.array": lambda: array.array("i", [0, 0, 0]),
+    "ctypes": lambda: (ctypes.c_short * 6)(),
+    "Fortran": lambda: np.zeros((3, 2), np.int16, "F"),
+    "Fortran view": lambda: memoryview(np.zeros((3, 4), np.uint8, "F")),
+    "records": lambda: np.zeros(1, "i4, f8"),
+    "dates": lambda: np.zeros((2, 1), "M8[s]")[:1],
+    "0-d": lambda: np.zeros((), np.complex64),
+    "one row": lambda: np.zeros((2, 12), np.uint8)[1:],
+    "odd strides of one row": lambda: np.lib.stride_tricks.as_strided(
+        np.zeros(12, np.uint8), (1, 12), (5, 1)
+    ),
+}
+
+
+@downs
+@pytest.mark.parametrize("name", DESTINATIONS)
+def test_destinations(memory, down, name):
+    destination = DESTINATIONS[name]()
+    down(destination, memory)
+    found = np.asarray(destination).tobytes(order="A")
+    assert found == pattern(len(found)).tobytes() and len(found) >= 8
+
+
+@ups
+@downs
+def test_nothing_is_copied_by_empty_buffers(memory, up, down):
+    for empty in (b"", np.zeros((3, 0)), array.array("d")):
+        up(memory, empty)
+    for empty in (bytearray(), np.zeros((0, 5), np.int32)):
+        down(empty, memory)
+    assert (content(memory, 64 * KB) == pattern(64 * KB)).all()
+
+
+@ups
+@downs
+@pytest.mark.parametrize(
+    "bad", [[1, 2], "text", None, 5, 1.5, (1,), {}, object()], ids=lambda bad: type(bad).__name__
+)
+def test_what_is_no_buffer(memory, up, down, bad):
+    with pytest.raises(TypeError, match="src"):
+        up(memory, bad)
+    with pytest.raises(TypeError, match="dest"):
+        down(bad, memory)
+
+
+@ups
+@downs
+def test_device_memory_is_no_host_buffer(memory, up, down):
+    array = gpuarray.zeros(4, np.float32)
+    for bad in (array, memory):
+        with pytest.raises(TypeError, match="src"):
+            up(memory, bad)
+        with pytest.raises(TypeError, match="dest"):
+            down(bad, memory)
+
+
+@ups
+@downs
+def test_host_buffers_must_be_contiguous(memory, up, down):
+    for strided in (np.zeros(10)[::2], np.zeros((4, 4))[:, 1:3], memoryview(bytearray(10))[::2]):
+        with pytest.raises(ValueError, match="contiguous"):
+            up(memory, strided)
+        with pytest.raises(ValueError, match="contiguous"):
+            down(strided, memory)
+    assert (content(memory, 64 * KB) == pattern(64 * KB)).all()
+
+
+@downs
+@pytest.mark.parametrize(
+    "bad",
+    [b"immutable", memoryview(b"immutable"), np.frombuffer(b"immutable", np.uint8), np.float64(3)],
+    ids=["bytes", "memoryview", "array", "number"],
+)
+def test_read_only_destinations(memory, down, bad):
+    before = bytes(memoryview(bad).cast("B"))
+    with pytest.raises((BufferError, ValueError), match="read-only"):
+        down(bad, memory)
+    assert bytes(memoryview(bad).cast("B")) == before
+
+
+@ups
+@downs
+@pytest.mark.parametrize("bad", [1.5, "address", None, b"1234", [1], (1,), np.zeros(3)])
+def test_what_is_no_device_address(up, down, bad):
+    with pytest.raises(TypeError):
+        up(bad, b"1234")
+    with pytest.raises(TypeError):
+        down(bytearray(4), bad)
+
+
+@ups
+@downs
+def test_what_is_a_device_address(up, down):
+    array = gpuarray.zeros(4, np.float32)
+    data, back = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    numbers = (array.ptr, np.uint64(array.ptr), np.intp(array.ptr), array.gpudata, array)
+    for scale, address in enumerate(numbers, 1):
+        up(address, data * np.float32(scale))
+        assert (array.get() == data * scale).all()
+        down(back, address)
+        assert (back == data * scale).all()
+
+
+@ups
+@downs
+def test_copies_end_where_the_memory_ends(up, down):
+    memory = drv.to_device(pattern(4 * KB))
+    too_long = np.zeros(8 << 20, np.uint8)
+    with pytest.raises(drv.LogicError):
+        up(memory, too_long)
+    with pytest.raises(drv.LogicError):
+        down(too_long, memory)
+    assert not too_long.any()
+    assert (content(memory, 4 * KB) == pattern(4 * KB)).all()
+
+
+@ups
+@downs
+def test_addresses_of_nothing(up, down):
+    freed = drv.mem_alloc(64 << 20)
+    freed.free()
+    for address in (0, freed, drv.mem_alloc(64 << 20)):
+        if not isinstance(address, int):
+            address = int(address)
+
+
+@pytest.mark.parametrize("nbytes", [(16 << 20) - 1, (16 << 20) + 1, (40 << 20) + 3])
+def test_large_pageable_copies(nbytes):
+    data, back = pattern(nbytes), np.zeros(nbytes, np.uint8)
+    memory = drv.mem_alloc(nbytes)
+    drv.memcpy_htod(memory, data)
+    drv.memcpy_dtoh(back, memory)
+    assert (back == data).all()
+    back[:] = 0
+    streamed_up(memory, data[::-1].copy())
+    streamed_down(memoryview(back), memory)
+    assert (back == data[::-1]).all()

@@ -1,0 +1,80 @@
+"""What stands for device memory: holders of pointers, buffers on addresses, other processes' memory."""
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.driver as drv
+
+
+
+class Holder(drv.PointerHolderBase):
+    def __init__(self, memory):
+        super().__init__()
+        self.memory = memory
+
+    def get_pointer(self):
+        return int(self.memory)
+
+
+def test_holders_of_pointers():
+    data = np.arange(100.0)
+    holder = Holder(drv.mem_alloc(800))
+    assert int(holder) == int(holder.memory) and hex(holder) == hex(holder.memory)
+    drv.memcpy_htod(holder, data)
+    assert (drv.from_device_like(holder, data) == data).all()
+    drv.memset_d32(holder, 0, 2)
+    assert (drv.from_device_like(holder, data)[:2] == [0, 1]).all()
+    with pytest.raises(RuntimeError, match="get_pointer"):
+        int(drv.PointerHolderBase())
+    with pytest.raises(RuntimeError, match="get_pointer"):
+        drv.memcpy_htod(drv.PointerHolderBase(), data)
+
+
+def test_a_holder_need_not_call_the_base():
+    class Silent(drv.PointerHolderBase):
+        def __init__(self, memory):
+            self.memory = memory
+
+        def get_pointer(self):
+            return int(self.memory)
+
+    data = np.arange(10)
+    assert (drv.from_device_like(Silent(drv.to_device(data)), data) == data).all()
+
+
+def test_managed_memory_as_a_buffer():
+    array = drv.managed_zeros(100, np.uint8)
+    for memory in (array.base, Holder(array.base)):
+        buffer = memory.as_buffer(10, offset=5)
+        assert isinstance(buffer, memoryview) and buffer.nbytes == 10 and not buffer.readonly
+        buffer[0] = 77
+        assert array[5] == 77
+        assert len(memory.as_buffer(size=100)) == 100
+    with pytest.raises((OverflowError, ValueError, TypeError)):
+        array.base.as_buffer(-1)
+
+
+def test_a_device_address_as_a_buffer_for_others_to_read():
+    for memory in (drv.mem_alloc(100), drv.mem_alloc_pitch(100, 2, 4)[0]):
+        buffer = memory.as_buffer(size=50, offset=20)
+        assert isinstance(buffer, memoryview) and buffer.nbytes == 50 and not buffer.readonly
+        address = np.frombuffer(buffer, np.uint8).ctypes.data
+        assert address == int(memory) + 20
+
+
+def test_handles_for_other_processes():
+    with pytest.raises(drv.LogicError, match="64"):
+        drv.IPCMemoryHandle(bytearray(63))
+    with pytest.raises(drv.LogicError):
+        drv.IPCMemoryHandle(bytearray(64))
+    with pytest.raises(TypeError):
+        drv.IPCMemoryHandle(None)
+    with pytest.raises(drv.LogicError):
+        drv.mem_get_ipc_handle(12345)
+    if PyGPU.target == "host":
+        with pytest.raises(drv.LogicError, match="not supported"):
+            drv.mem_get_ipc_handle(drv.mem_alloc(100))
+    else:
+        handle = drv.mem_get_ipc_handle(drv.mem_alloc(100))
+        assert isinstance(handle, bytearray) and len(handle) == 64
