@@ -6,6 +6,36 @@ from PyGPU import _driver_memory as memory
 from PyGPU import errors
 from PyGPU._targets import core
 
+__all__ = [
+    "ArgumentHandler",
+    "In",
+    "InOut",
+    "Out",
+    "from_device",
+    "from_device_like",
+    "memcpy_dtod",
+    "memcpy_dtod_async",
+    "memcpy_dtoh",
+    "memcpy_dtoh_async",
+    "memcpy_htod",
+    "memcpy_htod_async",
+    "memcpy_peer",
+    "memcpy_peer_async",
+    "memset_d2d8",
+    "memset_d2d8_async",
+    "memset_d2d16",
+    "memset_d2d16_async",
+    "memset_d2d32",
+    "memset_d2d32_async",
+    "memset_d8",
+    "memset_d8_async",
+    "memset_d16",
+    "memset_d16_async",
+    "memset_d32",
+    "memset_d32_async",
+    "to_device",
+]
+
 _TO_DEVICE, _TO_HOST, _ON_DEVICE = 1, 2, 3
 
 

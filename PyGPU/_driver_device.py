@@ -8,6 +8,15 @@ from PyGPU import _driver_state as state
 from PyGPU import errors
 from PyGPU._targets import core
 
+__all__ = [
+    "Context",
+    "Device",
+    "get_driver_version",
+    "get_version",
+    "have_gl_ext",
+    "init",
+]
+
 
 def init(flags=0):
     """Check that there is a device. Nothing needs to be initialised: the runtime does it itself."""
@@ -78,7 +87,7 @@ class Device:
         return self._properties().name()
 
     def pci_bus_id(self):
-        """"dddd:bb:dd.f" """
+        """ "dddd:bb:dd.f" """
         return errors.check(core.cudaDeviceGetPCIBusId(self._ordinal), "cudaDeviceGetPCIBusId")
 
     def compute_capability(self):
@@ -184,14 +193,14 @@ class Context:
 
     @staticmethod
     def pop():
-        """Take the current context off; the one below becomes current. LogicError if there is none."""
+        """Take the current context off: the one below becomes current. LogicError without one."""
         if not state.stack():
             raise errors.LogicError("Context.pop failed: no context is current in this thread")
         state.stack().pop()
         _activate_top()
 
     def detach(self):
-        """Give the context up. The device's memory stays: it is the process's, not the context's."""
+        """Give the context up. The device's memory stays: it is the process's own."""
         self._require_attached("detach")
         self._detached = True
         stack = state.stack()

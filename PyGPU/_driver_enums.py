@@ -2,6 +2,38 @@
 
 import enum
 
+__all__ = [
+    "TRSA_OVERRIDE_FORMAT",
+    "TRSF_NORMALIZED_COORDINATES",
+    "TRSF_READ_AS_INTEGER",
+    "TR_DEFAULT",
+    "address_mode",
+    "array3d_flags",
+    "array_cubemap_face",
+    "array_format",
+    "compute_mode",
+    "ctx_flags",
+    "device_attribute",
+    "event_flags",
+    "filter_mode",
+    "func_cache",
+    "function_attribute",
+    "graphics_register_flags",
+    "host_alloc_flags",
+    "ipc_mem_flags",
+    "jit_fallback",
+    "jit_input_type",
+    "jit_option",
+    "jit_target",
+    "limit",
+    "mem_attach_flags",
+    "mem_host_register_flags",
+    "memory_type",
+    "pointer_attribute",
+    "profiler_output_mode",
+    "shared_config",
+]
+
 TRSA_OVERRIDE_FORMAT = 1
 TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
@@ -148,9 +180,7 @@ graphics_register_flags = _enumeration(
 array_cubemap_face = _enumeration(
     "array_cubemap_face",
     "Faces of a cubemap.",
-    _numbered(
-        "POSITIVE_X=0 NEGATIVE_X=1 POSITIVE_Y=2 NEGATIVE_Y=3 POSITIVE_Z=4 NEGATIVE_Z=5"
-    ),
+    _numbered("POSITIVE_X=0 NEGATIVE_X=1 POSITIVE_Y=2 NEGATIVE_Y=3 POSITIVE_Z=4 NEGATIVE_Z=5"),
 )
 host_alloc_flags = _flags(
     "host_alloc_flags", "Kinds of page-locked memory.", "PORTABLE=1 DEVICEMAP=2 WRITECOMBINED=4"

@@ -9,6 +9,40 @@ from PyGPU import _driver_enums as enums
 from PyGPU import errors
 from PyGPU._targets import core
 
+__all__ = [
+    "AlignedHostAllocation",
+    "DeviceAllocation",
+    "HostAllocation",
+    "HostPointer",
+    "IPCMemoryHandle",
+    "ManagedAllocation",
+    "ManagedAllocationOrStub",
+    "PagelockedHostAllocation",
+    "PitchedAllocation",
+    "PointerHolderBase",
+    "RegisteredHostMemory",
+    "aligned_empty",
+    "aligned_empty_like",
+    "aligned_zeros",
+    "aligned_zeros_like",
+    "as_buffer",
+    "managed_empty",
+    "managed_empty_like",
+    "managed_zeros",
+    "managed_zeros_like",
+    "mem_alloc",
+    "mem_alloc_like",
+    "mem_alloc_pitch",
+    "mem_get_address_range",
+    "mem_get_info",
+    "mem_get_ipc_handle",
+    "pagelocked_empty",
+    "pagelocked_empty_like",
+    "pagelocked_zeros",
+    "pagelocked_zeros_like",
+    "register_host_memory",
+]
+
 DeviceAllocation = core.DeviceAllocation
 
 
@@ -373,7 +407,4 @@ def register_host_memory(ary, flags=0):
     address = ary.ctypes.data
     registered = core.cudaHostRegister(address, max(ary.nbytes, 1), int(flags))
     errors.check(registered, "cudaHostRegister")
-    return _view(
-        RegisteredHostMemory(ary, address), address, ary.shape, ary.dtype, _order_of(ary)
-    )
-
+    return _view(RegisteredHostMemory(ary, address), address, ary.shape, ary.dtype, _order_of(ary))

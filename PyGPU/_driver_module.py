@@ -6,10 +6,18 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from PyGPU import _code_object, _driver_enums as enums
-from PyGPU import _signature, errors
+from PyGPU import _code_object, _signature, errors
+from PyGPU import _driver_enums as enums
 from PyGPU._driver_stream import Event
 from PyGPU._targets import core
+
+__all__ = [
+    "Function",
+    "Linker",
+    "Module",
+    "module_from_buffer",
+    "module_from_file",
+]
 
 # What struct's characters promise: (kind as in src/bind_packing.h, bytes).
 _PROMISES = {
@@ -56,8 +64,8 @@ def _promise(one):
 class Function(core._Function):
     """A kernel of a module.
 
-    ``f(*args, block=(x, y, z), grid=(x, y), stream=None, shared=0, time_kernel=False)`` launches it.
-    Arguments are arrays and allocations, NumPy's scalars, ``In``, ``Out`` and ``InOut`` of host
+    ``f(*args, block=(x, y, z), grid=(x, y), stream=None, shared=0, time_kernel=False)`` launches
+    it. Arguments are arrays and allocations, NumPy's scalars, ``In``, ``Out`` and ``InOut`` of host
     arrays, structures by value, and plain numbers where the source is known. What does not fit the
     kernel's own signature is an ArgumentError, before the launch.
     """
@@ -198,7 +206,7 @@ class Module:
             return Function(self._module, other, self._signature_of(name, other))
 
     def get_global(self, name):
-        """(address, bytes) of a ``__device__`` or ``__constant__`` variable. LogicError if unknown."""
+        """(address, bytes) of a ``__device__`` or ``__constant__`` variable, or a LogicError."""
         return self._module.get_global(name)
 
     def get_texref(self, name):
@@ -261,6 +269,6 @@ class Linker:
 
     def __init__(self, message_handler=None, options=None, log_verbose=False):
         raise NotImplementedError(
-            "Linker: linking images needs the driver's linker, which the runtime API lacks; put the "
-            "sources into one SourceModule, or load images apart by module_from_buffer"
+            "Linker: linking images needs the driver's linker, which the runtime API lacks; put "
+            "the sources into one SourceModule, or load images apart by module_from_buffer"
         )

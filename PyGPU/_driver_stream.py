@@ -4,6 +4,14 @@ from PyGPU import _driver_enums as enums
 from PyGPU import errors
 from PyGPU._targets import core
 
+__all__ = [
+    "Event",
+    "Stream",
+    "initialize_profiler",
+    "start_profiler",
+    "stop_profiler",
+]
+
 
 class Stream(core.cudaStream_t):
     """A queue of work on the current device.

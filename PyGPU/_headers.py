@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -20,7 +20,7 @@ def folder(name: str) -> str:
     return str(include_root() / "PyGPU" / name)
 
 
-@lru_cache(maxsize=None)
+@cache
 def fingerprint() -> bytes:
     """A digest of all of PyGPU's own headers."""
     digest = hashlib.sha256()
@@ -46,7 +46,9 @@ def contents(source: str, folders, pre_includes=()) -> "list[bytes]":
         name, origin = queue.pop()
         places = [name] if os.path.isabs(name) else []
         if not places:
-            places = [os.path.join(place, name) for place in ([origin] if origin else []) + [*folders]]
+            places = [
+                os.path.join(place, name) for place in ([origin] if origin else []) + [*folders]
+            ]
         for place in places:
             if place in seen:
                 break

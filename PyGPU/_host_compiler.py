@@ -162,7 +162,8 @@ _WAITS = re.compile(
     rb"cooperative_groups|this_thread_block|\basm\b"
 )
 _NEEDS_PREPROCESSOR = re.compile(
-    r'^[ \t]*#[ \t]*(?:if|ifdef|ifndef|include[ \t]*"|define\b[^\n]*(?:\\\n[^\n]*)*__global__)', re.M
+    r'^[ \t]*#[ \t]*(?:if|ifdef|ifndef|include[ \t]*"|define\b[^\n]*(?:\\\n[^\n]*)*__global__)',
+    re.M,
 )
 
 

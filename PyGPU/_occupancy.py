@@ -1,8 +1,8 @@
 """What a device offers to a block, and how many blocks it can hold at once."""
 
 from PyGPU import _driver_enums as enums
-from PyGPU._driver_device import Context, Device
 from PyGPU import _driver_state
+from PyGPU._driver_device import Context, Device
 
 
 class DeviceData:
@@ -93,7 +93,10 @@ class OccupancyRecord:
         if shared_mem > devdata.shared_memory:
             raise ValueError(f"shared_mem={shared_mem}: there are {devdata.shared_memory} bytes")
         warps = -(-threads // devdata.warp_size)
-        limits = [(devdata.thread_blocks_per_mp, "device"), (devdata.warps_per_mp // warps, "warps")]
+        limits = [
+            (devdata.thread_blocks_per_mp, "device"),
+            (devdata.warps_per_mp // warps, "warps"),
+        ]
         if registers > 0:
             used = -(-registers * devdata.warp_size // 256) * 256 * warps
             if used > devdata.registers:

@@ -115,7 +115,9 @@ def parse(options) -> Options:
         elif word.startswith(("-D", "-U")):
             result.macros.append(word[:2] + value_of(word, word[:2]))
         elif name in ("--define-macro", "--undefine-macro"):
-            result.macros.append(("-D" if name == "--define-macro" else "-U") + value_of(word, name))
+            result.macros.append(
+                ("-D" if name == "--define-macro" else "-U") + value_of(word, name)
+            )
         elif name in ("-include", "--pre-include"):
             result.pre_includes.append(value_of(word, name))
         elif word in _FAST:

@@ -145,12 +145,17 @@ def _candidates(prefix):
         program, usual, stem = "hipcc", ["/opt/rocm", "/usr"], "libhiprtc.so*"
     found = shutil.which(program)
     roots += [str(Path(found).resolve().parent.parent)] if found else []
-    folders = [f"{root}/{sub}" for root in [*filter(None, roots), *usual]
-               for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu",
-                           f"targets/{machine}-linux/lib")]
+    folders = [
+        f"{root}/{sub}"
+        for root in [*filter(None, roots), *usual]
+        for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
+    ]
     if prefix == "nvrtc":
-        folders += [wheel for entry in sys.path for wheel in
-                    sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", "lib")))]
+        folders += [
+            wheel
+            for entry in sys.path
+            for wheel in sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", "lib")))
+        ]
     paths = []
     for folder in folders:
         paths += sorted(

@@ -107,7 +107,9 @@ def _aliases(text: str) -> "dict[str, str]":
         found[new] = old
     for new, old in re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> ]+?)\s*;", text):
         found[new] = old
-    for new, old in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:<> ]+?)[ \t]*$", text, re.M):
+    for new, old in re.findall(
+        r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:<> ]+?)[ \t]*$", text, re.M
+    ):
         found[new] = old
     return found
 
@@ -118,9 +120,8 @@ def _normal(name: str) -> str:
     words = name.split()
     if len(words) > 1 and all(word in _WORD_ORDER for word in words):
         words.sort(key=_WORD_ORDER.__getitem__)
-        if "int" in words and len(words) > 1 and words != ["signed", "int"]:
-            if words != ["unsigned", "int"]:
-                words.remove("int")
+        if "int" in words and words not in (["signed", "int"], ["unsigned", "int"]):
+            words.remove("int")
         name = " ".join(words)
     return name
 

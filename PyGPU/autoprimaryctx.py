@@ -1,4 +1,4 @@
-"""``import PyGPU.autoprimaryctx``: the default device's primary context for the rest of the program.
+"""``import PyGPU.autoprimaryctx``: the default device's primary context until the program ends.
 
 PyGPU knows only primary contexts, so this is PyGPU.autoinit by another name.
 """

@@ -10,14 +10,23 @@ import tempfile
 import warnings
 
 from PyGPU import _build, _driver_state, _headers, _options, _signature, errors
-from PyGPU._targets import core
 from PyGPU._driver_module import Module, module_from_buffer, module_from_file
+from PyGPU._targets import core
 
 CompileError = errors.CompileError
 __all__ = [
-    *("CompileError", "CudaModule", "DEFAULT_NVCC_FLAGS", "DynamicModule", "DynamicSourceModule"),
-    *("SourceModule", "compile", "compile_plain", "get_nvcc_version", "module_from_buffer"),
-    *("module_from_file", "preprocess_source"),
+    "DEFAULT_NVCC_FLAGS",
+    "CompileError",
+    "CudaModule",
+    "DynamicModule",
+    "DynamicSourceModule",
+    "SourceModule",
+    "compile",
+    "compile_plain",
+    "get_nvcc_version",
+    "module_from_buffer",
+    "module_from_file",
+    "preprocess_source",
 ]
 
 #: Options for every compilation that is not told its own.
@@ -106,7 +115,7 @@ def compile(
     nvcc, code
         Taken for PyCUDA's sake; a run-time compiler has no use for them.
     options : list of str, optional
-        nvcc's options; those that only nvcc can follow are left out, with a word in the log "PyGPU".
+        nvcc's options; those that only nvcc can follow are left out, with a word in the log.
     keep : bool
         Leave the source in a folder whose name is printed.
     no_extern_c : bool
@@ -159,7 +168,7 @@ class CudaModule:
     """What modules from text share; ``self.module`` is a :class:`PyGPU.driver.Module`."""
 
     def get_function(self, name):
-        """The kernel of that name; an instance of a template by its expression (``axpy<float>``)."""
+        """The kernel of that name; a template's instance by its expression (``axpy<float>``)."""
         return self.module.get_function(name)
 
     def get_global(self, name):
@@ -198,7 +207,14 @@ class SourceModule(CudaModule):
         name_expressions=(),
     ):
         request = _request(
-            source, options, arch, no_extern_c, include_dirs, cache_dir, keep, name_expressions,
+            source,
+            options,
+            arch,
+            no_extern_c,
+            include_dirs,
+            cache_dir,
+            keep,
+            name_expressions,
             "cubin",
         )
         entry = _checked(request)
@@ -246,8 +262,8 @@ class DynamicModule(CudaModule):
         text = _text_of(source)
         if _CHILD_LAUNCH.search(_signature.without_comments(text)):
             raise NotImplementedError(
-                "a kernel that launches kernels (<<<...>>> in device code) needs nvcc's relocatable "
-                "code and device linker, which a run-time compiler does not have; launch from Python"
+                "a kernel that launches kernels (<<<...>>> in device code) needs nvcc's "
+                "relocatable code and linker, which run-time compilers lack: launch from Python"
             )
         self._sources.append(text)
         self._options += nvcc_options or []
@@ -304,4 +320,3 @@ class DynamicSourceModule(DynamicModule):
         self.add_source(source, options)
         self.add_stdlib("cudadevrt")
         self.link()
-

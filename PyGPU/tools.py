@@ -8,17 +8,9 @@ from pathlib import Path
 
 from PyGPU import _driver_state, errors
 from PyGPU._ctypes import (
-    Argument,
-    ScalarArg,
-    VectorArg,
     dtype_to_ctype,
-    get_arg_type,
-    get_or_register_dtype,
-    parse_c_arg,
-    register_dtype,
 )
 from PyGPU._driver_device import Context, Device, init
-from PyGPU._occupancy import DeviceData, OccupancyRecord
 
 base_dtype_to_ctype = dtype_to_ctype
 
@@ -58,8 +50,8 @@ def _chosen_device():
 
 
 def make_default_context(ctx_maker=None):
-    """A context on the device that PYGPU_DEVICE, CUDA_DEVICE or ~/.cuda_device names, or else on the
-    first that gives one.
+    """A context on the device that PYGPU_DEVICE, CUDA_DEVICE or ~/.cuda_device names, or else on
+    the first that gives one.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""What queueing a kernel of four arguments costs, beside a C++ loop and the peers in the same run.
+"""What queueing a kernel of four arguments costs, beside a C++ loop and the peers in one run.
 
-Run: python benchmarks/launch.py [--json FILE]. The C++ loop is built by the target's compiler (nvcc,
+Run: python benchmarks/launch.py [--json FILE]. The target's own compiler builds the C++ loop (nvcc,
 hipcc or g++). Rounds of the contestants alternate, so that all see the same clocks.
 """
 

@@ -104,15 +104,15 @@ void check_count(const Function& f, std::size_t given) {
 // Launches that fit into any queue, with room to spare.
 constexpr unsigned surely_queued = 512;
 
-// Queue the kernel. Letting the GIL go costs a sixteenth of a launch, so it is done where the launch
-// may have to wait: for room in the queue, or for the host machine, which runs the kernel at once.
+// Queue the kernel. Letting the GIL go costs a sixteenth of a launch, so it is done where the
+// launch may have to wait: for room in the queue, or for the host machine, which runs the kernel at
+// once.
 void launch(const Function& f, const LaunchShape& shape, void** arguments,
             const StreamRef& stream) {
   f.kernel.module().require_alive();
   if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", forked_status());
-  const bool may_wait =
-      launch_runs_kernel ||
-      count_launch(f.kernel.module().device(), !stream.handle) > surely_queued;
+  const bool may_wait = launch_runs_kernel ||
+                        count_launch(f.kernel.module().device(), !stream.handle) > surely_queued;
   PyThreadState* const state = may_wait ? PyEval_SaveThread() : nullptr;
   const cudaError_t error = f.kernel.launch(shape, arguments, stream.handle);
   if (state) PyEval_RestoreThread(state);

@@ -172,7 +172,8 @@ void leave_kernel() { block_of_thread->leave(); }
 
 void PyGPU_host_wait(PyGPU::host::Wait* wait) {
   if (PyGPU_host_thread.next_x == PyGPU::host::lone)
-    PyGPU_host_fail("a thread waits for others, which its source did not show when it was compiled");
+    PyGPU_host_fail(
+        "a thread waits for others, which its source did not show when it was compiled");
   if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->wait(*wait);
 }
 

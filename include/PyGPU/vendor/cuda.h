@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "cuda_numbers.h"
 #include "cuda_modules.h"
+#include "cuda_numbers.h"
 
 static_assert(CUDART_VERSION >= 11020, "PyGPU needs CUDA 11.2 or newer");
 
