@@ -9,6 +9,7 @@ import numpy as np
 from PyGPU import _code_object, _signature, errors
 from PyGPU import _driver_enums as enums
 from PyGPU._driver_stream import Event
+from PyGPU._driver_textures import NO_REFERENCES
 from PyGPU._targets import core
 
 __all__ = [
@@ -84,7 +85,7 @@ class Function(core._Function):
             Itself.
         """
         if len(texrefs):
-            raise NotImplementedError(_NO_REFERENCES)
+            raise NotImplementedError(NO_REFERENCES)
         self._prepare(_promises(arg_types))
         return self
 
@@ -119,7 +120,7 @@ class Function(core._Function):
         enums.shared_config(int(config))
 
     def param_set_texref(self, texref):
-        raise NotImplementedError(_NO_REFERENCES)
+        raise NotImplementedError(NO_REFERENCES)
 
     def __getattr__(self, name):
         attribute = enums.function_attribute.names.get(name.upper())
@@ -129,12 +130,6 @@ class Function(core._Function):
 
     def __repr__(self):
         return f"<Function {self.name}>"
-
-
-_NO_REFERENCES = (
-    "texture and surface references are gone since CUDA 12: make a PyGPU.driver.TextureObject or "
-    "SurfaceObject and pass it to the kernel as a cudaTextureObject_t or cudaSurfaceObject_t"
-)
 
 
 def _plain(name):
@@ -210,10 +205,10 @@ class Module:
         return self._module.get_global(name)
 
     def get_texref(self, name):
-        raise NotImplementedError(_NO_REFERENCES)
+        raise NotImplementedError(NO_REFERENCES)
 
     def get_surfref(self, name):
-        raise NotImplementedError(_NO_REFERENCES)
+        raise NotImplementedError(NO_REFERENCES)
 
 
 def _unknown(name, error, source):

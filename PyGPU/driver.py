@@ -14,6 +14,7 @@ from PyGPU._driver_memory import *  # noqa: F403
 from PyGPU._driver_module import *  # noqa: F403
 from PyGPU._driver_state import set_debugging as set_debugging
 from PyGPU._driver_stream import *  # noqa: F403
+from PyGPU._driver_textures import *  # noqa: F403
 from PyGPU.errors import ArgumentError as ArgumentError
 from PyGPU.errors import CompileError as CompileError
 from PyGPU.errors import Error as Error

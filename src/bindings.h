@@ -31,6 +31,7 @@ void bind_device_arrays(py::module_& m);
 void bind_gpuarray(py::module_& m);
 void bind_module(py::module_& m);
 void bind_function(py::module_& m);
+void bind_arrays(py::module_& m);
 
 // Set Python's exception for a C++ one, where pybind11 does not do it.
 void translate_exception(std::exception_ptr failure) noexcept;

@@ -10,8 +10,8 @@ namespace {
 
 // Every cuda... name again as hip..., for programs written in that vocabulary.
 void add_hip_names(py::module_& m) {
-  const py::dict names = m.attr("__dict__");
-  for (auto item : py::list(names.attr("items")())) {
+  const py::dict members = m.attr("__dict__");
+  for (auto item : py::list(members.attr("items")())) {
     const auto pair = item.cast<py::tuple>();
     const auto name = pair[0].cast<std::string>();
     if (name.rfind("cuda", 0) == 0 && name != "cuda_enabled")
@@ -44,5 +44,6 @@ PYBIND11_MODULE(PYGPU_MODULE, m) {
   bind_module(m);
   bind_packing(m);
   bind_function(m);
+  bind_arrays(m);
   if (target == "hip") add_hip_names(m);
 }

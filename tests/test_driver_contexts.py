@@ -31,8 +31,6 @@ def no_context_is_left():
     assert Context.get_current() is None
 
 
-
-
 def test_contexts_come_from_devices():
     with pytest.raises(RuntimeError, match="make_context"):
         Context()
@@ -153,7 +151,11 @@ def test_shared_memory_has_one_configuration(context):
 
 
 def test_a_context_is_not_its_own_peer(context):
-    for use in (Context.enable_peer_access, context.enable_peer_access, Context.disable_peer_access):
+    for use in (
+        Context.enable_peer_access,
+        context.enable_peer_access,
+        Context.disable_peer_access,
+    ):
         with pytest.raises(drv.LogicError):
             use(context)
     with pytest.raises(drv.LogicError):

@@ -118,7 +118,7 @@ SOURCES = {
         bytes([0, 3, 1, 4, 2, 5]),
     ),
     "one row": (np.arange(12, dtype=np.uint8).reshape(2, 6)[1:], bytes(range(6, 12))),
-    "matrix": (np.asmatrix(np.arange(4, dtype=np.uint8)), bytes(range(4))),
+    "masked": (np.ma.masked_equal(np.arange(4, dtype=np.uint8), 2), bytes(range(4))),
     "read-only": (np.frombuffer(b"read-only", np.uint8), b"read-only"),
 }
 
@@ -255,11 +255,24 @@ def test_copies_end_where_the_memory_ends(up, down):
 @ups
 @downs
 def test_addresses_of_nothing(up, down):
-    freed = drv.mem_alloc(64 << 20)
-    freed.free()
-    for address in (0, freed, drv.mem_alloc(64 << 20)):
-        if not isinstance(address, int):
-            address = int(address)
+    for address, error in ((0, drv.LogicError), (-5, ValueError), (2**70, ValueError)):
+        with pytest.raises((error, OverflowError)):
+            up(address, b"1234")
+        with pytest.raises((error, OverflowError)):
+            down(bytearray(4), address)
+
+
+@ups
+@downs
+def test_no_python_objects_are_copied(memory, up, down):
+    objects = np.array([1, "text"], object)
+    with pytest.raises(TypeError):
+        up(memory, objects)
+    with pytest.raises(TypeError):
+        down(objects, memory)
+    with pytest.raises(TypeError):
+        drv.from_device(memory, 2, object)
+    assert objects.tolist() == [1, "text"]
 
 
 @pytest.mark.parametrize("nbytes", [(16 << 20) - 1, (16 << 20) + 1, (40 << 20) + 3])

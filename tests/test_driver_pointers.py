@@ -7,7 +7,6 @@ import PyGPU
 import PyGPU.driver as drv
 
 
-
 class Holder(drv.PointerHolderBase):
     def __init__(self, memory):
         super().__init__()
@@ -63,18 +62,48 @@ def test_a_device_address_as_a_buffer_for_others_to_read():
         assert address == int(memory) + 20
 
 
-def test_handles_for_other_processes():
-    with pytest.raises(drv.LogicError, match="64"):
-        drv.IPCMemoryHandle(bytearray(63))
+def test_bad_handles():
+    for size in (0, 63, 65):
+        with pytest.raises(drv.LogicError, match="64"):
+            drv.IPCMemoryHandle(bytearray(size))
     with pytest.raises(drv.LogicError):
         drv.IPCMemoryHandle(bytearray(64))
-    with pytest.raises(TypeError):
-        drv.IPCMemoryHandle(None)
+    for bad in (None, 5):
+        with pytest.raises(TypeError):
+            drv.IPCMemoryHandle(bad)
     with pytest.raises(drv.LogicError):
         drv.mem_get_ipc_handle(12345)
+
+
+OTHER_PROCESS = """
+import numpy as np
+import PyGPU.driver as drv
+drv.init()
+memory = drv.IPCMemoryHandle(ipc_handle=HANDLE, flags=drv.ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS)
+data = np.arange(1000)
+assert int(memory) != 0 and hex(memory) == hex(int(memory))
+assert (drv.from_device_like(memory, data) == data).all()
+drv.memcpy_htod(memory, data[::-1].copy())
+drv.Context.synchronize()
+memory.close()
+try:
+    memory.close()
+    raise SystemExit("it was closed twice")
+except drv.LogicError:
+    pass
+"""
+
+
+def test_memory_of_another_process(python):
+    data = np.arange(1000)
+    memory = drv.to_device(data)
     if PyGPU.target == "host":
         with pytest.raises(drv.LogicError, match="not supported"):
-            drv.mem_get_ipc_handle(drv.mem_alloc(100))
-    else:
-        handle = drv.mem_get_ipc_handle(drv.mem_alloc(100))
-        assert isinstance(handle, bytearray) and len(handle) == 64
+            drv.mem_get_ipc_handle(devptr=memory)
+        return
+    handle = drv.mem_get_ipc_handle(devptr=memory)
+    assert isinstance(handle, bytearray) and len(handle) == 64
+    for kind in (bytes, bytearray):
+        drv.memcpy_htod(memory, data)
+        python(OTHER_PROCESS.replace("HANDLE", repr(kind(handle))))
+        assert (drv.from_device_like(memory, data) == data[::-1]).all()

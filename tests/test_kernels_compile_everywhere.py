@@ -25,7 +25,9 @@ def built_in_texts():
     patch.setattr(compiler, "SourceModule", catch)
     try:
         with pytest.raises(Caught):
-            characterize.sizeof.__wrapped__("pycuda::complex<float>", "#include <pycuda-complex.hpp>")
+            characterize.sizeof.__wrapped__(
+                "pycuda::complex<float>", "#include <pycuda-complex.hpp>"
+            )
     finally:
         patch.undo()
     return {

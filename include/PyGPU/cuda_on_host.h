@@ -16,5 +16,7 @@
 #include "host/launch.h"
 #include "host/math.h"
 #include "host/qualifiers.h"
+#include "host/surfaces.h"
+#include "host/textures.h"
 #include "host/vector_types.h"
 #include "host/warp.h"

@@ -31,5 +31,6 @@
 #include "vendor/hip.h"
 #else
 #include "cuda_on_host.h"
+#include "vendor/host_arrays.h"
 #include "vendor/host_modules.h"
 #endif

@@ -5,11 +5,8 @@
 #include "machine.h"
 
 namespace PyGPU::host {
-namespace {
 
-// May a copy touch these bytes? Any address of the table must hold them all; an address outside the
-// table can only be pageable memory, which nothing is known of.
-bool valid(const void* address, std::size_t nbytes, bool on_device) {
+bool copy_may_touch(const void* address, std::size_t nbytes, bool on_device) {
   Machine& machine = Machine::get();
   std::lock_guard<std::mutex> hold(machine.lock);
   const bool known = machine.find(address) != nullptr;
@@ -22,11 +19,14 @@ cudaError_t check_kind(cudaMemcpyKind kind) {
              : cudaErrorInvalidMemcpyDirection;
 }
 
+namespace {
+
 cudaError_t check_sides(const void* dst, std::size_t dst_bytes, const void* src,
                         std::size_t src_bytes, cudaMemcpyKind kind) {
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  const bool good = valid(dst, dst_bytes, to_device) && valid(src, src_bytes, from_device);
+  const bool good =
+      copy_may_touch(dst, dst_bytes, to_device) && copy_may_touch(src, src_bytes, from_device);
   return good ? cudaSuccess : cudaErrorInvalidValue;
 }
 

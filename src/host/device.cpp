@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "array.h"
 #include "machine.h"
+#include "texture_limits.h"
 
 namespace PyGPU::host {
 namespace {
@@ -41,7 +43,6 @@ int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device
     case cudaDevAttrMaxRegistersPerBlock:
     case cudaDevAttrMaxRegistersPerMultiprocessor: return 65536;
     case cudaDevAttrClockRate: return 1000000;
-    case cudaDevAttrTextureAlignment: return int(Machine::granularity);
     case cudaDevAttrMultiProcessorCount: return machine.cores;
     case cudaDevAttrMaxThreadsPerMultiProcessor: return Machine::max_threads_per_block;
     case cudaDevAttrMaxBlocksPerMultiprocessor: return 1;
@@ -57,7 +58,7 @@ int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device
     case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrCanUseHostPointerForRegisteredMem:
     case cudaDevAttrMemoryPoolsSupported: return 1;
-    default: return 0;
+    default: return texture_limit(attribute);
   }
 }
 
@@ -120,6 +121,8 @@ cudaError_t cudaDeviceReset() {
     };
     drop(machine.streams);
     drop(machine.events);
+    forget_arrays(current_device());
+    forget_textures(current_device());
     const std::size_t memory = machine.devices[std::size_t(current_device())].memory;
     machine.devices[std::size_t(current_device())] = Device{};
     machine.devices[std::size_t(current_device())].memory = memory;

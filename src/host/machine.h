@@ -83,6 +83,11 @@ class Machine {
 
 int& current_device();
 
+// May a copy touch these bytes? Any address of the table must hold them all; an address outside the
+// table can only be pageable memory, which nothing is known of.
+bool copy_may_touch(const void* address, std::size_t nbytes, bool on_device);
+cudaError_t check_kind(cudaMemcpyKind kind);
+
 // Every call goes through here: refuse a forked child, remember the thread's last error. The calls
 // have C's shape, so no exception may leave them.
 cudaError_t remember(cudaError_t error);

@@ -1,4 +1,4 @@
-// The `cuda` target: NVIDIA's runtime as it is, CUDA 11.2 or newer (stream-ordered memory).
+// The `cuda` target: NVIDIA's runtime as it is, CUDA 11.3 or newer (driver entry points).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,10 +6,11 @@
 #include <cstring>
 #include <string>
 
+#include "cuda_arrays.h"
 #include "cuda_modules.h"
 #include "cuda_numbers.h"
 
-static_assert(CUDART_VERSION >= 11020, "PyGPU needs CUDA 11.2 or newer");
+static_assert(CUDART_VERSION >= 11030, "PyGPU needs CUDA 11.3 or newer");
 
 #define PYGPU_TARGET_NAME "cuda"
 #define PYGPU_HAVE_GPU 1

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cuda_numbers.h"
+#include "hip_arrays.h"
 #include "hip_modules.h"
 
 #define PYGPU_TARGET_NAME "hip"

@@ -120,28 +120,6 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
-struct cudaExtent {
-  std::size_t width, height, depth;
-};
-struct cudaPos {
-  std::size_t x, y, z;
-};
-struct cudaPitchedPtr {
-  void* ptr;
-  std::size_t pitch, xsize, ysize;
-};
-using cudaArray_t = struct PyGPUHostArray*;
-struct cudaMemcpy3DParms {
-  cudaArray_t srcArray;
-  cudaPos srcPos;
-  cudaPitchedPtr srcPtr;
-  cudaArray_t dstArray;
-  cudaPos dstPos;
-  cudaPitchedPtr dstPtr;
-  cudaExtent extent;
-  cudaMemcpyKind kind;
-};
-
 // name(arguments) -> error, under the symbol PyGPU_host_<name>
 #define PYGPU_HOST_CALL(name, ...)                  \
   extern "C" __attribute__((visibility("default"))) \

@@ -1,0 +1,117 @@
+// What textures and surfaces need: arrays, whose order in memory only the device knows, the objects
+// that kernels read and write them through, and copies of boxes, which alone reach into arrays.
+#pragma once
+
+#include <memory>
+
+#include "device.h"
+#include "stream.h"
+
+namespace PyGPU {
+
+// Traits of a handle that belongs to a device; Kind gives name and destroy(value).
+template <class Value, class Kind>
+struct DeviceOwnedTraits {
+  struct Handle {
+    Value value{};
+    int device = 0;
+    unsigned epoch = 0;
+    bool operator==(const Handle& other) const { return value == other.value; }
+  };
+  static constexpr const char* name = Kind::name;
+  static cudaError_t release(Handle handle) {
+    if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
+    return on_device(handle.device, [&] { return Kind::destroy(handle.value); });
+  }
+};
+
+struct ArrayKind {
+  static constexpr const char* name = "an array";
+  static cudaError_t destroy(cudaArray_t array) { return cudaFreeArray(array); }
+};
+struct TextureKind {
+  static constexpr const char* name = "a texture object";
+  static cudaError_t destroy(cudaTextureObject_t texture) {
+    return cudaDestroyTextureObject(texture);
+  }
+};
+struct SurfaceKind {
+  static constexpr const char* name = "a surface object";
+  static cudaError_t destroy(cudaSurfaceObject_t surface) {
+    return cudaDestroySurfaceObject(surface);
+  }
+};
+
+struct ArrayShape {
+  cudaChannelFormatDesc format{};
+  cudaExtent extent{};  // 0 for the lengths that it does not have
+  unsigned flags = 0;
+
+  // Bytes of one element, of all its channels.
+  std::size_t itemsize() const {
+    return std::size_t(format.x + format.y + format.z + format.w) / 8;
+  }
+};
+
+// Throws DeviceError, here and below.
+class TextureArray {
+ public:
+  explicit TextureArray(const ArrayShape& shape);
+
+  cudaArray_t get() const;  // throws where it is gone
+  int device() const { return handle_.get().device; }
+  ArrayShape shape() const;  // as the runtime tells it
+  std::size_t itemsize() const { return itemsize_; }
+  Status free();  // nothing where it was freed before
+
+ private:
+  UniqueHandle<DeviceOwnedTraits<cudaArray_t, ArrayKind>> handle_;
+  std::size_t itemsize_;
+};
+
+// What a texture can read: an array, `nbytes` of memory, or rows of memory, `pitch` bytes apart.
+cudaResourceDesc resource_of(const TextureArray& array);
+cudaResourceDesc resource_of(void* address, const cudaChannelFormatDesc& format,
+                             std::size_t nbytes);
+cudaResourceDesc resource_of(void* address, const cudaChannelFormatDesc& format, std::size_t width,
+                             std::size_t height, std::size_t pitch);
+
+// The description says how to read. The array of the resource, if it is one, is kept; memory must
+// outlive the object.
+class TextureObject {
+ public:
+  TextureObject(const cudaResourceDesc& resource, const cudaTextureDesc& description,
+                std::shared_ptr<const TextureArray> array = nullptr);
+  unsigned long long number() const;  // what a kernel gets
+
+ private:
+  std::shared_ptr<const TextureArray> array_;
+  UniqueHandle<DeviceOwnedTraits<cudaTextureObject_t, TextureKind>> handle_;
+};
+
+class SurfaceObject {
+ public:
+  explicit SurfaceObject(std::shared_ptr<const TextureArray> array);
+  unsigned long long number() const;
+
+ private:
+  std::shared_ptr<const TextureArray> array_;
+  UniqueHandle<DeviceOwnedTraits<cudaSurfaceObject_t, SurfaceKind>> handle_;
+};
+
+// One end of a boxed copy: in an array, or at an address with rows `pitch` bytes apart and slices
+// of `rows` rows. The position is in bytes, rows and slices.
+struct BoxEnd {
+  const TextureArray* array = nullptr;
+  void* address = nullptr;
+  std::size_t pitch = 0, rows = 0;
+  std::size_t x = 0, y = 0, z = 0;
+  int device = -1;  // for a copy between devices
+};
+
+// Width in bytes, height and depth. The devices count where both ends name one; `stream` null:
+// wait.
+Status copy_box(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& box, cudaMemcpyKind kind,
+                const StreamRef* stream);
+
+}  // namespace PyGPU

@@ -1,0 +1,116 @@
+// Arrays, textures, surfaces and boxed copies on the `hip` target.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+// The same word after the prefix.
+#define cudaArray_t hipArray_t
+#define cudaArrayDefault hipArrayDefault
+#define cudaArrayLayered hipArrayLayered
+#define cudaArraySurfaceLoadStore hipArraySurfaceLoadStore
+#define cudaArrayCubemap hipArrayCubemap
+#define cudaArrayTextureGather hipArrayTextureGather
+#define cudaChannelFormatDesc hipChannelFormatDesc
+#define cudaChannelFormatKind hipChannelFormatKind
+#define cudaChannelFormatKindSigned hipChannelFormatKindSigned
+#define cudaChannelFormatKindUnsigned hipChannelFormatKindUnsigned
+#define cudaChannelFormatKindFloat hipChannelFormatKindFloat
+#define cudaChannelFormatKindNone hipChannelFormatKindNone
+#define cudaCreateChannelDesc hipCreateChannelDesc
+#define cudaExtent hipExtent
+#define cudaPos hipPos
+#define cudaPitchedPtr hipPitchedPtr
+#define cudaMemcpy3DParms hipMemcpy3DParms
+#define cudaTextureObject_t hipTextureObject_t
+#define cudaSurfaceObject_t hipSurfaceObject_t
+#define cudaResourceDesc hipResourceDesc
+#define cudaResourceType hipResourceType
+#define cudaResourceTypeArray hipResourceTypeArray
+#define cudaResourceTypeLinear hipResourceTypeLinear
+#define cudaResourceTypePitch2D hipResourceTypePitch2D
+#define cudaTextureDesc hipTextureDesc
+#define cudaTextureAddressMode hipTextureAddressMode
+#define cudaAddressModeWrap hipAddressModeWrap
+#define cudaAddressModeClamp hipAddressModeClamp
+#define cudaAddressModeMirror hipAddressModeMirror
+#define cudaAddressModeBorder hipAddressModeBorder
+#define cudaTextureFilterMode hipTextureFilterMode
+#define cudaFilterModePoint hipFilterModePoint
+#define cudaFilterModeLinear hipFilterModeLinear
+#define cudaTextureReadMode hipTextureReadMode
+#define cudaReadModeElementType hipReadModeElementType
+#define cudaReadModeNormalizedFloat hipReadModeNormalizedFloat
+#define make_cudaExtent make_hipExtent
+#define make_cudaPos make_hipPos
+#define make_cudaPitchedPtr make_hipPitchedPtr
+#define cudaMallocArray hipMallocArray
+#define cudaMalloc3DArray hipMalloc3DArray
+#define cudaMemcpy2DToArray hipMemcpy2DToArray
+#define cudaMemcpy2DFromArray hipMemcpy2DFromArray
+#define cudaFreeArray hipFreeArray
+#define cudaMemcpy3D hipMemcpy3D
+#define cudaMemcpy3DAsync hipMemcpy3DAsync
+#define cudaCreateTextureObject hipCreateTextureObject
+#define cudaDestroyTextureObject hipDestroyTextureObject
+#define cudaCreateSurfaceObject hipCreateSurfaceObject
+#define cudaDestroySurfaceObject hipDestroySurfaceObject
+
+inline hipError_t cudaArrayGetInfo(hipChannelFormatDesc* format, hipExtent* extent, unsigned* flags,
+                                   hipArray_t array) {
+  if (!array) return hipErrorInvalidHandle;
+#if HIP_VERSION >= 50600000
+  return hipArrayGetInfo(format, extent, flags, array);
+#else  // before that call existed, the structure was open
+  *format = array->desc;
+  *extent = {array->width, array->height, array->depth};
+  *flags = array->type;
+  return hipSuccess;
+#endif
+}
+
+// HIP finds the devices of both ends by their addresses.
+struct cudaMemcpy3DPeerParms {
+  hipArray_t srcArray;
+  hipPos srcPos;
+  hipPitchedPtr srcPtr;
+  int srcDevice;
+  hipArray_t dstArray;
+  hipPos dstPos;
+  hipPitchedPtr dstPtr;
+  int dstDevice;
+  hipExtent extent;
+};
+namespace PyGPU {
+inline hipError_t check_devices(const cudaMemcpy3DPeerParms& box) {
+  int count = 0;
+  if (const hipError_t error = hipGetDeviceCount(&count)) return error;
+  const auto exists = [=](int device) { return device >= 0 && device < count; };
+  return exists(box.srcDevice) && exists(box.dstDevice) ? hipSuccess : hipErrorInvalidDevice;
+}
+inline hipMemcpy3DParms without_devices(const cudaMemcpy3DPeerParms& box) {
+  hipMemcpy3DParms plain{};
+  plain.srcArray = box.srcArray;
+  plain.srcPos = box.srcPos;
+  plain.srcPtr = box.srcPtr;
+  plain.dstArray = box.dstArray;
+  plain.dstPos = box.dstPos;
+  plain.dstPtr = box.dstPtr;
+  plain.extent = box.extent;
+  plain.kind = hipMemcpyDeviceToDevice;
+  return plain;
+}
+}  // namespace PyGPU
+inline hipError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* box) {
+  if (const hipError_t error = PyGPU::check_devices(*box)) return error;
+  const hipMemcpy3DParms plain = PyGPU::without_devices(*box);
+  return hipMemcpy3D(&plain);
+}
+inline hipError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* box, hipStream_t stream) {
+  if (const hipError_t error = PyGPU::check_devices(*box)) return error;
+  const hipMemcpy3DParms plain = PyGPU::without_devices(*box);
+  return hipMemcpy3DAsync(&plain, stream);
+}
+
+// HIP's switches have never been finished, and its profilers do not listen to them.
+inline hipError_t cudaProfilerStart() { return hipSuccess; }
+inline hipError_t cudaProfilerStop() { return hipSuccess; }
