@@ -5,12 +5,11 @@
 
 import argparse
 import json
-import os
-import runpy
 import sys
 
 import PyGPU
 from PyGPU import _targets
+from PyGPU._run import run
 
 
 def report():
@@ -62,32 +61,23 @@ def show(facts):
     print(f"libraries: {facts['libraries']}")
 
 
-def run(script, arguments):
-    """Run a program whose ``import pycuda`` means PyGPU."""
-    PyGPU.install_as_pycuda()
-    sys.argv = [script, *arguments]
-    sys.path[0] = os.path.dirname(os.path.abspath(script))
-    runpy.run_path(script, run_name="__main__")
-
-
 def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["run"] and len(arguments) > 1 and not arguments[1].startswith("-"):
+        return run(arguments[1], arguments[2:])  # all that follows is the program's
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    commands = parser.add_subparsers(dest="command", metavar="run")
-    program = commands.add_parser("run", help="run a PyCUDA program as it is")
-    program.add_argument("script")
-    program.add_argument("arguments", nargs=argparse.REMAINDER)
-    asked = parser.parse_args()
-    if asked.command == "run":
-        run(asked.script, asked.arguments)
-    elif asked.json:
-        print(json.dumps(report(), indent=2))
+    if arguments[:1] == ["run"]:
+        parser.error("run: the name of a script is needed: run script.py args...")
+    facts = report()
+    if parser.parse_args().json:
+        print(json.dumps(facts, indent=2))
     else:
-        show(report())
+        show(facts)
 
 
 if __name__ == "__main__":

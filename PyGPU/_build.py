@@ -165,6 +165,13 @@ def _cuda(request, options, arch):
     return _cached(request, options, _rtc.identity("nvrtc"), words, make)
 
 
+# Functions without an annotation are the device's too, as with NVRTC's option for that.
+_BOTH_SIDES = (
+    "#pragma clang force_cuda_host_device begin\n",
+    "\n#pragma clang force_cuda_host_device end\n",
+)
+
+
 def _hip(request, options, arch):
     if request.want == "ptx":
         raise NotImplementedError("target='ptx': AMD's compiler makes code objects, no PTX")
@@ -189,7 +196,11 @@ def _hip(request, options, arch):
         _rtc.identity("hiprtc"),
         words,
         lambda folder: _rtc.library("hiprtc").compile(
-            _numbered(request), request.name, words, request.expressions, "Code"
+            _BOTH_SIDES[0] + _numbered(request) + _BOTH_SIDES[1],
+            request.name,
+            words,
+            request.expressions,
+            "Code",
         ),
     )
 

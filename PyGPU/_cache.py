@@ -4,6 +4,8 @@ An entry is one file, written beside its place and moved there, so that a reader
 or none. What cannot be read, or written, costs a compilation and nothing else.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -11,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-_FORMAT = 1  # of an entry; a new number leaves old entries alone
+_FORMAT = 2  # of an entry; a new number leaves old entries alone
 
 
 class Entry(NamedTuple):
@@ -60,12 +62,11 @@ def load(folder: "Path | None", name: str) -> "Entry | None":
         return None
     try:
         data = (folder / name[:2] / name).read_bytes()
-        size = int.from_bytes(data[:8], "little")
-        head = json.loads(data[8 : 8 + size])
-        image = data[8 + size :]
-        if len(image) != head["bytes"] or hashlib.sha256(image).hexdigest() != head["sha256"]:
+        digest, size, rest = data[:32], int.from_bytes(data[32:40], "little"), data[40:]
+        if hashlib.sha256(data[32:]).digest() != digest:
             return None
-        return Entry(image, head["log"], head["names"])
+        head = json.loads(rest[:size])
+        return Entry(rest[size:], head["log"], head["names"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
@@ -74,16 +75,24 @@ def store(folder: "Path | None", name: str, entry: Entry) -> None:
     """Keep an entry, if the folder can be written."""
     if folder is None:
         return
-    head = json.dumps(
-        {
-            "bytes": len(entry.image),
-            "sha256": hashlib.sha256(entry.image).hexdigest(),
-            "log": entry.log,
-            "names": entry.names,
-        }
-    ).encode()
+    head = json.dumps({"log": entry.log, "names": entry.names}).encode()
     data = len(head).to_bytes(8, "little") + head + entry.image
-    place(folder / name[:2] / name, data)
+    place(folder / name[:2] / name, hashlib.sha256(data).digest() + data)
+
+
+@contextlib.contextmanager
+def alone(path: Path):
+    """Let one process at a time in; where no lock can be had, all of them."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = open(path, "w")  # noqa: SIM115
+    except OSError:
+        yield
+        return
+    with lock:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def place(path: Path, data: bytes) -> bool:

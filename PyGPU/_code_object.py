@@ -10,6 +10,11 @@ from functools import lru_cache
 
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 
+# What reading bytes that are no metadata may end in.
+_MALFORMED = (
+    *(ValueError, KeyError, IndexError, TypeError, AttributeError),
+    *(struct.error, OverflowError, RecursionError),
+)
 _NUMBERS = {
     **{0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q"},
     **{0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"},
@@ -113,5 +118,5 @@ def parameters(image, name):
     """[(name, kind, bytes)] of a kernel's parameters, or None where the image does not tell."""
     try:
         return _kernels(image).get(name)
-    except (ValueError, KeyError, IndexError, struct.error, TypeError):
+    except _MALFORMED:
         return None

@@ -61,7 +61,7 @@ def dtype_to_ctype(dtype, with_fp_tex_hack=False):
     if dtype is None:
         raise ValueError("dtype may not be None")
     dtype = np.dtype(dtype)
-    if with_fp_tex_hack and dtype.str[1:] in _TEXTURE_NAMES:
+    if with_fp_tex_hack and dtype.isnative and dtype.str[1:] in _TEXTURE_NAMES:
         return _TEXTURE_NAMES[dtype.str[1:]]
     try:
         return _names[dtype]

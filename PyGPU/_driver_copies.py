@@ -4,6 +4,8 @@ import numpy as np
 
 from PyGPU import _driver_memory as memory
 from PyGPU import errors
+from PyGPU._arguments import extent, integer
+from PyGPU._driver_device import Context
 from PyGPU._targets import core
 
 __all__ = [
@@ -42,9 +44,16 @@ _TO_DEVICE, _TO_HOST, _ON_DEVICE = 1, 2, 3
 def _host(buffer, name, writable):
     """(flat memoryview, bytes) of a host buffer, whatever its order."""
     if isinstance(buffer, (str, list, core.GPUArray)):
-        raise TypeError(f"{name}: expected a host buffer, got {type(buffer).__name__}")
+        hint = "; a bytearray can be filled" if writable and isinstance(buffer, str) else ""
+        raise TypeError(f"{name}: expected a host buffer, got {type(buffer).__name__}{hint}")
+    if isinstance(buffer, np.generic) and writable:
+        raise ValueError(f"{name}: a NumPy scalar is read-only")
     if isinstance(buffer, (np.ndarray, np.generic)):
         array = np.asarray(buffer)
+        if array.dtype.hasobject:
+            raise TypeError(
+                f"{name}: dtype {array.dtype} holds Python objects, which mean nothing on a device"
+            )
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
             raise ValueError(f"{name}: ndarray is not contiguous")
         if writable and not array.flags.writeable:
@@ -80,11 +89,16 @@ def device_address(pointer, name):
     raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")
 
 
-def _size(size):
-    number = size.__index__()
-    if number < 0:
-        raise OverflowError(f"size: expected a number of bytes, got {number}")
-    return number
+def _check_copy(status, call, address, size):
+    """Raise for a failed copy, with what is known of the device memory at the address."""
+    if status == core.cudaErrorInvalidValue and not status.detail:
+        (start, extent, unknown), detail = core._address_range(address), "it is no device memory"
+        core.cudaGetLastError()
+        if not unknown:
+            detail = f"{start + extent - address} bytes are allocated from there on"
+        detail = f"{size} bytes at {address:#x}: {detail}"
+        status = core.cudaError_t(status.code, detail)
+    errors.check(status, call)
 
 
 def memcpy_htod(dest, src):
@@ -92,7 +106,7 @@ def memcpy_htod(dest, src):
     data, size = _host(src, "src", False)
     if size:
         address = device_address(dest, "dest")
-        errors.check(core._upload(address, data), "cudaMemcpy (htod)")
+        _check_copy(core._upload(address, data), "cudaMemcpy (htod)", address, size)
 
 
 def memcpy_htod_async(dest, src, stream=None):
@@ -109,7 +123,7 @@ def memcpy_dtoh(dest, src):
     data, size = _host(dest, "dest", True)
     if size:
         address = device_address(src, "src")
-        errors.check(core._download(data, address), "cudaMemcpy (dtoh)")
+        _check_copy(core._download(data, address), "cudaMemcpy (dtoh)", address, size)
 
 
 def memcpy_dtoh_async(dest, src, stream=None):
@@ -124,18 +138,20 @@ def memcpy_dtoh_async(dest, src, stream=None):
 def memcpy_dtod(dest, src, size):
     """Copy `size` bytes from one device address to another."""
     to, source = device_address(dest, "dest"), device_address(src, "src")
-    errors.check(core.cudaMemcpy(to, source, _size(size), _ON_DEVICE), "cudaMemcpy (dtod)")
+    errors.check(core.cudaMemcpy(to, source, extent("size", size), _ON_DEVICE), "cudaMemcpy (dtod)")
 
 
 def memcpy_dtod_async(dest, src, size, stream=None):
     to, source = device_address(dest, "dest"), device_address(src, "src")
-    status = core.cudaMemcpyAsync(to, source, _size(size), _ON_DEVICE, stream)
+    status = core.cudaMemcpyAsync(to, source, extent("size", size), _ON_DEVICE, stream)
     errors.check(status, "cudaMemcpyAsync (dtod)")
 
 
 def _ordinal(context):
     if context is None:
         return errors.check(core.cudaGetDevice(), "cudaGetDevice")
+    if not isinstance(context, Context):
+        raise TypeError(f"expected a Context or None, got {context!r}")
     return context.device._ordinal
 
 
@@ -146,7 +162,7 @@ def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
         _ordinal(dest_context),
         device_address(src, "src"),
         _ordinal(src_context),
-        _size(size),
+        extent("size", size),
     )
     errors.check(status, "cudaMemcpyPeer")
 
@@ -157,22 +173,26 @@ def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stre
         _ordinal(dest_context),
         device_address(src, "src"),
         _ordinal(src_context),
-        _size(size),
+        extent("size", size),
         stream,
     )
     errors.check(status, "cudaMemcpyPeerAsync")
 
 
 def _fill(call, itemsize, dest, pitch, data, width, height, stream, wait):
-    if isinstance(data, (float, np.floating)) or not hasattr(data, "__index__"):
-        raise TypeError(f"{call}: data: expected an integer, got {data!r}")
-    value = data.__index__()
+    value = integer(f"{call}: data", data)
     if not 0 <= value < 1 << 8 * itemsize:
         raise OverflowError(f"{call}: data={value}: expected {8 * itemsize} unsigned bits")
-    width, height = _size(width), _size(height)
+    width, height, pitch = extent("size", width), extent("height", height), extent("pitch", pitch)
     if width and height:
         status = core._fill(
-            device_address(dest, "dest"), itemsize, _size(pitch), value, width, height, stream
+            device_address(dest, "dest"),
+            itemsize,
+            extent("pitch", pitch),
+            value,
+            width,
+            height,
+            stream,
         )
         errors.check(status, call)
         if wait:

@@ -6,6 +6,7 @@ import warnings
 from PyGPU import _driver_enums as enums
 from PyGPU import _driver_state as state
 from PyGPU import errors
+from PyGPU._arguments import extent, integer
 from PyGPU._targets import core
 
 __all__ = [
@@ -44,8 +45,11 @@ def have_gl_ext():
 def attribute_number(attribute):
     """An attribute, its number or its name as a number."""
     if isinstance(attribute, str):
-        return enums.device_attribute[attribute.upper()]
-    return int(attribute)
+        found = enums.device_attribute.names.get(attribute.upper())
+        if found is None:
+            raise errors.LogicError(f"Device.get_attribute failed: no attribute {attribute!r}")
+        return found
+    return integer("attribute", attribute)
 
 
 class Device:
@@ -68,7 +72,7 @@ class Device:
                 core.cudaDeviceGetByPCIBusId(number), f"Device({number!r})"
             )
             return
-        ordinal = number.__index__()
+        ordinal = integer("Device", number)
         count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
         if not 0 <= ordinal < count:
             invalid = core.cudaError_t(101, f"Device({ordinal}): this computer has {count}")
@@ -154,6 +158,8 @@ class Device:
 
     def can_access_peer(self, dev):
         """Can this device reach the memory of `dev`?"""
+        if not isinstance(dev, Device):
+            raise TypeError(f"dev: expected a Device, got {dev!r}")
         can = core.cudaDeviceCanAccessPeer(self._ordinal, dev._ordinal)
         return bool(errors.check(can, "cudaDeviceCanAccessPeer"))
 
@@ -168,6 +174,12 @@ class Device:
 
 
 _key = object()  # contexts come from devices
+
+
+def _ordinal_of(context):
+    if not isinstance(context, Context):
+        raise TypeError(f"peer: expected a Context, got {context!r}")
+    return context.device._ordinal
 
 
 def _activate_top():
@@ -204,9 +216,8 @@ class Context:
         self._require_attached("detach")
         self._detached = True
         stack = state.stack()
-        if stack and stack[-1] is self:
-            stack.pop()
-            _activate_top()
+        stack[:] = [context for context in stack if context is not self]
+        _activate_top()
 
     def _require_attached(self, what):
         if self._detached:
@@ -240,15 +251,22 @@ class Context:
 
     @staticmethod
     def set_limit(limit, value):
-        errors.check(core.cudaDeviceSetLimit(int(limit), value), f"set_limit({limit!r}, {value!r})")
+        errors.check(
+            core.cudaDeviceSetLimit(integer("limit", limit), extent("value", value)),
+            f"set_limit({limit!r}, {value!r})",
+        )
 
     @staticmethod
     def get_limit(limit):
-        return errors.check(core.cudaDeviceGetLimit(int(limit)), f"get_limit({limit!r})")
+        return errors.check(
+            core.cudaDeviceGetLimit(integer("limit", limit)), f"get_limit({limit!r})"
+        )
 
     @staticmethod
     def set_cache_config(config):
-        errors.check(core.cudaDeviceSetCacheConfig(int(config)), "cudaDeviceSetCacheConfig")
+        errors.check(
+            core.cudaDeviceSetCacheConfig(integer("config", config)), "cudaDeviceSetCacheConfig"
+        )
 
     @staticmethod
     def get_cache_config():
@@ -272,14 +290,14 @@ class Context:
     def enable_peer_access(peer, flags=0):
         """Let the current device reach the memory of `peer`'s."""
         errors.check(
-            core.cudaDeviceEnablePeerAccess(peer.device._ordinal, flags),
+            core.cudaDeviceEnablePeerAccess(_ordinal_of(peer), integer("flags", flags)),
             "cudaDeviceEnablePeerAccess",
         )
 
     @staticmethod
     def disable_peer_access(peer, flags=0):
         errors.check(
-            core.cudaDeviceDisablePeerAccess(peer.device._ordinal), "cudaDeviceDisablePeerAccess"
+            core.cudaDeviceDisablePeerAccess(_ordinal_of(peer)), "cudaDeviceDisablePeerAccess"
         )
 
     @property

@@ -40,9 +40,19 @@ TRSF_NORMALIZED_COORDINATES = 2
 TR_DEFAULT = -1
 
 
+class _Enumeration(enum.IntEnum):
+    """Members are ints that print as their names."""
+
+    def __str__(self):
+        return self.name
+
+    def __format__(self, spec):
+        return format(self.name if not spec else int(self), spec)
+
+
 def _enumeration(name, doc, members):
     """An enumeration of ints, with PyCUDA's dicts ``names`` and ``values``."""
-    made = enum.IntEnum(name, members, module="PyGPU.driver")
+    made = _Enumeration(name, members, module="PyGPU.driver")
     made.__doc__ = doc
     made.names = dict(made.__members__)
     made.values = {int(member): member for member in made}

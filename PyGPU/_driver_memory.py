@@ -7,6 +7,7 @@ import numpy as np
 
 from PyGPU import _driver_enums as enums
 from PyGPU import errors
+from PyGPU._arguments import extent, integer
 from PyGPU._targets import core
 
 __all__ = [
@@ -18,7 +19,6 @@ __all__ = [
     "ManagedAllocation",
     "ManagedAllocationOrStub",
     "PagelockedHostAllocation",
-    "PitchedAllocation",
     "PointerHolderBase",
     "RegisteredHostMemory",
     "aligned_empty",
@@ -46,13 +46,17 @@ __all__ = [
 DeviceAllocation = core.DeviceAllocation
 
 
+def _in_memory(name, value):
+    """A size; one that no memory holds is out of memory, not out of range."""
+    number = integer(name, value)
+    if number >= 1 << 62:
+        detail = f"{number} bytes were asked for"
+        raise errors.exception_of("mem_alloc", core.cudaError_t(2, detail))
+    return extent(name, number)
+
+
 def _positive(name, value):
-    try:
-        number = value.__index__()
-    except AttributeError:
-        raise TypeError(f"{name}: expected an integer, got {value!r}") from None
-    if number < 0:
-        raise OverflowError(f"{name}: expected a size, got {number}")
+    number = _in_memory(name, value)
     if number == 0:
         raise errors.LogicError(f"mem_alloc failed: invalid argument - {name} is 0")
     return number
@@ -110,25 +114,15 @@ class _Owned:
             self._release(self._address)
 
 
-class PitchedAllocation(_Owned):
-    """Device memory of rows, from mem_alloc_pitch."""
-
-    def free(self):
-        self._close("free")
-
-    def as_buffer(self, size, offset=0):
-        return as_buffer(self, size, offset)
+_PITCH = 512  # bytes: rows begin where every device likes rows to begin
 
 
 def mem_alloc_pitch(width, height, access_size=4):
     """(memory, pitch in bytes) for `height` rows of `width` bytes."""
     if access_size not in (4, 8, 16):
         raise errors.LogicError(f"mem_alloc_pitch failed: access_size={access_size}: 4, 8 or 16")
-    address, pitch = errors.check(
-        core.cudaMallocPitch(_positive("width", width), _positive("height", height)),
-        "cudaMallocPitch",
-    )
-    return PitchedAllocation(address), pitch
+    pitch = -(-_positive("width", width) // _PITCH) * _PITCH
+    return mem_alloc(pitch * _positive("height", height)), pitch
 
 
 def mem_get_address_range(ptr):
@@ -139,6 +133,7 @@ def mem_get_address_range(ptr):
 def as_buffer(memory, size, offset=0):
     """The bytes at a device address as a writable memoryview: for managed memory, which the host
     can reach, or for an MPI that knows device addresses."""
+    size = extent("size", size)
     return memoryview((ctypes.c_char * size).from_address(int(memory) + offset)).cast("B")
 
 
@@ -180,7 +175,7 @@ def mem_get_ipc_handle(devptr):
     return bytearray(errors.check(core.cudaIpcGetMemHandle(devptr), "cudaIpcGetMemHandle"))
 
 
-class HostPointer(_Owned):
+class HostPointer:
     """Host memory that the device may reach."""
 
     def get_device_pointer(self):
@@ -189,7 +184,7 @@ class HostPointer(_Owned):
         return errors.check(found, "cudaHostGetDevicePointer")
 
 
-class PagelockedHostAllocation(HostPointer):
+class PagelockedHostAllocation(_Owned, HostPointer):
     """The page-locked memory of an array."""
 
     _release = staticmethod(core.cudaFreeHost)
@@ -206,35 +201,37 @@ class PagelockedHostAllocation(HostPointer):
 HostAllocation = PagelockedHostAllocation
 
 
-class ManagedAllocation(_Owned):
+class ManagedAllocation(DeviceAllocation):
     """The managed memory of an array: one address for host and device."""
 
     _is_managed_memory = True
 
+    def get_device_pointer(self):
+        return int(self)
+
     def free(self):
         """Free it now. The arrays on it must not be used again."""
-        self._close("ManagedAllocation.free")
-
-    def get_device_pointer(self):
-        return self._address
+        super().free()
 
     def as_buffer(self, size, offset=0):
+        """The bytes, for the host, as a memoryview."""
         return as_buffer(self, size, offset)
 
     def attach(self, mem_flags, stream=None):
         """Say who may touch it while `stream` works."""
-        attached = core.cudaStreamAttachMemAsync(stream, self._address, 0, int(mem_flags))
+        attached = core.cudaStreamAttachMemAsync(stream, int(self), 0, int(mem_flags))
         errors.check(attached, "cudaStreamAttachMemAsync")
 
 
 ManagedAllocationOrStub = ManagedAllocation
 
 
-class AlignedHostAllocation:
+class AlignedHostAllocation(HostPointer):
     """Pageable memory that begins at a multiple of an alignment."""
 
-    def __init__(self, block):
+    def __init__(self, block, address):
         self._block = block
+        self._address = address
 
     def free(self):
         """Give up this hold of it; it goes with the last array on it."""
@@ -243,7 +240,7 @@ class AlignedHostAllocation:
         self._block = None
 
 
-class RegisteredHostMemory(HostPointer):
+class RegisteredHostMemory(_Owned, HostPointer):
     """An array's memory, page-locked in place."""
 
     _release = staticmethod(core.cudaHostUnregister)
@@ -258,28 +255,40 @@ class RegisteredHostMemory(HostPointer):
 
 
 def _shape(shape):
-    return tuple(n.__index__() for n in shape) if np.iterable(shape) else (shape.__index__(),)
+    lengths = shape if np.iterable(shape) and not isinstance(shape, str) else (shape,)
+    return tuple(extent("shape", length) for length in lengths)
 
 
 def _bytes_of(shape, dtype):
     shape, dtype = _shape(shape), np.dtype(dtype)
-    if any(length < 0 for length in shape):
-        raise OverflowError(f"shape: expected lengths, got {shape}")
+    if dtype.hasobject:
+        raise TypeError(f"dtype {dtype} holds Python objects, which have no meaning on a device")
     count = 1
     for length in shape:
         count *= length
     return shape, dtype, count * dtype.itemsize
 
 
-def _new(take, owner_class, call, shape, dtype, order):
+def _new(take, shape, dtype, order):
+    """An array on the memory that `take(nbytes)` gives."""
     shape, dtype, nbytes = _bytes_of(shape, dtype)
     if order not in ("C", "F"):
         raise errors.LogicError(f"order={order!r}: expected 'C' or 'F'")
-    owner = owner_class(errors.check(take(max(nbytes, 1)), call))
+    owner = take(_in_memory("nbytes", max(nbytes, 1)))
     return _view(owner, int(owner), shape, dtype, order)
 
 
-def _view(owner, address, shape, dtype, order):
+def _description(dtype):
+    """What array interfaces say of a dtype; of overlapping or unordered fields, only their size."""
+    if dtype.fields is not None:
+        try:
+            return dtype.descr
+        except ValueError:
+            pass
+    return [("", dtype.str)]
+
+
+def _view(owner, address, shape, dtype, order, read_only=False):
     """An ndarray at an address, whose `.base` is `owner`."""
     step, strides = dtype.itemsize, []
     for length in shape if order == "F" else shape[::-1]:
@@ -289,9 +298,9 @@ def _view(owner, address, shape, dtype, order):
         "version": 3,
         "shape": shape,
         "typestr": dtype.str,
-        "descr": [("", dtype.str)] if dtype.fields is None else dtype.descr,
+        "descr": _description(dtype),
         "strides": tuple(strides if order == "F" else strides[::-1]),
-        "data": (address, False),
+        "data": (address, read_only),
     }
     array = np.asarray(owner)
     del owner.__array_interface__
@@ -302,31 +311,27 @@ def _view(owner, address, shape, dtype, order):
 
 def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
     """An uninitialised array in page-locked memory, whose `.base` owns it."""
-    return _new(
-        lambda nbytes: core.cudaHostAlloc(nbytes, int(mem_flags)),
-        PagelockedHostAllocation,
-        "cudaHostAlloc",
-        shape,
-        dtype,
-        order,
-    )
+
+    def take(nbytes):
+        address = errors.check(core.cudaHostAlloc(nbytes, int(mem_flags)), "cudaHostAlloc")
+        return PagelockedHostAllocation(address)
+
+    return _new(take, shape, dtype, order)
 
 
 def managed_empty(shape, dtype, order="C", mem_flags=0):
     """An uninitialised array in managed memory. mem_flags: 0 is mem_attach_flags.GLOBAL."""
-    return _new(
-        lambda nbytes: core.cudaMallocManaged(nbytes, int(mem_flags) or 1),
-        ManagedAllocation,
-        "cudaMallocManaged",
-        shape,
-        dtype,
-        order,
-    )
+    flags = int(mem_flags) or 1
+
+    def take(nbytes):
+        return core._managed_alloc(ManagedAllocation, nbytes, flags)
+
+    return _new(take, shape, dtype, order)
 
 
 def aligned_empty(shape, dtype, order="C", alignment=4096):
     """An uninitialised array in pageable memory at a multiple of `alignment`, a power of two."""
-    alignment = alignment.__index__()
+    alignment = integer("alignment", alignment)
     if alignment <= 0 or alignment & (alignment - 1):
         raise errors.LogicError(f"alignment={alignment}: expected a power of two")
     shape, dtype, nbytes = _bytes_of(shape, dtype)
@@ -334,7 +339,7 @@ def aligned_empty(shape, dtype, order="C", alignment=4096):
         raise errors.LogicError(f"order={order!r}: expected 'C' or 'F'")
     block = np.empty(nbytes + alignment, np.uint8)
     address = -(-block.ctypes.data // alignment) * alignment
-    return _view(AlignedHostAllocation(block), address, shape, dtype, order)
+    return _view(AlignedHostAllocation(block, address), address, shape, dtype, order)
 
 
 def _zeroed(array):
@@ -407,4 +412,5 @@ def register_host_memory(ary, flags=0):
     address = ary.ctypes.data
     registered = core.cudaHostRegister(address, max(ary.nbytes, 1), int(flags))
     errors.check(registered, "cudaHostRegister")
-    return _view(RegisteredHostMemory(ary, address), address, ary.shape, ary.dtype, _order_of(ary))
+    owner, read_only = RegisteredHostMemory(ary, address), not ary.flags.writeable
+    return _view(owner, address, ary.shape, ary.dtype, _order_of(ary), read_only)

@@ -8,6 +8,7 @@ import numpy as np
 
 from PyGPU import _code_object, _signature, errors
 from PyGPU import _driver_enums as enums
+from PyGPU._arguments import integer
 from PyGPU._driver_stream import Event
 from PyGPU._driver_textures import NO_REFERENCES
 from PyGPU._targets import core
@@ -104,11 +105,14 @@ class Function(core._Function):
 
     def get_attribute(self, attr):
         """The value of a function_attribute (int)."""
-        return self._get_attribute(int(attr))
+        return self._get_attribute(integer("attr", attr))
 
     def set_attribute(self, attr, value):
         """Set MAX_DYNAMIC_SHARED_SIZE_BYTES or PREFERRED_SHARED_MEMORY_CARVEOUT."""
-        self._set_attribute((int(attr), int(value)))
+        number = integer("value", value)
+        if abs(number) >= 1 << 31:
+            raise errors.LogicError(f"Function.set_attribute failed: value={number}: 32 bits")
+        self._set_attribute((integer("attr", attr), number))
 
     def set_cache_config(self, fc):
         """Prefer shared memory or cache: a hint, told as the shared memory's share."""

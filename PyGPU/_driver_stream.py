@@ -2,6 +2,7 @@
 
 from PyGPU import _driver_enums as enums
 from PyGPU import errors
+from PyGPU._arguments import extent
 from PyGPU._targets import core
 
 __all__ = [
@@ -23,7 +24,7 @@ class Stream(core.cudaStream_t):
     """
 
     def __init__(self, flags=0):
-        super().__init__(int(flags))
+        super().__init__(extent("flags", flags))
         errors.check(self.last_status(), "cudaStreamCreate")
 
     def synchronize(self):
@@ -57,7 +58,7 @@ class Event(core.cudaEvent_t):
     """
 
     def __init__(self, flags=0):
-        super().__init__(int(flags))
+        super().__init__(extent("flags", flags))
         errors.check(self.last_status(), "cudaEventCreate")
 
     def record(self, stream=None):
@@ -93,25 +94,10 @@ class Event(core.cudaEvent_t):
             raise errors.LogicError(
                 f"cudaIpcOpenEventHandle failed: handle: expected 64 bytes, got {len(handle)}"
             )
-        return _SharedEvent(bytes(handle))
-
-
-class _SharedEvent:
-    """An event that another process made, with the methods of Event."""
-
-    def __init__(self, handle):
-        self._event = errors.check(core.cudaIpcOpenEventHandle(handle), "cudaIpcOpenEventHandle")
-
-    def synchronize(self):
-        errors.check(core.cudaEventSynchronize(self._event), "cudaEventSynchronize")
-        return self
-
-    def query(self):
-        return _is_done(core.cudaEventQuery(self._event), "cudaEventQuery")
-
-    def record(self, stream=None):
-        errors.check(core.cudaEventRecord(self._event, stream), "cudaEventRecord")
-        return self
+        event = Event.__new__(Event)
+        core.cudaEvent_t.__init__(event, bytes(handle))
+        errors.check(event.last_status(), "cudaIpcOpenEventHandle")
+        return event
 
 
 def initialize_profiler(config_file, output_file, output_mode=enums.profiler_output_mode.CSV):

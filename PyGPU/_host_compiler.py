@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from PyGPU import _cache, _headers, _signature, errors
+from PyGPU._options import log
 
 #: Kernels watched access by access (PYGPU_HOST_STRICT=1): calls into the machine for each.
 STRICT_FLAGS = (
@@ -24,6 +25,10 @@ _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
     *("-fno-math-errno", "-fno-gnu-unique", "-fstack-clash-protection"),
     *("-Wno-unknown-pragmas", "-Wno-attributes"),
+)
+# -ffast-math itself would link a start-up file that makes the whole process flush subnormals.
+_FAST_MATH = (
+    *("-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-freciprocal-math"),
 )
 _PRELUDE = "PyGPU/host/prelude.h"
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
@@ -63,7 +68,9 @@ def flags(options) -> "list[str]":
     if options.debug or options.line_info:
         result.append("-g")
     if options.fast_math:
-        result.append("-ffast-math")
+        result += _FAST_MATH
+    if any(re.fullmatch(r"-?-fmad=false", word) for word in options.other):
+        result.append("-ffp-contract=off")
     if not options.warnings:
         result.append("-w")
     if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
@@ -71,6 +78,24 @@ def flags(options) -> "list[str]":
     if is_strict():
         result += STRICT_FLAGS
     return result
+
+
+# Options of NVIDIA's device compilers, which change nothing that a C++ compiler would do.
+_FOR_DEVICES = re.compile(
+    r"--?(?:fmad|ftz|prec-div|prec-sqrt|restrict|dopt|device-c|device-w|diag-\w+|default-device|"
+    r"device-as-default-execution-space|dlto|device-debug|extra-device-vectorization|ewp|minimal|"
+    r"split-compile|jump-table-density|device-int128|builtin-[\w-]+|no-source-include|time|ptxas)\b"
+)
+
+
+def _understood(words):
+    for word in words:
+        if _FOR_DEVICES.match(word):
+            log.info(
+                "the option %s is ignored: it means something to NVIDIA's compilers only", word
+            )
+        else:
+            yield word
 
 
 def include_dirs(options) -> "list[str]":
@@ -104,9 +129,12 @@ def _prelude(folder, base) -> "list[str]":
     name = _cache.key("prelude", identity(), _headers.fingerprint(), *base)
     place = folder / "prelude" / name
     header = place / "prelude.h"
+    ready = ["-include", str(header)]
     if (place / "prelude.h.gch").exists() and header.exists():
-        return ["-include", str(header)]
-    with tempfile.TemporaryDirectory() as scratch:
+        return ready
+    with _cache.alone(place / "lock"), tempfile.TemporaryDirectory() as scratch:
+        if (place / "prelude.h.gch").exists() and header.exists():
+            return ready  # another process made it meanwhile
         made = Path(scratch, "prelude.h")
         made.write_text(f"#include <{_PRELUDE}>\n")
         command = [compiler(), *base, "-x", "c++-header", "-I", str(_headers.include_root())]
@@ -116,7 +144,7 @@ def _prelude(folder, base) -> "list[str]":
         kept = _cache.place(header, made.read_bytes()) and _cache.place(
             place / "prelude.h.gch", Path(f"{made}.gch").read_bytes()
         )
-    return ["-include", str(header)] if kept else plain
+        return ready if kept else plain
 
 
 _DYNAMIC = re.compile(
@@ -227,7 +255,7 @@ def compile(source, wrapped, name, options, expressions, folder):
     with tempfile.TemporaryDirectory() as scratch:
         unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
         unit.write_text(text)
-        command += [*options.other, str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
+        command += [*_understood(options.other), str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
         command += ["-L", os.path.dirname(os.path.abspath(__file__)), "-lPyGPU_host"]
         command += _STRICT_LINK if is_strict() else ()
         done = _run(command, name)

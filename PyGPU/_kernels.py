@@ -42,8 +42,8 @@ _UNARY = {
     "invert": "~a",
 }
 
-# Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing an
-# integer by zero gives 0, as in NumPy. Overflows of integers wrap.
+# Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
+# an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
 _HELPERS = """
 template <class T> struct P_is_float { static const bool value = false; };
 template <> struct P_is_float<float> { static const bool value = true; };
@@ -231,7 +231,8 @@ def _linear(index, width, arrays, result, parameters, body, value):
     return f"""
 template <class E, int N> struct alignas(sizeof(E) * N) P_pack {{ E item[N]; }};
 extern "C" __global__ void elementwise({pointers}) {{
-  const {index} first = ({index}(blockIdx.x) * {index}(blockDim.x) + {index}(threadIdx.x)) * {width};
+  const {index} thread = {index}(blockIdx.x) * {index}(blockDim.x) + {index}(threadIdx.x);
+  const {index} first = thread * {width};
   if (first + {width} <= n) {{
 {many}    {_vector(result.stored, width)} out_pack;
     #pragma unroll

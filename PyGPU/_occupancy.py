@@ -38,7 +38,8 @@ class DeviceData:
 
     def align_dtype(self, elements, dtype_size):
         """`elements` rounded up so that their bytes are aligned."""
-        return -(-self.align(elements * dtype_size, 4) // dtype_size)
+        unit = self.align_words(dtype_size)
+        return -(-elements // unit) * unit
 
     def align_words(self, word_size):
         """Words in an aligned transaction."""
@@ -88,8 +89,8 @@ class OccupancyRecord:
     """
 
     def __init__(self, devdata, threads, shared_mem=0, registers=0):
-        if threads > devdata.max_threads:
-            raise ValueError(f"threads={threads}: a block has at most {devdata.max_threads}")
+        if not 1 <= threads <= devdata.max_threads:
+            raise ValueError(f"threads={threads}: a block has 1 to {devdata.max_threads}")
         if shared_mem > devdata.shared_memory:
             raise ValueError(f"shared_mem={shared_mem}: there are {devdata.shared_memory} bytes")
         warps = -(-threads // devdata.warp_size)

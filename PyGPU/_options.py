@@ -127,7 +127,10 @@ def parse(options) -> Options:
         elif word in ("-lineinfo", "--generate-line-info"):
             result.line_info = True
         elif name in ("-maxrregcount", "--maxrregcount"):
-            result.max_registers = int(value_of(word, name))
+            value = value_of(word, name)
+            if not value.isdigit():
+                raise ValueError(f"options: {name} needs a number, got {value!r}")
+            result.max_registers = int(value)
         elif word in ("-w", "--disable-warnings"):
             result.warnings = False
         elif re.fullmatch(r"-O[0-3]", word):

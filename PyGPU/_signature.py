@@ -103,9 +103,9 @@ def split_top(text: str) -> "list[str]":
 def _aliases(text: str) -> "dict[str, str]":
     """Types that the text gives another name: typedef, using and simple macros."""
     found = {}
-    for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>])\s+(\w+)\s*;", text):
+    for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>](?:\s*\*)*)\s*\b(\w+)\s*;", text):
         found[new] = old
-    for new, old in re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> ]+?)\s*;", text):
+    for new, old in re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> *]+?)\s*;", text):
         found[new] = old
     for new, old in re.findall(
         r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:<> ]+?)[ \t]*$", text, re.M

@@ -50,6 +50,12 @@ def _request(source, options, arch, no_extern_c, include_dirs, cache_dir, keep, 
         raise TypeError(f"options: expected a list of str, got {options!r}")
     if isinstance(include_dirs, (str, bytes, os.PathLike)):
         raise TypeError(f"include_dirs: expected a list of folders, got {include_dirs!r}")
+    if isinstance(expressions, (str, bytes)):
+        raise TypeError(f"name_expressions: expected a list of str, got {expressions!r}")
+    if not isinstance(arch, (str, type(None))):
+        raise TypeError(f"arch: expected a str such as 'sm_90', got {arch!r}")
+    if not isinstance(cache_dir, (str, os.PathLike, type(None))) and cache_dir is not False:
+        raise TypeError(f"cache_dir: expected a folder, None or False, got {cache_dir!r}")
     options = [*options, *(["-G"] if _driver_state.debugging else [])]
     text = _text_of(source)
     request = _build.Request(

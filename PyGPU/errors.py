@@ -29,6 +29,10 @@ class ArgumentError(LogicError, struct.error, TypeError):
     """An argument does not fit the kernel's parameter: its number, type, width or range."""
 
 
+class ShapeError(ValueError, NotImplementedError):
+    """Shapes that do not fit together. PyCUDA raises NotImplementedError, NumPy ValueError."""
+
+
 class LaunchError(Error):
     """A kernel could not be started or did not finish."""
 
@@ -122,4 +126,4 @@ def check(result, call="device call"):
 
 
 core._set_exception_factory(exception_of)
-core._set_argument_classes(argument_error=ArgumentError)
+core._set_argument_classes(argument_error=ArgumentError, shape_error=ShapeError)

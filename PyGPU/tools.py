@@ -7,25 +7,48 @@ from functools import update_wrapper
 from pathlib import Path
 
 from PyGPU import _driver_state, errors
+from PyGPU._arguments import integer
 from PyGPU._ctypes import (
+    Argument,
+    ScalarArg,
+    VectorArg,
     dtype_to_ctype,
+    get_arg_type,
+    get_or_register_dtype,
+    parse_c_arg,
+    register_dtype,
 )
 from PyGPU._driver_device import Context, Device, init
+from PyGPU._occupancy import DeviceData, OccupancyRecord
 
 base_dtype_to_ctype = dtype_to_ctype
 
 __all__ = [
-    *("Argument", "DeviceData", "OccupancyRecord", "ScalarArg", "VectorArg", "base_dtype_to_ctype"),
-    *("bitlog2", "clear_context_caches", "context_dependent_memoize"),
-    *("context_dependent_memoized_functions", "dtype_to_ctype", "get_arg_type"),
-    *("get_default_device", "get_or_register_dtype", "init_cuda_context_fixture"),
-    *("make_default_context", "mark_cuda_test", "parse_c_arg", "register_dtype"),
+    "Argument",
+    "DeviceData",
+    "OccupancyRecord",
+    "ScalarArg",
+    "VectorArg",
+    "base_dtype_to_ctype",
+    "bitlog2",
+    "clear_context_caches",
+    "context_dependent_memoize",
+    "context_dependent_memoized_functions",
+    "dtype_to_ctype",
+    "get_arg_type",
+    "get_default_device",
+    "get_or_register_dtype",
+    "init_cuda_context_fixture",
+    "make_default_context",
+    "mark_cuda_test",
+    "parse_c_arg",
+    "register_dtype",
 ]
 
 
 def bitlog2(n):
     """The position of the highest bit that is set: floor(log2 n); 0 for 0."""
-    return max(n.__index__().bit_length() - 1, 0)
+    return max(integer("n", n).bit_length() - 1, 0)
 
 
 _CHOICE_VARIABLES = ("PYGPU_DEVICE", "CUDA_DEVICE")

@@ -91,14 +91,18 @@ dim3 shape_of(const char* what, PyObject* value) {
 std::size_t shared_bytes_of(PyObject* value) {
   const Py_ssize_t bytes = PyNumber_AsSsize_t(value, PyExc_OverflowError);
   if (bytes == -1 && PyErr_Occurred()) throw py::error_already_set();
-  if (bytes < 0) wrong_shape("shared", value, "a number of bytes");
+  if (bytes < 0 || bytes > 0x7fffffff) wrong_shape("shared", value, "a number of bytes, 31 bits");
   return std::size_t(bytes);
+}
+
+std::string counted(std::size_t number) {
+  return std::to_string(number) + (number == 1 ? " argument" : " arguments");
 }
 
 void check_count(const Function& f, std::size_t given) {
   if (!f.counts || given == f.slots.size()) return;
-  raise_argument_error(f.kernel.name() + "() takes " + std::to_string(f.slots.size()) +
-                       " arguments, but " + std::to_string(given) + " were given");
+  raise_argument_error(f.kernel.name() + "() takes " + counted(f.slots.size()) + ", not " +
+                       std::to_string(given));
 }
 
 // Launches that fit into any queue, with room to spare.
@@ -147,8 +151,9 @@ struct Options {
     } else if (name == names.time_kernel) {
       time_kernel = PyObject_IsTrue(value) == 1;
     } else if (name == names.texrefs) {
-      if (PyObject_Size(value) > 0) refuse_textures();
-      PyErr_Clear();
+      const Py_ssize_t count = PyObject_Size(value);
+      if (count < 0) throw py::error_already_set();
+      if (count > 0) refuse_textures();
     } else {
       set_by_text(name, value);
     }
@@ -249,9 +254,8 @@ PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t cou
   const StreamRef stream = has_stream ? stream_of(arguments[2]) : StreamRef();
   const std::size_t given = count - leading;
   if (given != f.promises.size())
-    raise_argument_error(f.kernel.name() + "() was prepared for " +
-                         std::to_string(f.promises.size()) + " arguments, but " +
-                         std::to_string(given) + " were given");
+    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(f.promises.size()) +
+                         ", not " + std::to_string(given));
   Packed packed(f.slots);
   for (std::size_t i = 0; i < given; ++i)
     pack_promised(arguments[leading + i], f.promises[i], f.slots[i], i, packed.value(i));
@@ -286,9 +290,8 @@ PyObject* prepare(PyObject* self, PyObject* promised) {
     }
     if (f.counts) {
       if (promises.size() != f.slots.size())
-        raise_argument_error("prepare: " + f.kernel.name() + "() takes " +
-                             std::to_string(f.slots.size()) + " arguments, but " +
-                             std::to_string(promises.size()) + " are promised");
+        raise_argument_error("prepare: " + f.kernel.name() + "() takes " + counted(f.slots.size()) +
+                             ", not " + std::to_string(promises.size()));
       for (std::size_t i = 0; i < promises.size(); ++i) check_promise(promises[i], f.slots[i], i);
     } else {
       f.slots.assign(promises.size(), Slot());

@@ -1,5 +1,5 @@
 // The class GPUArray: construction, attributes, views, transfers.
-#include "gpuarray.h"
+#include "gpuarray_operate.h"
 
 namespace PyGPU::python {
 namespace {
@@ -223,6 +223,13 @@ void bind_helpers(py::module_& m) {
         check("cudaFree", self.storage->free());
       },
       "Free the memory now. The arrays that use it must not be used again.");
+  method(allocation, "as_buffer",
+         [](const DeviceAllocation& self, py::ssize_t size, py::ssize_t offset) {
+           if (size < 0) throw py::value_error("size: expected a number of bytes");
+        return py::memoryview::from_memory(reinterpret_cast<char*>(self.address) + offset, size);
+         },
+         "The bytes at the address as a memoryview: for an MPI that knows device addresses.",
+         {{"size"}, {"offset", 0}});
   method(allocation, "__repr__", [](const DeviceAllocation& self) {
     return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
   });
@@ -355,6 +362,7 @@ void bind_gpuarray(py::module_& m) {
   bind_attributes(c);
   bind_views(c);
   bind_transfers(c);
+  bind_operators(c);
   bind_creation(m);
 }
 

@@ -71,6 +71,15 @@ void bind_module(py::module_& m) {
         return DeviceAllocation{storage, reinterpret_cast<std::uintptr_t>(storage->address())};
       },
       "", {{"nbytes"}});
+  def(m, "_managed_alloc",
+      [](const py::type& type, std::size_t nbytes, unsigned flags) {
+        void* address = nullptr;
+        check("cudaMallocManaged",
+              call([&] { return cudaMallocManaged(&address, nbytes, flags); }));
+        const auto number = reinterpret_cast<std::uintptr_t>(address);
+        return instance_of(type, DeviceAllocation{Storage::adopt(address, nbytes), number});
+      },
+      "", {{"type"}, {"nbytes"}, {"flags"}});
   def(m, "_upload", &copy_in, "", {{"dst"}, {"src"}});
   def(m, "_download", &copy_out, "", {{"dst"}, {"src"}});
   def(m, "_fill",

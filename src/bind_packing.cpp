@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "bind_numbers.h"
 #include "gpuarray.h"
 
 namespace PyGPU::python {
@@ -13,6 +14,7 @@ namespace {
 // Classes that Python tells us of. Leaked on purpose: they outlive the interpreter's modules.
 struct Known {
   PyObject* argument_error = nullptr;
+  PyObject* shape_error = nullptr;
   PyTypeObject* handler = nullptr;
   PyTypeObject* gpuarray = nullptr;
   PyTypeObject* allocation = nullptr;
@@ -37,43 +39,6 @@ const char* scalar_value(PyObject* argument) {
   return reinterpret_cast<const char*>(argument) + sizeof(PyObject);
 }
 
-const char* kind_text(Kind kind) {
-  switch (kind) {
-    case Kind::pointer: return "a pointer";
-    case Kind::integer: return "an integer";
-    case Kind::natural: return "an unsigned integer";
-    case Kind::real: return "a floating-point number";
-    case Kind::boolean: return "a bool";
-    case Kind::complex: return "a complex number";
-    case Kind::bytes: return "a structure";
-    case Kind::unknown: break;
-  }
-  return "of a type that the signature does not tell";
-}
-
-std::string type_text(PyObject* argument) {
-  const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(argument)));
-  const std::string module = py::str(type.attr("__module__"));
-  const std::string name = py::str(type.attr("__qualname__"));
-  return module == "builtins" ? name : module + "." + name;
-}
-
-[[noreturn]] void refuse(PyObject* argument, const Slot& slot, std::size_t index,
-                         const std::string& why) {
-  std::string text = "invalid type on parameter #" + std::to_string(index) + " (0-based)";
-  if (!slot.name.empty()) text += " '" + slot.name + "'";
-  text += ", which is ";
-  if (slot.nbytes) text += std::to_string(slot.nbytes) + " bytes, ";
-  text += std::string(kind_text(slot.kind)) + ": got " + type_text(argument);
-  raise_argument_error(text + (why.empty() ? "" : "; " + why));
-}
-
-bool is_integral(Kind kind) { return kind == Kind::integer || kind == Kind::natural; }
-bool may_be(Kind slot, Kind kind) { return slot == Kind::unknown || slot == kind; }
-bool may_be_integral(Kind slot) {
-  return slot == Kind::unknown || is_integral(slot) || slot == Kind::boolean;
-}
-
 void put_address(const void* address, PyObject* argument, const Slot& slot, std::size_t index,
                  char* to) {
   const bool number = is_integral(slot.kind) && slot.nbytes == sizeof address;  // ints as pointers
@@ -81,20 +46,6 @@ void put_address(const void* address, PyObject* argument, const Slot& slot, std:
       (slot.nbytes && slot.nbytes != sizeof address))
     refuse(argument, slot, index, "an address does not go there");
   std::memcpy(to, &address, sizeof address);
-}
-
-// The low bytes of a 64-bit number; the machines are little-endian.
-void put_integer(std::uint64_t bits, std::size_t nbytes, char* to) {
-  std::memcpy(to, &bits, nbytes ? nbytes : 8);
-}
-
-// A number read from `nbytes` bytes, extended to 64 bits.
-std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, from, nbytes);
-  const unsigned unused = 64 - 8 * unsigned(nbytes);
-  if (with_sign && nbytes < 8) bits = std::uint64_t(std::int64_t(bits << unused) >> unused);
-  return bits;
 }
 
 void put_scalar(const Scalar& scalar, PyObject* argument, const Slot& slot, std::size_t index,
@@ -107,91 +58,16 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const Slot& slot, std:
     if (slot.nbytes && scalar.nbytes > slot.nbytes)
       refuse(argument, slot, index, "it is wider than the parameter");
     const std::uint64_t bits = extended(value, scalar.nbytes, scalar.kind == Kind::integer);
+    if (slot.kind == Kind::boolean) {
+      *to = bits != 0;
+      return;
+    }
     return put_integer(bits, slot.nbytes ? slot.nbytes : scalar.nbytes, to);
   }
   if (!may_be(slot.kind, scalar.kind)) refuse(argument, slot, index, "it is of another kind");
   if (slot.nbytes && scalar.nbytes != slot.nbytes)
     refuse(argument, slot, index, "it has another width");
   std::memcpy(to, value, scalar.nbytes);
-}
-
-// Does the Python int fit an integer of `nbytes`? ArgumentError if not.
-std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbytes, const Slot& slot,
-                           std::size_t index) {
-  const unsigned bits = 8 * unsigned(nbytes);
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
-  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-  if (overflow > 0 && !with_sign && nbytes == 8) {
-    const unsigned long long large = PyLong_AsUnsignedLongLong(argument);
-    if (!PyErr_Occurred()) return large;
-    PyErr_Clear();
-  } else if (!overflow) {
-    if (nbytes == 8) {
-      if (with_sign || value >= 0) return std::uint64_t(value);
-    } else if (with_sign) {
-      const long long most = (1LL << (bits - 1)) - 1;
-      if (value >= -most - 1 && value <= most) return std::uint64_t(value);
-    } else if (value >= 0 && value < (1LL << bits)) {
-      return std::uint64_t(value);
-    }
-  }
-  refuse(argument, slot, index,
-         py::repr(argument).cast<std::string>() + " is out of the range of " +
-             std::to_string(nbytes) + (with_sign ? " signed" : " unsigned") + " bytes");
-}
-
-void put_real(double value, std::size_t nbytes, char* to) {
-  if (nbytes == 8) {
-    std::memcpy(to, &value, 8);
-  } else if (nbytes == 4) {
-    const float narrow = float(value);
-    std::memcpy(to, &narrow, 4);
-  } else {
-    const py::object half = py::module_::import("numpy").attr("float16")(value);
-    std::memcpy(to, scalar_value(half.ptr()), 2);
-  }
-}
-
-void put_complex(Py_complex value, std::size_t nbytes, char* to) {
-  put_real(value.real, nbytes / 2, to);
-  put_real(value.imag, nbytes / 2, to + nbytes / 2);
-}
-
-constexpr const char* no_c_type =
-    "a plain Python number has no C type, and the signature is not known here: pass "
-    "numpy.int32(x), numpy.float32(x) ...";
-
-// A plain Python number, where the signature says what is meant.
-void put_number(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
-  if (PyComplex_Check(argument)) {
-    if (slot.kind != Kind::complex)
-      refuse(argument, slot, index, slot.kind == Kind::unknown ? no_c_type : "");
-    return put_complex(PyComplex_AsCComplex(argument), slot.nbytes, to);
-  }
-  if (PyFloat_Check(argument)) {
-    if (slot.kind == Kind::real) return put_real(PyFloat_AS_DOUBLE(argument), slot.nbytes, to);
-    if (slot.kind == Kind::complex)
-      return put_complex({PyFloat_AS_DOUBLE(argument), 0}, slot.nbytes, to);
-    refuse(argument, slot, index, slot.kind == Kind::unknown ? no_c_type : "");
-  }
-  switch (slot.kind) {
-    case Kind::integer:
-    case Kind::natural:
-      return put_integer(
-          integer_bits(argument, slot.kind == Kind::integer, slot.nbytes, slot, index), slot.nbytes,
-          to);
-    case Kind::pointer: return put_integer(integer_bits(argument, false, 8, slot, index), 8, to);
-    case Kind::boolean: *to = char(PyObject_IsTrue(argument)); return;
-    case Kind::real:
-    case Kind::complex: {
-      const double value = PyLong_AsDouble(argument);
-      if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-      return slot.kind == Kind::real ? put_real(value, slot.nbytes, to)
-                                     : put_complex({value, 0}, slot.nbytes, to);
-    }
-    default: refuse(argument, slot, index, slot.kind == Kind::unknown ? no_c_type : "");
-  }
 }
 
 // Memory that host and device share: an ndarray whose owner says so.
@@ -242,7 +118,8 @@ void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* t
                        index, to);
   if (PyIndex_Check(argument) || py::hasattr(object, "ptr"))
     return put_address(address_of(object, "argument"), argument, slot, index, to);
-  refuse(argument, slot, index, "");
+  refuse(argument, slot, index,
+         py::hasattr(object, "device_data") ? "pass its .device_data()" : "");
 }
 
 template <class T>
@@ -277,8 +154,10 @@ PyTypeObject* type_object(const py::handle& type) {
 }
 
 // PyGPU.errors and PyGPU.driver introduce their classes.
-void set_classes(const py::object& argument_error, const py::object& handler) {
+void set_classes(const py::object& argument_error, const py::object& shape_error,
+                 const py::object& handler) {
   if (!argument_error.is_none()) known.argument_error = argument_error.inc_ref().ptr();
+  if (!shape_error.is_none()) known.shape_error = shape_error.inc_ref().ptr();
   if (!handler.is_none()) known.handler = type_object(handler.inc_ref());
 }
 
@@ -286,6 +165,11 @@ void set_classes(const py::object& argument_error, const py::object& handler) {
 
 void raise_argument_error(const std::string& text) {
   PyErr_SetString(known.argument_error ? known.argument_error : PyExc_TypeError, text.c_str());
+  throw py::error_already_set();
+}
+
+void raise_shape_error(const std::string& text) {
+  PyErr_SetString(known.shape_error ? known.shape_error : PyExc_ValueError, text.c_str());
   throw py::error_already_set();
 }
 
@@ -416,6 +300,15 @@ void pack_handler(PyObject* handler, const Slot& slot, std::size_t index, char* 
   put_address(address_of(memory, "get_device_alloc()"), handler, slot, index, to);
 }
 
+int numpy_scalar_dtype(PyObject* object) {
+  const Scalar* const scalar = scalar_of(object);
+  if (!scalar) return -1;
+  const char kind = scalar->kind == Kind::boolean ? 'b' : char(scalar->kind);
+  for (int code = 0; code < dtype_count; ++code)
+    if (dtypes[code].kind == kind && dtypes[code].itemsize == scalar->nbytes) return code;
+  return -1;
+}
+
 void bind_packing(py::module_& m) {
   const py::module_ numpy = py::module_::import("numpy");
   const auto add = [&](const char* name, Kind kind, std::size_t nbytes) {
@@ -441,7 +334,7 @@ void bind_packing(py::module_& m) {
   known.gpuarray = type_object(py::type::of<GPUArray>());
   known.allocation = type_object(py::type::of<DeviceAllocation>());
   m.def("_set_argument_classes", &set_classes, py::arg("argument_error") = py::none(),
-        py::arg("handler") = py::none());
+        py::arg("shape_error") = py::none(), py::arg("handler") = py::none());
 }
 
 }  // namespace PyGPU::python

@@ -60,9 +60,14 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
 // Does what prepare() promises fit the parameter?
 void check_promise(const Promise& promise, const Slot& slot, std::size_t index);
 [[noreturn]] void raise_argument_error(const std::string& text);
+// Raises PyGPU.errors.ShapeError.
+[[noreturn]] void raise_shape_error(const std::string& text);
 
 // The address that a handler has on the device.
 void pack_handler(PyObject* handler, const Slot& slot, std::size_t index, char* to);
+
+// The place in PYGPU_DTYPES of the dtype of a NumPy scalar; -1 for anything else.
+int numpy_scalar_dtype(PyObject* object);
 
 void bind_packing(py::module_& m);
 

@@ -1,4 +1,6 @@
 // Streams and events as objects, and the calls on them.
+#include <cstring>
+
 #include "bindings.h"
 
 namespace PyGPU::python {
@@ -12,6 +14,15 @@ cudaStream_t as_handle(py::handle number) {
   void* const handle = address_of(number, "stream");
   if (reinterpret_cast<std::uintptr_t>(handle) == 1) return cudaStreamLegacy;  // on every target
   return reinterpret_cast<cudaStream_t>(handle);
+}
+
+cudaIpcEventHandle_t ipc_event_handle(const std::string& bytes) {
+  cudaIpcEventHandle_t handle;
+  if (bytes.size() != sizeof handle)
+    throw py::value_error("handle: expected " + std::to_string(sizeof handle) + " bytes, got " +
+                          std::to_string(bytes.size()));
+  std::memcpy(&handle, bytes.data(), sizeof handle);
+  return handle;
 }
 
 }  // namespace
@@ -65,10 +76,22 @@ void bind_stream(py::module_& m) {
 
   py::class_<Event, std::shared_ptr<Event>> e(
       m, "cudaEvent_t",
-      "An event on the current device: cudaEvent_t(flags=0). Destroyed with the object.");
-  e.def(py::init([](unsigned flags) {
+      "An event on the current device: cudaEvent_t(flags=0), or another process's by the bytes of "
+      "its handle. Destroyed with the object.");
+  e.def(py::init([](const py::object& flags) {
+          if (py::isinstance<py::bytes>(flags)) {
+            const auto shared = ipc_event_handle(flags.cast<std::string>());
+            py::gil_scoped_release release;
+            return std::make_shared<Event>(shared);
+          }
+          const long long number = PyLong_Check(flags.ptr()) ? PyLong_AsLongLong(flags.ptr()) : -1;
+          if (number < 0 || number > 0xffffffffLL) {
+            PyErr_Clear();
+            throw py::type_error("flags: expected an unsigned int or a handle's bytes, got " +
+                                 py::repr(flags).cast<std::string>());
+          }
           py::gil_scoped_release release;
-          return std::make_shared<Event>(flags);
+          return std::make_shared<Event>(unsigned(number));
         }),
         py::arg("flags") = 0);
   method(

@@ -54,6 +54,18 @@ struct made_caster : py::detail::type_caster_base<T> {
   }
 };
 
+// An object of a Python subclass of T's class, around a value.
+template <class T>
+py::object instance_of(const py::type& type, T&& value) {
+  using Value = std::decay_t<T>;
+  py::object made = type.attr("__new__")(type);
+  auto* const instance = reinterpret_cast<py::detail::instance*>(made.ptr());
+  const auto* const bound = py::detail::get_type_info(typeid(Value));
+  instance->get_value_and_holder(bound).value_ptr() = new Value(std::forward<T>(value));
+  bound->init_instance(instance, nullptr);
+  return made;
+}
+
 // Function tables. pybind11 compiles its glue anew for each lambda and each text that it is given
 // as such; from plain function pointers, and parameters told at run time, it compiles one for each
 // signature. That halves the build.

@@ -70,8 +70,7 @@ Loop Loop::over(const std::vector<Layout>& layouts) {
   if (std::all_of(layouts.begin(), layouts.end(), is_packed)) {
     loop.linear = true;
     loop.shape.push_back(first.size());
-    for (std::size_t i = 0; i < count; ++i)
-      loop.strides[i].push_back(Index(layouts[i].itemsize()));
+    for (std::size_t i = 0; i < count; ++i) loop.strides[i].push_back(Index(layouts[i].itemsize()));
     loop.wide = first.size() > std::numeric_limits<std::int32_t>::max() - 4096;
     return loop;
   }
@@ -87,8 +86,7 @@ Loop Loop::over(const std::vector<Layout>& layouts) {
       for (std::size_t i = 0; i < count; ++i) loop.strides[i][last] = layouts[i].strides()[axis];
     } else {
       loop.shape.push_back(length);
-      for (std::size_t i = 0; i < count; ++i)
-        loop.strides[i].push_back(layouts[i].strides()[axis]);
+      for (std::size_t i = 0; i < count; ++i) loop.strides[i].push_back(layouts[i].strides()[axis]);
     }
   }
   if (loop.shape.empty()) {

@@ -1,6 +1,9 @@
 // Modules and kernels. See kernel.h.
 #include "PyGPU/kernel.h"
 
+#include <cstdint>
+#include <cstring>
+
 namespace PyGPU {
 namespace {
 
@@ -8,6 +11,35 @@ namespace {
 enum : int { jit_info_log = 3, jit_info_size = 4, jit_error_log = 5, jit_error_size = 6 };
 
 constexpr std::size_t log_bytes = 16 << 10;
+
+// Does an ELF image (cubin, code object, shared library) hold all that its header promises? Loaders
+// believe the header.
+bool is_whole(const std::string& image) {
+  if (image.compare(0, 4, "\177ELF") != 0) return true;
+  if (image.size() < 64) return false;
+  const auto number = [&](std::size_t at, std::size_t bytes) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, image.data() + at, bytes);
+    return value;
+  };
+  const auto holds = [&](std::uint64_t offset, std::uint64_t count, std::uint64_t nbytes) {
+    return offset <= image.size() && count * nbytes <= image.size() - offset;
+  };
+  const std::uint64_t segments = number(32, 8), sections = number(40, 8);
+  if (!holds(segments, number(56, 2), number(54, 2)) ||
+      !holds(sections, number(60, 2), number(58, 2)))
+    return false;
+  for (std::uint64_t i = 0; i < number(56, 2); ++i) {
+    const std::size_t row = std::size_t(segments + i * number(54, 2));
+    if (number(54, 2) < 56 || !holds(number(row + 8, 8), 1, number(row + 32, 8))) return false;
+  }
+  for (std::uint64_t i = 0; i < number(60, 2); ++i) {
+    const std::size_t row = std::size_t(sections + i * number(58, 2));
+    const bool in_file = number(58, 2) >= 64 && number(row + 4, 4) != 8;  // not SHT_NOBITS
+    if (in_file && !holds(number(row + 24, 8), 1, number(row + 32, 8))) return false;
+  }
+  return true;
+}
 
 void* as_value(std::size_t value) { return reinterpret_cast<void*>(value); }
 
@@ -32,6 +64,9 @@ cudaError_t ModuleTraits::release(Handle handle) {
 }
 
 Module::Module(const std::string& image, const std::vector<JitOption>& options) {
+  if (!is_whole(image))
+    throw DeviceError("module load", {cudaErrorInvalidKernelImage,
+                                      "the image is damaged: it ends before its contents do"});
   ModuleTraits::Handle handle;
   handle.device = current_device();
   handle.epoch = device_epoch(handle.device);

@@ -109,14 +109,31 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   return {};
 }
 
+namespace {
+
+// Waits for what used the memory before it is freed.
+std::shared_ptr<Storage> new_storage(Storage* storage, cudaError_t (Storage::*join)()) {
+  return std::shared_ptr<Storage>(storage, [join](Storage* last) {
+    if (last->alive() && !forked())
+      if (const cudaError_t error = (last->*join)()) report_failed_release("memory", error);
+    delete last;
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
+  const auto storage = new_storage(new Storage, &Storage::join_streams);
+  const int device = current_device();
+  storage->memory_ = Memory(
+      MemoryTraits::Handle{address, nbytes, MemoryKind::device, device, device_epoch(device)});
+  return storage;
+}
+
 std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   const int device = current_device();
   if (!has_pool(device)) kind = MemoryKind::device;
-  const std::shared_ptr<Storage> storage(new Storage, [](Storage* last) {
-    if (last->alive() && !forked())
-      if (const cudaError_t error = last->join_streams()) report_failed_release("memory", error);
-    delete last;
-  });
+  const auto storage = new_storage(new Storage, &Storage::join_streams);
   Status status = take_memory(storage->memory_, kind, nbytes);
   if (status.code == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();

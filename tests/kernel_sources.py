@@ -48,12 +48,8 @@ __global__ void shapes(int *out)
 {
   atomicAdd(&out[6], 1);
   if (blockIdx.x || blockIdx.y || blockIdx.z || threadIdx.x || threadIdx.y || threadIdx.z) return;
-  out[0] = gridDim.x;
-  out[1] = gridDim.y;
-  out[2] = gridDim.z;
-  out[3] = blockDim.x;
-  out[4] = blockDim.y;
-  out[5] = blockDim.z;
+  out[0] = gridDim.x, out[1] = gridDim.y, out[2] = gridDim.z;
+  out[3] = blockDim.x, out[4] = blockDim.y, out[5] = blockDim.z;
 }
 
 __device__ int count;
@@ -96,7 +92,6 @@ __global__ void address(unsigned long long *out, unsigned long long number) { *o
 
 COMPLEX = Text("""
 #include <pycuda-complex.hpp>
-
 typedef pycuda::complex<double> wide;
 
 __global__ void multiply(pycuda::complex<float> *out, pycuda::complex<float> a, wide b)
@@ -108,7 +103,6 @@ __global__ void multiply(pycuda::complex<float> *out, pycuda::complex<float> a, 
 
 HALF = Text("""
 #include <cuda_fp16.h>
-
 __global__ void write_half(unsigned short *out, half x) { *out = __half_as_ushort(x); }
 """)
 
@@ -120,12 +114,9 @@ struct odd { char bytes[3]; };
 
 __global__ void read_body(double *out, int before, body b, char after)
 {
-  out[0] = before;
-  out[1] = b.kind;
-  out[2] = b.ends[0].tag;
-  out[3] = b.ends[0].x;
-  out[4] = b.ends[1].tag;
-  out[5] = b.ends[1].x;
+  out[0] = before, out[1] = b.kind;
+  out[2] = b.ends[0].tag, out[3] = b.ends[0].x;
+  out[4] = b.ends[1].tag, out[5] = b.ends[1].x;
   out[6] = b.weights[0] + b.weights[1];
   out[7] = b.counts[0] + 10 * b.counts[1] + 100 * b.counts[2];
   out[8] = after;
@@ -184,14 +175,10 @@ int square(int x) { return x * x; }
 
 __global__ void implicit(double *out, int64_t wide, uint narrow)
 {
-  out[0] = M_PI;
-  out[1] = INFINITY;
-  out[2] = INT_MAX;
-  out[3] = UINT_MAX;
-  out[4] = std::sqrt(16.0);
-  out[5] = square(5);
-  out[6] = wide;
-  out[7] = narrow;
+  out[0] = M_PI, out[1] = INFINITY;
+  out[2] = INT_MAX, out[3] = UINT_MAX;
+  out[4] = std::sqrt(16.0), out[5] = square(5);
+  out[6] = wide, out[7] = narrow;
   out[8] = sizeof(ushort) + sizeof(ulong);
   out[9] = isnan(NAN) ? 1 : 0;
   out[10] = min(3, 4) + max(3.0f, 4.0f);
@@ -237,6 +224,74 @@ __global__ void use(float *a, double *b)
 {
   a[threadIdx.x] *= factors[threadIdx.x];
   if (threadIdx.x == 0) b[0] = counter + table[2][1] + setting.first + setting.second;
+}
+""")
+
+VECTORS = Text("""
+struct mixed { char tag; float4 v; };
+
+__global__ void vectors(float *out, int before, float4 v, char between, double2 d, uchar3 c)
+{
+  float4 w = make_float4(v.w, v.z, v.y, v.x);
+  float4 *rows = (float4 *) out;
+  rows[0] = w;
+  rows[1] = make_float4(before, between, d.x, d.y);
+  rows[2] = make_float4(c.x, c.y, c.z, sizeof(float3) + sizeof(float4));
+}
+
+__global__ void read_mixed(float *out, mixed m) { *out = m.tag + m.v.x + m.v.w; }
+""")
+
+HALVES = Text("""
+#include <cuda_fp16.h>
+__global__ void halves(half *a, half factor, int n)
+{
+  int i = threadIdx.x;
+  if (i < n) a[i] = __hadd(__hmul(a[i], factor), __float2half(1.0f));
+}
+""")
+
+WARPS = Text("""
+__global__ void sum_warp(int *a)
+{
+  int value = a[threadIdx.x];
+  for (int step = warpSize / 2; step > 0; step /= 2)
+    value += __shfl_down_sync(0xffffffff, value, step);
+  if (threadIdx.x == 0) a[0] = value;
+}
+
+__global__ void votes(unsigned long long *out)
+{
+  bool odd = threadIdx.x % 2;
+  unsigned long long ballot = __ballot_sync(0xffffffff, odd);
+  int any = __any_sync(0xffffffff, threadIdx.x == 3), all = __all_sync(0xffffffff, odd);
+  if (threadIdx.x == 0) {
+    out[0] = ballot & 0xffffffffu;
+    out[1] = any != 0;
+    out[2] = all != 0;
+    out[3] = __popc(0xff) + __ffs(8) + __clz(1);
+  }
+}
+""")
+
+DYNAMIC_SHARED = Text("""
+extern __shared__ float shared[];
+
+__device__ void fill(const float *a) { shared[threadIdx.x] = a[threadIdx.x]; }
+
+__global__ void rotate(float *a)
+{
+  fill(a);
+  __syncthreads();
+  a[threadIdx.x] = shared[(threadIdx.x + 1) % blockDim.x];
+}
+""")
+
+PRINTS = Text("""
+#include <stdio.h>
+__global__ void report(int n, double x, const char *name)
+{
+  if (threadIdx.x == 1) printf("thread %d of %d: %g %s%%\\n", threadIdx.x, n, x, "text");
 }
 """)
 

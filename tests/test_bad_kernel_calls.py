@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import PyGPU
-import PyGPU.autoinit
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 from PyGPU.compiler import CompileError, SourceModule, compile
@@ -83,9 +82,9 @@ def read_only():
 
 CALLS = {
     # the number of arguments
-    "none": (lambda m: m.twice(**ONE), ArgumentError, r"twice\(\) takes 2 arguments, but 0"),
-    "too few": (lambda m: m.twice(m.a, **ONE), ArgumentError, "takes 2 arguments, but 1"),
-    "too many": (lambda m: m.twice(m.a, 1, 1, **ONE), struct.error, "takes 2 arguments, but 3"),
+    "none": (lambda m: m.twice(**ONE), ArgumentError, r"twice\(\) takes 2 arguments, not 0"),
+    "too few": (lambda m: m.twice(m.a, **ONE), ArgumentError, "takes 2 arguments, not 1"),
+    "too many": (lambda m: m.twice(m.a, 1, 1, **ONE), struct.error, "takes 2 arguments, not 3"),
     # width and kind
     "int64 for int": (lambda m: m.write("int", np.int64(1)), TypeError, r"#1 .*'x'.*wider"),
     "uint64 for int": (lambda m: m.write("int", np.uint64(1)), struct.error, r"#1.*wider"),
@@ -183,7 +182,7 @@ CALLS = {
     "count alone": (lambda m: m.twice.prepare("Pi3"), struct.error, "'Pi3'"),
     "no sequence": (lambda m: m.twice.prepare(5), TypeError, "arg_types.*5"),
     "prepared None": (lambda m: m.twice.prepare(None), TypeError, "arg_types.*None"),
-    "promise too few": (lambda m: m.twice.prepare("P"), ArgumentError, "2 arguments, but 1"),
+    "promise too few": (lambda m: m.twice.prepare("P"), ArgumentError, "2 arguments, not 1"),
     "promise wider": (lambda m: m.twice.prepare("Pq"), ArgumentError, "#1.*'n'.*promise 8"),
     "promise kind": (lambda m: m.twice.prepare("Pf"), ArgumentError, "#1.*floating-point"),
     "promise no pointer": (lambda m: m.twice.prepare("ii"), ArgumentError, "#0.*'a'.*pointer"),
@@ -195,7 +194,7 @@ CALLS = {
         AttributeError,
         r"prepared_call: prepare\(\)",
     ),
-    "prepared too few": (lambda m: m.prepared("Pi", m.a), struct.error, "2 arguments, but 1"),
+    "prepared too few": (lambda m: m.prepared("Pi", m.a), struct.error, "2 arguments, not 1"),
     "prepared range": (lambda m: m.prepared("Pi", m.a, 2**31), ArgumentError, "out of the range"),
     "prepared float": (lambda m: m.prepared("Pi", m.a, 1.0), ArgumentError, "#1.*was promised"),
     "prepared str": (lambda m: m.prepared("Pi", "a", 1), ArgumentError, "#0.*got str"),

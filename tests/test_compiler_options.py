@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import PyGPU.autoinit  # noqa: F401
 from PyGPU import _options, gpuarray
 from PyGPU.compiler import SourceModule
 

@@ -25,10 +25,16 @@ def context(device):
 
 
 @pytest.fixture(autouse=True)
-def no_context_is_left():
-    assert Context.get_current() is None
+def own_stack():
+    """The thread's stack is empty, whatever other tests have left on it, and is put back."""
+    others = []
+    while drv.Context.get_current() is not None:
+        others.append(drv.Context.get_current())
+        drv.Context.pop()
     yield
-    assert Context.get_current() is None
+    assert drv.Context.get_current() is None
+    for context in reversed(others):
+        context.push()
 
 
 def test_contexts_come_from_devices():

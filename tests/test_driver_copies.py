@@ -1,4 +1,4 @@
-"""driver.memcpy_*: between host and device, in a stream's order, between devices; what is no buffer."""
+"""driver.memcpy_htod and memcpy_dtoh, blocking and in a stream's order; what is a host buffer."""
 
 import array
 import ctypes

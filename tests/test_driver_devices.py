@@ -1,4 +1,4 @@
-"""driver.Device and the versions: how devices are named, compared, subclassed, asked for attributes."""
+"""driver.Device: how devices are named, compared, subclassed, asked for attributes; versions."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""What stands for device memory: holders of pointers, buffers on addresses, other processes' memory."""
+"""What stands for device memory: holders of pointers, buffers, other processes' memory."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""driver.Stream and Event: order of work, times, waiting, handles, flags; the profiler's switches."""
+"""driver.Stream and Event: order of work, times, waiting, handles, flags; the profiler."""
 
 import ctypes
 import inspect

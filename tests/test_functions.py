@@ -7,7 +7,7 @@ import kernel_sources
 import numpy as np
 import pytest
 
-import PyGPU.autoinit
+import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
@@ -66,7 +66,7 @@ def test_a_namedtuple_is_a_shape(shapes):
 
 
 def test_the_largest_blocks(shapes):
-    device = drv.Context.get_device()
+    device = drv.Device(0)
     most = device.get_attribute(drv.device_attribute.MAX_THREADS_PER_BLOCK)
     assert shapes(block=most)[2] == most
     assert shapes(block=(1, 1, 64)) == ((1, 1, 1), (1, 1, 64), 64)
@@ -247,7 +247,7 @@ def test_attributes_have_short_names(module, name):
 
 def test_attributes_make_sense(module):
     kernel = module.get_function("tiled")
-    device = drv.Context.get_device()
+    device = drv.Device(0)
     most = device.get_attribute(drv.device_attribute.MAX_THREADS_PER_BLOCK)
     assert 32 <= kernel.max_threads_per_block <= most
     if PyGPU.target == "host":
@@ -264,7 +264,7 @@ def test_static_shared_memory(module):
 
 
 def test_more_than_48_KB_of_dynamic_shared_memory():
-    device = drv.Context.get_device()
+    device = drv.Device(0)
     usual = device.get_attribute(drv.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK)
     most = device.get_attribute(drv.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
     if most <= usual:

@@ -6,7 +6,6 @@ import kernel_sources
 import numpy as np
 import pytest
 
-import PyGPU.autoinit  # noqa: F401
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule

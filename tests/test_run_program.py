@@ -120,7 +120,6 @@ def test_a_traceback_ends_in_the_program(tmp_path):
     assert 'program.py", line 2, in fail' in done.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="argparse keeps a leading -- for itself")
 @pytest.mark.no_device
 def test_an_argument_of_two_dashes_reaches_the_program(tmp_path):
     (tmp_path / "program.py").write_text("import sys\nprint(sys.argv[1:])\n")
@@ -128,14 +127,12 @@ def test_an_argument_of_two_dashes_reaches_the_program(tmp_path):
     assert done.stdout == "['--', 'a']\n"
 
 
-@pytest.mark.xfail(strict=True, reason="runpy's FileNotFoundError is not caught")
 @pytest.mark.no_device
 def test_a_program_that_is_not_there(tmp_path):
     done = run("-m", "PyGPU", "run", "nope.py", folder=tmp_path, expect=2)
     assert "nope.py" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="the import hook lives in the parent alone")
 def test_a_spawned_worker_finds_pycuda_too(tmp_path):
     (tmp_path / "spawning.py").write_text(SPAWNING)
     done = run("-m", "PyGPU", "run", "spawning.py", folder=tmp_path)

@@ -54,7 +54,7 @@ def live_names(module):
     return {
         name
         for name, value in values.items()
-        if not isinstance(value, ModuleType) or value.__name__ == f"PyGPU.{name}"
+        if not isinstance(value, ModuleType) or name in ("errors", "gpuarray")
     }
 
 

@@ -1,4 +1,4 @@
-"""PyGPU.tools: memoizing by device, tests in a context, data of devices, occupancy; characterize."""
+"""PyGPU.tools: memoizing by device, tests in a context, occupancy of devices; characterize."""
 
 import numpy as np
 import pytest
@@ -83,6 +83,19 @@ assert len(calls) == 2
 
 
 # Tests in a context.
+
+
+@pytest.fixture(autouse=True)
+def own_stack():
+    """The thread's stack is empty, whatever other tests have left on it, and is put back."""
+    others = []
+    while drv.Context.get_current() is not None:
+        others.append(drv.Context.get_current())
+        drv.Context.pop()
+    yield
+    assert drv.Context.get_current() is None
+    for context in reversed(others):
+        context.push()
 
 
 def test_mark_cuda_test(counted):

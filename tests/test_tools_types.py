@@ -147,7 +147,7 @@ def test_unknown_types(text):
     "text", ["", "float", "float *", "*x", "float x y*", "int x = 3", "(int) x"]
 )
 def test_what_is_no_declaration(text):
-    with pytest.raises(ValueError, match="parse|unknown type"):
+    with pytest.raises(ValueError, match=r"parse|unknown type"):
         tools.parse_c_arg(text)
 
 

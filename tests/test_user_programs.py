@@ -125,3 +125,11 @@ def test_sum_in_dynamic_shared_memory_and_warps(size, block):
     )
     expected = [part.sum() for part in np.split(data, range(2 * block, size, 2 * block))]
     np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_device_query(context):
+    device = context.get_device()
+    facts = {str(attribute): value for attribute, value in device.get_attributes().items()}
+    assert facts["MULTIPROCESSOR_COUNT"] >= 1
+    assert facts["WARP_SIZE"] == device.get_attribute(cuda.device_attribute.WARP_SIZE)
+    assert f"{cuda.device_attribute.WARP_SIZE}" == "WARP_SIZE"

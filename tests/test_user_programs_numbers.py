@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import PyGPU
 import PyGPU.driver as cuda
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
@@ -40,12 +39,7 @@ __global__ void mandelbrot(unsigned short *counts, int width, int height, double
     "options",
     [
         None,
-        pytest.param(
-            ["-fmad=false"],
-            marks=pytest.mark.xfail(
-                PyGPU.target == "host", strict=True, reason="g++ is given nvcc's -fmad"
-            ),
-        ),
+        ["-fmad=false"],
     ],
 )
 def test_mandelbrot_set(options):

@@ -41,6 +41,7 @@ class Module {
   Global global(const std::string& name) const;
 
   int device() const { return handle_.get().device; }
+  bool alive() const { return !is_gone(device(), handle_.get().epoch); }
   void require_alive() const;
   const std::string& info_log() const { return info_log_; }
 

@@ -44,6 +44,8 @@ class Storage {
   // the pool holds, asks `reclaim` to drop garbage, tries once more, then throws DeviceError with
   // the state of the memory.
   static std::shared_ptr<Storage> take(std::size_t nbytes, MemoryKind kind = MemoryKind::pooled);
+  // Memory that was taken by another call and is freed by cudaFree.
+  static std::shared_ptr<Storage> adopt(void* address, std::size_t nbytes);
   // `reclaim` runs when memory is short; the bindings make it Python's garbage collector.
   static void on_shortage(std::function<void()> reclaim);
 

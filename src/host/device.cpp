@@ -154,11 +154,17 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     if (!value) return cudaErrorInvalidValue;
     if (!exists(device)) return cudaErrorInvalidDevice;
     switch (int(attribute)) {
+      // Numbers that only the driver has names for (kinds of handles, compression).
+      case 102:
+      case 103:
+      case 104:
+      case 105:
+      case 107:
 #define PYGPU_KNOWN(name, number) case number:
-      PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_KNOWN)
+        PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_KNOWN)
 #undef PYGPU_KNOWN
-      *value = attribute_value(Machine::get(), attribute, device);
-      return cudaSuccess;
+        *value = attribute_value(Machine::get(), attribute, device);
+        return cudaSuccess;
     }
     return cudaErrorInvalidValue;
   });

@@ -21,14 +21,15 @@ inline unsigned __brev(unsigned x) {
 inline unsigned long long __brevll(unsigned long long x) {
   return static_cast<unsigned long long>(__brev(unsigned(x))) << 32 | __brev(unsigned(x >> 32));
 }
-// Four bytes out of the eight of y:x, each chosen by a hexadecimal digit of s; 8 more: its sign.
+// Four bytes out of the eight of y:x, each chosen by a hexadecimal one_digit of s; 8 more: its
+// sign.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
   const unsigned long long both = static_cast<unsigned long long>(y) << 32 | x;
   unsigned result = 0;
   for (int i = 0; i < 4; ++i) {
-    const unsigned digit = s >> (4 * i) & 15;
-    unsigned byte = unsigned(both >> (8 * (digit & 7)) & 0xff);
-    if (digit & 8) byte = byte & 0x80 ? 0xff : 0;
+    const unsigned one_digit = s >> (4 * i) & 15;
+    unsigned byte = unsigned(both >> (8 * (one_digit & 7)) & 0xff);
+    if (one_digit & 8) byte = byte & 0x80 ? 0xff : 0;
     result |= byte << (8 * i);
   }
   return result;

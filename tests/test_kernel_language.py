@@ -1,0 +1,81 @@
+"""What CUDA's C++ has beyond C++, run: vectors, halves, warps, dynamic shared memory, printf."""
+
+import kernel_sources
+import numpy as np
+import pytest
+
+import PyGPU.driver as drv
+from PyGPU import gpuarray
+from PyGPU.compiler import SourceModule
+
+
+def kernel(text, name):
+    return SourceModule(text.source).get_function(name)
+
+
+@pytest.mark.parametrize("before", [np.int32(7), 7])
+def test_vectors_by_value_stand_at_their_alignment(before):
+    """float4 after an int: PyCUDA packs it four bytes too early."""
+    out = gpuarray.zeros((3, 4), np.float32)
+    float4 = np.zeros((), np.dtype([(name, np.float32) for name in "xyzw"]))
+    float4["x"], float4["y"], float4["z"], float4["w"] = 1, 2, 3, 4
+    double2 = np.array([0.5, -0.5])
+    uchar3 = np.array([9, 8, 7], np.uint8)
+    vectors = kernel(kernel_sources.VECTORS, "vectors")
+    vectors(out, before, float4, np.int8(-3), double2, uchar3, block=(1, 1, 1))
+    expected = [[4, 3, 2, 1], [7, -3, 0.5, -0.5], [9, 8, 7, 28]]
+    assert out.get().tolist() == expected
+
+
+def test_a_structure_with_a_vector():
+    mixed = np.zeros(
+        (), np.dtype({"names": ["t", "v"], "formats": ["i1", "4f4"], "offsets": [0, 16]})
+    )
+    mixed["t"], mixed["v"] = 5, [1, 2, 3, 4]
+    out = gpuarray.zeros(1, np.float32)
+    kernel(kernel_sources.VECTORS, "read_mixed")(out, mixed, block=(1, 1, 1))
+    assert out.get()[0] == 10
+
+
+def test_halves():
+    x = np.linspace(-3, 3, 20).astype(np.float16)
+    a = gpuarray.to_gpu(x)
+    kernel(kernel_sources.HALVES, "halves")(a, np.float16(1.5), 20, block=(32, 1, 1))
+    np.testing.assert_array_equal(a.get(), x * np.float16(1.5) + np.float16(1))
+
+
+def test_warps():
+    size = drv.Device(0).get_attribute(drv.device_attribute.WARP_SIZE)
+    if size != 32:
+        pytest.skip(f"the masks of this text are of 32 threads, a warp has {size}")
+    a = gpuarray.to_gpu(np.arange(32, dtype=np.int32))
+    kernel(kernel_sources.WARPS, "sum_warp")(a, block=(32, 1, 1))
+    assert a.get()[0] == np.arange(32).sum()
+    out = gpuarray.zeros(4, np.uint64)
+    kernel(kernel_sources.WARPS, "votes")(out, block=(32, 1, 1))
+    assert out.get().tolist() == [0xAAAAAAAA, 1, 0, 8 + 4 + 31]
+
+
+def test_dynamic_shared_memory_of_a_file():
+    x = np.arange(100, dtype=np.float32)
+    a = gpuarray.to_gpu(x)
+    kernel(kernel_sources.DYNAMIC_SHARED, "rotate")(a, block=(100, 1, 1), shared=400)
+    np.testing.assert_array_equal(a.get(), np.roll(x, -1))
+
+
+def test_printf_comes_in_its_order(python):
+    """Synchronisation brings what kernels printed, before what the program prints next."""
+    done = python(
+        f"""
+import PyGPU.driver as drv
+from PyGPU.compiler import SourceModule
+report = SourceModule({kernel_sources.PRINTS.source!r}).get_function("report")
+print("before", flush=True)
+for n in (2, 3):
+    report(n, 0.5, 0, block=(n, 1, 1))
+drv.Device(0).make_context().synchronize()
+print("after", flush=True)
+"""
+    )
+    lines = ["before", "thread 1 of 2: 0.5 text%", "thread 1 of 3: 0.5 text%", "after"]
+    assert done.stdout.splitlines() == lines and done.stderr == ""
