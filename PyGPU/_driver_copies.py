@@ -184,6 +184,8 @@ def _fill(call, itemsize, dest, pitch, data, width, height, stream, wait):
     if not 0 <= value < 1 << 8 * itemsize:
         raise OverflowError(f"{call}: data={value}: expected {8 * itemsize} unsigned bits")
     width, height, pitch = extent("size", width), extent("height", height), extent("pitch", pitch)
+    extent("size", width * itemsize * height)
+    extent("size", pitch * height)
     if width and height:
         status = core._fill(
             device_address(dest, "dest"),

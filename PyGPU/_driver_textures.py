@@ -87,6 +87,9 @@ class TextureObject(core._TextureObject):
             where, told, extent = _memory(source, dtype, shape, num_channels, pitch)
             _check_memory(where, told, extent)
         modes = _modes(address_mode)
+        if isinstance(source, core._Array) and source.get_descriptor_3d().height == 0:
+            # One row: a GPU would mix it with the border above and below.
+            modes = (modes[0], int(_MODES.CLAMP), modes[2])
         filtering = _member("filter_mode", _FILTERS, filter_mode)
         border = [float(value) for value in border_color]
         if len(border) > 4:

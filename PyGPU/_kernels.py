@@ -134,7 +134,9 @@ class _Type:
         return f"__half2float({text})" if self.stored == "half" else text
 
     def store(self, text):
-        return f"__float2half(float({text}))" if self.stored == "half" else f"{self.stored}({text})"
+        return (
+            f"__float2half(float({text}))" if self.stored == "half" else f"({self.stored})({text})"
+        )
 
 
 def _converted(text, source, target):
@@ -144,11 +146,11 @@ def _converted(text, source, target):
     if source.is_complex and not target.is_complex:
         text = f"({text}).real()"
     if target.stored == "bool":
-        return f"({text} != {source.computed}(0))"
+        return f"({text} != ({source.computed})(0))"
     if target.is_complex and not source.is_complex:
         part = target.computed[len("pycuda::complex<") : -1]
         return f"{target.computed}({part}({text}))"
-    return f"{target.computed}({text})"
+    return f"({target.computed})({text})"
 
 
 def _vector(kind, width):

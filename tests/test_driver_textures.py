@@ -172,7 +172,8 @@ def test_addressing_and_filters(lengths, mode, normalized, linear):
         points = [x / length for x, length in zip(points, lengths)]
     out = run(["one", "two", "three"][axes - 1], texture, points)[:, 0]
     expected = model(data, points, [mode] * axes, linear, normalized)
-    np.testing.assert_allclose(out, expected, atol=1e-3 if linear else 0)
+    # GPUs weigh neighbours in steps of 1/256.
+    np.testing.assert_allclose(out, expected, atol=np.ptp(data) * axes / 256 if linear else 0)
 
 
 def test_a_mode_for_each_axis_and_a_border():
@@ -194,7 +195,8 @@ def test_integers_as_fractions(dtype, linear):
     fractions = np.maximum(data.astype(np.float64) / np.iinfo(data.dtype).max, -1)
     expected = model(fractions, points, [MODES.CLAMP] * 2, linear)
     out = run("two", texture, points)[:, 0]
-    np.testing.assert_allclose(out, expected, atol=4e-3 if linear else 1e-6)
+    tolerance = np.ptp(fractions) * 2 / 256 if linear else 1e-6
+    np.testing.assert_allclose(out, expected, atol=tolerance)
 
 
 def test_halves_are_read_as_floats():

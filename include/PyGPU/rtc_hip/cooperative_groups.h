@@ -4,6 +4,9 @@
 // than a block need a cooperative launch and are left out.
 #pragma once
 
+// Newer HIPRTCs have a namespace of that name built in, with some of this and without the rest.
+#define cooperative_groups pygpu_cooperative_groups
+
 extern "C++" {
 namespace cooperative_groups {
 
