@@ -1,4 +1,4 @@
-"""Double a matrix on the device in four ways, from explicit copies to an array object."""
+"""Double a matrix on the device in five ways, from explicit copies to an array's arithmetic."""
 
 import numpy as np
 
@@ -48,3 +48,8 @@ doublify(array_gpu, block=block)
 by_array = array_gpu.get()
 print(f"by a GPUArray:\n{by_array}")
 assert np.array_equal(by_array, 2 * a)
+
+# 5. Its arithmetic needs no kernel of ours.
+a_doubled = (2 * gpuarray.to_gpu(a)).get()
+print(f"by arithmetic:\n{a_doubled}")
+assert np.array_equal(a_doubled, 2 * a)

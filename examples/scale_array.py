@@ -31,3 +31,6 @@ host_result = device_result.get()
 print(f"{host_data} * 2 = {host_result}")
 assert host_result.dtype == np.float32
 assert np.array_equal(host_result, 2 * host_data)
+
+# The array's own arithmetic says the same shorter.
+assert np.array_equal((2 * device_data).get(), host_result)

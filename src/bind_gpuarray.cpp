@@ -226,7 +226,7 @@ void bind_helpers(py::module_& m) {
   method(allocation, "as_buffer",
          [](const DeviceAllocation& self, py::ssize_t size, py::ssize_t offset) {
            if (size < 0) throw py::value_error("size: expected a number of bytes");
-        return py::memoryview::from_memory(reinterpret_cast<char*>(self.address) + offset, size);
+           return py::memoryview::from_memory(reinterpret_cast<char*>(self.address) + offset, size);
          },
          "The bytes at the address as a memoryview: for an MPI that knows device addresses.",
          {{"size"}, {"offset", 0}});
