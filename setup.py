@@ -201,7 +201,7 @@ class BuildExt(build_ext):
     def remove_other_targets(self):
         """Drop what an earlier build for other targets left where this one's results go."""
         folders = [Path(self.build_lib, "PyGPU")]
-        if self.editable_mode or self.inplace:
+        if getattr(self, "editable_mode", False) or self.inplace:
             folders.append(HERE / "PyGPU")
         wanted = {self.get_ext_filename(ext.name.split(".")[-1]) for ext in self.extensions}
         for folder in folders:

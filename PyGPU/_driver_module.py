@@ -195,6 +195,8 @@ class Module:
         LogicError
             Where there is none.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"get_function: expected a str, got {type(name).__name__}")
         lowered = self._lookup(name)
         try:
             return Function(self._module, lowered, self._signature_of(name, lowered))

@@ -1,0 +1,271 @@
+"""Operators in place, and fill: the array keeps its memory and its dtype."""
+
+import operator
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import arrays, assert_same, indices, part
+
+from PyGPU import gpuarray
+from PyGPU.errors import ShapeError
+from PyGPU.gpuarray import to_gpu
+
+INTEGERS = ["iadd", "isub", "imul", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor"]
+SHIFTS = ["ilshift", "irshift"]
+FLOATS = ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"]
+ALL = [*INTEGERS, *SHIFTS, "itruediv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        *((name, "i4") for name in [*INTEGERS, *SHIFTS]),
+        *((name, "f4") for name in FLOATS),
+        *((name, "F") for name in ("iadd", "isub", "imul", "itruediv")),
+        *((name, "?") for name in ("iadd", "imul", "iand", "ior", "ixor")),
+    ],
+)
+def test_every_operator(name, code):
+    op = getattr(operator, name)
+    x = np.array([0, 1, 2, 3, 7]).astype(code)
+    y = np.array([3, 2, 1, 2, 0] if name != "ipow" else [3, 2, 0, 1, 2]).astype(code)
+    if name in ("ifloordiv", "imod", "itruediv"):
+        y[4] = 4
+    for other in (y, y[2]):
+        a, expected = to_gpu(x), x.copy()
+        address, number = a.ptr, other.item() if other.ndim == 0 else to_gpu(other)
+        expected = op(expected, other)
+        assert op(a, number) is a
+        assert (a.ptr, a.dtype) == (address, x.dtype)
+        np.testing.assert_allclose(a.get(), expected, rtol=1e-6)
+
+
+@settings(max_examples=80)
+@given(arrays(shape=(4, 3), dtype="i4", writable=True), st.data())
+def test_any_views_of_one_array(x, data):
+    """The operand is read before it is overwritten, as if it were a copy."""
+    a, expected = to_gpu(x), x.copy(order="K")
+    index = data.draw(indices(x.shape))
+    into, target = a[index], part(expected, index)
+    sources = [lambda v: v, lambda v: v[::-1], lambda v: v[:1], lambda v: v[..., :1]]
+    source = data.draw(st.sampled_from(sources[: 1 if target.ndim == 0 else 4]))
+    operand = source(target).copy()
+    if operand.size == 0 and target.size:
+        return
+    into += source(into)
+    target += operand
+    assert_same(a.get(), expected)
+
+
+def test_overlapping_views():
+    for count in (10, 100_000):
+        x = np.arange(count, dtype="i4") % 1000
+        for into, source in [
+            (np.s_[1:], np.s_[:-1]),
+            (np.s_[:-1], np.s_[1:]),
+            (np.s_[:], np.s_[::-1]),
+            (np.s_[::2], np.s_[: count // 2]),
+        ]:
+            a, expected = to_gpu(x), x.copy()
+            view = a[into]
+            view += a[source]
+            expected[into] += x[source]
+            assert_same(a.get(), expected)
+
+
+def test_the_array_itself_and_its_transpose():
+    x = np.arange(9, dtype="f4").reshape(3, 3)
+    a = to_gpu(x)
+    a += a
+    assert_same(a.get(), x + x)
+    a -= a.T
+    assert_same(a.get(), (x + x) - (x + x).T)
+    a += a[1]
+    assert_same(a.get(), (x + x) - (x + x).T + ((x + x) - (x + x).T)[1])
+
+
+def test_overlapping_views_of_another_type():
+    x = np.arange(8, dtype="i4")
+    a = to_gpu(x)
+    view = a[4:]
+    view += a.view("i8")[:4]
+    assert a.get().tolist() == [*range(4), *(x[4:] + x.view("i8").astype("i4")[:4])]
+
+
+def test_items_of_an_array():
+    x = np.arange(12, dtype="i4").reshape(3, 4)
+    a, expected = to_gpu(x), x.copy()
+    a[1] += 5
+    a[:, ::2] *= a[:, 1::2]
+    a[-1, -1] -= 100
+    expected[1] += 5
+    expected[:, ::2] *= expected[:, 1::2]
+    expected[-1, -1] -= 100
+    assert_same(a.get(), expected)
+
+
+def test_what_is_stretched_into_the_array():
+    x = np.arange(12, dtype="f4").reshape(3, 4)
+    for y in (x[0], x[:, :1], x[:1], x[2, 1], np.asarray(x[1:2, 2:3]), x.T.copy().T):
+        a, expected = to_gpu(x), x.copy()
+        a *= to_gpu(np.asarray(y))
+        expected *= y
+        assert_same(a.get(), expected)
+
+
+@pytest.mark.parametrize(
+    "shapes", [(3, 4), ((3, 1), (3, 4)), (4, (3, 4)), ((), 1), (1, (1, 1)), (1, 0)]
+)
+def test_what_does_not_fit_into_the_array(shapes):
+    a, b = (gpuarray.zeros(shape, np.int32) for shape in shapes)
+    for kind in (ShapeError, ValueError, NotImplementedError):
+        with pytest.raises(kind):
+            a += b
+    assert not a.get().any()
+
+
+@pytest.mark.parametrize("shape", [0, (0, 3), (2, 0)])
+def test_no_elements(shape):
+    a = gpuarray.zeros(shape, np.int32)
+    for name in [*INTEGERS, *SHIFTS]:
+        op = getattr(operator, name)
+        assert op(op(a, a), 2) is a
+        assert op(a, gpuarray.zeros(1, np.int32)) is a
+    assert a.get().size == 0
+
+
+def test_0d_arrays():
+    a, b = to_gpu(np.array(5, "i4")), to_gpu(np.array(3, "i4"))
+    a *= b
+    a -= 1
+    a += np.array(2)
+    assert (a.shape, a.get().item()) == ((), 16)
+
+
+@pytest.mark.parametrize(
+    ("code", "other"),
+    [("i4", "f8"), ("f4", "f8"), ("u1", "i8"), ("i8", "?"), ("F", "f8"), ("F", "D"), ("e", "i4")],
+)
+def test_arrays_of_other_types_become_the_arrays_type(code, other):
+    x, y = np.array([1, 2, 3], code), np.array([1, 2.75, 0]).astype(other)
+    a = to_gpu(x)
+    a += to_gpu(y)
+    assert_same(a.get(), x + y.astype(code))
+
+
+@pytest.mark.parametrize("code", ["u1", "u4", "u8"])
+def test_unsigned_integers_wrap(code):
+    x, top = np.array([0, 1, 5], code), int(np.iinfo(code).max)
+    a = to_gpu(x)
+    a -= 1
+    assert a.get().tolist() == [top, 0, 4]
+    a += 2
+    assert a.get().tolist() == [1, 2, 6]
+    a *= top
+    assert a.get().tolist() == [top, top - 1, top - 5]
+    a -= to_gpu(np.array([-1], "i8"))
+    assert a.get().tolist() == [0, top, top - 4]
+    assert (-to_gpu(x)).get().tolist() == [0, top, top - 4]
+
+
+OUTSIDE = [
+    *[("i4", 2.5), ("i4", 2.0), ("i4", 1j), ("i4", 2**31), ("i4", float("nan"))],
+    *[("u4", -1), ("u1", 256), ("u8", 2**64), ("i8", -(2**70)), ("f4", 2j), ("f8", 1 + 0j)],
+    *[("i4", np.float64(2)), ("i4", np.array(2.5)), ("u1", np.int16(-3))],
+]
+TO_REAL = pytest.mark.xfail(strict=True, reason="NumPy's complex scalars lose their imaginary part")
+COMPLEX = [pytest.param(code, np.complex64(2j), marks=TO_REAL) for code in ("f4", "f8")]
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize(("code", "number"), [*OUTSIDE, *COMPLEX])
+def test_numbers_outside_the_arrays_type(code, number):
+    x = np.array([1, 2, 3], code)
+    a = to_gpu(x)
+    for kind in (TypeError, struct.error):
+        with pytest.raises(kind):
+            a += number
+        with pytest.raises(kind):
+            a.fill(number)
+    assert_same(a.get(), x)
+
+
+def test_complex_arrays_do_not_fit_into_real_ones():
+    for code in ("i4", "f4", "?"):
+        a = gpuarray.zeros(3, code)
+        for kind in (TypeError, struct.error):
+            with pytest.raises(kind):
+                a += gpuarray.zeros(3, np.complex64)
+
+
+TRUNCATES = pytest.mark.xfail(strict=True, reason="a & b is a TypeError, a &= b truncates b")
+BOOLEANS = pytest.mark.xfail(strict=True, reason="a - b is a TypeError, a -= b gives something")
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "other"),
+    [
+        *(("i4", "itruediv", other) for other in ("i4", "f4")),
+        *(("f4", name, "f4") for name in ("iand", "ior", "ixor", "ilshift", "irshift")),
+        *(("F", name, "F") for name in ("ifloordiv", "imod", "iand", "ilshift")),
+        pytest.param("i4", "iand", "f4", marks=TRUNCATES),
+        pytest.param("i4", "ilshift", "f4", marks=TRUNCATES),
+        pytest.param("?", "isub", "?", marks=BOOLEANS),
+    ],
+)
+def test_what_has_no_meaning(code, name, other):
+    a = gpuarray.zeros(0, code)
+    with pytest.raises(TypeError):
+        getattr(operator, name)(a, gpuarray.zeros(0, other))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_numbers_that_have_no_meaning(name):
+    for other in ("x", None, [1], (1, 2), object(), b"1", np.ones(3, "i4")):
+        with pytest.raises(TypeError):
+            getattr(operator, name)(gpuarray.zeros(3, np.int32), other)
+
+
+NO_BOOL = pytest.mark.xfail(strict=True, reason="np.bool_ is refused by arrays of integers")
+ONE_ELEMENT = pytest.mark.xfail(strict=True, reason="an ndarray of one element is refused")
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        *[("i4", -7), ("?", True), ("u8", 2**64 - 1), ("e", 1.5), ("f4", 3), ("f8", 0.1)],
+        *[("F", 1 + 2j), ("D", 3), ("i4", np.int64(5)), ("f4", np.float64(0.1)), ("i2", True)],
+        *[("f4", np.array(2.5)), ("i4", np.array(3)), ("D", np.complex64(2j)), ("f4", np.True_)],
+        pytest.param("i4", np.True_, marks=NO_BOOL),
+        pytest.param("f4", np.array([2.5]), marks=ONE_ELEMENT),
+        pytest.param("i4", np.array([3]), marks=ONE_ELEMENT),
+    ],
+)
+def test_fill(code, number):
+    a = gpuarray.zeros((2, 3), code)
+    assert a.fill(number) is a
+    assert_same(a.get(), np.full((2, 3), number, code))
+
+
+def test_fill_of_views():
+    x = np.arange(24, dtype="i4").reshape(2, 3, 4)
+    for index in (np.s_[:, 1], np.s_[..., ::-2], np.s_[1, 1, 1], np.s_[1:1]):
+        a, expected = to_gpu(x), x.copy()
+        a[index].fill(99)
+        expected[index] = 99
+        assert_same(a.get(), expected)
+
+
+FILLED = pytest.mark.xfail(strict=True, reason="bool arrays take the truth of any object")
+
+
+@pytest.mark.parametrize("code", ["i4", "f4", "F", pytest.param("?", marks=FILLED)])
+def test_fill_with_what_is_no_number(code):
+    a = gpuarray.zeros(3, code)
+    for value in (None, "x", [1, 2], np.ones(2), object()):
+        with pytest.raises((TypeError, struct.error)):
+            a.fill(value)
+    assert not a.get().any()
