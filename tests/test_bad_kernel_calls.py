@@ -96,7 +96,11 @@ CALLS = {
     "float64 for long": (lambda m: m.write("long", np.float64(1)), ArgumentError, "an integer"),
     "int32 for float": (lambda m: m.write("float", np.int32(1)), ArgumentError, "floating-point"),
     "complex64 for double": (lambda m: m.write("double", np.complex64(1)), ArgumentError, "kind"),
-    "longdouble": (lambda m: m.write("double", np.longdouble(1)), ArgumentError, "longdouble|float128"),
+    "longdouble": (
+        lambda m: m.write("double", np.longdouble(1)),
+        ArgumentError,
+        "longdouble|float128",
+    ),
     "datetime": (lambda m: m.write("long", np.datetime64("now")), ArgumentError, "datetime64"),
     "float for int": (lambda m: m.write("int", 1.0), ArgumentError, "an integer: got float"),
     "complex for double": (lambda m: m.write("double", 1j), ArgumentError, "got complex"),
