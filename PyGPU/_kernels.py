@@ -3,6 +3,8 @@
 The parameters of a kernel are told in include/PyGPU/elementwise.h.
 """
 
+import warnings
+
 import numpy as np
 
 from PyGPU import _build, _ctypes
@@ -32,7 +34,7 @@ _BINARY = {
 }
 _BOOL = {
     **{"add": "a || b", "multiply": "a && b", "bitwise_and": "a && b", "bitwise_or": "a || b"},
-    **{"bitwise_xor": "a != b", "power": "a || !b"},
+    **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
 }
 _UNARY = {
     "copy": "a",
@@ -143,6 +145,8 @@ def _converted(text, source, target):
     """A value of one computed type as another; a complex one loses its imaginary part."""
     if source.computed == target.computed:
         return text
+    if source.is_complex and target.stored == "bool":
+        return f"(({text}).real() != 0 || ({text}).imag() != 0)"
     if source.is_complex and not target.is_complex:
         text = f"({text}).real()"
     if target.stored == "bool":
@@ -290,8 +294,10 @@ def _probe(name, a, b):
     if name == "divide":
         return np.true_divide(one, other).dtype
     if name in ("floor_divide", "remainder", "power"):
-        kind = getattr(np, name)
-        return kind(one, np.ones(1, b) if isinstance(b, np.dtype) else type(b)(1)).dtype
+        (one + other).dtype  # NumPy 2 refuses numbers that the dtype cannot hold  # noqa: B018
+        if not isinstance(b, np.dtype):
+            other = type(b)(1)  # NumPy's types do not depend on the value; its errors do
+        return getattr(np, name)(one, other).dtype
     if name in (
         "subtract",
         "bitwise_and",
@@ -313,6 +319,12 @@ def binary_types(name, a, b):
     a : numpy.dtype
     b : numpy.dtype or a Python number
     """
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _types(name, a, b)
+
+
+def _types(name, a, b):
     comparison = name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
     if not comparison:
         compute = _probe(name, a, b)

@@ -80,7 +80,13 @@ bool read_operand(const py::object& object, Operand& operand) {
     operand.code = code_of(array.dtype());
     return true;
   }
-  return is_python_number(object);
+  if (!is_python_number(object)) return false;
+  // Subclasses (IntEnum ...) count as what they are made of.
+  if (PyLong_Check(object.ptr()) && !PyLong_CheckExact(object.ptr()) && !PyBool_Check(object.ptr()))
+    operand.number = py::int_(0).attr("__add__")(object);
+  else if (PyFloat_Check(object.ptr()) && !PyFloat_CheckExact(object.ptr()))
+    operand.number = py::float_(PyFloat_AS_DOUBLE(object.ptr()));
+  return true;
 }
 
 // Promotion, asked of PyGPU._kernels once.
@@ -136,6 +142,13 @@ Types types_of(Op op, const Operand& a, const Operand& b) {
 // A number as bytes of a dtype. ArgumentError where it is not in the dtype's domain.
 void put_number(py::handle number, int code, char* to) {
   const DType& dtype = dtype_at(code);
+  const int scalar = numpy_scalar_dtype(number.ptr());
+  const bool is_complex =
+      scalar >= 0 ? dtype_at(scalar).kind == 'c' : bool(PyComplex_Check(number.ptr()));
+  if (is_complex && dtype.kind != 'c')
+    raise_argument_error("a complex number does not fit into " + std::string(dtype.name));
+  if (scalar >= 0 && dtype_at(scalar).kind == 'b')  // NumPy's bools are no indices
+    return put_number(py::bool_(PyObject_IsTrue(number.ptr()) == 1), code, to);
   Slot slot;
   slot.nbytes = dtype.itemsize;
   slot.kind = dtype.kind == 'b'   ? Kind::boolean
@@ -309,6 +322,12 @@ py::object operate_in_place(Op op, const py::object& self, const py::object& oth
       raise_argument_error("in place: complex numbers do not fit into " +
                            std::string(dtype_at(compute).name));
   }
+  const char other_kind = operands[1].code >= 0 ? dtype_at(operands[1].code).kind
+                          : PyFloat_Check(operands[1].number.ptr()) ? 'f'
+                                                                    : 'i';
+  if (op >= Op::bitwise_and && op <= Op::right_shift && (other_kind == 'f' || other_kind == 'c'))
+    throw py::type_error(std::string(op_name(op)) + " is not defined for floating-point operands");
+  if (op == Op::subtract && kind == 'b') throw py::type_error("- is not defined for bool; use ^");
   if (op == Op::divide && kind != 'f' && kind != 'c')
     throw py::type_error(std::string("in place: the quotients do not fit into ") +
                          dtype_at(compute).name + "; use //=");
@@ -347,7 +366,11 @@ py::object cast_to(const py::object& self, const py::object& dtype, const Stream
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream) {
   array.core.require_alive();
   std::vector<Operand> operands(1);
-  operands[0].number = value;
+  py::object number = value;
+  if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).size() == 1)
+    number = value.attr("reshape")(py::tuple()).attr("__getitem__")(py::tuple());
+  if (!read_operand(number, operands[0]) || operands[0].array)
+    raise_argument_error("fill: expected a number, got " + py::repr(value).cast<std::string>());
   run(Op::copy, operands, code_of(array.dtype), array, stream);
 }
 

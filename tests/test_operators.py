@@ -14,31 +14,27 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 # Each operator with pairs of types: of each kind, mixed ones, those that need a detour.
 PAIRS = {
-    operator.add: ["i4 i4", "u1 i2", "u8 u8", "e e", "f d", "F F", "i4 f", "? ?"],
+    operator.add: ["i4 i4", "u1 i2", "e e", "f d", "F F", "? ?"],
     operator.sub: ["u4 u4", "f f", "F D"],
     operator.mul: ["i2 i2", "e f", "F F", "? ?"],
-    operator.truediv: ["i4 i4", "u1 e", "f f", "F D"],
+    operator.truediv: ["i4 i4", "u1 e", "F D"],
     operator.floordiv: ["b b", "u4 i8", "e e", "d d"],
-    operator.mod: ["b b", "u8 u8", "e e", "d d", "? ?"],
-    operator.pow: ["i8 i8", "u2 u2", "? ?", "f f", "e e", "F F"],
+    operator.mod: ["b b", "u8 u8", "d d", "? ?"],
+    operator.pow: ["i8 i8", "u2 u2", "? ?", "f f", "F F"],
     operator.and_: ["? ?", "u1 i2"],
     operator.or_: ["? ?", "i8 i8"],
     operator.xor: ["? ?", "i4 i4"],
-    operator.lshift: ["b b", "u4 u4", "i8 u1"],
-    operator.rshift: ["b b", "u4 u4", "i8 u1"],
+    operator.lshift: ["b b", "u4 u4"],
+    operator.rshift: ["b b", "i8 u1"],
     operator.eq: ["i4 i4", "e f", "F F"],
-    operator.ne: ["u8 u8", "f f", "? ?"],
+    operator.ne: ["u8 u8", "? ?"],
     operator.lt: ["i8 i8", "f d", "? ?"],
-    operator.le: ["u1 u1", "f f"],
-    operator.gt: ["b i2", "e e"],
+    operator.le: ["f f"],
+    operator.gt: ["b i2"],
     operator.ge: ["u8 u8", "f f"],
 }
 COMPARISONS = list(PAIRS)[-6:]
 CASES = [pytest.param(op, pair, id=f"{op.__name__}-{pair}") for op in PAIRS for pair in PAIRS[op]]
-
-
-def name_of(op):
-    return op.__name__
 
 
 def reference(op, x, y):
@@ -108,7 +104,7 @@ def stretchable(draw, shape):
     return tuple(lengths[draw(st.sampled_from([0, 0, 0, 1, len(shape)])) :])
 
 
-@pytest.mark.parametrize("op", [operator.sub, operator.ge], ids=name_of)
+@pytest.mark.parametrize("op", [operator.sub, operator.ge])
 @settings(max_examples=120)
 @given(data=st.data())
 def test_any_layouts_and_shapes_that_fit_together(op, data):
@@ -178,14 +174,9 @@ def test_numbers_beyond_the_arrays_kind(dtype, number):
     assert_same((number * to_gpu(x)).get(), number * x)
 
 
-NO_BOOL = pytest.mark.xfail(strict=True, reason="np.bool_ is refused where integers are computed")
-
-
 @pytest.mark.parametrize("of_array", ["i4", "f4"])
 @pytest.mark.parametrize("code", list("?bBhHiIlLqQefdFD"))
-def test_numpys_scalars_and_0d_arrays_are_arrays_of_one_element(code, of_array, request):
-    if (code, of_array) == ("?", "i4"):
-        request.applymarker(NO_BOOL)
+def test_numpys_scalars_and_0d_arrays_are_arrays_of_one_element(code, of_array):
     x, scalar = numbers(of_array), np.ones(1, code)[0]
     assert_same((to_gpu(x) + scalar).get(), x + np.ones(1, code))
     assert_same((scalar + to_gpu(x)).get(), np.ones(1, code) + x)
@@ -212,9 +203,6 @@ def test_0d_arrays_on_the_device():
     assert_same((a >= b).get(), (x >= y).astype("f4"))
 
 
-INVERT_BOOL = pytest.mark.xfail(strict=True, reason="~ of bool gives True for every element")
-
-
 @pytest.mark.parametrize(
     ("op", "code"),
     [
@@ -222,7 +210,7 @@ INVERT_BOOL = pytest.mark.xfail(strict=True, reason="~ of bool gives True for ev
         *((operator.abs, code) for code in "?bQefF"),
         *((operator.invert, code) for code in "bQ"),
         *((operator.pos, code) for code in "if"),
-        pytest.param(operator.invert, "?", marks=INVERT_BOOL),
+        pytest.param(operator.invert, "?"),
     ],
 )
 def test_one_array(op, code):
@@ -242,15 +230,11 @@ def test_one_array(op, code):
         assert (np.signbit(got) == np.signbit(expected))[~np.isnan(x)].all()
 
 
-TO_BOOL = pytest.mark.xfail(strict=True, reason="astype(bool) of complex looks at real parts only")
-
-
 @pytest.mark.parametrize(
     "pair",
     [
-        *["? i4", "? F", "e ?", "u1 i8", "i8 b", "i4 u4", "f i4", "d f", "i4 e", "e d", "u8 D"],
-        *["D F", "e F", "i4 i4"],
-        pytest.param("F ?", marks=TO_BOOL),
+        *["? F", "e ?", "u1 i8", "i8 b", "f i4", "d f", "i4 e", "u8 D", "D F", "i4 i4"],
+        pytest.param("F ?"),
     ],
 )
 def test_astype(pair):
