@@ -15,7 +15,15 @@ from PyGPU._as_pycuda import install_as_pycuda as install_as_pycuda
 from PyGPU._targets import HostFallbackWarning
 from PyGPU._targets import core as _core
 from PyGPU._typed import classes as _classes
-from PyGPU.gpuarray import *  # noqa: F403
+from PyGPU.gpuarray import (  # noqa: F401
+    GPUArray,
+    empty,
+    empty_like,
+    to_gpu,
+    to_gpu_async,
+    zeros,
+    zeros_like,
+)
 
 if _targets.fallback:
     _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
@@ -29,6 +37,13 @@ major_version, minor_version, release_version = VERSION
 # The low level: everything public of the compiled module, and its classes for each dtype.
 globals().update({name: value for name, value in vars(_core).items() if not name.startswith("_")})
 globals().update(_classes)
+
+
+def __getattr__(name):
+    """What PyGPU.gpuarray loads when it is asked for."""
+    if name in gpuarray.DEFERRED:
+        return getattr(gpuarray, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def get_include():

@@ -12,7 +12,6 @@ __all__ = [
     "Array",
     "ArrayDescriptor",
     "ArrayDescriptor3D",
-    "channel_format",
     "dtype_to_array_format",
     "gpuarray_to_array",
     "make_multichannel_2d_array",

@@ -11,13 +11,9 @@ from PyGPU._driver_copies import device_address
 from PyGPU._targets import core
 
 __all__ = [
-    "Buffer",
     "Memcpy2D",
     "Memcpy3D",
     "Memcpy3DPeer",
-    "array_in",
-    "copy",
-    "whole",
 ]
 
 _HOST, _DEVICE = enums.memory_type.HOST, enums.memory_type.DEVICE

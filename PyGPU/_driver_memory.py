@@ -25,7 +25,6 @@ __all__ = [
     "aligned_empty_like",
     "aligned_zeros",
     "aligned_zeros_like",
-    "as_buffer",
     "managed_empty",
     "managed_empty_like",
     "managed_zeros",
@@ -95,6 +94,7 @@ class _Owned:
     def __init__(self, address):
         self._address = address
         self._device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
+        self._epoch = core._device_epoch(self._device)
         self._stands = True
 
     def __int__(self):
@@ -106,12 +106,18 @@ class _Owned:
         if not self._stands:
             raise errors.LogicError(f"{what} failed: invalid argument - it was released before")
         self._stands = False
-        errors.check(self._release(self._address), self._call)
+        if not self._is_gone():
+            errors.check(self._release(self._address), self._call)
+
+    def _is_gone(self):
+        """Has cudaDeviceReset released it?"""
+        return core._device_epoch(self._device) != self._epoch
 
     def __del__(self):
         if self._stands and core is not None:
             self._stands = False
-            self._release(self._address)
+            if not self._is_gone():
+                self._release(self._address)
 
 
 _PITCH = 512  # bytes: rows begin where every device likes rows to begin

@@ -26,7 +26,10 @@ def stack():
 
 def current_device() -> int:
     """The ordinal of the calling thread's device. RuntimeError where there is none."""
-    return errors.check(core.cudaGetDevice(), "cudaGetDevice")
+    device, status = core.cudaGetDevice()
+    if status:
+        raise errors.exception_of("cudaGetDevice", status)
+    return device
 
 
 def require_device():

@@ -41,7 +41,7 @@ def compiler() -> str:
         found = shutil.which(name)
         if found:
             return found
-    raise errors.CompileError(
+    raise errors.CompilerMissing(
         "kernels of the host target need a C++ compiler, and "
         + (f"PYGPU_HOST_CXX={asked} is not found." if asked else "none is found.")
         + " Install g++, or name a compiler in PYGPU_HOST_CXX.",

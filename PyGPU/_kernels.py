@@ -1,144 +1,46 @@
-"""Text of the elementwise kernels behind GPUArray's operators, and the types that NumPy gives them.
+"""Text of the elementwise kernels behind GPUArray's operators and functions.
 
 The parameters of a kernel are told in include/PyGPU/elementwise.h.
 """
 
-import warnings
-
-import numpy as np
-
-from PyGPU import _build, _ctypes
+from PyGPU import _build, _ctypes, _operations
+from PyGPU._operation_helpers import helpers
+from PyGPU._promotion import binary_types
 from PyGPU._targets import core
 
-# What each operator computes from operands of one type, `T`. Functions with a P in front of their
-# name are in _HELPERS.
-_BINARY = {
-    "add": "a + b",
-    "subtract": "a - b",
-    "multiply": "a * b",
-    "divide": "a / b",
-    "floor_divide": "P_floor_divide(a, b)",
-    "remainder": "P_remainder(a, b)",
-    "power": "P_power(a, b)",
-    "bitwise_and": "a & b",
-    "bitwise_or": "a | b",
-    "bitwise_xor": "a ^ b",
-    "left_shift": "P_left_shift(a, b)",
-    "right_shift": "P_right_shift(a, b)",
-    "equal": "T(a == b)",
-    "not_equal": "T(a != b)",
-    "less": "T(a < b)",
-    "less_equal": "T(a <= b)",
-    "greater": "T(a > b)",
-    "greater_equal": "T(a >= b)",
-}
-_BOOL = {
-    **{"add": "a || b", "multiply": "a && b", "bitwise_and": "a && b", "bitwise_or": "a || b"},
-    **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
-}
-_UNARY = {
-    "copy": "a",
-    "positive": "a",
-    "negative": "P_negative(a)",
-    "absolute": "P_absolute(a)",
-    "invert": "~a",
-}
+__all__ = ["binary_types", "make", "source"]
 
-# Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
-# an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
-_HELPERS = """
-template <class T> struct P_is_float { static const bool value = false; };
-template <> struct P_is_float<float> { static const bool value = true; };
-template <> struct P_is_float<double> { static const bool value = true; };
-template <bool> struct P_tag {};
-
-template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<false>) {
-  if (b == T(0)) return T(0);
-  if (T(0) > T(-1) && b == T(-1)) return T(0u - (unsigned long long)a);
-  const T q = T(a / b);
-  return T(q - T(a % b != T(0) && ((a < T(0)) != (b < T(0)))));
+# A float of which the last bit tells that bits were lost rounds to a half as the double itself.
+_HALF_HELPERS = """
+__device__ inline half P_half(float x) { return __float2half(x); }
+__device__ inline half P_half(double x) {
+  float near = float(x);
+  if (double(near) != x) {
+    const unsigned bits = __float_as_uint(near);
+    near = __uint_as_float((fabs(double(near)) > fabs(x) ? bits - 1u : bits) | 1u);
+  }
+  return __float2half(near);
 }
-template <class T> __device__ T P_remainder_as(T a, T b, P_tag<false>) {
-  if (b == T(0)) return T(0);
-  if (T(0) > T(-1) && b == T(-1)) return T(0);
-  const T r = T(a % b);
-  return T(r != T(0) && ((r < T(0)) != (b < T(0))) ? r + b : r);
-}
-template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<true>) {
-  if (b == T(0)) return a / b;
-  T r = fmod(a, b);
-  T q = (a - r) / b;
-  if (r != T(0) && ((b < T(0)) != (r < T(0)))) q -= T(1);
-  if (q == T(0)) return copysign(T(0), a / b);
-  const T whole = floor(q);
-  return q - whole > T(0.5) ? whole + T(1) : whole;
-}
-template <class T> __device__ T P_remainder_as(T a, T b, P_tag<true>) {
-  T r = fmod(a, b);
-  if (b == T(0)) return r;
-  if (r == T(0)) return copysign(T(0), b);
-  return (b < T(0)) != (r < T(0)) ? r + b : r;
-}
-template <class T> __device__ T P_floor_divide(T a, T b) {
-  return P_floor_divide_as(a, b, P_tag<P_is_float<T>::value>());
-}
-template <class T> __device__ T P_remainder(T a, T b) {
-  return P_remainder_as(a, b, P_tag<P_is_float<T>::value>());
-}
-template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by squaring
-  if (b < T(0)) return T(a == T(1) ? 1 : a == T(-1) ? (b % T(2) == T(0) ? 1 : -1) : 0);
-  unsigned long long result = 1, base = (unsigned long long)a, left = (unsigned long long)b;
-  for (; left; left >>= 1, base *= base) if (left & 1) result *= base;
-  return T(result);
-}
-__device__ inline float P_power(float a, float b) { return powf(a, b); }
-__device__ inline double P_power(double a, double b) { return pow(a, b); }
-template <class T> __device__ T P_left_shift(T a, T b) {
-  return (unsigned long long)b < 8 * sizeof(T) ? T((unsigned long long)a << b) : T(0);
-}
-template <class T> __device__ T P_right_shift(T a, T b) {
-  if ((unsigned long long)b < 8 * sizeof(T)) return T(a >> b);
-  return T(a < T(0) ? -1 : 0);
-}
-template <class T> __device__ T P_negative(T a) { return T(T(0) - a); }
-__device__ inline float P_negative(float a) { return -a; }
-__device__ inline double P_negative(double a) { return -a; }
-template <class T> __device__ T P_absolute(T a) { return a < T(0) ? T(T(0) - a) : a; }
-__device__ inline float P_absolute(float a) { return fabsf(a); }
-__device__ inline double P_absolute(double a) { return fabs(a); }
-"""
-_COMPLEX_HELPERS = """
-template <class R> __device__ pycuda::complex<R>
-P_power(const pycuda::complex<R>& a, const pycuda::complex<R>& b) { return pycuda::pow(a, b); }
-template <class R> __device__ pycuda::complex<R> P_negative(const pycuda::complex<R>& a) {
-  return -a;
-}
-template <class R> __device__ R P_absolute(const pycuda::complex<R>& a) { return pycuda::abs(a); }
+template <class X> __device__ half P_half(X x) { return __float2half(float(x)); }
 """
 
 
-def _expression(name, compute):
-    if compute == "bool" and name in _BOOL:
-        return _BOOL[name]
-    return _BINARY[name] if name in _BINARY else _UNARY[name]
+_MOST_VECTORS = 8
 
 
 class _Type:
     """A dtype in kernel text: what lies in memory, and what is computed with."""
 
     def __init__(self, dtype):
-        self.dtype = np.dtype(dtype)
-        self.stored = _ctypes.dtype_to_ctype(self.dtype)
-        self.is_complex = self.dtype.kind == "c"
+        self.stored = _ctypes.dtype_to_ctype(dtype)
+        self.is_complex = self.stored.startswith("pycuda::complex")
         self.computed = "float" if self.stored == "half" else self.stored
 
     def load(self, text):
         return f"__half2float({text})" if self.stored == "half" else text
 
     def store(self, text):
-        return (
-            f"__float2half(float({text}))" if self.stored == "half" else f"({self.stored})({text})"
-        )
+        return f"P_half({text})" if self.stored == "half" else f"({self.stored})({text})"
 
 
 def _converted(text, source, target):
@@ -150,189 +52,227 @@ def _converted(text, source, target):
     if source.is_complex and not target.is_complex:
         text = f"({text}).real()"
     if target.stored == "bool":
-        return f"({text} != ({source.computed})(0))"
+        return f"({text} != 0)"
     if target.is_complex and not source.is_complex:
         part = target.computed[len("pycuda::complex<") : -1]
         return f"{target.computed}({part}({text}))"
-    return f"({target.computed})({text})"
+    return text if target.stored == "half" else f"({target.computed})({text})"
 
 
-def _vector(kind, width):
-    return f"P_pack<{kind}, {width}>"
+class _Argument:
+    """An operand or a result: its letter in the text, and its types."""
+
+    def __init__(self, letter, dtype, compute=None, is_scalar=False):
+        self.letter = letter
+        self.type = _Type(dtype)
+        self.compute = _Type(compute or dtype)
+        self.is_scalar = is_scalar
+
+    def value(self, raw):
+        """The operand in its type of computation, from the text that reads it."""
+        return _converted(self.type.load(raw), self.type, self.compute)
 
 
-def source(name, inputs, compute, output, ndim, wide, width, scalars):
-    """The text of one kernel.
+def _vector(argument, width):
+    return f"P_pack<{argument.type.stored}, {width}>"
+
+
+def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors):
+    """The text of one kernel, whose name is ``elementwise``.
 
     Parameters
     ----------
     name : str
-        Of the operation, as NumPy calls it.
-    inputs : sequence of str
-        dtypes of the operands.
-    compute, output : str
-        dtypes of the computation and of the result.
+        Of the operation, as in PyGPU._operations.
+    inputs, compute : sequence of str
+        dtypes of the operands in memory, and of their values in the computation.
+    outputs : sequence of str
+        dtypes of the results.
+    scalars : sequence of bool
+        Which operands are values (of the computed type).
     ndim : int
         Axes of the loop; 0 for arrays that are packed alike.
     wide : bool
         Indices of 64 bits.
-    width : int
-        Elements that a thread of a linear kernel takes at once.
-    scalars : sequence of bool
-        Which operands are values (of the computed type).
+    width, vectors : int
+        A thread of a linear kernel takes `vectors` times `width` neighbouring elements. More than
+        `_MOST_VECTORS` mean runs: blocks have one thread, which takes so many elements one by one.
     """
-    types = [_Type(one) for one in inputs]
-    computed, result = _Type(compute), _Type(output)
-    letters = "ab"[: len(types)]
-    value_type = _Type(np.dtype(compute).type(0).real.dtype) if name == "absolute" else computed
-    value = _converted(_expression(name, compute), value_type, result)
+    operands = [_Argument(*one) for one in zip("abcd", inputs, compute, scalars)]
+    results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
     index = "long long" if wide else "int"
-
-    parameters, loads = [], []
-    for letter, one, is_scalar in zip(letters, types, scalars):
-        if is_scalar:
-            parameters.append(f"{computed.stored} {letter}_value")
-            loads.append(f"const T {letter} = {computed.load(f'{letter}_value')};")
-        else:
-            kind = "char" if ndim else one.stored
-            parameters.append(f"const {kind} *{letter}_data")
-            raw = one.load(
-                f"*(const {one.stored} *)({letter}_data + {letter}_at)"
-                if ndim
-                else f"{letter}_pack.item[k]"
-            )
-            loads.append(f"const T {letter} = {_converted(raw, one, computed)};")
-    body = " ".join(loads)
-    arrays = [
-        (letter, one) for letter, one, is_scalar in zip(letters, types, scalars) if not is_scalar
-    ]
+    values = _operations.expressions(name, compute[0])
+    if name == "copy":
+        values = [_converted("a", operands[0].compute, results[0].type)]
+    run = vectors if vectors > _MOST_VECTORS else 0
     if ndim:
-        text = _strided(index, ndim, arrays, result, parameters, body, value)
+        text = _strided(index, ndim, run, operands, results, values)
+    elif run:
+        text = _linear_run(index, run, operands, results, values)
     else:
-        text = _linear(index, width, arrays, result, parameters, body, value)
-    half = any(one.stored == "half" for one in [*types, computed, result])
-    is_complex = any(one.is_complex for one in [*types, computed, result])
+        text = _linear(index, width, vectors, operands, results, values)
+    types = [t for one in (*operands, *results) for t in (one.type, one.compute)]
+    is_complex = any(one.is_complex for one in types)
+    names = "".join(f"typedef {one.compute.computed} {one.letter.upper()};\n" for one in operands)
     return (
-        ("#include <cuda_fp16.h>\n" if half else "")
+        ("#include <cuda_fp16.h>\n" if any(one.stored == "half" for one in types) else "")
         + ("#include <pycuda-complex.hpp>\n" if is_complex else "")
-        + _HELPERS
-        + (_COMPLEX_HELPERS if is_complex else "")
-        + f"typedef {computed.computed} T;\n"
+        + (_HALF_HELPERS if any(one.stored == "half" for one in types) else "")
+        + helpers(values, is_complex)
+        + names
+        + "typedef A T;\n"
         + text
     )
 
 
-def _linear(index, width, arrays, result, parameters, body, value):
-    pointers = ", ".join([f"{index} n", f"{result.stored} *out", *parameters])
-    one = "".join(
-        f"    {_vector(kind.stored, 1)} {letter}_pack; {letter}_pack.item[0] = {letter}_data[i];\n"
-        for letter, kind in arrays
+def _parameters(first, operands, results, pointer):
+    """The kernel's parameters. `pointer(argument)` is the type that an array is pointed to with."""
+    texts = [first, *(f"{pointer(one)} *{one.letter}_data" for one in results)]
+    for one in operands:
+        if one.is_scalar:
+            texts.append(f"{one.compute.stored} {one.letter}_value")
+        else:
+            texts.append(f"const {pointer(one)} *{one.letter}_data")
+    return ", ".join(texts)
+
+
+def _loads(operands, read):
+    """Declarations of the operands' values. `read(argument)` is the text of an array's element."""
+    return " ".join(
+        f"const {one.letter.upper()} {one.letter} = "
+        + (one.compute.load(f"{one.letter}_value") if one.is_scalar else one.value(read(one)))
+        + ";"
+        for one in operands
     )
-    tail = f"{one}    const int k = 0; {body}\n    out[i] = {result.store(value)};\n"
-    many = "".join(
-        f"    const {_vector(kind.stored, width)} {letter}_pack = "
-        f"*(const {_vector(kind.stored, width)} *)({letter}_data + first);\n"
-        for letter, kind in arrays
+
+
+def _stores(results, values, write):
+    return " ".join(
+        f"{write(one)} = {one.type.store(value)};" for one, value in zip(results, values)
+    )
+
+
+def _single(operands, results, values, read):
+    """Statements for one element. `read(argument)` is where it lies in an array."""
+    return _loads(operands, read) + " " + _stores(results, values, read)
+
+
+def _arrays(operands):
+    return [one for one in operands if not one.is_scalar]
+
+
+def _linear(index, width, vectors, operands, results, values):
+    arrays = _arrays(operands)
+    parameters = _parameters(f"{index} n", operands, results, lambda one: one.type.stored)
+    packs = "".join(
+        f"    {_vector(one, width)} {one.letter}_pack[{vectors}];\n" for one in (*arrays, *results)
+    )
+    reads = " ".join(
+        f"{one.letter}_pack[v] = *(const {_vector(one, width)} *)({one.letter}_data + at);"
+        for one in arrays
+    )
+    writes = " ".join(
+        f"*({_vector(one, width)} *)({one.letter}_data + at) = {one.letter}_pack[v];"
+        for one in results
+    )
+    packed = _single(operands, results, values, lambda one: f"{one.letter}_pack[v].item[k]")
+    single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
+    place = (
+        f"const {index} at = first + (v * {index}(blockDim.x) + {index}(threadIdx.x)) * {width};"
     )
     return f"""
 template <class E, int N> struct alignas(sizeof(E) * N) P_pack {{ E item[N]; }};
-extern "C" __global__ void elementwise({pointers}) {{
-  const {index} thread = {index}(blockIdx.x) * {index}(blockDim.x) + {index}(threadIdx.x);
-  const {index} first = thread * {width};
-  if (first + {width} <= n) {{
-{many}    {_vector(result.stored, width)} out_pack;
+extern "C" __global__ void elementwise({parameters}) {{
+  const {index} in_block = {index}(blockDim.x) * {width * vectors};
+  const {index} first = {index}(blockIdx.x) * in_block;
+  if (first + in_block <= n) {{
+{packs}    #pragma unroll
+    for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}
     #pragma unroll
-    for (int k = 0; k < {width}; ++k) {{ {body} out_pack.item[k] = {result.store(value)}; }}
-    *({_vector(result.stored, width)} *)(out + first) = out_pack;
+    for (int v = 0; v < {vectors}; ++v) {{
+      #pragma unroll
+      for (int k = 0; k < {width}; ++k) {{ {packed} }}
+    }}
+    #pragma unroll
+    for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
     return;
   }}
-  for ({index} i = first; i < n; ++i) {{
-{tail}  }}
+  for ({index} i = first + {index}(threadIdx.x); i < n; i += {index}(blockDim.x)) {{ {single} }}
 }}
 """
 
 
-def _strided(index, ndim, arrays, result, parameters, body, value):
-    names = ["out", *(letter for letter, _ in arrays)]
-    fields = " ".join(f"{index} {name}[{ndim}];" for name in ["shape", *names])
-    pointers = ", ".join(["P_loop loop", "char *out_data", *parameters])
-    offsets = " ".join(f"{name}_at += at * loop.{name}[axis];" for name in names)
-    start = " ".join(f"long long {name}_at = 0;" for name in names)
+# Operands are the result itself or lie apart from it, so no element depends on another.
+_INDEPENDENT = "#pragma GCC ivdep"
+
+
+def _linear_run(index, run, operands, results, values):
+    parameters = _parameters(f"{index} n", operands, results, lambda one: one.type.stored)
+    single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
     return f"""
-struct P_loop {{ {index} size; {fields} }};
-extern "C" __global__ void elementwise({pointers}) {{
-  {index} i = {index}(blockIdx.x) * {index}(blockDim.x) + {index}(threadIdx.x);
-  if (i >= loop.size) return;
-  {start}
+extern "C" __global__ void elementwise({parameters}) {{
+  const {index} first = {index}(blockIdx.x) * {run};
+  const {index} last = n - first < {run} ? n : first + {run};
+  {_INDEPENDENT}
+  for ({index} i = first; i < last; ++i) {{ {single} }}
+}}
+"""
+
+
+def _strided(index, ndim, run, operands, results, values):
+    places = [one.letter for one in (*results, *_arrays(operands))]
+    fields = " ".join(f"{index} {name}[{ndim}];" for name in ["shape", *places])
+    parameters = _parameters("P_loop loop", operands, results, lambda one: "char")
+    starts = " ".join(f"long long {name}_at = 0;" for name in places)
+    offsets = " ".join(f"{name}_at += at * loop.{name}[axis];" for name in places)
+    find = f"""{starts}
   #pragma unroll
   for (int axis = {ndim - 1}; axis >= 0; --axis) {{
     const {index} rest = axis ? i / loop.shape[axis] : 0;
     const long long at = i - rest * loop.shape[axis];
     i = rest;
     {offsets}
-  }}
+  }}"""
+    body = _single(
+        operands,
+        results,
+        values,
+        lambda one: f"*({one.type.stored} *)({one.letter}_data + {one.letter}_at)",
+    )
+    if not run:
+        return f"""
+struct P_loop {{ {index} size; {fields} }};
+extern "C" __global__ void elementwise({parameters}) {{
+  {index} i = {index}(blockIdx.x) * {index}(blockDim.x) + {index}(threadIdx.x);
+  if (i >= loop.size) return;
+  {find}
   {body}
-  *({result.stored} *)(out_data + out_at) = {result.store(value)};
+}}
+"""
+    steps = " ".join(f"{name}_at += loop.{name}[{ndim - 1}];" for name in places)
+    return f"""
+struct P_loop {{ {index} size; {fields} }};
+extern "C" __global__ void elementwise({parameters}) {{
+  {index} next = {index}(blockIdx.x) * {run};
+  const {index} last = loop.size - next < {run} ? loop.size : next + {run};
+  while (next < last) {{
+  {index} i = next;
+  const {index} in_row = loop.shape[{ndim - 1}] - next % loop.shape[{ndim - 1}];
+  const {index} count = last - next < in_row ? last - next : in_row;
+  {find}
+  for ({index} k = 0; k < count; ++k) {{ {body} {steps} }}
+  next += count;
+  }}
 }}
 """
 
 
-def make(name, inputs, compute, output, ndim, wide, width, scalars):
-    """The module that holds the kernel ``elementwise`` of these types."""
+def make(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors):
+    """The module that holds the kernel ``elementwise`` of these types. See :func:`source`."""
     request = _build.Request(
-        source=source(name, inputs, compute, output, ndim, wide, width, scalars),
+        source=source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors),
+        options=("-O3",) if vectors > _MOST_VECTORS else (),  # makes vectors of runs
         extern_c=False,
         name=f"{name}.cu",
     )
     return core._Module(_build.build(request).image, [])
-
-
-def _probe(name, a, b):
-    """The dtype that NumPy gives an operation of arrays, or of an array and a number."""
-    one = np.ones(1, a)
-    other = np.ones(1, b) if isinstance(b, np.dtype) else b
-    if name == "divide":
-        return np.true_divide(one, other).dtype
-    if name in ("floor_divide", "remainder", "power"):
-        (one + other).dtype  # NumPy 2 refuses numbers that the dtype cannot hold  # noqa: B018
-        if not isinstance(b, np.dtype):
-            other = type(b)(1)  # NumPy's types do not depend on the value; its errors do
-        return getattr(np, name)(one, other).dtype
-    if name in (
-        "subtract",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "left_shift",
-        "right_shift",
-    ):
-        return getattr(np, name)(one, other).dtype
-    return (one + other).dtype
-
-
-def binary_types(name, a, b):
-    """(compute, result) dtypes of ``a <name> b``.
-
-    Parameters
-    ----------
-    name : str
-    a : numpy.dtype
-    b : numpy.dtype or a Python number
-    """
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _types(name, a, b)
-
-
-def _types(name, a, b):
-    comparison = name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-    if not comparison:
-        compute = _probe(name, a, b)
-        return compute, compute
-    try:
-        compute = _probe("add", a, b)
-    except OverflowError:  # NumPy 2: the number is out of the array's range, which is an answer
-        compute = np.dtype(np.int64 if b < 0 else np.uint64)
-    if compute.kind == "c" and name not in ("equal", "not_equal"):
-        raise TypeError(f"{name} is not defined for complex numbers")
-    return compute, (compute if isinstance(b, np.dtype) else a)

@@ -192,7 +192,7 @@ def locate(prefix):
                 _located[prefix] = path
                 break
         else:
-            raise errors.CompileError(_MISSING[prefix], [prefix])
+            raise errors.CompilerMissing(_MISSING[prefix], [prefix])
     return _located[prefix]
 
 
@@ -208,7 +208,7 @@ def library(prefix) -> Library:
     """The compiler, loaded."""
     path = locate(prefix)
     if prefix not in _loaded and not _try(prefix, path):
-        raise errors.CompileError(f"{path} does not load. {_MISSING[prefix]}", [prefix])
+        raise errors.CompilerMissing(f"{path} does not load. {_MISSING[prefix]}", [prefix])
     return _loaded[prefix]
 
 

@@ -66,6 +66,10 @@ class CompileError(Error):
         return text
 
 
+class CompilerMissing(CompileError):
+    """There is no compiler for kernels here; the text says what to install."""
+
+
 _CLASSES = {
     **dict.fromkeys((701, 702, 703, 719), LaunchError),
     2: MemoryError,

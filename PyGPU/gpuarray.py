@@ -1,7 +1,11 @@
 """Arrays in device memory: the names of ``pycuda.gpuarray``.
 
-The class and its functions are C++ (``src/bind_gpuarray.cpp``); this module gives them their place.
+The class, and what runs often, are C++ (``src/bind_gpuarray.cpp``). What is put together in Python
+brings the compiler along; it is loaded when it is first asked for, so that ``import PyGPU`` stays
+quick.
 """
+
+import importlib
 
 import PyGPU.errors  # noqa: F401  registers how device errors become exceptions
 from PyGPU._targets import core
@@ -20,7 +24,67 @@ def _restored(ary):
     return to_gpu(ary)
 
 
-__all__ = ["GPUArray", "empty", "empty_like", "to_gpu", "to_gpu_async", "zeros", "zeros_like"]
+def _by_name(modules):
+    return {name: module for module, names in modules.items() for name in names.split()}
 
-for _public in (GPUArray, empty_like, to_gpu, to_gpu_async, zeros, zeros_like):
-    _public.__module__ = __name__
+
+#: Functions that are loaded when they are asked for, and their modules.
+DEFERRED = _by_name(
+    {
+        "PyGPU._reductions": "sum prod mean min max any all dot "
+        "subset_sum subset_dot subset_min subset_max",
+        "PyGPU._functions": "if_positive where maximum minimum logical_and logical_or logical_not",
+        "PyGPU._gather": "take put multi_take multi_put multi_take_put",
+        "PyGPU._joining": "concatenate stack transpose reshape",
+        "PyGPU._ranges": "arange linspace ones ones_like full full_like",
+        "PyGPU._splay": "splay",
+        "PyGPU._vec": "vec",
+    }
+)
+
+# Methods and properties of the class, likewise; each module has them in its METHODS.
+_MEMBERS = _by_name(
+    {
+        "PyGPU._reductions": "sum prod mean min max any all dot",
+        "PyGPU._functions": "real imag conj conjugate mul_add _axpbyz clip "
+        "bind_to_texref bind_to_texref_ext",
+        "PyGPU._gather": "take put",
+        "PyGPU._joining": "reverse",
+        "PyGPU._splay": "_grid _block",
+    }
+)
+
+
+class _Member:
+    """Stands in the class for a method or property until that is asked for."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, array, owner):
+        member = importlib.import_module(_MEMBERS[self._name]).METHODS[self._name]
+        setattr(GPUArray, self._name, member)
+        return member.__get__(array, owner)
+
+
+for _name in _MEMBERS:
+    setattr(GPUArray, _name, _Member(_name))
+
+
+def __getattr__(name):
+    if name not in DEFERRED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    function = getattr(importlib.import_module(DEFERRED[name]), name)
+    globals()[name] = function
+    return function
+
+
+def __dir__():
+    return sorted({*globals(), *DEFERRED})
+
+
+_AT_HAND = ["GPUArray", "empty", "empty_like", "to_gpu", "to_gpu_async", "zeros", "zeros_like"]
+__all__ = [*_AT_HAND, *DEFERRED]
+
+for _public in _AT_HAND:
+    globals()[_public].__module__ = __name__

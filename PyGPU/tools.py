@@ -1,5 +1,5 @@
 """The names of ``pycuda.tools``: the default context, memoizing by device, data of devices and
-their occupancy, C types, kernel arguments as text."""
+their occupancy, C types, kernel arguments as text, memory pools."""
 
 import os
 import warnings
@@ -20,13 +20,27 @@ from PyGPU._ctypes import (
 )
 from PyGPU._driver_device import Context, Device, init
 from PyGPU._occupancy import DeviceData, OccupancyRecord
+from PyGPU._pools import (
+    DebugMemoryPool,
+    DeviceMemoryPool,
+    PageLockedAllocator,
+    PageLockedMemoryPool,
+    PooledDeviceAllocation,
+    PooledHostAllocation,
+)
 
 base_dtype_to_ctype = dtype_to_ctype
 
 __all__ = [
     "Argument",
+    "DebugMemoryPool",
     "DeviceData",
+    "DeviceMemoryPool",
     "OccupancyRecord",
+    "PageLockedAllocator",
+    "PageLockedMemoryPool",
+    "PooledDeviceAllocation",
+    "PooledHostAllocation",
     "ScalarArg",
     "VectorArg",
     "base_dtype_to_ctype",

@@ -6,13 +6,10 @@ hipcc or g++). Rounds of the contestants alternate, so that all see the same clo
 
 import ctypes
 import statistics
-import subprocess
-import tempfile
 import timeit
-from pathlib import Path
 
 import numpy as np
-from timing import peer, report
+from timing import library, peer, report
 
 import PyGPU
 import PyGPU.driver as driver
@@ -30,19 +27,7 @@ __global__ void axpy(float *y, const float *x, float a, int n) {
 
 def raw_loop(y, x):
     """The C++ loop as a callable that gives the seconds of its launches."""
-    words = {
-        "cuda": ["nvcc", "-O3", "-Xcompiler", "-fPIC"],
-        "hip": ["hipcc", "-O3", "-fPIC"],
-        "host": ["g++", "-O3", "-fPIC", "-x", "c++"],
-    }[PyGPU.target]
-    source = str(Path(__file__).with_name("launch.cu"))
-    words += ["-std=c++17", "-shared", "-I", PyGPU.get_include(), source]
-    if PyGPU.target == "host":
-        folder = PyGPU.get_library_dir()
-        words += ["-L", folder, "-lPyGPU_host", f"-Wl,-rpath,{folder}"]
-    built = Path(tempfile.mkdtemp(), "launch.so")
-    subprocess.run([*words, "-o", str(built)], check=True)
-    loop = ctypes.CDLL(str(built)).launch_loop
+    loop = ctypes.CDLL(library("launch.cu")).launch_loop
     loop.restype = ctypes.c_double
     arguments = (ctypes.c_void_p(y.ptr), ctypes.c_void_p(x.ptr), ctypes.c_float(2), 32)
     return lambda: loop(LAUNCHES, *arguments)

@@ -11,8 +11,11 @@ import PyGPU
 
 def main():
     a = PyGPU.zeros(1024, np.float32)
+    other = PyGPU.zeros(1024, np.float32)
     rows = {
         "empty(1024)": {"PyGPU": lambda: PyGPU.empty(1024, np.float32)},
+        "a + b": {"PyGPU": lambda: a + other},
+        "a += b": {"PyGPU": lambda: a.__iadd__(other)},
         "a[10:500]": {"PyGPU": lambda: a[10:500]},
         "a.reshape(32, 32)": {"PyGPU": lambda: a.reshape(32, 32)},
         "cudaGetDevice()": {"PyGPU": PyGPU.cudaGetDevice},
@@ -21,6 +24,8 @@ def main():
     if cupy:
         b = cupy.zeros(1024, np.float32)
         rows["empty(1024)"]["CuPy"] = lambda: cupy.empty(1024, np.float32)
+        rows["a + b"]["CuPy"] = lambda: b + b
+        rows["a += b"]["CuPy"] = lambda: b.__iadd__(b)
         rows["a[10:500]"]["CuPy"] = lambda: b[10:500]
         rows["a.reshape(32, 32)"]["CuPy"] = lambda: b.reshape(32, 32)
         rows["cudaGetDevice()"]["CuPy"] = cupy.cuda.runtime.getDevice
@@ -28,6 +33,8 @@ def main():
     if torch:
         c = torch.zeros(1024, device="cuda")
         rows["empty(1024)"]["torch"] = lambda: torch.empty(1024, device="cuda")
+        rows["a + b"]["torch"] = lambda: c + c
+        rows["a += b"]["torch"] = lambda: c.add_(c)
         rows["a[10:500]"]["torch"] = lambda: c[10:500]
         rows["a.reshape(32, 32)"]["torch"] = lambda: c.reshape(32, 32)
         rows["cudaGetDevice()"]["torch"] = torch.cuda.current_device

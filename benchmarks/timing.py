@@ -5,7 +5,12 @@ import importlib
 import json
 import platform
 import statistics
+import subprocess
+import tempfile
 import time
+from pathlib import Path
+
+import PyGPU
 
 
 def median_seconds(work, number, repeat=7):
@@ -29,11 +34,35 @@ def peer(name):
         return None
 
 
+def library(source):
+    """The path of a shared library of a .cu file beside this one, by the target's own compiler."""
+    words = {
+        "cuda": ["nvcc", "-O3", "-arch=native", "-Xcompiler", "-fPIC"],
+        "hip": ["hipcc", "-O3", "-fPIC"],
+        "host": ["g++", "-O3", "-fPIC", "-x", "c++"],
+    }[PyGPU.target]
+    words += ["-std=c++17", "-shared", "-I", PyGPU.get_include()]
+    words.append(str(Path(__file__).with_name(source)))
+    if PyGPU.target == "host":
+        folder = PyGPU.get_library_dir()
+        words += ["-L", folder, "-lPyGPU_host", f"-Wl,-rpath,{folder}"]
+    built = str(Path(tempfile.mkdtemp(), "built.so"))
+    subprocess.run([*words, "-o", built], check=True)
+    return built
+
+
+def argument(name, default):
+    """The value of one option of the command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument(name, dest="value", default=default)
+    return parser.parse_known_args()[0].value
+
+
 def report(title, unit, rows, device):
     """Print the rows {work: {library: value}} as a table; write JSON if --json FILE was given."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--json", help="also write the figures to this file")
-    arguments = parser.parse_args()
+    arguments = parser.parse_known_args()[0]
     libraries = sorted({name for row in rows.values() for name in row}, key=lambda n: n != "PyGPU")
     date, python = time.strftime("%F"), platform.python_version()
     print(f"{title} ({unit}) on {device}, Python {python}, {date}")

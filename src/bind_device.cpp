@@ -80,6 +80,8 @@ void bind_device(py::module_& m) {
   def(
       m, "cudaGetDevice", [] { return query<int>([](int* n) { return cudaGetDevice(n); }); },
       "(ordinal of the thread's device, cudaError_t)");
+  def(m, "_device_epoch", [](int device) { return device_epoch(device); },
+      "How often the device was reset: what was taken before is gone.", {{"device"}});
   def(m, "cudaSetDevice", [](int device) { return call([=] { return cudaSetDevice(device); }); },
       "Make a device the calling thread's own.", {{"device"}});
   def(

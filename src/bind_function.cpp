@@ -31,19 +31,6 @@ struct Names {
 };
 Names names;
 
-// Python's exception for whatever left `body`.
-template <class Body>
-auto guarded(Body body) noexcept -> decltype(body()) {
-  try {
-    return body();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (...) {
-    translate_exception(std::current_exception());
-  }
-  return decltype(body())();
-}
-
 [[noreturn]] void wrong_shape(const char* what, PyObject* value, const char* expected) {
   throw DeviceError("launch", {cudaErrorInvalidValue, std::string(what) + "=" +
                                                           py::repr(value).cast<std::string>() +
@@ -105,21 +92,13 @@ void check_count(const Function& f, std::size_t given) {
                        std::to_string(given));
 }
 
-// Launches that fit into any queue, with room to spare.
-constexpr unsigned surely_queued = 512;
-
-// Queue the kernel. Letting the GIL go costs a sixteenth of a launch, so it is done where the
-// launch may have to wait: for room in the queue, or for the host machine, which runs the kernel at
-// once.
 void launch(const Function& f, const LaunchShape& shape, void** arguments,
             const StreamRef& stream) {
   f.kernel.module().require_alive();
   if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", forked_status());
-  const bool may_wait = launch_runs_kernel ||
-                        count_launch(f.kernel.module().device(), !stream.handle) > surely_queued;
-  PyThreadState* const state = may_wait ? PyEval_SaveThread() : nullptr;
-  const cudaError_t error = f.kernel.launch(shape, arguments, stream.handle);
-  if (state) PyEval_RestoreThread(state);
+  const cudaError_t error = without_gil_if_waiting(f.kernel.module().device(), !stream.handle, [&] {
+    return f.kernel.launch(shape, arguments, stream.handle);
+  });
   if (error) check("cudaLaunchKernel", {error, f.kernel.why_refused(shape)});
 }
 

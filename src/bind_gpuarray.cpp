@@ -12,26 +12,69 @@ py::object dtype_or_float64(const py::object& dtype) {
   return dtype.is_none() ? py::object(py::dtype("float64")) : dtype_of(dtype);
 }
 
-GPUArray make_gpuarray(const py::object& shape, const py::object& dtype,
-                       const py::object& allocator, const py::object& base,
-                       const py::object& gpudata, const py::object& strides,
-                       const std::string& order) {
+// The arguments of GPUArray(...), in their order.
+struct Arguments {
+  static constexpr int count = 7;
+  static constexpr const char* names[count] = {"shape",   "dtype",   "allocator", "base",
+                                               "gpudata", "strides", "order"};
+  PyObject* values[count] = {};  // null: not given
+
+  Arguments(PyObject* args, PyObject* kwargs) {
+    const Py_ssize_t given = PyTuple_GET_SIZE(args);
+    if (given > count) throw py::type_error("GPUArray: at most 7 arguments are expected");
+    for (Py_ssize_t i = 0; i < given; ++i) values[i] = PyTuple_GET_ITEM(args, i);
+    PyObject *name = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &name, &value);) {
+      int i = 0;
+      while (i < count && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) ++i;
+      if (i == count || values[i])
+        throw py::type_error("GPUArray: " + std::string(i == count ? "unknown" : "repeated") +
+                             " argument '" + py::handle(name).cast<std::string>() + "'");
+      values[i] = value;
+    }
+    if (!values[0]) throw py::type_error("GPUArray: the argument 'shape' is missing");
+  }
+
+  py::object operator[](int i) const {
+    return py::reinterpret_borrow<py::object>(values[i] ? values[i] : Py_None);
+  }
+  Order order() const {
+    if (!values[6]) return Order::c;
+    if (!PyUnicode_Check(values[6]))
+      throw py::type_error("order: expected 'C' or 'F', got " +
+                           py::repr(values[6]).cast<std::string>());
+    return order_of(py::handle(values[6]).cast<std::string>());
+  }
+};
+
+GPUArray make_gpuarray(const Arguments& given) {
+  const py::object shape = given[0], dtype = given[1], allocator = given[2], gpudata = given[4];
   // The first PyGPU's form: an array in place of a shape is sent to the device.
   if (dtype.is_none() && gpudata.is_none() && py::isinstance<py::array>(shape) &&
       py::reinterpret_borrow<py::array>(shape).ndim() > 0)
     return to_gpu(shape, allocator, nullptr);
   py::object type = dtype_or_float64(dtype);
   const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
-  const Order chosen = order_of(order);
-  const Layout layout = strides.is_none()
-                            ? Layout(lengths, itemsize_of(type), chosen)
-                            : Layout(lengths, axes_of(strides, "strides"), itemsize_of(type));
+  const Order order = given.order();
+  const Layout layout = given[5].is_none()
+                            ? Layout(lengths, itemsize_of(type), order)
+                            : Layout(lengths, axes_of(given[5], "strides"), itemsize_of(type));
   if (gpudata.is_none()) {
-    if (!base.is_none()) throw py::value_error("base: only an array with gpudata can have one");
+    if (!given[3].is_none()) throw py::value_error("base: only an array with gpudata can have one");
     return new_array(layout, type, allocator);
   }
   layout.extent();  // refuses strides that reach beyond any memory
-  return {Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, base, gpudata};
+  return {Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, given[3],
+          gpudata};
+}
+
+int init(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guarded(
+      [&] {
+        hold(self, make_gpuarray(Arguments(args, kwargs)));
+        return 0;
+      },
+      -1);
 }
 
 py::object gpudata_of(GPUArray& array) {
@@ -66,44 +109,6 @@ py::dict cuda_array_interface(const GPUArray& array) {
       array.layout().size() ? py::object(py::int_(1)) : py::none();  // the legacy null stream
   interface["version"] = 3;
   return interface;
-}
-
-GPUArray get_item(const py::object& self, py::handle key) {
-  const View view = self.cast<const GPUArray&>().layout().index(index_items(key));
-  return view_of(self, view.layout, view.offset);
-}
-
-void set_item(const py::object& self, py::handle key, const py::object& value) {
-  const GPUArray target = get_item(self, key);
-  if (py::isinstance<GPUArray>(value)) {
-    const auto& source = value.cast<const GPUArray&>();
-    if (!source.dtype.equal(target.dtype))
-      throw py::type_error("a[index] = value: value has dtype " +
-                           py::str(source.dtype).cast<std::string>() + ", the array " +
-                           py::str(target.dtype).cast<std::string>());
-    if (source.layout().shape() != target.layout().shape())
-      throw py::value_error("a[index] = value: value has shape " + source.layout().shape().text() +
-                            ", the selection " + target.layout().shape().text());
-    return set_from_device(target, source, nullptr);
-  }
-  const py::module_ numpy = py::module_::import("numpy");
-  const bool is_array =
-      py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
-  py::object host = value;
-  if (is_array) {
-    if (!py::object(value.attr("dtype")).equal(target.dtype))
-      throw py::type_error("a[index] = value: value has dtype " +
-                           py::str(value.attr("dtype")).cast<std::string>() + ", the array " +
-                           py::str(target.dtype).cast<std::string>());
-  } else if (value.is_none() || py::isinstance<py::list>(value)) {
-    throw py::type_error("a[index] = value: expected a scalar, an ndarray or a GPUArray, got " +
-                         py::repr(value).cast<std::string>());
-  } else {
-    host = numpy.attr("empty")(py::tuple(), py::arg("dtype") = target.dtype);
-    host[py::ellipsis()] = value;
-  }
-  set_from_host(target, numpy.attr("broadcast_to")(host, tuple_of(target.layout().shape())),
-                nullptr);
 }
 
 py::object reshape(const py::object& self, const py::args& shape, const std::string& order) {
@@ -170,11 +175,6 @@ py::object refuse_conversion(const py::object&, const py::args&, const py::kwarg
       "host");
 }
 
-py::ssize_t length(const GPUArray& array) {
-  if (array.layout().ndim() == 0) throw py::type_error("len() of a 0-d array");
-  return array.layout().shape()[0];
-}
-
 py::object iterate(const py::object& self) {
   if (self.cast<const GPUArray&>().layout().ndim() == 0)
     throw py::type_error("iteration over a 0-d array");
@@ -205,6 +205,13 @@ void collect_cycles(PyHeapTypeObject* heap_type) {
     }
     return 0;
   };
+}
+
+void set_up_type(PyHeapTypeObject* type) {
+  collect_cycles(type);
+  give_operators(type);
+  give_indexing(type);
+  type->ht_type.tp_init = init;
 }
 
 void bind_helpers(py::module_& m) {
@@ -274,13 +281,9 @@ void bind_attributes(py::class_<GPUArray>& c) {
       "The view with all axes reversed.");
   c.attr("__array_priority__") = 100;
   c.attr("__array_ufunc__") = py::none();  // NumPy's operators leave the work to this class
-  c.attr("__hash__") = py::none();
 }
 
 void bind_views(py::class_<GPUArray>& c) {
-  method(c, "__getitem__", &get_item,
-         "A view: ints, slices of any step, '...' and None, as in NumPy.");
-  method(c, "__setitem__", &set_item);
   method(c, "reshape", &reshape,
          "A view of the same memory, read in `order`. RuntimeError unless contiguous.",
          {{"order", "C"}});
@@ -350,11 +353,7 @@ void bind_gpuarray(py::module_& m) {
       "gpudata : memory to use instead of new memory; an address or object with one\n"
       "strides : bytes from one element to the next along each axis\n"
       "order : 'C' or 'F'\n",
-      py::custom_type_setup(&collect_cycles));
-  c.def(py::init(&make_gpuarray), py::arg("shape"), py::arg("dtype") = py::none(),
-        py::arg("allocator") = py::none(), py::arg("base") = py::none(),
-        py::arg("gpudata") = py::none(), py::arg("strides") = py::none(), py::arg("order") = "C");
-  method(c, "__len__", &length);
+      py::custom_type_setup(&set_up_type));
   method(c, "__iter__", &iterate);
   method(c, "__bool__", &truth);
   method(c, "__str__", [](const GPUArray& a) { return host_text(a, "__str__"); });
@@ -362,7 +361,7 @@ void bind_gpuarray(py::module_& m) {
   bind_attributes(c);
   bind_views(c);
   bind_transfers(c);
-  bind_operators(c);
+  bind_operators(m, c);
   bind_creation(m);
 }
 

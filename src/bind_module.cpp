@@ -77,7 +77,8 @@ void bind_module(py::module_& m) {
         check("cudaMallocManaged",
               call([&] { return cudaMallocManaged(&address, nbytes, flags); }));
         const auto number = reinterpret_cast<std::uintptr_t>(address);
-        return instance_of(type, DeviceAllocation{Storage::adopt(address, nbytes), number});
+        return instance_of(reinterpret_cast<PyTypeObject*>(type.ptr()),
+                           DeviceAllocation{Storage::adopt(address, nbytes), number});
       },
       "", {{"type"}, {"nbytes"}, {"flags"}});
   def(m, "_upload", &copy_in, "", {{"dst"}, {"src"}});

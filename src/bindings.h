@@ -12,6 +12,7 @@
 #include "PyGPU/array.h"
 #include "PyGPU/device_array.h"
 #include "PyGPU/error.h"
+#include "PyGPU/kernel.h"
 #include "PyGPU/pointer.h"
 #include "PyGPU/stream.h"
 
@@ -36,6 +37,32 @@ void bind_arrays(py::module_& m);
 // Set Python's exception for a C++ one, where pybind11 does not do it.
 void translate_exception(std::exception_ptr failure) noexcept;
 
+// Python's exception for whatever leaves `body`, and an answer that says so.
+template <class Body, class Answer = decltype(std::declval<Body>()())>
+Answer guarded(Body body, Answer on_error = {}) noexcept {
+  try {
+    return body();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (...) {
+    translate_exception(std::current_exception());
+  }
+  return on_error;
+}
+
+// Queue a launch. Letting the GIL go costs a sixteenth of one, so it is done where the launch may
+// have to wait: for room in the queue, or for the host machine, which runs the kernel at once.
+// `launch` must not throw.
+template <class Launch>
+auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
+  constexpr unsigned surely_queued = 512;  // fit into any queue, with room to spare
+  const bool may_wait = launch_runs_kernel || count_launch(device, on_null_stream) > surely_queued;
+  PyThreadState* const state = may_wait ? PyEval_SaveThread() : nullptr;
+  auto outcome = launch();
+  if (state) PyEval_RestoreThread(state);
+  return outcome;
+}
+
 const DType& dtype_named(const std::string& name);
 
 // Was the C++ value of a bound object constructed? (Not yet, if __init__ failed or was not called.)
@@ -54,15 +81,33 @@ struct made_caster : py::detail::type_caster_base<T> {
   }
 };
 
-// An object of a Python subclass of T's class, around a value.
+inline PyObject* no_arguments() {
+  static PyObject* const none = PyTuple_New(0);
+  return none;
+}
+
+// Put the C++ value into an object of T's class or of a Python subclass of it, which has none yet
+// or is initialised once more.
 template <class T>
-py::object instance_of(const py::type& type, T&& value) {
+void hold(PyObject* object, T&& value) {
   using Value = std::decay_t<T>;
-  py::object made = type.attr("__new__")(type);
-  auto* const instance = reinterpret_cast<py::detail::instance*>(made.ptr());
-  const auto* const bound = py::detail::get_type_info(typeid(Value));
-  instance->get_value_and_holder(bound).value_ptr() = new Value(std::forward<T>(value));
+  static const auto* const bound = py::detail::get_type_info(typeid(Value));
+  auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+  auto held = instance->get_value_and_holder(bound);
+  if (held.holder_constructed()) {
+    *static_cast<Value*>(held.value_ptr()) = std::forward<T>(value);
+    return;
+  }
+  held.value_ptr() = new Value(std::forward<T>(value));
   bound->init_instance(instance, nullptr);
+}
+
+// A new object of T's class, or of a Python subclass of it, around a value.
+template <class T>
+py::object instance_of(PyTypeObject* type, T&& value) {
+  auto made = py::reinterpret_steal<py::object>(type->tp_new(type, no_arguments(), nullptr));
+  if (!made) throw py::error_already_set();
+  hold(made.ptr(), std::forward<T>(value));
   return made;
 }
 

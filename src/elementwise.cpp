@@ -8,11 +8,11 @@
 namespace PyGPU {
 namespace {
 
-constexpr unsigned threads = 256;
+// The most elements that a block takes: indices of 32 bits must reach so far beyond the end.
+constexpr Index most_in_block = 4096;
 
-unsigned blocks_for(std::uint64_t items) {
-  const std::uint64_t blocks = (items + threads - 1) / threads;
-  return unsigned(std::min<std::uint64_t>(std::max<std::uint64_t>(blocks, 1), 0x7fffffff));
+bool needs_wide(Index reach) {
+  return reach > std::numeric_limits<std::int32_t>::max() - most_in_block;
 }
 
 }  // namespace
@@ -43,35 +43,30 @@ Layout stretched(const Layout& layout, const Axes& shape) {
   return Layout(shape, strides, layout.itemsize());
 }
 
-Layout result_layout(const Axes& shape, const std::vector<const Layout*>& operands,
+Layout result_layout(const Axes& shape, const Layout* const* operands, int count,
                      std::size_t itemsize) {
   bool c = true, f = true;
-  for (const Layout* operand : operands) {
-    if (operand->shape() != shape) continue;
-    c = c && operand->c_contiguous();
-    f = f && operand->f_contiguous();
+  const Layout* full = nullptr;  // the first of full shape decides
+  for (int i = 0; i < count; ++i) {
+    const Layout& operand = *operands[i];
+    if (operand.shape() != shape) continue;
+    c = c && operand.c_contiguous();
+    f = f && operand.f_contiguous();
+    if (!full) full = &operand;
   }
-  if (c) return Layout(shape, itemsize, Order::c);
-  if (f) return Layout(shape, itemsize, Order::f);
-  for (const Layout* operand : operands)  // the first of full shape decides
-    if (operand->shape() == shape) return operand->packed(itemsize);
-  return Layout(shape, itemsize, Order::c);
+  if (c || !full) return Layout(shape, itemsize, Order::c);
+  return f ? Layout(shape, itemsize, Order::f) : full->packed(itemsize);
 }
 
-Loop Loop::over(const std::vector<Layout>& layouts) {
+Loop Loop::over(const Layout* const* layouts, int count) {
   Loop loop;
-  const std::size_t count = layouts.size();
-  loop.strides.resize(count);
-  const Layout& first = layouts.front();
-  const auto is_packed = [&](const Layout& l) {
-    return (first.c_contiguous() && l.c_contiguous()) ||
-           (first.f_contiguous() && l.f_contiguous() && !first.c_contiguous());
-  };
-  if (std::all_of(layouts.begin(), layouts.end(), is_packed)) {
+  loop.arrays = count;
+  const Layout& first = *layouts[0];
+  const bool c = std::all_of(layouts, layouts + count, [](auto* l) { return l->c_contiguous(); });
+  if (c || std::all_of(layouts, layouts + count, [](auto* l) { return l->f_contiguous(); })) {
     loop.linear = true;
     loop.shape.push_back(first.size());
-    for (std::size_t i = 0; i < count; ++i) loop.strides[i].push_back(Index(layouts[i].itemsize()));
-    loop.wide = first.size() > std::numeric_limits<std::int32_t>::max() - 4096;
+    loop.wide = needs_wide(first.size());
     return loop;
   }
   for (int axis : first.strides().by_falling_size()) {
@@ -79,26 +74,26 @@ Loop Loop::over(const std::vector<Layout>& layouts) {
     if (length == 1) continue;
     const int last = loop.shape.size() - 1;
     bool merges = last >= 0;
-    for (std::size_t i = 0; merges && i < count; ++i)
-      merges = loop.strides[i][last] == layouts[i].strides()[axis] * length;
+    for (int i = 0; merges && i < count; ++i)
+      merges = loop.strides[i][last] == layouts[i]->strides()[axis] * length;
     if (merges) {
       loop.shape[last] *= length;
-      for (std::size_t i = 0; i < count; ++i) loop.strides[i][last] = layouts[i].strides()[axis];
+      for (int i = 0; i < count; ++i) loop.strides[i][last] = layouts[i]->strides()[axis];
     } else {
       loop.shape.push_back(length);
-      for (std::size_t i = 0; i < count; ++i) loop.strides[i].push_back(layouts[i].strides()[axis]);
+      for (int i = 0; i < count; ++i) loop.strides[i].push_back(layouts[i]->strides()[axis]);
     }
   }
   if (loop.shape.empty()) {
     loop.shape.push_back(1);
-    for (Axes& strides : loop.strides) strides.push_back(0);
+    for (int i = 0; i < count; ++i) loop.strides[i].push_back(0);
   }
   Index reach = loop.size();
-  for (const Layout& layout : layouts) {
-    const auto [low, high] = layout.extent();
+  for (int i = 0; i < count; ++i) {
+    const auto [low, high] = layouts[i]->extent();
     reach = std::max({reach, high, -low});
   }
-  loop.wide = reach > std::numeric_limits<std::int32_t>::max() - 4096;
+  loop.wide = needs_wide(reach);
   return loop;
 }
 
@@ -108,40 +103,39 @@ Index Loop::size() const {
   return size;
 }
 
-int vector_width(const std::vector<const void*>& addresses,
-                 const std::vector<std::size_t>& itemsizes) {
-  const std::size_t widest = *std::max_element(itemsizes.begin(), itemsizes.end());
-  const std::size_t width = std::max<std::size_t>(1, std::min<std::size_t>(8, 16 / widest));
-  for (std::size_t i = 0; i < addresses.size(); ++i)
-    if (reinterpret_cast<std::uintptr_t>(addresses[i]) % (width * itemsizes[i]) != 0) return 1;
-  return int(width);
+Deal deal_for(const Loop& loop, void* const* addresses, const std::size_t* itemsizes) {
+  if (loop_bytes == 0) return {1, loop_vectors};
+  if (!loop.linear) return {};
+  const std::size_t widest = *std::max_element(itemsizes, itemsizes + loop.arrays);
+  const std::size_t width = std::max<std::size_t>(1, std::min<std::size_t>(8, loop_bytes / widest));
+  for (int i = 0; i < loop.arrays; ++i)
+    if (reinterpret_cast<std::uintptr_t>(addresses[i]) % (width * itemsizes[i]) != 0)
+      return {1, loop_vectors};
+  return {int(width), loop_vectors};
 }
 
-void launch_elementwise(const Kernel& kernel, const Loop& loop, int width,
-                        const std::vector<void*>& arguments, cudaStream_t stream) {
-  std::vector<void*> pointers;
-  pointers.reserve(arguments.size() + 1);
+Status launch_elementwise(const Kernel& kernel, const Loop& loop, Deal deal, void** arguments,
+                          cudaStream_t stream) {
   const Index size = loop.size();
-  std::int64_t wide_size = size;
-  std::int32_t narrow_size = std::int32_t(size);
-  std::vector<std::int64_t> wide;
-  std::vector<std::int32_t> narrow;
-  if (loop.linear) {
-    pointers.push_back(loop.wide ? static_cast<void*>(&wide_size) : &narrow_size);
-  } else {  // struct { index size, shape[ndim], strides[arrays][ndim]; }
-    wide.push_back(size);
-    for (Index length : loop.shape) wide.push_back(length);
-    for (const Axes& strides : loop.strides)
-      for (Index stride : strides) wide.push_back(stride);
-    narrow.assign(wide.begin(), wide.end());
-    pointers.push_back(loop.wide ? static_cast<void*>(wide.data()) : narrow.data());
+  // struct { index size, shape[ndim], strides[arrays][ndim]; } of which linear loops have the size.
+  Index wide[1 + Axes::capacity * (1 + max_arrays)];
+  std::int32_t narrow[1 + Axes::capacity * (1 + max_arrays)];
+  int count = 0;
+  wide[count++] = size;
+  if (!loop.linear) {
+    for (Index length : loop.shape) wide[count++] = length;
+    for (int i = 0; i < loop.arrays; ++i)
+      for (Index stride : loop.strides[i]) wide[count++] = stride;
   }
-  pointers.insert(pointers.end(), arguments.begin(), arguments.end());
+  for (int i = 0; !loop.wide && i < count; ++i) narrow[i] = std::int32_t(wide[i]);
+  arguments[0] = loop.wide ? static_cast<void*>(wide) : narrow;
+  const Index in_block = Index(loop_threads) * deal.width * deal.vectors;
+  const Index blocks = (size + in_block - 1) / in_block;
   LaunchShape shape;
-  shape.block = dim3(threads, 1, 1);
-  shape.grid = dim3(blocks_for(std::uint64_t(size + width - 1) / std::uint64_t(width)), 1, 1);
-  const cudaError_t error = kernel.launch(shape, pointers.data(), stream);
-  if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
+  shape.block = dim3(loop_threads, 1, 1);
+  shape.grid = dim3(unsigned(std::min<Index>(blocks, 0x7fffffff)), 1, 1);
+  const cudaError_t error = kernel.launch(shape, arguments, stream);
+  return error ? Status{error, kernel.why_refused(shape)} : Status{};
 }
 
 }  // namespace PyGPU

@@ -3,6 +3,30 @@
 
 namespace PyGPU::python {
 
+namespace {
+
+PyTypeObject* gpuarray_type() {
+  static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<GPUArray>().ptr());
+  return type;
+}
+
+}  // namespace
+
+GPUArray* gpuarray_in(PyObject* object) {
+  if (!PyObject_TypeCheck(object, gpuarray_type())) return nullptr;
+  auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+  const auto held = instance->get_value_and_holder();
+  if (!held.holder_constructed())
+    throw py::type_error("this object was not made: its __init__ failed or was not called");
+  return static_cast<GPUArray*>(held.value_ptr());
+}
+
+py::object wrap(GPUArray&& array, PyObject* like) {
+  PyTypeObject* const type =
+      like && PyObject_TypeCheck(like, gpuarray_type()) ? Py_TYPE(like) : gpuarray_type();
+  return instance_of(type, std::move(array));
+}
+
 py::object dtype_of(const py::object& any) {
   constexpr std::uint64_t has_object = 1;  // NPY_ITEM_HASOBJECT
   const py::dtype dtype = py::dtype::from_args(any);
@@ -35,6 +59,8 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
   GPUArray array{{}, dtype, allocator, py::none(), {}};
   if (nbytes == 0) {
     array.core = Array::borrow(layout, nullptr);
+  } else if (allocator.is_none() && low == 0 && nbytes == layout.nbytes()) {
+    array.core = Array::empty(layout);
   } else if (allocator.is_none()) {
     array.core = Array::empty(Layout({high - low}, 1)).view(layout, -low);
   } else {

@@ -15,6 +15,11 @@ struct GPUArray {
   const Layout& layout() const { return core.layout(); }
 };
 
+// The array in a Python object, or null. TypeError for one whose __init__ was not called.
+GPUArray* gpuarray_in(PyObject* object);
+// A new object around an array: of the class of `like`, if that is a subclass.
+py::object wrap(GPUArray&& array, PyObject* like = nullptr);
+
 // What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
 struct DeviceAllocation {
   std::shared_ptr<Storage> storage;
@@ -42,7 +47,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream);
 
-std::vector<IndexItem> index_items(py::handle key);
+void give_indexing(PyHeapTypeObject* type);
 
 void bind_creation(py::module_& m);
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "PyGPU/copy_plan.h"
-#include "gpuarray.h"
+#include "gpuarray_map.h"
 
 namespace PyGPU::python {
 namespace {
@@ -103,11 +103,6 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
          py::str(gpu.dtype).cast<std::string>();
 }
 
-void upload(const GPUArray& gpu, const void* start, const StreamRef* stream) {
-  py::gil_scoped_release release;
-  stream ? gpu.core.upload_async(start, *stream) : gpu.core.upload(start);
-}
-
 void download(const GPUArray& gpu, void* start, const StreamRef* stream) {
   py::gil_scoped_release release;
   stream ? gpu.core.download_async(start, *stream) : gpu.core.download(start);
@@ -121,8 +116,21 @@ GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
   return new_array(layout, array.dtype, allocator);
 }
 
-// More pitched copies than this cost more than a way round through the host.
-constexpr std::size_t most_calls = 256;
+void upload(const GPUArray& gpu, const void* start, const StreamRef* stream) {
+  if (!gpu.layout().dense()) {
+    const GPUArray image = new_array_beside(gpu, gpu.layout().image().layout, py::none());
+    upload(image, start, stream);
+    set_from_device(gpu, image, stream);
+    const StreamRef null_stream;
+    return finish(stream ? nullptr : &null_stream);
+  }
+  py::gil_scoped_release release;
+  stream ? gpu.core.upload_async(start, *stream) : gpu.core.upload(start);
+}
+
+// Few pitched copies of long rows are quicker than a kernel, many are slower than a way round
+// through the host.
+constexpr std::size_t few_calls = 4, most_calls = 256, long_row = 256;
 
 }  // namespace
 
@@ -159,12 +167,21 @@ GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const Stream
 }
 
 void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
+  array.core.require_alive();
+  source.core.require_alive();
   if (array.core.overlaps(source.core)) {
     const GPUArray apart = new_array_beside(source, source.layout().packed(), py::none());
     set_from_device(apart, source, stream);
     return set_from_device(array, apart, stream);
   }
-  if (plan_copy(array.layout(), source.layout()).calls() > most_calls) {
+  const CopyPlan plan = plan_copy(array.layout(), source.layout());
+  const bool by_rows = plan.calls() <= few_calls && (plan.rows <= 1 || plan.width >= long_row);
+  const bool kernel_reaches = array.core.device() == source.core.device() &&
+                              array.layout().ndim() < Axes::capacity && array.layout().itemsize();
+  if (!by_rows && kernel_reaches && array.core.address() &&
+      with_compiler([&] { copy_by_kernel(array, source, stream ? *stream : StreamRef{}); }))
+    return;
+  if (plan.calls() > most_calls) {
     const py::object host = get_to_host(source, py::none(), false, stream);
     finish(stream);
     set_from_host(array, host, stream);
@@ -176,6 +193,11 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
 
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream) {
+  if (!array.layout().dense()) {
+    const GPUArray packed = new_array_beside(array, array.layout().packed(), py::none());
+    set_from_device(packed, array, stream);
+    return get_to_host(packed, out, pagelocked, stream);
+  }
   if (out.is_none()) {
     const Image image = new_image(array, pagelocked);
     download(array, image.start, stream);

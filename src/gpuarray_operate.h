@@ -1,29 +1,26 @@
-// Elementwise operations on GPUArrays: types as NumPy has them, one kernel for each combination.
+// The operators of GPUArray: types as NumPy has them, results, operations in place.
 #pragma once
 
-#include "PyGPU/elementwise.h"
-#include "gpuarray.h"
+#include "gpuarray_map.h"
 
 namespace PyGPU::python {
 
-// X(name, method, reversed, in place): NumPy's name and Python's. PyGPU/_kernels.py has the text.
-#define PYGPU_BINARY_OPERATIONS(X)                                  \
-  X(add, "__add__", "__radd__", "__iadd__")                         \
-  X(subtract, "__sub__", "__rsub__", "__isub__")                    \
-  X(multiply, "__mul__", "__rmul__", "__imul__")                    \
-  X(divide, "__truediv__", "__rtruediv__", "__itruediv__")          \
-  X(floor_divide, "__floordiv__", "__rfloordiv__", "__ifloordiv__") \
-  X(remainder, "__mod__", "__rmod__", "__imod__")                   \
-  X(power, "__pow__", "__rpow__", "__ipow__")                       \
-  X(bitwise_and, "__and__", "__rand__", "__iand__")                 \
-  X(bitwise_or, "__or__", "__ror__", "__ior__")                     \
-  X(bitwise_xor, "__xor__", "__rxor__", "__ixor__")                 \
-  X(left_shift, "__lshift__", "__rlshift__", "__ilshift__")         \
-  X(right_shift, "__rshift__", "__rrshift__", "__irshift__")
+// NumPy's name and Python's slots: X(name, slot, slot in place).
+#define PYGPU_BINARY_OPERATIONS(X)                          \
+  X(add, nb_add, nb_inplace_add)                            \
+  X(subtract, nb_subtract, nb_inplace_subtract)             \
+  X(multiply, nb_multiply, nb_inplace_multiply)             \
+  X(divide, nb_true_divide, nb_inplace_true_divide)         \
+  X(floor_divide, nb_floor_divide, nb_inplace_floor_divide) \
+  X(remainder, nb_remainder, nb_inplace_remainder)          \
+  X(power, nb_power, nb_inplace_power)                      \
+  X(bitwise_and, nb_and, nb_inplace_and)                    \
+  X(bitwise_or, nb_or, nb_inplace_or)                       \
+  X(bitwise_xor, nb_xor, nb_inplace_xor)                    \
+  X(left_shift, nb_lshift, nb_inplace_lshift)               \
+  X(right_shift, nb_rshift, nb_inplace_rshift)
 #define PYGPU_COMPARISONS(X) \
-  X(equal, "__eq__")         \
-  X(not_equal, "__ne__")     \
-  X(less, "__lt__") X(less_equal, "__le__") X(greater, "__gt__") X(greater_equal, "__ge__")
+  X(less) X(less_equal) X(equal) X(not_equal) X(greater) X(greater_equal)  // Python's order
 #define PYGPU_UNARY_OPERATIONS(X) X(copy) X(negative) X(absolute) X(invert)
 
 enum class Op : unsigned char {
@@ -33,14 +30,16 @@ enum class Op : unsigned char {
 };
 
 // `a op b` as a new array, or NotImplemented; one of the two is a GPUArray.
-py::object operate(Op op, const py::object& a, const py::object& b);
+py::object operate(Op op, PyObject* a, PyObject* b);
 // `self op= other` in the dtype of self.
-py::object operate_in_place(Op op, const py::object& self, const py::object& other);
-// A new array of another dtype where that is needed (absolute of complex numbers).
-py::object operate_on(Op op, const py::object& self);
+py::object operate_in_place(Op op, PyObject* self, PyObject* other);
+// A new array, of another dtype where that is needed (absolute of complex numbers).
+py::object operate_on(Op op, PyObject* self);
 py::object cast_to(const py::object& self, const py::object& dtype, const StreamRef& stream);
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream);
 
-void bind_operators(py::class_<GPUArray>& c);
+// The operators as slots of the type, and what Python calls by name.
+void give_operators(PyHeapTypeObject* type);
+void bind_operators(py::module_& m, py::class_<GPUArray>& c);
 
 }  // namespace PyGPU::python

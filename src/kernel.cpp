@@ -43,15 +43,6 @@ bool is_whole(const std::string& image) {
 
 void* as_value(std::size_t value) { return reinterpret_cast<void*>(value); }
 
-// With one device there is no other to be on.
-bool is_only_device() {
-  static const bool only = [] {
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess && count == 1;
-  }();
-  return only;
-}
-
 std::string shape_text(const dim3& d) {
   return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
 }

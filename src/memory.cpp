@@ -100,7 +100,8 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   block.kind = kind;
   if (kind != MemoryKind::host) {
     if (!enter_runtime()) return forked_status();
-    if (const cudaError_t error = cudaGetDevice(&block.device)) return error;
+    if (!is_only_device())
+      if (const cudaError_t error = cudaGetDevice(&block.device)) return error;
   }
   block.epoch = device_epoch(block.device);
   if (const cudaError_t error = take(block))
@@ -177,6 +178,7 @@ void Storage::leave(const StreamRef& stream) {
 // The null stream of the memory's device waits for all that used it.
 cudaError_t Storage::join_streams() {
   std::lock_guard<std::mutex> hold(lock_);
+  if (used_on_.empty()) return cudaSuccess;
   const cudaError_t outcome = on_device(device(), [this] {
     cudaError_t worst = cudaSuccess;
     for (const StreamRef& stream : used_on_) {

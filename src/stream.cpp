@@ -53,8 +53,17 @@ Status reset_device() {
 
 bool is_gone(int device, unsigned epoch) { return forked() || epoch != device_epoch(device); }
 
+bool is_only_device() {
+  static const bool only = [] {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess && count == 1;
+  }();
+  return only;
+}
+
 int current_device() {
   if (!enter_runtime()) throw DeviceError("cudaGetDevice", forked_status());
+  if (is_only_device()) return 0;
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device)) {
     int count = 0;  // its error says more: no device, no driver

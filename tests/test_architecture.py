@@ -73,7 +73,8 @@ LAYERS = [
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h"},
     {"device.h", "stream.h", "memory.h", "device_array.h", "transfer.h", "kernel.h", "texture.h"},
     {"array.h", "elementwise.h"},
-    {"bindings.h", "gpuarray.h", "gpuarray_operate.h", "bind_packing.h"} | {"bind_numbers.h"},
+    {"bindings.h", "gpuarray.h", "gpuarray_map.h", "gpuarray_operate.h"}
+    | {"bind_packing.h", "bind_numbers.h"},
 ]
 
 

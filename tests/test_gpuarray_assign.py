@@ -118,11 +118,21 @@ def test_assign_an_array(x, data):
 
 def test_arrays_that_do_not_fit():
     array = gpuarray.zeros((2, 3))
-    for shape in ((3, 2), 6, (1, 3), 3, (2, 3, 1)):
+    for shape in ((3, 2), 6, (1, 2, 3), (2, 3, 1)):
         with pytest.raises(ValueError, match="shape"):
             array[...] = gpuarray.zeros(shape)
     with pytest.raises(TypeError, match="dtype"):
         array[...] = gpuarray.zeros((2, 3), np.float32)
+
+
+def test_arrays_are_repeated_to_fit():
+    array = gpuarray.zeros((2, 3))
+    array[...] = to_gpu(np.arange(3.0))
+    assert_same(array.get(), np.array([[0.0, 1, 2]] * 2))
+    array[:, 1:] = to_gpu(np.array([[5.0], [6.0]]))
+    assert_same(array.get(), np.array([[0.0, 5, 5], [0, 6, 6]]))
+    array[...] = to_gpu(np.array(7.0))
+    assert_same(array.get(), np.full((2, 3), 7.0))
 
 
 OVERLAPS = [

@@ -104,10 +104,6 @@ def test_comparisons_compute_with_the_numbers_as_they_are():
     assert (to_gpu(np.array([True, False])) == 2).get().tolist() == [False, False]
 
 
-BEYOND = pytest.mark.xfail(strict=True, reason="integers are compared modulo 2**64 or refused")
-
-
-@BEYOND
 @pytest.mark.parametrize(
     ("code", "number"),
     [("u8", -1), ("i8", 2**63), ("i8", 2**70), ("u1", -(2**70)), ("?", 2**70), ("f4", 10**400)],
@@ -140,7 +136,6 @@ def test_integers_that_do_not_fit_overflow_in_every_operator(name):
         getattr(operator, name)(empty("u1"), 300)
 
 
-@pytest.mark.xfail(strict=True, reason="asks NumPy with type(number)(1), which is no Color")
 def test_enumerations_are_numbers(python):
     python(
         "import enum, numpy as np\n"
@@ -151,7 +146,6 @@ def test_enumerations_are_numbers(python):
     )
 
 
-@pytest.mark.xfail(strict=True, reason="the type found for an IntEnum is kept for int")
 def test_a_subclass_of_numbers_does_not_change_the_numbers(python):
     """NumPy does not take subclasses of int for weak numbers; int stays weak thereafter."""
     python(

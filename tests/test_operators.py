@@ -253,7 +253,6 @@ def test_astype_drops_imaginary_parts_and_fractions():
     assert_same(to_gpu(np.array([1.75, -1.75])).astype("i4").get(), np.array([1, -1], "i4"))
 
 
-@pytest.mark.xfail(strict=True, reason="float64 goes through float32 to float16: rounded twice")
 def test_astype_rounds_once():
     x = np.array([1 + 2**-11 + 2**-30])
     assert_same(to_gpu(x).astype("f2").get(), x.astype("f2"))
@@ -282,3 +281,30 @@ def test_large_arrays():
     a -= b
     assert_same(a.get(), x - y)
     assert_same(b.fill(7).get(), np.full(count, 7))
+
+
+@pytest.mark.parametrize("code", ["i4", "u2", "f4", "f8"])
+def test_divmod(code):
+    x = np.array([7, 8, 200, 1]).astype(code)
+    y = np.array([2, 3, 7, 5]).astype(code)
+    for found, expected in (
+        (divmod(to_gpu(x), to_gpu(y)), divmod(x, y)),
+        (divmod(to_gpu(x), 3), divmod(x, 3)),
+        (divmod(100, to_gpu(y)), divmod(100, y)),
+    ):
+        assert type(found) is tuple
+        for one, other in zip(found, expected):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one.get(), other)
+
+
+def test_strict_mode_finds_no_fault(python):
+    """The host machine then looks at every access of a kernel."""
+    python(
+        "import numpy as np\n"
+        "from PyGPU import gpuarray\n"
+        "a = gpuarray.to_gpu(np.arange(60.0).reshape(3, 4, 5))\n"
+        "assert (a[::2, 1:, ::-2] + a.T[:3, 1:4, :2].T * 2 - 1).get().shape == (2, 3, 3)\n"
+        "assert a.fill(2).get().sum() == 120\n",
+        PYGPU_HOST_STRICT=1,
+    )

@@ -9,6 +9,9 @@ namespace PyGPU {
 // Throws DeviceError where there is no device, or after a fork.
 int current_device();
 
+// With one device there is no other to be on, and nothing to ask.
+bool is_only_device();
+
 constexpr int max_devices = 64;
 
 // cudaDeviceReset takes all memory, streams and events of the current device with it. What was made
@@ -29,6 +32,7 @@ cudaError_t synchronize_device();
 // throws.
 template <class Work>
 cudaError_t on_device(int device, Work work) {
+  if (is_only_device()) return work();
   int current = device;
   if (const cudaError_t error = cudaGetDevice(&current)) return error;
   if (current == device) return work();

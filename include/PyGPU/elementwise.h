@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "array.h"
 #include "kernel.h"
 
 namespace PyGPU {
+
+constexpr int max_operands = 4, max_results = 2;
+constexpr int max_arrays = max_operands + max_results;
 
 // The shape that NumPy's broadcasting gives. Throws ShapeMismatch.
 class ShapeMismatch : public std::invalid_argument {
@@ -21,28 +23,32 @@ Axes broadcast(const Axes& a, const Axes& b);
 Layout stretched(const Layout& layout, const Axes& shape);
 
 // The layout of a result: packed, its axes in the order of the operands' (NumPy's order "K").
-Layout result_layout(const Axes& shape, const std::vector<const Layout*>& operands,
+Layout result_layout(const Axes& shape, const Layout* const* operands, int count,
                      std::size_t itemsize);
 
 // A loop over arrays of one shape, neighbouring axes merged, slowest first.
 struct Loop {
   Axes shape;
-  std::vector<Axes> strides;  // bytes, one for each array
-  bool linear = false;        // one axis, every array packed: elements are counted, not addressed
-  bool wide = false;          // an offset needs 64 bits
+  Axes strides[max_arrays];  // bytes; not set where the loop is linear
+  int arrays = 0;
+  bool linear = false;  // one axis, every array packed: elements are counted, not addressed
+  bool wide = false;    // an offset needs 64 bits
 
-  static Loop over(const std::vector<Layout>& layouts);
+  static Loop over(const Layout* const* layouts, int count);
   Index size() const;
 };
 
-// Elements that a thread of a linear kernel takes at once: as many as fit into 16 bytes of the
-// widest, where all arrays are aligned for it.
-int vector_width(const std::vector<const void*>& addresses,
-                 const std::vector<std::size_t>& itemsizes);
+// How the elements are dealt out: a thread of a linear loop takes `vectors` times `width`
+// neighbouring elements, a whole block apart; one of a strided loop takes `vectors` elements.
+struct Deal {
+  int width = 1, vectors = 1;
+};
+// As many elements as fit into 16 bytes of the widest array, where all are aligned for it.
+Deal deal_for(const Loop& loop, void* const* addresses, const std::size_t* itemsizes);
 
-// Launch over `loop`. Parameters: the size or the loop's shape and strides, then `arguments`, which
-// point to an address or to a scalar's bytes each.
-void launch_elementwise(const Kernel& kernel, const Loop& loop, int width,
-                        const std::vector<void*>& arguments, cudaStream_t stream);
+// Launch over `loop`. arguments[0] is set here: the size, or the loop's shape and strides. The
+// others point to an address or to a scalar's bytes each.
+Status launch_elementwise(const Kernel& kernel, const Loop& loop, Deal deal, void** arguments,
+                          cudaStream_t stream);
 
 }  // namespace PyGPU

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "PyGPU/host/module.h"
 #include "PyGPU/vendor/host_modules.h"
@@ -193,12 +194,43 @@ cudaError_t cudaHostSetKernelAttribute(cudaKernel_t kernel, int number, int valu
   });
 }
 
+namespace {
+
+// The arguments of a launch as a GPU gets them: copied, side by side. Strict mode looks at where a
+// kernel reads, and must know them from the rest of the caller's stack.
+class CopiedArguments {
+ public:
+  CopiedArguments(const PyGPUHostKernel& kernel, void** arguments) {
+    const std::size_t count = kernel.parameter_count, table = (count * sizeof(void*) + 63) / 64;
+    const PyGPUHostParameter end = count ? kernel.parameters[count - 1] : PyGPUHostParameter{0, 0};
+    lines_.resize(table + (end.offset + end.nbytes + 63) / 64);
+    auto** const pointers = reinterpret_cast<void**>(lines_.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      pointers[i] = lines_[table].bytes + kernel.parameters[i].offset;
+      std::memcpy(pointers[i], arguments[i], kernel.parameters[i].nbytes);
+    }
+  }
+  void** pointers() { return reinterpret_cast<void**>(lines_.data()); }
+
+ private:
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  std::vector<Line> lines_;
+};
+
+}  // namespace
+
 cudaError_t cudaHostLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                  std::size_t shared_bytes, cudaStream_t stream) {
   return call([&] {
     if (!kernel) return cudaErrorInvalidResourceHandle;
     if (shared_bytes > std::size_t(shared_limit(kernel))) return cudaErrorInvalidValue;
-    return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, arguments,
+    if (!Machine::get().strict)
+      return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, arguments,
+                            kernel->name);
+    CopiedArguments copied(*kernel, arguments);
+    return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, copied.pointers(),
                           kernel->name);
   });
 }

@@ -125,6 +125,12 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 // Does a launch return only when the kernel has run?
 constexpr bool launch_runs_kernel = false;
 
+// How elementwise kernels are dealt out: the threads of a block, and what each takes of every
+// array, so many times so many bytes.
+constexpr unsigned loop_threads = 128;
+constexpr std::size_t loop_bytes = 16;
+constexpr int loop_vectors = 2;
+
 // What the target can tell about a failed launch beyond its code.
 inline const char* last_report() { return ""; }
 

@@ -95,6 +95,12 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 // Does a launch return only when the kernel has run?
 constexpr bool launch_runs_kernel = true;
 
+// How elementwise kernels are dealt out: blocks have one thread, which takes so many elements, one
+// by one. Of such a loop the compiler makes vectors.
+constexpr unsigned loop_threads = 1;
+constexpr std::size_t loop_bytes = 0;
+constexpr int loop_vectors = 4096;
+
 // What the target can tell about a failed launch beyond its code.
 inline const char* last_report() { return cudaHostLastReport(); }
 

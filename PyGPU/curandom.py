@@ -1,0 +1,330 @@
+"""Random numbers on the device: the names of ``pycuda.curandom``.
+
+``rand`` and ``Philox4x32RandomNumberGenerator`` are PyGPU's own and need no library: the same seed
+gives the same uniform numbers on every target, device and launch shape.
+"""
+
+import numpy as np
+
+from PyGPU import _curand, _philox, _pseudo, _sobol
+from PyGPU import _driver_enums as enums
+from PyGPU._arguments import integer
+from PyGPU._generators import Generator, count_of, vector
+from PyGPU._targets import core
+
+__all__ = [
+    "MRG32k3aRandomNumberGenerator",
+    "Philox4x32RandomNumberGenerator",
+    "ScrambledSobol32RandomNumberGenerator",
+    "ScrambledSobol64RandomNumberGenerator",
+    "Sobol32RandomNumberGenerator",
+    "Sobol64RandomNumberGenerator",
+    "XORWOWRandomNumberGenerator",
+    "direction_vector_set",
+    "generate_direction_vectors",
+    "generate_scramble_constants32",
+    "generate_scramble_constants64",
+    "get_curand_version",
+    "rand",
+    "seed_getter_uniform",
+    "seed_getter_unique",
+]
+
+direction_vector_set = enums._enumeration(
+    "direction_vector_set",
+    "Tables of direction vectors for Sobol's sequences.",
+    {
+        "VECTOR_32": 101,
+        "SCRAMBLED_VECTOR_32": 102,
+        "VECTOR_64": 103,
+        "SCRAMBLED_VECTOR_64": 104,
+    },
+)
+direction_vector_set.__module__ = __name__
+
+
+def get_curand_version():
+    """(major, minor, revision) of cuRAND (on AMD of rocRAND), or None where it is not installed."""
+    return _curand.version()
+
+
+def seed_getter_uniform(n):
+    """One seed from ``numpy.random``, `n` times: an int32 GPUArray."""
+    return core.to_gpu(np.full(n, np.random.randint(0, 2**31 - 1), np.int32))
+
+
+def seed_getter_unique(n):
+    """`n` seeds from ``numpy.random``: an int32 GPUArray."""
+    return core.to_gpu(np.random.randint(0, 2**31 - 1, n).astype(np.int32))
+
+
+class Philox4x32RandomNumberGenerator(Generator):
+    """The counter-based generator Philox4x32-10 (Salmon and others, SC11).
+
+    What a fill gives depends on the seed and on what was drawn or skipped before, not on the
+    device, the launch or the target; uniform numbers are the same to the last bit. The sequence is
+    one of 32-bit words: float32, int32 take one each, 8-byte types two, float16 half a word (a
+    normal float16 a whole one), Poisson numbers four. A fill goes on where the one before ended.
+
+    Parameters
+    ----------
+    seed_getter : callable(int), optional
+        Gives an int32 GPUArray with the seed, of length 1. Default: from ``numpy.random``.
+    offset : int
+        Words to skip at first.
+    seed : int, optional
+        The seed (of 64 bits) itself, instead of a getter.
+    """
+
+    generators_per_block = 1
+    block_count = 1
+    backend = "philox"
+    _uniform_dtypes = ("f2", "f4", "f8", "i4", "u4", "i8", "u8")
+    _normal_dtypes = ("f2", "f4", "f8")
+
+    def __init__(self, seed_getter=None, offset=0, *, seed=None):
+        if seed is not None:
+            if seed_getter is not None:
+                raise TypeError("seed: expected either seed or seed_getter, got both")
+            key = integer("seed", seed)
+        elif seed_getter is not None:
+            key = int(vector("seed_getter(n)", seed_getter(1), np.int32, (1,)).get()[0])
+        else:
+            key = _random_key()
+        self._key = (key % 2**64).to_bytes(8, "little")
+        self._word = count_of("offset", offset)
+        self._sequence = 0
+
+    def _launch(self, distribution, code, data, parameters, stream):
+        place = (self._key, self._word, self._sequence)
+        self._word = _philox.fill(distribution, code, data, *place, parameters, stream)
+
+    def call_skip_ahead(self, i, stream=None):
+        """Skip `i` words of 32 bits."""
+        self._word += count_of("i", i)
+
+    def call_skip_ahead_array(self, i, stream=None):
+        """Skip as many words as the one element of a uint64 GPUArray says."""
+        self._word += self._read(i)
+
+    def call_skip_ahead_sequence(self, i, stream=None):
+        """Go to the same place of the sequence after `i` others, of 2**32."""
+        self._sequence += count_of("i", i)
+
+    def call_skip_ahead_sequence_array(self, i, stream=None):
+        """Skip as many sequences as the one element of a uint64 GPUArray says."""
+        self._sequence += self._read(i)
+
+    @staticmethod
+    def _read(i):
+        return int(vector("i", i, np.uint64, (1,)).get()[0])
+
+
+def _random_key():
+    """64 bits from ``numpy.random``."""
+    low, high = np.random.randint(0, 2**32, 2, np.uint64)
+    return int(high) << 32 | int(low)
+
+
+class _Rand(Philox4x32RandomNumberGenerator):
+    """:func:`rand`: uniform numbers below 1."""
+
+    def _kind(self, distribution, dtype):
+        name, code = super()._kind(distribution, dtype)
+        return ("half_open" if name == "uniform" else name), code
+
+
+def rand(shape, dtype=np.float32, stream=None):
+    """Uniform numbers in [0, 1), or integers of any bits.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype
+        float16, float32, float64, or an integer of 32 or 64 bits.
+    stream : Stream, optional
+
+    Returns
+    -------
+    GPUArray
+        By Philox4x32-10 with a seed from ``numpy.random``: ``np.random.seed`` makes it repeat.
+
+    Raises
+    ------
+    NotImplementedError
+        For another dtype.
+    """
+    return _Rand().gen_uniform(shape, dtype, stream)
+
+
+class XORWOWRandomNumberGenerator(_pseudo.States):
+    """Marsaglia's XORWOW, by the device functions of cuRAND or rocRAND.
+
+    Where their headers are not found, and on the host target, Philox4x32-10 takes their place, one
+    key and sequence for each state; ``backend`` tells which it is.
+
+    Parameters
+    ----------
+    seed_getter : callable(int), optional
+        Gives an int32 GPUArray of that many seeds. Default: :func:`seed_getter_unique`.
+    offset : int
+        Numbers that each generator skips at first.
+
+    Raises
+    ------
+    TypeError
+        Where the getter gives anything else.
+    """
+
+    _names = (("curand", "XORWOW"), ("rocrand", "xorwow"))
+
+    def __init__(self, seed_getter=None, offset=0):
+        super().__init__(seed_getter or seed_getter_unique, offset)
+
+
+class MRG32k3aRandomNumberGenerator(_pseudo.States):
+    """L'Ecuyer's MRG32k3a. Parameters and libraries: see :class:`XORWOWRandomNumberGenerator`."""
+
+    _names = (("curand", "MRG32k3a"), ("rocrand", "mrg32k3a"))
+    _skips = _pseudo.SKIPS
+
+    def __init__(self, seed_getter=None, offset=0):
+        super().__init__(seed_getter or seed_getter_unique, offset)
+
+    def call_skip_ahead_subsequence(self, i, stream=None):
+        """Skip `i` subsequences in each of the generators."""
+        self._skip("skip_ahead_subsequence", i, stream)
+
+    def call_skip_ahead_subsequence_array(self, i, stream=None):
+        """Skip i[s] subsequences in generator s. See :meth:`call_skip_ahead_array`."""
+        self._skip_array("skip_ahead_subsequence", i, stream)
+
+
+def _repeated(table, count):
+    """The first `count` rows of a table that starts again at its end, on the device."""
+    count = integer("count", count)
+    if count < 0:
+        raise ValueError(f"count={count}: expected a number that is not negative")
+    return core.to_gpu(table[np.arange(count) % len(table)])
+
+
+def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
+    """Direction vectors of Sobol's sequences by Joe and Kuo, from cuRAND's (or rocRAND's) tables.
+
+    Parameters
+    ----------
+    count : int
+        How many; beyond 20000 they repeat.
+    direction : direction_vector_set
+
+    Returns
+    -------
+    GPUArray
+        uint32 (count, 32) or uint64 (count, 64).
+
+    Raises
+    ------
+    NotImplementedError
+        Without cuRAND or a rocRAND that has them.
+    """
+    chosen = direction_vector_set(direction)
+    bits = 32 if chosen <= direction_vector_set.SCRAMBLED_VECTOR_32 else 64
+    return _repeated(_curand.table("vectors", bits, int(chosen)), count)
+
+
+def generate_scramble_constants32(count):
+    """`count` constants for scrambled sequences: uint32. See generate_direction_vectors."""
+    return _repeated(_curand.table("constants", 32), count)
+
+
+def generate_scramble_constants64(count):
+    """`count` constants for scrambled sequences: uint64. See generate_direction_vectors."""
+    return _repeated(_curand.table("constants", 64), count)
+
+
+def _vectors(given, table):
+    """The caller's direction vectors, or as many of a table as keep the device busy."""
+    return generate_direction_vectors(_sobol.default_count(), table) if given is None else given
+
+
+class Sobol32RandomNumberGenerator(_sobol.Sequence):
+    """Sobol's sequences of 32 bits, side by side: quasi-random, by PyGPU's own kernels.
+
+    Element k of a fill is the next number of sequence k % N, so that an array of shape (points, N)
+    is filled with points.
+
+    Parameters
+    ----------
+    dir_vector : GPUArray, optional
+        uint32 (N, 32): the direction vectors of N sequences. Default: those of cuRAND.
+    offset : int
+        Numbers that each sequence skips at first.
+
+    Raises
+    ------
+    TypeError
+        For vectors of another dtype or shape.
+    NotImplementedError
+        Without vectors, where cuRAND (or rocRAND of ROCm 6) is not installed.
+    """
+
+    def __init__(self, dir_vector=None, offset=0):
+        vectors = _vectors(dir_vector, direction_vector_set.VECTOR_32)
+        super().__init__(vectors, None, offset)
+
+
+class ScrambledSobol32RandomNumberGenerator(_sobol.Sequence):
+    """:class:`Sobol32RandomNumberGenerator` whose numbers are scrambled.
+
+    Parameters
+    ----------
+    dir_vector : GPUArray, optional
+        uint32 (N, 32).
+    scramble_vector : GPUArray, optional
+        uint32 (N,): every number of a sequence is its exclusive or with this. Default: cuRAND's.
+    offset : int
+    """
+
+    def __init__(self, dir_vector=None, scramble_vector=None, offset=0):
+        vectors = _vectors(dir_vector, direction_vector_set.SCRAMBLED_VECTOR_32)
+        constants = generate_scramble_constants32 if scramble_vector is None else scramble_vector
+        super().__init__(vectors, constants, offset)
+
+
+class Sobol64RandomNumberGenerator(_sobol.Sequence):
+    """Sobol's sequences of 64 bits. See :class:`Sobol32RandomNumberGenerator`.
+
+    Parameters
+    ----------
+    dir_vector : GPUArray, optional
+        uint64 (N, 64).
+    offset : int
+    """
+
+    generator_bits = 64
+    _uniform_dtypes = ("f4", "f8", "i4", "u4", "i8", "u8")
+
+    def __init__(self, dir_vector=None, offset=0):
+        vectors = _vectors(dir_vector, direction_vector_set.VECTOR_64)
+        super().__init__(vectors, None, offset)
+
+
+class ScrambledSobol64RandomNumberGenerator(_sobol.Sequence):
+    """Scrambled sequences of 64 bits. See :class:`ScrambledSobol32RandomNumberGenerator`.
+
+    Parameters
+    ----------
+    dir_vector : GPUArray, optional
+        uint64 (N, 64).
+    scramble_vector : GPUArray, optional
+        uint64 (N,).
+    offset : int
+    """
+
+    generator_bits = 64
+    _uniform_dtypes = ("f4", "f8", "i4", "u4", "i8", "u8")
+
+    def __init__(self, dir_vector=None, scramble_vector=None, offset=0):
+        vectors = _vectors(dir_vector, direction_vector_set.SCRAMBLED_VECTOR_64)
+        constants = generate_scramble_constants64 if scramble_vector is None else scramble_vector
+        super().__init__(vectors, constants, offset)

@@ -1,0 +1,239 @@
+"""Kernels from an expression: the names of ``pycuda.elementwise``."""
+
+import builtins
+import warnings
+
+import numpy as np
+
+from PyGPU import _driver_state, _elementwise_getters, errors
+from PyGPU._arguments import integer
+from PyGPU._driver_textures import NO_REFERENCES
+from PyGPU._elementwise_getters import *  # noqa: F403
+from PyGPU._elementwise_text import (
+    arguments_of,
+    get_elwise_kernel,
+    get_elwise_kernel_and_types,
+    get_elwise_module,
+    get_elwise_range_module,
+)
+from PyGPU._splay import launch_shape, limits, splay
+from PyGPU._targets import core
+from PyGPU.tools import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype
+
+__all__ = [
+    "ElementwiseKernel",
+    "ScalarArg",
+    "VectorArg",
+    "context_dependent_memoize",
+    "dtype_to_ctype",
+    "get_elwise_kernel",
+    "get_elwise_kernel_and_types",
+    "get_elwise_module",
+    "get_elwise_range_module",
+    "splay",
+    *_elementwise_getters.__all__,
+]
+
+_WORK_OF_A_BLOCK = 1 << 14  # indices, on the host machine
+
+
+def _shape_of_launch(count, device):
+    """(grid, block) for `count` indices: on the host machine, blocks of a thread."""
+    if core.target != "host":
+        return launch_shape(count, device)
+    return (min(-(-count // _WORK_OF_A_BLOCK), limits(device)[1]), 1), (1, 1, 1)
+
+
+_MOST = 1 << 62  # so that differences of indices have 64 bits
+
+
+def _index(name, value, default):
+    if value is None:
+        return default
+    number = integer(name, value)
+    if not -_MOST <= number <= _MOST:
+        raise OverflowError(f"{name}: expected a number of 62 bits, got {number}")
+    return number
+
+
+def _indices(absolute, relative, n):
+    """(start, stop, step) of what a call says by range= and slice=."""
+    if absolute is not None and relative is not None:
+        raise TypeError("range and slice: expected at most one of them")
+    if relative is not None:
+        if not isinstance(relative, slice):
+            raise TypeError(f"slice: expected a slice, got {relative!r}")
+        start, stop, step = relative.indices(n)
+        return start, stop, min(max(step, -_MOST), _MOST)
+    if not isinstance(absolute, (slice, range)):
+        raise TypeError(f"range: expected a slice, got {absolute!r}")
+    step = _index("range: step", absolute.step, 1)
+    if step == 0:
+        raise ValueError("range: step is 0")
+    start = _index("range: start", absolute.start, 0 if step > 0 else n - 1)
+    return start, _index("range: stop", absolute.stop, n if step > 0 else -1), step
+
+
+class _Variant:
+    """A kernel as it is compiled for a device."""
+
+    def __init__(self, module, function, arguments, given):
+        self.parts = module, function, arguments
+        self.launch = function.prepared_async_call
+        self.names = [one.name for one in arguments[:given]]
+        self.vectors = [
+            (place, one.dtype.itemsize)
+            for place, one in enumerate(arguments[:given])
+            if isinstance(one, VectorArg)
+        ]
+
+
+class ElementwiseKernel:
+    """An operation on the elements of arrays, compiled when it is first called.
+
+    ``kernel(*args, range=None, slice=None, stream=None)`` does it for each index ``i`` of the first
+    array, or for those of `range`, a slice of numbers as they are, or of `slice`, which counts from
+    the end of the array where negative. Arrays are gone through in the order of their memory:
+    those of one shape must all be in C order, or all in Fortran order. Their dtypes are up to the
+    caller. Scalars are converted as :mod:`struct` does: an int serves for a float, not the other
+    way round.
+
+    Parameters
+    ----------
+    arguments : str or list of VectorArg and ScalarArg
+        In C, as in ``"float a, float *x, float *z"``.
+    operation : str
+        In C, as in ``"z[i] = a * x[i]"``. It may also use ``n``, the size of the first array, and
+        ``tid, total_threads, cta_start``: the thread in its block, all threads, those of the blocks
+        before.
+    name : str
+        Of the kernel.
+    keep : bool
+        Leave the source in a folder whose name is printed.
+    options : list of str, optional
+        The compiler's.
+    preamble : str
+        Text before the kernel: functions, ``#include`` lines. It comes after
+        <pycuda-complex.hpp>.
+    loop_prep, after_loop : str
+        What each thread does before its first index and after its last.
+
+    Raises
+    ------
+    ArgumentError
+        In the call: for a wrong number of arguments, and those that do not fit.
+    RuntimeError
+        In the call: for arrays that are not contiguous, or not in one order.
+    CompileError, ValueError, AssertionError
+        In the first call: for bad C, a bad declaration, no array among the arguments.
+    """
+
+    def __init__(
+        self,
+        arguments,
+        operation,
+        name="kernel",
+        keep=False,
+        options=None,
+        preamble="",
+        loop_prep="",
+        after_loop="",
+    ):
+        self._arguments = arguments if isinstance(arguments, str) else list(arguments)
+        self._operation = operation
+        self._settings = {
+            **{"name": name, "keep": keep, "options": options},
+            **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
+        }
+        self._variants = {}  # (device, use_range) -> _Variant
+
+    def __call__(self, *args, range=None, slice=None, stream=None):
+        ranged = range is not None or slice is not None
+        device, status = core.cudaGetDevice()
+        variant = self._variants.get((device, ranged))
+        if variant is None:
+            errors.check(status, "cudaGetDevice")
+            variant = self._variant(ranged)
+        if len(args) != len(variant.names):
+            raise _wrong_count(self._settings["name"], variant.names, len(args))
+        in_c_order = True
+        for place, itemsize in variant.vectors:
+            vector = args[place]
+            if not isinstance(vector, core.GPUArray):
+                raise _no_array(variant.names[place], vector)
+            if vector.itemsize != itemsize:
+                _warn_of_size(variant.names[place], vector.dtype, itemsize)
+            in_c_order &= vector.flags.c_contiguous
+        if not in_c_order:
+            _check_orders([(variant.names[place], args[place]) for place, _ in variant.vectors])
+        count = n = args[variant.vectors[0][0]].size
+        tail = (n,)
+        if ranged:
+            tail = (n, *_indices(range, slice, n))
+            count = len(builtins.range(*tail[1:]))
+        if count:
+            grid, block = _shape_of_launch(count, device)
+            variant.launch(grid, block, stream, *args, *tail)
+
+    def _variant(self, use_range):
+        key = _driver_state.current_device(), use_range
+        if key not in self._variants:
+            arguments = arguments_of(self._arguments)
+            given = len(arguments)
+            if not any(isinstance(one, VectorArg) for one in arguments):
+                raise AssertionError("ElementwiseKernel: no array is among the arguments")
+            if use_range:
+                arguments.append(ScalarArg(np.uintp, "n"))
+            made = get_elwise_kernel_and_types(
+                arguments, self._operation, use_range=use_range, **self._settings
+            )
+            self._variants[key] = _Variant(*made, given)
+        return self._variants[key]
+
+    def generate_stride_kernel_and_types(self, use_range):
+        """(module, Function, list of Argument) on the current device; the arguments end with ``n``
+        or, with `use_range`, ``n, start, stop, step``."""
+        return self._variant(bool(use_range)).parts
+
+    def get_texref(self, name, use_range=False):
+        raise NotImplementedError(NO_REFERENCES)
+
+
+def _wrong_count(kernel, names, count):
+    extra = f"without {', '.join(names[count:])}" if count < len(names) else "too many"
+    return errors.ArgumentError(
+        f"{kernel}({', '.join(names)}) takes {len(names)} arguments, not {count}: {extra}"
+    )
+
+
+def _no_array(name, value):
+    advice = "; gpuarray.to_gpu() makes one" if isinstance(value, np.ndarray) else ""
+    return errors.ArgumentError(f"{name}: expected a GPUArray, got {type(value)!r}{advice}")
+
+
+def _warn_of_size(name, dtype, itemsize):
+    warnings.warn(
+        f"{name}: the array's elements are {dtype}, the kernel's have {itemsize} bytes",
+        stacklevel=3,
+    )
+
+
+def _check_orders(vectors):
+    """RuntimeError unless equal places in memory are equal indices."""
+    orders = {}  # shape -> an array's name, and whether it is in C order
+    for name, vector in vectors:
+        flags = vector.flags
+        if not flags.forc:
+            raise RuntimeError(
+                f"elementwise kernel cannot deal with non-contiguous arrays: {name} has shape "
+                f"{vector.shape} and strides {vector.strides}"
+            )
+        if flags.c_contiguous and flags.f_contiguous:
+            continue
+        shape = tuple(length for length in vector.shape if length != 1)
+        other, order = orders.setdefault(shape, (name, flags.c_contiguous))
+        if order != flags.c_contiguous:
+            raise RuntimeError(
+                "elementwise kernel cannot deal with arrays of different orders: of shape "
+                f"{vector.shape}, {other} and {name} are one in C order, the other in Fortran order"
+            )

@@ -1,0 +1,351 @@
+"""Reductions by expression: the names of ``pycuda.reduction``."""
+
+import numpy as np
+
+from PyGPU import _driver_state, compiler, errors
+from PyGPU import _reduction_plan as plan
+from PyGPU._beside import beside_first
+from PyGPU._ctypes import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
+from PyGPU._reduction_text import limit, user_source
+from PyGPU._signature import split_top
+from PyGPU._targets import core
+from PyGPU.tools import context_dependent_memoize
+
+__all__ = [
+    *("ReductionKernel", "ScalarArg", "VectorArg", "context_dependent_memoize", "dtype_to_ctype"),
+    *("get_all_kernel", "get_any_kernel", "get_dot_kernel", "get_minmax_kernel"),
+    *("get_minmax_neutral", "get_subset_dot_kernel", "get_subset_minmax_kernel"),
+    *("get_subset_sum_kernel", "get_sum_kernel"),
+]
+
+
+class ReductionKernel:
+    """A reduction of ``map_expr`` over all elements, by ``reduce_expr``.
+
+    Parameters
+    ----------
+    dtype_out : numpy.dtype
+        Of the result and of what is accumulated; a structure must be registered
+        (:func:`PyGPU.tools.get_or_register_dtype`) and defined in `preamble`.
+    neutral : str or number
+        The result for no elements, as C.
+    reduce_expr : str
+        C of two values `a` and `b` of the type ``out_type``. Neither order nor grouping of the
+        elements is promised.
+    map_expr : str, optional
+        C of the index `i` and of the arguments; ``in[i]`` by default.
+    arguments : str or sequence of VectorArg and ScalarArg
+        As C, with at least one pointer: ``const float *x, float factor``.
+    name : str
+        Of the kernels.
+    keep : bool
+        Leave the source in a folder whose name is printed.
+    options : list of str, optional
+        Of the compiler.
+    preamble : str
+        C++ before the kernels, after ``<pycuda-complex.hpp>``.
+
+    Raises
+    ------
+    CompileError
+        For expressions that are no C++.
+    ValueError
+        For arguments that cannot be read, and for types without a C name.
+    """
+
+    def __init__(
+        self,
+        dtype_out,
+        neutral,
+        reduce_expr,
+        map_expr=None,
+        arguments=None,
+        name="reduce_kernel",
+        keep=False,
+        options=None,
+        preamble="",
+    ):
+        self.dtype_out = np.dtype(dtype_out)
+        self._arguments = _parsed(arguments)
+        self._vectors = [isinstance(one, VectorArg) for one in self._arguments]
+        if not any(self._vectors):
+            raise AssertionError(
+                f"arguments={arguments!r}: expected at least one pointer, such as 'const float *x'"
+            )
+        self.block_size = plan.threads_for(self.dtype_out.itemsize)
+        self._unroll = 8 if self.dtype_out.itemsize <= 8 else 4
+        out = VectorArg(self.dtype_out, "out")
+        size = ScalarArg(np.dtype(np.uint64), "n")
+        chunk = ScalarArg(np.dtype(np.uint64), "chunk")
+        self.stage1_arg_types = [out, *self._arguments, chunk, size]
+        parts = VectorArg(self.dtype_out, "parts")
+        self.stage2_arg_types = [out, parts, *self._arguments, chunk, size]
+        is_half = [one.dtype == np.float16 for one in self.stage1_arg_types]
+        self._source = user_source(
+            name,
+            dtype_to_ctype(self.dtype_out),
+            str(neutral),
+            reduce_expr,
+            map_expr or "in[i]",
+            arguments if isinstance(arguments, str) else _declared(self._arguments),
+            preamble,
+            any(is_half),
+            self.block_size,
+            self._unroll,
+        )
+        self._name, self._options = name, options
+        self._launchers = {}  # by device
+        self._launcher(keep)
+
+    def _launcher(self, keep=False):
+        """(first, last, launches) for the current device."""
+        device = _driver_state.current_device()
+        found = self._launchers.get(device)
+        if found is None:
+            module = compiler.SourceModule(
+                self._source, options=self._options, keep=keep, no_extern_c=True
+            )
+            kernels = [
+                module.get_function(f"{self._name}_{stage}").prepare(_promises(types))
+                for stage, types in (
+                    ("first", self.stage1_arg_types),
+                    ("last", self.stage2_arg_types),
+                )
+            ]
+            launches = plan.Linear(
+                plan.figures(), self.dtype_out.itemsize, kernels[0].num_regs, self._unroll
+            )
+            found = self._launchers[device] = (*kernels, launches)
+        return found
+
+    def __call__(self, *args, stream=None, out=None, allocator=None, kernel_wrapper=None):
+        """Queue the reduction.
+
+        Parameters
+        ----------
+        *args
+            GPUArrays for pointers, numbers for the rest. The first array says how many elements
+            there are; all arrays must be packed, and in the same order.
+        stream : Stream, optional
+        out : GPUArray, optional
+            Its first element takes the result.
+        allocator : callable(nbytes), optional
+            The first array's by default.
+        kernel_wrapper : callable, optional
+            Called with each launching function, gives what is called in its place.
+
+        Returns
+        -------
+        GPUArray
+            `out`, or a new one without axes.
+
+        Raises
+        ------
+        RuntimeError
+            For arrays that are not packed, or in different orders.
+        ValueError
+            For an `out` of another dtype, or without elements.
+        """
+        if len(args) != len(self._arguments):
+            raise errors.ArgumentError(
+                f"{self._name} takes {len(self._arguments)} arguments, not {len(args)}"
+            )
+        vectors = [value for value, is_vector in zip(args, self._vectors) if is_vector]
+        self._check(vectors)
+        if out is not None:
+            if out.dtype != self.dtype_out:
+                raise ValueError(f"out: expected dtype {self.dtype_out}, got {out.dtype}")
+            if out.size == 0:
+                raise ValueError("out: it has no element to take the result")
+        if allocator is None:
+            allocator = vectors[0].allocator
+        values = [v.ptr if is_vector else v for v, is_vector in zip(args, self._vectors)]
+        wrap = kernel_wrapper or (lambda launch: launch)
+        return plan.run(stream, self._run, values, vectors[0].size, stream, out, allocator, wrap)
+
+    def _run(self, values, n, stream, out, allocator, wrap):
+        first, last, launches = self._launcher()
+        blocks, chunk = launches(n)
+        block = launches.block
+        if out is None:
+            out = core.GPUArray((), self.dtype_out, allocator)
+        if blocks == 1:
+            wrap(first.prepared_async_call)((1, 1), block, stream, out.ptr, *values, chunk, n)
+            return out
+        parts = core.GPUArray((blocks,), self.dtype_out, allocator)
+        wrap(first.prepared_async_call)((blocks, 1), block, stream, parts.ptr, *values, chunk, n)
+        arguments = (out.ptr, parts.ptr, *values, blocks, blocks)
+        wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
+        return out
+
+    def _check(self, vectors):
+        for name, value in zip(self._names(), vectors):
+            if not isinstance(value, core.GPUArray):
+                raise TypeError(
+                    f"{self._name}: {name}: expected a GPUArray, got {type(value).__name__}"
+                )
+            if not value.flags.forc:
+                raise RuntimeError(
+                    f"{self._name}: {name}: only contiguous arrays may be used, got shape "
+                    f"{value.shape} with strides {value.strides}; copy() it"
+                )
+        if len(vectors) > 1:
+            flags = [value.flags for value in vectors]
+            if not all(f.c_contiguous for f in flags) and not all(f.f_contiguous for f in flags):
+                raise RuntimeError(
+                    f"{self._name}: arrays in C order and in Fortran order: elements of the same "
+                    "index would not meet"
+                )
+
+    def _names(self):
+        return [one.name for one, is_vector in zip(self._arguments, self._vectors) if is_vector]
+
+
+@beside_first
+def _run(vector, kernel, values, stream, *rest):
+    return plan.run(stream, kernel._queue, values, vector.size, stream, *rest)
+
+
+def _parsed(arguments):
+    if isinstance(arguments, str):
+        return [parse_c_arg(text) for text in split_top(arguments)]
+    return list(arguments or ())
+
+
+def _declared(arguments):
+    return ", ".join(one.declarator() for one in arguments)
+
+
+def _promises(types):
+    """What Function.prepare is told: a pointer, or a scalar's dtype."""
+    return ["P" if isinstance(one, VectorArg) else one.dtype for one in types]
+
+
+def _of(dtype, name):
+    return f"const {dtype_to_ctype(dtype)} *{name}"
+
+
+def _common(dtype_out, *dtypes):
+    """`dtype_out`, or else what the others that are given promote to."""
+    if dtype_out is not None:
+        return np.dtype(dtype_out)
+    return np.result_type(*(np.dtype(one) for one in dtypes if one is not None))
+
+
+@context_dependent_memoize
+def get_sum_kernel(dtype_out, dtype_in):
+    """The kernel ``kernel(in)`` of a sum, in `dtype_out`; None: in `dtype_in`."""
+    out = _common(dtype_out, dtype_in)
+    return ReductionKernel(out, "0", "a + b", arguments=_of(dtype_in, "in"), name="sum")
+
+
+def _truth(dtype):
+    """C for: the element is not zero."""
+    return f"in[i] != ({dtype_to_ctype(dtype)})0"
+
+
+@context_dependent_memoize
+def get_any_kernel(dtype_out, dtype_in):
+    """The kernel ``kernel(in)``: is an element not zero?"""
+    arguments = _of(dtype_in, "in")
+    return ReductionKernel(dtype_out, "false", "a || b", _truth(dtype_in), arguments, "any")
+
+
+@context_dependent_memoize
+def get_all_kernel(dtype_out, dtype_in):
+    """The kernel ``kernel(in)``: is no element zero?"""
+    arguments = _of(dtype_in, "in")
+    return ReductionKernel(dtype_out, "true", "a && b", _truth(dtype_in), arguments, "all")
+
+
+@context_dependent_memoize
+def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in):
+    """The kernel ``kernel(lookup_tbl, in)``: the sum of ``in[lookup_tbl]``."""
+    return ReductionKernel(
+        _common(dtype_out, dtype_in),
+        "0",
+        "a + b",
+        "in[lookup_tbl[i]]",
+        f"{_of(dtype_subset, 'lookup_tbl')}, {_of(dtype_in, 'in')}",
+        "subset_sum",
+    )
+
+
+@context_dependent_memoize
+def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None):
+    """The kernel ``kernel(a, b)`` of a sum of products, in `dtype_out`."""
+    out = _common(dtype_out, dtype_a, dtype_b)
+    a, b = _pair(out, dtype_a, dtype_b)
+    return ReductionKernel(
+        out, "0", "a + b", _product("a[i]", "b[i]"), f"{_of(a, 'a')}, {_of(b, 'b')}", "dot"
+    )
+
+
+@context_dependent_memoize
+def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
+    """The kernel ``kernel(lookup_tbl, a, b)`` of a sum of products of what `lookup_tbl` names."""
+    out = _common(dtype_out, dtype_a, dtype_b)
+    a, b = _pair(out, dtype_a, dtype_b)
+    return ReductionKernel(
+        out,
+        "0",
+        "a + b",
+        _product("a[lookup_tbl[i]]", "b[lookup_tbl[i]]"),
+        f"{_of(dtype_subset, 'lookup_tbl')}, {_of(a, 'a')}, {_of(b, 'b')}",
+        "subset_dot",
+    )
+
+
+def _pair(out, dtype_a, dtype_b):
+    """The operands' dtypes; one that is not given is the other's, or else the result's."""
+    a = dtype_a if dtype_a is not None else dtype_b if dtype_b is not None else out
+    return a, dtype_b if dtype_b is not None else a
+
+
+def _product(*factors):
+    return " * ".join(f"out_type({factor})" for factor in factors)
+
+
+def get_minmax_neutral(what, dtype):
+    """C for the number of a dtype that gives way to all others in "min" or "max"."""
+    if what not in ("min", "max"):
+        raise ValueError(f"what={what!r}: expected 'min' or 'max'")
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biuf":
+        raise TypeError(f"unsupported dtype specified: {dtype}")
+    return limit(what, dtype)
+
+
+def _smaller(what, dtype):
+    sign = "<" if what == "min" else ">"
+    return f"b {sign} a || a != a ? b : a" if dtype.kind == "f" else f"b {sign} a ? b : a"
+
+
+@context_dependent_memoize
+def get_minmax_kernel(what, dtype):
+    """The kernel ``kernel(in)`` of the smallest or largest element; not-a-number gives way.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+    """
+    dtype = np.dtype(dtype)
+    neutral = get_minmax_neutral(what, dtype)
+    return ReductionKernel(
+        dtype, neutral, _smaller(what, dtype), arguments=_of(dtype, "in"), name=what
+    )
+
+
+@context_dependent_memoize
+def get_subset_minmax_kernel(what, dtype, dtype_subset):
+    """The kernel ``kernel(lookup_tbl, in)``: the smallest or largest of ``in[lookup_tbl]``."""
+    dtype = np.dtype(dtype)
+    return ReductionKernel(
+        dtype,
+        get_minmax_neutral(what, dtype),
+        _smaller(what, dtype),
+        "in[lookup_tbl[i]]",
+        f"{_of(dtype_subset, 'lookup_tbl')}, {_of(dtype, 'in')}",
+        f"subset_{what}",
+    )

@@ -1,0 +1,261 @@
+"""Scans: prefix sums with any associative operation. The names of ``pycuda.scan``."""
+
+import contextlib
+import re
+
+import numpy as np
+
+from PyGPU import _driver_state, _scan_text, _scan_tiles, compiler, errors
+from PyGPU._targets import core
+
+__all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
+
+
+def _attribute(attribute):
+    device = _driver_state.current_device()
+    return errors.check(core.cudaDeviceGetAttribute(attribute, device), "cudaDeviceGetAttribute")
+
+
+@contextlib.contextmanager
+def _scratch(nbytes, stream):
+    """The address of device memory for the time of some launches, in the order of their stream."""
+    address, status = core.cudaMallocAsync(nbytes, stream)
+    if not status:
+        try:
+            yield address
+        finally:
+            errors.check(core.cudaFreeAsync(address, stream), "cudaFreeAsync")
+        return
+    core.cudaGetLastError()  # the device has no pool, or it is exhausted
+    address = errors.check(core.cudaMalloc(nbytes), "cudaMalloc")
+    try:
+        yield address
+    finally:
+        errors.check(core.cudaFree(address), "cudaFree")  # waits for the device
+
+
+class _Tiles:
+    """A scan in one pass over tiles, on a GPU."""
+
+    def __init__(self, scan, tile, options):
+        text = _scan_tiles.text(scan, tile)
+        module = compiler.SourceModule(text, options=options, no_extern_c=True)
+        self._function = module.get_function(f"{scan.name}_tiles").prepare("qPqPqP")
+        self._tile = tile
+
+    def __call__(self, source, target, stream):
+        count = -(-source.size // self._tile.size)
+        if count == 1:
+            self._launch(1, source, target, 0, stream)
+            return
+        nbytes = 8 * (2 + count * self._tile.words)
+        with _scratch(nbytes, stream) as state:
+            errors.check(core.cudaMemsetAsync(state, 0, nbytes, stream), "cudaMemsetAsync")
+            self._launch(count, source, target, state, stream)
+
+    def _launch(self, count, source, target, state, stream):
+        self._function.prepared_async_call(
+            *((count, 1), (self._tile.threads, 1, 1), stream, source.size),
+            *(source.ptr, source.strides[0], target.ptr, target.strides[0], state),
+        )
+
+
+class _Chunks:
+    """A scan by a thread for each of a few long chunks: one a core of the host machine."""
+
+    _SHORTEST = 1 << 18  # bytes that are worth another chunk
+
+    def __init__(self, scan, options):
+        text = _scan_text.chunks(scan)
+        module = compiler.SourceModule(text, options=options, no_extern_c=True)
+        self._totals = module.get_function(f"{scan.name}_totals").prepare("qqPqP")
+        self._chunks = module.get_function(f"{scan.name}_chunks").prepare("qqPqPqP")
+        self._most = _attribute(core.cudaDevAttrMultiProcessorCount)
+        self._itemsize = max(scan.dtype.itemsize, 4)  # a float holds the total of halves
+
+    def __call__(self, source, target, stream):
+        size, step = source.size, source.strides[0]
+        most = min(self._most, size * source.itemsize // self._SHORTEST)
+        length = -(-size // max(most, 1))
+        count, block = -(-size // length), (1, 1, 1)
+        launch = ((count, 1), block, stream, size, length, source.ptr, step)
+        launch += (target.ptr, target.strides[0])
+        if count == 1:
+            self._chunks.prepared_async_call(*launch, 0)
+            return
+        with _scratch(count * self._itemsize, stream) as totals:
+            self._totals.prepared_async_call(
+                *((count - 1, 1), block, stream, size, length, source.ptr, step, totals)
+            )
+            self._chunks.prepared_async_call(*launch, totals)
+
+
+def _build(scan, options):
+    """The scan on the current device."""
+    tile = _scan_tiles.tile_for(scan.dtype.itemsize, _attribute(core.cudaDevAttrWarpSize))
+    if core.target == "host" or tile is None:
+        return _Chunks(scan, options)
+    return _Tiles(scan, tile, options)
+
+
+def _checked(name, ary, dtype):
+    """What the kernels can take: elements of `dtype` along one axis."""
+    if not isinstance(ary, core.GPUArray):
+        raise TypeError(f"{name}: expected a GPUArray, got {type(ary).__name__}")
+    if ary.dtype != dtype:
+        raise TypeError(f"{name}: its dtype is {ary.dtype}, the kernel's {dtype}")
+    if ary.ndim != 1:
+        raise ValueError(f"{name}: its shape is {ary.shape}, expected one axis")
+    if ary.size and (ary.ptr | ary.strides[0]) % dtype.alignment:
+        raise ValueError(
+            f"{name}: its elements lie {ary.strides[0]} bytes apart from {ary.ptr:#x} on, expected "
+            f"multiples of {dtype.alignment}"
+        )
+    return ary
+
+
+def _reach(ary):
+    """The lowest address of an array's elements, and the one behind the highest."""
+    span = (ary.size - 1) * ary.strides[0]
+    return ary.ptr + min(span, 0), ary.ptr + max(span, 0) + ary.dtype.itemsize
+
+
+def _in_the_way(source, target):
+    """Would results be written over elements that are yet to be read?"""
+    if (source.ptr, source.strides) == (target.ptr, target.strides):
+        return False
+    (low, high), (target_low, target_high) = _reach(source), _reach(target)
+    return low < target_high and target_low < high
+
+
+class _ScanKernel:
+    """What the two kinds of scan share."""
+
+    def __init__(
+        self,
+        dtype,
+        scan_expr,
+        neutral=None,
+        name_prefix="scan",
+        options=None,
+        preamble="",
+        devices=None,
+    ):
+        self.dtype = np.dtype(dtype)
+        self.neutral = neutral
+        if not isinstance(scan_expr, str):
+            raise TypeError(f"scan_expr: expected C text over a and b, got {scan_expr!r}")
+        if not isinstance(name_prefix, str) or not re.fullmatch(r"[A-Za-z_]\w*", name_prefix):
+            raise ValueError(f"name_prefix={name_prefix!r}: expected a C identifier")
+        start = self._start()
+        self._scan = _scan_text.Scan(self.dtype, scan_expr, start, name_prefix, str(preamble))
+        self._options = options
+        self._forms = {}  # by device
+        self._form()
+
+    def _start(self):
+        """C text of what comes before the first element, or None."""
+        return None
+
+    def _form(self):
+        device = _driver_state.current_device()
+        if device not in self._forms:
+            self._forms[device] = _build(self._scan, self._options)
+        return self._forms[device]
+
+    def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
+        """Scan an array of one axis, of any stride.
+
+        Parameters
+        ----------
+        input_ary : GPUArray
+        output_ary : GPUArray or "new", optional
+            Where the result goes; `input_ary` itself by default.
+        allocator : callable, optional
+            Of a new array; that of `input_ary` by default.
+        stream : Stream, optional
+
+        Returns
+        -------
+        GPUArray
+            The output.
+
+        Raises
+        ------
+        TypeError
+            For what is no GPUArray of the kernel's dtype.
+        ValueError
+            For another number of axes, another shape, elements that are not aligned or, in the
+            output, overlap.
+        """
+        source = _checked("input_ary", input_ary, self.dtype)
+        if output_ary is None:
+            target = source
+        elif isinstance(output_ary, str) and output_ary == "new":
+            allocator = allocator or source.allocator
+            target = core.GPUArray(source.shape, self.dtype, allocator=allocator)
+        else:
+            target = _checked("output_ary", output_ary, self.dtype)
+            if target.shape != source.shape:
+                raise errors.ShapeError(
+                    f"output_ary: its shape is {target.shape}, that of input_ary {source.shape}"
+                )
+        if source.size == 0:
+            return target
+        step = target.strides[0]
+        if abs(step) < self.dtype.itemsize and source.size > 1:
+            raise ValueError(f"output_ary: its elements overlap, {step} bytes apart")
+        if target is source or not _in_the_way(source, target):
+            self._form()(source, target, stream)
+            return target
+        with _scratch(source.size * self.dtype.itemsize, stream) as address:
+            copy = core.GPUArray(source.shape, self.dtype, gpudata=address)
+            copy.set_async(source, stream=stream)
+            self._form()(copy, target, stream)
+        return target
+
+
+class InclusiveScanKernel(_ScanKernel):
+    """``out[i] = x[0] op x[1] op ... op x[i]``, for any associative operation.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Any that has a C type, registered structures too. float16 is computed in float.
+    scan_expr : str
+        The operation: C text over ``a``, all that comes before, and ``b``. The order is kept, so
+        it need not be commutative.
+    neutral : optional
+        Not used by this kind.
+    name_prefix : str
+        Of the kernel's names.
+    options : list of str, optional
+        For the compiler.
+    preamble : str
+        C text that stands before: functions and types that the operation uses.
+    devices
+        Taken for PyCUDA's sake.
+
+    Raises
+    ------
+    CompileError
+        For text that does not compile.
+    """
+
+
+class ExclusiveScanKernel(_ScanKernel):
+    """``out[i] = neutral op x[0] op ... op x[i - 1]``, for any associative operation.
+
+    The parameters are those of :class:`InclusiveScanKernel`, but that `neutral` is needed: a
+    number, or C text. It comes first once, so it may as well be a start that is not neutral.
+
+    Raises
+    ------
+    ValueError
+        Without a neutral.
+    """
+
+    def _start(self):
+        if self.neutral is None:
+            raise ValueError("neutral: an exclusive scan needs one, got None")
+        return _scan_text.literal(self.neutral, self.dtype)

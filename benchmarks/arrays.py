@@ -1,0 +1,197 @@
+"""What big arrays reach, in GB/s of memory read and written, beside the peers in the same run.
+
+Run: python benchmarks/arrays.py [--json FILE] [--exponent 28]. `raw` is the fastest of the plain
+kernels of arrays.cu, out = a + b, built by the target's own compiler. Rounds of the contestants
+alternate, so that all see the same clocks.
+"""
+
+import ctypes
+import statistics
+import time
+
+import numpy as np
+from timing import argument, library, peer, report
+
+import PyGPU
+import PyGPU.gpuarray as gpuarray
+from PyGPU import cumath, curandom
+from PyGPU.elementwise import ElementwiseKernel
+from PyGPU.scan import InclusiveScanKernel
+
+ROUNDS = 15
+
+
+def raw(n):
+    """{"a + b": callable} of the fastest raw kernel."""
+    add = ctypes.CDLL(library("arrays.cu")).raw_add
+    arrays = [gpuarray.zeros(n, np.float32) for _ in range(3)]
+    pointers = [ctypes.c_void_p(one.ptr) for one in arrays]
+
+    def launcher(threads, vectors):
+        def launch(keep=arrays):
+            assert add(*pointers, ctypes.c_size_t(n), threads, vectors) == 0
+
+        return launch
+
+    found = {(t, v): launcher(t, v) for t in (128, 256, 512, 1024) for v in (1, 2, 4)}
+    times = {shape: seconds(launch, PyGPU.cudaDeviceSynchronize) for shape, launch in found.items()}
+    return {"a + b": found[min(times, key=times.get)]}
+
+
+def ours(n):
+    a = gpuarray.zeros(n, np.float32) + 0.5
+    b = gpuarray.zeros(n, np.float32) + 0.25
+    c = gpuarray.empty_like(a)
+    whole = gpuarray.zeros(n, np.int32) + 1
+    scanned = gpuarray.empty_like(whole)
+    scan = InclusiveScanKernel(np.int32, "a + b")
+    axpy = ElementwiseKernel("float *z, float s, float *x, float *y", "z[i] = s * x[i] + y[i]")
+    return {
+        "a + b": lambda: a + b,
+        "a += b": lambda: c.__iadd__(b),
+        "2 * a + b, one kernel": lambda: axpy(c, 2.0, a, b),
+        "sin(a)": lambda: cumath.sin(a),
+        "sum(a)": lambda: gpuarray.sum(a),
+        "dot(a, b)": lambda: gpuarray.dot(a, b),
+        "max(a)": lambda: gpuarray.max(a),
+        "inclusive scan, int32": lambda: scan(whole, scanned),
+        "a[::2] copied": lambda: a[::2].copy(),
+        "rand, float32": lambda: curandom.rand(n),
+    }
+
+
+def of_torch(torch, n):
+    a = torch.full((n,), 0.5, device="cuda")
+    b = torch.full((n,), 0.25, device="cuda")
+    c = torch.empty_like(a)
+    whole = torch.ones(n, dtype=torch.int32, device="cuda")
+    scanned = torch.empty_like(whole)
+    return {
+        "a + b": lambda: a + b,
+        "a += b": lambda: c.add_(b),
+        "2 * a + b, one kernel": lambda: torch.add(b, a, alpha=2.0, out=c),
+        "sin(a)": lambda: torch.sin(a),
+        "sum(a)": lambda: torch.sum(a),
+        "dot(a, b)": lambda: torch.dot(a, b),
+        "max(a)": lambda: torch.max(a),
+        "inclusive scan, int32": lambda: torch.cumsum(whole, 0, dtype=torch.int32, out=scanned),
+        "a[::2] copied": lambda: a[::2].contiguous(),
+        "rand, float32": lambda: torch.rand(n, device="cuda"),
+    }
+
+
+def of_cupy(cupy, n):
+    a = cupy.full(n, 0.5, np.float32)
+    b = cupy.full(n, 0.25, np.float32)
+    c = cupy.empty_like(a)
+    whole = cupy.ones(n, np.int32)
+    scanned = cupy.empty_like(whole)
+    axpy = cupy.ElementwiseKernel("float32 s, float32 x, float32 y", "float32 z", "z = s * x + y")
+    return {
+        "a + b": lambda: a + b,
+        "a += b": lambda: c.__iadd__(b),
+        "2 * a + b, one kernel": lambda: axpy(np.float32(2), a, b, c),
+        "sin(a)": lambda: cupy.sin(a),
+        "sum(a)": lambda: a.sum(),
+        "dot(a, b)": lambda: cupy.dot(a, b),
+        "max(a)": lambda: a.max(),
+        "inclusive scan, int32": lambda: cupy.cumsum(whole, dtype=np.int32, out=scanned),
+        "a[::2] copied": lambda: a[::2].copy(),
+        "rand, float32": lambda: cupy.random.random(n, np.float32),
+    }
+
+
+def of_pycuda(n):
+    """PyCUDA's arrays, from a pool, as its documentation advises."""
+    arrays, math = peer("pycuda.gpuarray"), peer("pycuda.cumath")
+    pool = peer("pycuda.tools").DeviceMemoryPool()
+    a = arrays.empty(n, np.float32, allocator=pool.allocate).fill(np.float32(0.5))
+    b = arrays.empty(n, np.float32, allocator=pool.allocate).fill(np.float32(0.25))
+    c = arrays.empty_like(a)
+    whole = arrays.empty(n, np.int32, allocator=pool.allocate).fill(np.int32(1))
+    axpy = peer("pycuda.elementwise").ElementwiseKernel(
+        "float *z, float s, float *x, float *y", "z[i] = s * x[i] + y[i]"
+    )
+    work = {
+        "a + b": lambda: a + b,
+        "a += b": lambda: c.__iadd__(b),
+        "2 * a + b, one kernel": lambda: axpy(c, np.float32(2), a, b),
+        "sin(a)": lambda: math.sin(a),
+        "sum(a)": lambda: arrays.sum(a),
+        "dot(a, b)": lambda: arrays.dot(a, b),
+        "max(a)": lambda: arrays.max(a),
+    }
+    if peer("mako"):  # its scans are templates
+        scan = peer("pycuda.scan").InclusiveScanKernel(np.int32, "a + b")
+        work["inclusive scan, int32"] = lambda: scan(whole)
+    return work
+
+
+#: Arrays of 4-byte elements that each kind of work reads and writes.
+MOVED = {
+    "a + b": 3,
+    "a += b": 3,
+    "2 * a + b, one kernel": 3,
+    "sin(a)": 2,
+    "sum(a)": 1,
+    "dot(a, b)": 2,
+    "max(a)": 1,
+    "inclusive scan, int32": 2,
+    "a[::2] copied": 1,  # half is written; of what is read, all lines
+    "rand, float32": 1,
+}
+
+
+def seconds(work, wait, calls=4):
+    """The time of one call, work queued and done."""
+    work()
+    wait()
+    start = time.perf_counter()
+    for _ in range(calls):
+        work()
+    wait()
+    return (time.perf_counter() - start) / calls
+
+
+def contestants(n):
+    """{library: ({work: callable}, wait)}"""
+    found = {
+        "raw": (raw(n), PyGPU.cudaDeviceSynchronize),
+        "PyGPU": (ours(n), PyGPU.cudaDeviceSynchronize),
+    }
+    cupy = peer("cupy")
+    if cupy:
+        found["CuPy"] = (of_cupy(cupy, n), cupy.cuda.runtime.deviceSynchronize)
+    torch = peer("torch")
+    if torch and torch.cuda.is_available():
+        found["torch"] = (of_torch(torch, n), torch.cuda.synchronize)
+    pycuda = peer("pycuda.driver")
+    if pycuda:
+        pycuda.init()
+        pycuda.Device(0).retain_primary_context().push()
+        found["PyCUDA"] = (of_pycuda(n), pycuda.Context.synchronize)
+    return found
+
+
+def main():
+    n = 2 ** int(argument("--exponent", 28))
+    found = contestants(n)
+    table = {}
+    for work, arrays in MOVED.items():
+        entered = {
+            name: (table_of[work], wait)
+            for name, (table_of, wait) in found.items()
+            if work in table_of
+        }
+        rounds = {name: [] for name in entered}
+        for _ in range(ROUNDS):
+            for name, (call, wait) in entered.items():
+                rounds[name].append(seconds(call, wait))
+        table[work] = {
+            name: arrays * 4 * n / statistics.median(times) / 1e9 for name, times in rounds.items()
+        }
+    report(f"{n} elements", "GB/s", table, PyGPU.cudaDeviceProp(0).name())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,322 @@
+"""PyCUDA's public names, and what becomes of them in PyGPU: the table behind docs/pycuda.md.
+
+A line holds names: of a module, ``Class.member``, or ``.member`` of the class before it on the
+line. Parentheses hold parameters of PyCUDA's that programs name (those of the driver, the compiler
+and the tools are in test_driver_names.py and test_tools_names.py), or say where the members are:
+"enumeration" in test_driver_enums.py, "vectors" in test_vec.py. What is indented below is more
+names, then a note on all of them: "same: ", "better: ", "differs: " or "absent: " with its reason;
+none is "same". Parameters in a note (`axis=`) are PyGPU's and must be there. "#" begins a section.
+"""
+
+from contract_arrays import ARRAYS, REFERENCES
+
+LINKER = "the runtime API has no linker: put the sources into one `SourceModule`"
+STATEFUL = "launches that keep their state in the function are gone: call it, or `prepare` it"
+
+MODULES = {
+    "autoinit": """
+# A context for the whole program
+device context make_default_context cuda atexit
+""",
+    "autoprimaryctx": """
+# The same, by the primary context
+device context
+    same: PyGPU has only primary contexts, so this module and `autoinit` do the same
+""",
+    "driver": f"""
+# Exceptions
+Error LogicError LaunchError
+MemoryError RuntimeError
+    better: also the builtin of that name, so that either spelling catches it
+CompileError .msg .command_line .stdout
+CompileError.stderr
+    better: the compiler's log counts the lines as your source does
+
+# Versions and state
+init
+    better: need not be called; it checks that there is a device
+get_version get_driver_version CUDA_DEBUGGING set_debugging ManagedAllocationOrStub
+have_gl_ext
+    same: False, as in a PyCUDA that is built without OpenGL
+
+# Devices
+Device .count .name .pci_bus_id .compute_capability .total_memory .get_attributes .can_access_peer
+Device.get_attribute
+    better: also takes the attribute's number or its name as text
+Device.__getattr__
+    same: `dev.warp_size`, `dev.WARP_SIZE` and all other attributes
+Device.__eq__ .__hash__
+Device.make_context
+    differs: gives the device's primary context, which every library on the runtime API shares;
+    flags count until it is first used
+Device.retain_primary_context
+
+# Contexts
+Context .push .pop .attach .get_current .get_device .synchronize .set_limit .get_limit
+Context.__eq__ .__hash__
+    differs: all contexts of a device are equal, for they are one
+Context.detach
+    differs: the device's memory is not freed, for the context is the process's
+Context.set_cache_config .get_cache_config .enable_peer_access .handle
+Context.disable_peer_access
+    better: takes the `flags=` of PyCUDA's documentation
+Context.set_shared_config .get_shared_config
+    differs: without effect, as devices have one bank size
+Context.get_api_version
+    differs: the version of the runtime
+
+# Streams and events
+Stream .synchronize .is_done .wait_for_event .handle
+    better: wherever PyGPU takes a stream, an int or any object with `__cuda_stream__` will do, too
+Event .record .synchronize .query .time_since .time_till .ipc_handle
+Event.from_ipc_handle
+    better: takes bytes, too
+
+# Device memory
+mem_alloc
+    better: takes NumPy's integers
+mem_get_info mem_alloc_pitch mem_alloc_like mem_get_address_range
+to_device from_device from_device_like mem_get_ipc_handle
+DeviceAllocation .free .as_buffer .__int__ .__index__
+IPCMemoryHandle .close
+    better: takes bytes; may be passed to kernels
+PointerHolderBase .get_pointer .as_buffer
+    better: may be passed to kernels; a subclass need not call its `__init__`
+
+# Host memory
+pagelocked_empty pagelocked_zeros
+    better: the shape may be an integer of NumPy's
+pagelocked_empty_like pagelocked_zeros_like
+PagelockedHostAllocation .free .get_flags .get_device_pointer
+HostAllocation HostPointer .get_device_pointer
+managed_empty managed_zeros managed_empty_like managed_zeros_like
+    better: without `mem_flags=`, `mem_attach_flags.GLOBAL` holds; CUDA refuses PyCUDA's default, 0
+ManagedAllocation .free .get_device_pointer .attach .as_buffer
+aligned_empty aligned_zeros aligned_empty_like aligned_zeros_like
+    better: work without a context
+AlignedHostAllocation .free
+register_host_memory
+    better: works; PyCUDA 2026.1 fails
+RegisteredHostMemory .unregister
+RegisteredHostMemory.base
+    better: PyCUDA documents it, but does not have it
+
+# Copies and fills
+memcpy_htod memcpy_dtoh memcpy_dtod memcpy_htod_async memcpy_dtoh_async memcpy_dtod_async
+    better: device memory may also be a GPUArray, an integer of NumPy's, or any object with
+    `__cuda_array_interface__`
+memcpy_peer memcpy_peer_async
+    better: the contexts say between which devices, None being the current one; PyCUDA crashes
+memset_d8 memset_d16 memset_d32 memset_d8_async memset_d16_async memset_d32_async
+memset_d2d8 memset_d2d16 memset_d2d32 memset_d2d8_async memset_d2d16_async memset_d2d32_async
+memcpy_dtoa memcpy_atod memcpy_atoa py_memcpy_htoa py_memcpy_atoh
+memcpy_htoa memcpy_atoh
+    better: PyCUDA documents them, but has the two names before alone
+Memcpy2D .src_x_in_bytes .src_y .src_pitch .src_memory_type .src_device
+    .dst_x_in_bytes .dst_y .dst_pitch .dst_memory_type .dst_device .width_in_bytes .height
+    .set_src_host .set_src_array .set_src_device .set_src_unified
+    .set_dst_host .set_dst_array .set_dst_device .set_dst_unified .__call__
+    better: keeps the buffers alive and checks their bounds; takes NumPy's integers; `copy()` waits
+Memcpy3D .src_z .src_lod .src_height .dst_z .dst_lod .dst_height .depth .__call__
+    better: as Memcpy2D
+Memcpy3DPeer .set_src_context .set_dst_context
+
+# Kernels
+module_from_file module_from_buffer
+Module .get_global
+Module.get_function
+    better: also finds C++ functions by their plain names; the error tells which kernels there are
+Module.get_texref .get_surfref
+    absent: {REFERENCES}
+Function .__call__
+    better: checks the arguments against the kernel's own parameters, takes plain Python numbers
+    where the source tells the type, and lists and NumPy's integers for block and grid
+Function.prepare .prepared_call .prepared_async_call .prepared_timed_call
+    better: checked likewise; take GPUArrays
+Function.get_attribute .set_attribute .set_cache_config
+Function.set_shared_config
+    better: PyCUDA documents it, but does not have it; without effect, as devices have one bank size
+Function.__getattr__
+    same: `f.num_regs`, `f.shared_size_bytes` and all others
+Function.param_set_texref
+    absent: {REFERENCES}
+Function.set_block_shape .set_shared_size .param_set .param_set_size .param_seti .param_setf
+    .param_setv .launch .launch_grid .launch_grid_async
+    absent: {STATEFUL}
+ArgumentHandler .array .dev_alloc .get_device_alloc .pre_call .post_call
+In Out InOut
+    better: in a launch on a stream, they copy in that stream's order
+Linker .add_data .add_file .link_module
+    absent: {LINKER}
+initialize_profiler
+    differs: without effect, as runtimes no longer write profiles
+start_profiler stop_profiler
+
+# Arrays and textures
+ArrayDescriptor .width .height .format .num_channels
+ArrayDescriptor3D .depth .flags
+Array .free .get_descriptor .get_descriptor_3d .handle
+dtype_to_array_format
+    better: float16, too
+matrix_to_array np_to_array gpuarray_to_array make_multichannel_2d_array
+TextureReference .set_array .set_address .set_address_2d .set_format .set_address_mode
+    .set_filter_mode .set_flags .get_address .get_array .get_address_mode .get_filter_mode
+    .get_format .get_flags
+    absent: {REFERENCES}
+SurfaceReference .set_array .get_array bind_array_to_texref matrix_to_texref
+    absent: {REFERENCES}
+
+# Memory pools, as in tools
+DeviceMemoryPool PageLockedMemoryPool PageLockedAllocator PooledDeviceAllocation
+    PooledHostAllocation bitlog2
+
+# Enumerations and flags
+device_attribute(enumeration)
+function_attribute(enumeration)
+pointer_attribute(enumeration)
+compute_mode(enumeration)
+ctx_flags(enumeration)
+event_flags(enumeration)
+limit(enumeration)
+func_cache(enumeration)
+shared_config(enumeration)
+host_alloc_flags(enumeration)
+mem_host_register_flags(enumeration)
+mem_attach_flags(enumeration)
+ipc_mem_flags(enumeration)
+memory_type(enumeration)
+array_format(enumeration)
+array3d_flags(enumeration)
+array_cubemap_face(enumeration)
+address_mode(enumeration)
+filter_mode(enumeration)
+jit_option(enumeration)
+jit_target(enumeration)
+jit_fallback(enumeration)
+jit_input_type(enumeration)
+graphics_register_flags(enumeration)
+profiler_output_mode(enumeration)
+TRSA_OVERRIDE_FORMAT TRSF_READ_AS_INTEGER TRSF_NORMALIZED_COORDINATES TR_DEFAULT
+""",
+    "compiler": f"""
+# Modules from source text
+SourceModule
+    better: needs no nvcc: nvcc= and code= say nothing, and options that only nvcc has are left out,
+    with a word in the log; `name_expressions=` names instances of templates; the cache makes its
+    folder, which PYGPU_CACHE_DIR or PYCUDA_CACHE_DIR names
+SourceModule.module .get_function .get_global
+SourceModule.get_texref .get_surfref
+    absent: {REFERENCES}
+compile
+    better: as SourceModule (`name_expressions=`); target="fatbin" gives the image of one device
+DEFAULT_NVCC_FLAGS
+    better: from PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS
+compile_plain CompileError CudaModule module_from_buffer module_from_file
+preprocess_source
+    differs: no preprocessor runs; the source comes with the user's headers behind it
+get_nvcc_version
+    differs: of the compiler that is used: NVRTC, HIPRTC, or the host's
+DynamicModule .add_source .link .add_stdlib
+    differs: compiles all sources as one; a kernel that launches kernels is a NotImplementedError
+DynamicModule.add_data .add_file
+    absent: {LINKER}
+DynamicSourceModule
+    differs: as SourceModule; a kernel that launches kernels is a NotImplementedError
+""",
+    **ARRAYS,
+    "tools": """
+# Memory pools
+DeviceMemoryPool
+    better: threads may share it; each device has blocks of its own
+DeviceMemoryPool.allocate .held_blocks .active_blocks .managed_bytes .active_bytes .free_held
+    .stop_holding .bin_number .alloc_size
+PooledDeviceAllocation .__int__ .__index__ .__len__ .free
+PageLockedMemoryPool .held_blocks .active_blocks .managed_bytes .active_bytes .free_held
+    .stop_holding .bin_number .alloc_size
+PageLockedMemoryPool.allocate
+    better: the shape may be a number
+PageLockedAllocator PooledHostAllocation .__len__ .free
+DebugMemoryPool bitlog2
+
+# Contexts and devices
+make_default_context
+    better: PYGPU_DEVICE, and both spellings of the file, ~/.cuda_device and ~/.cuda-device
+get_default_device
+context_dependent_memoize context_dependent_memoized_functions clear_context_caches
+    same: by device, as its contexts are one
+mark_cuda_test init_cuda_context_fixture
+DeviceData .max_threads .warp_size .registers .shared_memory .smem_alloc_granularity
+    .smem_granularity .register_allocation_unit .align_bytes .align .align_words .align_dtype
+    .coalesce .make_valid_tex_channel_count
+DeviceData.warps_per_mp .thread_blocks_per_mp
+    better: the device's own numbers, not 64 and 8
+OccupancyRecord .tb_per_mp .limited_by .warps_per_mp .occupancy .tb_per_mp_limits
+
+# Types and arguments in C
+dtype_to_ctype base_dtype_to_ctype
+    better: float16 is half
+parse_c_arg get_arg_type
+    better: know size_t, int32_t and their like, long long and half
+Argument .dtype .name VectorArg .declarator .struct_char ScalarArg .declarator .struct_char
+get_or_register_dtype register_dtype
+""",
+    "characterize": """
+# What a device is like
+platform_bits has_stack has_double_support sizeof
+""",
+    "": """
+# The package itself
+VERSION VERSION_TEXT VERSION_STATUS
+    differs: PyGPU's own version, which tells nothing about PyCUDA's
+""",
+    "pycuda-complex.hpp": """
+# In kernels
+complex real imag abs arg norm conj polar sqrt exp log log10 pow sin cos tan sinh cosh tanh
+    better: operators and pow mix precisions and numbers of any type
+""",
+    "pycuda-helpers.hpp": f"""
+# In kernels
+fp_tex1Dfetch fp_tex2D fp_tex2DLayered fp_tex3D fp_surf2DLayeredread fp_surf2DLayeredwrite
+    fp_surf3Dread fp_surf3Dwrite fp_tex_double fp_tex_cfloat fp_tex_cdouble
+    absent: {REFERENCES}, with `int2` or `int4` for wide numbers
+""",
+    "gl": """
+# OpenGL
+init make_context graphics_map_flags RegisteredBuffer RegisteredImage RegisteredMapping
+    absent: PyGPU does not reach into OpenGL
+BufferObject BufferObjectMapping autoinit
+    absent: deprecated since CUDA 3, and of the driver API alone
+""",
+    "debug": """
+# A program under a debugger
+__main__
+    absent: (`python -m pycuda.debug`) call `driver.set_debugging()` and start a debugger
+""",
+    "sparse": """
+# Sparse matrices
+cg coordinate inner operator packeted pkt_build
+    absent: undocumented, and partly on texture references; other packages have sparse matrices
+""",
+    "compyte.array": """
+# Helpers of PyCUDA and PyOpenCL
+ArrayFlags c_contiguous_strides f_contiguous_strides is_c_contiguous_strides
+    is_f_contiguous_strides equal_strides get_common_dtype as_strided
+    absent: PyCUDA's inner parts; NumPy and `GPUArray.flags` tell the same
+""",
+    "compyte.dtypes": """
+# Helpers of PyCUDA and PyOpenCL
+DTypeRegistry TypeNameNotKnown parse_c_arg_backend fill_registry_with_c_types NAME_TO_DTYPE
+    DTYPE_TO_NAME TYPE_REGISTRY
+    absent: PyCUDA's inner parts; `tools` has the functions
+""",
+    "_cluda": """
+# Macros for kernels of CUDA and OpenCL
+CLUDA_PREAMBLE
+    absent: an inner part of PyCUDA's
+""",
+    "_mymako": """
+# A guard of an import
+mako
+    absent: PyGPU needs no mako
+""",
+}

@@ -1,0 +1,185 @@
+"""NumPy's functions on GPUArray, other than ufuncs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy_hooks import hooks  # noqa: F401
+from strategies import arrays, assert_same, shapes
+
+from PyGPU.gpuarray import GPUArray, to_gpu
+
+pytestmark = pytest.mark.usefixtures("hooks")
+
+X = np.arange(12, dtype="f4").reshape(3, 4) - 5
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda v: np.transpose(v),
+        lambda v: np.transpose(v, (1, 0)),
+        lambda v: np.reshape(v, (2, 6)),
+        lambda v: np.reshape(v, -1),
+        lambda v: np.reshape(v.T, [2, -1]),
+        lambda v: np.reshape(v[::2, ::-1], 8, order="F"),
+        lambda v: np.ravel(v),
+        lambda v: np.ravel(v, order="F"),
+        lambda v: np.squeeze(v[:, None, :1]),
+        lambda v: np.squeeze(v[:, None, :1], axis=-1),
+        lambda v: np.squeeze(v[:, None, :1], axis=(1, 2)),
+        lambda v: np.expand_dims(v, 0),
+        lambda v: np.expand_dims(v, (-1, 1)),
+        lambda v: np.moveaxis(v[None], 0, -1),
+        lambda v: np.moveaxis(v[None], (0, 1), (2, 0)),
+        lambda v: np.swapaxes(v[None], 0, -1),
+        lambda v: np.concatenate([v, v[:1]]),
+        lambda v: np.concatenate([v, v], axis=1),
+        lambda v: np.concatenate([v, v[0, 0, None]], axis=None),
+        lambda v: np.stack([v, v], axis=-1),
+        lambda v: np.copy(v[::2]),
+        lambda v: np.zeros_like(v),
+        lambda v: np.ones_like(v, dtype="i2"),
+        lambda v: np.full_like(v, 2.5),
+        lambda v: np.full_like(v, 3, dtype=np.int64, order="C"),
+        lambda v: np.real(v),
+    ],
+)
+def test_shapes_and_copies(call, order):
+    x = np.array(X, order=order)
+    got, expected = call(to_gpu(x)), call(x)
+    assert type(got) is GPUArray
+    assert_same(np.ascontiguousarray(got.get()), np.ascontiguousarray(expected))
+    assert got.shape == expected.shape
+
+
+def test_copies_keep_their_order():
+    a = to_gpu(np.asfortranarray(X))
+    assert np.copy(a).flags.f_contiguous
+    assert np.copy(a, order="C").flags.c_contiguous
+    assert np.empty_like(a).flags.f_contiguous
+    assert np.zeros_like(a, order="C").flags.c_contiguous
+    assert np.reshape(a, (3, 4), order="F").ptr == a.ptr
+
+
+@settings(max_examples=15)
+@given(shapes(max_dims=2).flatmap(lambda shape: arrays(shape=shape, dtype="i4")))
+def test_reshape_follows_numpys_order_of_elements(x):
+    for order in "CF":
+        assert_same(np.ravel(to_gpu(x), order=order).get(), np.ravel(x, order=order))
+
+
+REDUCTIONS = [
+    (lambda v: np.sum(v, axis=0), "f4"),
+    (lambda v: np.sum(v), "i2"),
+    (lambda v: np.prod(v, axis=1, keepdims=True), "i2"),
+    (lambda v: np.mean(v), "f4"),
+    (lambda v: np.max(v, axis=0), "f4"),
+    (lambda v: np.dot(v[0], v[1]), "f4"),
+]
+
+
+@pytest.mark.parametrize(("call", "code"), REDUCTIONS)
+def test_reductions(call, code):
+    x = (X % 3).astype(code)
+    got, expected = call(to_gpu(x)), np.asarray(call(x))
+    assert type(got) is GPUArray
+    assert_same(got.get(), expected)
+
+
+def test_not_a_number_wins():
+    x = np.array([1, np.nan, 3], "f4")
+    a, out = to_gpu(x), to_gpu(np.zeros((), "f4"))
+    assert np.isnan(np.max(a).get())
+    assert np.isnan(np.min(a, out=out).get())
+    assert np.isnan(out.get())
+    assert (np.nanmax(a).get(), np.nanmin(a).get()) == (3, 1)
+
+
+def test_where_and_clip():
+    a = to_gpu(X)
+    assert_same(np.where(a > 0, a, 0.5).get(), np.where(X > 0, X, np.float32(0.5)))
+    assert_same(np.clip(a, -1, 2).get(), np.clip(X, -1, 2))
+    assert_same(np.clip(a, a_min=None, a_max=2).get(), np.clip(X, None, 2))
+    out = np.empty_like(a)
+    assert np.clip(a, -1, 2, out) is out
+    assert_same(out.get(), np.clip(X, -1, 2))
+
+
+def test_round():
+    x = np.array([0.25, 1.5, -2.5, 123.456])
+    for decimals in (0, 1, -1):
+        np.testing.assert_array_equal(np.round(to_gpu(x), decimals).get(), np.round(x, decimals))
+    assert_same(np.around(to_gpu(X.astype("i4")), 2).get(), X.astype("i4"))
+
+
+def test_answers_about_arrays():
+    a, z = to_gpu(X), to_gpu(X.astype("c8"))
+    assert (np.shape(a), np.ndim(a), np.size(a), np.size(a, 1)) == ((3, 4), 2, 12, 4)
+    assert np.iscomplexobj(z)
+    assert not np.iscomplexobj(a)
+    assert np.result_type(a, np.int32) == np.float64
+    assert np.result_type(z, "f8") == np.complex128
+    assert np.can_cast(a, "f8")
+    assert not np.can_cast(a, "i4")
+    assert_same(np.imag(z).get(), np.zeros_like(X))
+
+
+def test_equality():
+    a = to_gpu(X)
+    assert np.array_equal(a, to_gpu(X.copy())) is True
+    assert np.array_equal(a, a[:, ::-1]) is False
+    assert np.array_equal(a, a[:2]) is False
+    b = to_gpu(np.array([1, np.nan, np.inf], "f4"))
+    assert np.array_equal(b, b) is False
+    assert np.array_equal(b, b, equal_nan=True) is True
+    assert np.isclose(b, b * np.float32(1 + 1e-6)).get().tolist() == [True, False, True]
+    assert np.isclose(b, b, equal_nan=True).get().all()
+    assert np.allclose(a, a) is True
+    assert np.allclose(a, 0.0) is False
+    assert np.allclose(0.0, a * 0, atol=1e-3) is True
+    unsigned = to_gpu(np.array([1, 2], "u1"))
+    assert np.isclose(unsigned, 2).get().tolist() == [False, True]
+
+
+HOST = np.ones((3, 4), "f4")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda a: np.sort(a), TypeError, r"numpy.sort is not implemented.*\.get\(\)"),
+        (lambda a: np.linalg.norm(a), TypeError, "numpy.linalg.norm is not implemented"),
+        (lambda a: np.asarray(a), TypeError, "get"),
+        (lambda a: np.where(a), TypeError, "numpy.where of a condition alone"),
+        (lambda a: np.where(a, HOST, 1), TypeError, "to_gpu"),
+        (lambda a: np.concatenate([a, HOST]), TypeError, "to_gpu"),
+        (lambda a: np.stack([HOST, a]), TypeError, "to_gpu"),
+        (lambda a: np.array_equal(a, HOST), TypeError, "to_gpu"),
+        (lambda a: np.allclose(HOST, a), TypeError, "to_gpu"),
+        (lambda a: np.dot(a[0], HOST[0]), TypeError, "to_gpu"),
+        (lambda a: np.dot(a, a), TypeError, "one axis"),
+        (lambda a: np.clip(HOST, 0, a), TypeError, "to_gpu"),
+        (lambda a: np.mean(a, where=True), TypeError, "where"),
+        (lambda a: np.sum(a, axis=2), ValueError, "2"),
+        (lambda a: np.stack([a, a], out=a), TypeError, "out"),
+        (lambda a: np.zeros_like(a, shape=(2,)), TypeError, "shape"),
+        (lambda a: np.squeeze(a, axis=0), ValueError, "length one"),
+        (lambda a: np.squeeze(a, axis=5), ValueError, "axis 5"),
+        (lambda a: np.expand_dims(a, (0, 0)), ValueError, "twice"),
+        (lambda a: np.moveaxis(a, 0, (0, 1)), ValueError, "moveaxis"),
+        (lambda a: np.ravel(a, order="X"), ValueError, "order"),
+        (lambda a: np.copyto(HOST, a), TypeError, "numpy.copyto is not implemented"),
+    ],
+)
+def test_bad_input(call, error, text):
+    with pytest.raises(error, match=text):
+        call(to_gpu(X))
+
+
+def test_other_classes_have_their_say():
+    class Foreign:
+        def __array_function__(self, func, types, args, kwargs):
+            return func.__name__
+
+    assert np.concatenate([to_gpu(X), Foreign()]) == "concatenate"
