@@ -13,6 +13,7 @@ import numpy as np
 from PyGPU._arguments import integer
 from PyGPU._beside import beside_first
 from PyGPU._moves import Index, Side, checked, move, overlap
+from PyGPU._streams import using
 from PyGPU._targets import core
 
 
@@ -114,7 +115,9 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
         steps,
     )
     read = Side(a.ptr, a.strides[:before] + nothing + a.strides[after:])
-    move(shape, a.itemsize, Side(out.ptr, out.strides), read, [index], mode=mode, stream=stream)
+    target = Side(out.ptr, out.strides)
+    with using(stream, a, out):
+        move(shape, a.itemsize, target, read, [index], mode=mode, stream=stream)
     return out
 
 
@@ -148,7 +151,8 @@ def put(a, indices, values, stream=None, mode="raise"):
     index = _flat(a, indices, places_target=True)
     target = Side(a.ptr, (0,) * indices.ndim)
     read = Side(values.ptr, values.strides)
-    move(indices.shape, a.itemsize, target, read, [index], mode=mode, stream=stream)
+    with using(stream, a, values):
+        move(indices.shape, a.itemsize, target, read, [index], mode=mode, stream=stream)
 
 
 @beside_first
@@ -289,7 +293,8 @@ def _multi_move(arrays, dest, src, dest_shape=None, out=None, stream=None, offse
             to = Side(target.ptr, target.strides)
         else:
             indices.append(_flat(target, dest, places_target=True))
-        move(shape, array.itemsize, to, read, indices, stream=stream)
+        with using(stream, array, target):
+            move(shape, array.itemsize, to, read, indices, stream=stream)
     return out
 
 

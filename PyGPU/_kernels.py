@@ -100,17 +100,16 @@ def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors):
     """
     operands = [_Argument(*one) for one in zip("abcd", inputs, compute, scalars)]
     results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
-    index = "long long" if wide else "int"
     values = _operations.expressions(name, compute[0])
     if name == "copy":
         values = [_converted("a", operands[0].compute, results[0].type)]
     run = vectors if vectors > _MOST_VECTORS else 0
     if ndim:
-        text = _strided(index, ndim, run, operands, results, values)
+        text = _strided(ndim, run, operands, results, values)
     elif run:
-        text = _linear_run(index, run, operands, results, values)
+        text = _linear_run(run, operands, results, values)
     else:
-        text = _linear(index, width, vectors, operands, results, values)
+        text = _linear(width, vectors, operands, results, values)
     types = [t for one in (*operands, *results) for t in (one.type, one.compute)]
     is_complex = any(one.is_complex for one in types)
     names = "".join(f"typedef {one.compute.computed} {one.letter.upper()};\n" for one in operands)
@@ -120,7 +119,7 @@ def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors):
         + (_HALF_HELPERS if any(one.stored == "half" for one in types) else "")
         + helpers(values, is_complex)
         + names
-        + "typedef A T;\n"
+        + f"typedef A T;\ntypedef {'long long' if wide else 'int'} P_index;\n"
         + text
     )
 
@@ -161,9 +160,9 @@ def _arrays(operands):
     return [one for one in operands if not one.is_scalar]
 
 
-def _linear(index, width, vectors, operands, results, values):
+def _linear(width, vectors, operands, results, values):
     arrays = _arrays(operands)
-    parameters = _parameters(f"{index} n", operands, results, lambda one: one.type.stored)
+    parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
     packs = "".join(
         f"    {_vector(one, width)} {one.letter}_pack[{vectors}];\n" for one in (*arrays, *results)
     )
@@ -178,13 +177,13 @@ def _linear(index, width, vectors, operands, results, values):
     packed = _single(operands, results, values, lambda one: f"{one.letter}_pack[v].item[k]")
     single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
     place = (
-        f"const {index} at = first + (v * {index}(blockDim.x) + {index}(threadIdx.x)) * {width};"
+        f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
     )
     return f"""
 template <class E, int N> struct alignas(sizeof(E) * N) P_pack {{ E item[N]; }};
 extern "C" __global__ void elementwise({parameters}) {{
-  const {index} in_block = {index}(blockDim.x) * {width * vectors};
-  const {index} first = {index}(blockIdx.x) * in_block;
+  const P_index in_block = P_index(blockDim.x) * {width * vectors};
+  const P_index first = P_index(blockIdx.x) * in_block;
   if (first + in_block <= n) {{
 {packs}    #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}
@@ -197,7 +196,7 @@ extern "C" __global__ void elementwise({parameters}) {{
     for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
     return;
   }}
-  for ({index} i = first + {index}(threadIdx.x); i < n; i += {index}(blockDim.x)) {{ {single} }}
+  for (P_index i = first + P_index(threadIdx.x); i < n; i += P_index(blockDim.x)) {{ {single} }}
 }}
 """
 
@@ -206,29 +205,29 @@ extern "C" __global__ void elementwise({parameters}) {{
 _INDEPENDENT = "#pragma GCC ivdep"
 
 
-def _linear_run(index, run, operands, results, values):
-    parameters = _parameters(f"{index} n", operands, results, lambda one: one.type.stored)
+def _linear_run(run, operands, results, values):
+    parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
     single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
     return f"""
 extern "C" __global__ void elementwise({parameters}) {{
-  const {index} first = {index}(blockIdx.x) * {run};
-  const {index} last = n - first < {run} ? n : first + {run};
+  const P_index first = P_index(blockIdx.x) * {run};
+  const P_index last = n - first < {run} ? n : first + {run};
   {_INDEPENDENT}
-  for ({index} i = first; i < last; ++i) {{ {single} }}
+  for (P_index i = first; i < last; ++i) {{ {single} }}
 }}
 """
 
 
-def _strided(index, ndim, run, operands, results, values):
+def _strided(ndim, run, operands, results, values):
     places = [one.letter for one in (*results, *_arrays(operands))]
-    fields = " ".join(f"{index} {name}[{ndim}];" for name in ["shape", *places])
+    fields = " ".join(f"P_index {name}[{ndim}];" for name in ["shape", *places])
     parameters = _parameters("P_loop loop", operands, results, lambda one: "char")
     starts = " ".join(f"long long {name}_at = 0;" for name in places)
     offsets = " ".join(f"{name}_at += at * loop.{name}[axis];" for name in places)
     find = f"""{starts}
   #pragma unroll
   for (int axis = {ndim - 1}; axis >= 0; --axis) {{
-    const {index} rest = axis ? i / loop.shape[axis] : 0;
+    const P_index rest = axis ? i / loop.shape[axis] : 0;
     const long long at = i - rest * loop.shape[axis];
     i = rest;
     {offsets}
@@ -241,9 +240,9 @@ def _strided(index, ndim, run, operands, results, values):
     )
     if not run:
         return f"""
-struct P_loop {{ {index} size; {fields} }};
+struct P_loop {{ P_index size; {fields} }};
 extern "C" __global__ void elementwise({parameters}) {{
-  {index} i = {index}(blockIdx.x) * {index}(blockDim.x) + {index}(threadIdx.x);
+  P_index i = P_index(blockIdx.x) * P_index(blockDim.x) + P_index(threadIdx.x);
   if (i >= loop.size) return;
   {find}
   {body}
@@ -251,16 +250,16 @@ extern "C" __global__ void elementwise({parameters}) {{
 """
     steps = " ".join(f"{name}_at += loop.{name}[{ndim - 1}];" for name in places)
     return f"""
-struct P_loop {{ {index} size; {fields} }};
+struct P_loop {{ P_index size; {fields} }};
 extern "C" __global__ void elementwise({parameters}) {{
-  {index} next = {index}(blockIdx.x) * {run};
-  const {index} last = loop.size - next < {run} ? loop.size : next + {run};
+  P_index next = P_index(blockIdx.x) * {run};
+  const P_index last = loop.size - next < {run} ? loop.size : next + {run};
   while (next < last) {{
-  {index} i = next;
-  const {index} in_row = loop.shape[{ndim - 1}] - next % loop.shape[{ndim - 1}];
-  const {index} count = last - next < in_row ? last - next : in_row;
+  P_index i = next;
+  const P_index in_row = loop.shape[{ndim - 1}] - next % loop.shape[{ndim - 1}];
+  const P_index count = last - next < in_row ? last - next : in_row;
   {find}
-  for ({index} k = 0; k < count; ++k) {{ {body} {steps} }}
+  for (P_index k = 0; k < count; ++k) {{ {body} {steps} }}
   next += count;
   }}
 }}

@@ -90,17 +90,16 @@ _EXPRESSIONS = {
     "deg2rad": "a * A(0.017453292519943295769)",
     "rad2deg": "a * A(57.295779513082320877)",
 }
-_BOOL = {
-    **{"add": "a || b", "multiply": "a && b", "bitwise_and": "a && b", "bitwise_or": "a || b"},
-    **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a", "absolute": "a"},
-    **dict.fromkeys(("isnan", "isinf"), "false"),
-    "isfinite": "true",
-}
+_NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void: the operand is used
 _INTEGER = {
     **dict.fromkeys(("floor", "ceil", "trunc", "rint"), "a"),
-    **dict.fromkeys(("isnan", "isinf"), "false"),
-    "isfinite": "true",
-    "signbit": "a < A(0)",
+    **{"isnan": _NEVER, "isinf": _NEVER, "isfinite": _ALWAYS, "signbit": "a < A(0)"},
+}
+_UNSIGNED = {**_INTEGER, "signbit": _NEVER, "absolute": "a"}
+_BOOL = {
+    **_UNSIGNED,
+    **{"add": "a || b", "multiply": "a && b", "bitwise_and": "a && b", "bitwise_or": "a || b"},
+    **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
 }
 _COMPLEX = {
     "conjugate": "conj(a)",
@@ -110,7 +109,7 @@ _COMPLEX = {
     "log1p": "P_log1p(a)",
     "rint": "P_rint(a)",
 }
-_OF_KIND = {"b": _BOOL, "i": _INTEGER, "u": _INTEGER, "f": {}, "c": _COMPLEX}
+_OF_KIND = {"b": _BOOL, "i": _INTEGER, "u": _UNSIGNED, "f": {}, "c": _COMPLEX}
 
 #: The names of all operations.
 NAMES = frozenset(_EXPRESSIONS)

@@ -15,6 +15,7 @@ from PyGPU._driver_module import *  # noqa: F403
 from PyGPU._driver_state import set_debugging as set_debugging
 from PyGPU._driver_stream import *  # noqa: F403
 from PyGPU._driver_textures import *  # noqa: F403
+from PyGPU._pools import *  # noqa: F403
 from PyGPU.errors import ArgumentError as ArgumentError
 from PyGPU.errors import CompileError as CompileError
 from PyGPU.errors import Error as Error
@@ -22,6 +23,7 @@ from PyGPU.errors import LaunchError as LaunchError
 from PyGPU.errors import LogicError as LogicError
 from PyGPU.errors import MemoryError as MemoryError
 from PyGPU.errors import RuntimeError as RuntimeError
+from PyGPU.tools import bitlog2 as bitlog2
 
 
 def __getattr__(name):

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from PyGPU import _driver_state, _elementwise_getters, errors
+from PyGPU import _elementwise_getters, errors
 from PyGPU._arguments import integer
 from PyGPU._driver_textures import NO_REFERENCES
 from PyGPU._elementwise_getters import *  # noqa: F403
@@ -145,15 +145,12 @@ class ElementwiseKernel:
             **{"name": name, "keep": keep, "options": options},
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
-        self._variants = {}  # (device, use_range) -> _Variant
+        self._variants = {}  # (core._here(), use_range) -> _Variant
 
     def __call__(self, *args, range=None, slice=None, stream=None):
         ranged = range is not None or slice is not None
-        device, status = core.cudaGetDevice()
-        variant = self._variants.get((device, ranged))
-        if variant is None:
-            errors.check(status, "cudaGetDevice")
-            variant = self._variant(ranged)
+        here = core._here()
+        variant = self._variants.get((here, ranged)) or self._variant(ranged)
         if len(args) != len(variant.names):
             raise _wrong_count(self._settings["name"], variant.names, len(args))
         in_c_order = True
@@ -172,11 +169,11 @@ class ElementwiseKernel:
             tail = (n, *_indices(range, slice, n))
             count = len(builtins.range(*tail[1:]))
         if count:
-            grid, block = _shape_of_launch(count, device)
+            grid, block = _shape_of_launch(count, here & 0xFF)
             variant.launch(grid, block, stream, *args, *tail)
 
     def _variant(self, use_range):
-        key = _driver_state.current_device(), use_range
+        key = core._here(), use_range
         if key not in self._variants:
             arguments = arguments_of(self._arguments)
             given = len(arguments)

@@ -36,6 +36,7 @@ DEFERRED = _by_name(
         "PyGPU._functions": "if_positive where maximum minimum logical_and logical_or logical_not",
         "PyGPU._gather": "take put multi_take multi_put multi_take_put",
         "PyGPU._joining": "concatenate stack transpose reshape",
+        "PyGPU._interop": "asarray from_dlpack",
         "PyGPU._ranges": "arange linspace ones ones_like full full_like",
         "PyGPU._splay": "splay",
         "PyGPU._vec": "vec",

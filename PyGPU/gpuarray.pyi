@@ -2,15 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from types import EllipsisType
-from typing import Any, ClassVar, Literal, SupportsIndex
+from typing import Any, ClassVar, Literal, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import TypeAlias
 
-from PyGPU import ArrayFlags, _Address, _Order, _Shape, _Stream
+from PyGPU import ArrayFlags, _Address, _HasCudaArrayInterface, _Order, _Shape, _Stream
 
-__all__ = ["GPUArray", "empty", "empty_like", "to_gpu", "to_gpu_async", "zeros", "zeros_like"]
+__all__ = [
+    "GPUArray",
+    "asarray",
+    "empty",
+    "empty_like",
+    "from_dlpack",
+    "to_gpu",
+    "to_gpu_async",
+    "zeros",
+    "zeros_like",
+]
 
 _Allocator: TypeAlias = Callable[[int], _Address]
 _Array: TypeAlias = NDArray[Any] | GPUArray
@@ -19,6 +29,10 @@ _Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
 _Number: TypeAlias = np.number[Any] | np.bool_ | complex
 _Operand: TypeAlias = GPUArray | _Number
 _OrderLike: TypeAlias = Literal["K", "A", "C", "F"]
+
+class _HasDLPack(Protocol):
+    def __dlpack__(self, *, stream: int | None = ...) -> object: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 class GPUArray:
     # Not declared: __array__, which only refuses np.asarray(array).
@@ -63,6 +77,15 @@ class GPUArray:
     def allocator(self) -> _Allocator | None: ...
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: _Stream = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
     @property
     def T(self) -> GPUArray: ...
     def __len__(self) -> int: ...
@@ -141,6 +164,17 @@ class GPUArray:
 
 empty = GPUArray
 
+def asarray(
+    x: GPUArray | _HasCudaArrayInterface | _HasDLPack, *, stream: _Stream = None
+) -> GPUArray: ...
+def from_dlpack(
+    x: _HasDLPack,
+    /,
+    *,
+    device: SupportsIndex | tuple[int, int] | None = None,
+    copy: bool | None = None,
+    stream: _Stream = None,
+) -> GPUArray: ...
 def to_gpu(ary: _Array, allocator: _Allocator | None = None) -> GPUArray: ...
 def to_gpu_async(
     ary: _Array, allocator: _Allocator | None = None, stream: _Stream = None

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from PyGPU import _driver_state, compiler, errors
 from PyGPU import _reduction_plan as plan
+from PyGPU import compiler, errors
 from PyGPU._beside import beside_first
 from PyGPU._ctypes import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
 from PyGPU._reduction_text import limit, user_source
@@ -99,8 +99,8 @@ class ReductionKernel:
 
     def _launcher(self, keep=False):
         """(first, last, launches) for the current device."""
-        device = _driver_state.current_device()
-        found = self._launchers.get(device)
+        here = core._here()
+        found = self._launchers.get(here)
         if found is None:
             module = compiler.SourceModule(
                 self._source, options=self._options, keep=keep, no_extern_c=True
@@ -115,7 +115,7 @@ class ReductionKernel:
             launches = plan.Linear(
                 plan.figures(), self.dtype_out.itemsize, kernels[0].num_regs, self._unroll
             )
-            found = self._launchers[device] = (*kernels, launches)
+            found = self._launchers[here] = (*kernels, launches)
         return found
 
     def __call__(self, *args, stream=None, out=None, allocator=None, kernel_wrapper=None):

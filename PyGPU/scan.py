@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from PyGPU import _driver_state, _scan_text, _scan_tiles, compiler, errors
+from PyGPU._streams import using
 from PyGPU._targets import core
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
@@ -158,10 +159,10 @@ class _ScanKernel:
         return None
 
     def _form(self):
-        device = _driver_state.current_device()
-        if device not in self._forms:
-            self._forms[device] = _build(self._scan, self._options)
-        return self._forms[device]
+        here = core._here()
+        if here not in self._forms:
+            self._forms[here] = _build(self._scan, self._options)
+        return self._forms[here]
 
     def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
         """Scan an array of one axis, of any stride.
@@ -205,13 +206,14 @@ class _ScanKernel:
         step = target.strides[0]
         if abs(step) < self.dtype.itemsize and source.size > 1:
             raise ValueError(f"output_ary: its elements overlap, {step} bytes apart")
-        if target is source or not _in_the_way(source, target):
-            self._form()(source, target, stream)
-            return target
-        with _scratch(source.size * self.dtype.itemsize, stream) as address:
-            copy = core.GPUArray(source.shape, self.dtype, gpudata=address)
-            copy.set_async(source, stream=stream)
-            self._form()(copy, target, stream)
+        with using(stream, source, target):
+            if target is source or not _in_the_way(source, target):
+                self._form()(source, target, stream)
+                return target
+            with _scratch(source.size * self.dtype.itemsize, stream) as address:
+                copy = core.GPUArray(source.shape, self.dtype, gpudata=address)
+                copy.set_async(source, stream=stream)
+                self._form()(copy, target, stream)
         return target
 
 

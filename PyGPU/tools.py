@@ -6,7 +6,7 @@ import warnings
 from functools import update_wrapper
 from pathlib import Path
 
-from PyGPU import _driver_state, errors
+from PyGPU import errors
 from PyGPU._arguments import integer
 from PyGPU._ctypes import (
     Argument,
@@ -28,6 +28,7 @@ from PyGPU._pools import (
     PooledDeviceAllocation,
     PooledHostAllocation,
 )
+from PyGPU._targets import core
 
 base_dtype_to_ctype = dtype_to_ctype
 
@@ -127,11 +128,12 @@ context_dependent_memoized_functions = []
 
 
 def context_dependent_memoize(func):
-    """Keep a function's results for each device. The arguments must be hashable."""
+    """Keep a function's results for each device, until it is reset. The arguments must be
+    hashable."""
     results = {}
 
     def wrapper(*args, **kwargs):
-        key = (_driver_state.current_device(), args, frozenset(kwargs.items()))
+        key = (core._here(), args, frozenset(kwargs.items()))
         try:
             return results[key]
         except KeyError:

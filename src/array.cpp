@@ -52,12 +52,17 @@ Array Array::empty(const Layout& layout) {
   return array;
 }
 
-Array Array::borrow(const Layout& layout, void* address) {
+Array Array::borrow(const Layout& layout, void* address, std::shared_ptr<const void> owner) {
   Array array;
   array.layout_ = layout;
   if (layout.nbytes() == 0) return array;
   array.data_ = static_cast<char*>(address);
   array.device_ = device_of(address);
+  if (owner) {
+    const auto [low, high] = layout.extent();
+    array.storage_ = Storage::borrow(array.data_ + low, std::size_t(high - low), array.device_,
+                                     std::move(owner));
+  }
   return array;
 }
 

@@ -1,7 +1,7 @@
 // Python arguments as C++ values: addresses, buffers, shapes.
 #include <cstdio>
 
-#include "bindings.h"
+#include "gpuarray.h"
 
 namespace PyGPU::python {
 namespace {
@@ -43,6 +43,11 @@ std::string hex(const void* address) {
 
 void* address_of(py::handle object, const char* argument) {
   if (PyLong_Check(object.ptr())) return address_of_int(object, argument);
+  if (py::isinstance<GPUArray>(object)) {
+    const Array& array = object.cast<const GPUArray&>().core;
+    array.require_alive();
+    return array.address();
+  }
   // Only a missing attribute is no answer; the refusal of a freed array must be heard.
   if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {
     const py::dict interface = found;

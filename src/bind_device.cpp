@@ -80,6 +80,13 @@ void bind_device(py::module_& m) {
   def(
       m, "cudaGetDevice", [] { return query<int>([](int* n) { return cudaGetDevice(n); }); },
       "(ordinal of the thread's device, cudaError_t)");
+  def(
+      m, "_here",
+      [] {
+        const int device = current_device();
+        return std::uint64_t(device_epoch(device)) << 8 | unsigned(device);
+      },
+      "A number for the current device as it is since its last reset: a key for what is kept.");
   def(m, "_device_epoch", [](int device) { return device_epoch(device); },
       "How often the device was reset: what was taken before is gone.", {{"device"}});
   def(m, "cudaSetDevice", [](int device) { return call([=] { return cudaSetDevice(device); }); },

@@ -6,6 +6,7 @@
 
 #include "PyGPU/kernel.h"
 #include "bind_packing.h"
+#include "gpuarray.h"
 
 namespace PyGPU::python {
 namespace {
@@ -92,13 +93,16 @@ void check_count(const Function& f, std::size_t given) {
                        std::to_string(given));
 }
 
-void launch(const Function& f, const LaunchShape& shape, void** arguments,
-            const StreamRef& stream) {
+// `given` are the Python objects that were packed into `arguments`.
+void launch(const Function& f, const LaunchShape& shape, void** arguments, const StreamRef& stream,
+            PyObject* const* given, std::size_t count) {
   f.kernel.module().require_alive();
   if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", forked_status());
+  enter_memory(given, count, stream);
   const cudaError_t error = without_gil_if_waiting(f.kernel.module().device(), !stream.handle, [&] {
     return f.kernel.launch(shape, arguments, stream.handle);
   });
+  leave_memory(given, count, stream);
   if (error) check("cudaLaunchKernel", {error, f.kernel.why_refused(shape)});
 }
 
@@ -188,7 +192,7 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   }
   if (options.time_kernel) synchronize();
   const auto start = std::chrono::steady_clock::now();
-  launch(f, options.shape, packed.pointers(), stream);
+  launch(f, options.shape, packed.pointers(), stream, arguments, count);
   std::optional<double> seconds;
   if (options.time_kernel) {
     synchronize();
@@ -238,7 +242,7 @@ PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t cou
   Packed packed(f.slots);
   for (std::size_t i = 0; i < given; ++i)
     pack_promised(arguments[leading + i], f.promises[i], f.slots[i], i, packed.value(i));
-  launch(f, shape, packed.pointers(), stream);
+  launch(f, shape, packed.pointers(), stream, arguments + leading, given);
   Py_RETURN_NONE;
 }
 

@@ -94,6 +94,7 @@ std::uintptr_t address(const GPUArray& array) {
 
 py::dict cuda_array_interface(const GPUArray& array) {
   array.core.require_alive();
+  if (array.layout().size()) order_after_all({}, array.core.device());
   py::dict interface;
   interface["shape"] = tuple_of(array.layout().shape());
   interface["strides"] = tuple_of(array.layout().strides());
@@ -362,6 +363,7 @@ void bind_gpuarray(py::module_& m) {
   bind_views(c);
   bind_transfers(c);
   bind_operators(m, c);
+  bind_dlpack(m, c);
   bind_creation(m);
 }
 

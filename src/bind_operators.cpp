@@ -88,19 +88,11 @@ py::object empty_for(const py::tuple& operands, const py::object& dtype,
               like);
 }
 
-// Around the launches that Python makes by itself; see Storage.
-void each_storage(const py::handle& arrays, void (Storage::*visit)(const StreamRef&),
-                  const StreamRef& stream) {
-  if (!stream.handle) return;
-  for (const py::handle array : arrays)
-    if (const GPUArray* found = gpuarray_in(array.ptr()))
-      if (found->core.storage()) ((*found->core.storage()).*visit)(stream);
-}
 void enter(const py::tuple& arrays, const StreamRef& stream) {
-  each_storage(arrays, &Storage::enter, stream);
+  enter_memory(PySequence_Fast_ITEMS(arrays.ptr()), arrays.size(), stream);
 }
 void leave(const py::tuple& arrays, const StreamRef& stream) {
-  each_storage(arrays, &Storage::leave, stream);
+  leave_memory(PySequence_Fast_ITEMS(arrays.ptr()), arrays.size(), stream);
 }
 
 }  // namespace

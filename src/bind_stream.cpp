@@ -36,13 +36,22 @@ StreamRef stream_of(py::handle object) {
     return {stream->get(), stream};
   }
   if (PyLong_Check(object.ptr())) return {as_handle(object), nullptr};
-  // The protocol of NVIDIA's Python libraries: (version, handle).
-  if (py::hasattr(object, "__cuda_stream__"))
-    return {as_handle(py::tuple(object.attr("__cuda_stream__")())[1]), nullptr};
+  // The protocol of NVIDIA's Python libraries: (version, handle), from a method or an attribute.
+  if (py::hasattr(object, "__cuda_stream__")) {
+    const py::object told = object.attr("__cuda_stream__");
+    return {as_handle(py::tuple(PyCallable_Check(told.ptr()) ? told() : told)[1]), nullptr};
+  }
   for (const char* name : {"handle", "ptr", "cuda_stream"}) {
-    const py::object number = py::getattr(object, name, py::none());
+    py::object number = py::getattr(object, name, py::none());
+    if (py::hasattr(number, "value")) {  // a ctypes pointer, as Numba's; None is the null stream
+      number = number.attr("value");
+      if (number.is_none()) return {};
+    }
     if (PyIndex_Check(number.ptr())) return {as_handle(number), nullptr};
   }
+  const bool is_number = PyFloat_Check(object.ptr()) || py::hasattr(object, "__array__");
+  if (!is_number && py::hasattr(object, "__int__"))  // cuda.bindings' CUstream
+    return {as_handle(py::int_(py::reinterpret_borrow<py::object>(object))), nullptr};
   throw py::type_error(
       "stream: expected None, a cudaStream_t, an int handle or an object with __cuda_stream__, "
       "got " +
@@ -56,7 +65,9 @@ void bind_stream(py::module_& m) {
       "object.");
   s.def(py::init([](unsigned flags, int priority) {
           py::gil_scoped_release release;
-          return std::make_shared<Stream>(flags, priority);
+          const auto stream = std::make_shared<Stream>(flags, priority);
+          if (flags & cudaStreamNonBlocking) remember_apart(stream);
+          return stream;
         }),
         py::arg("flags") = 0, py::arg("priority") = 0);
   method(

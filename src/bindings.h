@@ -195,8 +195,8 @@ bool is_buffer(py::handle object);
 // held wherever Python drops the object that owns it.
 std::shared_ptr<py::buffer_info> view_buffer(py::handle object);
 
-// None is the null stream; a cudaStream_t, an int, or an object with __cuda_stream__, .handle, .ptr
-// or .cuda_stream are streams.
+// None is the null stream; a cudaStream_t, an int, or an object with __cuda_stream__, .handle,
+// .ptr, .cuda_stream or __int__ are streams.
 StreamRef stream_of(py::handle object);
 
 // An int, or a sequence of ints.

@@ -20,6 +20,11 @@ GPUArray* gpuarray_in(PyObject* object);
 // A new object around an array: of the class of `like`, if that is a subclass.
 py::object wrap(GPUArray&& array, PyObject* like = nullptr);
 
+// The arrays and allocations among these objects are about to be used, or were, by work on a stream
+// that Python launches itself. See Storage.
+void enter_memory(PyObject* const* objects, std::size_t count, const StreamRef& stream);
+void leave_memory(PyObject* const* objects, std::size_t count, const StreamRef& stream);
+
 // What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
 struct DeviceAllocation {
   std::shared_ptr<Storage> storage;
@@ -50,6 +55,7 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
 void give_indexing(PyHeapTypeObject* type);
 
 void bind_creation(py::module_& m);
+void bind_dlpack(py::module_& m, py::class_<GPUArray>& c);
 
 }  // namespace PyGPU::python
 

@@ -37,6 +37,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
     case MemoryKind::pinned: return cudaMallocHost(&block.address, block.nbytes);
     case MemoryKind::device: return cudaMalloc(&block.address, block.nbytes);
     case MemoryKind::pooled: return cudaMallocAsync(&block.address, block.nbytes, cudaStream_t());
+    case MemoryKind::lent: break;  // is there already
   }
   return cudaErrorInvalidValue;
 }
@@ -63,15 +64,6 @@ void give_back_pool(int device) {
   (void)cudaGetLastError();
 }
 
-// Does the stream run beside the null stream of `device`, neither waiting for the other?
-bool is_apart(const StreamRef& stream, int device) {
-  unsigned flags = 0;
-  if (!stream.handle) return false;
-  if (stream.owner && stream.owner->device() != device) return true;
-  check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
-  return flags & cudaStreamNonBlocking;
-}
-
 std::function<void()>& reclaim_hook() {
   static auto& hook = *new std::function<void()>;
   return hook;
@@ -88,6 +80,7 @@ cudaError_t MemoryTraits::release(Handle block) {
     case MemoryKind::pooled:  // in the order of its own device's null stream
       if (!ours) return cudaSuccess;
       return on_device(block.device, [&] { return cudaFreeAsync(block.address, cudaStream_t()); });
+    case MemoryKind::lent: break;
   }
   return cudaSuccess;
 }
@@ -131,6 +124,15 @@ std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
   return storage;
 }
 
+std::shared_ptr<Storage> Storage::borrow(void* address, std::size_t nbytes, int device,
+                                         std::shared_ptr<const void> owner) {
+  const auto storage = new_storage(new Storage, &Storage::join_streams);
+  storage->memory_ =
+      Memory(MemoryTraits::Handle{address, nbytes, MemoryKind::lent, device, device_epoch(device)});
+  storage->owner_ = std::move(owner);
+  return storage;
+}
+
 std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   const int device = current_device();
   if (!has_pool(device)) kind = MemoryKind::device;
@@ -157,8 +159,12 @@ bool Storage::alive() const {
   return memory_ && memory_.get().epoch == device_epoch(memory_.get().device);
 }
 
+bool Storage::in_null_order() const {
+  return memory_.get().kind == MemoryKind::pooled || memory_.get().kind == MemoryKind::lent;
+}
+
 void Storage::enter(const StreamRef& stream) {
-  if (memory_.get().kind != MemoryKind::pooled || !is_apart(stream, device())) return;
+  if (!in_null_order() || !is_apart(stream, device())) return;
   std::lock_guard<std::mutex> hold(lock_);
   for (const StreamRef& known : used_on_)
     if (known.owner == stream.owner) return;
@@ -169,8 +175,7 @@ void Storage::enter(const StreamRef& stream) {
 void Storage::leave(const StreamRef& stream) {
   // Nobody promises that a foreign stream still exists when the memory is freed: the null stream
   // waits for it now.
-  const bool foreign = !stream.owner && memory_.get().kind == MemoryKind::pooled;
-  if (!foreign || !is_apart(stream, device())) return;
+  if (stream.owner || !in_null_order() || !is_apart(stream, device())) return;
   if (order_after(cudaStream_t(), stream.handle, device()))  // a stream of another device
     check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
 }
@@ -182,11 +187,9 @@ cudaError_t Storage::join_streams() {
   const cudaError_t outcome = on_device(device(), [this] {
     cudaError_t worst = cudaSuccess;
     for (const StreamRef& stream : used_on_) {
-      // A stream that was destroyed early may have work left, and cannot be waited for by itself.
-      const bool destroyed = stream.owner->get() != stream.handle;
-      const cudaError_t error =
-          destroyed ? cudaDeviceSynchronize()
-                    : order_after(cudaStream_t(), stream.handle, stream.owner->device());
+      // A stream that was destroyed early has left its work to the null stream.
+      if (stream.owner->get() != stream.handle) continue;
+      const cudaError_t error = order_after(cudaStream_t(), stream.handle, stream.owner->device());
       if (error) worst = error;
     }
     return worst;

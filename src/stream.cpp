@@ -1,8 +1,11 @@
 // Devices, streams and events. See device.h and stream.h.
 #include "PyGPU/stream.h"
 
+#include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 namespace PyGPU {
 namespace {
@@ -13,6 +16,16 @@ struct Queued {
   std::atomic<unsigned> on_null_stream{0}, elsewhere{0};
 };
 Queued queued[max_devices];
+
+// Live non-blocking streams of programs.
+struct Apart {
+  std::mutex lock;
+  std::vector<std::weak_ptr<const Stream>> streams;
+};
+Apart& apart() {
+  static auto& apart = *new Apart;
+  return apart;
+}
 
 }  // namespace
 
@@ -81,7 +94,12 @@ DeviceGuard use_device(int device) {
 }
 
 cudaError_t StreamTraits::release(Handle handle) {
-  return is_gone(handle.device, handle.epoch) ? cudaSuccess : cudaStreamDestroy(handle.stream);
+  if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
+  // Nobody can wait for a destroyed stream: what is left of its work is found on the null stream.
+  if (on_device(handle.device,
+                [&] { return order_after(cudaStream_t(), handle.stream, handle.device); }))
+    (void)cudaGetLastError();
+  return cudaStreamDestroy(handle.stream);
 }
 
 cudaError_t EventTraits::release(Handle handle) {
@@ -110,6 +128,8 @@ Stream::Stream(unsigned flags, int priority) {
   });
 }
 
+bool Stream::alive() const { return get() && !is_gone(handle_.get().device, handle_.get().epoch); }
+
 Event::Event(unsigned flags) {
   status = make(handle_, [=](EventTraits::Handle& handle) {
     return cudaEventCreateWithFlags(&handle.event, flags);
@@ -129,6 +149,39 @@ cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device) {
     return mark->status.failed() ? mark->status.code : cudaEventRecord(mark->get(), earlier);
   });
   return error ? error : cudaStreamWaitEvent(later, mark->get(), 0);
+}
+
+bool is_apart(const StreamRef& stream, int device) {
+  unsigned flags = 0;
+  if (!stream.handle) return false;
+  if (stream.owner && stream.owner->device() != device) return true;
+  check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
+  return flags & cudaStreamNonBlocking;
+}
+
+void remember_apart(const std::shared_ptr<const Stream>& stream) {
+  std::lock_guard<std::mutex> hold(apart().lock);
+  auto& streams = apart().streams;
+  streams.erase(
+      std::remove_if(streams.begin(), streams.end(), [](auto& known) { return known.expired(); }),
+      streams.end());
+  streams.push_back(stream);
+}
+
+void order_after_all(const StreamRef& later, int device) {
+  std::vector<std::shared_ptr<const Stream>> earlier;
+  {
+    std::lock_guard<std::mutex> hold(apart().lock);
+    for (const auto& known : apart().streams)
+      if (auto stream = known.lock())
+        if (stream->alive() && stream->device() == device && stream->get() != later.handle)
+          earlier.push_back(std::move(stream));
+  }
+  const DeviceGuard here = use_device(device);
+  if (is_apart(later, device))
+    check("cudaStreamWaitEvent", order_after(later.handle, cudaStream_t(), device));
+  for (const auto& stream : earlier)
+    check("cudaStreamWaitEvent", order_after(later.handle, stream->get(), device));
 }
 
 }  // namespace PyGPU

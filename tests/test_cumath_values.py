@@ -7,8 +7,10 @@ these expressions.
 
 import functools
 
+import kernel_sources
 import numpy as np
 import pytest
+from test_kernels_compile_everywhere import COMPILERS, build, require
 
 from PyGPU import _ctypes, compiler
 from PyGPU._operation_helpers import helpers
@@ -35,14 +37,16 @@ COMPLEX = [*BOTH, "conjugate"]
 WIDE = {"f4": "f8", "f8": "g", "c8": "c16", "c16": "G"}
 
 
-@functools.cache
-def kernel(code):
-    """The kernel of a dtype, and the names of what it computes."""
+def names_of(code):
+    return COMPLEX if np.dtype(code).kind == "c" else REAL + REAL_PAIRS
+
+
+def text(code):
+    """Of a kernel that computes everything that is in names_of, one after the other."""
     dtype = np.dtype(code)
-    names = COMPLEX if dtype.kind == "c" else REAL + REAL_PAIRS
-    texts = [expressions(name, dtype)[0] for name in names]
-    stores = "".join(f"  out[{k} * n + i] = A({text});\n" for k, text in enumerate(texts))
-    source = f"""
+    texts = [expressions(name, dtype)[0] for name in names_of(code)]
+    stores = "".join(f"  out[{k} * n + i] = A({one});\n" for k, one in enumerate(texts))
+    return f"""
 #include <pycuda-complex.hpp>
 typedef {_ctypes.dtype_to_ctype(dtype)} A;
 {helpers(texts, dtype.kind == "c")}
@@ -50,20 +54,32 @@ extern "C" __global__ void evaluate(const A *a_data, const A *b_data, A *out, in
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const A a = a_data[i], b = b_data[i];
+  (void)b;
 {stores}}}
 """
-    module = compiler.SourceModule(source, no_extern_c=True)
-    return module.get_function("evaluate").prepare("PPPi"), names
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize(("prefix", "backend", "arch"), COMPILERS[1:3], ids=lambda value: value)
+@pytest.mark.parametrize("code", ["f4", "c16"])
+def test_compiles(code, prefix, backend, arch):
+    require(prefix)
+    assert build(kernel_sources.Text(text(code), extern_c=False), backend, arch).log == ""
+
+
+@functools.cache
+def kernel(code):
+    module = compiler.SourceModule(text(code), no_extern_c=True)
+    return module.get_function("evaluate").prepare("PPPi")
 
 
 def evaluate(code, x, y=None):
     """{name: results} of numbers."""
-    function, names = kernel(code)
-    x = np.asarray(x, code)
+    names, x = names_of(code), np.asarray(x, code)
     y = x if y is None else np.asarray(y, code)
     out = GPUArray((len(names), x.size), np.dtype(code))
     grid = (-(-x.size // 128), 1)
-    function.prepared_call(grid, (128, 1, 1), to_gpu(x), to_gpu(y), out, x.size)
+    kernel(code).prepared_call(grid, (128, 1, 1), to_gpu(x), to_gpu(y), out, x.size)
     return dict(zip(names, out.get()))
 
 

@@ -7,6 +7,12 @@ from names import assert_parameters, assert_star_import, found
 
 # name: the parameters that programs may name, in order; None where they are all positional.
 NAMES = {
+    **dict.fromkeys(
+        (
+            *("DeviceMemoryPool", "PageLockedMemoryPool", "PageLockedAllocator"),
+            *("PooledDeviceAllocation", "PooledHostAllocation", "bitlog2"),
+        )
+    ),
     # exceptions
     "Error": None,
     "MemoryError": None,
@@ -195,7 +201,6 @@ REFERENCES = (
     "texture and surface references are gone from CUDA 12: texture objects took their place"
 )
 LAUNCHES = "launches that keep their state in the function are gone from the runtime"
-POOLS = "memory pools are not written yet; the stream-ordered pool serves GPUArray"
 LEFT_OUT = {
     "TextureReference": REFERENCES,
     "SurfaceReference": REFERENCES,
@@ -212,11 +217,6 @@ LEFT_OUT = {
         ),
         LAUNCHES,
     ),
-    "DeviceMemoryPool": POOLS,
-    "PageLockedMemoryPool": POOLS,
-    "PageLockedAllocator": POOLS,
-    "PooledDeviceAllocation": POOLS,
-    "PooledHostAllocation": POOLS,
 }
 
 

@@ -275,3 +275,26 @@ for thread in threads:
 assert not made and PyGPU.cudaDeviceSynchronize() == 0
 """)
     assert done.stdout == done.stderr == ""
+
+
+def test_what_was_compiled_before_a_reset_is_compiled_anew(python):
+    python(
+        """
+import numpy as np, PyGPU
+from PyGPU import gpuarray
+from PyGPU.elementwise import ElementwiseKernel
+from PyGPU.reduction import ReductionKernel
+from PyGPU.scan import InclusiveScanKernel
+
+count = ElementwiseKernel("float *x", "x[i] = i")
+total = ReductionKernel(np.float32, "0", "a + b", arguments="float *in")
+scan = InclusiveScanKernel(np.float32, "a + b")
+for _ in range(2):
+    a = gpuarray.zeros(10, np.float32)
+    count(a)
+    assert total(a).get() == a.sum().get() == 45
+    assert (a + a)[[1, 2]].get().tolist() == [2, 4]
+    assert scan(a).get()[-1] == 45
+    assert not PyGPU.cudaDeviceReset()
+"""
+    )

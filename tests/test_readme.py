@@ -28,6 +28,17 @@ def test_arrays(capsys):
     assert "[1 7 3 7 5 7]" in capsys.readouterr().out
 
 
+def test_arithmetic_and_kernels_by_expression():
+    names = {}
+    exec(block_with("python", "ReductionKernel"), names)
+    a, b = names["a"].get(), names["b"].get()
+    expected = 2 * a + a[:, :1]
+    expected[a > 0] = 0
+    np.testing.assert_array_equal(b, expected)
+    np.testing.assert_array_equal(names["c"].get(), np.concatenate([a, b[[2, 0]]]))
+    np.testing.assert_allclose(names["out"].get(), 0.5 * a + b, rtol=1e-6)
+
+
 def test_the_low_level(capsys):
     seen = []
     exec(block_with("python", "DeviceArray_int64(A)"), {"fn": seen.append})

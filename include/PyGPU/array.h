@@ -14,8 +14,9 @@ class Array {
   Array() = default;
   // New memory, uninitialised.
   static Array empty(const Layout& layout);
-  // Memory that somebody else answers for.
-  static Array borrow(const Layout& layout, void* address);
+  // Memory that somebody else answers for, or that `owner` lends as long as it is held.
+  static Array borrow(const Layout& layout, void* address,
+                      std::shared_ptr<const void> owner = nullptr);
 
   Array view(const Layout& layout, Index offset = 0) const;
 

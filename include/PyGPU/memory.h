@@ -17,6 +17,7 @@ enum class MemoryKind {
   pinned,  // page-locked host memory
   device,  // cudaMalloc
   pooled,  // cudaMallocAsync: from the runtime's pool, in the null stream's order
+  lent,    // another library's, used in the null stream's order
 };
 
 struct MemoryTraits {
@@ -46,15 +47,18 @@ class Storage {
   static std::shared_ptr<Storage> take(std::size_t nbytes, MemoryKind kind = MemoryKind::pooled);
   // Memory that was taken by another call and is freed by cudaFree.
   static std::shared_ptr<Storage> adopt(void* address, std::size_t nbytes);
+  // Memory of another library, lent as long as `owner` is held.
+  static std::shared_ptr<Storage> borrow(void* address, std::size_t nbytes, int device,
+                                         std::shared_ptr<const void> owner);
   // `reclaim` runs when memory is short; the bindings make it Python's garbage collector.
   static void on_shortage(std::function<void()> reclaim);
 
   void* address() const { return memory_.get().address; }
   int device() const { return memory_.get().device; }
   bool alive() const;
-  // Around work that uses this memory on `stream`. Pooled memory is given and taken in the order of
-  // the null stream, which a non-blocking stream does not share: its first use waits for the null
-  // stream, and the memory is freed only after its last.
+  // Around work that uses this memory on `stream`. Pooled and lent memory is given and taken in the
+  // order of the null stream, which a non-blocking stream does not share: its first use waits for
+  // the null stream, and the memory is freed only after its last.
   void enter(const StreamRef& stream);
   void leave(const StreamRef& stream);
   // Free it now, whoever else holds it.
@@ -62,7 +66,9 @@ class Storage {
 
  private:
   cudaError_t join_streams();
+  bool in_null_order() const;
 
+  std::shared_ptr<const void> owner_;
   std::mutex lock_;                 // of used_on_
   std::vector<StreamRef> used_on_;  // non-blocking streams of ours
   Memory memory_;

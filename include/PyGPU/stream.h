@@ -37,6 +37,7 @@ class Stream {
   Stream(unsigned flags, int priority);
   cudaStream_t get() const { return handle_.get().stream; }
   int device() const { return handle_.get().device; }
+  bool alive() const;  // neither destroyed nor gone with its device's reset
   Status destroy() { return status = handle_.reset(); }
   Status status;
 
@@ -64,5 +65,13 @@ struct StreamRef {
 
 // Work put on `later` from now on waits for what is on `earlier`, a stream of `device`, now.
 cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device);
+
+// Does the stream run beside the null stream of `device`, neither waiting for the other?
+bool is_apart(const StreamRef& stream, int device);
+
+// A launch does not note which memory it uses. So what is handed to another library waits for all
+// work of this one: on the null stream, and on the non-blocking streams that are remembered.
+void remember_apart(const std::shared_ptr<const Stream>& stream);
+void order_after_all(const StreamRef& later, int device);
 
 }  // namespace PyGPU

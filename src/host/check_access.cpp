@@ -47,9 +47,8 @@ Heap& heap() {
 Range in_machine(std::uintptr_t address, std::size_t nbytes) {
   Machine& machine = Machine::get();
   std::lock_guard<std::mutex> hold(machine.lock);
-  if (!machine.find(reinterpret_cast<const void*>(address), nbytes)) return {};
-  const auto entry = --machine.table.upper_bound(address);
-  return {entry->first, entry->second.span};
+  const auto [first, block] = machine.block(reinterpret_cast<const void*>(address), nbytes);
+  return block ? Range{first, block->span} : Range{};
 }
 
 Range in_heap(std::uintptr_t address, std::size_t nbytes) {

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 namespace PyGPU::host {
@@ -86,13 +87,23 @@ Machine& Machine::get() {
 }
 
 const Allocation* Machine::find(const void* address, std::size_t nbytes) const {
+  return block(address, nbytes).second;
+}
+
+std::pair<std::uintptr_t, const Allocation*> Machine::block(const void* address,
+                                                            std::size_t nbytes) const {
   const auto first = reinterpret_cast<std::uintptr_t>(address);
-  auto entry = table.upper_bound(first);
-  if (entry == table.begin()) return nullptr;
-  --entry;
-  const std::size_t offset = first - entry->first;
-  const std::size_t span = entry->second.span;
-  return offset < span && nbytes <= span - offset ? &entry->second : nullptr;
+  const auto holds = [&](const auto& entry) {
+    const std::size_t offset = first - entry.first;
+    const std::size_t span = entry.second.span;
+    return offset < span && nbytes <= span - offset;
+  };
+  const auto after = table.upper_bound(first);
+  if (after != table.begin() && holds(*std::prev(after)))
+    return {std::prev(after)->first, &std::prev(after)->second};
+  for (auto entry = lent.begin(); entry != lent.end() && entry->first <= first; ++entry)
+    if (holds(*entry)) return {entry->first, &entry->second};
+  return {};
 }
 
 bool Machine::device_may_touch(const void* address, std::size_t nbytes) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "PyGPU/vendor/host.h"
@@ -31,7 +32,7 @@ struct PyGPUHostPool {
 
 namespace PyGPU::host {
 
-enum class Space { device, pinned, registered, managed };
+enum class Space { device, pinned, registered, managed, lent };
 
 struct Allocation {
   std::size_t span;    // bytes that may be touched: rounded up to the granularity unless strict
@@ -64,6 +65,8 @@ class Machine {
   std::mutex lock;
   std::vector<Device> devices;
   std::map<std::uintptr_t, Allocation> table;  // by first address
+  // Pageable memory of other libraries that arrays use. The same may be lent twice.
+  std::multimap<std::uintptr_t, Allocation> lent;
   std::set<cudaStream_t> streams;
   std::set<cudaEvent_t> events;
   bool strict;
@@ -72,6 +75,8 @@ class Machine {
 
   // The entry that holds [address, address + nbytes), or null. Call with the lock held.
   const Allocation* find(const void* address, std::size_t nbytes = 1) const;
+  // The same with its first address; 0 and null where there is none.
+  std::pair<std::uintptr_t, const Allocation*> block(const void* address, std::size_t nbytes) const;
   // May device code touch these bytes? Takes the lock.
   bool device_may_touch(const void* address, std::size_t nbytes);
   bool knows(cudaStream_t stream);

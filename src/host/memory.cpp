@@ -129,7 +129,9 @@ cudaError_t cudaHostRegister(void* address, std::size_t nbytes, unsigned flags) 
     const auto first = reinterpret_cast<std::uintptr_t>(address);
     const auto after = machine.table.lower_bound(first);
     const bool overlaps_next = after != machine.table.end() && after->first - first < nbytes;
-    if (overlaps_next || machine.find(address)) return cudaErrorHostMemoryAlreadyRegistered;
+    const Allocation* there = machine.find(address);
+    if (overlaps_next || (there && there->space != Space::lent))
+      return cudaErrorHostMemoryAlreadyRegistered;
     machine.table[first] = {nbytes, 0, Space::registered, current_device(), flags};
     return cudaSuccess;
   });
@@ -250,12 +252,35 @@ cudaError_t cudaHostAddressRange(void** base, std::size_t* nbytes, const void* a
     if (!base || !nbytes) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    const auto first = reinterpret_cast<std::uintptr_t>(address);
-    auto entry = machine.table.upper_bound(first);
-    if (!machine.find(address) || entry == machine.table.begin()) return cudaErrorInvalidValue;
-    --entry;
-    *base = reinterpret_cast<void*>(entry->first);
-    *nbytes = entry->second.span;
+    const auto [first, block] = machine.block(address, 1);
+    if (!block) return cudaErrorInvalidValue;
+    *base = reinterpret_cast<void*>(first);
+    *nbytes = block->span;
     return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostLend(void* address, std::size_t nbytes) {
+  return call([&] {
+    if (!address || nbytes == 0) return cudaErrorInvalidValue;
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    machine.lent.insert(
+        {reinterpret_cast<std::uintptr_t>(address), {nbytes, 0, Space::lent, current_device(), 0}});
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostTakeBack(void* address, std::size_t nbytes) {
+  return call([&] {
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const auto [first, last] = machine.lent.equal_range(reinterpret_cast<std::uintptr_t>(address));
+    for (auto entry = first; entry != last; ++entry) {
+      if (entry->second.span != nbytes) continue;
+      machine.lent.erase(entry);
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
   });
 }

@@ -28,6 +28,8 @@ PYGPU_HOST_CALL(cudaHostLaunchKernel, cudaKernel_t kernel, dim3 grid, dim3 block
 PYGPU_HOST_CALL(cudaHostFill, void* address, std::size_t pitch, unsigned value,
                 std::size_t itemsize, std::size_t width, std::size_t height, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaHostAddressRange, void** base, std::size_t* nbytes, const void* address)
+PYGPU_HOST_CALL(cudaHostLend, void* address, std::size_t nbytes)
+PYGPU_HOST_CALL(cudaHostTakeBack, void* address, std::size_t nbytes)
 #undef PYGPU_HOST_CALL
 
 namespace PyGPU {
@@ -100,6 +102,12 @@ constexpr bool launch_runs_kernel = true;
 constexpr unsigned loop_threads = 1;
 constexpr std::size_t loop_bytes = 0;
 constexpr int loop_vectors = 4096;
+
+// Let device code use memory that another library answers for, until it is taken back.
+inline cudaError_t lend(void* address, std::size_t nbytes) { return cudaHostLend(address, nbytes); }
+inline cudaError_t take_back(void* address, std::size_t nbytes) {
+  return cudaHostTakeBack(address, nbytes);
+}
 
 // What the target can tell about a failed launch beyond its code.
 inline const char* last_report() { return cudaHostLastReport(); }

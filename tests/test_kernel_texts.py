@@ -1,0 +1,97 @@
+"""The texts behind operators and functions in every form, whatever the form that this target uses."""
+
+import kernel_sources
+import numpy as np
+import pytest
+from test_kernels_compile_everywhere import COMPILERS, build, require
+
+from PyGPU import _kernels, gpuarray
+from PyGPU.compiler import SourceModule
+from PyGPU.gpuarray import to_gpu
+
+F4, F2, C8, I4, U1 = "float32", "float16", "complex64", "int32", "uint8"
+LINEAR = {"ndim": 0, "wide": False, "width": 4, "vectors": 2}
+STRIDED = {"ndim": 3, "wide": False, "width": 1, "vectors": 1}
+SCALAR, ARRAYS = (False, True), (False, False)
+
+# name: operation, operands in memory, computed as, results, which are values, form
+FORMS = {
+    "linear": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, LINEAR),
+    "linear, wide": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, {**LINEAR, "wide": True}),
+    "linear, not aligned": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, {**LINEAR, "width": 1}),
+    "with a value": ("multiply", (F4, F4), (F4, F4), (F4,), SCALAR, LINEAR),
+    "mixed": ("add", (U1, F4), (F4, F4), (F4,), ARRAYS, LINEAR),
+    "half": ("add", (F2, F2), (F2, F2), (F2,), ARRAYS, {**LINEAR, "width": 8}),
+    "complex": ("power", (C8, C8), (C8, C8), (C8,), ARRAYS, {**LINEAR, "width": 2}),
+    "integers": ("floor_divide", (I4, I4), (I4, I4), (I4,), ARRAYS, LINEAR),
+    "cast": ("copy", ("float64",), ("float64",), (F2,), (False,), {**LINEAR, "width": 2}),
+    "fill": ("copy", (F4,), (F4,), (F4,), (True,), LINEAR),
+    "strided": ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, STRIDED),
+    "strided, wide": ("less", (F4, F4), (F4, F4), (F4,), ARRAYS, {**STRIDED, "wide": True}),
+}
+RUNS = {
+    "linear run": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, {**LINEAR, "width": 1, "vectors": 64}),
+    "strided run": ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, {**STRIDED, "vectors": 64}),
+}
+
+
+def text(form):
+    name, inputs, compute, outputs, scalars, shape = form
+    return _kernels.source(name, inputs, compute, outputs, scalars, **shape)
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize(("prefix", "backend", "arch"), COMPILERS[1:3], ids=lambda value: value)
+@pytest.mark.parametrize("form", FORMS)
+def test_compiles(form, prefix, backend, arch):
+    require(prefix)
+    entry = build(kernel_sources.Text(text(FORMS[form]), extern_c=False), backend, arch)
+    assert entry.log == "", "kernels compile without warnings"
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize(
+    ("form", "loads", "stores"),
+    [("linear", 4, 2), ("linear, wide", 4, 2), ("with a value", 2, 2), ("fill", 0, 2)],
+)
+def test_memory_is_accessed_in_words_of_16_bytes(form, loads, stores):
+    require("nvrtc")
+    entry = build(kernel_sources.Text(text(FORMS[form]), extern_c=False), "_cuda", "sm_90", "ptx")
+    ptx = entry.image.decode()
+    assert ptx.count("ld.global.v4") + ptx.count("ld.global.nc.v4") == loads
+    assert ptx.count("st.global.v4") == stores
+
+
+@pytest.mark.parametrize("threads", [32, 128])
+@pytest.mark.parametrize("form", ["linear", "linear, wide", "linear, not aligned"])
+def test_linear_forms(form, threads):
+    """Whole blocks, the end of an array, and nothing beyond it."""
+    shape = FORMS[form][-1]
+    in_block = threads * shape["width"] * shape["vectors"]
+    kernel = SourceModule(text(FORMS[form]), no_extern_c=True).get_function("elementwise")
+    index = np.int64 if shape["wide"] else np.int32
+    for n in (1, in_block - 1, in_block, in_block + 1, 3 * in_block + 17):
+        x, y = np.random.default_rng(n).random((2, n), np.float32)
+        out = gpuarray.zeros(n + 8, np.float32)
+        grid = (-(-n // in_block), 1)
+        kernel(index(n), out, to_gpu(x), to_gpu(y), block=(threads, 1, 1), grid=grid)
+        np.testing.assert_array_equal(out.get(), np.append(x + y, np.zeros(8, np.float32)))
+
+
+@pytest.mark.parametrize("form", [*RUNS, "strided", "strided, wide"])
+def test_forms_of_one_thread_a_block_and_strided_ones(form):
+    name, *_, shape = found = {**FORMS, **RUNS}[form]
+    kernel = SourceModule(text(found), no_extern_c=True).get_function("elementwise")
+    index = np.int64 if shape["wide"] else np.int32
+    x = np.random.default_rng(5).random((5, 7, 9), np.float32)
+    y = np.random.default_rng(6).random((7, 5, 9), np.float32).transpose(1, 0, 2)[:, :, ::-1]
+    a, b, out = to_gpu(x), to_gpu(y), gpuarray.zeros(x.shape, np.float32)
+    loop = index(x.size)
+    if shape["ndim"]:
+        loop = np.array([x.size, *x.shape, *out.strides, *a.strides, *b.strides], index)
+    threads, each = (1, shape["vectors"]) if form in RUNS else (64, 1)
+    if form == "linear run":
+        b = to_gpu(np.ascontiguousarray(y))
+    grid = (-(-x.size // (threads * each)), 1)
+    kernel(loop, out, a, b, block=(threads, 1, 1), grid=grid)
+    np.testing.assert_array_equal(out.get(), getattr(np, name)(x, y))
