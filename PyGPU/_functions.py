@@ -19,6 +19,7 @@ __all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum",
 GPUArray = core.GPUArray
 _empty_for, _map = core._empty_for, core._map
 _BOOL, _F8 = np.dtype(np.bool_), np.dtype(np.float64)
+_DTYPES = frozenset(map(np.dtype, "?bBhHiIlLqQefdFD"))
 _ORDER = frozenset(("less", "less_equal", "greater", "greater_equal"))
 COMPARISONS = _ORDER | {"equal", "not_equal"}
 _LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not"))
@@ -32,20 +33,20 @@ def kind_of(operand):
 
     Values count for integers alone: NumPy refuses those that do not fit.
     """
-    if isinstance(operand, (GPUArray, np.generic)):
+    if isinstance(operand, GPUArray):
         return operand.dtype
     if type(operand) in (int, bool):
         return type(operand), operand
     if type(operand) in (float, complex):
         return type(operand), 1
-    if isinstance(operand, np.ndarray):
-        if operand.ndim == 0:
-            return operand.dtype
+    if isinstance(operand, np.ndarray) and operand.ndim > 0:
         raise TypeError(
             "an operation between a GPUArray and a numpy.ndarray: send the ndarray to the device "
             "with to_gpu(), or fetch the GPUArray with .get()"
         )
-    if isinstance(operand, (int, float, complex)):
+    if isinstance(operand, (np.generic, np.ndarray)) and operand.dtype in _DTYPES:
+        return operand.dtype
+    if isinstance(operand, (int, float, complex)) and not isinstance(operand, np.generic):
         return np.asarray(operand).dtype
     raise TypeError(f"expected arrays and numbers, got {operand!r}")
 
@@ -186,7 +187,10 @@ def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, ca
 
 def require_array(name, value):
     if not isinstance(value, GPUArray):
-        raise TypeError(f"{name}: expected a GPUArray, got {type(value).__name__}; see to_gpu()")
+        raise TypeError(
+            f"{name}: expected a GPUArray, got {type(value).__name__}; send it to the device with "
+            "to_gpu(), or fetch GPUArrays with .get()"
+        )
     return value
 
 

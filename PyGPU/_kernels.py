@@ -179,15 +179,16 @@ def _linear(width, vectors, operands, results, values):
     place = (
         f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
     )
+    load = f"    #pragma unroll\n    for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}\n"
+    if not arrays:
+        load = ""
     return f"""
 template <class E, int N> struct alignas(sizeof(E) * N) P_pack {{ E item[N]; }};
 extern "C" __global__ void elementwise({parameters}) {{
   const P_index in_block = P_index(blockDim.x) * {width * vectors};
   const P_index first = P_index(blockIdx.x) * in_block;
   if (first + in_block <= n) {{
-{packs}    #pragma unroll
-    for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}
-    #pragma unroll
+{packs}{load}    #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{
       #pragma unroll
       for (int k = 0; k < {width}; ++k) {{ {packed} }}

@@ -58,7 +58,7 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
             elif len(inputs) == 1 and ufunc in UFUNCS:
                 return apply(UFUNCS[ufunc], first)
         elif isinstance(first, np.ndarray) and first.ndim == 0 and ufunc in _REFLECTED:
-            return _REFLECTED[ufunc](inputs[1], first)
+            return _REFLECTED[ufunc](inputs[1], first[()])
     given = kwargs.pop("out", ())
     if any(map(_is_foreign, (*inputs, *given))):
         return NotImplemented

@@ -9,7 +9,7 @@ import numpy as np
 
 from PyGPU import _functions, _joining, _ranges, _reductions
 from PyGPU._functions import apply, imag, real, require_array, run
-from PyGPU._joining import stack, transpose
+from PyGPU._joining import transpose
 from PyGPU._targets import core
 
 _BOOL = np.dtype(np.bool_)
@@ -190,10 +190,19 @@ def swapaxes(a, axis1, axis2):
     return a.transpose(order)
 
 
+def _arrays(arrays):
+    return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
+
+
 def concatenate(arrays, axis=0):
+    arrays = _arrays(arrays)
     if axis is None:
-        arrays, axis = [ravel(require_array("arrays", one)) for one in arrays], 0
+        arrays, axis = list(map(ravel, arrays)), 0
     return _joining.concatenate(arrays, axis)
+
+
+def stack(arrays, axis=0):
+    return _joining.stack(_arrays(arrays), axis)
 
 
 def array_equal(a1, a2, equal_nan=False):

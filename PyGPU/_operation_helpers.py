@@ -15,12 +15,16 @@ template <class T> struct P_is_float { static const bool value = false; };
 template <> struct P_is_float<float> { static const bool value = true; };
 template <> struct P_is_float<double> { static const bool value = true; };
 """,
+    # Of integers; compilers warn of `a < 0` where a has no sign.
+    "P_below_zero": """
+template <class T> __device__ bool P_below_zero(T a) { return a < T(1) && a != T(0); }
+""",
     "P_floor_divide": """
 template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<false>) {
   if (b == T(0)) return T(0);
   if (T(0) > T(-1) && b == T(-1)) return T(0u - (unsigned long long)a);
   const T q = T(a / b);
-  return T(q - T(a % b != T(0) && ((a < T(0)) != (b < T(0)))));
+  return T(q - T(a % b != T(0) && P_below_zero(a) != P_below_zero(b)));
 }
 template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<true>) {
   if (b == T(0)) return a / b;
@@ -40,7 +44,7 @@ template <class T> __device__ T P_remainder_as(T a, T b, P_tag<false>) {
   if (b == T(0)) return T(0);
   if (T(0) > T(-1) && b == T(-1)) return T(0);
   const T r = T(a % b);
-  return T(r != T(0) && ((r < T(0)) != (b < T(0))) ? r + b : r);
+  return T(r != T(0) && P_below_zero(r) != P_below_zero(b) ? r + b : r);
 }
 template <class T> __device__ T P_remainder_as(T a, T b, P_tag<true>) {
   T r = fmod(a, b);
@@ -61,7 +65,7 @@ __device__ inline double P_fmod(double a, double b) { return fmod(a, b); }
 """,
     "P_power": """
 template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by squaring
-  if (b < T(0)) return T(a == T(1) ? 1 : a == T(-1) ? (b % T(2) == T(0) ? 1 : -1) : 0);
+  if (P_below_zero(b)) return T(a == T(1) ? 1 : a == T(-1) ? (b % T(2) == T(0) ? 1 : -1) : 0);
   unsigned long long result = 1, base = (unsigned long long)a, left = (unsigned long long)b;
   for (; left; left >>= 1, base *= base) if (left & 1) result *= base;
   return T(result);
@@ -77,7 +81,7 @@ template <class T> __device__ T P_left_shift(T a, T b) {
     "P_right_shift": """
 template <class T> __device__ T P_right_shift(T a, T b) {
   if ((unsigned long long)b < 8 * sizeof(T)) return T(a >> b);
-  return T(a < T(0) ? -1 : 0);
+  return T(P_below_zero(a) ? -1 : 0);
 }
 """,
     "P_negative": """
@@ -100,7 +104,7 @@ __device__ inline double P_reciprocal(double a) { return 1.0 / a; }
     # Not-a-number is its own sign.
     "P_sign": """
 template <class T> __device__ T P_sign(T a) {
-  return a > T(0) ? T(1) : a < T(0) ? T(-1) : a == T(0) ? T(0) : a;
+  return a == T(0) ? T(0) : a > T(0) ? T(1) : a < T(1) ? T(-1) : a;
 }
 """,
     "P_isinf": """
@@ -143,8 +147,8 @@ template <class T> __device__ T P_logaddexp2(T a, T b) {
 """,
     "P_gcd": """
 template <class T> __device__ T P_gcd(T a, T b) {
-  unsigned long long x = a < T(0) ? 0ull - (unsigned long long)a : (unsigned long long)a;
-  unsigned long long y = b < T(0) ? 0ull - (unsigned long long)b : (unsigned long long)b;
+  unsigned long long x = P_below_zero(a) ? 0ull - (unsigned long long)a : (unsigned long long)a;
+  unsigned long long y = P_below_zero(b) ? 0ull - (unsigned long long)b : (unsigned long long)b;
   while (y != 0) { const unsigned long long r = x % y; x = y; y = r; }
   return T(x);
 }

@@ -242,3 +242,15 @@ def test_an_allocation_is_an_int_and_can_be_freed_early():
     gpudata.free()
     with pytest.raises(errors.LogicError, match="freed"):
         gpudata.free()
+
+
+def test_ten_thousand_small_arrays_leave_the_memory_as_it_was():
+    def round_trip():
+        arrays = [gpuarray.zeros(7, np.float32) + number for number in range(10000)]
+        assert arrays[-1].get()[0] == 9999
+        del arrays
+        assert not PyGPU.cudaDeviceSynchronize()
+        return PyGPU.cudaMemGetInfo()[0]
+
+    first = round_trip()  # the runtime's pool may grow once
+    assert [round_trip() for _ in range(3)] == [first] * 3

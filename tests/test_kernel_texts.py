@@ -1,4 +1,4 @@
-"""The texts behind operators and functions in every form, whatever the form that this target uses."""
+"""Kernel texts behind operators and functions, in the forms of every target."""
 
 import kernel_sources
 import numpy as np

@@ -246,7 +246,10 @@ def test_arrays_of_the_host_do_not_mix(call):
         (lambda a: np.add.reduce(a, initial=1), TypeError, "initial"),
         (lambda a: np.floor(a * 1j), TypeError, "floor is not defined for complex64"),
         (lambda a: np.less(a * 1j, a), TypeError, "complex numbers"),
-        (lambda a: np.add(a, np.longdouble(1)), ValueError, "unable to map dtype"),
+        (lambda a: np.add(a, np.longdouble(1)), TypeError, "expected arrays and numbers"),
+        (lambda a: np.longdouble(1) + a, TypeError, "expected arrays and numbers"),
+        (lambda a: np.add(a, np.datetime64(1, "s")), TypeError, "expected arrays and numbers"),
+        (lambda a: np.longdouble(1) < a, TypeError, "float128|longdouble|returned NotImplemented"),
     ],
 )
 def test_bad_input(call, error, text):

@@ -86,7 +86,7 @@ def test_structures_get_names():
 
 
 def test_names_are_taken_once():
-    one, other = np.dtype([("x", "i4"), ("y", "i4")]), np.dtype([("x", "f4")])
+    one, other = np.dtype([("x", "i4"), ("y", "i4")]), np.dtype([("weight", "f4")])
     tools.get_or_register_dtype("taken_name", one)
     with pytest.raises(RuntimeError, match="taken_name"):
         tools.get_or_register_dtype("taken_name", other)
