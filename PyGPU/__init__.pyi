@@ -17,15 +17,7 @@ from PyGPU import gpuarray as gpuarray
 from PyGPU._as_pycuda import install_as_pycuda as install_as_pycuda
 from PyGPU._targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._typed import *  # noqa: F403
-from PyGPU.gpuarray import GPUArray as GPUArray
-from PyGPU.gpuarray import asarray as asarray
-from PyGPU.gpuarray import empty as empty
-from PyGPU.gpuarray import empty_like as empty_like
-from PyGPU.gpuarray import from_dlpack as from_dlpack
-from PyGPU.gpuarray import to_gpu as to_gpu
-from PyGPU.gpuarray import to_gpu_async as to_gpu_async
-from PyGPU.gpuarray import zeros as zeros
-from PyGPU.gpuarray import zeros_like as zeros_like
+from PyGPU.gpuarray import *  # noqa: F403
 
 __version__: str
 VERSION_TEXT: str

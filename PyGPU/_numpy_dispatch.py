@@ -93,3 +93,7 @@ def array_function(self, func, types, args, kwargs):
     except KeyError:
         raise functions.not_implemented(f"{func.__module__}.{func.__name__}") from None
     return implementation(*args, **kwargs)
+
+
+#: Of the class GPUArray.
+METHODS = {"__array_ufunc__": array_ufunc, "__array_function__": array_function}

@@ -282,3 +282,6 @@ FUNCTIONS = {
     )
 }
 FUNCTIONS.update({np.amax: max, np.amin: min, np.around: round})
+
+#: Of the class GPUArray.
+METHODS = {"round": round}

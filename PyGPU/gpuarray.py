@@ -52,6 +52,8 @@ _MEMBERS = _by_name(
         "PyGPU._gather": "take put",
         "PyGPU._joining": "reverse",
         "PyGPU._splay": "_grid _block",
+        "PyGPU._numpy_dispatch": "__array_ufunc__ __array_function__",
+        "PyGPU._numpy_functions": "round",
     }
 )
 

@@ -1,30 +1,23 @@
 """Types of PyGPU.gpuarray: a stub for editors and type checkers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, ClassVar, Literal, Protocol, SupportsIndex
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, SupportsIndex
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import TypeAlias
 
 from PyGPU import ArrayFlags, _Address, _HasCudaArrayInterface, _Order, _Shape, _Stream
 
-__all__ = [
-    "GPUArray",
-    "asarray",
-    "empty",
-    "empty_like",
-    "from_dlpack",
-    "to_gpu",
-    "to_gpu_async",
-    "zeros",
-    "zeros_like",
-]
-
 _Allocator: TypeAlias = Callable[[int], _Address]
 _Array: TypeAlias = NDArray[Any] | GPUArray
-_Index: TypeAlias = SupportsIndex | slice | EllipsisType | None
+_Index: TypeAlias = (
+    SupportsIndex | slice | EllipsisType | GPUArray | NDArray[Any] | list[Any] | None
+)
+_Indices: TypeAlias = GPUArray | ArrayLike
+_Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
+_Mode: TypeAlias = Literal["raise", "clip", "wrap"]
 _Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
 _Number: TypeAlias = np.number[Any] | np.bool_ | complex
 _Operand: TypeAlias = GPUArray | _Number
@@ -35,9 +28,8 @@ class _HasDLPack(Protocol):
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 class GPUArray:
-    # Not declared: __array__, which only refuses np.asarray(array).
+    # Not declared: __array__, which only refuses np.asarray(array), and NumPy's dispatch.
     __array_priority__: ClassVar[int]
-    __array_ufunc__: ClassVar[None]
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __init__(
         self,
@@ -114,51 +106,108 @@ class GPUArray:
     def __copy__(self) -> GPUArray: ...
     def __deepcopy__(self, memo: object, /) -> GPUArray: ...
     def __add__(self, other: _Operand, /) -> GPUArray: ...
-    def __radd__(self, other: _Operand, /) -> GPUArray: ...
-    def __iadd__(self, other: _Operand, /) -> GPUArray: ...
-    def __sub__(self, other: _Operand, /) -> GPUArray: ...
-    def __rsub__(self, other: _Operand, /) -> GPUArray: ...
-    def __isub__(self, other: _Operand, /) -> GPUArray: ...
-    def __mul__(self, other: _Operand, /) -> GPUArray: ...
-    def __rmul__(self, other: _Operand, /) -> GPUArray: ...
-    def __imul__(self, other: _Operand, /) -> GPUArray: ...
-    def __truediv__(self, other: _Operand, /) -> GPUArray: ...
-    def __rtruediv__(self, other: _Operand, /) -> GPUArray: ...
-    def __itruediv__(self, other: _Operand, /) -> GPUArray: ...
-    def __floordiv__(self, other: _Operand, /) -> GPUArray: ...
-    def __rfloordiv__(self, other: _Operand, /) -> GPUArray: ...
-    def __ifloordiv__(self, other: _Operand, /) -> GPUArray: ...
-    def __mod__(self, other: _Operand, /) -> GPUArray: ...
-    def __rmod__(self, other: _Operand, /) -> GPUArray: ...
-    def __imod__(self, other: _Operand, /) -> GPUArray: ...
-    def __pow__(self, other: _Operand, /) -> GPUArray: ...
-    def __rpow__(self, other: _Operand, /) -> GPUArray: ...
-    def __ipow__(self, other: _Operand, /) -> GPUArray: ...
-    def __and__(self, other: _Operand, /) -> GPUArray: ...
-    def __rand__(self, other: _Operand, /) -> GPUArray: ...
-    def __iand__(self, other: _Operand, /) -> GPUArray: ...
-    def __or__(self, other: _Operand, /) -> GPUArray: ...
-    def __ror__(self, other: _Operand, /) -> GPUArray: ...
-    def __ior__(self, other: _Operand, /) -> GPUArray: ...
-    def __xor__(self, other: _Operand, /) -> GPUArray: ...
-    def __rxor__(self, other: _Operand, /) -> GPUArray: ...
-    def __ixor__(self, other: _Operand, /) -> GPUArray: ...
-    def __lshift__(self, other: _Operand, /) -> GPUArray: ...
-    def __rlshift__(self, other: _Operand, /) -> GPUArray: ...
-    def __ilshift__(self, other: _Operand, /) -> GPUArray: ...
-    def __rshift__(self, other: _Operand, /) -> GPUArray: ...
-    def __rrshift__(self, other: _Operand, /) -> GPUArray: ...
-    def __irshift__(self, other: _Operand, /) -> GPUArray: ...
-    def __lt__(self, other: _Operand, /) -> GPUArray: ...
-    def __le__(self, other: _Operand, /) -> GPUArray: ...
-    def __gt__(self, other: _Operand, /) -> GPUArray: ...
-    def __ge__(self, other: _Operand, /) -> GPUArray: ...
+    __radd__ = __iadd__ = __sub__ = __rsub__ = __isub__ = __add__
+    __mul__ = __rmul__ = __imul__ = __truediv__ = __rtruediv__ = __add__
+    __itruediv__ = __floordiv__ = __rfloordiv__ = __ifloordiv__ = __mod__ = __add__
+    __rmod__ = __imod__ = __pow__ = __rpow__ = __ipow__ = __add__
+    __and__ = __rand__ = __iand__ = __or__ = __ror__ = __add__
+    __ior__ = __xor__ = __rxor__ = __ixor__ = __lshift__ = __add__
+    __rlshift__ = __ilshift__ = __rshift__ = __rrshift__ = __irshift__ = __add__
+    __lt__ = __le__ = __gt__ = __ge__ = __add__
     def __eq__(self, other: object, /) -> GPUArray: ...  # type: ignore[override]
     def __ne__(self, other: object, /) -> GPUArray: ...  # type: ignore[override]
+    def __divmod__(self, other: _Operand, /) -> tuple[GPUArray, GPUArray]: ...
+    def __rdivmod__(self, other: _Operand, /) -> tuple[GPUArray, GPUArray]: ...
     def __neg__(self) -> GPUArray: ...
     def __pos__(self) -> GPUArray: ...
     def __abs__(self) -> GPUArray: ...
     def __invert__(self) -> GPUArray: ...
+    def sum(
+        self,
+        axis: _Axis = None,
+        dtype: DTypeLike | None = None,
+        out: GPUArray | None = None,
+        keepdims: bool = False,
+        *,
+        stream: _Stream = None,
+        allocator: _Allocator | None = None,
+    ) -> GPUArray: ...
+    prod = mean = sum
+    def min(
+        self,
+        axis: _Axis = None,
+        out: GPUArray | None = None,
+        keepdims: bool = False,
+        *,
+        stream: _Stream = None,
+        allocator: _Allocator | None = None,
+    ) -> GPUArray: ...
+    max = min
+    def any(
+        a,
+        stream: _Stream = None,
+        allocator: _Allocator | None = None,
+        axis: _Axis = None,
+        out: GPUArray | None = None,
+        keepdims: bool = False,
+    ) -> GPUArray: ...
+    all = any
+    def dot(
+        a,
+        b: GPUArray,
+        dtype: DTypeLike | None = None,
+        stream: _Stream = None,
+        allocator: _Allocator | None = None,
+        out: GPUArray | None = None,
+    ) -> GPUArray: ...
+    @property
+    def real(self) -> GPUArray: ...
+    @property
+    def imag(self) -> GPUArray: ...
+    def conj(self, out: GPUArray | None = None) -> GPUArray: ...
+    conjugate = conj
+    def mul_add(
+        self,
+        selffac: _Number,
+        other: GPUArray,
+        otherfac: _Number,
+        add_timer: Callable[[int, Callable[[], float]], object] | None = None,
+        stream: _Stream = None,
+        out: GPUArray | None = None,
+    ) -> GPUArray: ...
+    def clip(
+        self,
+        min: _Operand | None = None,
+        max: _Operand | None = None,
+        out: GPUArray | None = None,
+        stream: _Stream = None,
+    ) -> GPUArray: ...
+    def bind_to_texref(self, texref: object, allow_offset: bool = False) -> NoReturn: ...
+    def bind_to_texref_ext(
+        self,
+        texref: object,
+        channels: int = 1,
+        allow_double_hack: bool = False,
+        allow_complex_hack: bool = False,
+        allow_offset: bool = False,
+    ) -> NoReturn: ...
+    def take(
+        a,
+        indices: _Indices,
+        out: GPUArray | None = None,
+        stream: _Stream = None,
+        axis: SupportsIndex | None = None,
+        mode: _Mode = "raise",
+    ) -> GPUArray: ...
+    def put(
+        a,
+        indices: _Indices,
+        values: GPUArray | ArrayLike,
+        stream: _Stream = None,
+        mode: _Mode = "raise",
+    ) -> None: ...
+    def reverse(self, stream: _Stream = None) -> GPUArray: ...
+    def round(a, decimals: int = 0, out: GPUArray | None = None) -> GPUArray: ...
     def astype(self, dtype: DTypeLike, stream: _Stream = None) -> GPUArray: ...
     def fill(self, value: _Number, stream: _Stream = None) -> GPUArray: ...
 
@@ -191,3 +240,211 @@ def empty_like(
 def zeros_like(
     other_ary: GPUArray, dtype: DTypeLike | None = None, order: _OrderLike = "K"
 ) -> GPUArray: ...
+def sum(
+    a: GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+    axis: _Axis = None,
+    out: GPUArray | None = None,
+    keepdims: bool = False,
+) -> GPUArray: ...
+def prod(
+    a: GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+    axis: _Axis = None,
+    out: GPUArray | None = None,
+    keepdims: bool = False,
+) -> GPUArray: ...
+def mean(
+    a: GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+    axis: _Axis = None,
+    out: GPUArray | None = None,
+    keepdims: bool = False,
+) -> GPUArray: ...
+def min(
+    a: GPUArray,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+    axis: _Axis = None,
+    out: GPUArray | None = None,
+    keepdims: bool = False,
+) -> GPUArray: ...
+def max(
+    a: GPUArray,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+    axis: _Axis = None,
+    out: GPUArray | None = None,
+    keepdims: bool = False,
+) -> GPUArray: ...
+def any(
+    a: GPUArray,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+    axis: _Axis = None,
+    out: GPUArray | None = None,
+    keepdims: bool = False,
+) -> GPUArray: ...
+def all(
+    a: GPUArray,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+    axis: _Axis = None,
+    out: GPUArray | None = None,
+    keepdims: bool = False,
+) -> GPUArray: ...
+def dot(
+    a: GPUArray,
+    b: GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+    out: GPUArray | None = None,
+) -> GPUArray: ...
+def subset_sum(
+    subset: GPUArray,
+    a: GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+) -> GPUArray: ...
+def subset_dot(
+    subset: GPUArray,
+    a: GPUArray,
+    b: GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: _Stream = None,
+    allocator: _Allocator | None = None,
+) -> GPUArray: ...
+def subset_min(
+    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator | None = None
+) -> GPUArray: ...
+def subset_max(
+    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator | None = None
+) -> GPUArray: ...
+def if_positive(
+    criterion: _Operand,
+    then_: _Operand,
+    else_: _Operand,
+    out: GPUArray | None = None,
+    stream: _Stream = None,
+) -> GPUArray: ...
+def where(
+    criterion: _Operand,
+    then_: _Operand,
+    else_: _Operand,
+    out: GPUArray | None = None,
+    stream: _Stream = None,
+) -> GPUArray: ...
+def maximum(
+    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: _Stream = None
+) -> GPUArray: ...
+def minimum(
+    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: _Stream = None
+) -> GPUArray: ...
+def logical_and(
+    x1: _Operand,
+    x2: _Operand,
+    /,
+    out: GPUArray | None = None,
+    *,
+    allocator: _Allocator | None = None,
+) -> GPUArray: ...
+def logical_or(
+    x1: _Operand,
+    x2: _Operand,
+    /,
+    out: GPUArray | None = None,
+    *,
+    allocator: _Allocator | None = None,
+) -> GPUArray: ...
+def logical_not(
+    x: _Operand, /, out: GPUArray | None = None, *, allocator: _Allocator | None = None
+) -> GPUArray: ...
+def take(
+    a: GPUArray,
+    indices: _Indices,
+    out: GPUArray | None = None,
+    stream: _Stream = None,
+    axis: SupportsIndex | None = None,
+    mode: _Mode = "raise",
+) -> GPUArray: ...
+def put(
+    a: GPUArray,
+    indices: _Indices,
+    values: GPUArray | ArrayLike,
+    stream: _Stream = None,
+    mode: _Mode = "raise",
+) -> None: ...
+def multi_take(
+    arrays: Sequence[GPUArray],
+    indices: _Indices,
+    out: Sequence[GPUArray] | None = None,
+    stream: _Stream = None,
+) -> list[GPUArray]: ...
+def multi_put(
+    arrays: Sequence[GPUArray],
+    dest_indices: _Indices,
+    dest_shape: _Shape | None = None,
+    out: Sequence[GPUArray] | None = None,
+    stream: _Stream = None,
+) -> list[GPUArray]: ...
+def multi_take_put(
+    arrays: Sequence[GPUArray],
+    dest_indices: _Indices,
+    src_indices: _Indices,
+    dest_shape: _Shape | None = None,
+    out: Sequence[GPUArray] | None = None,
+    stream: _Stream = None,
+    src_offsets: Sequence[SupportsIndex] | None = None,
+) -> list[GPUArray]: ...
+def concatenate(
+    arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator | None = None
+) -> GPUArray: ...
+def stack(
+    arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator | None = None
+) -> GPUArray: ...
+def transpose(a: GPUArray, axes: _Shape | None = None) -> GPUArray: ...
+def reshape(a: GPUArray, *shape: _Shape, order: _Order = "C") -> GPUArray: ...
+def arange(
+    *args: Any,
+    start: float | None = None,
+    stop: float | None = None,
+    step: float | None = None,
+    dtype: DTypeLike | None = None,
+    allocator: _Allocator | None = None,
+    stream: _Stream = None,
+) -> GPUArray: ...
+def linspace(
+    start: float,
+    stop: float,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = ...,
+    allocator: _Allocator | None = None,
+) -> GPUArray: ...
+def ones(
+    shape: _Shape, dtype: DTypeLike = ..., allocator: _Allocator | None = None, order: _Order = "C"
+) -> GPUArray: ...
+def ones_like(
+    other_ary: GPUArray, dtype: DTypeLike | None = None, order: _OrderLike = "K"
+) -> GPUArray: ...
+def full(
+    shape: _Shape,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    allocator: _Allocator | None = None,
+    order: _Order = "C",
+) -> GPUArray: ...
+def full_like(
+    other_ary: GPUArray, fill_value: Any, dtype: DTypeLike | None = None, order: _OrderLike = "K"
+) -> GPUArray: ...
+def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]: ...
+
+vec: type[Any]

@@ -1,5 +1,5 @@
-// The raw limit of elementwise work: out = a + b in the simplest kernel that reaches it, with 128-bit
-// loads and stores. n is a multiple of 8192.
+// The raw limit of elementwise work: out = a + b in the simplest kernel that reaches it, with
+// 128-bit loads and stores. n is a multiple of 8192.
 #include <PyGPU/gpu.h>
 
 namespace {

@@ -281,7 +281,6 @@ void bind_attributes(py::class_<GPUArray>& c) {
       c, "T", [](const py::object& self) { return transpose(self, py::none()); },
       "The view with all axes reversed.");
   c.attr("__array_priority__") = 100;
-  c.attr("__array_ufunc__") = py::none();  // NumPy's operators leave the work to this class
 }
 
 void bind_views(py::class_<GPUArray>& c) {

@@ -105,11 +105,6 @@ def test_numpy_takes_no_array_unasked(way):
         CONVERSIONS[way](gpuarray.zeros(3))
 
 
-def test_numpys_operators_defer():
-    assert GPUArray.__array_ufunc__ is None
-    assert GPUArray.__array_priority__ == 100
-
-
 @given(arrays(), st.data())
 def test_cuda_array_interface(x, data):
     index = data.draw(indices(x.shape))

@@ -5,7 +5,6 @@ import operator
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from numpy_hooks import hooks  # noqa: F401
 from strategies import arrays, assert_same
 
 from PyGPU._functions import UFUNCS
@@ -14,7 +13,6 @@ from PyGPU.gpuarray import GPUArray, empty, to_gpu
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
-    pytest.mark.usefixtures("hooks"),
 ]
 
 CODES = list("?bBhHiIqQefdFD")
@@ -247,7 +245,7 @@ def test_arrays_of_the_host_do_not_mix(call):
         (lambda a: np.floor(a * 1j), TypeError, "floor is not defined for complex64"),
         (lambda a: np.less(a * 1j, a), TypeError, "complex numbers"),
         (lambda a: np.add(a, np.longdouble(1)), TypeError, "expected arrays and numbers"),
-        (lambda a: np.longdouble(1) + a, TypeError, "expected arrays and numbers"),
+        (lambda a: np.longdouble(1) + a, TypeError, "arrays and numbers|unsupported operand"),
         (lambda a: np.add(a, np.datetime64(1, "s")), TypeError, "expected arrays and numbers"),
         (lambda a: np.longdouble(1) < a, TypeError, "float128|longdouble|returned NotImplemented"),
     ],

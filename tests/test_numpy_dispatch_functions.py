@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from numpy_hooks import hooks  # noqa: F401
 from strategies import arrays, assert_same, shapes
 
 from PyGPU.gpuarray import GPUArray, to_gpu
-
-pytestmark = pytest.mark.usefixtures("hooks")
 
 X = np.arange(12, dtype="f4").reshape(3, 4) - 5
 
