@@ -12,7 +12,7 @@ import numpy as np
 
 from PyGPU._arguments import integer
 from PyGPU._beside import beside_first
-from PyGPU._moves import Index, Side, checked, move, overlap
+from PyGPU._moves import Index, Side, checked, move, overlap, packed
 from PyGPU._streams import using
 from PyGPU._targets import core
 
@@ -44,16 +44,16 @@ def _fitting(out, shape, arrays):
             raise ValueError(f"out: expected shape {shape}, got {target.shape}")
 
 
-def _apart(arrays, targets):
+def _apart(arrays, targets, stream):
     """Arrays that nothing which is written to `targets` changes."""
     return [
-        array.copy() if any(overlap(array, target) for target in targets) else array
+        packed(array, stream) if any(overlap(array, target) for target in targets) else array
         for array in arrays
     ]
 
 
-def _kept(indices, targets):
-    return indices if isinstance(indices, np.ndarray) else _apart([indices], targets)[0]
+def _kept(indices, targets, stream):
+    return indices if isinstance(indices, np.ndarray) else _apart([indices], targets, stream)[0]
 
 
 def _flat(array, indices, **more):
@@ -104,7 +104,7 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
         out = core.GPUArray(shape, a.dtype, a.allocator)
     else:
         _fitting([out], shape, [a])
-        a, indices = _apart([a], [out])[0], _kept(indices, [out])
+        a, indices = _apart([a], [out], stream)[0], _kept(indices, [out], stream)
     lengths, steps = a.shape[before:after], a.strides[before:after]
     indices = checked(indices, [(math.prod(lengths), 0)], own, mode, stream)
     nothing = (0,) * indices.ndim
@@ -143,8 +143,8 @@ def put(a, indices, values, stream=None, mode="raise"):
         raise TypeError(f"values: expected dtype {a.dtype}, got {values.dtype}")
     if indices.size == 0 or values.size == 0:
         return
-    indices = checked(_kept(indices, [a]), [(a.size, 0)], 0, mode, stream)
-    values = _apart([values], [a])[0]
+    indices = checked(_kept(indices, [a], stream), [(a.size, 0)], 0, mode, stream)
+    values = _apart([values], [a], stream)[0]
     if values.shape != indices.shape:
         places = np.arange(indices.size).reshape(indices.shape) % values.size
         values = take(values, places, stream=stream)
@@ -269,8 +269,8 @@ def _multi_move(arrays, dest, src, dest_shape=None, out=None, stream=None, offse
     if out is not None:
         out = list(_as_many("out", out, arrays))
         _fitting(out, src.shape if dest is None else None, arrays)
-        arrays = _apart(arrays, out)
-        dest, src = (each if each is None else _kept(each, out) for each in (dest, src))
+        arrays = _apart(arrays, out, stream)
+        dest, src = (each if each is None else _kept(each, out, stream) for each in (dest, src))
     elif dest_shape is None:
         raise ValueError("dest_shape: expected the shape of the results, or arrays as out")
     else:

@@ -183,7 +183,8 @@ def _linear(width, vectors, operands, results, values):
     if not arrays:
         load = ""
     return f"""
-template <class E, int N> struct alignas(sizeof(E) * N) P_pack {{ E item[N]; }};
+template <class E, int N>
+struct alignas(N > 1 ? sizeof(E) * N : alignof(E)) P_pack {{ E item[N]; }};
 extern "C" __global__ void elementwise({parameters}) {{
   const P_index in_block = P_index(blockDim.x) * {width * vectors};
   const P_index first = P_index(blockIdx.x) * in_block;

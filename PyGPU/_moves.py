@@ -144,13 +144,13 @@ def _mover(form):
     ]
     promise = f"{8 * structures[0]}sPP" + "P" * form.masked
     promise += "".join(f"{8 * size}sP" for size in structures[1:])
-    module = compiler.SourceModule(source(form), no_extern_c=True)
+    module = compiler.SourceModule(source(form), options=[], no_extern_c=True)
     return module.get_function("move").prepare(promise)
 
 
 @context_dependent_memoize
 def _checker(c_type):
-    module = compiler.SourceModule(check_source(c_type), no_extern_c=True)
+    module = compiler.SourceModule(check_source(c_type), options=[], no_extern_c=True)
     return module.get_function("check").prepare("PqqqP")
 
 
@@ -305,9 +305,16 @@ def _wrong_on_host(indices, count, offset, stream):
     return high if high >= count else low if low < -count else None
 
 
+def packed(array, stream):
+    """A copy in C order, in the order of the stream."""
+    copied = core.empty_like(array, order="C")
+    copied.set_async(array, stream=stream)
+    return copied
+
+
 def _wrong_on_device(indices, count, offset, stream):
     if not indices.flags.forc:
-        indices = indices.copy()
+        indices = packed(indices, stream)
     wrong = core.zeros(1, np.int64)
     grid = (min(-(-indices.size // _THREADS), 1024), 1)
     check = _checker(_INDEX_TYPES[indices.dtype])

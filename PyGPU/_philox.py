@@ -120,7 +120,7 @@ def text(distribution, code):
 
 @context_dependent_memoize
 def _kernel(distribution, code):
-    module = compiler.SourceModule(text(distribution, code), no_extern_c=True)
+    module = compiler.SourceModule(text(distribution, code), options=[], no_extern_c=True)
     extra = "d" if distribution == "poisson" else ""
     if distribution in _EXTRA:
         extra = _EXTRA[distribution][code][1]

@@ -246,6 +246,7 @@ class States(Generator):
         seeds = vector("seed_getter(n)", seed_getter(count), np.int32, (count,))
         self._state = None
         self._call("initialize", None, seeds, offset)
+        core.cudaStreamSynchronize(None)  # streams apart from the null stream may use the states
 
     @property
     def state(self):

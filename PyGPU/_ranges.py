@@ -35,7 +35,7 @@ extern "C" __global__ void fill({stored} *out, long long n, {number} start, {num
 
 @context_dependent_memoize
 def _filler(kind, itemsize):
-    module = compiler.SourceModule(range_source(kind, itemsize), no_extern_c=True)
+    module = compiler.SourceModule(range_source(kind, itemsize), options=[], no_extern_c=True)
     return module.get_function("fill").prepare("Pqdd" if kind == "f" else "PqQQ")
 
 

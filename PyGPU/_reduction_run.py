@@ -12,6 +12,7 @@ from PyGPU import compiler, errors
 from PyGPU._beside import beside_first
 from PyGPU._ctypes import dtype_to_ctype
 from PyGPU._reduction_text import Form, accumulator, source
+from PyGPU._streams import using
 from PyGPU._targets import core
 from PyGPU.tools import context_dependent_memoize
 
@@ -22,7 +23,7 @@ class _Kernels:
     """The kernels of a form on the current device."""
 
     def __init__(self, form):
-        module = compiler.SourceModule(source(form), no_extern_c=True)
+        module = compiler.SourceModule(source(form), options=[], no_extern_c=True)
         loop = f"{8 * (4 + 2 * form.kept + 2 * form.reduced)}sP"
         linear = "P" * len(form.inputs + form.tables) + "qqq"
         first = module.get_function("first").prepare((loop if form.kept else linear) + "PPq")
@@ -78,9 +79,10 @@ class _Linear:
             return
         parts = core.GPUArray((blocks,), kernels.accumulator, allocator)
         place = parts.ptr
-        kernels.first((blocks, 1), block, stream, *addresses, n, head, chunk, place, 0, n)
-        grid, block = plan.last(kernels.figures, blocks, 1)
-        kernels.last(grid, block, stream, place, blocks, 1, out.ptr, n)
+        with using(stream, parts):
+            kernels.first((blocks, 1), block, stream, *addresses, n, head, chunk, place, 0, n)
+            grid, block = plan.last(kernels.figures, blocks, 1)
+            kernels.last(grid, block, stream, place, blocks, 1, out.ptr, n)
 
 
 @context_dependent_memoize
@@ -118,9 +120,10 @@ def _strided(form, problem, out, stream, allocator):
     if rows == 1:
         return kernels.first(*arguments, 0, out.ptr, count)
     parts = core.GPUArray((rows * results,), kernels.accumulator, allocator)
-    kernels.first(*arguments, parts.ptr, 0, count)
-    grid, block = plan.last(kernels.figures, rows, results)
-    kernels.last(grid, block, stream, parts.ptr, rows, results, out.ptr, count)
+    with using(stream, parts):
+        kernels.first(*arguments, parts.ptr, 0, count)
+        grid, block = plan.last(kernels.figures, rows, results)
+        kernels.last(grid, block, stream, parts.ptr, rows, results, out.ptr, count)
 
 
 def _require_array(name, value):
@@ -172,6 +175,14 @@ def _fill_out(out, result, stream):
     return out
 
 
+def _aligned(array, stream):
+    """The array, or a packed copy of one whose elements are not at multiples of their size."""
+    part = array.itemsize // 2 if array.dtype.kind == "c" else array.itemsize
+    if array.ptr % part == 0 and not any(stride % part for stride in array.strides):
+        return array
+    return _fill_out(core.empty_like(array), array, stream)
+
+
 def _fold_all(linear, operands, tables, stream, allocator, out=None, shape=()):
     """Fold all elements of operands that are packed alike, or what they choose from `tables`."""
     if allocator is None:
@@ -208,6 +219,7 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
         `out`, or a new one, packed in the order of the kept axes' strides.
     """
     _require_array("a", a)
+    a = _aligned(a, stream)
     dtype = None if dtype is None else np.dtype(dtype)
     if axis is None and out is None and not keepdims and a.flags.forc and a.size:  # most calls
         linear = _of_all(operation, a.dtype, dtype)
@@ -259,6 +271,7 @@ def dot(a, b, dtype, stream, allocator, out):
     """The sum of products of elements, without conjugation."""
     _require_array("a", a)
     _require_array("b", b)
+    a, b = _aligned(a, stream), _aligned(b, stream)
     if a.size != b.size:
         raise errors.ShapeError(f"dot: sizes differ: shapes {a.shape} and {b.shape}")
     if dtype is None and out is None:
@@ -292,7 +305,7 @@ def subset(chosen, operation, tables, dtype, stream, allocator):
     linear = _linear(operation, (chosen.dtype,), tuple([t.dtype for t in tables]), compute)
 
     def work():
-        packed = [_packed(table, stream) for table in (chosen, *tables)]
+        packed = [_packed(_aligned(table, stream), stream) for table in (chosen, *tables)]
         return _fold_all(linear, packed[:1], packed[1:], stream, allocator)
 
     return plan.run(stream, work)

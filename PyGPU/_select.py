@@ -129,7 +129,7 @@ class _Kernels:
         self._threads = 256 if by_warps else 16
         self._stretches = self._threads // warp if by_warps else self._threads  # of a block
         text = text_for_warps(warp, self._threads) if by_warps else _FLAGS + _BY_THREADS
-        module = compiler.SourceModule(text, no_extern_c=True)
+        module = compiler.SourceModule(text, options=[], no_extern_c=True)
         self._count = module.get_function("count_true").prepare("qPP")
         self._write = module.get_function("write_true").prepare("qPPP")
         self._scan = scan.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")

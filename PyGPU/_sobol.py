@@ -120,7 +120,7 @@ def text(bits):
 @context_dependent_memoize
 def _compiled(bits):
     """The module, and its kernels by name, prepared."""
-    module = compiler.SourceModule(text(bits), no_extern_c=True)
+    module = compiler.SourceModule(text(bits), options=[], no_extern_c=True)
     word = "I" if bits == 32 else "Q"
     functions = {
         name: module.get_function(name).prepare("PPPiiPq" + _arguments(parameters))

@@ -8,6 +8,7 @@ from PyGPU._beside import beside_first
 from PyGPU._ctypes import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
 from PyGPU._reduction_text import limit, user_source
 from PyGPU._signature import split_top
+from PyGPU._streams import using
 from PyGPU._targets import core
 from PyGPU.tools import context_dependent_memoize
 
@@ -161,7 +162,7 @@ class ReductionKernel:
             allocator = vectors[0].allocator
         values = [v.ptr if is_vector else v for v, is_vector in zip(args, self._vectors)]
         wrap = kernel_wrapper or (lambda launch: launch)
-        return plan.run(stream, self._run, values, vectors[0].size, stream, out, allocator, wrap)
+        return _run(vectors[0], self, values, stream, out, allocator, wrap)
 
     def _run(self, values, n, stream, out, allocator, wrap):
         first, last, launches = self._launcher()
@@ -173,9 +174,11 @@ class ReductionKernel:
             wrap(first.prepared_async_call)((1, 1), block, stream, out.ptr, *values, chunk, n)
             return out
         parts = core.GPUArray((blocks,), self.dtype_out, allocator)
-        wrap(first.prepared_async_call)((blocks, 1), block, stream, parts.ptr, *values, chunk, n)
         arguments = (out.ptr, parts.ptr, *values, blocks, blocks)
-        wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
+        with using(stream, parts):
+            launch = wrap(first.prepared_async_call)
+            launch((blocks, 1), block, stream, parts.ptr, *values, chunk, n)
+            wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
         return out
 
     def _check(self, vectors):
@@ -203,7 +206,7 @@ class ReductionKernel:
 
 @beside_first
 def _run(vector, kernel, values, stream, *rest):
-    return plan.run(stream, kernel._queue, values, vector.size, stream, *rest)
+    return plan.run(stream, kernel._run, values, vector.size, stream, *rest)
 
 
 def _parsed(arguments):

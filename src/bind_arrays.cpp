@@ -43,7 +43,7 @@ py::tuple told_format(const cudaChannelFormatDesc& format) {
 SharedArray make_texture_array(const py::tuple& format, std::size_t width, std::size_t height,
                                std::size_t depth, unsigned flags) {
   const ArrayShape shape{format_of(format), {width, height, depth}, flags};
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   return std::make_shared<TextureArray>(shape);
 }
 

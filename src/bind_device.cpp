@@ -97,7 +97,7 @@ void bind_device(py::module_& m) {
   def(
       m, "cudaDeviceReset",
       [] {
-        py::gil_scoped_release release;
+        const NoGil without = let_gil_go();
         return reset_device();
       },
       "Destroy the device's context with all memory, streams and events in this process.");

@@ -68,7 +68,7 @@ DeviceArray make_device_array(const DType& dtype, py::object source, py::object 
 }
 
 Status without_gil(DeviceArray& array, Status (DeviceArray::*step)()) {
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   return (array.*step)();
 }
 

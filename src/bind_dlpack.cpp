@@ -181,7 +181,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
     // Memory that the host reaches may be for a consumer that knows no streams.
     const bool on_host = device.type != DeviceType::cuda && device.type != DeviceType::rocm;
     if (on_host && stream.is_none()) {
-      py::gil_scoped_release release;
+      const NoGil without = let_gil_go();
       check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
     }
   }

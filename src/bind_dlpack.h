@@ -26,7 +26,7 @@ void wait_without_gil(int device, Wait wait) {
     if (on_device(device, wait)) (void)cudaGetLastError();
   };
   if (!PyGILState_Check()) return work();
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   work();
 }
 

@@ -109,7 +109,7 @@ void launch(const Function& f, const LaunchShape& shape, void** arguments, const
 void synchronize() {
   cudaError_t error = cudaSuccess;
   {
-    py::gil_scoped_release release;
+    const NoGil without = let_gil_go();
     error = synchronize_device();
   }
   check("cudaDeviceSynchronize", error);
@@ -132,7 +132,9 @@ struct Options {
     } else if (name == names.shared) {
       shape.shared_bytes = shared_bytes_of(value);
     } else if (name == names.time_kernel) {
-      time_kernel = PyObject_IsTrue(value) == 1;
+      const int truth = PyObject_IsTrue(value);
+      if (truth < 0) throw py::error_already_set();
+      time_kernel = truth == 1;
     } else if (name == names.texrefs) {
       const Py_ssize_t count = PyObject_Size(value);
       if (count < 0) throw py::error_already_set();

@@ -184,7 +184,9 @@ py::object iterate(const py::object& self) {
 
 // The array in a Python object, or null while it is being made.
 GPUArray* made_array(PyObject* self) {
-  return is_made(self) ? py::handle(self).cast<GPUArray*>() : nullptr;
+  if (!is_made(self)) return nullptr;
+  auto* const instance = reinterpret_cast<py::detail::instance*>(self);
+  return static_cast<GPUArray*>(instance->get_value_and_holder().value_ptr());
 }
 
 // Arrays may be part of reference cycles (base, gpudata and allocator are any objects).
@@ -227,7 +229,7 @@ void bind_helpers(py::module_& m) {
         if (!self.storage->alive())
           throw DeviceError("DeviceAllocation.free",
                             {cudaErrorInvalidValue, "the memory was freed before"});
-        py::gil_scoped_release release;
+        const NoGil without = let_gil_go();
         check("cudaFree", self.storage->free());
       },
       "Free the memory now. The arrays that use it must not be used again.");

@@ -15,7 +15,7 @@ std::shared_ptr<Module> load(const py::bytes& image, const py::list& options) {
     jit.push_back({pair.first, pair.second});
   }
   const std::string bytes = image;
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   return std::make_shared<Module>(bytes, jit);
 }
 

@@ -6,7 +6,7 @@ namespace PyGPU::python {
 namespace {
 
 template <class Work>
-PyObject* answer(Work work) noexcept {
+PyObject* answer(Work work) {
   return guarded([&] { return work().release().ptr(); }, static_cast<PyObject*>(nullptr));
 }
 

@@ -64,7 +64,7 @@ void bind_stream(py::module_& m) {
       "A stream on the current device: cudaStream_t(flags=0, priority=0). Destroyed with the "
       "object.");
   s.def(py::init([](unsigned flags, int priority) {
-          py::gil_scoped_release release;
+          const NoGil without = let_gil_go();
           const auto stream = std::make_shared<Stream>(flags, priority);
           if (flags & cudaStreamNonBlocking) remember_apart(stream);
           return stream;
@@ -92,7 +92,7 @@ void bind_stream(py::module_& m) {
   e.def(py::init([](const py::object& flags) {
           if (py::isinstance<py::bytes>(flags)) {
             const auto shared = ipc_event_handle(flags.cast<std::string>());
-            py::gil_scoped_release release;
+            const NoGil without = let_gil_go();
             return std::make_shared<Event>(shared);
           }
           const long long number = PyLong_Check(flags.ptr()) ? PyLong_AsLongLong(flags.ptr()) : -1;
@@ -101,7 +101,7 @@ void bind_stream(py::module_& m) {
             throw py::type_error("flags: expected an unsigned int or a handle's bytes, got " +
                                  py::repr(flags).cast<std::string>());
           }
-          py::gil_scoped_release release;
+          const NoGil without = let_gil_go();
           return std::make_shared<Event>(unsigned(number));
         }),
         py::arg("flags") = 0);

@@ -1,9 +1,11 @@
 // The only door to pybind11 and Python: what every bind_*.cpp shares.
 #pragma once
 
+#include <cxxabi.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <structmember.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -39,7 +41,7 @@ void translate_exception(std::exception_ptr failure) noexcept;
 
 // Python's exception for whatever leaves `body`, and an answer that says so.
 template <class Body, class Answer = decltype(std::declval<Body>()())>
-Answer guarded(Body body, Answer on_error = {}) noexcept {
+Answer guarded(Body body, Answer on_error = {}) {
   try {
     return body();
   } catch (py::error_already_set& error) {
@@ -50,6 +52,32 @@ Answer guarded(Body body, Answer on_error = {}) noexcept {
   return on_error;
 }
 
+// Take the GIL again. A thread that comes when the interpreter is on its way out is ended there by
+// older Pythons, in the midst of our frames: it sleeps until the process is gone, as with newer
+// ones.
+inline void regain_gil(PyThreadState* state) {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
+
+struct NoGilTraits {
+  struct Handle {
+    PyThreadState* state = nullptr;
+    bool operator==(const Handle& other) const { return state == other.state; }
+  };
+  static constexpr const char* name = "the GIL";
+  static cudaError_t release(Handle handle) {
+    regain_gil(handle.state);
+    return cudaSuccess;
+  }
+};
+// While it lives, other Python threads run.
+using NoGil = UniqueHandle<NoGilTraits>;
+inline NoGil let_gil_go() { return NoGil({PyEval_SaveThread()}); }
+
 // Queue a launch. Letting the GIL go costs a sixteenth of one, so it is done where the launch may
 // have to wait: for room in the queue, or for the host machine, which runs the kernel at once.
 // `launch` must not throw.
@@ -59,7 +87,7 @@ auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
   const bool may_wait = launch_runs_kernel || count_launch(device, on_null_stream) > surely_queued;
   PyThreadState* const state = may_wait ? PyEval_SaveThread() : nullptr;
   auto outcome = launch();
-  if (state) PyEval_RestoreThread(state);
+  if (state) regain_gil(state);
   return outcome;
 }
 
@@ -68,6 +96,8 @@ const DType& dtype_named(const std::string& name);
 // Was the C++ value of a bound object constructed? (Not yet, if __init__ failed or was not called.)
 inline bool is_made(py::handle object) {
   auto* const instance = reinterpret_cast<py::detail::instance*>(object.ptr());
+  // The garbage collector may come while pybind11 makes room for what an instance holds.
+  if (!instance->simple_layout && !instance->nonsimple.status) return false;
   return instance->get_value_and_holder().holder_constructed();
 }
 
@@ -107,6 +137,8 @@ template <class T>
 py::object instance_of(PyTypeObject* type, T&& value) {
   auto made = py::reinterpret_steal<py::object>(type->tp_new(type, no_arguments(), nullptr));
   if (!made) throw py::error_already_set();
+  if (!PyObject_TypeCheck(made.ptr(), type))
+    throw py::type_error(std::string(type->tp_name) + ".__new__ gave an object of another class");
   hold(made.ptr(), std::forward<T>(value));
   return made;
 }
@@ -166,7 +198,7 @@ void typed_init(PyClass& c, Class (*make)(const DType& dtype, Arguments...),
 template <class Call>
 Status call(Call make) {
   if (!enter_runtime()) return forked_status();
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   return make();
 }
 

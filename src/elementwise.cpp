@@ -110,7 +110,7 @@ Deal deal_for(const Loop& loop, void* const* addresses, const std::size_t* items
   const std::size_t width = std::max<std::size_t>(1, std::min<std::size_t>(8, loop_bytes / widest));
   for (int i = 0; i < loop.arrays; ++i)
     if (reinterpret_cast<std::uintptr_t>(addresses[i]) % (width * itemsizes[i]) != 0)
-      return {1, loop_vectors};
+      return {1, 2 * loop_vectors};
   return {int(width), loop_vectors};
 }
 

@@ -91,9 +91,16 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
   return array;
 }
 
+GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& layout,
+                 Index offset) {
+  constexpr int most_bases = 1000;
+  const bool deep = array.depth >= most_bases;
+  return {array.core.view(layout, offset), array.dtype, array.allocator,
+          deep ? array.base : self,        {},          deep ? array.depth : array.depth + 1};
+}
+
 GPUArray view_of(const py::object& self, const Layout& layout, Index offset) {
-  const auto& array = self.cast<const GPUArray&>();
-  return {array.core.view(layout, offset), array.dtype, array.allocator, self, {}};
+  return view_at(self, self.cast<const GPUArray&>(), layout, offset);
 }
 
 }  // namespace PyGPU::python

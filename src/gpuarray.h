@@ -11,6 +11,7 @@ struct GPUArray {
   py::object allocator;  // callable(nbytes), or None for the pool
   py::object base;       // what a view or borrowed memory keeps alive, or None
   py::object gpudata;    // as given or as allocated; null: made when asked for
+  int depth = 0;         // of views: how many bases lie below
 
   const Layout& layout() const { return core.layout(); }
 };
@@ -38,6 +39,9 @@ Axes shape_with_subarray(Axes shape, py::object& dtype);
 std::size_t itemsize_of(const py::object& dtype);
 
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
+// A view of `array`, which `self` holds and which stays alive with it. Where bases lie too deep
+// (each goes inside its view's end), its own base does for it.
+GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& layout, Index offset);
 // A view of `self`, which stays alive with it.
 GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0);
 
@@ -62,3 +66,6 @@ void bind_dlpack(py::module_& m, py::class_<GPUArray>& c);
 template <>
 struct pybind11::detail::type_caster<PyGPU::python::GPUArray>
     : PyGPU::python::made_caster<PyGPU::python::GPUArray> {};
+template <>
+struct pybind11::detail::type_caster<PyGPU::python::DeviceAllocation>
+    : PyGPU::python::made_caster<PyGPU::python::DeviceAllocation> {};

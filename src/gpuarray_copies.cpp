@@ -21,7 +21,7 @@ py::object numpy() {
 // Wait for what was put on a stream; a null `stream` means that the work was done in the call.
 void finish(const StreamRef* stream) {
   if (!stream) return;
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
 }
 
@@ -45,7 +45,7 @@ Image new_image(const GPUArray& gpu, bool pagelocked) {
   if (pagelocked) {
     auto memory = std::make_unique<Memory>();
     {
-      py::gil_scoped_release release;
+      const NoGil without = let_gil_go();
       check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
     }
     void* const start = memory->get().address;
@@ -104,7 +104,7 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
 }
 
 void download(const GPUArray& gpu, void* start, const StreamRef* stream) {
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   stream ? gpu.core.download_async(start, *stream) : gpu.core.download(start);
 }
 
@@ -121,16 +121,17 @@ void upload(const GPUArray& gpu, const void* start, const StreamRef* stream) {
     const GPUArray image = new_array_beside(gpu, gpu.layout().image().layout, py::none());
     upload(image, start, stream);
     set_from_device(gpu, image, stream);
+    if (stream || !gpu.core.address()) return;
+    const DeviceGuard here = use_device(gpu.core.device());
     const StreamRef null_stream;
-    return finish(stream ? nullptr : &null_stream);
+    return finish(&null_stream);
   }
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   stream ? gpu.core.upload_async(start, *stream) : gpu.core.upload(start);
 }
 
-// Few pitched copies of long rows are quicker than a kernel, many are slower than a way round
-// through the host.
-constexpr std::size_t few_calls = 4, most_calls = 256, long_row = 256;
+// Few pitched copies of long rows are quicker than a kernel.
+constexpr std::size_t few_calls = 4, long_row = 256;
 
 }  // namespace
 
@@ -181,13 +182,7 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   if (!by_rows && kernel_reaches && array.core.address() &&
       with_compiler([&] { copy_by_kernel(array, source, stream ? *stream : StreamRef{}); }))
     return;
-  if (plan.calls() > most_calls) {
-    const py::object host = get_to_host(source, py::none(), false, stream);
-    finish(stream);
-    set_from_host(array, host, stream);
-    return finish(stream);
-  }
-  py::gil_scoped_release release;
+  const NoGil without = let_gil_go();
   array.core.copy_from(source.core, stream ? *stream : StreamRef{});
 }
 

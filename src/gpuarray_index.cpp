@@ -74,11 +74,7 @@ bool index_items(std::vector<IndexItem>& items, PyObject* key) {
 
 GPUArray view_at(PyObject* self, const GPUArray& array, const std::vector<IndexItem>& items) {
   const View view = array.layout().index(items);
-  return {array.core.view(view.layout, view.offset),
-          array.dtype,
-          array.allocator,
-          py::reinterpret_borrow<py::object>(self),
-          {}};
+  return view_at(py::reinterpret_borrow<py::object>(self), array, view.layout, view.offset);
 }
 
 std::string dtypes_text(const py::object& value, const GPUArray& target) {
@@ -152,6 +148,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 PyObject* item(PyObject* self, Py_ssize_t number) {
   return guarded(
       [&] {
+        if (number < 0) throw py::index_error("index out of range");  // the length is added before
         const std::vector<IndexItem> items{{IndexItem::Kind::integer, number}};
         return wrap(view_at(self, *gpuarray_in(self), items)).release().ptr();
       },

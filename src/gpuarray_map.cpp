@@ -119,6 +119,24 @@ std::vector<std::string>& operation_names() {
   return names;
 }
 
+// Do all elements lie at multiples of what the dtype needs? A GPU cannot read others.
+bool is_aligned(const Array& array, const DType& dtype) {
+  const std::size_t part = dtype.kind == 'c' ? dtype.itemsize / 2 : dtype.itemsize;
+  auto bits = reinterpret_cast<std::uintptr_t>(array.address());
+  for (int axis = 0; axis < array.layout().ndim(); ++axis)
+    if (array.layout().shape()[axis] > 1) bits |= std::uintptr_t(array.layout().strides()[axis]);
+  return bits % part == 0;
+}
+
+// A packed copy, in the order of the stream.
+Array packed_copy(const GPUArray& array, const StreamRef& stream) {
+  if (array.layout().ndim() == Axes::capacity) return array.core.pack(stream);
+  GPUArray packed = array;
+  packed.core = Array::empty(array.layout().packed());
+  copy_by_kernel(packed, array, stream);
+  return packed.core;
+}
+
 [[noreturn]] void on_two_devices(int a, int b) {
   throw py::type_error("operands on devices " + std::to_string(a) + " and " + std::to_string(b) +
                        ": copy one to the other's device first");
@@ -242,9 +260,17 @@ void run(const Run& work, const StreamRef& stream) {
     addresses[arrays] = array.address();
     arguments[given++] = &addresses[arrays++];
   };
-  for (int i = 0; i < work.results; ++i) add(work.result[i]->layout(), work.result[i]->core);
+  for (int i = 0; i < work.results; ++i) {
+    const GPUArray& result = *work.result[i];
+    if (!is_aligned(result.core, dtypes[code_of(result.dtype)]))
+      throw py::value_error("the result's elements are not aligned to their size");
+    if (i > 0 && result.core.overlaps(work.result[0]->core))
+      throw py::value_error("out: the results overlap");
+    add(result.layout(), result.core);
+  }
   Layout stretched_layouts[max_operands];
-  Array copies[max_operands];  // of operands that a result would overwrite too early
+  // Of operands that a result would overwrite too early, or that are not aligned.
+  Array copies[max_operands];
   alignas(16) char numbers[max_operands][16];
   for (int i = 0; i < work.operands; ++i) {
     const Operand& operand = work.operand[i];
@@ -254,14 +280,18 @@ void run(const Run& work, const StreamRef& stream) {
       continue;
     }
     const Array* array = &operand.array->core;
-    for (int k = 0; k < work.results; ++k) {
+    bool needs_copy = !is_aligned(*array, dtypes[operand.code]);
+    for (int k = 0; !needs_copy && k < work.results; ++k) {
       const Array& result = work.result[k]->core;
       const bool same = array->address() == result.address() &&
                         array->layout().shape() == whole.shape() &&
                         array->layout().strides() == result.layout().strides() &&
                         array->layout().itemsize() == result.layout().itemsize();
-      if (same || !array->overlaps(result)) continue;
-      copies[i] = array->pack();
+      needs_copy = !same && array->overlaps(result);
+    }
+    if (needs_copy) {
+      if (array->device() != device) on_two_devices(device, array->device());
+      copies[i] = packed_copy(*operand.array, stream);
       array = &copies[i];
     }
     const Layout& own = array->layout();

@@ -258,3 +258,53 @@ gpuarray.kept.append(gpuarray.kept)
 def test_arrays_at_the_interpreters_exit(python):
     done = python(EXIT)
     assert done.stderr == ""
+
+
+def test_a_long_chain_of_views():
+    array = to_gpu(np.arange(3.0))
+    view = array
+    for _ in range(60000):
+        view = view[:]
+    count = 0
+    while view is not None:
+        view, count = view.base, count + 1
+    assert 2 < count < 2000
+
+
+def test_strided_arrays_without_a_compiler(python):
+    python(
+        "import numpy as np\n"
+        "from PyGPU import _kernels, errors, gpuarray\n"
+        "def missing(*args):\n"
+        "    raise errors.CompilerMissing('none', [])\n"
+        "_kernels.make = missing\n"
+        "x = np.arange(24.0**3).reshape(24, 24, 24)\n"
+        "a = gpuarray.to_gpu(x)\n"
+        "assert (a[::2, ::2, ::2].get() == x[::2, ::2, ::2]).all()\n"
+        "a[::2, ::2, ::2].set(np.zeros((12, 12, 12)))\n"
+        "a[1::2, 1] = 7.0\n"
+        "x[::2, ::2, ::2] = 0\n"
+        "x[1::2, 1] = 7\n"
+        "assert (a.get() == x).all()\n"
+    )
+
+
+def test_a_subclass_whose_new_gives_something_else():
+    class Odd(gpuarray.GPUArray):
+        def __new__(cls, *args, **kwargs):
+            return super().__new__(cls) if args else 5
+
+    odd = Odd(3, np.float32)
+    with pytest.raises(TypeError, match="another class"):
+        odd + 1
+
+
+def test_subclasses_are_made_while_garbage_is_collected(python):
+    python(
+        "import gc\n"
+        "from PyGPU.gpuarray import GPUArray\n"
+        "gc.set_threshold(1)\n"
+        "for _ in range(50):\n"
+        "    class S(GPUArray): pass\n"
+        "    S(3).fill(1)\n"
+    )

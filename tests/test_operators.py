@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import arrays, assert_same, shapes
 
+from PyGPU import gpuarray
 from PyGPU.gpuarray import GPUArray, to_gpu
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -308,3 +309,23 @@ def test_strict_mode_finds_no_fault(python):
         "assert a.fill(2).get().sum() == 120\n",
         PYGPU_HOST_STRICT=1,
     )
+
+
+@pytest.mark.parametrize("code", ["f4", "c8", "c16", "i2"])
+def test_elements_that_are_not_aligned(code):
+    """A GPU cannot read them: they are copied first. As a result they are refused."""
+    itemsize = np.dtype(code).itemsize
+    x = np.arange(6).astype(code)
+    raw = np.concatenate([np.zeros(1, "u1"), x.view("u1")])
+    views = [to_gpu(raw)[1:].view(code)]
+    rows = np.zeros((6, itemsize + 1), "u1")
+    rows[:, 1:] = x.view("u1").reshape(6, itemsize)
+    kept = to_gpu(rows)
+    views.append(GPUArray(6, code, gpudata=kept.ptr + 1, strides=(itemsize + 1,), base=kept))
+    for view in views:
+        np.testing.assert_array_equal(view.get(), x)
+        np.testing.assert_array_equal((view + view).get(), x + x)
+        np.testing.assert_array_equal(view.copy().get(), x)
+        assert gpuarray.sum(view).get() == x.sum()
+        with pytest.raises(ValueError, match="not aligned"):
+            view += 1

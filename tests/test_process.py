@@ -298,3 +298,26 @@ for _ in range(2):
     assert not PyGPU.cudaDeviceReset()
 """
     )
+
+
+@pytest.mark.parametrize("work", ["x + x", "x.get()", "x.set(host)", "gpuarray.sum(x)"])
+def test_a_thread_that_computes_when_the_interpreter_ends(python, work):
+    done = python(
+        f"""
+import threading, time
+import numpy as np
+from PyGPU import gpuarray
+host = np.ones(1 << 16)
+x = gpuarray.to_gpu(host)
+{work}
+
+def compute():
+    while True:
+        {work}
+
+for _ in range(4):
+    threading.Thread(target=compute, daemon=True).start()
+time.sleep(0.05)
+"""
+    )
+    assert done.stderr == ""

@@ -103,7 +103,10 @@ cudaError_t cudaDeviceReset() {
     for (auto entry = machine.table.begin(); entry != machine.table.end();) {
       const Allocation& block = entry->second;
       if (block.device == current_device()) {
-        if (block.space != Space::registered) std::free(reinterpret_cast<void*>(entry->first));
+        // Variables of loaded modules lie in device memory that nobody was charged for.
+        const bool is_variable = block.space == Space::device && block.charge == 0;
+        if (block.space != Space::registered && !is_variable)
+          std::free(reinterpret_cast<void*>(entry->first));
         entry = machine.table.erase(entry);
       } else {
         ++entry;
