@@ -146,7 +146,6 @@ void forget(void* block) {
 }  // namespace
 
 void begin_access_checks(const void* context, const void* shared, std::size_t shared_bytes) {
-  constexpr std::size_t most_parameter_bytes = 8192;  // and their table
   for (Range& range : known) range = {};
   parameters = {reinterpret_cast<std::uintptr_t>(context), most_parameter_bytes};
   shared_memory = {reinterpret_cast<std::uintptr_t>(shared), shared_bytes};

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +16,7 @@
 
 #include "PyGPU/host/module.h"
 #include "PyGPU/vendor/host_modules.h"
+#include "check_access.h"
 #include "machine.h"
 
 struct PyGPUHostLibrary {
@@ -203,7 +205,8 @@ class CopiedArguments {
   CopiedArguments(const PyGPUHostKernel& kernel, void** arguments) {
     const std::size_t count = kernel.parameter_count, table = (count * sizeof(void*) + 63) / 64;
     const PyGPUHostParameter end = count ? kernel.parameters[count - 1] : PyGPUHostParameter{0, 0};
-    lines_.resize(table + (end.offset + end.nbytes + 63) / 64);
+    const std::size_t lines = table + (end.offset + end.nbytes + 63) / 64;
+    lines_.resize(std::max(lines, most_parameter_bytes / sizeof(Line)));  // nobody else's memory
     auto** const pointers = reinterpret_cast<void**>(lines_.data());
     for (std::size_t i = 0; i < count; ++i) {
       pointers[i] = lines_[table].bytes + kernel.parameters[i].offset;
