@@ -1,6 +1,8 @@
-"""Numbers that programs pass, checked: errors name the argument and what was expected."""
+"""What programs pass, checked: errors name the argument and what was expected."""
 
 import operator
+
+from PyGPU._targets import core
 
 
 def integer(name, value):
@@ -17,3 +19,13 @@ def extent(name, value):
     if not 0 <= number < 1 << 63:
         raise OverflowError(f"{name}: expected a size of up to 63 bits, got {number}")
     return number
+
+
+def require_array(name, value):
+    """A GPUArray. TypeError otherwise."""
+    if not isinstance(value, core.GPUArray):
+        raise TypeError(
+            f"{name}: expected a GPUArray, got {type(value).__name__}; to_gpu() sends data of the "
+            "host to the device, .get() fetches arrays"
+        )
+    return value

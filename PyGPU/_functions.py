@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 
+from PyGPU._arguments import require_array
 from PyGPU._driver_stream import Event
 from PyGPU._driver_textures import NO_REFERENCES
 from PyGPU._operations import NAMES
@@ -184,15 +185,6 @@ def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, ca
         operands = tuple(_infinite(one) if type(one) is int else one for one in operands)
         compute, results = types(name, tuple(map(kind_of, operands)), dtype, casting)
     return run(name, operands, compute, results, out, stream, allocator, casting)
-
-
-def require_array(name, value):
-    if not isinstance(value, GPUArray):
-        raise TypeError(
-            f"{name}: expected a GPUArray, got {type(value).__name__}; send it to the device with "
-            "to_gpu(), or fetch GPUArrays with .get()"
-        )
-    return value
 
 
 def _choose(name, criterion, then_, else_, out, stream):

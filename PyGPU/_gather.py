@@ -10,20 +10,11 @@ import math
 
 import numpy as np
 
-from PyGPU._arguments import integer
+from PyGPU._arguments import integer, require_array
 from PyGPU._beside import beside_first
-from PyGPU._moves import Index, Side, checked, move, overlap, packed
+from PyGPU._moves import Index, Side, checked, move, packed
 from PyGPU._streams import using
 from PyGPU._targets import core
-
-
-def _array(name, value):
-    if not isinstance(value, core.GPUArray):
-        raise TypeError(
-            f"{name}: expected a GPUArray, got {type(value).__name__}; send data of the host to "
-            "the device with to_gpu()"
-        )
-    return value
 
 
 def _index_array(name, value):
@@ -38,7 +29,7 @@ def _index_array(name, value):
 def _fitting(out, shape, arrays):
     """TypeError or ValueError unless each of `out` has the dtype of its array, and the shape."""
     for target, array in zip(out, arrays):
-        if _array("out", target).dtype != array.dtype:
+        if require_array("out", target).dtype != array.dtype:
             raise TypeError(f"out: expected dtype {array.dtype}, got {target.dtype}")
         if shape is not None and target.shape != shape:
             raise ValueError(f"out: expected shape {shape}, got {target.shape}")
@@ -47,7 +38,7 @@ def _fitting(out, shape, arrays):
 def _apart(arrays, targets, stream):
     """Arrays that nothing which is written to `targets` changes."""
     return [
-        packed(array, stream) if any(overlap(array, target) for target in targets) else array
+        packed(array, stream) if any(core._overlap(array, target) for target in targets) else array
         for array in arrays
     ]
 
@@ -89,7 +80,7 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
     TypeError, ValueError
         For indices that are no integers; for `out` of another dtype or shape.
     """
-    a = _array("a", a)
+    a = require_array("a", a)
     indices = _index_array("indices", indices)
     if axis is None:
         before, after, own = 0, a.ndim, 0
@@ -135,7 +126,7 @@ def put(a, indices, values, stream=None, mode="raise"):
     mode : {"raise", "clip", "wrap"}
         As in :func:`take`.
     """
-    a = _array("a", a)
+    a = require_array("a", a)
     indices = _index_array("indices", indices)
     if not isinstance(values, core.GPUArray):
         values = core.to_gpu(np.asarray(values).astype(a.dtype))
@@ -194,7 +185,7 @@ def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
     """
     dest_indices = _one_axis("dest_indices", dest_indices)
     for k, array in enumerate(arrays):
-        if _array(f"arrays[{k}]", array).shape != dest_indices.shape:
+        if require_array(f"arrays[{k}]", array).shape != dest_indices.shape:
             raise ValueError(
                 f"arrays[{k}] has shape {array.shape}, dest_indices {dest_indices.shape}"
             )
@@ -263,7 +254,7 @@ def _as_many(name, values, arrays):
 
 def _multi_move(arrays, dest, src, dest_shape=None, out=None, stream=None, offsets=None):
     """All checks, then the moves. Without `dest` or `src`: one element after the other."""
-    arrays = [_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
+    arrays = [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
     if dest is None:
         dest_shape = src.shape
     if out is not None:

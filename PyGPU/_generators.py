@@ -4,16 +4,10 @@ import math
 
 import numpy as np
 
-from PyGPU._arguments import integer
+from PyGPU._arguments import integer, require_array
 from PyGPU._targets import core
 
 _FLOATS = ("f4", "f8")
-
-
-def _checked(data, name="data"):
-    if not isinstance(data, core.GPUArray):
-        raise TypeError(f"{name}: expected a GPUArray, got {type(data).__name__}")
-    return data
 
 
 def count_of(name, value):
@@ -159,7 +153,7 @@ class Generator:
         return distribution, code
 
     def _fill(self, distribution, data, parameters, stream):
-        kind = self._kind(distribution, _checked(data).dtype)
+        kind = self._kind(distribution, require_array("data", data).dtype)
         if data.size == 0:
             return
         if data.flags.forc:

@@ -11,7 +11,7 @@ import numpy as np
 
 from PyGPU import _select
 from PyGPU._beside import beside_first
-from PyGPU._moves import Index, Side, checked, move, overlap
+from PyGPU._moves import Index, Side, checked, move
 from PyGPU._targets import core
 
 
@@ -224,7 +224,7 @@ def _value_for(array, value):
         value = host
     if isinstance(value, np.ndarray):
         return core.to_gpu(value)
-    return value.copy() if overlap(value, array) else value
+    return value.copy() if core._overlap(value, array) else value
 
 
 def _strides_over(shape, value):
@@ -261,7 +261,7 @@ def set_item(array, key, value):
     selection = selection._replace(
         parts=[
             part._replace(array=part.array.copy())
-            if isinstance(part.array, core.GPUArray) and overlap(part.array, array)
+            if isinstance(part.array, core.GPUArray) and core._overlap(part.array, array)
             else part
             for part in selection.parts
         ]

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from PyGPU import errors
+from PyGPU._streams import order_after
 from PyGPU._targets import core
 
 # DLPack's numbers of kinds of memory, and which of them device code reaches on this target.
@@ -169,14 +170,7 @@ def _capsule(x, copy):
 def _order(stream, array):
     """Work on `stream` waits for what the null stream of the array's device has to do."""
     if stream is not None and array.size > 0:
-        _order_after(stream, None)
-
-
-def _order_after(later, earlier):
-    event = core.cudaEvent_t(core.cudaEventDisableTiming)
-    errors.check(event.last_status(), "cudaEventCreate")
-    errors.check(core.cudaEventRecord(event, earlier), "cudaEventRecord")
-    errors.check(core.cudaStreamWaitEvent(later, event), "cudaStreamWaitEvent")
+        order_after(stream, None)
 
 
 def _from_interface(x, interface, stream):
@@ -203,7 +197,7 @@ def _from_interface(x, interface, stream):
             if _version(interface) < 3:  # which cannot tell what its data waits for
                 errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
             elif producer is not None and producer != _LEGACY:
-                _order_after(None, producer)
+                order_after(None, producer)
             _order(stream, array)
     return array
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from PyGPU import errors
-from PyGPU._arguments import integer
+from PyGPU._arguments import integer, require_array
 from PyGPU._beside import beside_first
 from PyGPU._moves import Side, move
 from PyGPU._targets import core
@@ -13,13 +13,7 @@ def _arrays(values):
     arrays = list(values)
     if not arrays:
         raise ValueError("arrays: expected at least one GPUArray, got none")
-    for k, array in enumerate(arrays):
-        if not isinstance(array, core.GPUArray):
-            raise TypeError(
-                f"arrays[{k}]: expected a GPUArray, got {type(array).__name__}; send data of the "
-                "host to the device with to_gpu()"
-            )
-    return arrays
+    return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
 
 
 def _axis(axis, ndim):

@@ -324,17 +324,3 @@ def _wrong_on_device(indices, count, offset, stream):
     if stream is not None:
         errors.check(core.cudaStreamSynchronize(stream), "cudaStreamSynchronize")
     return int(wrong.get()[0]) or None
-
-
-def overlap(a, b):
-    """Do two arrays reach into the same bytes?"""
-    (a_low, a_high), (b_low, b_high) = _extent(a), _extent(b)
-    return a_low < b_high and b_low < a_high
-
-
-def _extent(array):
-    if array.size == 0:
-        return 0, 0
-    reach = [(n - 1) * stride for n, stride in zip(array.shape, array.strides)]
-    low = array.ptr + sum(step for step in reach if step < 0)
-    return low, array.ptr + sum(step for step in reach if step > 0) + array.itemsize

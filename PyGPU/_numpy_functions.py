@@ -8,7 +8,8 @@ import operator
 import numpy as np
 
 from PyGPU import _functions, _joining, _ranges, _reductions
-from PyGPU._functions import apply, imag, real, require_array, run
+from PyGPU._arguments import require_array
+from PyGPU._functions import apply, imag, real, run
 from PyGPU._joining import transpose
 from PyGPU._targets import core
 

@@ -100,8 +100,8 @@ class PooledHostAllocation(_PooledAllocation, _driver_memory.HostPointer):
 class _Place:
     """What a pool holds on a device."""
 
-    def __init__(self):
-        self.mark = core.cudaEvent_t(2)  # goes where the memory goes: by cudaDeviceReset
+    def __init__(self, here):
+        self.here = here  # another number after cudaDeviceReset, with which the memory goes
         self.bins = {}  # bin number -> memory
 
 
@@ -112,7 +112,6 @@ class _Pool:
         self._places = {}  # device -> _Place
         self._active = {}  # id of a block -> the bytes that were asked for
         self._holds = True
-        self._has_choice = core.cudaGetDeviceCount()[0] > 1  # of devices
 
     def _take(self, nbytes):
         """New memory, which frees itself; or a MemoryError."""
@@ -124,10 +123,11 @@ class _Pool:
 
     def _memory(self, size):
         """(memory for `size` bytes, the list that it goes back to)"""
-        device = core.cudaGetDevice()[0] if self._has_choice else 0
+        here = core._here()
+        device = here & 0xFF
         place = self._places.get(device)
-        if place is None or core.cudaEventQuery(place.mark):
-            place = self._places[device] = _Place()
+        if place is None or place.here != here:
+            place = self._places[device] = _Place(here)
         number = _bin_number(size)
         held = place.bins.get(number)
         if held is None:

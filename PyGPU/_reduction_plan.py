@@ -236,30 +236,3 @@ def normal_axes(axis, ndim):
     if len(set(axes)) != len(axes):
         raise ValueError(f"axis={axis!r}: an axis is named twice")
     return tuple(sorted(axes))
-
-
-def _is_apart(stream):
-    flags = errors.check(core.cudaStreamGetFlags(stream), "cudaStreamGetFlags")
-    return bool(flags & core.cudaStreamNonBlocking)
-
-
-def run(stream, work, *arguments):
-    """Call `work`, which queues kernels that use memory of the null stream's pool.
-
-    A stream that runs apart from the null stream begins them after it, and what the null stream
-    does later waits for them.
-    """
-    if stream is None or not _is_apart(stream):
-        return work(*arguments)
-    _wait(stream, None)
-    try:
-        return work(*arguments)
-    finally:
-        _wait(None, stream)
-
-
-def _wait(waiting, stream):
-    event = core.cudaEvent_t(core.cudaEventDisableTiming)
-    errors.check(event.last_status(), "cudaEventCreate")
-    errors.check(core.cudaEventRecord(event, stream), "cudaEventRecord")
-    errors.check(core.cudaStreamWaitEvent(waiting, event), "cudaStreamWaitEvent")

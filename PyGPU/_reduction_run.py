@@ -8,11 +8,11 @@ import struct
 import numpy as np
 
 from PyGPU import _reduction_plan as plan
-from PyGPU import compiler, errors
+from PyGPU import _streams, compiler, errors
+from PyGPU._arguments import require_array
 from PyGPU._beside import beside_first
 from PyGPU._ctypes import dtype_to_ctype
 from PyGPU._reduction_text import Form, accumulator, source
-from PyGPU._streams import using
 from PyGPU._targets import core
 from PyGPU.tools import context_dependent_memoize
 
@@ -79,7 +79,7 @@ class _Linear:
             return
         parts = core.GPUArray((blocks,), kernels.accumulator, allocator)
         place = parts.ptr
-        with using(stream, parts):
+        with _streams.using(stream, parts):
             kernels.first((blocks, 1), block, stream, *addresses, n, head, chunk, place, 0, n)
             grid, block = plan.last(kernels.figures, blocks, 1)
             kernels.last(grid, block, stream, place, blocks, 1, out.ptr, n)
@@ -120,15 +120,10 @@ def _strided(form, problem, out, stream, allocator):
     if rows == 1:
         return kernels.first(*arguments, 0, out.ptr, count)
     parts = core.GPUArray((rows * results,), kernels.accumulator, allocator)
-    with using(stream, parts):
+    with _streams.using(stream, parts):
         kernels.first(*arguments, parts.ptr, 0, count)
         grid, block = plan.last(kernels.figures, rows, results)
         kernels.last(grid, block, stream, parts.ptr, rows, results, out.ptr, count)
-
-
-def _require_array(name, value):
-    if not isinstance(value, core.GPUArray):
-        raise TypeError(f"{name}: expected a GPUArray, got {type(value).__name__}")
 
 
 def _compute_dtype(operation, dtype, asked, out):
@@ -152,22 +147,11 @@ def _compute_dtype(operation, dtype, asked, out):
 
 
 def _check_out(out, shape, dtype):
-    _require_array("out", out)
+    require_array("out", out)
     if out.dtype != dtype:
         raise ValueError(f"out: expected dtype {dtype}, got {out.dtype}")
     if out.shape != shape:
         raise errors.ShapeError(f"out: expected shape {shape}, got {out.shape}")
-
-
-def _span(array):
-    """The addresses between which an array lies."""
-    reach = [(n - 1) * stride for n, stride in zip(array.shape, array.strides)]
-    low = array.ptr + sum(step for step in reach if step < 0)
-    return low, array.ptr + sum(step for step in reach if step > 0) + array.itemsize
-
-
-def _overlap(a, b):
-    return a.size and b.size and _span(a)[0] < _span(b)[1] and _span(b)[0] < _span(a)[1]
 
 
 def _fill_out(out, result, stream):
@@ -218,12 +202,12 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
     GPUArray
         `out`, or a new one, packed in the order of the kept axes' strides.
     """
-    _require_array("a", a)
+    require_array("a", a)
     a = _aligned(a, stream)
     dtype = None if dtype is None else np.dtype(dtype)
     if axis is None and out is None and not keepdims and a.flags.forc and a.size:  # most calls
         linear = _of_all(operation, a.dtype, dtype)
-        return plan.run(stream, _fold_all, linear, (a,), (), stream, allocator)
+        return _streams.run(stream, _fold_all, linear, (a,), (), stream, allocator)
     compute = _compute_dtype(operation, a.dtype, dtype, out)
     shape = a.shape
     axes = plan.normal_axes(axis, len(shape))
@@ -236,7 +220,7 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
     if whole and a.flags.forc:
         linear = _linear(operation, (a.dtype,), (), compute)
         arguments = (linear, (a,), (), stream, allocator, out, result_shape)
-        return plan.run(stream, _fold_all, *arguments)
+        return _streams.run(stream, _fold_all, *arguments)
     if out is not None:
         _check_out(out, result_shape, compute)
     if allocator is None:
@@ -247,7 +231,7 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
         for i in range(len(shape))
         if keepdims or i not in axes
     ]
-    direct = out is not None and list(out.strides) == strides and not _overlap(out, a)
+    direct = out is not None and list(out.strides) == strides and not core._overlap(out, a)
     result = out if direct else core.GPUArray(result_shape, compute, allocator, strides=strides)
     form = Form(operation, (a.dtype,), (), compute, compute)
 
@@ -256,7 +240,7 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
             _strided(form, problem, result, stream, allocator)
         return result if out is None or direct else _fill_out(out, result, stream)
 
-    return plan.run(stream, work)
+    return _streams.run(stream, work)
 
 
 def _packed(array, stream):
@@ -269,8 +253,8 @@ def _packed(array, stream):
 @beside_first
 def dot(a, b, dtype, stream, allocator, out):
     """The sum of products of elements, without conjugation."""
-    _require_array("a", a)
-    _require_array("b", b)
+    require_array("a", a)
+    require_array("b", b)
     a, b = _aligned(a, stream), _aligned(b, stream)
     if a.size != b.size:
         raise errors.ShapeError(f"dot: sizes differ: shapes {a.shape} and {b.shape}")
@@ -285,15 +269,15 @@ def dot(a, b, dtype, stream, allocator, out):
         operands = (a, b) if alike else (_packed(a, stream), _packed(b, stream))
         return _fold_all(linear, operands, (), stream, allocator, out)
 
-    return plan.run(stream, work)
+    return _streams.run(stream, work)
 
 
 @beside_first
 def subset(chosen, operation, tables, dtype, stream, allocator):
     """Fold elements of `tables`, seen flat in C order, at the indices `chosen`."""
-    _require_array("subset", chosen)
+    require_array("subset", chosen)
     for name, table in zip("ab", tables):
-        _require_array(name, table)
+        require_array(name, table)
     if chosen.dtype.kind not in "iu":
         raise TypeError(f"subset: expected indices, got dtype {chosen.dtype}")
     if chosen.size == 0 and operation in ("min", "max"):
@@ -308,4 +292,4 @@ def subset(chosen, operation, tables, dtype, stream, allocator):
         packed = [_packed(_aligned(table, stream), stream) for table in (chosen, *tables)]
         return _fold_all(linear, packed[:1], packed[1:], stream, allocator)
 
-    return plan.run(stream, work)
+    return _streams.run(stream, work)

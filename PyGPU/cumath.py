@@ -9,7 +9,8 @@ import warnings
 
 import numpy as np
 
-from PyGPU._functions import apply, kind_of, require_array, run, types
+from PyGPU._arguments import require_array
+from PyGPU._functions import apply, kind_of, run, types
 from PyGPU._targets import core
 
 # Of this module, and of the operations.

@@ -3,12 +3,12 @@
 import numpy as np
 
 from PyGPU import _reduction_plan as plan
-from PyGPU import compiler, errors
+from PyGPU import _streams, compiler, errors
+from PyGPU._arguments import require_array
 from PyGPU._beside import beside_first
 from PyGPU._ctypes import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
 from PyGPU._reduction_text import limit, user_source
 from PyGPU._signature import split_top
-from PyGPU._streams import using
 from PyGPU._targets import core
 from PyGPU.tools import context_dependent_memoize
 
@@ -175,7 +175,7 @@ class ReductionKernel:
             return out
         parts = core.GPUArray((blocks,), self.dtype_out, allocator)
         arguments = (out.ptr, parts.ptr, *values, blocks, blocks)
-        with using(stream, parts):
+        with _streams.using(stream, parts):
             launch = wrap(first.prepared_async_call)
             launch((blocks, 1), block, stream, parts.ptr, *values, chunk, n)
             wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
@@ -183,10 +183,7 @@ class ReductionKernel:
 
     def _check(self, vectors):
         for name, value in zip(self._names(), vectors):
-            if not isinstance(value, core.GPUArray):
-                raise TypeError(
-                    f"{self._name}: {name}: expected a GPUArray, got {type(value).__name__}"
-                )
+            require_array(f"{self._name}: {name}", value)
             if not value.flags.forc:
                 raise RuntimeError(
                     f"{self._name}: {name}: only contiguous arrays may be used, got shape "
@@ -206,7 +203,7 @@ class ReductionKernel:
 
 @beside_first
 def _run(vector, kernel, values, stream, *rest):
-    return plan.run(stream, kernel._run, values, vector.size, stream, *rest)
+    return _streams.run(stream, kernel._run, values, vector.size, stream, *rest)
 
 
 def _parsed(arguments):

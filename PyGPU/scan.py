@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from PyGPU import _driver_state, _scan_text, _scan_tiles, compiler, errors
+from PyGPU._arguments import require_array
 from PyGPU._streams import using
 from PyGPU._targets import core
 
@@ -101,8 +102,7 @@ def _build(scan, options):
 
 def _checked(name, ary, dtype):
     """What the kernels can take: elements of `dtype` along one axis."""
-    if not isinstance(ary, core.GPUArray):
-        raise TypeError(f"{name}: expected a GPUArray, got {type(ary).__name__}")
+    require_array(name, ary)
     if ary.dtype != dtype:
         raise TypeError(f"{name}: its dtype is {ary.dtype}, the kernel's {dtype}")
     if ary.ndim != 1:
@@ -115,18 +115,11 @@ def _checked(name, ary, dtype):
     return ary
 
 
-def _reach(ary):
-    """The lowest address of an array's elements, and the one behind the highest."""
-    span = (ary.size - 1) * ary.strides[0]
-    return ary.ptr + min(span, 0), ary.ptr + max(span, 0) + ary.dtype.itemsize
-
-
 def _in_the_way(source, target):
     """Would results be written over elements that are yet to be read?"""
     if (source.ptr, source.strides) == (target.ptr, target.strides):
         return False
-    (low, high), (target_low, target_high) = _reach(source), _reach(target)
-    return low < target_high and target_low < high
+    return core._overlap(source, target)
 
 
 class _ScanKernel:

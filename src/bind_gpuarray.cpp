@@ -182,13 +182,6 @@ py::object iterate(const py::object& self) {
   return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
 }
 
-// The array in a Python object, or null while it is being made.
-GPUArray* made_array(PyObject* self) {
-  if (!is_made(self)) return nullptr;
-  auto* const instance = reinterpret_cast<py::detail::instance*>(self);
-  return static_cast<GPUArray*>(instance->get_value_and_holder().value_ptr());
-}
-
 // Arrays may be part of reference cycles (base, gpudata and allocator are any objects).
 void collect_cycles(PyHeapTypeObject* heap_type) {
   PyTypeObject& type = heap_type->ht_type;

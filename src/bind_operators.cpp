@@ -129,6 +129,8 @@ void bind_operators(py::module_& m, py::class_<GPUArray>& c) {
       "Run an operation of PyGPU._operations on arrays and numbers, each converted to its dtype of "
       "`compute` and stretched to the shape of the results.",
       {{"name"}, {"operands"}, {"compute"}, {"results"}, {"stream", py::none()}});
+  def(m, "_overlap", [](const GPUArray& a, const GPUArray& b) { return a.core.overlaps(b.core); },
+      "Do two arrays reach into the same bytes?", {{"a"}, {"b"}});
   def(m, "_enter", &enter, "Before work on a stream that uses the memory of these arrays.",
       {{"arrays"}, {"stream"}});
   def(m, "_leave", &leave, "After work on a stream that uses the memory of these arrays.",

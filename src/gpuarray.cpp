@@ -32,13 +32,16 @@ void leave_memory(PyObject* const* objects, std::size_t count, const StreamRef& 
   each_storage(objects, count, stream, [&](Storage& storage) { storage.leave(stream); });
 }
 
+GPUArray* made_array(PyObject* object) {
+  if (!is_made(object)) return nullptr;
+  auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+  return static_cast<GPUArray*>(instance->get_value_and_holder().value_ptr());
+}
+
 GPUArray* gpuarray_in(PyObject* object) {
   if (!PyObject_TypeCheck(object, gpuarray_type())) return nullptr;
-  auto* const instance = reinterpret_cast<py::detail::instance*>(object);
-  const auto held = instance->get_value_and_holder();
-  if (!held.holder_constructed())
-    throw py::type_error("this object was not made: its __init__ failed or was not called");
-  return static_cast<GPUArray*>(held.value_ptr());
+  if (GPUArray* const made = made_array(object)) return made;
+  throw py::type_error("this object was not made: its __init__ failed or was not called");
 }
 
 py::object wrap(GPUArray&& array, PyObject* like) {

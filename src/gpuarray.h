@@ -16,7 +16,9 @@ struct GPUArray {
   const Layout& layout() const { return core.layout(); }
 };
 
-// The array in a Python object, or null. TypeError for one whose __init__ was not called.
+// The array in an object of the class, or null while it is being made.
+GPUArray* made_array(PyObject* object);
+// The array in any object, or null. TypeError for one whose __init__ was not called.
 GPUArray* gpuarray_in(PyObject* object);
 // A new object around an array: of the class of `like`, if that is a subclass.
 py::object wrap(GPUArray&& array, PyObject* like = nullptr);

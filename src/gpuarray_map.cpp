@@ -11,15 +11,13 @@ namespace {
 
 // Subclasses (IntEnum ...) are numbers like those they are made of, but not weak in NumPy 2.
 void read_subclass(PyObject* object, Operand& operand) {
-  static const bool by_value =
-      py::module_::import("numpy").attr("__version__").cast<std::string>()[0] == '1';
   if (PyLong_Check(object) && !PyLong_CheckExact(object) && !PyBool_Check(object))
     operand.number = py::int_(0).attr("__add__")(operand.number);
   else if (PyFloat_Check(object) && !PyFloat_CheckExact(object))
     operand.number = py::float_(PyFloat_AS_DOUBLE(object));
   else
     return;
-  if (!by_value)
+  if (!promotes_by_value())
     operand.code =
         code_of(py::module_::import("numpy").attr("asarray")(operand.number).attr("dtype"));
 }
@@ -85,18 +83,18 @@ KernelKey key_of(const Run& work, const int* results, const Loop& loop, const De
 std::unique_ptr<Kernel> make_kernel(const Run& work, const int* results, const Loop& loop,
                                     const Deal& deal) {
   const auto name_at = [](int code) { return py::str(dtypes[code].name); };
-  py::tuple inputs(work.operands), compute(work.operands), scalars(work.operands);
+  py::tuple inputs(work.operands), compute(work.operands), are_scalars(work.operands);
   py::tuple outputs(work.results);
   for (int i = 0; i < work.operands; ++i) {
     const bool is_scalar = !work.operand[i].array;
     inputs[i] = name_at(is_scalar ? work.compute[i] : work.operand[i].code);
     compute[i] = name_at(work.compute[i]);
-    scalars[i] = is_scalar;
+    are_scalars[i] = is_scalar;
   }
   for (int i = 0; i < work.results; ++i) outputs[i] = name_at(results[i]);
   const py::object made =
       py::module_::import("PyGPU._kernels")
-          .attr("make")(operation_name(work.operation), inputs, compute, outputs, scalars,
+          .attr("make")(operation_name(work.operation), inputs, compute, outputs, are_scalars,
                         loop.linear ? 0 : loop.shape.size(), loop.wide, deal.width, deal.vectors);
   return std::make_unique<Kernel>(made.cast<std::shared_ptr<Module>>(), "elementwise");
 }
@@ -114,9 +112,13 @@ const Kernel& kernel_for(const Run& work, const Loop& loop, const Deal& deal, in
   return *place;
 }
 
-std::vector<std::string>& operation_names() {
-  static auto& names = *new std::vector<std::string>;
-  return names;
+struct Operations {
+  std::vector<std::string> names;
+  std::unordered_map<std::string, Operation> numbers;
+};
+Operations& operations() {
+  static auto& all = *new Operations;
+  return all;
 }
 
 // Do all elements lie at multiples of what the dtype needs? A GPU cannot read others.
@@ -167,6 +169,12 @@ int code_of(const py::object& dtype) {
     throw py::value_error("unable to map dtype '" + py::str(dtype).cast<std::string>() +
                           "': no arithmetic on it");
   return code;
+}
+
+bool promotes_by_value() {
+  static const bool by_value =
+      py::module_::import("numpy").attr("__version__").cast<std::string>()[0] == '1';
+  return by_value;
 }
 
 bool read_operand(PyObject* object, Operand& operand) {
@@ -232,15 +240,14 @@ Axes broadcast_or_raise(const Axes& a, const Axes& b) {
 }
 
 Operation operation_named(const std::string& name) {
-  auto& names = operation_names();
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return Operation(i);
-  names.push_back(name);
-  return Operation(names.size() - 1);
+  auto& [names, numbers] = operations();
+  const auto [place, is_new] = numbers.try_emplace(name, Operation(names.size()));
+  if (is_new) names.push_back(name);
+  return place->second;
 }
 
 const std::string& operation_name(Operation operation) {
-  return operation_names()[std::size_t(operation)];
+  return operations().names[std::size_t(operation)];
 }
 
 void run(const Run& work, const StreamRef& stream) {

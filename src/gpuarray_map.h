@@ -24,6 +24,9 @@ bool read_operand(PyObject* object, Operand& operand);
 // A weak integer that no dtype holds, as the infinity that compares alike.
 py::object beyond_all(py::handle integer);
 
+// NumPy 1: do types depend on the values of scalars?
+bool promotes_by_value();
+
 // The shape that operands give together. ShapeError.
 Axes broadcast_or_raise(const Axes& a, const Axes& b);
 // A new array for what operands of these shapes give, beside the first array and, if none is given,

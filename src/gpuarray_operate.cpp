@@ -54,11 +54,9 @@ bool fits(py::handle number, const DType& dtype) {
 
 // Does NumPy's answer depend on the number itself?
 bool depends_on_value(py::handle number, const DType& dtype) {
-  static const bool by_value =
-      py::module_::import("numpy").attr("__version__").cast<std::string>()[0] == '1';
   if (!PyLong_Check(number.ptr()) || PyBool_Check(number.ptr())) return false;
   if (dtype.kind == 'f' || dtype.kind == 'c') return false;
-  return by_value || !fits(number, dtype);
+  return promotes_by_value() || !fits(number, dtype);
 }
 
 Types types_of(Op op, const Operand& a, const Operand& b) {
