@@ -1,9 +1,12 @@
 """Kernels that do one operation for each index: their text, compiled and prepared."""
 
+import re
+
 import numpy as np
 
 from PyGPU import _signature, compiler
 from PyGPU._ctypes import Argument, ScalarArg, parse_c_arg
+from PyGPU._splay import limits
 
 # A block of one thread takes indices that lie together: on the host machine, where a block is the
 # work of a core. All others go through memory side by side, as a GPU likes it.
@@ -34,6 +37,43 @@ extern "C" __global__ void {name}({parameters})
 }}
 """
 
+# For many indices of arrays that lie apart. As nothing that is written is read through another
+# pointer, a thread's loads for {batch} indices can all be under way before its first store.
+_BATCHED_TEXT = """{headers}#include <pycuda-complex.hpp>
+{preamble}
+extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters})
+{{
+  size_t i = 0;
+  {loop_prep}
+  ;
+  const size_t P_in_block = {threads} * {batch};
+  for (size_t P_first = blockIdx.x * P_in_block; P_first < n; P_first += gridDim.x * P_in_block) {{
+    if (P_first + P_in_block <= n) {{
+      #pragma unroll
+      for (unsigned P_k = 0; P_k < {batch}; ++P_k) {{
+        i = P_first + threadIdx.x + P_k * {threads};
+        {operation}
+        ;
+      }}
+      continue;
+    }}
+    for (size_t P_number = P_first + threadIdx.x; P_number < n; P_number += {threads}) {{
+      i = P_number;
+      {operation}
+      ;
+    }}
+  }}
+  {after_loop}
+  ;
+}}
+"""
+_BATCH_THREADS, _BATCH = 128, 4
+# What may depend on the form of the loop.
+_OF_THE_LOOP = re.compile(
+    r"\b(break|continue|return|goto|asm|static|__shared__|tid|total_threads|cta_start|\w*Idx"
+    r"|\w*Dim|__\w*sync\w*)\b"
+)
+
 # The length of Python's range(start, stop, step).
 _COUNT = (
     "step > 0 ? (stop > start ? size_t(stop - start - 1) / size_t(step) + 1 : 0)"
@@ -60,10 +100,13 @@ def arguments_of(arguments):
     return arguments
 
 
+def _headers(arguments):
+    return "#include <cuda_fp16.h>\n" if any(one.dtype.char == "e" for one in arguments) else ""
+
+
 def _source(arguments, operation, name, preamble, loop_prep, after_loop, is_range):
-    halves = any(one.dtype.char == "e" for one in arguments)
     return _TEXT.format(
-        headers="#include <cuda_fp16.h>\n" if halves else "",
+        headers=_headers(arguments),
         preamble=preamble,
         name=name,
         parameters=", ".join(one.declarator() for one in arguments),
@@ -105,6 +148,37 @@ def get_elwise_range_module(
     which are its arguments."""
     text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, True)
     return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
+
+
+def can_be_batched(operation, loop_prep, after_loop):
+    """May a thread take several indices at once, as far as the texts show?"""
+    return not any(_OF_THE_LOOP.search(one) for one in (operation, loop_prep, after_loop))
+
+
+def batched_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop):
+    """A prepared function like :func:`get_elwise_kernel`'s for arrays that do not overlap. Its
+    blocks have `_BATCH_THREADS` threads, of which each takes `_BATCH` indices at once."""
+    arguments = arguments_of(arguments) + _N
+    text = _BATCHED_TEXT.format(
+        headers=_headers(arguments),
+        preamble=preamble,
+        threads=_BATCH_THREADS,
+        batch=_BATCH,
+        name=name,
+        parameters=", ".join(one.declarator().replace("*", "*__restrict__ ") for one in arguments),
+        loop_prep=loop_prep,
+        operation=operation,
+        after_loop=after_loop,
+    )
+    module = compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
+    function = module.get_function(name)
+    function.prepare("".join(one.struct_char for one in arguments))
+    return module, function, arguments
+
+
+def batched_shape(n, device):
+    """(grid, block) for :func:`batched_kernel`."""
+    return (min(-(-n // (_BATCH_THREADS * _BATCH)), limits(device)[1]), 1), (_BATCH_THREADS, 1, 1)
 
 
 def get_elwise_kernel_and_types(

@@ -2,7 +2,8 @@
 
 The meaning is NumPy's ("advanced indexing"), its results are copies. Masks and index arrays are
 GPUArrays, or ndarrays and lists on the host, mixed with ints, slices, ``...`` and None. Where an
-element is assigned more than once, any one of the values stays.
+element is assigned more than once, any one of the values stays (of a structure, perhaps parts of
+several).
 """
 
 from typing import NamedTuple

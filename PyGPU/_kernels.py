@@ -67,17 +67,15 @@ class _Argument:
         self.type = _Type(dtype)
         self.compute = _Type(compute or dtype)
         self.is_scalar = is_scalar
+        self.pack = self.type.stored  # what a thread reads or writes at once
+        self.element = ""  # of a pack
 
     def value(self, raw):
         """The operand in its type of computation, from the text that reads it."""
         return _converted(self.type.load(raw), self.type, self.compute)
 
 
-def _vector(argument, width):
-    return f"P_pack<{argument.type.stored}, {width}>"
-
-
-def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors):
+def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, repeated=0):
     """The text of one kernel, whose name is ``elementwise``.
 
     Parameters
@@ -94,24 +92,30 @@ def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors):
         Axes of the loop; 0 for arrays that are packed alike.
     wide : bool
         Indices of 64 bits.
-    width, vectors : int
-        A thread of a linear kernel takes `vectors` times `width` neighbouring elements. More than
-        `_MOST_VECTORS` mean runs: blocks have one thread, which takes so many elements one by one.
+    width, vectors, repeated : int
+        How the elements are dealt out: see Deal in include/PyGPU/elementwise.h. `repeated` counts
+        arrays alone. More than `_MOST_VECTORS` mean runs: blocks have one thread, which takes so
+        many elements one by one.
     """
     operands = [_Argument(*one) for one in zip("abcd", inputs, compute, scalars)]
     results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
     values = _operations.expressions(name, compute[0])
     if name == "copy":
         values = [_converted("a", operands[0].compute, results[0].type)]
-    run = vectors if vectors > _MOST_VECTORS else 0
-    if ndim:
-        text = _strided(ndim, run, operands, results, values)
-    elif run:
-        text = _linear_run(run, operands, results, values)
+    for place, one in enumerate((*_arrays(operands), *results)):
+        if width and not repeated >> place & 1:
+            one.pack = f"P_pack<{one.type.stored}, {width}>"
+            one.element = ".item[k]"
+    body = operands, results, values
+    if vectors > _MOST_VECTORS:
+        text = _strided_run(ndim, vectors, *body) if ndim else _linear_run(vectors, *body)
+    elif ndim:
+        text = _strided(ndim, max(width, 1), vectors, *body)
     else:
-        text = _linear(width, vectors, operands, results, values)
+        text = _linear(max(width, 1), vectors, *body)
     types = [t for one in (*operands, *results) for t in (one.type, one.compute)]
     is_complex = any(one.is_complex for one in types)
+    index = "long long" if wide else "int"
     names = "".join(f"typedef {one.compute.computed} {one.letter.upper()};\n" for one in operands)
     return (
         ("#include <cuda_fp16.h>\n" if any(one.stored == "half" for one in types) else "")
@@ -119,7 +123,8 @@ def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors):
         + (_HALF_HELPERS if any(one.stored == "half" for one in types) else "")
         + helpers(values, is_complex)
         + names
-        + f"typedef A T;\ntypedef {'long long' if wide else 'int'} P_index;\n"
+        + "typedef A T;\n"
+        + f"typedef {index} P_index;\ntypedef unsigned {index} P_natural;\n"
         + text
     )
 
@@ -160,39 +165,48 @@ def _arrays(operands):
     return [one for one in operands if not one.is_scalar]
 
 
+# Elements that are read and written at once. All loads of a thread come before its first store,
+# so that they are under way together.
+_PACK = """
+template <class E, int N> struct alignas(sizeof(E) * N) P_pack { E item[N]; };"""
+
+
+def _pack_arrays(arguments, vectors):
+    """Declarations of what a thread has of each array at once."""
+    return " ".join(f"{one.pack} {one.letter}_pack[{vectors}];" for one in arguments)
+
+
+def _packed(operands, results, values):
+    """Statements for element `k` of pack `v`."""
+    return _single(operands, results, values, lambda one: f"{one.letter}_pack[v]{one.element}")
+
+
 def _linear(width, vectors, operands, results, values):
     arrays = _arrays(operands)
     parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
-    packs = "".join(
-        f"    {_vector(one, width)} {one.letter}_pack[{vectors}];\n" for one in (*arrays, *results)
-    )
     reads = " ".join(
-        f"{one.letter}_pack[v] = *(const {_vector(one, width)} *)({one.letter}_data + at);"
-        for one in arrays
+        f"{one.letter}_pack[v] = *(const {one.pack} *)({one.letter}_data + at);" for one in arrays
     )
     writes = " ".join(
-        f"*({_vector(one, width)} *)({one.letter}_data + at) = {one.letter}_pack[v];"
-        for one in results
+        f"*({one.pack} *)({one.letter}_data + at) = {one.letter}_pack[v];" for one in results
     )
-    packed = _single(operands, results, values, lambda one: f"{one.letter}_pack[v].item[k]")
     single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
     place = (
         f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
     )
-    load = f"    #pragma unroll\n    for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}\n"
-    if not arrays:
-        load = ""
-    return f"""
-template <class E, int N>
-struct alignas(N > 1 ? sizeof(E) * N : alignof(E)) P_pack {{ E item[N]; }};
+    load = f"""#pragma unroll
+    for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}"""
+    return f"""{_PACK}
 extern "C" __global__ void elementwise({parameters}) {{
   const P_index in_block = P_index(blockDim.x) * {width * vectors};
   const P_index first = P_index(blockIdx.x) * in_block;
   if (first + in_block <= n) {{
-{packs}{load}    #pragma unroll
+    {_pack_arrays((*arrays, *results), vectors)}
+    {load if arrays else ""}
+    #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{
       #pragma unroll
-      for (int k = 0; k < {width}; ++k) {{ {packed} }}
+      for (int k = 0; k < {width}; ++k) {{ {_packed(operands, results, values)} }}
     }}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
@@ -220,58 +234,92 @@ extern "C" __global__ void elementwise({parameters}) {{
 """
 
 
-def _strided(ndim, run, operands, results, values):
+def _strided_parts(ndim, operands, results):
+    """The kernel's beginning, and statements that turn `i` into the arrays' offsets `x_at`."""
     places = [one.letter for one in (*results, *_arrays(operands))]
     fields = " ".join(f"P_index {name}[{ndim}];" for name in ["shape", *places])
     parameters = _parameters("P_loop loop", operands, results, lambda one: "char")
-    starts = " ".join(f"long long {name}_at = 0;" for name in places)
+    begin = f"""
+struct P_loop {{ P_index size; {fields} }};
+extern "C" __global__ void elementwise({parameters}) {{"""
     offsets = " ".join(f"{name}_at += at * loop.{name}[axis];" for name in places)
-    find = f"""{starts}
+    find = f"""{" ".join(f"long long {name}_at = 0;" for name in places)}
+    #pragma unroll
+    for (int axis = {ndim - 1}; axis >= 0; --axis) {{
+      const P_index rest = axis ? P_natural(i) / P_natural(loop.shape[axis]) : 0;
+      const long long at = i - rest * loop.shape[axis];
+      i = rest;
+      {offsets}
+    }}"""
+    return begin, find
+
+
+def _strided(ndim, width, vectors, operands, results, values):
+    begin, find = _strided_parts(ndim, operands, results)
+    arrays = _arrays(operands)
+    reads = " ".join(
+        f"{one.letter}_pack[v] = *(const {one.pack} *)({one.letter}_data + {one.letter}_at);"
+        for one in arrays
+    )
+    keep = " ".join(f"{one.letter}_place[v] = {one.letter}_at;" for one in results)
+    writes = " ".join(
+        f"*({one.pack} *)({one.letter}_data + {one.letter}_place[v]) = {one.letter}_pack[v];"
+        for one in results
+    )
+    return f"""{_PACK}{begin}
+  const P_index first = P_index(blockIdx.x) * P_index(blockDim.x) * {vectors}
+    + P_index(threadIdx.x);
+  {_pack_arrays((*arrays, *results), vectors)}
+  {" ".join(f"long long {one.letter}_place[{vectors}];" for one in results)}
   #pragma unroll
-  for (int axis = {ndim - 1}; axis >= 0; --axis) {{
-    const P_index rest = axis ? i / loop.shape[axis] : 0;
-    const long long at = i - rest * loop.shape[axis];
-    i = rest;
-    {offsets}
-  }}"""
+  for (int v = 0; v < {vectors}; ++v) {{
+    P_index i = first + v * P_index(blockDim.x);
+    if (i >= loop.size) i = loop.size - 1;
+    {find}
+    {reads} {keep}
+  }}
+  #pragma unroll
+  for (int v = 0; v < {vectors}; ++v) {{
+    if (first + v * P_index(blockDim.x) >= loop.size) return;
+    #pragma unroll
+    for (int k = 0; k < {width}; ++k) {{ {_packed(operands, results, values)} }}
+    {writes}
+  }}
+}}
+"""
+
+
+def _strided_run(ndim, run, operands, results, values):
+    begin, find = _strided_parts(ndim, operands, results)
     body = _single(
         operands,
         results,
         values,
         lambda one: f"*({one.type.stored} *)({one.letter}_data + {one.letter}_at)",
     )
-    if not run:
-        return f"""
-struct P_loop {{ P_index size; {fields} }};
-extern "C" __global__ void elementwise({parameters}) {{
-  P_index i = P_index(blockIdx.x) * P_index(blockDim.x) + P_index(threadIdx.x);
-  if (i >= loop.size) return;
-  {find}
-  {body}
-}}
-"""
+    places = [one.letter for one in (*results, *_arrays(operands))]
     steps = " ".join(f"{name}_at += loop.{name}[{ndim - 1}];" for name in places)
-    return f"""
-struct P_loop {{ P_index size; {fields} }};
-extern "C" __global__ void elementwise({parameters}) {{
+    return f"""{begin}
   P_index next = P_index(blockIdx.x) * {run};
   const P_index last = loop.size - next < {run} ? loop.size : next + {run};
   while (next < last) {{
-  P_index i = next;
-  const P_index in_row = loop.shape[{ndim - 1}] - next % loop.shape[{ndim - 1}];
-  const P_index count = last - next < in_row ? last - next : in_row;
-  {find}
-  for (P_index k = 0; k < count; ++k) {{ {body} {steps} }}
-  next += count;
+    P_index i = next;
+    const P_index in_row = loop.shape[{ndim - 1}] - next % loop.shape[{ndim - 1}];
+    const P_index count = last - next < in_row ? last - next : in_row;
+    {find}
+    for (P_index k = 0; k < count; ++k) {{ {body} {steps} }}
+    next += count;
   }}
 }}
 """
 
 
-def make(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors):
+def make(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, repeated):
     """The module that holds the kernel ``elementwise`` of these types. See :func:`source`."""
     request = _build.Request(
-        source=source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors),
+        source=source(
+            name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, repeated
+        ),
         options=("-O3",) if vectors > _MOST_VECTORS else (),  # makes vectors of runs
         extern_c=False,
         name=f"{name}.cu",

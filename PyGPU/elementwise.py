@@ -1,6 +1,8 @@
 """Kernels from an expression: the names of ``pycuda.elementwise``."""
 
 import builtins
+import itertools
+import math
 import warnings
 
 import numpy as np
@@ -11,6 +13,9 @@ from PyGPU._driver_textures import NO_REFERENCES
 from PyGPU._elementwise_getters import *  # noqa: F403
 from PyGPU._elementwise_text import (
     arguments_of,
+    batched_kernel,
+    batched_shape,
+    can_be_batched,
     get_elwise_kernel,
     get_elwise_kernel_and_types,
     get_elwise_module,
@@ -35,6 +40,7 @@ __all__ = [
 ]
 
 _WORK_OF_A_BLOCK = 1 << 14  # indices, on the host machine
+_MANY = 1 << 19  # indices that are worth a kernel of their own
 
 
 def _shape_of_launch(count, device):
@@ -72,6 +78,18 @@ def _indices(absolute, relative, n):
         raise ValueError("range: step is 0")
     start = _index("range: start", absolute.start, 0 if step > 0 else n - 1)
     return start, _index("range: stop", absolute.stop, n if step > 0 else -1), step
+
+
+def _ranged_kernel(arguments, operation, **settings):
+    arguments = [*arguments, ScalarArg(np.uintp, "n")]
+    return get_elwise_kernel_and_types(arguments, operation, use_range=True, **settings)
+
+
+_MAKERS = {
+    "plain": get_elwise_kernel_and_types,
+    "ranged": _ranged_kernel,
+    "batched": batched_kernel,
+}
 
 
 class _Variant:
@@ -145,12 +163,14 @@ class ElementwiseKernel:
             **{"name": name, "keep": keep, "options": options},
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
-        self._variants = {}  # (core._here(), use_range) -> _Variant
+        self._variants = {}  # (core._here(), "plain", "ranged" or "batched") -> _Variant
+        self._may_be_batched = can_be_batched(operation, loop_prep, after_loop)
+        self._many = _MANY if core.target != "host" else math.inf
 
     def __call__(self, *args, range=None, slice=None, stream=None):
-        ranged = range is not None or slice is not None
+        form = "plain" if range is None and slice is None else "ranged"
         here = core._here()
-        variant = self._variants.get((here, ranged)) or self._variant(ranged)
+        variant = self._variants.get((here, form)) or self._variant(form)
         if len(args) != len(variant.names):
             raise _wrong_count(self._settings["name"], variant.names, len(args))
         in_c_order = True
@@ -165,32 +185,37 @@ class ElementwiseKernel:
             _check_orders([(variant.names[place], args[place]) for place, _ in variant.vectors])
         count = n = args[variant.vectors[0][0]].size
         tail = (n,)
-        if ranged:
+        if form == "ranged":
             tail = (n, *_indices(range, slice, n))
             count = len(builtins.range(*tail[1:]))
+        elif n >= self._many and self._many_at_once(variant, args):
+            variant = self._variant("batched")
+            variant.launch(*batched_shape(n, here & 0xFF), stream, *args, n)
+            return
         if count:
-            grid, block = _shape_of_launch(count, here & 0xFF)
-            variant.launch(grid, block, stream, *args, *tail)
+            variant.launch(*_shape_of_launch(count, here & 0xFF), stream, *args, *tail)
 
-    def _variant(self, use_range):
-        key = core._here(), use_range
+    def _many_at_once(self, variant, args):
+        arrays = [args[place] for place, _ in variant.vectors]
+        overlap = any(core._overlap(*pair) for pair in itertools.combinations(arrays, 2))
+        return self._may_be_batched and not overlap
+
+    def _variant(self, form):
+        key = core._here(), form
         if key not in self._variants:
             arguments = arguments_of(self._arguments)
             given = len(arguments)
             if not any(isinstance(one, VectorArg) for one in arguments):
                 raise AssertionError("ElementwiseKernel: no array is among the arguments")
-            if use_range:
-                arguments.append(ScalarArg(np.uintp, "n"))
-            made = get_elwise_kernel_and_types(
-                arguments, self._operation, use_range=use_range, **self._settings
-            )
+            make = _MAKERS[form]
+            made = make(arguments, self._operation, **self._settings)
             self._variants[key] = _Variant(*made, given)
         return self._variants[key]
 
     def generate_stride_kernel_and_types(self, use_range):
         """(module, Function, list of Argument) on the current device; the arguments end with ``n``
         or, with `use_range`, ``n, start, stop, step``."""
-        return self._variant(bool(use_range)).parts
+        return self._variant("ranged" if use_range else "plain").parts
 
     def get_texref(self, name, use_range=False):
         raise NotImplementedError(NO_REFERENCES)

@@ -19,6 +19,7 @@ from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.scan import InclusiveScanKernel
 
 ROUNDS = 15
+COLUMNS = 1 << 13  # of the matrix
 
 
 def raw(n):
@@ -45,6 +46,8 @@ def ours(n):
     whole = gpuarray.zeros(n, np.int32) + 1
     scanned = gpuarray.empty_like(whole)
     scan = InclusiveScanKernel(np.int32, "a + b")
+    matrix, row = a.reshape(-1, COLUMNS), b[:COLUMNS]
+    turned = gpuarray.empty(matrix.shape[::-1], np.float32)
     axpy = ElementwiseKernel("float *z, float s, float *x, float *y", "z[i] = s * x[i] + y[i]")
     return {
         "a + b": lambda: a + b,
@@ -56,6 +59,8 @@ def ours(n):
         "max(a)": lambda: gpuarray.max(a),
         "inclusive scan, int32": lambda: scan(whole, scanned),
         "a[::2] copied": lambda: a[::2].copy(),
+        "matrix + row": lambda: matrix + row,
+        "turned[...] = matrix.T": lambda: turned.__setitem__(..., matrix.T),
         "rand, float32": lambda: curandom.rand(n),
     }
 
@@ -66,6 +71,8 @@ def of_torch(torch, n):
     c = torch.empty_like(a)
     whole = torch.ones(n, dtype=torch.int32, device="cuda")
     scanned = torch.empty_like(whole)
+    matrix, row = a.reshape(-1, COLUMNS), b[:COLUMNS]
+    turned = torch.empty(matrix.shape[::-1], device="cuda")
     return {
         "a + b": lambda: a + b,
         "a += b": lambda: c.add_(b),
@@ -76,6 +83,8 @@ def of_torch(torch, n):
         "max(a)": lambda: torch.max(a),
         "inclusive scan, int32": lambda: torch.cumsum(whole, 0, dtype=torch.int32, out=scanned),
         "a[::2] copied": lambda: a[::2].contiguous(),
+        "matrix + row": lambda: matrix + row,
+        "turned[...] = matrix.T": lambda: turned.copy_(matrix.T),
         "rand, float32": lambda: torch.rand(n, device="cuda"),
     }
 
@@ -86,6 +95,8 @@ def of_cupy(cupy, n):
     c = cupy.empty_like(a)
     whole = cupy.ones(n, np.int32)
     scanned = cupy.empty_like(whole)
+    matrix, row = a.reshape(-1, COLUMNS), b[:COLUMNS]
+    turned = cupy.empty(matrix.shape[::-1], np.float32)
     axpy = cupy.ElementwiseKernel("float32 s, float32 x, float32 y", "float32 z", "z = s * x + y")
     return {
         "a + b": lambda: a + b,
@@ -97,6 +108,8 @@ def of_cupy(cupy, n):
         "max(a)": lambda: a.max(),
         "inclusive scan, int32": lambda: cupy.cumsum(whole, dtype=np.int32, out=scanned),
         "a[::2] copied": lambda: a[::2].copy(),
+        "matrix + row": lambda: matrix + row,
+        "turned[...] = matrix.T": lambda: turned.__setitem__(..., matrix.T),
         "rand, float32": lambda: cupy.random.random(n, np.float32),
     }
 
@@ -138,6 +151,8 @@ MOVED = {
     "max(a)": 1,
     "inclusive scan, int32": 2,
     "a[::2] copied": 1,  # half is written; of what is read, all lines
+    "matrix + row": 2,
+    "turned[...] = matrix.T": 2,
     "rand, float32": 1,
 }
 

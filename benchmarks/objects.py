@@ -1,47 +1,118 @@
 """What small array objects cost, beside the peers in the same run.
 
-Run: python benchmarks/objects.py [--json FILE]
+Run: python benchmarks/objects.py [--json FILE]. `raw` is the runtime's own part: memory taken from
+the pool and given back, with a kernel launched in between for `a + b`, in a loop of C++. Rounds of
+the contestants alternate, so that all see the same machine.
 """
 
+import ctypes
+import statistics
+import time
+
 import numpy as np
-from timing import median_seconds, peer, report
+from timing import library, peer, report
 
 import PyGPU
 
+CALLS, ROUNDS = 5000, 15
+
+
+def ours():
+    a, b = PyGPU.zeros(1024, np.float32), PyGPU.zeros(1024, np.float32)
+    return {
+        "empty(1024)": lambda: PyGPU.empty(1024, np.float32),
+        "a + b": lambda: a + b,
+        "a += b": lambda: a.__iadd__(b),
+        "a[10:500]": lambda: a[10:500],
+        "a.reshape(32, 32)": lambda: a.reshape(32, 32),
+    }
+
+
+def of_cupy(cupy):
+    a, b = cupy.zeros(1024, np.float32), cupy.zeros(1024, np.float32)
+    return {
+        "empty(1024)": lambda: cupy.empty(1024, np.float32),
+        "a + b": lambda: a + b,
+        "a += b": lambda: a.__iadd__(b),
+        "a[10:500]": lambda: a[10:500],
+        "a.reshape(32, 32)": lambda: a.reshape(32, 32),
+    }
+
+
+def of_torch(torch):
+    a, b = torch.zeros(1024, device="cuda"), torch.zeros(1024, device="cuda")
+    return {
+        "empty(1024)": lambda: torch.empty(1024, device="cuda"),
+        "a + b": lambda: a + b,
+        "a += b": lambda: a.add_(b),
+        "a[10:500]": lambda: a[10:500],
+        "a.reshape(32, 32)": lambda: a.reshape(32, 32),
+    }
+
+
+def of_pycuda():
+    """PyCUDA's arrays, from a pool, as its documentation advises."""
+    arrays, take = peer("pycuda.gpuarray"), peer("pycuda.tools").DeviceMemoryPool().allocate
+    a = arrays.zeros(1024, np.float32, allocator=take)
+    b = arrays.zeros(1024, np.float32, allocator=take)
+    return {
+        "empty(1024)": lambda: arrays.empty(1024, np.float32, allocator=take),
+        "a + b": lambda: a + b,
+        "a += b": lambda: a.__iadd__(b),
+        "a[10:500]": lambda: a[10:500],
+        "a.reshape(32, 32)": lambda: a.reshape(32, 32),
+    }
+
+
+def rounds_of(call):
+    """A function that makes `CALLS` calls and returns the seconds of one."""
+
+    def one_round():
+        start = time.perf_counter()
+        for _ in range(CALLS):
+            call()
+        return (time.perf_counter() - start) / CALLS
+
+    return one_round
+
+
+def raw():
+    loops = ctypes.CDLL(library("objects.cu"))
+    loops.raw_empty.restype = loops.raw_add.restype = ctypes.c_double
+    arrays = [PyGPU.zeros(1024, np.float32) for _ in range(2)]
+    pointers = [ctypes.c_void_p(one.ptr) for one in arrays]
+    return {
+        "empty(1024)": lambda: loops.raw_empty(CALLS) / CALLS,
+        "a + b": lambda keep=arrays: loops.raw_add(CALLS, *pointers) / CALLS,
+    }
+
+
+def contestants():
+    """{library: {work: function that returns the seconds of one call}}"""
+    calls = {"PyGPU": ours()}
+    if cupy := peer("cupy"):
+        calls["CuPy"] = of_cupy(cupy)
+    if (torch := peer("torch")) and torch.cuda.is_available():
+        calls["torch"] = of_torch(torch)
+    if pycuda := peer("pycuda.driver"):
+        pycuda.init()
+        pycuda.Device(0).retain_primary_context().push()
+        calls["PyCUDA"] = of_pycuda()
+    found = {name: {w: rounds_of(c) for w, c in table.items()} for name, table in calls.items()}
+    return {"raw": raw(), **found}
+
 
 def main():
-    a = PyGPU.zeros(1024, np.float32)
-    other = PyGPU.zeros(1024, np.float32)
-    rows = {
-        "empty(1024)": {"PyGPU": lambda: PyGPU.empty(1024, np.float32)},
-        "a + b": {"PyGPU": lambda: a + other},
-        "a += b": {"PyGPU": lambda: a.__iadd__(other)},
-        "a[10:500]": {"PyGPU": lambda: a[10:500]},
-        "a.reshape(32, 32)": {"PyGPU": lambda: a.reshape(32, 32)},
-        "cudaGetDevice()": {"PyGPU": PyGPU.cudaGetDevice},
-    }
-    cupy = peer("cupy")
-    if cupy:
-        b = cupy.zeros(1024, np.float32)
-        rows["empty(1024)"]["CuPy"] = lambda: cupy.empty(1024, np.float32)
-        rows["a + b"]["CuPy"] = lambda: b + b
-        rows["a += b"]["CuPy"] = lambda: b.__iadd__(b)
-        rows["a[10:500]"]["CuPy"] = lambda: b[10:500]
-        rows["a.reshape(32, 32)"]["CuPy"] = lambda: b.reshape(32, 32)
-        rows["cudaGetDevice()"]["CuPy"] = cupy.cuda.runtime.getDevice
-    torch = peer("torch")
-    if torch:
-        c = torch.zeros(1024, device="cuda")
-        rows["empty(1024)"]["torch"] = lambda: torch.empty(1024, device="cuda")
-        rows["a + b"]["torch"] = lambda: c + c
-        rows["a += b"]["torch"] = lambda: c.add_(c)
-        rows["a[10:500]"]["torch"] = lambda: c[10:500]
-        rows["a.reshape(32, 32)"]["torch"] = lambda: c.reshape(32, 32)
-        rows["cudaGetDevice()"]["torch"] = torch.cuda.current_device
-    times = {
-        work: {name: median_seconds(call, 20000) * 1e6 for name, call in row.items()}
-        for work, row in rows.items()
-    }
+    found = contestants()
+    times = {}
+    for work in found["PyGPU"]:
+        entered = {name: table[work] for name, table in found.items() if work in table}
+        rounds = {name: [] for name in entered}
+        for _ in range(ROUNDS):
+            for name, one_round in entered.items():
+                rounds[name].append(one_round())
+                PyGPU.cudaDeviceSynchronize()
+        times[work] = {name: statistics.median(one) * 1e6 for name, one in rounds.items()}
     report("Small objects", "microseconds", times, PyGPU.cudaDeviceProp(0).name())
 
 

@@ -103,33 +103,69 @@ Index Loop::size() const {
   return size;
 }
 
-Deal deal_for(const Loop& loop, void* const* addresses, const std::size_t* itemsizes) {
+namespace {
+
+// Does the array repeat its elements along the last axis?
+bool repeats(const Loop& loop, int array) {
+  return !loop.linear && loop.strides[array][loop.shape.size() - 1] == 0;
+}
+
+// Can an array be gone through in packs of `width` elements, or by one element for each pack?
+bool fits(const Loop& loop, int array, const void* address, Index itemsize, Index width) {
+  auto bits = reinterpret_cast<std::uintptr_t>(address);
+  if (loop.linear) return bits % std::uintptr_t(width * itemsize) == 0;
+  const Axes& strides = loop.strides[array];
+  const int last = strides.size() - 1;
+  if (width > 1 && !repeats(loop, array) && strides[last] != itemsize) return false;
+  for (int axis = 0; axis < last; ++axis) bits |= std::uintptr_t(strides[axis]);
+  if (width == 1) bits |= std::uintptr_t(strides[last]);
+  return bits % std::uintptr_t(repeats(loop, array) ? itemsize : width * itemsize) == 0;
+}
+
+}  // namespace
+
+Deal deal_for(const Loop& loop, int results, void* const* addresses,
+              const std::size_t* itemsizes) {
   if (loop_bytes == 0) return {1, loop_vectors};
-  if (!loop.linear) return {};
   const std::size_t widest = *std::max_element(itemsizes, itemsizes + loop.arrays);
-  const std::size_t width = std::max<std::size_t>(1, std::min<std::size_t>(8, loop_bytes / widest));
-  for (int i = 0; i < loop.arrays; ++i)
-    if (reinterpret_cast<std::uintptr_t>(addresses[i]) % (width * itemsizes[i]) != 0)
-      return {1, 2 * loop_vectors};
-  return {int(width), loop_vectors};
+  const auto all_fit = [&](int width) {
+    if (!loop.linear && loop.shape[loop.shape.size() - 1] % width != 0) return false;
+    for (int i = 0; i < loop.arrays; ++i)
+      if (!fits(loop, i, addresses[i], Index(itemsizes[i]), width) ||
+          (width > 1 && i < results && repeats(loop, i)))
+        return false;
+    return true;
+  };
+  Deal deal;
+  deal.width = std::max(1, int(std::min<std::size_t>(8, loop_bytes / widest)));
+  while (deal.width > 0 && !all_fit(deal.width)) deal.width /= 2;
+  const std::size_t pack = std::size_t(deal.in_pack()) * widest;
+  deal.vectors = std::clamp(int(loop_vectors * loop_bytes / pack), loop_vectors, 2 * loop_vectors);
+  for (int i = results; deal.width > 1 && i < loop.arrays; ++i)
+    if (repeats(loop, i)) deal.repeated |= 1u << (i - results);
+  return deal;
 }
 
 Status launch_elementwise(const Kernel& kernel, const Loop& loop, Deal deal, void** arguments,
                           cudaStream_t stream) {
-  const Index size = loop.size();
+  const Index size = loop.size(), in_pack = deal.in_pack();
   // struct { index size, shape[ndim], strides[arrays][ndim]; } of which linear loops have the size.
   Index wide[1 + Axes::capacity * (1 + max_arrays)];
   std::int32_t narrow[1 + Axes::capacity * (1 + max_arrays)];
   int count = 0;
   wide[count++] = size;
-  if (!loop.linear) {
+  if (!loop.linear) {  // in packs
+    wide[0] /= in_pack;
     for (Index length : loop.shape) wide[count++] = length;
-    for (int i = 0; i < loop.arrays; ++i)
+    wide[count - 1] /= in_pack;
+    for (int i = 0; i < loop.arrays; ++i) {
       for (Index stride : loop.strides[i]) wide[count++] = stride;
+      wide[count - 1] *= in_pack;
+    }
   }
   for (int i = 0; !loop.wide && i < count; ++i) narrow[i] = std::int32_t(wide[i]);
   arguments[0] = loop.wide ? static_cast<void*>(wide) : narrow;
-  const Index in_block = Index(loop_threads) * deal.width * deal.vectors;
+  const Index in_block = Index(loop_threads) * in_pack * deal.vectors;
   const Index blocks = (size + in_block - 1) / in_block;
   LaunchShape shape;
   shape.block = dim3(loop_threads, 1, 1);

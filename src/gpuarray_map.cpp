@@ -68,6 +68,7 @@ KernelKey key_of(const Run& work, const int* results, const Loop& loop, const De
   key.add(unsigned(loop.linear ? 0 : loop.shape.size()), 6);
   key.add(unsigned(deal.width), 4);
   key.add(unsigned(deal.vectors), 13);
+  key.add(deal.repeated, max_operands);
   key.add(loop.wide, 1);
   key.add(unsigned(device), 8);
   for (int i = 0; i < work.operands; ++i) {
@@ -95,7 +96,8 @@ std::unique_ptr<Kernel> make_kernel(const Run& work, const int* results, const L
   const py::object made =
       py::module_::import("PyGPU._kernels")
           .attr("make")(operation_name(work.operation), inputs, compute, outputs, are_scalars,
-                        loop.linear ? 0 : loop.shape.size(), loop.wide, deal.width, deal.vectors);
+                        loop.linear ? 0 : loop.shape.size(), loop.wide, deal.width, deal.vectors,
+                        deal.repeated);
   return std::make_unique<Kernel>(made.cast<std::shared_ptr<Module>>(), "elementwise");
 }
 
@@ -306,7 +308,7 @@ void run(const Run& work, const StreamRef& stream) {
     add(own.shape() == whole.shape() ? own : stretched_layouts[i], *array);
   }
   const Loop loop = Loop::over(layouts, arrays);
-  const Deal deal = deal_for(loop, addresses, itemsizes);
+  const Deal deal = deal_for(loop, work.results, addresses, itemsizes);
   const Kernel& kernel = kernel_for(work, loop, deal, device);
   const auto each_storage = [&](auto visit) {
     if (!stream.handle) return;

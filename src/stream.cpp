@@ -178,7 +178,8 @@ void order_after_all(const StreamRef& later, int device) {
           earlier.push_back(std::move(stream));
   }
   const DeviceGuard here = use_device(device);
-  if (is_apart(later, device))
+  // Blocking streams wait for the null stream alone, which waits for them all.
+  if (later.handle)
     check("cudaStreamWaitEvent", order_after(later.handle, cudaStream_t(), device));
   for (const auto& stream : earlier)
     check("cudaStreamWaitEvent", order_after(later.handle, stream->get(), device));

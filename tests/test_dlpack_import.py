@@ -149,8 +149,9 @@ def test_it_can_be_passed_on():
 def test_the_array_is_ready_on_a_stream(flags):
     stream = drv.Stream(flags)
     array = from_dlpack(Producer(to_gpu(np.arange(4))), stream=stream)
-    assert array.get_async(stream).tolist() == [0, 1, 2, 3]
+    out = array.get_async(stream)
     stream.synchronize()
+    assert out.tolist() == [0, 1, 2, 3]
 
 
 # What is refused. The capsule stays the producer's then.

@@ -87,7 +87,9 @@ def test_the_null_stream_of_others(form):
 
 
 @pytest.mark.parametrize(
-    "bad", [1.5, np.float32(0), np.zeros(1), "0", object(), Carrier(__cuda_stream__=3)], ids=repr
+    "bad",
+    [1.5, np.float32(0), np.zeros(1), "0", object(), Carrier(__cuda_stream__=3)],
+    ids=lambda one: type(one).__name__,
 )
 def test_what_is_no_stream(bad):
     with pytest.raises(TypeError):

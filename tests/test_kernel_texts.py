@@ -11,7 +11,7 @@ from PyGPU.gpuarray import to_gpu
 
 F4, F2, C8, I4, U1 = "float32", "float16", "complex64", "int32", "uint8"
 LINEAR = {"ndim": 0, "wide": False, "width": 4, "vectors": 2}
-STRIDED = {"ndim": 3, "wide": False, "width": 1, "vectors": 1}
+STRIDED = {"ndim": 3, "wide": False, "width": 1, "vectors": 4}
 SCALAR, ARRAYS = (False, True), (False, False)
 
 # name: operation, operands in memory, computed as, results, which are values, form
@@ -28,6 +28,13 @@ FORMS = {
     "fill": ("copy", (F4,), (F4,), (F4,), (True,), LINEAR),
     "strided": ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, STRIDED),
     "strided, wide": ("less", (F4, F4), (F4, F4), (F4,), ARRAYS, {**STRIDED, "wide": True}),
+    "strided, not aligned": ("add", (C8, C8), (C8, C8), (C8,), ARRAYS, {**STRIDED, "width": 0}),
+}
+# Rows, and a column or a row of one of the operands.
+PACKS = {
+    "rows": ({"ndim": 2, "width": 4, "vectors": 2, "repeated": 0}, (6, 8)),
+    "a column": ({"ndim": 2, "width": 4, "vectors": 2, "repeated": 2}, (6, 1)),
+    "a row": ({"ndim": 2, "width": 2, "vectors": 4, "repeated": 0}, (1, 8)),
 }
 RUNS = {
     "linear run": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, {**LINEAR, "width": 1, "vectors": 64}),
@@ -38,6 +45,10 @@ RUNS = {
 def text(form):
     name, inputs, compute, outputs, scalars, shape = form
     return _kernels.source(name, inputs, compute, outputs, scalars, **shape)
+
+
+def packs(form):
+    return ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, {"wide": False, **PACKS[form][0]})
 
 
 @pytest.mark.no_device
@@ -52,11 +63,19 @@ def test_compiles(form, prefix, backend, arch):
 @pytest.mark.no_device
 @pytest.mark.parametrize(
     ("form", "loads", "stores"),
-    [("linear", 4, 2), ("linear, wide", 4, 2), ("with a value", 2, 2), ("fill", 0, 2)],
+    [
+        ("linear", 4, 2),
+        ("linear, wide", 4, 2),
+        ("with a value", 2, 2),
+        ("fill", 0, 2),
+        ("rows", 4, 2),
+        ("a column", 2, 2),
+    ],
 )
 def test_memory_is_accessed_in_words_of_16_bytes(form, loads, stores):
     require("nvrtc")
-    entry = build(kernel_sources.Text(text(FORMS[form]), extern_c=False), "_cuda", "sm_90", "ptx")
+    found = FORMS[form] if form in FORMS else packs(form)
+    entry = build(kernel_sources.Text(text(found), extern_c=False), "_cuda", "sm_90", "ptx")
     ptx = entry.image.decode()
     assert ptx.count("ld.global.v4") + ptx.count("ld.global.nc.v4") == loads
     assert ptx.count("st.global.v4") == stores
@@ -89,9 +108,26 @@ def test_forms_of_one_thread_a_block_and_strided_ones(form):
     loop = index(x.size)
     if shape["ndim"]:
         loop = np.array([x.size, *x.shape, *out.strides, *a.strides, *b.strides], index)
-    threads, each = (1, shape["vectors"]) if form in RUNS else (64, 1)
+    threads, each = 1 if form in RUNS else 64, shape["vectors"]
     if form == "linear run":
         b = to_gpu(np.ascontiguousarray(y))
     grid = (-(-x.size // (threads * each)), 1)
     kernel(loop, out, a, b, block=(threads, 1, 1), grid=grid)
     np.testing.assert_array_equal(out.get(), getattr(np, name)(x, y))
+
+
+@pytest.mark.parametrize("form", PACKS)
+def test_packs_of_a_strided_loop(form):
+    shape, other = PACKS[form]
+    width = shape["width"]
+    kernel = SourceModule(text(packs(form)), no_extern_c=True).get_function("elementwise")
+    whole = np.random.default_rng(7).random((6, 16), np.float32)
+    y = np.random.default_rng(8).random(other, np.float32)
+    x, a = whole[:, :8], to_gpu(whole)[:, :8]
+    b, out = to_gpu(y), gpuarray.zeros(x.shape, np.float32)
+    strides = [np.broadcast_to(one, x.shape).strides for one in (out.get(), x, y)]
+    ends = [(slow, fast * width) for slow, fast in strides]
+    count = x.size // width
+    loop = np.array([count, 6, 8 // width, *ends[0], *ends[1], *ends[2]], np.int32)
+    kernel(loop, out, a, b, block=(4, 1, 1), grid=(-(-count // (4 * shape["vectors"])), 1))
+    np.testing.assert_array_equal(out.get(), x - y)

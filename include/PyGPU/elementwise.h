@@ -38,13 +38,18 @@ struct Loop {
   Index size() const;
 };
 
-// How the elements are dealt out: a thread of a linear loop takes `vectors` times `width`
-// neighbouring elements, a whole block apart; one of a strided loop takes `vectors` elements.
+// How the elements are dealt out: a thread takes `vectors` packs, a whole block apart. A pack is
+// `width` elements that neighbour on the last axis and lie aligned for one access; where that is
+// 0, it is a single element that is not.
 struct Deal {
   int width = 1, vectors = 1;
+  unsigned repeated = 0;  // bits: operands that have one element for a whole pack
+  int in_pack() const { return width ? width : 1; }
 };
-// As many elements as fit into 16 bytes of the widest array, where all are aligned for it.
-Deal deal_for(const Loop& loop, void* const* addresses, const std::size_t* itemsizes);
+// As many elements as fit into 16 bytes of the widest array, where all are aligned for it. The
+// results come first among the arrays.
+Deal deal_for(const Loop& loop, int results, void* const* addresses,
+              const std::size_t* itemsizes);
 
 // Launch over `loop`. arguments[0] is set here: the size, or the loop's shape and strides. The
 // others point to an address or to a scalar's bytes each.

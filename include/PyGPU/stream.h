@@ -70,7 +70,8 @@ cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device);
 bool is_apart(const StreamRef& stream, int device);
 
 // A launch does not note which memory it uses. So what is handed to another library waits for all
-// work of this one: on the null stream, and on the non-blocking streams that are remembered.
+// work of this one: on the null stream, on the blocking ones, of which it is the order, and on the
+// non-blocking streams that are remembered.
 void remember_apart(const std::shared_ptr<const Stream>& stream);
 void order_after_all(const StreamRef& later, int device);
 
