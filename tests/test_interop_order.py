@@ -105,7 +105,12 @@ OF_BOTH = {("null", "a"), ("null", "b")}
 CASES = {
     # A consumer waits for the null stream and for all that runs beside it, but not for itself.
     "say('begin'); export(stream=1)": OF_BOTH,
-    "say('begin'); export(stream=blocking)": {("blocking", "a"), ("blocking", "b")},
+    # Blocking streams do not wait for each other, but the null stream for all of them.
+    "say('begin'); export(stream=blocking)": {
+        ("blocking", "null"),
+        ("blocking", "a"),
+        ("blocking", "b"),
+    },
     "say('begin'); export(stream=a)": {("a", "null"), ("a", "b")},
     "del b; say('begin'); export(stream=a)": {("a", "null")},
     "say('begin'); export(stream=-1)": set(),
