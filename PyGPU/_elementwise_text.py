@@ -6,7 +6,6 @@ import numpy as np
 
 from PyGPU import _signature, compiler
 from PyGPU._ctypes import Argument, ScalarArg, parse_c_arg
-from PyGPU._splay import limits
 
 # A block of one thread takes indices that lie together: on the host machine, where a block is the
 # work of a core. All others go through memory side by side, as a GPU likes it.
@@ -37,37 +36,32 @@ extern "C" __global__ void {name}({parameters})
 }}
 """
 
-# For many indices of arrays that lie apart. As nothing that is written is read through another
-# pointer, a thread's loads for {batch} indices can all be under way before its first store.
+# For many indices of arrays that lie apart: a thread takes a few, and ends.
+# As nothing that is written is read through another pointer, the loads of a thread can all be under
+# way before its first store.
 _BATCHED_TEXT = """{headers}#include <pycuda-complex.hpp>
 {preamble}
 extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters})
 {{
+  const size_t P_in_block = {threads} * {batch}, P_first = blockIdx.x * P_in_block;
   size_t i = 0;
-  {loop_prep}
-  ;
-  const size_t P_in_block = {threads} * {batch};
-  for (size_t P_first = blockIdx.x * P_in_block; P_first < n; P_first += gridDim.x * P_in_block) {{
-    if (P_first + P_in_block <= n) {{
-      #pragma unroll
-      for (unsigned P_k = 0; P_k < {batch}; ++P_k) {{
-        i = P_first + threadIdx.x + P_k * {threads};
-        {operation}
-        ;
-      }}
-      continue;
+  if (P_first + P_in_block <= n) {{
+    #pragma unroll
+    for (unsigned P_k = 0; P_k < {batch}; ++P_k) {{
+      i = P_first + threadIdx.x + P_k * {threads};
+      {operation}
+      ;
     }}
+  }} else {{
     for (size_t P_number = P_first + threadIdx.x; P_number < n; P_number += {threads}) {{
       i = P_number;
       {operation}
       ;
     }}
   }}
-  {after_loop}
-  ;
 }}
 """
-_BATCH_THREADS, _BATCH = 128, 4
+_BATCH_THREADS, _BATCH = 256, 4
 # What may depend on the form of the loop.
 _OF_THE_LOOP = re.compile(
     r"\b(break|continue|return|goto|asm|static|__shared__|tid|total_threads|cta_start|\w*Idx"
@@ -151,13 +145,13 @@ def get_elwise_range_module(
 
 
 def can_be_batched(operation, loop_prep, after_loop):
-    """May a thread take several indices at once, as far as the texts show?"""
-    return not any(_OF_THE_LOOP.search(one) for one in (operation, loop_prep, after_loop))
+    """May a thread take a few neighbouring indices and end, as far as the texts show?"""
+    return not (loop_prep or after_loop or _OF_THE_LOOP.search(operation))
 
 
-def batched_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop):
-    """A prepared function like :func:`get_elwise_kernel`'s for arrays that do not overlap. Its
-    blocks have `_BATCH_THREADS` threads, of which each takes `_BATCH` indices at once."""
+def get_batched_kernel_and_types(arguments, operation, name, keep, options, preamble):
+    """Like :func:`get_elwise_kernel_and_types`, for arrays that do not overlap, launched with
+    :func:`batched_shape`."""
     arguments = arguments_of(arguments) + _N
     text = _BATCHED_TEXT.format(
         headers=_headers(arguments),
@@ -166,19 +160,20 @@ def batched_kernel(arguments, operation, name, keep, options, preamble, loop_pre
         batch=_BATCH,
         name=name,
         parameters=", ".join(one.declarator().replace("*", "*__restrict__ ") for one in arguments),
-        loop_prep=loop_prep,
         operation=operation,
-        after_loop=after_loop,
     )
     module = compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
+    return module, _prepared(module, name, arguments), arguments
+
+
+def batched_shape(n):
+    """(grid, block) for a kernel that takes many indices at once."""
+    return (-(-n // (_BATCH_THREADS * _BATCH)), 1), (_BATCH_THREADS, 1, 1)
+
+
+def _prepared(module, name, arguments):
     function = module.get_function(name)
-    function.prepare("".join(one.struct_char for one in arguments))
-    return module, function, arguments
-
-
-def batched_shape(n, device):
-    """(grid, block) for :func:`batched_kernel`."""
-    return (min(-(-n // (_BATCH_THREADS * _BATCH)), limits(device)[1]), 1), (_BATCH_THREADS, 1, 1)
+    return function.prepare("".join(one.struct_char for one in arguments))
 
 
 def get_elwise_kernel_and_types(
@@ -204,9 +199,7 @@ def get_elwise_kernel_and_types(
     arguments = arguments_of(arguments) + (_RANGE if use_range else _N)
     make = get_elwise_range_module if use_range else get_elwise_module
     module = make(arguments, operation, name, keep, options, **kwargs)
-    function = module.get_function(name)
-    function.prepare("".join(one.struct_char for one in arguments))
-    return module, function, arguments
+    return module, _prepared(module, name, arguments), arguments
 
 
 def get_elwise_kernel(

@@ -4,6 +4,7 @@ The kernels' text is in _reduction_text.py, the layout of their launches in _red
 """
 
 import struct
+import threading
 
 import numpy as np
 
@@ -32,6 +33,13 @@ class _Kernels:
         self.accumulator = accumulator(form.operation, form.compute)
         self.figures = plan.figures()
         self.launches = plan.Linear(self.figures, self.accumulator.itemsize, first.num_regs)
+        # Memory for parts that launches on the null stream share, first and last kernel together.
+        self.lock, self._own = threading.Lock(), None
+
+    def own_parts(self, blocks):
+        if self._own is None or self._own.size < blocks:
+            self._own = core.GPUArray((blocks,), self.accumulator)
+        return self._own.ptr
 
 
 _kernels = context_dependent_memoize(_Kernels)
@@ -74,15 +82,19 @@ class _Linear:
         head = min(head, n)
         kernels = self._made.get(width) or self._make(width)
         block, (blocks, chunk) = kernels.launches.block, kernels.launches((n - head) // width)
+        operands = (*addresses, n, head, chunk)
         if blocks == 1:
-            kernels.first((1, 1), block, stream, *addresses, n, head, chunk, 0, out.ptr, n)
-            return
+            return kernels.first((1, 1), block, stream, *operands, 0, out.ptr, n)
+        grid, last_block = plan.last(kernels.figures, blocks, 1)
+        if stream is None:
+            with kernels.lock:
+                parts = kernels.own_parts(blocks)
+                kernels.first((blocks, 1), block, None, *operands, parts, 0, n)
+                return kernels.last(grid, last_block, None, parts, blocks, 1, out.ptr, n)
         parts = core.GPUArray((blocks,), kernels.accumulator, allocator)
-        place = parts.ptr
         with _streams.using(stream, parts):
-            kernels.first((blocks, 1), block, stream, *addresses, n, head, chunk, place, 0, n)
-            grid, block = plan.last(kernels.figures, blocks, 1)
-            kernels.last(grid, block, stream, place, blocks, 1, out.ptr, n)
+            kernels.first((blocks, 1), block, stream, *operands, parts.ptr, 0, n)
+            kernels.last(grid, last_block, stream, parts.ptr, blocks, 1, out.ptr, n)
 
 
 @context_dependent_memoize

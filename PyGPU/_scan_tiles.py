@@ -11,9 +11,9 @@ from typing import NamedTuple
 # looks at a tile that is not ready). An odd number of words keeps the threads of a warp in
 # different banks of shared memory. The larger the tile, the fewer the steps of the look-back, whose
 # latency bounds the number of tiles a second.
-TUNING = {1: (256, 3, 0), 2: (256, 5, 0), 4: (256, 7, 0), 8: (256, 7, 0), 16: (256, 7, 0)}
+TUNING = {1: (512, 5, 0), 2: (256, 11, 0), 4: (256, 9, 0), 8: (256, 11, 0), 16: (384, 7, 0)}
 _OTHERS = (256, 5, 0)
-_SHARED_BYTES = 40 << 10  # of a tile, below the 48 KB that every device has
+_SHARED_BYTES = 46 << 10  # of a tile, below the 48 KB that every device has
 
 
 class Tile(NamedTuple):

@@ -13,9 +13,9 @@ from PyGPU._driver_textures import NO_REFERENCES
 from PyGPU._elementwise_getters import *  # noqa: F403
 from PyGPU._elementwise_text import (
     arguments_of,
-    batched_kernel,
     batched_shape,
     can_be_batched,
+    get_batched_kernel_and_types,
     get_elwise_kernel,
     get_elwise_kernel_and_types,
     get_elwise_module,
@@ -85,10 +85,14 @@ def _ranged_kernel(arguments, operation, **settings):
     return get_elwise_kernel_and_types(arguments, operation, use_range=True, **settings)
 
 
+def _batched_kernel(arguments, operation, loop_prep, after_loop, **settings):
+    return get_batched_kernel_and_types(arguments, operation, **settings)
+
+
 _MAKERS = {
     "plain": get_elwise_kernel_and_types,
     "ranged": _ranged_kernel,
-    "batched": batched_kernel,
+    "batched": _batched_kernel,
 }
 
 
@@ -190,7 +194,7 @@ class ElementwiseKernel:
             count = len(builtins.range(*tail[1:]))
         elif n >= self._many and self._many_at_once(variant, args):
             variant = self._variant("batched")
-            variant.launch(*batched_shape(n, here & 0xFF), stream, *args, n)
+            variant.launch(*batched_shape(n), stream, *args, n)
             return
         if count:
             variant.launch(*_shape_of_launch(count, here & 0xFF), stream, *args, *tail)

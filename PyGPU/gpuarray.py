@@ -11,7 +11,7 @@ import PyGPU.errors  # noqa: F401  registers how device errors become exceptions
 from PyGPU._targets import core
 
 GPUArray = core.GPUArray
-empty = GPUArray
+empty = core.empty
 empty_like = core.empty_like
 to_gpu = core.to_gpu
 to_gpu_async = core.to_gpu_async

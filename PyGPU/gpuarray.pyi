@@ -10,7 +10,8 @@ from typing_extensions import TypeAlias
 
 from PyGPU import ArrayFlags, _Address, _HasCudaArrayInterface, _Order, _Shape, _Stream
 
-_Allocator: TypeAlias = Callable[[int], _Address]
+_Allocator: TypeAlias = Callable[[int], _Address] | None
+_DType: TypeAlias = DTypeLike | None
 _Array: TypeAlias = NDArray[Any] | GPUArray
 _Index: TypeAlias = (
     SupportsIndex | slice | EllipsisType | GPUArray | NDArray[Any] | list[Any] | None
@@ -34,8 +35,8 @@ class GPUArray:
     def __init__(
         self,
         shape: _Shape | NDArray[Any],
-        dtype: DTypeLike | None = None,
-        allocator: _Allocator | None = None,
+        dtype: _DType = None,
+        allocator: _Allocator = None,
         base: object = None,
         gpudata: _Address | None = None,
         strides: _Shape | None = None,
@@ -66,7 +67,7 @@ class GPUArray:
     @property
     def base(self) -> Any: ...
     @property
-    def allocator(self) -> _Allocator | None: ...
+    def allocator(self) -> _Allocator: ...
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
     def __dlpack__(
@@ -87,7 +88,7 @@ class GPUArray:
     def __setitem__(self, key: _Index | tuple[_Index, ...], value: _Array | _Scalar, /) -> None: ...
     def reshape(self, *shape: _Shape, order: _Order = "C") -> GPUArray: ...
     def ravel(self) -> GPUArray: ...
-    def view(self, dtype: DTypeLike | None = None) -> GPUArray: ...
+    def view(self, dtype: _DType = None) -> GPUArray: ...
     def transpose(self, axes: _Shape | None = None) -> GPUArray: ...
     def squeeze(self) -> GPUArray: ...
     def get(
@@ -125,12 +126,12 @@ class GPUArray:
     def sum(
         self,
         axis: _Axis = None,
-        dtype: DTypeLike | None = None,
+        dtype: _DType = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
         stream: _Stream = None,
-        allocator: _Allocator | None = None,
+        allocator: _Allocator = None,
     ) -> GPUArray: ...
     prod = mean = sum
     def min(
@@ -140,13 +141,13 @@ class GPUArray:
         keepdims: bool = False,
         *,
         stream: _Stream = None,
-        allocator: _Allocator | None = None,
+        allocator: _Allocator = None,
     ) -> GPUArray: ...
     max = min
     def any(
         a,
         stream: _Stream = None,
-        allocator: _Allocator | None = None,
+        allocator: _Allocator = None,
         axis: _Axis = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
@@ -155,9 +156,9 @@ class GPUArray:
     def dot(
         a,
         b: GPUArray,
-        dtype: DTypeLike | None = None,
+        dtype: _DType = None,
         stream: _Stream = None,
-        allocator: _Allocator | None = None,
+        allocator: _Allocator = None,
         out: GPUArray | None = None,
     ) -> GPUArray: ...
     @property
@@ -211,8 +212,15 @@ class GPUArray:
     def astype(self, dtype: DTypeLike, stream: _Stream = None) -> GPUArray: ...
     def fill(self, value: _Number, stream: _Stream = None) -> GPUArray: ...
 
-empty = GPUArray
-
+def empty(
+    shape: _Shape | NDArray[Any],
+    dtype: _DType = None,
+    allocator: _Allocator = None,
+    base: object = None,
+    gpudata: _Address | None = None,
+    strides: _Shape | None = None,
+    order: _Order = "C",
+) -> GPUArray: ...
 def asarray(
     x: GPUArray | _HasCudaArrayInterface | _HasDLPack, *, stream: _Stream = None
 ) -> GPUArray: ...
@@ -224,45 +232,39 @@ def from_dlpack(
     copy: bool | None = None,
     stream: _Stream = None,
 ) -> GPUArray: ...
-def to_gpu(ary: _Array, allocator: _Allocator | None = None) -> GPUArray: ...
-def to_gpu_async(
-    ary: _Array, allocator: _Allocator | None = None, stream: _Stream = None
-) -> GPUArray: ...
+def to_gpu(ary: _Array, allocator: _Allocator = None) -> GPUArray: ...
+def to_gpu_async(ary: _Array, allocator: _Allocator = None, stream: _Stream = None) -> GPUArray: ...
 def zeros(
     shape: _Shape,
-    dtype: DTypeLike | None = ...,
-    allocator: _Allocator | None = None,
+    dtype: _DType = ...,
+    allocator: _Allocator = None,
     order: _Order = "C",
 ) -> GPUArray: ...
-def empty_like(
-    other_ary: GPUArray, dtype: DTypeLike | None = None, order: _OrderLike = "K"
-) -> GPUArray: ...
-def zeros_like(
-    other_ary: GPUArray, dtype: DTypeLike | None = None, order: _OrderLike = "K"
-) -> GPUArray: ...
+def empty_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
+def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
 def sum(
     a: GPUArray,
-    dtype: DTypeLike | None = None,
+    dtype: _DType = None,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
 ) -> GPUArray: ...
 def prod(
     a: GPUArray,
-    dtype: DTypeLike | None = None,
+    dtype: _DType = None,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
 ) -> GPUArray: ...
 def mean(
     a: GPUArray,
-    dtype: DTypeLike | None = None,
+    dtype: _DType = None,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
@@ -270,7 +272,7 @@ def mean(
 def min(
     a: GPUArray,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
@@ -278,7 +280,7 @@ def min(
 def max(
     a: GPUArray,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
@@ -286,7 +288,7 @@ def max(
 def any(
     a: GPUArray,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
@@ -294,7 +296,7 @@ def any(
 def all(
     a: GPUArray,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
@@ -302,31 +304,31 @@ def all(
 def dot(
     a: GPUArray,
     b: GPUArray,
-    dtype: DTypeLike | None = None,
+    dtype: _DType = None,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
     out: GPUArray | None = None,
 ) -> GPUArray: ...
 def subset_sum(
     subset: GPUArray,
     a: GPUArray,
-    dtype: DTypeLike | None = None,
+    dtype: _DType = None,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
 ) -> GPUArray: ...
 def subset_dot(
     subset: GPUArray,
     a: GPUArray,
     b: GPUArray,
-    dtype: DTypeLike | None = None,
+    dtype: _DType = None,
     stream: _Stream = None,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
 ) -> GPUArray: ...
 def subset_min(
-    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator | None = None
+    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def subset_max(
-    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator | None = None
+    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def if_positive(
     criterion: _Operand,
@@ -354,7 +356,7 @@ def logical_and(
     /,
     out: GPUArray | None = None,
     *,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
 ) -> GPUArray: ...
 def logical_or(
     x1: _Operand,
@@ -362,10 +364,10 @@ def logical_or(
     /,
     out: GPUArray | None = None,
     *,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
 ) -> GPUArray: ...
 def logical_not(
-    x: _Operand, /, out: GPUArray | None = None, *, allocator: _Allocator | None = None
+    x: _Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
 def take(
     a: GPUArray,
@@ -405,10 +407,10 @@ def multi_take_put(
     src_offsets: Sequence[SupportsIndex] | None = None,
 ) -> list[GPUArray]: ...
 def concatenate(
-    arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator | None = None
+    arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator = None
 ) -> GPUArray: ...
 def stack(
-    arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator | None = None
+    arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator = None
 ) -> GPUArray: ...
 def transpose(a: GPUArray, axes: _Shape | None = None) -> GPUArray: ...
 def reshape(a: GPUArray, *shape: _Shape, order: _Order = "C") -> GPUArray: ...
@@ -417,8 +419,8 @@ def arange(
     start: float | None = None,
     stop: float | None = None,
     step: float | None = None,
-    dtype: DTypeLike | None = None,
-    allocator: _Allocator | None = None,
+    dtype: _DType = None,
+    allocator: _Allocator = None,
     stream: _Stream = None,
 ) -> GPUArray: ...
 def linspace(
@@ -427,23 +429,21 @@ def linspace(
     num: SupportsIndex = 50,
     endpoint: bool = True,
     dtype: DTypeLike = ...,
-    allocator: _Allocator | None = None,
+    allocator: _Allocator = None,
 ) -> GPUArray: ...
 def ones(
-    shape: _Shape, dtype: DTypeLike = ..., allocator: _Allocator | None = None, order: _Order = "C"
+    shape: _Shape, dtype: DTypeLike = ..., allocator: _Allocator = None, order: _Order = "C"
 ) -> GPUArray: ...
-def ones_like(
-    other_ary: GPUArray, dtype: DTypeLike | None = None, order: _OrderLike = "K"
-) -> GPUArray: ...
+def ones_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
 def full(
     shape: _Shape,
     fill_value: Any,
-    dtype: DTypeLike | None = None,
-    allocator: _Allocator | None = None,
+    dtype: _DType = None,
+    allocator: _Allocator = None,
     order: _Order = "C",
 ) -> GPUArray: ...
 def full_like(
-    other_ary: GPUArray, fill_value: Any, dtype: DTypeLike | None = None, order: _OrderLike = "K"
+    other_ary: GPUArray, fill_value: Any, dtype: _DType = None, order: _OrderLike = "K"
 ) -> GPUArray: ...
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]: ...
 

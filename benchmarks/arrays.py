@@ -10,7 +10,7 @@ import statistics
 import time
 
 import numpy as np
-from timing import argument, library, peer, report
+from timing import argument, library, peer, pycuda, report
 
 import PyGPU
 import PyGPU.gpuarray as gpuarray
@@ -18,7 +18,7 @@ from PyGPU import cumath, curandom
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.scan import InclusiveScanKernel
 
-ROUNDS = 15
+ROUNDS = 11
 COLUMNS = 1 << 13  # of the matrix
 
 
@@ -157,7 +157,7 @@ MOVED = {
 }
 
 
-def seconds(work, wait, calls=4):
+def seconds(work, wait, calls=8):
     """The time of one call, work queued and done."""
     work()
     wait()
@@ -180,11 +180,9 @@ def contestants(n):
     torch = peer("torch")
     if torch and torch.cuda.is_available():
         found["torch"] = (of_torch(torch, n), torch.cuda.synchronize)
-    pycuda = peer("pycuda.driver")
-    if pycuda:
-        pycuda.init()
-        pycuda.Device(0).retain_primary_context().push()
-        found["PyCUDA"] = (of_pycuda(n), pycuda.Context.synchronize)
+    driver = pycuda()
+    if driver:
+        found["PyCUDA"] = (of_pycuda(n), driver.Context.synchronize)
     return found
 
 

@@ -9,7 +9,7 @@ import statistics
 import timeit
 
 import numpy as np
-from timing import library, peer, report
+from timing import library, peer, pycuda, report
 
 import PyGPU
 import PyGPU.driver as driver
@@ -78,12 +78,10 @@ def peers(y, x):
             **{"launch": core.launch, "stream": device.default_stream, "config": config},
             **{"f": kernel, "y": y.ptr, "x": x.ptr, "a": SHAPE["a"], "n": SHAPE["n"]},
         )
-    pycuda = peer("pycuda.driver")
-    if pycuda:
-        pycuda.init()
-        pycuda.Device(0).retain_primary_context().push()
+    their_driver = pycuda()
+    if their_driver:
         f = peer("pycuda.compiler").SourceModule(SOURCE).get_function("axpy").prepare("PPfi")
-        memory = {"y": pycuda.mem_alloc(128), "x": pycuda.mem_alloc(128)}
+        memory = {"y": their_driver.mem_alloc(128), "x": their_driver.mem_alloc(128)}
         found["PyCUDA"] = timed("f(y, x, a, n, block=block, grid=grid)", f=f, **memory, **SHAPE)
         found["PyCUDA prepared"] = timed(
             "call(grid, block, y, x, 2.0, 32)", call=f.prepared_call, **memory, **SHAPE

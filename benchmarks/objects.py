@@ -10,7 +10,7 @@ import statistics
 import time
 
 import numpy as np
-from timing import library, peer, report
+from timing import library, peer, pycuda, report
 
 import PyGPU
 
@@ -94,9 +94,7 @@ def contestants():
         calls["CuPy"] = of_cupy(cupy)
     if (torch := peer("torch")) and torch.cuda.is_available():
         calls["torch"] = of_torch(torch)
-    if pycuda := peer("pycuda.driver"):
-        pycuda.init()
-        pycuda.Device(0).retain_primary_context().push()
+    if pycuda():
         calls["PyCUDA"] = of_pycuda()
     found = {name: {w: rounds_of(c) for w, c in table.items()} for name, table in calls.items()}
     return {"raw": raw(), **found}

@@ -1,6 +1,7 @@
 """What the benchmarks share: timing in one process, peers that are installed, a table and JSON."""
 
 import argparse
+import atexit
 import importlib
 import json
 import platform
@@ -34,6 +35,17 @@ def peer(name):
         return None
 
 
+def pycuda():
+    """pycuda.driver in the primary context, until the end of the program; None without PyCUDA."""
+    driver = peer("pycuda.driver")
+    if driver:
+        driver.init()
+        context = driver.Device(0).retain_primary_context()
+        context.push()
+        atexit.register(context.pop)
+    return driver
+
+
 def library(source):
     """The path of a shared library of a .cu file beside this one, by the target's own compiler."""
     words = {
@@ -63,7 +75,7 @@ def report(title, unit, rows, device):
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--json", help="also write the figures to this file")
     arguments = parser.parse_known_args()[0]
-    libraries = sorted({name for row in rows.values() for name in row}, key=lambda n: n != "PyGPU")
+    libraries = list(dict.fromkeys(name for row in rows.values() for name in row))
     date, python = time.strftime("%F"), platform.python_version()
     print(f"{title} ({unit}) on {device}, Python {python}, {date}")
     print(f"{'':34}" + "".join(f"{name:>12}" for name in libraries))

@@ -367,11 +367,6 @@ void delete_function(PyObject* self) {
   Py_DECREF(type);
 }
 
-template <class Method>
-PyCFunction as_method(Method method) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
-}
-
 py::object make_type() {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},

@@ -19,20 +19,19 @@ struct Arguments {
                                                "gpudata", "strides", "order"};
   PyObject* values[count] = {};  // null: not given
 
+  // As tp_init is called.
   Arguments(PyObject* args, PyObject* kwargs) {
-    const Py_ssize_t given = PyTuple_GET_SIZE(args);
-    if (given > count) throw py::type_error("GPUArray: at most 7 arguments are expected");
-    for (Py_ssize_t i = 0; i < given; ++i) values[i] = PyTuple_GET_ITEM(args, i);
+    take(PyTuple_GET_SIZE(args), [=](Py_ssize_t i) { return PyTuple_GET_ITEM(args, i); });
     PyObject *name = nullptr, *value = nullptr;
-    for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &name, &value);) {
-      int i = 0;
-      while (i < count && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) ++i;
-      if (i == count || values[i])
-        throw py::type_error("GPUArray: " + std::string(i == count ? "unknown" : "repeated") +
-                             " argument '" + py::handle(name).cast<std::string>() + "'");
-      values[i] = value;
-    }
-    if (!values[0]) throw py::type_error("GPUArray: the argument 'shape' is missing");
+    for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &name, &value);) take(name, value);
+    require_shape();
+  }
+  // As a function of METH_FASTCALL | METH_KEYWORDS is called.
+  Arguments(PyObject* const* args, Py_ssize_t given, PyObject* keywords) {
+    take(given, [=](Py_ssize_t i) { return args[i]; });
+    for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+      take(PyTuple_GET_ITEM(keywords, i), args[given + i]);
+    require_shape();
   }
 
   py::object operator[](int i) const {
@@ -44,6 +43,24 @@ struct Arguments {
       throw py::type_error("order: expected 'C' or 'F', got " +
                            py::repr(values[6]).cast<std::string>());
     return order_of(py::handle(values[6]).cast<std::string>());
+  }
+
+ private:
+  template <class Get>
+  void take(Py_ssize_t given, Get get) {
+    if (given > count) throw py::type_error("GPUArray: at most 7 arguments are expected");
+    for (Py_ssize_t i = 0; i < given; ++i) values[i] = get(i);
+  }
+  void take(PyObject* name, PyObject* value) {
+    int i = 0;
+    while (i < count && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) ++i;
+    if (i == count || values[i])
+      throw py::type_error("GPUArray: " + std::string(i == count ? "unknown" : "repeated") +
+                           " argument '" + py::handle(name).cast<std::string>() + "'");
+    values[i] = value;
+  }
+  void require_shape() const {
+    if (!values[0]) throw py::type_error("GPUArray: the argument 'shape' is missing");
   }
 };
 
@@ -75,6 +92,25 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
         return 0;
       },
       -1);
+}
+
+// GPUArray(...) without the way through the type's call, which costs as much again.
+PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t given, PyObject* keywords) {
+  return guarded(
+      [&] {
+        return wrap(make_gpuarray(Arguments(args, given, keywords)), nullptr).release().ptr();
+      },
+      static_cast<PyObject*>(nullptr));
+}
+
+void bind_empty(py::module_& m) {
+  static PyMethodDef method = {
+      "empty", as_method(&empty), METH_FASTCALL | METH_KEYWORDS,
+      "empty(shape, dtype=None, allocator=None, base=None, gpudata=None, strides=None, order='C')\n"
+      "--\n\n"
+      "An uninitialised array: GPUArray(...)."};
+  m.add_object("empty", py::reinterpret_steal<py::object>(
+                            PyCFunction_NewEx(&method, nullptr, m.attr("__name__").ptr())));
 }
 
 py::object gpudata_of(GPUArray& array) {
@@ -358,6 +394,7 @@ void bind_gpuarray(py::module_& m) {
   bind_transfers(c);
   bind_operators(m, c);
   bind_dlpack(m, c);
+  bind_empty(m);
   bind_creation(m);
 }
 

@@ -117,7 +117,8 @@ inline PyObject* no_arguments() {
 }
 
 // Put the C++ value into an object of T's class or of a Python subclass of it, which has none yet
-// or is initialised once more.
+// or is initialised once more. Unlike pybind11's own way (init_instance) it keeps no record by
+// which the object could be found from its value's address: nobody asks, and it costs a hash table.
 template <class T>
 void hold(PyObject* object, T&& value) {
   using Value = std::decay_t<T>;
@@ -128,8 +129,11 @@ void hold(PyObject* object, T&& value) {
     *static_cast<Value*>(held.value_ptr()) = std::forward<T>(value);
     return;
   }
-  held.value_ptr() = new Value(std::forward<T>(value));
-  bound->init_instance(instance, nullptr);
+  auto* const value_held = new Value(std::forward<T>(value));
+  held.value_ptr() = value_held;
+  using Holder = std::unique_ptr<Value>;  // py::class_'s, where none is named
+  new (std::addressof(held.template holder<Holder>())) Holder(value_held);
+  held.set_holder_constructed();
 }
 
 // A new object of T's class, or of a Python subclass of it, around a value.
@@ -141,6 +145,12 @@ py::object instance_of(PyTypeObject* type, T&& value) {
     throw py::type_error(std::string(type->tp_name) + ".__new__ gave an object of another class");
   hold(made.ptr(), std::forward<T>(value));
   return made;
+}
+
+// A function of any of CPython's calling conventions, for a PyMethodDef.
+template <class Method>
+PyCFunction as_method(Method method) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
 }
 
 // Function tables. pybind11 compiles its glue anew for each lambda and each text that it is given

@@ -124,8 +124,7 @@ bool fits(const Loop& loop, int array, const void* address, Index itemsize, Inde
 
 }  // namespace
 
-Deal deal_for(const Loop& loop, int results, void* const* addresses,
-              const std::size_t* itemsizes) {
+Deal deal_for(const Loop& loop, int results, void* const* addresses, const std::size_t* itemsizes) {
   if (loop_bytes == 0) return {1, loop_vectors};
   const std::size_t widest = *std::max_element(itemsizes, itemsizes + loop.arrays);
   const auto all_fit = [&](int width) {

@@ -51,12 +51,24 @@ py::object wrap(GPUArray&& array, PyObject* like) {
 }
 
 py::object dtype_of(const py::object& any) {
+  // NumPy looks for numpy.float32 and the like among all its types; the last one is often the next.
+  static py::object& last_type = *new py::object;  // leaked on purpose
+  static py::object& last_dtype = *new py::object;
+  if (any.is(last_type)) return last_dtype;
   constexpr std::uint64_t has_object = 1;  // NPY_ITEM_HASOBJECT
   const py::dtype dtype = py::dtype::from_args(any);
   if (std::uint64_t(dtype.flags()) & has_object)
     throw py::type_error("dtype " + py::repr(dtype).cast<std::string>() +
                          " holds Python objects, which have no meaning on a device");
-  if (dtype.itemsize() > 0) return dtype;
+  if (dtype.itemsize() > 0) {
+    constexpr int first_flexible = 17;
+    if (dtype.num() < first_flexible && PyType_Check(any.ptr()) &&
+        py::object(dtype.attr("type")).is(any)) {
+      last_type = any;
+      last_dtype = dtype;
+    }
+    return dtype;
+  }
   // 'S', 'U' and 'V' without a length: NumPy's arrays of them have items of one character.
   return py::module_::import("numpy").attr("empty")(0, dtype).attr("dtype");
 }

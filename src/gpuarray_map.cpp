@@ -148,20 +148,23 @@ Array packed_copy(const GPUArray& array, const StreamRef& stream) {
 
 }  // namespace
 
-const py::object& dtype_object(int code) {
+const std::vector<py::object>& dtype_objects() {
   static const auto& all = *new const auto([] {  // leaked on purpose
     std::vector<py::object> made;
     for (const DType& dtype : dtypes) made.push_back(py::dtype(dtype.name));
     return made;
   }());
-  return all[std::size_t(code)];
+  return all;
 }
 
+const py::object& dtype_object(int code) { return dtype_objects()[std::size_t(code)]; }
+
 int find_code(const py::object& dtype) {
+  const std::vector<py::object>& all = dtype_objects();
   for (int code = 0; code < dtype_count; ++code)
-    if (dtype_object(code).is(dtype)) return code;
+    if (all[std::size_t(code)].is(dtype)) return code;
   for (int code = 0; code < dtype_count; ++code)
-    if (dtype_object(code).equal(dtype)) return code;
+    if (all[std::size_t(code)].equal(dtype)) return code;
   return -1;
 }
 

@@ -103,21 +103,13 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   return {};
 }
 
-namespace {
-
-// Waits for what used the memory before it is freed.
-std::shared_ptr<Storage> new_storage(Storage* storage, cudaError_t (Storage::*join)()) {
-  return std::shared_ptr<Storage>(storage, [join](Storage* last) {
-    if (last->alive() && !forked())
-      if (const cudaError_t error = (last->*join)()) report_failed_release("memory", error);
-    delete last;
-  });
+cudaError_t Storage::UsesTraits::release(Storage* storage) {
+  const bool any = !storage->used_on_.empty() && storage->alive() && !forked();
+  return any ? storage->join_streams() : cudaSuccess;
 }
 
-}  // namespace
-
 std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
-  const auto storage = new_storage(new Storage, &Storage::join_streams);
+  const auto storage = std::make_shared<Storage>();
   const int device = current_device();
   storage->memory_ = Memory(
       MemoryTraits::Handle{address, nbytes, MemoryKind::device, device, device_epoch(device)});
@@ -126,7 +118,7 @@ std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
 
 std::shared_ptr<Storage> Storage::borrow(void* address, std::size_t nbytes, int device,
                                          std::shared_ptr<const void> owner) {
-  const auto storage = new_storage(new Storage, &Storage::join_streams);
+  const auto storage = std::make_shared<Storage>();
   storage->memory_ =
       Memory(MemoryTraits::Handle{address, nbytes, MemoryKind::lent, device, device_epoch(device)});
   storage->owner_ = std::move(owner);
@@ -136,7 +128,7 @@ std::shared_ptr<Storage> Storage::borrow(void* address, std::size_t nbytes, int 
 std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   const int device = current_device();
   if (!has_pool(device)) kind = MemoryKind::device;
-  const auto storage = new_storage(new Storage, &Storage::join_streams);
+  const auto storage = std::make_shared<Storage>();
   Status status = take_memory(storage->memory_, kind, nbytes);
   if (status.code == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();

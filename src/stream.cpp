@@ -179,8 +179,7 @@ void order_after_all(const StreamRef& later, int device) {
   }
   const DeviceGuard here = use_device(device);
   // Blocking streams wait for the null stream alone, which waits for them all.
-  if (later.handle)
-    check("cudaStreamWaitEvent", order_after(later.handle, cudaStream_t(), device));
+  if (later.handle) check("cudaStreamWaitEvent", order_after(later.handle, cudaStream_t(), device));
   for (const auto& stream : earlier)
     check("cudaStreamWaitEvent", order_after(later.handle, stream->get(), device));
 }

@@ -1,8 +1,12 @@
 """What every test shares. The suite runs on the target in use (see PYGPU_TARGET)."""
 
+import contextlib
+import fcntl
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -18,9 +22,58 @@ def device_count():
 
 
 def pytest_configure(config):
-    config.addinivalue_line(
-        "markers", "no_device: checks a target on a machine where it has no device; needs none"
-    )
+    for marker in (
+        "no_device: checks a target on a machine where it has no device; needs none",
+        "alone: measures or takes all memory of the device, while no other test runs",
+    ):
+        config.addinivalue_line("markers", marker)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """The whole suite, asked for without a word on workers, runs on all cores by pytest-xdist."""
+    option = config.option
+    whole = getattr(config, "args_source", None) == pytest.Config.ArgsSource.TESTPATHS
+    if (
+        not whole
+        or getattr(option, "numprocesses", 1) is not None
+        or hasattr(config, "workerinput")
+        or option.usepdb
+        or option.collectonly
+    ):
+        return
+    option.numprocesses = min(len(os.sched_getaffinity(0)), MOST_WORKERS)
+    if option.dist == "no":
+        option.dist = "loadfile"
+
+
+MOST_WORKERS = 10
+
+
+@contextlib.contextmanager
+def locked(path, kind):
+    with path.open("w") as file:
+        fcntl.flock(file, kind)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def device_memory(request):
+    """Among workers of a run that share a GPU, tests marked `alone` have it to themselves."""
+    worker = getattr(request.config, "workerinput", None)
+    if PyGPU.target == "host" or not worker:
+        yield
+        return
+    run = Path(tempfile.gettempdir(), f"PyGPU-{worker['testrunuid']}")
+    door, room = run.with_suffix(".door"), run.with_suffix(".room")
+    with contextlib.ExitStack() as until_done:
+        if request.node.get_closest_marker("alone"):
+            until_done.enter_context(locked(door, fcntl.LOCK_EX))  # nobody comes after
+            until_done.enter_context(locked(room, fcntl.LOCK_EX))  # and all have left
+        else:
+            with locked(door, fcntl.LOCK_EX):
+                until_done.enter_context(locked(room, fcntl.LOCK_SH))
+        yield
 
 
 def pytest_collection_modifyitems(items):

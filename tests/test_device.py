@@ -238,6 +238,7 @@ def test_wrong_types_are_named(call, arguments, name):
 # Memory, versions, peers.
 
 
+@pytest.mark.alone
 def test_memory_info_follows_an_allocation():
     free, total, status = PyGPU.cudaMemGetInfo()
     assert status == 0 and 0 < free <= total

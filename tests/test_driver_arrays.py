@@ -79,6 +79,7 @@ def test_free():
             use()
 
 
+@pytest.mark.alone
 def test_arrays_take_memory_and_give_it_back():
     array = make(4096, 4096)
     taken = drv.mem_get_info()[0]

@@ -33,21 +33,6 @@ def test_all_indices_are_done_once(n):
     np.testing.assert_array_equal(z_gpu.get(), np.append(0.5 * y + x, 0))
 
 
-@pytest.mark.parametrize("n", COUNTS)
-def test_what_stands_around_the_loop(n):
-    kernel = batched(
-        "int *x, int *prepared, int *left",
-        "const int twice = 2 * mine; x[i] = twice + n",
-        loop_prep="int mine = prepared[0]",
-        after_loop="if (i < n) left[0] = 1",
-    )
-    x, left = gpuarray.zeros(n, np.int32), gpuarray.zeros(1, np.int32)
-    kernel(x, to_gpu(np.array([4], np.int32)), left)
-    assert forms(kernel) == {"plain", "batched"}
-    assert (x.get() == 8 + n).all()
-    assert left.get() == 1
-
-
 def test_neighbours_may_be_read():
     kernel = batched("float *z, float *x", "z[i] = i ? x[i] - x[i - 1] : x[i]")
     x = np.random.default_rng(1).random(3000, np.float32)
@@ -74,6 +59,8 @@ def test_arrays_that_overlap_are_done_one_by_one():
         ("if (i == 2) continue; x[i] = 1",),
         ("if (x[i]) return; x[i] = total_threads / total_threads",),
         ("x[i] = threadIdx.x / blockDim.x + 1",),
+        ("x[i] = one", "kernel", False, None, "", "int one = 1"),
+        ("x[i] += 1", "kernel", False, None, "", "", "x[0] = 1"),
     ],
 )
 def test_texts_that_depend_on_the_loop_are_done_one_by_one(texts):

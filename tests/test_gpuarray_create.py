@@ -202,8 +202,22 @@ def test_what_is_no_dtype():
         GPUArray(3, "no such dtype")
 
 
-def test_empty_is_the_class():
-    assert gpuarray.empty is GPUArray
+def test_empty_takes_what_the_class_takes():
+    for make in (GPUArray, gpuarray.empty):
+        array = make((2, 3), np.int16, order="F")
+        assert type(array) is GPUArray
+        assert (array.shape, array.dtype, array.strides) == ((2, 3), np.int16, (2, 4))
+        part = make(shape=4, dtype="u1", base=array, gpudata=array.ptr, strides=(2,))
+        assert part.base is array and part.ptr == array.ptr and part.strides == (2,)
+        for args, kwargs in [
+            ((), {}),
+            ((), {"dtype": "f4"}),
+            ((3, "f4"), {"dtype": "f4"}),
+            ((3,), {"size": 3}),
+            (range(8), {}),
+        ]:
+            with pytest.raises(TypeError, match="argument"):
+                make(*args, **kwargs)
 
 
 @pytest.mark.parametrize("name", gpuarray.__all__)

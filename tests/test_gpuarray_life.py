@@ -32,6 +32,7 @@ def use_many():
             array[1:].T.reshape(3, 341)[1].copy()
 
 
+@pytest.mark.alone
 def test_many_small_arrays_leave_the_memory_as_it_was():
     use_many()
     before = free_memory()
@@ -40,6 +41,7 @@ def test_many_small_arrays_leave_the_memory_as_it_was():
     assert lost == 0 if EXACT else lost < 10_000 * 4096 // 2
 
 
+@pytest.mark.alone
 def test_many_transfers_leave_the_memory_as_it_was():
     x = np.asfortranarray(np.arange(1024).reshape(32, 32))
 
@@ -57,6 +59,7 @@ def test_many_transfers_leave_the_memory_as_it_was():
     assert lost == 0 if EXACT else lost < 1000 * 4096 // 2
 
 
+@pytest.mark.alone
 def test_calls_that_fail_keep_nothing():
     array = to_gpu(np.arange(6.0))
 
@@ -109,6 +112,7 @@ def test_a_view_keeps_the_memory(kind):
     assert alive() is None
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not EXACT, reason="a GPU's pool does not tell when memory comes back to it")
 def test_memory_goes_back_with_the_last_view():
     before = free_memory()
@@ -197,11 +201,13 @@ print(len(kept))
 """
 
 
+@pytest.mark.alone
 def test_free_gives_the_memory_back(python):
     """More than there is fits, one after the other, though every array object stays."""
     assert python(FREE, PYGPU_HOST_MEMORY="16M").stdout == "6\n"
 
 
+@pytest.mark.alone
 def test_memory_freed_early_is_not_freed_again():
     array = GPUArray(2**20, np.uint8)
     view = array[1:]
@@ -240,6 +246,7 @@ GPUArray(nbytes, np.uint8)
 """
 
 
+@pytest.mark.alone
 def test_a_shortage_collects_garbage_first(python):
     assert python(SHORTAGE, PYGPU_HOST_MEMORY="16M").stdout == "short\n"
 

@@ -74,6 +74,7 @@ def test_strides_that_reach_beyond_any_memory(strides, gpudata):
         GPUArray((2, 2), np.float64, gpudata=gpudata, strides=strides)
 
 
+@pytest.mark.alone
 def test_out_of_memory_says_how_much_was_asked_for():
     nbytes = PyGPU.cudaMemGetInfo()[1] + 2**20
     for make in (GPUArray, gpuarray.zeros):

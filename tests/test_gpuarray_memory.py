@@ -244,6 +244,7 @@ def test_an_allocation_is_an_int_and_can_be_freed_early():
         gpudata.free()
 
 
+@pytest.mark.alone
 def test_ten_thousand_small_arrays_leave_the_memory_as_it_was():
     def round_trip():
         arrays = [gpuarray.zeros(7, np.float32) + number for number in range(10000)]

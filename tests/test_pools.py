@@ -126,6 +126,7 @@ def test_what_is_no_size(pool, size, error):
     assert counters(pool) == (0, 0, 0, 0)
 
 
+@pytest.mark.alone
 def test_memory_is_given_back(pool):
     nbytes = 1 << 24
     kept, other = pool.allocate(nbytes), pool.allocate(nbytes)

@@ -163,18 +163,18 @@ def test_structures_of_three_words():
 
 
 def test_a_structure_too_large_for_a_tile():
-    dtype = np.dtype([("words", "<i4", (330,))])
+    dtype = np.dtype([("words", "<i4", (400,))])
     tools.get_or_register_dtype("scan_large", dtype)
     preamble = """
-    struct scan_large { int words[330]; };
+    struct scan_large { int words[400]; };
     __device__ scan_large sum(scan_large a, const scan_large &b) {
-      for (int i = 0; i < 330; ++i) a.words[i] += b.words[i];
+      for (int i = 0; i < 400; ++i) a.words[i] += b.words[i];
       return a;
     }
     """
     assert _scan_tiles.tile_for(dtype.itemsize, WARP) is None
     x = np.zeros(20, dtype)
-    x["words"] = np.arange(20)[:, None] + np.arange(330)
+    x["words"] = np.arange(20)[:, None] + np.arange(400)
     result = InclusiveScanKernel(dtype, "sum(a, b)", preamble=preamble)(gpuarray.to_gpu(x)).get()
     assert np.array_equal(result["words"], np.cumsum(x["words"], axis=0))
 

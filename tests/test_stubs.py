@@ -76,7 +76,7 @@ def is_ours(name, value):
 
 def live_signature(function):
     """The signature that pybind11 or Python tells, as the syntax tree of a definition."""
-    if inspect.isfunction(function):
+    if inspect.isfunction(function) or function.__text_signature__:
         text = f"{function.__name__}{inspect.signature(function)}"
         text = re.sub(r"<class '[\w.]+'>", "...", text)  # a default that has no text
     else:

@@ -48,8 +48,7 @@ struct Deal {
 };
 // As many elements as fit into 16 bytes of the widest array, where all are aligned for it. The
 // results come first among the arrays.
-Deal deal_for(const Loop& loop, int results, void* const* addresses,
-              const std::size_t* itemsizes);
+Deal deal_for(const Loop& loop, int results, void* const* addresses, const std::size_t* itemsizes);
 
 // Launch over `loop`. arguments[0] is set here: the size, or the loop's shape and strides. The
 // others point to an address or to a scalar's bytes each.

@@ -41,6 +41,7 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 // Device memory of an array, shared by its views, freed with the last of them.
 class Storage {
  public:
+  Storage() : uses_(this) {}
   // Of `kind`; pooled is plain device memory where there is no pool. Out of memory: gives back what
   // the pool holds, asks `reclaim` to drop garbage, tries once more, then throws DeviceError with
   // the state of the memory.
@@ -65,6 +66,12 @@ class Storage {
   Status free();
 
  private:
+  struct UsesTraits {
+    using Handle = Storage*;
+    static constexpr const char* name = "memory";
+    static cudaError_t release(Storage* storage);
+  };
+
   cudaError_t join_streams();
   bool in_null_order() const;
 
@@ -72,6 +79,7 @@ class Storage {
   std::mutex lock_;                 // of used_on_
   std::vector<StreamRef> used_on_;  // non-blocking streams of ours
   Memory memory_;
+  UniqueHandle<UsesTraits> uses_;  // end before the memory is freed
 };
 
 }  // namespace PyGPU
