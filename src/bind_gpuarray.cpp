@@ -243,6 +243,7 @@ void set_up_type(PyHeapTypeObject* type) {
   collect_cycles(type);
   give_operators(type);
   give_indexing(type);
+  give_quick_end(type);
   type->ht_type.tp_init = init;
 }
 

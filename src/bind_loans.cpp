@@ -37,7 +37,7 @@ void end_loan(Loan* loan) {
 GPUArray borrow(const Layout& layout, void* address, const py::object& dtype,
                 const py::object& owner, bool wait, std::function<void()> end) {
   const std::shared_ptr<Loan> loan(new Loan{std::move(end), nullptr, 0, 0, wait}, &end_loan);
-  GPUArray array{{}, dtype, py::none(), owner, py::none()};
+  GPUArray array({}, dtype, py::none(), owner, py::none());
   if (layout.nbytes() == 0) {
     array.core = Array::borrow(layout, nullptr);
     return array;

@@ -49,7 +49,7 @@ PyObject* compare(PyObject* self, PyObject* other, int op) {
 // PyGPU.cumath and other modules work through these two.
 void map_arrays(const std::string& name, const py::tuple& operands, const py::tuple& compute,
                 const py::tuple& results, const StreamRef& stream) {
-  Run work{operation_named(name), int(operands.size()), int(results.size()), {}, {}, {}};
+  Run work(operation_named(name), int(operands.size()), int(results.size()));
   if (operands.size() > max_operands || results.size() > max_results || results.empty() ||
       compute.size() != operands.size())
     throw py::value_error("_map: up to 4 operands with their types, 1 or 2 results");

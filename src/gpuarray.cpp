@@ -47,7 +47,37 @@ GPUArray* gpuarray_in(PyObject* object) {
 py::object wrap(GPUArray&& array, PyObject* like) {
   PyTypeObject* const type =
       like && PyObject_TypeCheck(like, gpuarray_type()) ? Py_TYPE(like) : gpuarray_type();
-  return instance_of(type, std::move(array));
+  if (type != gpuarray_type()) return instance_of(type, std::move(array));
+  // As pybind11 makes an instance of a class that has no bases, without a look into its tables.
+  auto made = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+  if (!made) throw py::error_already_set();
+  auto* const instance = reinterpret_cast<py::detail::instance*>(made.ptr());
+  instance->owned = instance->simple_layout = true;
+  hold(made.ptr(), std::move(array));
+  return made;
+}
+
+namespace {
+destructor pybind_dealloc = nullptr;
+}
+
+void give_quick_end(PyHeapTypeObject* type) {
+  pybind_dealloc = type->ht_type.tp_base->tp_dealloc;
+  type->ht_type.tp_dealloc = [](PyObject* self) {
+    auto* const instance = reinterpret_cast<py::detail::instance*>(self);
+    PyTypeObject* const own = Py_TYPE(self);
+    const bool simple = instance->simple_layout && instance->simple_holder_constructed &&
+                        !instance->simple_instance_registered && !instance->has_patients;
+    if (own != gpuarray_type() || !simple) return pybind_dealloc(self);
+    PyObject_GC_UnTrack(self);
+    if (instance->weakrefs) PyObject_ClearWeakRefs(self);
+    {
+      const py::error_scope kept;
+      delete static_cast<GPUArray*>(instance->simple_value_holder[0]);
+    }
+    own->tp_free(self);
+    Py_DECREF(own);
+  };
 }
 
 py::object dtype_of(const py::object& any) {
@@ -91,7 +121,7 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
   // Strides of the caller's may leave gaps or run backwards: take all that they reach.
   const auto [low, high] = layout.extent();
   const auto nbytes = std::size_t(high - low);
-  GPUArray array{{}, dtype, allocator, py::none(), {}};
+  GPUArray array({}, dtype, allocator);
   if (nbytes == 0) {
     array.core = Array::borrow(layout, nullptr);
   } else if (allocator.is_none() && low == 0 && nbytes == layout.nbytes()) {

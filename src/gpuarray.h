@@ -6,6 +6,15 @@
 namespace PyGPU::python {
 
 struct GPUArray {
+  GPUArray(Array core_, py::object dtype_, py::object allocator_, py::object base_ = py::none(),
+           py::object gpudata_ = {}, int depth_ = 0)
+      : core(std::move(core_)),
+        dtype(std::move(dtype_)),
+        allocator(std::move(allocator_)),
+        base(std::move(base_)),
+        gpudata(std::move(gpudata_)),
+        depth(depth_) {}
+
   Array core;
   py::object dtype;      // numpy.dtype
   py::object allocator;  // callable(nbytes), or None for the pool
@@ -59,6 +68,8 @@ GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream);
 
 void give_indexing(PyHeapTypeObject* type);
+// Objects that `wrap` made are freed without a look into pybind11's tables.
+void give_quick_end(PyHeapTypeObject* type);
 
 void bind_creation(py::module_& m);
 void bind_dlpack(py::module_& m, py::class_<GPUArray>& c);

@@ -349,11 +349,7 @@ GPUArray as_integers(const GPUArray& array, std::size_t unit) {
   }
   int code = 0;
   while (dtypes[code].kind != 'u' || dtypes[code].itemsize != unit) ++code;
-  return {array.core.view(Layout(shape, strides, unit)),
-          dtype_object(code),
-          py::none(),
-          py::none(),
-          {}};
+  return {array.core.view(Layout(shape, strides, unit)), dtype_object(code), py::none()};
 }
 
 }  // namespace
@@ -362,7 +358,9 @@ void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& s
   const std::size_t unit = std::min(unit_of(to.core), unit_of(from.core));
   const GPUArray target = as_integers(to, unit), source = as_integers(from, unit);
   const int code = code_of(target.dtype);
-  Run work{operation_named("copy"), 1, 1, {}, {code}, {&target}};
+  Run work(operation_named("copy"), 1, 1);
+  work.compute[0] = code;
+  work.result[0] = &target;
   work.operand[0].array = &source;
   work.operand[0].code = code;
   run(work, stream);

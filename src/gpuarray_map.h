@@ -42,6 +42,9 @@ const std::string& operation_name(Operation operation);
 // One run of a kernel. Operands are stretched to the shape of the results, and converted to their
 // types of computation.
 struct Run {
+  Run(Operation operation_, int operands_, int results_)
+      : operation(operation_), operands(operands_), results(results_) {}
+
   Operation operation;
   int operands, results;
   Operand operand[max_operands];

@@ -130,7 +130,9 @@ void check_in_place(Op op, const Operand& self, const Operand& other) {
 
 // An operand and its result alone.
 Run unary_run(Op op, const Operand& operand, int compute, const GPUArray& result) {
-  Run work{operation_of(op), 1, 1, {}, {compute}, {&result}};
+  Run work(operation_of(op), 1, 1);
+  work.compute[0] = compute;
+  work.result[0] = &result;
   work.operand[0] = operand;
   return work;
 }
@@ -140,7 +142,7 @@ py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotI
 }  // namespace
 
 py::object operate(Op op, PyObject* a, PyObject* b) {
-  Run work{operation_of(op), 2, 1, {}, {}, {}};
+  Run work(operation_of(op), 2, 1);
   Operand* const operand = work.operand;
   if (!read_operand(a, operand[0]) || !read_operand(b, operand[1])) return not_implemented();
   Types types;
@@ -161,7 +163,7 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
 }
 
 py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
-  Run work{operation_of(op), 2, 1, {}, {}, {}};
+  Run work(operation_of(op), 2, 1);
   Operand* const operand = work.operand;
   if (!read_operand(self, operand[0]) || !read_operand(other, operand[1])) return not_implemented();
   check_in_place(op, operand[0], operand[1]);

@@ -11,7 +11,7 @@ namespace PyGPU {
 
 class Array {
  public:
-  Array() = default;
+  Array() {}
   // New memory, uninitialised.
   static Array empty(const Layout& layout);
   // Memory that somebody else answers for, or that `owner` lends as long as it is held.

@@ -15,12 +15,13 @@ namespace PyGPU {
 
 using Index = std::int64_t;
 
-// A short list of numbers, one for each axis, without an allocation.
+// A short list of numbers, one for each axis, without an allocation. (Here and in what is made of
+// it the default constructors are not "= default": that would fill all the room with zeros.)
 class Axes {
  public:
   static constexpr int capacity = 32;
 
-  Axes() = default;
+  Axes() {}
   Axes(std::initializer_list<Index> values) {
     for (Index value : values) push_back(value);
   }
@@ -64,7 +65,7 @@ struct View;  // a Layout and where it begins
 
 class Layout {
  public:
-  Layout() = default;                                                // 0-d, one element of no size
+  Layout() {}                                                        // 0-d, one element of no size
   Layout(Axes shape, std::size_t itemsize, Order order = Order::c);  // packed
   Layout(Axes shape, Axes strides, std::size_t itemsize);
 
