@@ -163,7 +163,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   } else {
     const GPUArray exported = must_copy ? copy_of(array) : array;
     source = {exported.layout(),
-              exported.core.address(),
+              exported.core.told_address(),
               type,
               device,
               exported.core,

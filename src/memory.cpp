@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "PyGPU/small_blocks.h"
+
 namespace PyGPU {
 namespace {
 
@@ -36,7 +38,10 @@ cudaError_t take(MemoryTraits::Handle& block) {
       return block.address ? cudaSuccess : cudaErrorMemoryAllocation;
     case MemoryKind::pinned: return cudaMallocHost(&block.address, block.nbytes);
     case MemoryKind::device: return cudaMalloc(&block.address, block.nbytes);
-    case MemoryKind::pooled: return cudaMallocAsync(&block.address, block.nbytes, cudaStream_t());
+    case MemoryKind::pooled:
+      block.address = small_blocks::take(block.device, block.nbytes);
+      if (block.address) return cudaSuccess;
+      return cudaMallocAsync(&block.address, block.nbytes, cudaStream_t());
     case MemoryKind::lent: break;  // is there already
   }
   return cudaErrorInvalidValue;
@@ -57,6 +62,7 @@ std::string shortage(std::size_t nbytes, int device) {
 }
 
 void give_back_pool(int device) {
+  small_blocks::give_back(device);
   cudaMemPool_t pool = nullptr;
   (void)cudaDeviceSynchronize();
   if (has_pool(device) && !cudaDeviceGetDefaultMemPool(&pool, device))
@@ -104,8 +110,13 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
 }
 
 cudaError_t Storage::UsesTraits::release(Storage* storage) {
-  const bool any = !storage->used_on_.empty() && storage->alive() && !forked();
-  return any ? storage->join_streams() : cudaSuccess;
+  if (!storage->alive() || forked()) return cudaSuccess;
+  const cudaError_t error = storage->used_on_.empty() ? cudaSuccess : storage->join_streams();
+  const MemoryTraits::Handle& block = storage->memory_.get();
+  const bool may_stay = !error && block.kind == MemoryKind::pooled && !storage->told_;
+  if (may_stay && small_blocks::keep(block.device, block.address, block.nbytes))
+    (void)storage->memory_.give_up();
+  return error;
 }
 
 std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
@@ -156,7 +167,11 @@ bool Storage::in_null_order() const {
 }
 
 void Storage::enter(const StreamRef& stream) {
-  if (!in_null_order() || !is_apart(stream, device())) return;
+  if (!in_null_order()) return;
+  if (!is_apart(stream, device())) {
+    if (stream.handle) tell();  // one of those that wait for the null stream, not for each other
+    return;
+  }
   std::lock_guard<std::mutex> hold(lock_);
   for (const StreamRef& known : used_on_)
     if (known.owner == stream.owner) return;

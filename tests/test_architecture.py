@@ -71,7 +71,16 @@ LAYERS = [
     | {"cuda_arrays.h", "hip_arrays.h", "host_arrays.h"}
     | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"},
-    {"device.h", "stream.h", "memory.h", "device_array.h", "transfer.h", "kernel.h", "texture.h"},
+    {
+        "device.h",
+        "small_blocks.h",
+        "stream.h",
+        "memory.h",
+        "device_array.h",
+        "transfer.h",
+        "kernel.h",
+        "texture.h",
+    },
     {"array.h", "elementwise.h"},
     {"bindings.h", "gpuarray.h", "gpuarray_map.h", "gpuarray_operate.h"}
     | {"bind_packing.h", "bind_numbers.h", "bind_dlpack.h"},

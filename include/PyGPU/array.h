@@ -22,6 +22,10 @@ class Array {
 
   const Layout& layout() const { return layout_; }
   void* address() const { return data_; }  // of the first element; null if there are no elements
+  void* told_address() const {             // for somebody beside us
+    if (storage_) storage_->tell();
+    return data_;
+  }
   int device() const { return device_; }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   // Throws if the memory was freed under the array.

@@ -1,6 +1,7 @@
 // Blocks of memory of every kind, each released the way it was taken.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -55,6 +56,8 @@ class Storage {
   static void on_shortage(std::function<void()> reclaim);
 
   void* address() const { return memory_.get().address; }
+  // The address is told to somebody who may use the memory on streams that we do not see.
+  void tell() { told_ = true; }
   int device() const { return memory_.get().device; }
   bool alive() const;
   // Around work that uses this memory on `stream`. Pooled and lent memory is given and taken in the
@@ -66,6 +69,7 @@ class Storage {
   Status free();
 
  private:
+  // The end of all uses: what is on other streams comes before the memory is freed, or kept.
   struct UsesTraits {
     using Handle = Storage*;
     static constexpr const char* name = "memory";
@@ -79,7 +83,8 @@ class Storage {
   std::mutex lock_;                 // of used_on_
   std::vector<StreamRef> used_on_;  // non-blocking streams of ours
   Memory memory_;
-  UniqueHandle<UsesTraits> uses_;  // end before the memory is freed
+  std::atomic<bool> told_{false};
+  UniqueHandle<UsesTraits> uses_;
 };
 
 }  // namespace PyGPU

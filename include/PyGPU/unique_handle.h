@@ -31,6 +31,9 @@ class UniqueHandle {
   const Handle& get() const { return handle_; }
   explicit operator bool() const { return !(handle_ == Handle{}); }
 
+  // It is somebody else's from now on.
+  Handle give_up() { return std::exchange(handle_, Handle{}); }
+
   // Release now and learn the outcome.
   cudaError_t reset() {
     return *this ? Traits::release(std::exchange(handle_, Handle{})) : cudaSuccess;

@@ -74,6 +74,9 @@ inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, voi
 // Does a launch return only when the kernel has run?
 constexpr bool launch_runs_kernel = false;
 
+// Are small blocks of the pool kept when they are freed? See small_blocks.h.
+constexpr bool keeps_small_blocks = true;
+
 // How elementwise kernels are dealt out: the threads of a block, and what each takes of every
 // array, so many times so many bytes.
 constexpr unsigned loop_threads = 256;

@@ -97,6 +97,9 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 // Does a launch return only when the kernel has run?
 constexpr bool launch_runs_kernel = true;
 
+// Are small blocks of the pool kept when they are freed? See small_blocks.h.
+constexpr bool keeps_small_blocks = false;
+
 // How elementwise kernels are dealt out: blocks have one thread, which takes so many elements, one
 // by one. Of such a loop the compiler makes vectors.
 constexpr unsigned loop_threads = 1;

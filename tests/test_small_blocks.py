@@ -1,0 +1,166 @@
+"""Small blocks of the pool that stay for the next array (PYGPU_SMALL_BLOCKS)."""
+
+import numpy as np
+import pytest
+
+from PyGPU import gpuarray
+
+HOST = {"PYGPU_TARGET": "host", "PYGPU_SMALL_BLOCKS": 1, "PYGPU_HOST_MEMORY": "16M"}
+HEAD = """
+import threading
+import numpy as np
+import PyGPU, PyGPU.driver as drv
+from PyGPU import gpuarray
+from PyGPU.gpuarray import GPUArray
+
+def free():
+    return PyGPU.cudaMemGetInfo()[0]
+
+def array(nbytes=65536):
+    return GPUArray(nbytes, np.uint8)
+
+all_of_it = free()
+array().get()
+"""
+
+
+@pytest.fixture
+def program(python):
+    def run(source, **environment):
+        return python(HEAD + source, **{**HOST, **environment})
+
+    return run
+
+
+def test_a_block_stays_and_is_taken_again(program):
+    program("""
+before = free()
+for _ in range(100):
+    array()
+    assert free() == before, "kept, and taken by the next"
+both = array(), array()
+assert free() == before - 65536
+del both
+assert free() == before - 65536
+array(4096)
+assert free() == before - 65536 - 4096, "of another size"
+""")
+
+
+def test_large_blocks_go_back(program):
+    program("""
+before = free()
+array((256 << 10) + 1)
+assert free() == before
+array(256 << 10)
+assert free() == before - (256 << 10)
+""")
+
+
+def test_nothing_stays_by_default_on_the_host_machine(program):
+    program("assert free() == all_of_it\n", PYGPU_SMALL_BLOCKS="")
+    program("assert free() == all_of_it\n", PYGPU_SMALL_BLOCKS="0")
+    program("assert free() == all_of_it - 65536\n", PYGPU_SMALL_BLOCKS="1")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "x.ptr",
+        "x.gpudata",
+        "x[5:].ptr",
+        "x.__cuda_array_interface__",
+        "x.__dlpack__()",
+        "x.T",
+        "x.fill(1, drv.Stream())",
+        "PyGPU.cudaMemset(x, 0, 5)",
+        "np.from_dlpack(x)",
+    ],
+)
+def test_what_others_may_use_on_their_streams_goes_back(use, program):
+    program(f"""
+x = array(50000)
+before = free()
+result = {use}
+del x, result
+drv.Context.synchronize()
+assert free() > before
+""")
+
+
+@pytest.mark.parametrize(
+    "use", ["x.get()", "x.fill(1)", "x[::2] += 1", "x.fill(1, drv.Stream(1))", "x.set(x.get())"]
+)
+def test_what_the_null_stream_orders_stays(use, program):
+    program(f"""
+x = array(50000)
+{use}
+drv.Context.synchronize()
+before = free()
+del x
+drv.Context.synchronize()
+assert free() == before
+""")
+
+
+def test_they_come_back_when_memory_is_short(program):
+    program("""
+many = [array(256 << 10) for _ in range(40)]
+del many
+assert free() < 7 << 20
+large = array(15 << 20)
+large.fill(3)
+assert (large.get() == 3).all()
+""")
+
+
+def test_there_is_room_for_few(program):
+    program("""
+many = [array(1000 + number) for number in range(500)]
+del many
+assert 32 * 1024 <= all_of_it - free() <= 64 * 1536
+for number in range(500):
+    x = array(1000 + number)
+    x.fill(number % 256)
+    assert (x.get() == number % 256).all()
+""")
+
+
+def test_a_reset_takes_them(program):
+    program("""
+PyGPU.cudaDeviceReset()
+assert free() == all_of_it
+x = array()
+x.fill(7)
+assert (x.get() == 7).all()
+del x
+assert free() == all_of_it - 65536
+""")
+
+
+def test_threads_share_them(program):
+    program("""
+def work(value):
+    for _ in range(300):
+        x = array()
+        x.fill(value)
+        y = x + 1
+        assert (y.get() == value + 1).all()
+    done.append(value)
+
+done = []
+threads = [threading.Thread(target=work, args=[value]) for value in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert sorted(done) == [0, 1, 2, 3]
+""")
+
+
+def test_arrays_that_take_each_others_memory():
+    """On a device, as ever: what is queued with the old array comes before the new one's work."""
+    x = gpuarray.to_gpu(np.arange(1000, dtype=np.float32))
+    results = [((x + number) * 2 - x) for number in range(300)]
+    for number, result in enumerate(results):
+        np.testing.assert_array_equal(result.get(), np.arange(1000) + 2 * number)
