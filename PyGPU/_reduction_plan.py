@@ -16,7 +16,7 @@ _NARROW = 2**31 - 2**20  # below: counted in 32 bits, with room for a step
 _MOST_ROWS = 65535  # of blocks
 _SHARED_BYTES = 32768
 _THREADS = 256  # of a block; any kernel has registers for so many
-_WAVES = 6
+_WAVES = 8
 
 
 class Figures(NamedTuple):
@@ -74,7 +74,8 @@ class Linear:
         registers = -(-max(registers, 1) // 8) * 8  # how they are given out
         resident = min(figures.resident_threads, figures.registers // registers) // threads
         self.block = (threads, 1, 1)
-        self._most = _WAVES * max(resident, 1) * figures.multiprocessors
+        self.at_once = max(resident, 1) * figures.multiprocessors  # blocks
+        self._most = _WAVES * self.at_once
         self._tile = unroll * threads
         self._quick = 4096 if threads == 1 else 4 * self._tile
 

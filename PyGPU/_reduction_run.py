@@ -27,19 +27,22 @@ class _Kernels:
         module = compiler.SourceModule(source(form), options=[], no_extern_c=True)
         loop = f"{8 * (4 + 2 * form.kept + 2 * form.reduced)}sP"
         linear = "P" * len(form.inputs + form.tables) + "qqq"
-        first = module.get_function("first").prepare((loop if form.kept else linear) + "PPq")
+        first = module.get_function("first").prepare(loop + "PPq" if form.kept else linear + "PPqP")
         last = module.get_function("last").prepare("PqqPq")
         self.first, self.last = first.prepared_async_call, last.prepared_async_call
         self.accumulator = accumulator(form.operation, form.compute)
         self.figures = plan.figures()
         self.launches = plan.Linear(self.figures, self.accumulator.itemsize, first.num_regs)
-        # Memory for parts that launches on the null stream share, first and last kernel together.
-        self.lock, self._own = threading.Lock(), None
+        # What launches on the null stream have in common, which run one after the other: a place
+        # for parts, and the number of blocks that are done, 0 between launches.
+        self.lock, self._parts = threading.Lock(), None
+        counts = core.target != "host" and not form.kept
+        self.done = core.zeros((1,), np.uint32) if counts else None
 
-    def own_parts(self, blocks):
-        if self._own is None or self._own.size < blocks:
-            self._own = core.GPUArray((blocks,), self.accumulator)
-        return self._own.ptr
+    def parts(self, blocks):
+        if self._parts is None or self._parts.size < blocks:
+            self._parts = core.GPUArray((blocks,), self.accumulator)
+        return self._parts.ptr
 
 
 _kernels = context_dependent_memoize(_Kernels)
@@ -84,17 +87,26 @@ class _Linear:
         block, (blocks, chunk) = kernels.launches.block, kernels.launches((n - head) // width)
         operands = (*addresses, n, head, chunk)
         if blocks == 1:
-            return kernels.first((1, 1), block, stream, *operands, 0, out.ptr, n)
-        grid, last_block = plan.last(kernels.figures, blocks, 1)
-        if stream is None:
+            kernels.first((1, 1), block, stream, *operands, 0, out.ptr, n, 0)
+        elif stream is None:
             with kernels.lock:
-                parts = kernels.own_parts(blocks)
-                kernels.first((blocks, 1), block, None, *operands, parts, 0, n)
-                return kernels.last(grid, last_block, None, parts, blocks, 1, out.ptr, n)
-        parts = core.GPUArray((blocks,), kernels.accumulator, allocator)
-        with _streams.using(stream, parts):
-            kernels.first((blocks, 1), block, stream, *operands, parts.ptr, 0, n)
-            kernels.last(grid, last_block, stream, parts.ptr, blocks, 1, out.ptr, n)
+                self._fold(kernels, blocks, operands, kernels.parts(blocks), out, None)
+        else:
+            parts = core.GPUArray((blocks,), kernels.accumulator, allocator)
+            with _streams.using(stream, parts):
+                self._fold(kernels, blocks, operands, parts.ptr, out, stream)
+
+    def _fold(self, kernels, blocks, operands, parts, out, stream):
+        """Launch several blocks, and what folds their parts: the last of them where all run at
+        once, or else a kernel, as each would keep the next from its place while it is counted."""
+        launches, count = kernels.launches, operands[-3]
+        at_once = stream is None and kernels.done is not None and blocks <= launches.at_once
+        done = kernels.done.ptr if at_once else 0
+        grid = (blocks, 1)
+        kernels.first(grid, launches.block, stream, *operands, parts, out.ptr, count, done)
+        if not at_once:
+            grid, block = plan.last(kernels.figures, blocks, 1)
+            kernels.last(grid, block, stream, parts, blocks, 1, out.ptr, count)
 
 
 @context_dependent_memoize

@@ -177,8 +177,26 @@ __device__ inline A P_value({arguments}) {{ return {product.join(terms)}; }}
 __device__ inline R P_result(const A &total, long long count) {{
   return {_store(form.operation, form.result)};
 }}
-{_strided(form) if form.kept else _linear(form)}{_LAST}"""
+{_PARTS}{_strided(form) if form.kept else _linear(form)}{_LAST}"""
 
+
+# What blocks have left, folded by one thread: every `step`th of `rows` parts, `pitch` apart.
+_PARTS = f"""
+__device__ inline A P_parts(const A *parts, long long row, long long step, long long rows,
+                            long long pitch) {{
+  A sums[{UNROLL}];
+  #pragma unroll
+  for (int u = 0; u < {UNROLL}; ++u) sums[u] = P_neutral();
+  for (; row + {UNROLL - 1} * step < rows; row += {UNROLL} * step)
+    #pragma unroll
+    for (int u = 0; u < {UNROLL}; ++u)
+      sums[u] = P_folded()(sums[u], parts[(row + u * step) * pitch]);
+  for (; row < rows; row += step) sums[0] = P_folded()(sums[0], parts[row * pitch]);
+  #pragma unroll
+  for (int u = 1; u < {UNROLL}; ++u) sums[0] = P_folded()(sums[0], sums[u]);
+  return sums[0];
+}}
+"""
 
 # Blocks of (outputs, lanes).
 _LAST = f"""
@@ -186,22 +204,9 @@ extern "C" __global__ void last(const A *parts, long long rows, long long output
                                 long long count) {{
   {_memory()}
   const long long output = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  A sums[{UNROLL}];
-  #pragma unroll
-  for (int u = 0; u < {UNROLL}; ++u) sums[u] = P_neutral();
-  if (output < outputs) {{
-    const long long step = blockDim.y;
-    long long row = threadIdx.y;
-    for (; row + {UNROLL - 1} * step < rows; row += {UNROLL} * step)
-      #pragma unroll
-      for (int u = 0; u < {UNROLL}; ++u)
-        sums[u] = P_folded()(sums[u], parts[(row + u * step) * outputs + output]);
-    for (; row < rows; row += step)
-      sums[0] = P_folded()(sums[0], parts[row * outputs + output]);
-  }}
-  A total = sums[0];
-  #pragma unroll
-  for (int u = 1; u < {UNROLL}; ++u) total = P_folded()(total, sums[u]);
+  A total = P_neutral();
+  if (output < outputs)
+    total = P_parts(parts + output, threadIdx.y, blockDim.y, rows, outputs);
   total = P_fold(total, P_memory, int(threadIdx.y), int(blockDim.y), int(blockDim.x), P_folded());
   if (threadIdx.y == 0 && output < outputs) out[output] = P_result(total, count);
 }}
@@ -237,7 +242,8 @@ def _total(width):
 
 def _linear(form):
     """Operands that are packed alike. A block takes `chunk` packs at once; the elements before and
-    behind the packs are the first block's."""
+    behind the packs are the first block's. With a counter `done`, which is 0 between launches, the
+    block that is done last folds the parts of all (the CUDA samples' threadFenceReduction)."""
     width, places = form.width, range(len(form.inputs))
     types = [f"P_pack<{stored(dtype)}, {width}>" for dtype in form.inputs]
     pointers = [f"const {stored(dtype)} *x{j}" for j, dtype in enumerate(form.inputs)]
@@ -259,8 +265,10 @@ def _linear(form):
     )
     return f"""
 extern "C" __global__ void first({", ".join(pointers)}, long long n, long long head,
-                                 long long chunk, A *parts, R *out, long long count) {{
+                                 long long chunk, A *parts, R *out, long long count,
+                                 unsigned *done) {{
   {_memory()}
+  __shared__ bool is_last;
   {_sums(width)}
   const long long packs = (n - head) / {width}, threads = blockDim.x;
   for (long long base = blockIdx.x * chunk; base < packs; base += gridDim.x * chunk) {{
@@ -287,9 +295,20 @@ extern "C" __global__ void first({", ".join(pointers)}, long long n, long long h
     }}
   {_total(width)}
   total = P_fold(total, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded());
-  if (threadIdx.x != 0) return;
-  if (gridDim.x == 1) *out = P_result(total, count);
-  else parts[blockIdx.x] = total;
+  if (threadIdx.x == 0 && gridDim.x > 1) parts[blockIdx.x] = total;
+  if (gridDim.x > 1) {{
+    if (!done) return;
+    if (threadIdx.x == 0) {{
+      __threadfence();
+      is_last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;  // which makes it 0 again
+    }}
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+    total = P_parts(parts, threadIdx.x, blockDim.x, gridDim.x, 1);
+    total = P_fold(total, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded());
+  }}
+  if (threadIdx.x == 0) *out = P_result(total, count);
 }}
 """
 
