@@ -6,9 +6,14 @@ from PyGPU import _driver_state, errors
 from PyGPU._targets import core
 
 
+@functools.cache
+def _are_several():
+    return core.cudaGetDeviceCount()[0] > 1
+
+
 def _device_of(array):
     """The ordinal of an array's device; None where only one is there, or the array is empty."""
-    if core.cudaGetDeviceCount()[0] < 2 or not isinstance(array, core.GPUArray) or not array.ptr:
+    if not _are_several() or not isinstance(array, core.GPUArray) or not array.ptr:
         return None
     attributes = errors.check(core.cudaPointerGetAttributes(array), "cudaPointerGetAttributes")
     return attributes["device"]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from PyGPU import _driver_state, errors
-from PyGPU._reduction_text import MOST_THREADS, UNROLL
+from PyGPU._reduction_text import BLOCK_THREADS, MOST_THREADS, UNROLL, UNROLL_LINEAR
 from PyGPU._targets import core
 from PyGPU.tools import context_dependent_memoize
 
@@ -15,7 +15,6 @@ AxisError = getattr(np, "exceptions", np).AxisError
 _NARROW = 2**31 - 2**20  # below: counted in 32 bits, with room for a step
 _MOST_ROWS = 65535  # of blocks
 _SHARED_BYTES = 32768
-_THREADS = 256  # of a block; any kernel has registers for so many
 _WAVES = 8
 
 
@@ -40,12 +39,12 @@ def figures():
         errors.check(core.cudaDeviceGetAttribute(number, device), "cudaDeviceGetAttribute")
         for number in (16, 39, 82)
     ]
-    return Figures(1 if core.target == "host" else _THREADS, *numbers)
+    return Figures(1 if core.target == "host" else BLOCK_THREADS, *numbers)
 
 
 def threads_for(itemsize):
     """Threads of a block that have a place each in shared memory for a value of that size."""
-    threads = _THREADS
+    threads = BLOCK_THREADS
     while threads > 1 and threads * itemsize > _SHARED_BYTES:
         threads //= 2
     return threads
@@ -69,7 +68,7 @@ class Linear:
         Packs that a thread has on their way at once.
     """
 
-    def __init__(self, figures, itemsize, registers, unroll=UNROLL):
+    def __init__(self, figures, itemsize, registers, unroll=UNROLL_LINEAR):
         threads = min(figures.threads, threads_for(itemsize))
         registers = -(-max(registers, 1) // 8) * 8  # how they are given out
         resident = min(figures.resident_threads, figures.registers // registers) // threads
@@ -77,7 +76,7 @@ class Linear:
         self.at_once = max(resident, 1) * figures.multiprocessors  # blocks
         self._most = _WAVES * self.at_once
         self._tile = unroll * threads
-        self._quick = 4096 if threads == 1 else 4 * self._tile
+        self._quick = 4096 if threads == 1 else 2 * self._tile
 
     def __call__(self, packs):
         """(blocks, packs that each takes at once)"""
@@ -86,7 +85,7 @@ class Linear:
         if self.block[0] == 1:
             blocks = min(-(-packs // self._quick), 4096)
             return blocks, -(-packs // blocks)
-        return min(-(-packs // (2 * self._tile)), self._most), self._tile
+        return min(-(-packs // self._tile), self._most), self._tile
 
 
 class Axes(NamedTuple):

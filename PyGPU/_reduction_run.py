@@ -186,7 +186,8 @@ def _fill_out(out, result, stream):
 def _aligned(array, stream):
     """The array, or a packed copy of one whose elements are not at multiples of their size."""
     part = array.itemsize // 2 if array.dtype.kind == "c" else array.itemsize
-    if array.ptr % part == 0 and not any(stride % part for stride in array.strides):
+    packed = array._is_packed  # by far most are
+    if array.ptr % part == 0 and (packed or not any(stride % part for stride in array.strides)):
         return array
     return _fill_out(core.empty_like(array), array, stream)
 
@@ -196,7 +197,7 @@ def _fold_all(linear, operands, tables, stream, allocator, out=None, shape=()):
     if allocator is None:
         allocator = (tables or operands)[0].allocator
     if out is None:
-        out = core.GPUArray(shape, linear.dtype, allocator)
+        out = core.empty(shape, linear.dtype, allocator)
     else:
         _check_out(out, shape, linear.dtype)
     addresses = [array.ptr for array in operands + tables]
@@ -229,9 +230,12 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
     require_array("a", a)
     a = _aligned(a, stream)
     dtype = None if dtype is None else np.dtype(dtype)
-    if axis is None and out is None and not keepdims and a.flags.forc and a.size:  # most calls
+    if axis is None and out is None and not keepdims and a._is_packed and a.size:  # most calls
         linear = _of_all(operation, a.dtype, dtype)
-        return _streams.run(stream, _fold_all, linear, (a,), (), stream, allocator)
+        arguments = (linear, (a,), (), stream, allocator)
+        return (
+            _fold_all(*arguments) if stream is None else _streams.run(stream, _fold_all, *arguments)
+        )
     compute = _compute_dtype(operation, a.dtype, dtype, out)
     shape = a.shape
     axes = plan.normal_axes(axis, len(shape))
@@ -241,7 +245,7 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
     result_shape = tuple(
         [1 if i in axes else n for i, n in enumerate(shape) if keepdims or i not in axes]
     )
-    if whole and a.flags.forc:
+    if whole and a._is_packed:
         linear = _linear(operation, (a.dtype,), (), compute)
         arguments = (linear, (a,), (), stream, allocator, out, result_shape)
         return _streams.run(stream, _fold_all, *arguments)

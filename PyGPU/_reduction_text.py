@@ -10,8 +10,13 @@ import numpy as np
 
 from PyGPU._ctypes import dtype_to_ctype
 
-#: Elements, or packs of them, that a thread has on their way from memory at once.
+#: Elements, or packs of them, that a thread has on their way from memory at once: where operands
+#: have strides, and where they are packed alike.
 UNROLL = 4
+UNROLL_LINEAR = 8
+#: The most threads of a block that folds operands, and the blocks that shall fit on a
+#: multiprocessor: enough for the bandwidth of its memory, with registers for the packs of each.
+BLOCK_THREADS, BLOCKS = 256, 4
 #: The most threads of a block; memory for a value of each is set aside.
 MOST_THREADS = 512
 
@@ -218,10 +223,10 @@ def _rows(width):
     return min(UNROLL, max(1, 16 // width))
 
 
-def _folding(width, call):
+def _folding(width, unroll, call):
     """Text that folds `packs` of the loops below into `sums`."""
     return f"""#pragma unroll
-      for (int u = 0; u < {UNROLL}; ++u)
+      for (int u = 0; u < {unroll}; ++u)
         #pragma unroll
         for (int k = 0; k < {width}; ++k)
           sums[u % {_rows(width)}][k] = P_folded()(sums[u % {_rows(width)}][k], {call("[u]")});"""
@@ -244,7 +249,7 @@ def _linear(form):
     """Operands that are packed alike. A block takes `chunk` packs at once; the elements before and
     behind the packs are the first block's. With a counter `done`, which is 0 between launches, the
     block that is done last folds the parts of all (the CUDA samples' threadFenceReduction)."""
-    width, places = form.width, range(len(form.inputs))
+    width, unroll, places = form.width, UNROLL_LINEAR, range(len(form.inputs))
     types = [f"P_pack<{stored(dtype)}, {width}>" for dtype in form.inputs]
     pointers = [f"const {stored(dtype)} *x{j}" for j, dtype in enumerate(form.inputs)]
     pointers += [f"const {stored(dtype)} *t{j}" for j, dtype in enumerate(form.tables)]
@@ -264,9 +269,9 @@ def _linear(form):
         f"P_pack<{stored(d)}, 1> p{j}; p{j}.item[0] = x{j}[at];" for j, d in enumerate(form.inputs)
     )
     return f"""
-extern "C" __global__ void first({", ".join(pointers)}, long long n, long long head,
-                                 long long chunk, A *parts, R *out, long long count,
-                                 unsigned *done) {{
+extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
+    {", ".join(pointers)}, long long n, long long head, long long chunk, A *parts, R *out,
+    long long count, unsigned *done) {{
   {_memory()}
   __shared__ bool is_last;
   {_sums(width)}
@@ -274,11 +279,11 @@ extern "C" __global__ void first({", ".join(pointers)}, long long n, long long h
   for (long long base = blockIdx.x * chunk; base < packs; base += gridDim.x * chunk) {{
     const long long end = base + chunk < packs ? base + chunk : packs;
     long long i = base + threadIdx.x;
-    for (; i + {UNROLL - 1} * threads < end; i += {UNROLL} * threads) {{
-      {" ".join(f"{types[j]} p{j}[{UNROLL}];" for j in places)}
+    for (; i + {unroll - 1} * threads < end; i += {unroll} * threads) {{
+      {" ".join(f"{types[j]} p{j}[{unroll}];" for j in places)}
       #pragma unroll
-      for (int u = 0; u < {UNROLL}; ++u) {{ {loads("[u]", "i + u * threads")} }}
-      {_folding(width, call)}
+      for (int u = 0; u < {unroll}; ++u) {{ {loads("[u]", "i + u * threads")} }}
+      {_folding(width, unroll, call)}
     }}
     for (; i < end; i += threads) {{
       {" ".join(f"{types[j]} p{j};" for j in places)} {loads("", "i")}
@@ -363,7 +368,7 @@ extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, l
       {pack} p[{UNROLL}];
       #pragma unroll
       for (int u = 0; u < {UNROLL}; ++u) p[u] = {load("i + u * lanes")};
-      {_folding(width, lambda one: f"P_value(p{one}.item[k])")}
+      {_folding(width, UNROLL, lambda one: f"P_value(p{one}.item[k])")}
     }}
     for (; i < end; i += lanes) {{
       const {pack} p = {load("i")};

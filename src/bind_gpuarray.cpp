@@ -303,6 +303,9 @@ void bind_attributes(py::class_<GPUArray>& c) {
         return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
       },
       "c_contiguous, f_contiguous, forc.");
+  property(
+      c, "_is_packed",  // flags.forc, without an object for it
+      [](const GPUArray& a) { return a.layout().c_contiguous() || a.layout().f_contiguous(); });
   property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
   property(c, "gpudata", &gpudata_of,
            "The memory as given or allocated; an int for views; None without elements.");
