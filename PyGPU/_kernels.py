@@ -75,7 +75,19 @@ class _Argument:
         return _converted(self.type.load(raw), self.type, self.compute)
 
 
-def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, repeated=0):
+def source(
+    name,
+    inputs,
+    compute,
+    outputs,
+    scalars,
+    ndim,
+    wide,
+    width,
+    vectors,
+    repeated=0,
+    turned=0,
+):
     """The text of one kernel, whose name is ``elementwise``.
 
     Parameters
@@ -92,8 +104,8 @@ def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, 
         Axes of the loop; 0 for arrays that are packed alike.
     wide : bool
         Indices of 64 bits.
-    width, vectors, repeated : int
-        How the elements are dealt out: see Deal in include/PyGPU/elementwise.h. `repeated` counts
+    width, vectors, repeated, turned : int
+        How the elements are dealt out: see Deal in include/PyGPU/elementwise.h. The bits count
         arrays alone. More than `_MOST_VECTORS` mean runs: blocks have one thread, which takes so
         many elements one by one.
     """
@@ -109,6 +121,9 @@ def source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, 
     body = operands, results, values
     if vectors > _MOST_VECTORS:
         text = _strided_run(ndim, vectors, *body) if ndim else _linear_run(vectors, *body)
+    elif turned:
+        chosen = [one for place, one in enumerate(_arrays(operands)) if turned >> place & 1]
+        text = _tiled(ndim, vectors, chosen, *body)
     elif ndim:
         text = _strided(ndim, max(width, 1), vectors, *body)
     else:
@@ -234,8 +249,10 @@ extern "C" __global__ void elementwise({parameters}) {{
 """
 
 
-def _strided_parts(ndim, operands, results):
-    """The kernel's beginning, and statements that turn `i` into the arrays' offsets `x_at`."""
+def _strided_parts(ndim, operands, results, axes=None):
+    """The kernel's beginning, and statements that turn `i`, which counts along the first `axes`
+    axes, into the arrays' offsets `x_at`."""
+    axes = ndim if axes is None else axes
     places = [one.letter for one in (*results, *_arrays(operands))]
     fields = " ".join(f"P_index {name}[{ndim}];" for name in ["shape", *places])
     parameters = _parameters("P_loop loop", operands, results, lambda one: "char")
@@ -245,13 +262,74 @@ extern "C" __global__ void elementwise({parameters}) {{"""
     offsets = " ".join(f"{name}_at += at * loop.{name}[axis];" for name in places)
     find = f"""{" ".join(f"long long {name}_at = 0;" for name in places)}
     #pragma unroll
-    for (int axis = {ndim - 1}; axis >= 0; --axis) {{
+    for (int axis = {axes - 1}; axis >= 0; --axis) {{
       const P_index rest = axis ? P_natural(i) / P_natural(loop.shape[axis]) : 0;
       const long long at = i - rest * loop.shape[axis];
       i = rest;
       {offsets}
     }}"""
     return begin, find
+
+
+_TILE = 32  # as loop_tile in include/PyGPU/elementwise.h
+
+
+def _tiled(ndim, rows, turned, operands, results, values):
+    """A block does a tile of the last two axes. What is turned comes into shared memory along the
+    one, and goes on along the other; rows have one element more, so that all banks take part."""
+    begin, find = _strided_parts(ndim, operands, results, ndim - 2)
+    step = _TILE // rows
+    count = f"{_TILE} * {_TILE + 1}"
+    memory = "\n  ".join(
+        f"__shared__ __align__(16) char {one.letter}_memory[{count} * sizeof({one.type.stored})]; "
+        f"auto *{one.letter}_tile = ({one.type.stored} *){one.letter}_memory;"
+        for one in turned
+    )
+
+    def element(one):
+        return (
+            f"*({one.type.stored} *)({one.letter}_data + {one.letter}_at"
+            f" + y * (long long)loop.{one.letter}[{ndim - 2}]"
+            f" + x * (long long)loop.{one.letter}[{ndim - 1}])"
+        )
+
+    take = " ".join(
+        f"{one.letter}_tile[lane * {_TILE + 1} + row] = {element(one)};" for one in turned
+    )
+    body = _single(
+        operands,
+        results,
+        values,
+        lambda one: (
+            f"{one.letter}_tile[row * {_TILE + 1} + lane]" if one in turned else element(one)
+        ),
+    )
+    return f"""{begin}
+  {memory}
+  const P_index width = loop.shape[{ndim - 1}], height = loop.shape[{ndim - 2}];
+  const P_natural across = (width + {_TILE - 1}) / {_TILE};
+  const P_natural down = (height + {_TILE - 1}) / {_TILE};
+  P_index i = P_index(blockIdx.x / across);
+  const P_index left = P_index(blockIdx.x % across) * {_TILE};
+  const P_index top = P_index(P_natural(i) % down) * {_TILE};
+  i = P_index(P_natural(i) / down);
+  {find}
+  const int lane = threadIdx.x % {_TILE}, first = threadIdx.x / {_TILE};
+  #pragma unroll
+  for (int k = 0; k < {rows}; ++k) {{
+    const int row = first + k * {step};
+    const P_index x = left + row, y = top + lane;
+    if (x < width && y < height) {{ {take} }}
+  }}
+  __syncthreads();
+  #pragma unroll
+  for (int k = 0; k < {rows}; ++k) {{
+    const int row = first + k * {step};
+    const P_index x = left + lane, y = top + row;
+    if (x < width && y < height) {{ {body} }}
+  }}
+}}
+"""
 
 
 def _strided(ndim, width, vectors, operands, results, values):
@@ -314,13 +392,11 @@ def _strided_run(ndim, run, operands, results, values):
 """
 
 
-def make(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, repeated):
+def make(name, inputs, compute, outputs, scalars, *form):
     """The module that holds the kernel ``elementwise`` of these types. See :func:`source`."""
     request = _build.Request(
-        source=source(
-            name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, repeated
-        ),
-        options=("-O3",) if vectors > _MOST_VECTORS else (),  # makes vectors of runs
+        source=source(name, inputs, compute, outputs, scalars, *form),
+        options=("-O3",) if form[3] > _MOST_VECTORS else (),  # makes vectors of runs
         extern_c=False,
         name=f"{name}.cu",
     )

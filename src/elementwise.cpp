@@ -103,6 +103,13 @@ Index Loop::size() const {
   return size;
 }
 
+void Loop::move_next_to_last(int axis) {
+  for (const int end = shape.size() - 2; axis < end; ++axis) {
+    std::swap(shape[axis], shape[axis + 1]);
+    for (int i = 0; i < arrays; ++i) std::swap(strides[i][axis], strides[i][axis + 1]);
+  }
+}
+
 namespace {
 
 // Does the array repeat its elements along the last axis?
@@ -122,10 +129,45 @@ bool fits(const Loop& loop, int array, const void* address, Index itemsize, Inde
   return bits % std::uintptr_t(repeats(loop, array) ? itemsize : width * itemsize) == 0;
 }
 
+// The axis along which an operand's neighbours lie, if not along the last; -1: none.
+int turned_axis(const Loop& loop, int array, Index itemsize) {
+  const Axes& strides = loop.strides[array];
+  int axis = strides.size() - 1;
+  if (strides[axis] == 0 || strides[axis] == itemsize) return -1;
+  do --axis;
+  while (axis >= 0 && strides[axis] != itemsize);
+  return axis;
+}
+
+// Which operands should be turned in tiles, along the same axis; that one comes next to the last.
+unsigned turn(Loop& loop, int results, const std::size_t* itemsizes) {
+  constexpr Index worth_it = loop_tile / 2;
+  constexpr std::size_t room = (46 << 10) / (loop_tile * (loop_tile + 1));  // in shared memory
+  const int last = loop.shape.size() - 1;
+  for (int i = 0; i < results; ++i)
+    if (loop.strides[i][last] != Index(itemsizes[i])) return 0;
+  unsigned turned = 0;
+  int axis = -1;
+  std::size_t nbytes = 0;
+  for (int i = results; i < loop.arrays; ++i) {
+    const int own = turned_axis(loop, i, Index(itemsizes[i]));
+    if (own < 0 || (axis >= 0 && own != axis) || nbytes + itemsizes[i] > room) continue;
+    axis = own;
+    nbytes += itemsizes[i];
+    turned |= 1u << (i - results);
+  }
+  if (!turned || loop.shape[axis] < worth_it || loop.shape[last] < worth_it) return 0;
+  loop.move_next_to_last(axis);
+  return turned;
+}
+
 }  // namespace
 
-Deal deal_for(const Loop& loop, int results, void* const* addresses, const std::size_t* itemsizes) {
+Deal deal_for(Loop& loop, int results, void* const* addresses, const std::size_t* itemsizes) {
   if (loop_bytes == 0) return {1, loop_vectors};
+  if (!loop.linear)
+    if (const unsigned turned = turn(loop, results, itemsizes))
+      return {0, loop_tile * loop_tile / int(loop_threads), 0, turned};
   const std::size_t widest = *std::max_element(itemsizes, itemsizes + loop.arrays);
   const auto all_fit = [&](int width) {
     if (!loop.linear && loop.shape[loop.shape.size() - 1] % width != 0) return false;
@@ -165,7 +207,13 @@ Status launch_elementwise(const Kernel& kernel, const Loop& loop, Deal deal, voi
   for (int i = 0; !loop.wide && i < count; ++i) narrow[i] = std::int32_t(wide[i]);
   arguments[0] = loop.wide ? static_cast<void*>(wide) : narrow;
   const Index in_block = Index(loop_threads) * in_pack * deal.vectors;
-  const Index blocks = (size + in_block - 1) / in_block;
+  Index blocks = (size + in_block - 1) / in_block;
+  if (deal.turned) {
+    blocks = 1;
+    const int ndim = loop.shape.size();
+    for (int axis = 0; axis < ndim; ++axis)
+      blocks *= axis < ndim - 2 ? loop.shape[axis] : (loop.shape[axis] + loop_tile - 1) / loop_tile;
+  }
   LaunchShape shape;
   shape.block = dim3(loop_threads, 1, 1);
   shape.grid = dim3(unsigned(std::min<Index>(blocks, 0x7fffffff)), 1, 1);

@@ -69,6 +69,7 @@ KernelKey key_of(const Run& work, const int* results, const Loop& loop, const De
   key.add(unsigned(deal.width), 4);
   key.add(unsigned(deal.vectors), 13);
   key.add(deal.repeated, max_operands);
+  key.add(deal.turned, max_operands);
   key.add(loop.wide, 1);
   key.add(unsigned(device), 8);
   for (int i = 0; i < work.operands; ++i) {
@@ -97,7 +98,7 @@ std::unique_ptr<Kernel> make_kernel(const Run& work, const int* results, const L
       py::module_::import("PyGPU._kernels")
           .attr("make")(operation_name(work.operation), inputs, compute, outputs, are_scalars,
                         loop.linear ? 0 : loop.shape.size(), loop.wide, deal.width, deal.vectors,
-                        deal.repeated);
+                        deal.repeated, deal.turned);
   return std::make_unique<Kernel>(made.cast<std::shared_ptr<Module>>(), "elementwise");
 }
 
@@ -310,7 +311,7 @@ void run(const Run& work, const StreamRef& stream) {
     if (own.shape() != whole.shape()) stretched_layouts[i] = stretched(own, whole.shape());
     add(own.shape() == whole.shape() ? own : stretched_layouts[i], *array);
   }
-  const Loop loop = Loop::over(layouts, arrays);
+  Loop loop = Loop::over(layouts, arrays);
   const Deal deal = deal_for(loop, work.results, addresses, itemsizes);
   const Kernel& kernel = kernel_for(work, loop, deal, device);
   const auto each_storage = [&](auto visit) {

@@ -30,6 +30,10 @@ FORMS = {
     "strided, wide": ("less", (F4, F4), (F4, F4), (F4,), ARRAYS, {**STRIDED, "wide": True}),
     "strided, not aligned": ("add", (C8, C8), (C8, C8), (C8,), ARRAYS, {**STRIDED, "width": 0}),
 }
+TILED = {"ndim": 3, "wide": False, "width": 0, "vectors": 8}
+FORMS["turned"] = ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, {**TILED, "turned": 2})
+FORMS["both turned"] = ("subtract", (F2, C8), (C8, C8), (C8,), ARRAYS, {**TILED, "turned": 3})
+FORMS["turned, wide"] = (*FORMS["turned"][:-1], {**TILED, "turned": 2, "wide": True})
 # Rows, and a column or a row of one of the operands.
 PACKS = {
     "rows": ({"ndim": 2, "width": 4, "vectors": 2, "repeated": 0}, (6, 8)),
@@ -131,3 +135,49 @@ def test_packs_of_a_strided_loop(form):
     loop = np.array([count, 6, 8 // width, *ends[0], *ends[1], *ends[2]], np.int32)
     kernel(loop, out, a, b, block=(4, 1, 1), grid=(-(-count // (4 * shape["vectors"])), 1))
     np.testing.assert_array_equal(out.get(), x - y)
+
+
+@pytest.mark.parametrize("form", ["turned", "both turned", "turned, wide"])
+def test_tiles_are_turned(form):
+    _, inputs, _, outputs, _, shape = FORMS[form]
+    kernel = SourceModule(text(FORMS[form]), no_extern_c=True).get_function("elementwise")
+    rng = np.random.default_rng(9)
+    x = rng.integers(-99, 99, (3, 50, 41)).astype(inputs[0])
+    y = rng.integers(-99, 99, (3, 41, 50)).astype(inputs[1]).transpose(0, 2, 1)
+    if form == "both turned":
+        x = np.asarray(x.transpose(0, 2, 1), order="C").transpose(0, 2, 1)
+    a, b, out = to_gpu(x), to_gpu(y), gpuarray.zeros(x.shape, outputs[0])
+    assert b.strides[1] == b.itemsize
+    index = np.int64 if shape["wide"] else np.int32
+    loop = np.array([x.size, *x.shape, *out.strides, *a.strides, *b.strides], index)
+    kernel(loop, out, a, b, block=(128, 1, 1), grid=(3 * 2 * 2, 1))
+    np.testing.assert_array_equal(out.get(), x - y)
+
+
+@pytest.mark.parametrize("code", ["i1", "f2", "f4", "c8", "f8", "c16"])
+@pytest.mark.parametrize("shape", [(33, 65), (16, 100), (15, 40), (1, 200), (3, 40, 50)])
+def test_transposed_arrays(shape, code):
+    """Whatever the target makes of them."""
+    rng = np.random.default_rng(10)
+    x, y = (rng.integers(-60, 60, shape).astype(code) for _ in range(2))
+    turned = tuple(reversed(shape))
+    z = rng.integers(-60, 60, turned).astype(code)
+    a, b, c = to_gpu(x), to_gpu(y), to_gpu(z)
+    np.testing.assert_array_equal((a + c.T).get(), x + z.T)
+    np.testing.assert_array_equal((c.T + a).get(), x + z.T)
+    np.testing.assert_array_equal((c.T * b.T.T + 1).get(), z.T * y + 1)
+    out = gpuarray.zeros(turned, a.dtype)
+    out[...] = a.T
+    np.testing.assert_array_equal(out.get(), x.T)
+    out[:, ::-1] = a.T
+    np.testing.assert_array_equal(out.get(), x.T[:, ::-1])
+    b += c.T
+    np.testing.assert_array_equal(b.get(), y + z.T)
+    if len(shape) == 3:
+        for axes in ((0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)):
+            moved = gpuarray.zeros(x.transpose(axes).shape, a.dtype)
+            moved[...] = a.transpose(axes)
+            np.testing.assert_array_equal(moved.get(), x.transpose(axes))
+    else:
+        row = to_gpu(y[:1])
+        np.testing.assert_array_equal((c.T - row).get(), z.T - y[:1])

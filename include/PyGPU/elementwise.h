@@ -11,6 +11,7 @@ namespace PyGPU {
 
 constexpr int max_operands = 4, max_results = 2;
 constexpr int max_arrays = max_operands + max_results;
+constexpr int loop_tile = 32;
 
 // The shape that NumPy's broadcasting gives. Throws ShapeMismatch.
 class ShapeMismatch : public std::invalid_argument {
@@ -36,6 +37,7 @@ struct Loop {
 
   static Loop over(const Layout* const* layouts, int count);
   Index size() const;
+  void move_next_to_last(int axis);
 };
 
 // How the elements are dealt out: a thread takes `vectors` packs, a whole block apart. A pack is
@@ -44,11 +46,14 @@ struct Loop {
 struct Deal {
   int width = 1, vectors = 1;
   unsigned repeated = 0;  // bits: operands that have one element for a whole pack
+  // Bits: operands whose neighbours lie along the last axis but one. A block does a tile of these
+  // two axes, `loop_tile` wide and high, and turns it on its way; `vectors` rows are a thread's.
+  unsigned turned = 0;
   int in_pack() const { return width ? width : 1; }
 };
 // As many elements as fit into 16 bytes of the widest array, where all are aligned for it. The
-// results come first among the arrays.
-Deal deal_for(const Loop& loop, int results, void* const* addresses, const std::size_t* itemsizes);
+// results come first among the arrays. For tiles the loop's axes change places.
+Deal deal_for(Loop& loop, int results, void* const* addresses, const std::size_t* itemsizes);
 
 // Launch over `loop`. arguments[0] is set here: the size, or the loop's shape and strides. The
 // others point to an address or to a scalar's bytes each.
