@@ -8,7 +8,7 @@ from PyGPU._targets import core
 
 @functools.cache
 def _are_several():
-    return core.cudaGetDeviceCount()[0] > 1
+    return errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount") > 1
 
 
 def _device_of(array):

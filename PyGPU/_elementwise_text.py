@@ -40,7 +40,6 @@ extern "C" __global__ void {name}({parameters})
 # As nothing that is written is read through another pointer, the loads of a thread can all be under
 # way before its first store.
 _BATCHED_TEXT = """{headers}#include <pycuda-complex.hpp>
-{preamble}
 extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters})
 {{
   const size_t P_in_block = {threads} * {batch}, P_first = blockIdx.x * P_in_block;
@@ -65,7 +64,7 @@ _BATCH_THREADS, _BATCH = 256, 4
 # What may depend on the form of the loop.
 _OF_THE_LOOP = re.compile(
     r"\b(break|continue|return|goto|asm|static|__shared__|tid|total_threads|cta_start|\w*Idx"
-    r"|\w*Dim|__\w*sync\w*)\b"
+    r"|\w*Dim|__\w*sync\w*|__activemask|cooperative_groups)\b"
 )
 
 # The length of Python's range(start, stop, step).
@@ -144,18 +143,24 @@ def get_elwise_range_module(
     return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
 
-def can_be_batched(operation, loop_prep, after_loop):
-    """May a thread take a few neighbouring indices and end, as far as the texts show?"""
-    return not (loop_prep or after_loop or _OF_THE_LOOP.search(operation))
+def can_be_batched(arrays, operation, *around):
+    """May a thread take a few neighbouring indices and end, as far as the texts show? Each array
+    must be used at the index ``i`` alone; `around` are the texts beside the operation."""
+    if any(around) or "*)" in operation or _OF_THE_LOOP.search(operation):
+        return False
+    return all(
+        len(re.findall(rf"\b{name}\b", operation))
+        == len(re.findall(rf"\b{name}\s*\[\s*i\s*\]", operation))
+        for name in arrays
+    )
 
 
-def get_batched_kernel_and_types(arguments, operation, name, keep, options, preamble):
-    """Like :func:`get_elwise_kernel_and_types`, for arrays that do not overlap, launched with
-    :func:`batched_shape`."""
+def get_batched_kernel_and_types(arguments, operation, name, keep, options):
+    """Like :func:`get_elwise_kernel_and_types`, where :func:`can_be_batched` and no arrays overlap,
+    for launches of :func:`batched_shape`."""
     arguments = arguments_of(arguments) + _N
     text = _BATCHED_TEXT.format(
         headers=_headers(arguments),
-        preamble=preamble,
         threads=_BATCH_THREADS,
         batch=_BATCH,
         name=name,

@@ -392,11 +392,11 @@ def _strided_run(ndim, run, operands, results, values):
 """
 
 
-def make(name, inputs, compute, outputs, scalars, *form):
+def make(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, *bits):
     """The module that holds the kernel ``elementwise`` of these types. See :func:`source`."""
     request = _build.Request(
-        source=source(name, inputs, compute, outputs, scalars, *form),
-        options=("-O3",) if form[3] > _MOST_VECTORS else (),  # makes vectors of runs
+        source=source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, *bits),
+        options=("-O3",) if vectors > _MOST_VECTORS else (),  # makes vectors of runs
         extern_c=False,
         name=f"{name}.cu",
     )

@@ -88,23 +88,27 @@ class _Linear:
         operands = (*addresses, n, head, chunk)
         if blocks == 1:
             kernels.first((1, 1), block, stream, *operands, 0, out.ptr, n, 0)
-        elif stream is None:
-            with kernels.lock:
-                self._fold(kernels, blocks, operands, kernels.parts(blocks), out, None)
-        else:
+        elif stream is None and kernels.lock.acquire(blocking=False):
+            try:
+                parts = kernels.parts(blocks)
+                self._fold(kernels, blocks, operands, parts, out, None, kernels.done)
+            finally:
+                kernels.lock.release()
+        else:  # another thread, or what Python calls in the midst of this one, may be at it
             parts = core.GPUArray((blocks,), kernels.accumulator, allocator)
             with _streams.using(stream, parts):
-                self._fold(kernels, blocks, operands, parts.ptr, out, stream)
+                self._fold(kernels, blocks, operands, parts.ptr, out, stream, None)
 
-    def _fold(self, kernels, blocks, operands, parts, out, stream):
-        """Launch several blocks, and what folds their parts: the last of them where all run at
-        once, or else a kernel, as each would keep the next from its place while it is counted."""
+    def _fold(self, kernels, blocks, operands, parts, out, stream, done):
+        """Launch several blocks, and what folds their parts: with a counter and all blocks at once
+        the last of them; or else a kernel, as each block would keep the next one from its place
+        while it is counted."""
         launches, count = kernels.launches, operands[-3]
-        at_once = stream is None and kernels.done is not None and blocks <= launches.at_once
-        done = kernels.done.ptr if at_once else 0
+        counts = done is not None and blocks <= launches.at_once
+        counter = done.ptr if counts else 0
         grid = (blocks, 1)
-        kernels.first(grid, launches.block, stream, *operands, parts, out.ptr, count, done)
-        if not at_once:
+        kernels.first(grid, launches.block, stream, *operands, parts, out.ptr, count, counter)
+        if not counts:
             grid, block = plan.last(kernels.figures, blocks, 1)
             kernels.last(grid, block, stream, parts, blocks, 1, out.ptr, count)
 

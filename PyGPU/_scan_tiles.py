@@ -13,7 +13,7 @@ from typing import NamedTuple
 # latency bounds the number of tiles a second.
 TUNING = {1: (512, 5, 0), 2: (256, 11, 0), 4: (256, 9, 0), 8: (256, 11, 0), 16: (384, 7, 0)}
 _OTHERS = (256, 5, 0)
-_SHARED_BYTES = 46 << 10  # of a tile, below the 48 KB that every device has
+_SHARED_BYTES = 47 << 10  # of a tile, below the 48 KB that every device has
 
 
 class Tile(NamedTuple):
@@ -39,11 +39,13 @@ def tile_for(itemsize, warp):
     """The Tile for elements of `itemsize` bytes, or None where they are too large for one."""
     threads, words, pause = TUNING.get(itemsize, _OTHERS)
     items = max(1, 16 * words // itemsize)
-    while threads * items * itemsize > _SHARED_BYTES and threads > warp:
+
+    def nbytes():  # with the totals of the warps
+        return (threads * items + threads // warp + 1) * itemsize
+
+    while nbytes() > _SHARED_BYTES and threads > warp:
         threads //= 2
-    if threads * items * itemsize > _SHARED_BYTES:
-        return None
-    return Tile(warp, threads, items, itemsize, pause)
+    return Tile(warp, threads, items, itemsize, pause) if nbytes() <= _SHARED_BYTES else None
 
 
 # A total is told in words of 8 bytes, half of each the state, half a part of the value: written and

@@ -85,7 +85,7 @@ def _ranged_kernel(arguments, operation, **settings):
     return get_elwise_kernel_and_types(arguments, operation, use_range=True, **settings)
 
 
-def _batched_kernel(arguments, operation, loop_prep, after_loop, **settings):
+def _batched_kernel(arguments, operation, preamble, loop_prep, after_loop, **settings):
     return get_batched_kernel_and_types(arguments, operation, **settings)
 
 
@@ -168,7 +168,7 @@ class ElementwiseKernel:
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
         self._variants = {}  # (core._here(), "plain", "ranged" or "batched") -> _Variant
-        self._may_be_batched = can_be_batched(operation, loop_prep, after_loop)
+        self._may_be_batched = None  # not known yet
         self._many = _MANY if core.target != "host" else math.inf
 
     def __call__(self, *args, range=None, slice=None, stream=None):
@@ -200,9 +200,16 @@ class ElementwiseKernel:
             variant.launch(*_shape_of_launch(count, here & 0xFF), stream, *args, *tail)
 
     def _many_at_once(self, variant, args):
+        if self._may_be_batched is None:
+            names = [variant.names[place] for place, _ in variant.vectors]
+            around = [self._settings[text] for text in ("preamble", "loop_prep", "after_loop")]
+            self._may_be_batched = can_be_batched(names, self._operation, *around)
+        if not self._may_be_batched:
+            return False
         arrays = [args[place] for place, _ in variant.vectors]
+        same = all(args[place].itemsize == itemsize for place, itemsize in variant.vectors)
         overlap = any(core._overlap(*pair) for pair in itertools.combinations(arrays, 2))
-        return self._may_be_batched and not overlap
+        return same and not overlap
 
     def _variant(self, form):
         key = core._here(), form

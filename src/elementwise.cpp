@@ -9,7 +9,7 @@ namespace PyGPU {
 namespace {
 
 // The most elements that a block takes: indices of 32 bits must reach so far beyond the end.
-constexpr Index most_in_block = 4096;
+constexpr Index most_in_block = Index(loop_threads) * 8 * (2 * loop_vectors);
 
 bool needs_wide(Index reach) {
   return reach > std::numeric_limits<std::int32_t>::max() - most_in_block;

@@ -53,7 +53,7 @@ bool is_on() {
 }  // namespace
 
 void* take(int device, std::size_t nbytes) {
-  if (nbytes > largest || !is_on()) return nullptr;
+  if (nbytes > largest || device >= max_devices || !is_on()) return nullptr;
   Shelf& shelf = shelves[device];
   std::lock_guard<std::mutex> hold(shelf.lock);
   shelf.forget_lost(device);
@@ -68,7 +68,7 @@ void* take(int device, std::size_t nbytes) {
 }
 
 bool keep(int device, void* block, std::size_t nbytes) {
-  if (nbytes > largest || !is_on()) return false;
+  if (nbytes > largest || device >= max_devices || !is_on()) return false;
   Shelf& shelf = shelves[device];
   std::lock_guard<std::mutex> hold(shelf.lock);
   shelf.forget_lost(device);
@@ -78,6 +78,7 @@ bool keep(int device, void* block, std::size_t nbytes) {
 }
 
 void give_back(int device) {
+  if (device >= max_devices) return;
   Shelf& shelf = shelves[device];
   std::lock_guard<std::mutex> hold(shelf.lock);
   shelf.forget_lost(device);

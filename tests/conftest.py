@@ -5,8 +5,6 @@ import fcntl
 import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import hypothesis
 import pytest
@@ -58,14 +56,13 @@ def locked(path, kind):
 
 
 @pytest.fixture(autouse=True)
-def device_memory(request):
+def device_memory(request, tmp_path_factory):
     """Among workers of a run that share a GPU, tests marked `alone` have it to themselves."""
-    worker = getattr(request.config, "workerinput", None)
-    if PyGPU.target == "host" or not worker:
+    if PyGPU.target == "host" or not hasattr(request.config, "workerinput"):
         yield
         return
-    run = Path(tempfile.gettempdir(), f"PyGPU-{worker['testrunuid']}")
-    door, room = run.with_suffix(".door"), run.with_suffix(".room")
+    shared = tmp_path_factory.getbasetemp().parent
+    door, room = shared / "door", shared / "room"
     with contextlib.ExitStack() as until_done:
         if request.node.get_closest_marker("alone"):
             until_done.enter_context(locked(door, fcntl.LOCK_EX))  # nobody comes after

@@ -33,14 +33,6 @@ def test_all_indices_are_done_once(n):
     np.testing.assert_array_equal(z_gpu.get(), np.append(0.5 * y + x, 0))
 
 
-def test_neighbours_may_be_read():
-    kernel = batched("float *z, float *x", "z[i] = i ? x[i] - x[i - 1] : x[i]")
-    x = np.random.default_rng(1).random(3000, np.float32)
-    z = gpuarray.empty(3000, np.float32)
-    kernel(z, to_gpu(x))
-    np.testing.assert_array_equal(z.get(), np.diff(x, prepend=np.float32(0)))
-
-
 def test_arrays_that_overlap_are_done_one_by_one():
     kernel = batched("float *z, float *x", "z[i] = 1; x[i] += z[i]")
     x = gpuarray.zeros(3000, np.float32)
@@ -59,6 +51,10 @@ def test_arrays_that_overlap_are_done_one_by_one():
         ("if (i == 2) continue; x[i] = 1",),
         ("if (x[i]) return; x[i] = total_threads / total_threads",),
         ("x[i] = threadIdx.x / blockDim.x + 1",),
+        ("x[i] = x[0] < 0 ? 0 : 1",),
+        ("*(x + i) = 1",),
+        ("x[i] = *(long long *)&n > 0",),
+        ("x[i] = one", "kernel", False, None, "#define one 1"),
         ("x[i] = one", "kernel", False, None, "", "int one = 1"),
         ("x[i] += 1", "kernel", False, None, "", "", "x[0] = 1"),
     ],
@@ -86,3 +82,12 @@ def test_many_on_their_own():
     z = gpuarray.empty(x.shape, np.float32)
     kernel(z, to_gpu(x), to_gpu(y))
     np.testing.assert_allclose(z.get(), x + 2 * y, rtol=1e-6)
+
+
+def test_another_size_of_elements_is_done_one_by_one():
+    kernel = batched("short *x", "x[i] = 1")
+    x = gpuarray.zeros(4, np.int32)
+    with pytest.warns(UserWarning, match="2 bytes"):
+        kernel(x)
+    assert forms(kernel) == {"plain"}
+    assert x.get().tolist() == [0x10001, 0x10001, 0, 0]

@@ -208,3 +208,13 @@ def test_the_result_is_an_array_to_go_on_with():
     a = to_gpu(numbers(1000, "f4"))
     assert_close((gpu.sum(a) * 2 + gpu.max(a)).get(), (a.get().sum() * 2 + a.get().max()))
     assert PyGPU.cudaDeviceSynchronize() == 0
+
+
+def test_a_sum_in_the_midst_of_another():
+    """What Python calls while a sum is launched, a finalizer say, may sum up as well."""
+    array = to_gpu(np.ones(1_000_000, np.float32))
+    assert gpuarray.sum(array).get() == 1_000_000
+    kernels = _reduction_run._of_all("sum", array.dtype, None)._make(4)
+    with kernels.lock:
+        assert gpuarray.sum(array).get() == 1_000_000
+    assert gpuarray.sum(array).get() == 1_000_000
