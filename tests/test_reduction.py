@@ -8,6 +8,7 @@ from reduction_tools import assert_close, blocks, numbers  # noqa: F401  a fixtu
 from strategies import arrays
 
 import PyGPU
+from PyGPU import _reduction_run, gpuarray
 from PyGPU import _reductions as gpu
 from PyGPU.gpuarray import GPUArray, to_gpu
 
