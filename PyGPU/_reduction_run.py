@@ -13,6 +13,7 @@ from PyGPU import _streams, compiler, errors
 from PyGPU._arguments import require_array
 from PyGPU._beside import beside_first
 from PyGPU._ctypes import dtype_to_ctype
+from PyGPU._moves import packed
 from PyGPU._reduction_text import Form, accumulator, source
 from PyGPU._targets import core
 from PyGPU.tools import context_dependent_memoize
@@ -190,8 +191,9 @@ def _fill_out(out, result, stream):
 def _aligned(array, stream):
     """The array, or a packed copy of one whose elements are not at multiples of their size."""
     part = array.itemsize // 2 if array.dtype.kind == "c" else array.itemsize
-    packed = array._is_packed  # by far most are
-    if array.ptr % part == 0 and (packed or not any(stride % part for stride in array.strides)):
+    if array.ptr % part == 0 and (
+        array._is_packed or not any(stride % part for stride in array.strides)
+    ):
         return array
     return _fill_out(core.empty_like(array), array, stream)
 
@@ -236,10 +238,7 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
     dtype = None if dtype is None else np.dtype(dtype)
     if axis is None and out is None and not keepdims and a._is_packed and a.size:  # most calls
         linear = _of_all(operation, a.dtype, dtype)
-        arguments = (linear, (a,), (), stream, allocator)
-        return (
-            _fold_all(*arguments) if stream is None else _streams.run(stream, _fold_all, *arguments)
-        )
+        return _streams.run(stream, _fold_all, linear, (a,), (), stream, allocator)
     compute = _compute_dtype(operation, a.dtype, dtype, out)
     shape = a.shape
     axes = plan.normal_axes(axis, len(shape))
@@ -277,9 +276,7 @@ def reduce(a, operation, dtype, stream, allocator, axis, out, keepdims):
 
 def _packed(array, stream):
     """The array in C order."""
-    if array.flags.c_contiguous:
-        return array
-    return _fill_out(core.empty_like(array, order="C"), array, stream)
+    return array if array.flags.c_contiguous else packed(array, stream)
 
 
 @beside_first
@@ -321,7 +318,7 @@ def subset(chosen, operation, tables, dtype, stream, allocator):
     linear = _linear(operation, (chosen.dtype,), tuple([t.dtype for t in tables]), compute)
 
     def work():
-        packed = [_packed(_aligned(table, stream), stream) for table in (chosen, *tables)]
-        return _fold_all(linear, packed[:1], packed[1:], stream, allocator)
+        operands = [_packed(_aligned(table, stream), stream) for table in (chosen, *tables)]
+        return _fold_all(linear, operands[:1], operands[1:], stream, allocator)
 
     return _streams.run(stream, work)

@@ -1,6 +1,7 @@
 """Kernels from an expression: the names of ``pycuda.elementwise``."""
 
 import builtins
+import functools
 import itertools
 import math
 import warnings
@@ -168,7 +169,6 @@ class ElementwiseKernel:
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
         self._variants = {}  # (core._here(), "plain", "ranged" or "batched") -> _Variant
-        self._may_be_batched = None  # not known yet
         self._many = _MANY if core.target != "host" else math.inf
 
     def __call__(self, *args, range=None, slice=None, stream=None):
@@ -199,11 +199,13 @@ class ElementwiseKernel:
         if count:
             variant.launch(*_shape_of_launch(count, here & 0xFF), stream, *args, *tail)
 
+    @functools.cached_property
+    def _may_be_batched(self):
+        vectors = [one for one in arguments_of(self._arguments) if isinstance(one, VectorArg)]
+        around = [self._settings[text] for text in ("preamble", "loop_prep", "after_loop")]
+        return can_be_batched([one.name for one in vectors], self._operation, *around)
+
     def _many_at_once(self, variant, args):
-        if self._may_be_batched is None:
-            names = [variant.names[place] for place, _ in variant.vectors]
-            around = [self._settings[text] for text in ("preamble", "loop_prep", "after_loop")]
-            self._may_be_batched = can_be_batched(names, self._operation, *around)
         if not self._may_be_batched:
             return False
         arrays = [args[place] for place, _ in variant.vectors]

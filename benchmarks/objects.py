@@ -17,10 +17,10 @@ import PyGPU
 CALLS, ROUNDS = 5000, 15
 
 
-def ours():
-    a, b = PyGPU.zeros(1024, np.float32), PyGPU.zeros(1024, np.float32)
+def calls_on(a, b, empty):
+    """What is done with two arrays of 1024 float32, and with `empty`, which makes one."""
     return {
-        "empty(1024)": lambda: PyGPU.empty(1024, np.float32),
+        "empty(1024)": empty,
         "a + b": lambda: a + b,
         "a += b": lambda: a.__iadd__(b),
         "a[10:500]": lambda: a[10:500],
@@ -28,26 +28,16 @@ def ours():
     }
 
 
-def of_cupy(cupy):
-    a, b = cupy.zeros(1024, np.float32), cupy.zeros(1024, np.float32)
-    return {
-        "empty(1024)": lambda: cupy.empty(1024, np.float32),
-        "a + b": lambda: a + b,
-        "a += b": lambda: a.__iadd__(b),
-        "a[10:500]": lambda: a[10:500],
-        "a.reshape(32, 32)": lambda: a.reshape(32, 32),
-    }
+def of_numpys_kind(library):
+    """PyGPU's and CuPy's calls have NumPy's names."""
+    a, b = library.zeros(1024, np.float32), library.zeros(1024, np.float32)
+    return calls_on(a, b, lambda: library.empty(1024, np.float32))
 
 
 def of_torch(torch):
     a, b = torch.zeros(1024, device="cuda"), torch.zeros(1024, device="cuda")
-    return {
-        "empty(1024)": lambda: torch.empty(1024, device="cuda"),
-        "a + b": lambda: a + b,
-        "a += b": lambda: a.add_(b),
-        "a[10:500]": lambda: a[10:500],
-        "a.reshape(32, 32)": lambda: a.reshape(32, 32),
-    }
+    calls = calls_on(a, b, lambda: torch.empty(1024, device="cuda"))
+    return {**calls, "a += b": lambda: a.add_(b)}
 
 
 def of_pycuda():
@@ -55,13 +45,7 @@ def of_pycuda():
     arrays, take = peer("pycuda.gpuarray"), peer("pycuda.tools").DeviceMemoryPool().allocate
     a = arrays.zeros(1024, np.float32, allocator=take)
     b = arrays.zeros(1024, np.float32, allocator=take)
-    return {
-        "empty(1024)": lambda: arrays.empty(1024, np.float32, allocator=take),
-        "a + b": lambda: a + b,
-        "a += b": lambda: a.__iadd__(b),
-        "a[10:500]": lambda: a[10:500],
-        "a.reshape(32, 32)": lambda: a.reshape(32, 32),
-    }
+    return calls_on(a, b, lambda: arrays.empty(1024, np.float32, allocator=take))
 
 
 def rounds_of(call):
@@ -89,9 +73,9 @@ def raw():
 
 def contestants():
     """{library: {work: function that returns the seconds of one call}}"""
-    calls = {"PyGPU": ours()}
+    calls = {"PyGPU": of_numpys_kind(PyGPU)}
     if cupy := peer("cupy"):
-        calls["CuPy"] = of_cupy(cupy)
+        calls["CuPy"] = of_numpys_kind(cupy)
     if (torch := peer("torch")) and torch.cuda.is_available():
         calls["torch"] = of_torch(torch)
     if pycuda():
