@@ -85,10 +85,8 @@ template <class Launch>
 auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
   constexpr unsigned surely_queued = 512;  // fit into any queue, with room to spare
   const bool may_wait = launch_runs_kernel || count_launch(device, on_null_stream) > surely_queued;
-  PyThreadState* const state = may_wait ? PyEval_SaveThread() : nullptr;
-  auto outcome = launch();
-  if (state) regain_gil(state);
-  return outcome;
+  const NoGil without = may_wait ? let_gil_go() : NoGil();
+  return launch();
 }
 
 const DType& dtype_named(const std::string& name);
