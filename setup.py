@@ -23,8 +23,15 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
-CORE_SOURCES = sorted(str(p.relative_to(HERE)) for p in (HERE / "src").glob("*.cpp"))
-MACHINE_SOURCES = sorted(str(p.relative_to(HERE)) for p in (HERE / "src" / "host").glob("*.cpp"))
+
+
+def sources(*folders):
+    found = [path for folder in folders for path in (HERE / "src" / folder).rglob("*.cpp")]
+    return sorted(str(path.relative_to(HERE)) for path in found)
+
+
+CORE_SOURCES = sources("core", "python")
+MACHINE_SOURCES = sources("host")
 MACHINE = "PyGPU.libPyGPU_host"
 COMPILE = [
     "-std=c++17",
@@ -132,7 +139,7 @@ def target_extension(target, macros=(), include_dirs=(), extra_link_args=(), **o
             ("PYGPU_VERSION", f'"{version()}"'),
             *macros,
         ],
-        include_dirs=["include", *include_dirs],
+        include_dirs=["include", "src", *include_dirs],
         extra_compile_args=[*COMPILE, "-isystem", pybind11.get_include()],
         extra_link_args=[*LINK, *extra_link_args],
         language="c++",
@@ -191,11 +198,11 @@ class BuildExt(build_ext):
     def build_extensions(self):
         self.remove_other_targets()
         cores = self.parallel or os.cpu_count() or 1
-        jobs = [(ext, unit) for ext in self.extensions for unit in self.units(ext, cores)]
+        jobs = [(ext, unit) for ext in self.extensions for unit in self.units(ext)]
         with ThreadPoolExecutor(cores) as pool:
             objects = list(pool.map(lambda job: self.compile(*job), jobs))
         for ext in self.extensions:
-            own = [obj for (owner, _), found in zip(jobs, objects) if owner is ext for obj in found]
+            own = [made for (owner, _), made in zip(jobs, objects) if owner is ext]
             self.link(ext, own)
 
     def remove_other_targets(self):
@@ -209,32 +216,30 @@ class BuildExt(build_ext):
                 if old.name not in wanted:
                     old.unlink()
 
-    def units(self, ext, cores):
-        """Gather an extension's sources into as many files as there are cores for it.
+    def units(self, ext):
+        """An extension's sources, those of a folder of src/python gathered into one.
 
-        Most of a small file's compile time goes into pybind11's headers; gathered, they are read
-        once for many sources.
+        Most of their compile time goes into pybind11's headers, which are then read once for many.
         """
-        count = min(len(ext.sources), max(1, cores // len(self.extensions)))
-        folder = Path(self.build_temp, ext.name)
-        folder.mkdir(parents=True, exist_ok=True)
-        units = []
-        for number in range(count):
-            unit = folder / f"unit{number}.cpp"
-            lines = [f'#include "{HERE / source}"\n' for source in ext.sources[number::count]]
-            unit.write_text("".join(lines))
-            units.append(str(unit))
-        return units
+        plain = [source for source in ext.sources if "python" not in Path(source).parts]
+        gathered = []
+        for number, folders in enumerate((["array"], ["python", "exchange", "launch", "runtime"])):
+            unit = Path(self.build_temp, ext.name, f"bindings{number}.cpp")
+            unit.parent.mkdir(parents=True, exist_ok=True)
+            chosen = [s for s in ext.sources if s not in plain and Path(s).parent.name in folders]
+            unit.write_text("".join(f'#include "{HERE / source}"\n' for source in chosen))
+            gathered += [str(unit)] if chosen else []
+        return [*gathered, *plain]  # the longest first
 
-    def compile(self, ext, unit):
-        return self.compiler.compile(
-            [unit],
-            output_dir=self.build_temp,
+    def compile(self, ext, source):
+        (made,) = self.compiler.compile(
+            [source],
+            output_dir=str(Path(self.build_temp, ext.name)),
             macros=ext.define_macros,
             include_dirs=ext.include_dirs,
             extra_postargs=ext.extra_compile_args,
-            depends=ext.depends,
         )
+        return made
 
     def link(self, ext, objects):
         Path(self.get_ext_fullpath(ext.name)).parent.mkdir(parents=True, exist_ok=True)

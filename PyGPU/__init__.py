@@ -5,16 +5,16 @@ every call answers with a ``cudaError_t``) and the arrays of ``PyGPU.gpuarray``.
 tells which target is in use and why.
 """
 
-import os as _os
 import warnings as _warnings
 
-from PyGPU import _targets
 from PyGPU import errors as errors
 from PyGPU import gpuarray as gpuarray
-from PyGPU._as_pycuda import install_as_pycuda as install_as_pycuda
-from PyGPU._targets import HostFallbackWarning
-from PyGPU._targets import core as _core
-from PyGPU._typed import classes as _classes
+from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
+from PyGPU._runtime import installation as _installation
+from PyGPU._runtime import targets as _targets
+from PyGPU._runtime.targets import HostFallbackWarning
+from PyGPU._runtime.targets import core as _core
+from PyGPU._runtime.typed import classes as _classes
 from PyGPU.gpuarray import (  # noqa: F401
     GPUArray,
     empty,
@@ -48,11 +48,9 @@ def __getattr__(name):
 
 def get_include():
     """Folder of the C++ headers, for ``-I``: users' kernels include <PyGPU/gpu.h>."""
-    installed = _os.path.join(get_library_dir(), "include")
-    checkout = _os.path.join(_os.path.dirname(get_library_dir()), "include")  # pip install -e
-    return installed if _os.path.isdir(installed) else checkout
+    return str(_installation.include_root())
 
 
 def get_library_dir():
     """Folder of libPyGPU_host.so, for ``-L``: what users' kernels link to on the host target."""
-    return _os.path.dirname(_os.path.abspath(__file__))
+    return str(_installation.PACKAGE)

@@ -14,9 +14,9 @@ from typing_extensions import Buffer, TypeAlias
 
 from PyGPU import errors as errors
 from PyGPU import gpuarray as gpuarray
-from PyGPU._as_pycuda import install_as_pycuda as install_as_pycuda
-from PyGPU._targets import HostFallbackWarning as HostFallbackWarning
-from PyGPU._typed import *  # noqa: F403
+from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
+from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
+from PyGPU._runtime.typed import *  # noqa: F403
 from PyGPU.gpuarray import *  # noqa: F403
 
 __version__: str

@@ -8,20 +8,20 @@ import json
 import sys
 
 import PyGPU
-from PyGPU import _targets
-from PyGPU._run import run
+from PyGPU._as_pycuda.run import run
+from PyGPU._runtime import targets
 
 
 def report():
     """What this installation is and does here, as plain data."""
-    core = _targets.core
+    core = targets.core
     count, status = core.cudaGetDeviceCount()
     return {
         "version": PyGPU.__version__,
         "target": core.target,
-        "reason": _targets.reason,
-        "built": [target for target in _targets.TARGETS if _targets.is_built(target)],
-        "refused": _targets.refused,
+        "reason": targets.reason,
+        "built": [target for target in targets.TARGETS if targets.is_built(target)],
+        "refused": targets.refused,
         "architectures": core.architectures,
         "runtime_version": core.cudaRuntimeGetVersion()[0],
         "driver_version": core.cudaDriverGetVersion()[0],

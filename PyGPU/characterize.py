@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from PyGPU import _driver_copies, _driver_memory, compiler
+from PyGPU import compiler
+from PyGPU._driver import copies, memory
 from PyGPU.tools import context_dependent_memoize
 
 
@@ -39,6 +40,6 @@ def sizeof(type_name, preamble=""):
         """,
         no_extern_c=True,
     )
-    output = _driver_memory.mem_alloc(8)
+    output = memory.mem_alloc(8)
     module.get_function("write_size")(output, block=(1, 1, 1), grid=(1, 1))
-    return int(_driver_copies.from_device(output, (1,), np.uint64)[0])
+    return int(copies.from_device(output, (1,), np.uint64)[0])

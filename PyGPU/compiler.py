@@ -9,9 +9,11 @@ import re
 import tempfile
 import warnings
 
-from PyGPU import _build, _driver_state, _headers, _options, _signature, errors
-from PyGPU._driver_module import Module, module_from_buffer, module_from_file
-from PyGPU._targets import core
+from PyGPU._compile import build, headers, signature
+from PyGPU._compile import options as _options
+from PyGPU._driver.module import Module, module_from_buffer, module_from_file
+from PyGPU._runtime import errors, state
+from PyGPU._runtime.targets import core
 
 CompileError = errors.CompileError
 __all__ = [
@@ -40,7 +42,7 @@ def _text_of(source):
 
 
 def _cached_where(cache_dir):
-    return False if _driver_state.debugging else cache_dir
+    return False if state.debugging else cache_dir
 
 
 def _request(source, options, arch, no_extern_c, include_dirs, cache_dir, keep, expressions, want):
@@ -56,9 +58,9 @@ def _request(source, options, arch, no_extern_c, include_dirs, cache_dir, keep, 
         raise TypeError(f"arch: expected a str such as 'sm_90', got {arch!r}")
     if not isinstance(cache_dir, (str, os.PathLike, type(None))) and cache_dir is not False:
         raise TypeError(f"cache_dir: expected a folder, None or False, got {cache_dir!r}")
-    options = [*options, *(["-G"] if _driver_state.debugging else [])]
+    options = [*options, *(["-G"] if state.debugging else [])]
     text = _text_of(source)
-    request = _build.Request(
+    request = build.Request(
         source=text,
         options=tuple(options),
         arch=arch,
@@ -68,7 +70,7 @@ def _request(source, options, arch, no_extern_c, include_dirs, cache_dir, keep, 
         want=want,
         cache_dir=_cached_where(cache_dir),
     )
-    if keep or _driver_state.debugging:
+    if keep or state.debugging:
         _keep(text)
     return request
 
@@ -84,16 +86,16 @@ def _keep(text):
 
 def _checked(request):
     """Build, and tell what the compiler said besides."""
-    _driver_state.require_device()
+    state.require_device()
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
     if asked and core.target != "hip":
-        major, minor = _build.capability()
+        major, minor = build.capability()
         if int(asked.group(1)) > 10 * major + minor:
             warnings.warn(
                 f"arch={request.arch!r} is beyond the device's compute capability {major}.{minor}",
                 stacklevel=4,
             )
-    entry = _build.build(request)
+    entry = build.build(request)
     if entry.log:
         warnings.warn(f"The compiler said:\n{entry.log}", stacklevel=4)
     return entry
@@ -161,13 +163,13 @@ def preprocess_source(source, options, nvcc):
     """The source with the contents of the headers that it includes from the user's folders: what
     the cache's key is made of."""
     folders = _options.parse(options).include_dirs
-    parts = [part.decode("utf-8", "replace") for part in _headers.contents(source, folders)]
+    parts = [part.decode("utf-8", "replace") for part in headers.contents(source, folders)]
     return "\n".join([source, *parts])
 
 
 def get_nvcc_version(nvcc="nvcc"):
     """The name and version of the compiler that is used (str)."""
-    return _build.version_text()
+    return build.version_text()
 
 
 class CudaModule:
@@ -266,7 +268,7 @@ class DynamicModule(CudaModule):
 
     def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
         text = _text_of(source)
-        if _CHILD_LAUNCH.search(_signature.without_comments(text)):
+        if _CHILD_LAUNCH.search(signature.without_comments(text)):
             raise NotImplementedError(
                 "a kernel that launches kernels (<<<...>>> in device code) needs nvcc's "
                 "relocatable code and linker, which run-time compilers lack: launch from Python"

@@ -9,9 +9,9 @@ import warnings
 
 import numpy as np
 
-from PyGPU._arguments import require_array
-from PyGPU._functions import apply, kind_of, run, types
-from PyGPU._targets import core
+from PyGPU._arrays.functions import apply, kind_of, run, types
+from PyGPU._runtime.arguments import require_array
+from PyGPU._runtime.targets import core
 
 # Of this module, and of the operations.
 _UNARY = {

@@ -6,11 +6,11 @@ gives the same uniform numbers on every target, device and launch shape.
 
 import numpy as np
 
-from PyGPU import _curand, _philox, _pseudo, _sobol
-from PyGPU import _driver_enums as enums
-from PyGPU._arguments import integer
-from PyGPU._generators import Generator, count_of, vector
-from PyGPU._targets import core
+from PyGPU._driver import enums
+from PyGPU._random import curand, philox, pseudo, sobol
+from PyGPU._random.generators import Generator, count_of, vector
+from PyGPU._runtime.arguments import integer
+from PyGPU._runtime.targets import core
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
@@ -45,7 +45,7 @@ direction_vector_set.__module__ = __name__
 
 def get_curand_version():
     """(major, minor, revision) of cuRAND (on AMD of rocRAND), or None where it is not installed."""
-    return _curand.version()
+    return curand.version()
 
 
 def seed_getter_uniform(n):
@@ -97,7 +97,7 @@ class Philox4x32RandomNumberGenerator(Generator):
 
     def _launch(self, distribution, code, data, parameters, stream):
         place = (self._key, self._word, self._sequence)
-        self._word = _philox.fill(distribution, code, data, *place, parameters, stream)
+        self._word = philox.fill(distribution, code, data, *place, parameters, stream)
 
     def call_skip_ahead(self, i, stream=None):
         """Skip `i` words of 32 bits."""
@@ -157,7 +157,7 @@ def rand(shape, dtype=np.float32, stream=None):
     return _Rand().gen_uniform(shape, dtype, stream)
 
 
-class XORWOWRandomNumberGenerator(_pseudo.States):
+class XORWOWRandomNumberGenerator(pseudo.States):
     """Marsaglia's XORWOW, by the device functions of cuRAND or rocRAND.
 
     Where their headers are not found, and on the host target, Philox4x32-10 takes their place, one
@@ -182,11 +182,11 @@ class XORWOWRandomNumberGenerator(_pseudo.States):
         super().__init__(seed_getter or seed_getter_unique, offset)
 
 
-class MRG32k3aRandomNumberGenerator(_pseudo.States):
+class MRG32k3aRandomNumberGenerator(pseudo.States):
     """L'Ecuyer's MRG32k3a. Parameters and libraries: see :class:`XORWOWRandomNumberGenerator`."""
 
     _names = (("curand", "MRG32k3a"), ("rocrand", "mrg32k3a"))
-    _skips = _pseudo.SKIPS
+    _skips = pseudo.SKIPS
 
     def __init__(self, seed_getter=None, offset=0):
         super().__init__(seed_getter or seed_getter_unique, offset)
@@ -229,25 +229,25 @@ def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
     """
     chosen = direction_vector_set(direction)
     bits = 32 if chosen <= direction_vector_set.SCRAMBLED_VECTOR_32 else 64
-    return _repeated(_curand.table("vectors", bits, int(chosen)), count)
+    return _repeated(curand.table("vectors", bits, int(chosen)), count)
 
 
 def generate_scramble_constants32(count):
     """`count` constants for scrambled sequences: uint32. See generate_direction_vectors."""
-    return _repeated(_curand.table("constants", 32), count)
+    return _repeated(curand.table("constants", 32), count)
 
 
 def generate_scramble_constants64(count):
     """`count` constants for scrambled sequences: uint64. See generate_direction_vectors."""
-    return _repeated(_curand.table("constants", 64), count)
+    return _repeated(curand.table("constants", 64), count)
 
 
 def _vectors(given, table):
     """The caller's direction vectors, or as many of a table as keep the device busy."""
-    return generate_direction_vectors(_sobol.default_count(), table) if given is None else given
+    return generate_direction_vectors(sobol.default_count(), table) if given is None else given
 
 
-class Sobol32RandomNumberGenerator(_sobol.Sequence):
+class Sobol32RandomNumberGenerator(sobol.Sequence):
     """Sobol's sequences of 32 bits, side by side: quasi-random, by PyGPU's own kernels.
 
     Element k of a fill is the next number of sequence k % N, so that an array of shape (points, N)
@@ -273,7 +273,7 @@ class Sobol32RandomNumberGenerator(_sobol.Sequence):
         super().__init__(vectors, None, offset)
 
 
-class ScrambledSobol32RandomNumberGenerator(_sobol.Sequence):
+class ScrambledSobol32RandomNumberGenerator(sobol.Sequence):
     """:class:`Sobol32RandomNumberGenerator` whose numbers are scrambled.
 
     Parameters
@@ -291,7 +291,7 @@ class ScrambledSobol32RandomNumberGenerator(_sobol.Sequence):
         super().__init__(vectors, constants, offset)
 
 
-class Sobol64RandomNumberGenerator(_sobol.Sequence):
+class Sobol64RandomNumberGenerator(sobol.Sequence):
     """Sobol's sequences of 64 bits. See :class:`Sobol32RandomNumberGenerator`.
 
     Parameters
@@ -309,7 +309,7 @@ class Sobol64RandomNumberGenerator(_sobol.Sequence):
         super().__init__(vectors, None, offset)
 
 
-class ScrambledSobol64RandomNumberGenerator(_sobol.Sequence):
+class ScrambledSobol64RandomNumberGenerator(sobol.Sequence):
     """Scrambled sequences of 64 bits. See :class:`ScrambledSobol32RandomNumberGenerator`.
 
     Parameters

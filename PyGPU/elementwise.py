@@ -8,11 +8,12 @@ import warnings
 
 import numpy as np
 
-from PyGPU import _elementwise_getters, errors
-from PyGPU._arguments import integer
-from PyGPU._driver_textures import NO_REFERENCES
-from PyGPU._elementwise_getters import *  # noqa: F403
-from PyGPU._elementwise_text import (
+from PyGPU._driver.splay import launch_shape, limits, splay
+from PyGPU._driver.textures import NO_REFERENCES
+from PyGPU._kernels import getters
+from PyGPU._kernels.getters import *  # noqa: F403
+from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
+from PyGPU._kernels.user_elementwise import (
     arguments_of,
     batched_shape,
     can_be_batched,
@@ -22,9 +23,10 @@ from PyGPU._elementwise_text import (
     get_elwise_module,
     get_elwise_range_module,
 )
-from PyGPU._splay import launch_shape, limits, splay
-from PyGPU._targets import core
-from PyGPU.tools import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype
+from PyGPU._runtime import errors
+from PyGPU._runtime.arguments import integer
+from PyGPU._runtime.memoize import context_dependent_memoize
+from PyGPU._runtime.targets import core
 
 __all__ = [
     "ElementwiseKernel",
@@ -37,7 +39,7 @@ __all__ = [
     "get_elwise_module",
     "get_elwise_range_module",
     "splay",
-    *_elementwise_getters.__all__,
+    *getters.__all__,
 ]
 
 _WORK_OF_A_BLOCK = 1 << 14  # indices, on the host machine

@@ -1,14 +1,14 @@
 """Arrays in device memory: the names of ``pycuda.gpuarray``.
 
-The class, and what runs often, are C++ (``src/bind_gpuarray.cpp``). What is put together in Python
+The class, and what runs often, are C++ (``src/python/array``). What is put together in Python
 brings the compiler along; it is loaded when it is first asked for, so that ``import PyGPU`` stays
 quick.
 """
 
 import importlib
 
-import PyGPU.errors  # noqa: F401  registers how device errors become exceptions
-from PyGPU._targets import core
+from PyGPU._runtime import hooks
+from PyGPU._runtime.targets import core
 
 GPUArray = core.GPUArray
 empty = core.empty
@@ -24,6 +24,13 @@ def _restored(ary):
     return to_gpu(ary)
 
 
+hooks.register(restored=_restored)
+hooks.defer("binary_types", "PyGPU._kernels.promotion", "binary_types")
+hooks.defer("elementwise_module", "PyGPU._kernels.elementwise", "make")
+hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
+hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
+
+
 def _by_name(modules):
     return {name: module for module, names in modules.items() for name in names.split()}
 
@@ -31,29 +38,30 @@ def _by_name(modules):
 #: Functions that are loaded when they are asked for, and their modules.
 DEFERRED = _by_name(
     {
-        "PyGPU._reductions": "sum prod mean min max any all dot "
+        "PyGPU._arrays.reductions": "sum prod mean min max any all dot "
         "subset_sum subset_dot subset_min subset_max",
-        "PyGPU._functions": "if_positive where maximum minimum logical_and logical_or logical_not",
-        "PyGPU._gather": "take put multi_take multi_put multi_take_put",
-        "PyGPU._joining": "concatenate stack transpose reshape",
-        "PyGPU._interop": "asarray from_dlpack",
-        "PyGPU._ranges": "arange linspace ones ones_like full full_like",
-        "PyGPU._splay": "splay",
-        "PyGPU._vec": "vec",
+        "PyGPU._arrays.functions": "if_positive where maximum minimum "
+        "logical_and logical_or logical_not",
+        "PyGPU._arrays.gather": "take put multi_take multi_put multi_take_put",
+        "PyGPU._arrays.joining": "concatenate stack transpose reshape",
+        "PyGPU._arrays.interop": "asarray from_dlpack",
+        "PyGPU._arrays.ranges": "arange linspace ones ones_like full full_like",
+        "PyGPU._driver.splay": "splay",
+        "PyGPU._arrays.vec": "vec",
     }
 )
 
 # Methods and properties of the class, likewise; each module has them in its METHODS.
 _MEMBERS = _by_name(
     {
-        "PyGPU._reductions": "sum prod mean min max any all dot",
-        "PyGPU._functions": "real imag conj conjugate mul_add _axpbyz clip "
+        "PyGPU._arrays.reductions": "sum prod mean min max any all dot",
+        "PyGPU._arrays.functions": "real imag conj conjugate mul_add _axpbyz clip "
         "bind_to_texref bind_to_texref_ext",
-        "PyGPU._gather": "take put",
-        "PyGPU._joining": "reverse",
-        "PyGPU._splay": "_grid _block",
-        "PyGPU._numpy_dispatch": "__array_ufunc__ __array_function__",
-        "PyGPU._numpy_functions": "round",
+        "PyGPU._arrays.gather": "take put",
+        "PyGPU._arrays.joining": "reverse",
+        "PyGPU._driver.splay": "_grid _block",
+        "PyGPU._arrays.numpy_dispatch": "__array_ufunc__ __array_function__",
+        "PyGPU._arrays.numpy_functions": "round",
     }
 )
 

@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from PyGPU import _reduction_plan as plan
-from PyGPU import _streams, compiler, errors
-from PyGPU._arguments import require_array
-from PyGPU._beside import beside_first
-from PyGPU._ctypes import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
-from PyGPU._reduction_text import limit, user_source
-from PyGPU._signature import split_top
-from PyGPU._targets import core
-from PyGPU.tools import context_dependent_memoize
+from PyGPU import compiler
+from PyGPU._arrays import reduction_plan as plan
+from PyGPU._arrays.reduction_text import limit, user_source
+from PyGPU._compile.signature import split_top
+from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
+from PyGPU._runtime import errors, streams
+from PyGPU._runtime.arguments import require_array
+from PyGPU._runtime.devices import beside_first
+from PyGPU._runtime.memoize import context_dependent_memoize
+from PyGPU._runtime.targets import core
 
 __all__ = [
     *("ReductionKernel", "ScalarArg", "VectorArg", "context_dependent_memoize", "dtype_to_ctype"),
@@ -175,7 +176,7 @@ class ReductionKernel:
             return out
         parts = core.GPUArray((blocks,), self.dtype_out, allocator)
         arguments = (out.ptr, parts.ptr, *values, blocks, blocks)
-        with _streams.using(stream, parts):
+        with streams.using(stream, parts):
             launch = wrap(first.prepared_async_call)
             launch((blocks, 1), block, stream, parts.ptr, *values, chunk, n)
             wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
@@ -203,7 +204,7 @@ class ReductionKernel:
 
 @beside_first
 def _run(vector, kernel, values, stream, *rest):
-    return _streams.run(stream, kernel._run, values, vector.size, stream, *rest)
+    return streams.run(stream, kernel._run, values, vector.size, stream, *rest)
 
 
 def _parsed(arguments):

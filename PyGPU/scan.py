@@ -5,10 +5,13 @@ import re
 
 import numpy as np
 
-from PyGPU import _driver_state, _scan_text, _scan_tiles, compiler, errors
-from PyGPU._arguments import require_array
-from PyGPU._streams import using
-from PyGPU._targets import core
+from PyGPU import compiler
+from PyGPU._arrays import scan_text, scan_tiles
+from PyGPU._runtime import errors
+from PyGPU._runtime import state as _driver_state
+from PyGPU._runtime.arguments import require_array
+from PyGPU._runtime.streams import using
+from PyGPU._runtime.targets import core
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
@@ -40,7 +43,7 @@ class _Tiles:
     """A scan in one pass over tiles, on a GPU."""
 
     def __init__(self, scan, tile, options):
-        text = _scan_tiles.text(scan, tile)
+        text = scan_tiles.text(scan, tile)
         module = compiler.SourceModule(text, options=options, no_extern_c=True)
         self._function = module.get_function(f"{scan.name}_tiles").prepare("qPqPqP")
         self._tile = tile
@@ -68,7 +71,7 @@ class _Chunks:
     _SHORTEST = 1 << 18  # bytes that are worth another chunk
 
     def __init__(self, scan, options):
-        text = _scan_text.chunks(scan)
+        text = scan_text.chunks(scan)
         module = compiler.SourceModule(text, options=options, no_extern_c=True)
         self._totals = module.get_function(f"{scan.name}_totals").prepare("qqPqP")
         self._chunks = module.get_function(f"{scan.name}_chunks").prepare("qqPqPqP")
@@ -94,7 +97,7 @@ class _Chunks:
 
 def _build(scan, options):
     """The scan on the current device."""
-    tile = _scan_tiles.tile_for(scan.dtype.itemsize, _attribute(core.cudaDevAttrWarpSize))
+    tile = scan_tiles.tile_for(scan.dtype.itemsize, _attribute(core.cudaDevAttrWarpSize))
     if core.target == "host" or tile is None:
         return _Chunks(scan, options)
     return _Tiles(scan, tile, options)
@@ -142,7 +145,7 @@ class _ScanKernel:
         if not isinstance(name_prefix, str) or not re.fullmatch(r"[A-Za-z_]\w*", name_prefix):
             raise ValueError(f"name_prefix={name_prefix!r}: expected a C identifier")
         start = self._start()
-        self._scan = _scan_text.Scan(self.dtype, scan_expr, start, name_prefix, str(preamble))
+        self._scan = scan_text.Scan(self.dtype, scan_expr, start, name_prefix, str(preamble))
         self._options = options
         self._forms = {}  # by device
         self._form()
@@ -253,4 +256,4 @@ class ExclusiveScanKernel(_ScanKernel):
     def _start(self):
         if self.neutral is None:
             raise ValueError("neutral: an exclusive scan needs one, got None")
-        return _scan_text.literal(self.neutral, self.dtype)
+        return scan_text.literal(self.neutral, self.dtype)

@@ -6,9 +6,17 @@ import warnings
 from functools import update_wrapper
 from pathlib import Path
 
-from PyGPU import errors
-from PyGPU._arguments import integer
-from PyGPU._ctypes import (
+from PyGPU._driver.device import Context, Device, init
+from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
+from PyGPU._driver.pools import (
+    DebugMemoryPool,
+    DeviceMemoryPool,
+    PageLockedAllocator,
+    PageLockedMemoryPool,
+    PooledDeviceAllocation,
+    PooledHostAllocation,
+)
+from PyGPU._kernels.types import (
     Argument,
     ScalarArg,
     VectorArg,
@@ -18,17 +26,13 @@ from PyGPU._ctypes import (
     parse_c_arg,
     register_dtype,
 )
-from PyGPU._driver_device import Context, Device, init
-from PyGPU._occupancy import DeviceData, OccupancyRecord
-from PyGPU._pools import (
-    DebugMemoryPool,
-    DeviceMemoryPool,
-    PageLockedAllocator,
-    PageLockedMemoryPool,
-    PooledDeviceAllocation,
-    PooledHostAllocation,
+from PyGPU._runtime import errors
+from PyGPU._runtime.arguments import integer
+from PyGPU._runtime.memoize import (
+    clear_context_caches,
+    context_dependent_memoize,
+    context_dependent_memoized_functions,
 )
-from PyGPU._targets import core
 
 base_dtype_to_ctype = dtype_to_ctype
 
@@ -121,34 +125,6 @@ def get_default_device(default=0):
     warnings.warn("get_default_device is deprecated", DeprecationWarning, stacklevel=2)
     chosen = _chosen_device()
     return Device(default if chosen is None else chosen)
-
-
-#: The functions that context_dependent_memoize has wrapped.
-context_dependent_memoized_functions = []
-
-
-def context_dependent_memoize(func):
-    """Keep a function's results for each device, until it is reset. The arguments must be
-    hashable."""
-    results = {}
-
-    def wrapper(*args, **kwargs):
-        key = (core._here(), args, frozenset(kwargs.items()))
-        try:
-            return results[key]
-        except KeyError:
-            value = results[key] = func(*args, **kwargs)
-            return value
-
-    wrapper._results = results
-    context_dependent_memoized_functions.append(wrapper)
-    return update_wrapper(wrapper, func)
-
-
-def clear_context_caches():
-    """Forget what context_dependent_memoize has kept."""
-    for function in context_dependent_memoized_functions:
-        function._results.clear()
 
 
 def init_cuda_context_fixture():

@@ -5,6 +5,7 @@ import fcntl
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -13,6 +14,8 @@ import PyGPU
 
 hypothesis.settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True)
 hypothesis.settings.load_profile("suite")
+
+SUPPORT = Path(__file__).parent / "support"  # what tests share
 
 
 def device_count():
@@ -96,6 +99,8 @@ def python():
 
     def run(source, expect=0, **environment):
         env = {**os.environ, "PYGPU_TARGET": PyGPU.target}
+        folders = [environment.pop("PYTHONPATH", ""), str(SUPPORT), env.get("PYTHONPATH", "")]
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
         env.update({name: str(value) for name, value in environment.items()})
         done = subprocess.run(
             [sys.executable, "-c", source], env=env, capture_output=True, text=True, timeout=120

@@ -46,13 +46,10 @@ def test_target_conditions_stand_in_the_vendor_seam_alone(path):
 
 @pytest.mark.parametrize("path", CPP, ids=relative)
 def test_python_is_known_to_the_bindings_alone(path):
-    wanted = [name for name in includes(path) if name.startswith("pybind11") or name == "Python.h"]
-    if path.name == "bindings.h":
-        assert wanted
-    else:
-        assert not wanted
-    if {"bindings.h", "gpuarray.h", "bind_packing.h"} & set(includes(path)):
-        assert re.match(r"(bind_|gpuarray|module)", path.name)
+    if ROOT / "src" / "python" in path.parents:
+        return
+    for name in includes(path):
+        assert not re.match(r"pybind11|python/|Python\.h|structmember\.h", name), name
 
 
 @pytest.mark.parametrize("path", CPP, ids=relative)
@@ -81,9 +78,9 @@ LAYERS = [
         "kernel.h",
         "texture.h",
     },
-    {"array.h", "elementwise.h"},
-    {"bindings.h", "gpuarray.h", "gpuarray_map.h", "gpuarray_operate.h"}
-    | {"bind_packing.h", "bind_numbers.h", "bind_dlpack.h"},
+    {"array.h", "loop.h"},
+    {"bindings.h", "hooks.h"},
+    {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h"},
 ]
 
 
@@ -107,45 +104,116 @@ def module_of(path):
     return ".".join(part for part in parts if part != "__init__")
 
 
-def internal_imports(path):
-    """Modules of PyGPU that a file imports at its top level, and those imported deeper down."""
+MODULES = {module_of(path): path for path in PYTHON if "shim" not in path.parts}
+PACKAGES = {module for module, path in MODULES.items() if path.name == "__init__.py"}
+
+
+def imported(path):
+    """(module, name) of PyGPU that a file imports: at its top level, deeper down, by its name."""
     tree = ast.parse(path.read_text())
-    top, deep = set(), set()
+    top, deep, named = set(), set(), set()
+    by_name = re.search(r"import_module|hooks\.defer", path.read_text())
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module == "PyGPU":
-            names = [f"PyGPU.{alias.name}" for alias in node.names]
+            names = [(alias.name, None) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
-        ours = {name for name in names if name.split(".")[0] == "PyGPU"}
+            assert not node.level, f"{path}: relative import"
+            names = [(node.module, alias.name) for alias in node.names]
+        elif (
+            by_name and isinstance(node, ast.Constant) and node.value in MODULES.keys() - {"PyGPU"}
+        ):
+            named.add((node.value, None))
+        ours = {name for name in names if name[0].split(".")[0] == "PyGPU"}
         (top if node in tree.body else deep).update(ours)
-    return top, deep
+    return top, deep, named
+
+
+def resolved(module, name):
+    """The module that a name comes from: a face only passes on what lies inside."""
+    if f"{module}.{name}" in MODULES:
+        return f"{module}.{name}"
+    if module in PACKAGES and module != "PyGPU":
+        for inner, its_name in imported(MODULES[module])[0]:
+            if its_name == name:
+                return resolved(inner, name)
+    return module
+
+
+def imports_of(module):
+    top, _, named = imported(MODULES[module])
+    return {resolved(*one) for one in top | named}
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=relative)
 def test_no_internal_import_inside_a_function(path):
-    assert not internal_imports(path)[1]
+    assert not imported(path)[1]
 
 
-def test_no_import_cycle():
-    graph = {module_of(p): internal_imports(p)[0] for p in PYTHON if p.parent.name != "pycuda"}
-    graph = {module: imports for module, imports in graph.items() if module != "PyGPU"}
-    done = set()
+def longest_chains(graph):
+    """The longest chain of imports from each module down. Fails where there is a cycle."""
+    chains = {}
 
     def visit(module, path):
         assert module not in path, " -> ".join([*path, module])
-        if module in done:
-            return
-        for other in graph.get(module, ()):
-            visit(other, [*path, module])
-        done.add(module)
+        if module not in chains:
+            below = [visit(other, [*path, module]) for other in sorted(graph.get(module, ()))]
+            chains[module] = [module, *max(below, key=len, default=[])]
+        return chains[module]
 
+    for module in graph:
+        visit(module, [])
+    return chains
+
+
+def test_no_import_cycle():
+    graph = {module: imports_of(module) for module in MODULES if module != "PyGPU"}
     for module in graph:
         if module != "PyGPU.__main__":
             assert "PyGPU" not in graph[module], f"{module} imports the whole package"
-        visit(module, [])
+    longest = max(longest_chains(graph).values(), key=len)
+    assert len(longest) <= MOST_IMPORTS, " -> ".join(longest)
+
+
+MOST_IMPORTS = 17
+
+
+def test_no_cycle_of_packages():
+    """As Python sees them: a package's face is run before anything inside."""
+
+    def package(module):
+        return ".".join(module.split(".")[:2])
+
+    graph = {}
+    for module, path in MODULES.items():
+        if module != "PyGPU" and path.parent != ROOT / "PyGPU":
+            below = {package(other) for other, _ in imported(path)[0] | imported(path)[2]}
+            graph.setdefault(package(module), set()).update(below - {package(module)})
+    longest_chains(graph)
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=relative)
+def test_insides_are_imported_through_the_face(path):
+    """PyGPU's own modules at the top are faces and may look inside; packages see the faces."""
+    top = path.relative_to(ROOT).parts[1]
+    if not top.startswith("_") or path.parent == ROOT / "PyGPU":
+        return
+    for module, name in imported(path)[0]:
+        other = module.split(".")
+        if len(other) == 1 or other[1] == top or f"PyGPU.{other[1]}" not in PACKAGES:
+            continue
+        assert len(other) == 2, f"{module}: import it from PyGPU.{other[1]}"
+        face = imported(MODULES[module])[0]
+        assert name in {its_name for _, its_name in face}, f"PyGPU.{other[1]} has no {name}"
+
+
+def test_cpp_reaches_python_by_hooks_alone():
+    for path in CPP:
+        assert not re.findall(r'[iI]mport\w*\(\s*"PyGPU[\w.]*"', path.read_text()), relative(path)
+
+
+def test_the_top_has_few_modules():
+    assert len(list((ROOT / "PyGPU").glob("*.py"))) <= 20
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=relative)

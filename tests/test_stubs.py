@@ -23,7 +23,7 @@ def parsed(name):
     return ast.parse((FOLDER / name).read_text()).body
 
 
-FACE, TYPED = parsed("__init__.pyi"), parsed("_typed.pyi")
+FACE, TYPED = parsed("__init__.pyi"), parsed("_runtime/typed.pyi")
 STUBS = {PyGPU: FACE + TYPED, errors: parsed("errors.pyi"), gpuarray: parsed("gpuarray.pyi")}
 
 

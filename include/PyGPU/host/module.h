@@ -2,7 +2,7 @@
 //
 //     PYGPU_HOST_KERNELS(PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
 //
-// behind the user's text (PyGPU/_host_compiler.py).
+// behind the user's text (PyGPU/_compile/host.py).
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,7 @@ inline hipError_t find_global(void** address, std::size_t* nbytes, hipModule_t m
                               const char* name) {
   return hipModuleGetGlobal(address, nbytes, module, name);
 }
-// Not to be asked: the compiler's metadata in the image tells (PyGPU/_code_object.py).
+// Not to be asked: the compiler's metadata in the image tells (PyGPU/_compile/code_object.py).
 inline hipError_t kernel_parameter(hipFunction_t, std::size_t, std::size_t*, std::size_t*) {
   return hipErrorNotSupported;
 }

@@ -1,0 +1,1 @@
+"""What GPUArray's functions do."""

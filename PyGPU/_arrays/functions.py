@@ -1,0 +1,400 @@
+"""Functions of arrays, element by element: NumPy's by name, and those of PyGPU.gpuarray.
+
+Operands are arrays of shapes that broadcast, and numbers. Python's numbers are weak, as in NumPy;
+NumPy's scalars and ndarrays without axes count as arrays.
+"""
+
+import functools
+import operator
+import warnings
+
+import numpy as np
+
+from PyGPU._driver import NO_REFERENCES, Event
+from PyGPU._kernels import NAMES
+from PyGPU._runtime import core, require_array
+
+__all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
+
+GPUArray = core.GPUArray
+_empty_for, _map = core._empty_for, core._map
+_BOOL, _F8 = np.dtype(np.bool_), np.dtype(np.float64)
+_DTYPES = frozenset(map(np.dtype, "?bBhHiIlLqQefdFD"))
+_ORDER = frozenset(("less", "less_equal", "greater", "greater_equal"))
+COMPARISONS = _ORDER | {"equal", "not_equal"}
+_LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not"))
+# What is computed in the operand's own dtype, whatever the result's.
+_OWN = frozenset(("isnan", "isinf", "isfinite", "signbit", "absolute"))
+_NEED_ORDER = _ORDER | {"maximum", "minimum", "fmax", "fmin", "clip"}
+
+
+def kind_of(operand):
+    """What NumPy is told of an operand: a dtype, or the type and value of a Python number.
+
+    Values count for integers alone: NumPy refuses those that do not fit.
+    """
+    if isinstance(operand, GPUArray):
+        return operand.dtype
+    if type(operand) in (int, bool):
+        return type(operand), operand
+    if type(operand) in (float, complex):
+        return type(operand), 1
+    if isinstance(operand, np.ndarray) and operand.ndim > 0:
+        raise TypeError(
+            "an operation between a GPUArray and a numpy.ndarray: send the ndarray to the device "
+            "with to_gpu(), or fetch the GPUArray with .get()"
+        )
+    if isinstance(operand, (np.generic, np.ndarray)) and operand.dtype in _DTYPES:
+        return operand.dtype
+    if isinstance(operand, (int, float, complex)) and not isinstance(operand, np.generic):
+        return np.asarray(operand).dtype
+    raise TypeError(f"expected arrays and numbers, got {operand!r}")
+
+
+def _stand_in(kind):
+    return np.empty(0, kind) if isinstance(kind, np.dtype) else kind[0](kind[1])
+
+
+def _asked(function, kinds, **settings):
+    """The dtypes that a function of NumPy's gives operands of these kinds."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answer = function(*map(_stand_in, kinds), **settings)
+    return tuple([one.dtype for one in (answer if isinstance(answer, tuple) else (answer,))])
+
+
+def _dtype_of_kind(kind):
+    return kind if isinstance(kind, np.dtype) else np.asarray(_stand_in(kind)).dtype
+
+
+@functools.lru_cache(maxsize=4096)
+def types(name, kinds, dtype=None, casting="same_kind"):
+    """(compute, results): dtypes of the operands of an operation, and of what it gives.
+
+    Parameters
+    ----------
+    name : str
+        Of a ufunc of NumPy's, or clip.
+    kinds : tuple
+        As :func:`kind_of` tells them.
+    dtype, casting
+        As the ufunc takes them.
+
+    Raises
+    ------
+    TypeError
+        Where the operation is not defined for these types.
+    OverflowError
+        For integers that their partner's dtype does not hold (NumPy 2).
+    """
+    settings = {} if dtype is None else {"dtype": dtype, "casting": casting}
+    try:
+        results = _asked(getattr(np, name), kinds, **settings)
+    except TypeError as error:
+        told = ", ".join(str(_dtype_of_kind(kind)) for kind in kinds)
+        raise TypeError(f"{name} is not defined for {told}: {error}") from None
+    own = tuple(map(_dtype_of_kind, kinds))
+    if name in _NEED_ORDER and any(one.kind == "c" for one in own):
+        raise TypeError(f"{name} is not defined for complex numbers")
+    if name == "nextafter" and results[0] == np.float16:
+        raise TypeError("nextafter is not defined for float16")
+    if name in COMPARISONS:
+        common = _asked(np.add, kinds)
+        if common[0].kind == "O":  # NumPy 1
+            raise OverflowError(f"{name}: an integer of more than 64 bits")
+        return common * 2, results
+    if name in _LOGICAL:
+        return (_BOOL,) * len(kinds), results
+    if name in _OWN:
+        return own, results
+    if name == "ldexp":
+        return (results[0], _F8), results
+    return results[:1] * len(kinds), results
+
+
+def _fitting(operand, dtype):
+    """An operand as the engine takes it: any number can be true or false."""
+    return operand if dtype != _BOOL or isinstance(operand, GPUArray) else bool(operand)
+
+
+def _checked_out(out, dtype, casting):
+    if not isinstance(out, GPUArray):
+        raise TypeError(f"out: expected a GPUArray, got {type(out).__name__}; see .get()")
+    fits = np.can_cast(dtype, out.dtype, casting) and (dtype.kind != "c" or out.dtype.kind == "c")
+    if not fits:
+        raise TypeError(f"out: results of {dtype} do not fit into {out.dtype} ({casting=})")
+    return out
+
+
+def run(
+    name, operands, compute, results, out=None, stream=None, allocator=None, casting="same_kind"
+):
+    """Run an operation of PyGPU._kernels.operations.
+
+    Parameters
+    ----------
+    name : str
+    operands : tuple of GPUArray and numbers
+    compute, results : tuple of numpy.dtype
+    out : GPUArray or tuple of GPUArray and None, optional
+        Of the shape that the operands give together, or one that this stretches to.
+    stream : optional
+    allocator : callable, optional
+        The first array's by default.
+    casting : str
+        Which dtypes of `out` will do, as in numpy.can_cast.
+
+    Returns
+    -------
+    GPUArray or tuple of GPUArray
+    """
+    arrays = [one for one in operands if isinstance(one, GPUArray)]
+    if len(arrays) < len(operands):
+        if not arrays and out is None:
+            raise TypeError(f"{name}: expected at least one GPUArray, got {operands!r}")
+        operands = tuple(map(_fitting, operands, compute))
+    if out is None:
+        made = tuple([_empty_for(operands, dtype, allocator) for dtype in results])
+    else:
+        made = tuple(
+            [
+                _empty_for(operands, dtype, allocator)
+                if one is None
+                else _checked_out(one, dtype, casting)
+                for one, dtype in zip(out if isinstance(out, tuple) else (out,), results)
+            ]
+        )
+    _map(name, operands, compute, made, stream)
+    return made[0] if len(made) == 1 else made
+
+
+def _infinite(number):
+    return np.inf if number > 0 else -np.inf
+
+
+def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, casting="same_kind"):
+    """A function of NumPy's on arrays and numbers; the dtypes are NumPy's. See :func:`run`."""
+    try:
+        compute, results = types(name, tuple(map(kind_of, operands)), dtype, casting)
+    except OverflowError:
+        if name not in COMPARISONS:
+            raise
+        # An integer that its partner's dtype does not hold compares like an infinity.
+        operands = tuple(_infinite(one) if type(one) is int else one for one in operands)
+        compute, results = types(name, tuple(map(kind_of, operands)), dtype, casting)
+    return run(name, operands, compute, results, out, stream, allocator, casting)
+
+
+def _choose(name, criterion, then_, else_, out, stream):
+    kinds = tuple(map(kind_of, (then_, else_)))
+    (dtype,) = _asked(functools.partial(np.where, np.empty(0, bool)), kinds)
+    first = _dtype_of_kind(kind_of(criterion))
+    if name == "where":
+        first = _BOOL
+    elif first.kind == "c":
+        raise TypeError("if_positive: complex numbers have no order")
+    operands = (criterion, then_, else_)
+    return run(name, operands, (first, dtype, dtype), (dtype,), out, stream)
+
+
+def where(criterion, then_, else_, out=None, stream=None):
+    """Elements of `then_` where `criterion` is not zero, of `else_` elsewhere.
+
+    Parameters
+    ----------
+    criterion, then_, else_ : GPUArray or number
+        Of any dtypes; the shapes broadcast.
+    out : GPUArray, optional
+    stream : Stream, optional
+
+    Returns
+    -------
+    GPUArray
+        Of the dtype to which NumPy promotes `then_` and `else_`.
+    """
+    return _choose("where", criterion, then_, else_, out, stream)
+
+
+def if_positive(criterion, then_, else_, out=None, stream=None):
+    """Elements of `then_` where `criterion` is greater than zero. See :func:`where`."""
+    return _choose("if_positive", criterion, then_, else_, out, stream)
+
+
+def _weak(value):
+    """NumPy's scalars as Python's numbers: the result keeps the array's dtype."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def maximum(a, b, out=None, stream=None):
+    """The larger of two elements; not-a-number gives way to any number.
+
+    Parameters
+    ----------
+    a, b : GPUArray or number
+        A number does not change the array's dtype within its kind, be it Python's or NumPy's.
+    out : GPUArray, optional
+    stream : Stream, optional
+    """
+    return apply("fmax", _weak(a), _weak(b), out=out, stream=stream)
+
+
+def minimum(a, b, out=None, stream=None):
+    """The smaller of two elements. See :func:`maximum`."""
+    return apply("fmin", _weak(a), _weak(b), out=out, stream=stream)
+
+
+def _truth(number):
+    kind_of(number)  # a TypeError for what is none
+    return bool(number)
+
+
+def _logical(name, operands, out, allocator):
+    if out is not None and require_array("out", out).dtype != _BOOL:
+        raise TypeError(f"out: expected bool, got {out.dtype}")
+    operands = [one if isinstance(one, GPUArray) else _truth(one) for one in operands]
+    if not any(isinstance(one, GPUArray) for one in operands):
+        operands[0] = core.to_gpu(np.array(operands[0]))
+    return apply(name, *operands, out=out, allocator=allocator)
+
+
+def logical_and(x1, x2, /, out=None, *, allocator=None):
+    """Are both not zero? bool.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray or number
+        Not-a-number is not zero.
+    out : GPUArray, optional
+        Of bool.
+    allocator : callable, optional
+        The first array's by default.
+    """
+    return _logical("logical_and", (x1, x2), out, allocator)
+
+
+def logical_or(x1, x2, /, out=None, *, allocator=None):
+    """Is one of both not zero? See :func:`logical_and`."""
+    return _logical("logical_or", (x1, x2), out, allocator)
+
+
+def logical_not(x, /, out=None, *, allocator=None):
+    """Is it zero? See :func:`logical_and`."""
+    return _logical("logical_not", (x,), out, allocator)
+
+
+# Methods of GPUArray.
+
+
+def real(self):
+    """The real parts: a new array; the array itself if it is real."""
+    if self.dtype.kind != "c":
+        return self
+    return run("real", (self,), (self.dtype,), _asked(np.real, (self.dtype,)))
+
+
+def imag(self):
+    """The imaginary parts, or zeros: a new array."""
+    if self.dtype.kind != "c":
+        return core.zeros_like(self)
+    return run("imag", (self,), (self.dtype,), _asked(np.imag, (self.dtype,)))
+
+
+def conj(self, out=None):
+    """The complex conjugate: a new array or `out`; the array itself if it is real."""
+    return self if self.dtype.kind != "c" else apply("conjugate", self, out=out)
+
+
+def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
+    """``selffac * self + otherfac * other`` in one kernel.
+
+    Parameters
+    ----------
+    selffac, otherfac : number
+        Of the domain of the result's dtype, which the two arrays alone decide.
+    other : GPUArray
+        Its shape and the array's broadcast.
+    add_timer : callable(elements, seconds), optional
+        Told how many elements the kernel moved, and a function that gives its time.
+    stream : Stream, optional
+    out : GPUArray, optional
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    ArgumentError
+        For factors that the dtype cannot hold.
+    """
+    kinds = (self.dtype, require_array("other", other).dtype)
+    results = _asked(operator.add, kinds)
+    start, end = (Event(), Event()) if add_timer else (None, None)
+    if start:
+        start.record(stream)
+    operands = (selffac, self, otherfac, other)
+    result = run("mul_add", operands, results * 4, results, out, stream)
+    if start:
+        end.record(stream)
+
+        def seconds():
+            end.synchronize()
+            return end.time_since(start) * 1e-3
+
+        add_timer(3 * result.size, seconds)
+    return result
+
+
+def _axpbyz(self, selffac, other, otherfac, out, add_timer=None, stream=None):
+    """:func:`mul_add` into `out`: a name that programs of PyCUDA's time call."""
+    return mul_add(self, selffac, other, otherfac, add_timer, stream, out)
+
+
+def clip(self, min=None, max=None, out=None, stream=None):
+    """The elements, no smaller than `min` and no larger than `max`; not-a-number stays.
+
+    Parameters
+    ----------
+    min, max : GPUArray or number, optional
+        None: no bound. Shapes and dtypes are NumPy's.
+    out : GPUArray, optional
+    stream : Stream, optional
+    """
+    if min is None and max is None:
+        raise ValueError("clip: expected min or max")
+    if min is None:
+        return apply("minimum", self, max, out=out, stream=stream)
+    if max is None:
+        return apply("maximum", self, min, out=out, stream=stream)
+    return apply("clip", self, min, max, out=out, stream=stream)
+
+
+def bind_to_texref(self, texref, allow_offset=False):
+    """Not possible: a NotImplementedError that says what took its place."""
+    raise NotImplementedError(NO_REFERENCES)
+
+
+def bind_to_texref_ext(
+    self,
+    texref,
+    channels=1,
+    allow_double_hack=False,
+    allow_complex_hack=False,
+    allow_offset=False,
+):
+    """Not possible: a NotImplementedError that says what took its place."""
+    raise NotImplementedError(NO_REFERENCES)
+
+
+#: Of the class GPUArray.
+METHODS = {
+    **{"real": property(real), "imag": property(imag), "conj": conj, "conjugate": conj},
+    **{"mul_add": mul_add, "_axpbyz": _axpbyz, "clip": clip},
+    **{"bind_to_texref": bind_to_texref, "bind_to_texref_ext": bind_to_texref_ext},
+}
+
+#: NumPy's ufuncs that are implemented, and their operations.
+UFUNCS = {
+    getattr(np, name): name for name in NAMES if isinstance(getattr(np, name, None), np.ufunc)
+}
+UFUNCS.update({np.degrees: "rad2deg", np.radians: "deg2rad"})

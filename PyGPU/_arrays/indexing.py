@@ -1,0 +1,307 @@
+"""``a[key]`` and ``a[key] = value`` where the key holds masks or arrays of integers.
+
+The meaning is NumPy's ("advanced indexing"), its results are copies. Masks and index arrays are
+GPUArrays, or ndarrays and lists on the host, mixed with ints, slices, ``...`` and None. Where an
+element is assigned more than once, any one of the values stays (of a structure, perhaps parts of
+several).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from PyGPU._arrays import select
+from PyGPU._kernels import Index, Side, checked, move
+from PyGPU._runtime import beside_first, core
+
+
+class _Part(NamedTuple):
+    """A mask or index array of a key."""
+
+    array: object  # GPUArray or ndarray
+    axes: "tuple[int, ...]"  # those of the view that it goes through
+    own_axis: int  # the first of them in the array that is indexed
+
+
+class _Selection(NamedTuple):
+    """What a key selects."""
+
+    view: "core.GPUArray"  # by the key's ints and slices alone
+    parts: "list[_Part]"
+    place: int  # of the axes that the parts make, among the others of the result
+
+
+class _Loop(NamedTuple):
+    """Over the elements that are selected."""
+
+    shape: "tuple[int, ...]"
+    strides: "tuple[int, ...]"  # of the view
+    indices: "list[Index]"
+
+
+def _part_of(item):
+    """An item of a key as an array of bools or integers; unchanged if it is none."""
+    if isinstance(item, core.GPUArray):
+        array = item
+    elif isinstance(item, (np.ndarray, np.bool_, list, tuple)):
+        array = np.asarray(item)
+        if array.size == 0 and isinstance(item, (list, tuple)):
+            array = array.astype(np.intp)
+    else:
+        return item
+    if array.dtype.kind not in "biu":
+        raise IndexError(
+            f"arrays as indices must be of integers or bools, got {array.dtype}; what a "
+            "comparison of GPUArrays gives is a mask after .astype(bool)"
+        )
+    if array.ndim == 0 and array.dtype.kind != "b":
+        return int(array.get() if isinstance(array, core.GPUArray) else array)
+    return array
+
+
+def _is_array(item):
+    return isinstance(item, (core.GPUArray, np.ndarray))
+
+
+def _takes(item):
+    """The number of axes that an item of a key stands for."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if _is_array(item) and item.dtype == np.bool_ else 1
+
+
+def _items(array, key):
+    """The items of a key, those that ``...`` stands for behind it."""
+    items = [_part_of(item) for item in (key if isinstance(key, tuple) else (key,))]
+    ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError("an index can hold '...' only once")
+    taken = sum(_takes(item) for item in items)
+    if taken > array.ndim:
+        raise IndexError(f"too many indices: {taken} for an array of {array.ndim} dimensions")
+    at = ellipses[0] + 1 if ellipses else len(items)
+    items[at:at] = [slice(None)] * (array.ndim - taken)
+    return items
+
+
+def _selection(array, key):
+    """Apart: what views can do, and the parts that need a kernel.
+
+    The axes that the parts make stand where the parts do; where anything but ints lies between
+    them, in front.
+    """
+    basic, parts, places = [], [], []
+    view_axis = own_axis = kept = 0
+    joined = False
+    for item in _items(array, key):
+        width = _takes(item)
+        if _is_array(item):
+            parts.append(_Part(item, tuple(range(view_axis, view_axis + width)), own_axis))
+            basic += [slice(None)] * width
+            view_axis += width
+        elif item is not Ellipsis:
+            basic.append(item)
+        joins = not (item is None or item is Ellipsis or isinstance(item, slice))
+        if joins and not joined:
+            places.append(kept)
+        elif not joins and item is not Ellipsis:
+            view_axis += 1
+            kept += 1
+        joined = joins
+        own_axis += width
+    view = array[tuple(basic)] if basic else array
+    return _Selection(view, parts, places[0] if len(places) == 1 else 0)
+
+
+def _check_mask(part, view):
+    for own, (axis, length) in enumerate(zip(part.axes, part.array.shape), part.own_axis):
+        if view.shape[axis] != length:
+            raise IndexError(
+                f"a mask of shape {part.array.shape} does not fit: axis {own} of the array has "
+                f"size {view.shape[axis]}, of the mask {length}"
+            )
+
+
+def _indices_of(part, view):
+    """The indices that a part stands for, on the device."""
+    array, axes = part.array, part.axes
+    if array.dtype != np.bool_:
+        return checked(array, [(view.shape[axes[0]], 0)], part.own_axis)
+    _check_mask(part, view)
+    if isinstance(array, core.GPUArray) and array.ndim:
+        return select.nonzero_flat(array)
+    host = array.get() if isinstance(array, core.GPUArray) else array
+    return core.to_gpu(np.flatnonzero(host).astype(np.int64))
+
+
+def _stretched(strides, shape, whole):
+    """The strides of an array broadcast to the shape `whole`."""
+    own = [0 if length == 1 else stride for stride, length in zip(strides, shape)]
+    return (0,) * (len(whole) - len(own)) + tuple(own)
+
+
+def _loop(selection, places_target=False):
+    view, place = selection.view, selection.place
+    found = [_indices_of(part, view) for part in selection.parts]
+    shapes = [indices.shape for indices in found]
+    try:
+        made = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise IndexError(
+            f"index arrays of shapes {', '.join(map(str, shapes))} do not broadcast together"
+        ) from None
+    used = {axis for part in selection.parts for axis in part.axes}
+    kept = [axis for axis in range(view.ndim) if axis not in used]
+    before, after = kept[:place], kept[place:]
+    indices = [
+        Index(
+            array,
+            (0,) * len(before) + _stretched(array.strides, array.shape, made) + (0,) * len(after),
+            tuple(view.shape[axis] for axis in part.axes),
+            tuple(view.strides[axis] for axis in part.axes),
+            places_target,
+        )
+        for part, array in zip(selection.parts, found)
+        if part.axes
+    ]
+    return _Loop(
+        tuple(view.shape[axis] for axis in before)
+        + made
+        + tuple(view.shape[axis] for axis in after),
+        tuple(view.strides[axis] for axis in before)
+        + (0,) * len(made)
+        + tuple(view.strides[axis] for axis in after),
+        indices,
+    )
+
+
+@beside_first
+def get_item(array, key):
+    """``array[key]``: a new array where the key holds masks or index arrays, else a view.
+
+    Parameters
+    ----------
+    array : GPUArray
+    key : masks (GPUArray or ndarray of bools), index arrays (GPUArray, ndarray, list of integers),
+        int, slice, ``...``, None, or a tuple of these
+
+    Returns
+    -------
+    GPUArray
+        In C order.
+
+    Raises
+    ------
+    IndexError
+        For an index out of range; for shapes that do not fit; for arrays of other dtypes.
+    """
+    selection = _selection(array, key)
+    if not selection.parts:
+        return selection.view
+    view, loop = selection.view, _loop(selection)
+    out = core.GPUArray(loop.shape, array.dtype, array.allocator)
+    read = Side(view.ptr, loop.strides)
+    move(loop.shape, array.itemsize, Side(out.ptr, out.strides), read, loop.indices)
+    return out
+
+
+def _value_for(array, value):
+    """What is assigned, on the device and in the array's dtype."""
+    dtype = array.dtype
+    is_array = isinstance(value, core.GPUArray) or (isinstance(value, np.ndarray) and value.ndim)
+    if is_array:
+        if not np.can_cast(value.dtype, dtype, "same_kind"):
+            raise TypeError(f"a[key] = value: value has dtype {value.dtype}, the array {dtype}")
+        if value.dtype != dtype:
+            value = value.astype(dtype)
+    elif value is None or isinstance(value, list):
+        raise TypeError(
+            f"a[key] = value: expected a scalar, an ndarray or a GPUArray, got {value!r}"
+        )
+    else:
+        host = np.empty((), dtype)
+        host[()] = value
+        value = host
+    if isinstance(value, np.ndarray):
+        return core.to_gpu(value)
+    return value.copy() if core._overlap(value, array) else value
+
+
+def _strides_over(shape, value):
+    """The strides of `value` broadcast to `shape`; more axes than that may be of length one."""
+    extra = max(value.ndim - len(shape), 0)
+    own = value.shape[extra:]
+    fits = all(length == 1 for length in value.shape[:extra]) and all(
+        length in (1, whole) for length, whole in zip(own[::-1], shape[::-1])
+    )
+    if not fits:
+        raise ValueError(f"a value of shape {value.shape} does not broadcast to {tuple(shape)}")
+    return _stretched(value.strides[extra:], own, shape)
+
+
+@beside_first
+def set_item(array, key, value):
+    """``array[key] = value``, for the keys of :func:`get_item`.
+
+    Parameters
+    ----------
+    array : GPUArray
+    key
+    value : scalar, ndarray or GPUArray
+        Broadcast to what is selected. Arrays are cast as "same_kind" allows.
+
+    Raises
+    ------
+    IndexError
+        As in :func:`get_item`; nothing is written.
+    TypeError, ValueError
+        For a value of a dtype or shape that does not fit.
+    """
+    selection = _selection(array, key)
+    selection = selection._replace(
+        parts=[
+            part._replace(array=part.array.copy())
+            if isinstance(part.array, core.GPUArray) and core._overlap(part.array, array)
+            else part
+            for part in selection.parts
+        ]
+    )
+    value = _value_for(array, value)
+    view = selection.view
+    if _assign_by_mask(selection, value):
+        return
+    loop = _loop(selection, places_target=True)
+    read = Side(value.ptr, _strides_over(loop.shape, value))
+    move(loop.shape, array.itemsize, Side(view.ptr, loop.strides), read, loop.indices)
+
+
+def _assign_by_mask(selection, value):
+    """Assign what is the same for each true element of the only mask: without counting them.
+
+    Returns
+    -------
+    bool
+        False where this is another case.
+    """
+    if len(selection.parts) != 1:
+        return False
+    mask, axes, _ = selection.parts[0]
+    if mask.dtype != np.bool_ or mask.ndim == 0:
+        return False
+    view, place = selection.view, selection.place
+    _check_mask(selection.parts[0], view)
+    # As if one element were true: an axis of length one in place of the mask's.
+    kept = [axis for axis in range(view.ndim) if axis not in axes]
+    order = [*kept[:place], *axes, *kept[place:]]
+    shape = [view.shape[axis] for axis in order]
+    one = [*shape[:place], 1, *shape[place + len(axes) :]]
+    if value.ndim > len(one) - place - 1 and value.shape[value.ndim - (len(one) - place)] != 1:
+        return False
+    over = _strides_over(one, value)
+    read = Side(value.ptr, over[:place] + (0,) * len(axes) + over[place + 1 :])
+    if isinstance(mask, np.ndarray):
+        mask = core.to_gpu(mask)
+    where = Side(mask.ptr, (0,) * place + mask.strides + (0,) * (len(kept) - place))
+    target = Side(view.ptr, tuple(view.strides[axis] for axis in order))
+    move(shape, view.itemsize, target, read, mask=where)
+    return True

@@ -1,0 +1,127 @@
+"""Arrays joined, turned and reversed."""
+
+import numpy as np
+
+from PyGPU._kernels import Side, move
+from PyGPU._runtime import beside_first, core, errors, integer, require_array
+
+
+def _arrays(values):
+    arrays = list(values)
+    if not arrays:
+        raise ValueError("arrays: expected at least one GPUArray, got none")
+    return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
+
+
+def _axis(axis, ndim):
+    axis = integer("axis", axis)
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} is out of bounds for arrays of {ndim} dimensions")
+    return axis % ndim
+
+
+@beside_first
+def concatenate(arrays, axis=0, allocator=None):
+    """Arrays one after the other along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        Of shapes that differ along the axis alone.
+    axis : int
+    allocator : callable, optional
+        The first array's by default.
+
+    Returns
+    -------
+    GPUArray
+        In C order, of the dtype to which NumPy promotes those of the arrays.
+
+    Raises
+    ------
+    ValueError
+        For no arrays, arrays without axes, shapes that do not fit, an axis that is not there.
+    """
+    arrays = _arrays(arrays)
+    shape = arrays[0].shape
+    if not shape:
+        raise ValueError("arrays[0] has no axis to join along; see stack()")
+    axis = _axis(axis, len(shape))
+    for k, array in enumerate(arrays):
+        if array.ndim != len(shape) or any(
+            mine != first and at != axis for at, (mine, first) in enumerate(zip(array.shape, shape))
+        ):
+            raise errors.ShapeError(
+                f"arrays[{k}] has shape {array.shape}, arrays[0] {shape}: expected the same but "
+                f"for axis {axis}"
+            )
+    shape = shape[:axis] + (sum(array.shape[axis] for array in arrays),) + shape[axis + 1 :]
+    dtype = arrays[0].dtype
+    if any(array.dtype != dtype for array in arrays):
+        dtype = np.result_type(*(array.dtype for array in arrays))
+    out = core.GPUArray(shape, dtype, allocator or arrays[0].allocator)
+    start = 0
+    for array in arrays:
+        stop = start + array.shape[axis]
+        part = out[(slice(None),) * axis + (slice(start, stop),)]
+        part[...] = array if array.dtype == dtype else array.astype(dtype)
+        start = stop
+    return out
+
+
+@beside_first
+def stack(arrays, axis=0, allocator=None):
+    """Arrays of one shape beside each other along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+    axis : int
+        Of the result.
+    allocator : callable, optional
+        The first array's by default.
+
+    Returns
+    -------
+    GPUArray
+        In C order, of the dtype to which NumPy promotes those of the arrays.
+    """
+    arrays = _arrays(arrays)
+    shape = arrays[0].shape
+    for k, array in enumerate(arrays):
+        if array.shape != shape:
+            raise errors.ShapeError(
+                f"arrays[{k}] has shape {array.shape}, arrays[0] {shape}: expected the same"
+            )
+    new = (slice(None),) * _axis(axis, len(shape) + 1) + (None,)
+    return concatenate([array[new] for array in arrays], axis, allocator)
+
+
+def transpose(a, axes=None):
+    """``a.transpose(axes)``: a view."""
+    return a.transpose(axes)
+
+
+def reshape(a, *shape, order="C"):
+    """``a.reshape(*shape, order=order)``: a view."""
+    return a.reshape(*shape, order=order)
+
+
+@beside_first
+def reverse(self, stream=None):
+    """A new array with the elements in reversed order along every axis.
+
+    Parameters
+    ----------
+    self : GPUArray
+    stream : optional
+    """
+    out = core.empty_like(self)
+    backwards = self[(slice(None, None, -1),) * self.ndim] if self.ndim else self
+    read = Side(backwards.ptr, backwards.strides)
+    move(self.shape, self.itemsize, Side(out.ptr, out.strides), read, stream=stream)
+    return out
+
+
+#: Of the class GPUArray.
+METHODS = {"reverse": reverse}

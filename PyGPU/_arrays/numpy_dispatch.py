@@ -1,0 +1,99 @@
+"""NumPy's functions on GPUArray: ``__array_ufunc__`` and ``__array_function__``.
+
+The work stays on the device, and the results are NumPy's, dtypes included. What is not there is a
+TypeError: nothing is copied to the host in silence.
+
+With `__array_ufunc__`, the operators of NumPy's scalars and arrays reach GPUArray through the
+ufuncs as well. Of ``numpy.float32(2) * a`` nothing is lost by that: NumPy's scalars are strong in
+GPUArray's operators and here. Comparisons differ: those of operators have the dtype of their
+operands, and those of ufuncs are bool. NumPy turns a scalar on the left of a comparison into an
+array without axes before it calls the ufunc, and only then: such an array marks an operator.
+"""
+
+import numpy as np
+
+from PyGPU._arrays import numpy_functions as functions
+from PyGPU._arrays.functions import COMPARISONS, UFUNCS, apply, kind_of
+from PyGPU._runtime import core
+
+GPUArray = core.GPUArray
+
+# Ufuncs whose operator does the same, faster.
+_OPERATORS = {
+    **{np.add: GPUArray.__add__, np.subtract: GPUArray.__sub__, np.multiply: GPUArray.__mul__},
+    **{np.divide: GPUArray.__truediv__, np.power: GPUArray.__pow__},
+    **{np.negative: GPUArray.__neg__, np.absolute: GPUArray.__abs__},
+}
+_REFLECTED = {
+    **{np.equal: GPUArray.__eq__, np.not_equal: GPUArray.__ne__},
+    **{np.less: GPUArray.__gt__, np.less_equal: GPUArray.__ge__},
+    **{np.greater: GPUArray.__lt__, np.greater_equal: GPUArray.__le__},
+}
+assert {ufunc.__name__ for ufunc in _REFLECTED} == COMPARISONS
+
+
+def _is_foreign(value):
+    """Is it of a class that has its own say about ufuncs?"""
+    return not isinstance(value, (GPUArray, np.ndarray, np.generic)) and hasattr(
+        type(value), "__array_ufunc__"
+    )
+
+
+def array_ufunc(self, ufunc, method, *inputs, **kwargs):
+    """GPUArray.__array_ufunc__.
+
+    Raises
+    ------
+    TypeError
+        For ufuncs, methods and arguments that are not implemented, and for ndarrays with axes
+        among the operands.
+    """
+    if method == "__call__" and not kwargs:
+        first = inputs[0]
+        if isinstance(first, GPUArray):
+            if ufunc in _OPERATORS:
+                result = _OPERATORS[ufunc](*inputs)
+                if result is not NotImplemented:
+                    return result
+            elif len(inputs) == 1 and ufunc in UFUNCS:
+                return apply(UFUNCS[ufunc], first)
+        elif isinstance(first, np.ndarray) and first.ndim == 0 and ufunc in _REFLECTED:
+            return _REFLECTED[ufunc](inputs[1], first[()])
+    given = kwargs.pop("out", ())
+    if any(map(_is_foreign, (*inputs, *given))):
+        return NotImplemented
+    for operand in inputs:
+        kind_of(operand)  # a TypeError for what is on the host
+    if kwargs.pop("where", True) is not True:
+        raise TypeError(f"numpy.{ufunc.__name__}: where= is not implemented for GPUArray")
+    if method == "reduce":
+        return functions.reduce(ufunc, *inputs, *given, **kwargs)
+    if method != "__call__" or ufunc not in UFUNCS:
+        name = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
+        raise functions.not_implemented(f"numpy.{name}")
+    if kwargs.pop("order", "K") != "K":
+        raise TypeError(f"numpy.{ufunc.__name__}: expected order='K', that of the operands")
+    kwargs.pop("subok", None)
+    dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
+    if kwargs:
+        raise TypeError(
+            f"numpy.{ufunc.__name__}: {', '.join(kwargs)}: not implemented for GPUArray"
+        )
+    dtype = None if dtype is None else np.dtype(dtype)
+    out = (given if len(given) > 1 else given[0]) if given else None
+    return apply(UFUNCS[ufunc], *inputs, out=out, dtype=dtype, casting=casting)
+
+
+def array_function(self, func, types, args, kwargs):
+    """GPUArray.__array_function__. Raises TypeError for functions that are not implemented."""
+    if not all(issubclass(one, (GPUArray, np.ndarray)) for one in types):
+        return NotImplemented
+    try:
+        implementation = functions.FUNCTIONS[func]
+    except KeyError:
+        raise functions.not_implemented(f"{func.__module__}.{func.__name__}") from None
+    return implementation(*args, **kwargs)
+
+
+#: Of the class GPUArray.
+METHODS = {"__array_ufunc__": array_ufunc, "__array_function__": array_function}

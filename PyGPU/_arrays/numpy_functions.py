@@ -1,0 +1,287 @@
+"""NumPy's functions of arrays, other than ufuncs, for GPUArray: by NumPy's arguments and rules.
+
+An argument that a function does not take here is a TypeError.
+"""
+
+import operator
+
+import numpy as np
+
+from PyGPU._arrays import functions, joining, ranges, reductions
+from PyGPU._arrays.functions import apply, imag, real, run
+from PyGPU._arrays.joining import transpose
+from PyGPU._runtime import core, require_array
+
+_BOOL = np.dtype(np.bool_)
+
+
+def not_implemented(name):
+    """The TypeError for a function that is not there."""
+    return TypeError(
+        f"{name} is not implemented for GPUArray; fetch the array with .get() to work on the host"
+    )
+
+
+def _asked(function, a, dtype):
+    """The dtype of a reduction: NumPy widens small integers."""
+    return function(np.empty(1, require_array("a", a).dtype), dtype=dtype).dtype
+
+
+def sum(a, axis=None, dtype=None, out=None, keepdims=False):
+    dtype = _asked(np.sum, a, dtype)
+    return reductions.sum(a, dtype, axis=axis, out=out, keepdims=keepdims)
+
+
+def prod(a, axis=None, dtype=None, out=None, keepdims=False):
+    dtype = _asked(np.prod, a, dtype)
+    return reductions.prod(a, dtype, axis=axis, out=out, keepdims=keepdims)
+
+
+def mean(a, axis=None, dtype=None, out=None, keepdims=False):
+    dtype = _asked(np.mean, a, dtype)
+    return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
+
+
+def _extreme(reduction, a, axis, out, keepdims):
+    """NumPy's max or min, in which not-a-number wins."""
+    if require_array("a", a).dtype.kind != "f":
+        return reduction(a, axis=axis, out=out, keepdims=keepdims)
+    numbers = reduction(a, axis=axis, keepdims=keepdims)
+    spoiled = reductions.any(apply("isnan", a), axis=axis, keepdims=keepdims)
+    compute = (_BOOL, a.dtype, a.dtype)
+    return run("where", (spoiled, np.nan, numbers), compute, (a.dtype,), out)
+
+
+def max(a, axis=None, out=None, keepdims=False):
+    return _extreme(reductions.max, a, axis, out, keepdims)
+
+
+def min(a, axis=None, out=None, keepdims=False):
+    return _extreme(reductions.min, a, axis, out, keepdims)
+
+
+def nanmax(a, axis=None, out=None, keepdims=False):
+    return reductions.max(a, axis=axis, out=out, keepdims=keepdims)
+
+
+def nanmin(a, axis=None, out=None, keepdims=False):
+    return reductions.min(a, axis=axis, out=out, keepdims=keepdims)
+
+
+def any(a, axis=None, out=None, keepdims=False):
+    return reductions.any(a, axis=axis, out=out, keepdims=keepdims)
+
+
+def all(a, axis=None, out=None, keepdims=False):
+    return reductions.all(a, axis=axis, out=out, keepdims=keepdims)
+
+
+_REDUCTIONS = {
+    **{np.add: sum, np.multiply: prod, np.maximum: max, np.minimum: min},
+    **{np.fmax: nanmax, np.fmin: nanmin, np.logical_and: all, np.logical_or: any},
+}
+
+
+def reduce(ufunc, a, out=None, **kwargs):
+    """``ufunc.reduce``: along the first axis by default."""
+    if ufunc not in _REDUCTIONS:
+        raise not_implemented(f"numpy.{ufunc.__name__}.reduce")
+    kwargs.setdefault("axis", 0 if a.ndim else None)
+    if kwargs.get("dtype", a) is None:
+        del kwargs["dtype"]
+    return _REDUCTIONS[ufunc](a, out=out, **kwargs)
+
+
+def dot(a, b, out=None):
+    for name, array in (("a", a), ("b", b)):
+        if require_array(name, array).ndim != 1:
+            raise TypeError(f"numpy.dot: {name}: expected an array of one axis, got {array.shape}")
+    return reductions.dot(a, b, out=out)
+
+
+def where(condition, x=None, y=None):
+    if x is None or y is None:
+        raise not_implemented("numpy.where of a condition alone")
+    return functions.where(condition, x, y)
+
+
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+    a_min, a_max = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    return functions.clip(require_array("a", a), a_min, a_max, out=out)
+
+
+def round(a, decimals=0, out=None):
+    if a.dtype.kind in "biu" and decimals >= 0:
+        return copy(a) if out is None else apply("positive", a, out=out)
+    if decimals == 0:
+        return apply("rint", a, out=out)
+    there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    factor = 10.0 ** abs(decimals)
+    return apply(back, apply("rint", apply(there, a, factor)), factor, out=out)
+
+
+def copy(a, order="K", subok=False):
+    copied = core.empty_like(a, order=order)
+    copied[...] = a
+    return copied
+
+
+def _in_order(a, order):
+    """The array, packed in an order: itself, or a copy."""
+    if order not in ("C", "F"):
+        raise ValueError(f"order: expected 'C' or 'F', got {order!r}")
+    packed = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
+    return a if packed else copy(a, order)
+
+
+def reshape(a, shape=None, order="C", *, newshape=None):
+    shape = newshape if shape is None else shape
+    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    return _in_order(a, order).reshape(shape, order=order)
+
+
+def ravel(a, order="C"):
+    return reshape(a, -1, order)
+
+
+def _axes(axes, ndim):
+    """Axes, told as one or several, from 0. ValueError for those that are not there or twice."""
+    found = [operator.index(axis) for axis in (axes if np.iterable(axes) else (axes,))]
+    for axis in found:
+        if not -ndim <= axis < ndim:
+            raise ValueError(f"axis {axis} is out of bounds for {ndim} axes")
+    found = [axis % ndim for axis in found]
+    if len(set(found)) < len(found):
+        raise ValueError(f"an axis stands twice in {axes}")
+    return found
+
+
+def squeeze(a, axis=None):
+    if axis is None:
+        return a.squeeze()
+    index = [slice(None)] * a.ndim
+    for one in _axes(axis, a.ndim):
+        if a.shape[one] != 1:
+            raise ValueError(f"squeeze: axis {one} of shape {a.shape} is not of length one")
+        index[one] = 0
+    return a[tuple(index)] if index else a
+
+
+def expand_dims(a, axis):
+    ndim = a.ndim + (len(axis) if np.iterable(axis) else 1)
+    new = _axes(axis, ndim)
+    return a[tuple(None if at in new else slice(None) for at in range(ndim))]
+
+
+def moveaxis(a, source, destination):
+    source, destination = _axes(source, a.ndim), _axes(destination, a.ndim)
+    if len(source) != len(destination):
+        raise ValueError(f"moveaxis: {len(source)} axes to {len(destination)} places")
+    order = [axis for axis in range(a.ndim) if axis not in source]
+    for to, axis in sorted(zip(destination, source)):
+        order.insert(to, axis)
+    return a.transpose(order)
+
+
+def swapaxes(a, axis1, axis2):
+    order = list(range(a.ndim))
+    (first,), (second,) = _axes(axis1, a.ndim), _axes(axis2, a.ndim)
+    order[first], order[second] = second, first
+    return a.transpose(order)
+
+
+def _arrays(arrays):
+    return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
+
+
+def concatenate(arrays, axis=0):
+    arrays = _arrays(arrays)
+    if axis is None:
+        arrays, axis = list(map(ravel, arrays)), 0
+    return joining.concatenate(arrays, axis)
+
+
+def stack(arrays, axis=0):
+    return joining.stack(_arrays(arrays), axis)
+
+
+def array_equal(a1, a2, equal_nan=False):
+    if require_array("a1", a1).shape != require_array("a2", a2).shape:
+        return False
+    if equal_nan and {a1.dtype.kind, a2.dtype.kind} & set("fc"):
+        return allclose(a1, a2, 0, 0, equal_nan=True)
+    return bool(reductions.all(apply("equal", a1, a2)).get())
+
+
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    (compute, _), results = functions.types("equal", tuple(map(functions.kind_of, (a, b))))
+    if compute.kind not in "fc":
+        compute = np.dtype(np.float64)
+    size = np.absolute(np.empty(0, compute)).dtype
+    name = "isclose_or_nan" if equal_nan else "isclose"
+    return run(name, (a, b, rtol, atol), (compute, compute, size, size), results)
+
+
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return bool(reductions.all(isclose(a, b, rtol, atol, equal_nan)).get())
+
+
+def shape(a):
+    return a.shape
+
+
+def ndim(a):
+    return a.ndim
+
+
+def size(a, axis=None):
+    return a.size if axis is None else a.shape[axis]
+
+
+def iscomplexobj(x):
+    return x.dtype.kind == "c"
+
+
+def _dtype_or_itself(value):
+    return value.dtype if isinstance(value, core.GPUArray) else value
+
+
+def result_type(*arrays_and_dtypes):
+    return np.result_type(*map(_dtype_or_itself, arrays_and_dtypes))
+
+
+def can_cast(from_, to, casting="safe"):
+    return np.can_cast(_dtype_or_itself(from_), to, casting)
+
+
+def zeros_like(a, dtype=None, order="K", subok=True):
+    return core.zeros_like(a, dtype, order)
+
+
+def empty_like(prototype, dtype=None, order="K", subok=True):
+    return core.empty_like(prototype, dtype, order)
+
+
+def ones_like(a, dtype=None, order="K", subok=True):
+    return ranges.ones_like(a, dtype, order)
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=True):
+    return ranges.full_like(a, fill_value, dtype, order)
+
+
+#: NumPy's functions, and ours.
+FUNCTIONS = {
+    getattr(np, function.__name__): function
+    for function in (
+        *(sum, prod, mean, max, min, nanmax, nanmin, any, all, dot),
+        *(where, clip, round, real, imag, isclose, allclose, array_equal),
+        *(copy, reshape, ravel, squeeze, expand_dims, moveaxis, swapaxes, transpose),
+        *(concatenate, stack, zeros_like, empty_like, ones_like, full_like),
+        *(shape, ndim, size, iscomplexobj, result_type, can_cast),
+    )
+}
+FUNCTIONS.update({np.amax: max, np.amin: min, np.around: round})
+
+#: Of the class GPUArray.
+METHODS = {"round": round}

@@ -1,0 +1,135 @@
+"""Text of the scan kernels: types, operation and neutral, and the form of the host machine.
+
+There a scan is a thread for each of a few long chunks. So it is on a GPU for types too large for
+the tiles of ``_scan_tiles.py``.
+"""
+
+import contextlib
+from typing import NamedTuple
+
+import numpy as np
+
+from PyGPU._kernels import types
+
+# Kinds of numbers by the kind of dtype that may hold them.
+_CAN_BECOME = {"b": "biuf", "i": "biuf", "u": "biuf", "f": "biuf", "c": "biufc"}
+_HALF = """
+__device__ inline P_value P_load(P_stored x) { return __half2float(x); }
+__device__ inline P_stored P_store(P_value x) { return __float2half(x); }
+"""
+_PLAIN = """
+__device__ inline P_value P_load(P_stored x) { return x; }
+__device__ inline P_stored P_store(P_value x) { return x; }
+"""
+
+
+def literal(value, dtype):
+    """The neutral as C text.
+
+    Parameters
+    ----------
+    value : str or number
+        Text is taken as it is.
+    dtype : numpy.dtype
+
+    Raises
+    ------
+    ValueError
+        For what is no number, or one that the dtype cannot hold.
+    """
+    if isinstance(value, str):
+        return value
+    number = None
+    if np.ndim(value) == 0 and np.asarray(value).dtype.kind in _CAN_BECOME.get(dtype.kind, ""):
+        with contextlib.suppress(OverflowError, ValueError):
+            number = np.array(value, dtype)[()]
+    if number is None or (dtype.kind in "biu" and number != value):
+        raise ValueError(f"neutral={value!r}: expected C text, or a number that {dtype} can hold")
+    if dtype.kind == "c":
+        parts = _real(float(number.real)), _real(float(number.imag))
+        return f"{types.dtype_to_ctype(dtype)}({', '.join(parts)})"
+    if dtype.kind == "f":
+        return f"({_real(float(number))})"
+    if dtype.kind == "b":
+        return "true" if number else "false"
+    bits = int(number) & (1 << 64) - 1
+    return f"(({types.dtype_to_ctype(dtype)}){bits}ull)"
+
+
+def _real(number):
+    """A double that is exact, also where it is no number."""
+    if np.isfinite(number):
+        return repr(number)
+    return f"__longlong_as_double({hex(np.float64(number).view(np.uint64))}ull)"
+
+
+class Scan(NamedTuple):
+    """What is scanned. ``start`` is C text, or None for an inclusive scan."""
+
+    dtype: np.dtype
+    expression: str
+    start: "str | None"
+    name: str
+    preamble: str
+
+    def head(self):
+        """The types, the operation, how an element is read and written."""
+        stored = types.dtype_to_ctype(self.dtype)
+        half = stored == "half"
+        start = "P_value()" if self.start is None else self.start
+        includes = "#include <cuda_fp16.h>\n" if half else ""
+        if "pycuda::complex" in stored:
+            includes += "#include <pycuda-complex.hpp>\n"
+        return f"""{includes}{self.preamble}
+typedef {stored} P_stored;
+typedef {"float" if half else stored} P_value;
+static_assert(sizeof(P_stored) == {self.dtype.itemsize}, "the dtype has another size");
+enum {{ P_EXCLUSIVE = {int(self.start is not None)} }};
+__device__ inline P_value P_start() {{ return {start}; }}
+__device__ inline P_value P_join(P_value a, P_value b) {{ return {self.expression}; }}
+{_HALF if half else _PLAIN}"""
+
+
+def chunks(scan):
+    """The text of a scan by a thread for each chunk, ``<name>_totals`` and
+    ``<name>_chunks``."""
+    return (
+        scan.head()
+        + f"""
+extern "C" __global__ void {scan.name}_totals(long long n, long long chunk, const char *in,
+                                              long long in_step, P_value *totals) {{
+  const long long first = blockIdx.x * chunk;
+  const long long last = first + chunk < n ? first + chunk : n;
+  in += first * in_step;
+  P_value total = P_load(*(const P_stored *)in);
+  for (long long i = first + 1; i < last; ++i) {{
+    in += in_step;
+    total = P_join(total, P_load(*(const P_stored *)in));
+  }}
+  totals[blockIdx.x] = total;
+}}
+
+extern "C" __global__ void {scan.name}_chunks(long long n, long long chunk, const char *in,
+                                              long long in_step, char *out, long long out_step,
+                                              const P_value *totals) {{
+  const long long first = blockIdx.x * chunk;
+  const long long last = first + chunk < n ? first + chunk : n;
+  in += first * in_step;
+  out += first * out_step;
+  P_value before = P_start();
+  for (unsigned i = 0; i < blockIdx.x; ++i)
+    before = P_EXCLUSIVE || i ? P_join(before, totals[i]) : totals[i];
+  long long i = first;
+  if (!P_EXCLUSIVE && i == 0) {{
+    before = P_load(*(const P_stored *)in);
+    *(P_stored *)out = P_store(before);
+    in += in_step, out += out_step, ++i;
+  }}
+  for (; i < last; ++i, in += in_step, out += out_step) {{
+    const P_value after = P_join(before, P_load(*(const P_stored *)in));
+    *(P_stored *)out = P_store(P_EXCLUSIVE ? before : after);
+    before = after;
+  }}
+}}
+"""
+    )

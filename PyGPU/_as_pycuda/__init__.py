@@ -1,0 +1,1 @@
+"""PyGPU under the name of PyCUDA, and ``python -m PyGPU run``."""

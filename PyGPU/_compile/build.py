@@ -1,0 +1,218 @@
+"""From kernel text to an image for the device in use: the compiler's options and the disk cache."""
+
+import os
+import re
+from dataclasses import dataclass
+
+from PyGPU._compile import cache, headers, host, rtc
+from PyGPU._compile import options as _options
+from PyGPU._runtime import core, errors
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be compiled."""
+
+    source: str
+    options: "tuple[str, ...]" = ()
+    arch: "str | None" = None  # "sm_90", "compute_90", "gfx90a"; None: the current device's
+    include_dirs: "tuple[str, ...]" = ()
+    extern_c: bool = True
+    expressions: "tuple[str, ...]" = ()
+    want: str = "cubin"  # or "ptx"
+    name: str = "kernel.cu"
+    cache_dir: object = None
+
+
+_NVIDIA = re.compile(r"(?:sm|compute)_(\d{2,3})[af]?")
+
+
+def capability() -> "tuple[int, int]":
+    """(major, minor) of the current device."""
+    device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
+    return tuple(
+        errors.check(core.cudaDeviceGetAttribute(number, device), "cudaDeviceGetAttribute")
+        for number in (75, 76)
+    )
+
+
+def device_architecture() -> str:
+    """What a compiler calls the current device."""
+    if core.target == "hip":
+        device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
+        return core.cudaDeviceProp(device).architecture()
+    major, minor = capability()
+    return f"sm_{major}{minor}"
+
+
+def check_architecture(arch):
+    """CompileError for what cannot be the name of an architecture of this target."""
+    good = re.fullmatch(r"gfx[0-9a-f]+(?::\S+)?", arch) if core.target == "hip" else None
+    if not (good or _NVIDIA.fullmatch(arch)):
+        example = "gfx90a" if core.target == "hip" else "sm_90"
+        raise errors.CompileError(
+            f"arch={arch!r}: no architecture of this target; expected a name such as {example}",
+            [arch],
+        )
+
+
+def build(request: Request) -> cache.Entry:
+    """The image of a text, from the cache or from the compiler.
+
+    Raises
+    ------
+    CompileError
+        Without a compiler, or with its log.
+    """
+    options = _options.parse(request.options)
+    options.include_dirs = [*request.include_dirs, *options.include_dirs]
+    arch = request.arch or options.arch
+    if arch:
+        check_architecture(arch)
+    return _BACKENDS[core.target](request, options, arch)
+
+
+def _wrapped(request):
+    return headers.wrap_extern_c(request.source) if request.extern_c else request.source
+
+
+def _cached(request, options, compiler, words, make):
+    folder = cache.directory(request.cache_dir)
+    name = cache.key(
+        core.target,
+        compiler,
+        headers.fingerprint(),
+        request.source,
+        request.extern_c,
+        request.name,
+        request.want,
+        "\0".join(words),
+        "\0".join(request.expressions),
+        *headers.contents(request.source, options.include_dirs, options.pre_includes),
+    )
+    entry = cache.load(folder, name)
+    if entry is None:
+        entry = cache.Entry(*make(folder))
+        cache.store(folder, name, entry)
+    return entry
+
+
+def _host(request, options, arch):
+    words = [*host.flags(options), *options.macros, *options.other, *options.include_dirs]
+    return _cached(
+        request,
+        options,
+        host.identity(),
+        [*words, *options.pre_includes],
+        lambda folder: host.compile(
+            request.source, _wrapped(request), request.name, options, request.expressions, folder
+        ),
+    )
+
+
+def _numbered(request):
+    return f'#line 1 "{request.name}"\n{_wrapped(request)}'
+
+
+def _nvrtc_words(request, options, arch):
+    words = [f"--gpu-architecture={arch}", f"-std={options.std or 'c++17'}"]
+    words += ["--device-as-default-execution-space"]
+    words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
+    words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
+    words += [f"-I{folder}" for folder in options.include_dirs]
+    words += [f"--pre-include={header}" for header in options.pre_includes]
+    words += headers.prelude_switches(request.source, options)
+    words += rtc.toolkit_include_options("nvrtc")
+    words += [f"-I{headers.include_root()}"]
+    words += options.macros
+    words += ["--use_fast_math"] if options.fast_math else []
+    words += ["-G"] if options.debug else []
+    words += ["-lineinfo"] if options.line_info else []
+    words += ["-w"] if not options.warnings else []
+    words += [f"--maxrregcount={options.max_registers}"] if options.max_registers else []
+    words += [f"--ptxas-options={word}" for word in options.ptxas]
+    return [*words, *options.other]
+
+
+def _cuda(request, options, arch):
+    arch = arch or device_architecture()
+    words = _nvrtc_words(request, options, arch)
+
+    def make(folder):
+        compiler = rtc.library("nvrtc")
+        known = compiler.architectures()
+        number = int(_NVIDIA.fullmatch(arch).group(1))
+        target = arch
+        if number not in known:
+            # A device that is newer than the compiler gets the newest text that it can translate.
+            older = [one for one in known if one <= number]
+            if not older or (request.arch or options.arch):
+                raise errors.CompileError(
+                    f"arch={arch!r}: this NVRTC compiles for {', '.join(f'sm_{n}' for n in known)}",
+                    ["nvrtc", *words],
+                )
+            target = f"compute_{older[-1]}"
+        if request.want == "ptx":
+            target = target.replace("sm_", "compute_")
+        virtual = target.startswith("compute_")
+        return compiler.compile(
+            _numbered(request),
+            request.name,
+            [f"--gpu-architecture={target}", *words[1:]],
+            request.expressions,
+            "PTX" if virtual else "CUBIN",
+        )
+
+    return _cached(request, options, rtc.identity("nvrtc"), words, make)
+
+
+# Functions without an annotation are the device's too, as with NVRTC's option for that.
+_BOTH_SIDES = (
+    "#pragma clang force_cuda_host_device begin\n",
+    "\n#pragma clang force_cuda_host_device end\n",
+)
+
+
+def _hip(request, options, arch):
+    if request.want == "ptx":
+        raise NotImplementedError("target='ptx': AMD's compiler makes code objects, no PTX")
+    arch = arch or device_architecture()
+    words = [f"--offload-arch={arch}", f"-std={options.std or 'c++17'}"]
+    words += ["-include", f"{headers.folder('rtc_hip')}/prelude_hip.h"]
+    words += [f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")]
+    words += [f"-I{folder}" for folder in options.include_dirs]
+    words += [word for header in options.pre_includes for word in ("-include", header)]
+    words += headers.prelude_switches(request.source, options)
+    words += rtc.toolkit_include_options("hiprtc")
+    words += [f"-I{headers.include_root()}"]
+    words += options.macros
+    words += ["-ffast-math"] if options.fast_math else []
+    words += [f"-O{options.optimize}"] if options.optimize else []
+    words += ["-g"] if options.debug or options.line_info else []
+    words += ["-w"] if not options.warnings else []
+    words += options.other
+    return _cached(
+        request,
+        options,
+        rtc.identity("hiprtc"),
+        words,
+        lambda folder: rtc.library("hiprtc").compile(
+            _BOTH_SIDES[0] + _numbered(request) + _BOTH_SIDES[1],
+            request.name,
+            words,
+            request.expressions,
+            "Code",
+        ),
+    )
+
+
+_BACKENDS = {"cuda": _cuda, "hip": _hip, "host": _host}
+
+
+def version_text() -> str:
+    """The name and version of the compiler that is used."""
+    if core.target == "host":
+        return f"host {os.path.basename(host.identity())}"
+    prefix = "nvrtc" if core.target == "cuda" else "hiprtc"
+    major, minor = rtc.library(prefix).version()
+    return f"{prefix} {major}.{minor}"

@@ -1,0 +1,238 @@
+"""NVRTC and HIPRTC: run-time compilers as shared libraries of the same shape.
+
+Neither is linked. The library is looked for when the first kernel is compiled; where there is none,
+everything that needs no compiler keeps working.
+"""
+
+import ctypes
+import glob
+import os
+import re
+import shutil
+import sys
+import threading
+from pathlib import Path
+
+from PyGPU._runtime import errors
+
+_lock = threading.Lock()
+
+
+class Library:
+    """One run-time compiler.
+
+    Parameters
+    ----------
+    prefix : {"nvrtc", "hiprtc"}
+        Of its functions' names.
+    path : str
+        Of the shared library.
+    """
+
+    def __init__(self, prefix, path):
+        self.prefix = prefix
+        self.path = path
+        self._library = ctypes.CDLL(path)
+        self.binary = "CUBIN" if prefix == "nvrtc" else "Code"
+
+    def call(self, name, *arguments):
+        """A function's result code."""
+        return getattr(self._library, self.prefix + name)(*arguments)
+
+    def check(self, name, *arguments):
+        code = self.call(name, *arguments)
+        if code:
+            text = getattr(self._library, self.prefix + "GetErrorString")
+            text.restype = ctypes.c_char_p
+            reason = text(code).decode()
+            raise errors.CompileError(f"{self.prefix}{name} failed: {reason}", [self.path])
+
+    def version(self):
+        """(major, minor)"""
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self.check("Version", ctypes.byref(major), ctypes.byref(minor))
+        return major.value, minor.value
+
+    def architectures(self):
+        """The numbers of the architectures that NVRTC compiles for, ascending."""
+        count = ctypes.c_int()
+        self.check("GetNumSupportedArchs", ctypes.byref(count))
+        numbers = (ctypes.c_int * count.value)()
+        self.check("GetSupportedArchs", numbers)
+        return list(numbers)
+
+    def compile(self, source, name, options, expressions, want):
+        """Compile a text.
+
+        Parameters
+        ----------
+        source, name : str
+            The text, and what the log calls it.
+        options : list of str
+        expressions : sequence of str
+            Names as in C++ (``axpy<float>``) whose names in the image are wanted.
+        want : {"CUBIN", "PTX", "Code"}
+
+        Returns
+        -------
+        image : bytes
+        log : str
+        names : dict
+
+        Raises
+        ------
+        CompileError
+            With the compiler's log.
+        """
+        program = ctypes.c_void_p()
+        self.check(
+            "CreateProgram",
+            ctypes.byref(program),
+            source.encode(),
+            name.encode(),
+            0,
+            None,
+            None,
+        )
+        try:
+            for expression in expressions:
+                self.check("AddNameExpression", program, expression.encode())
+            words = [option.encode() for option in options]
+            with _working_directory_lock():
+                code = self.call(
+                    "CompileProgram", program, len(words), (ctypes.c_char_p * len(words))(*words)
+                )
+            log = self._text(program, "ProgramLog")
+            if code:
+                raise errors.CompileError(
+                    f"compilation of {name} failed", [self.prefix, *options], stderr=log
+                )
+            names = {}
+            for expression in expressions:
+                lowered = ctypes.c_char_p()
+                self.check("GetLoweredName", program, expression.encode(), ctypes.byref(lowered))
+                names[expression] = lowered.value.decode()
+            return self._bytes(program, want), log, names
+        finally:
+            self.call("DestroyProgram", ctypes.byref(program))
+
+    def _bytes(self, program, what):
+        size = ctypes.c_size_t()
+        self.check(f"Get{what}Size", program, ctypes.byref(size))
+        data = ctypes.create_string_buffer(size.value)
+        self.check(f"Get{what}", program, data)
+        return data.raw
+
+    def _text(self, program, what):
+        return self._bytes(program, what).split(b"\0")[0].decode("utf-8", "replace").strip()
+
+
+def _working_directory_lock():
+    """HIPRTC and old NVRTCs do not like to be called from two threads at once."""
+    return _lock
+
+
+def _candidates(prefix):
+    """Paths and names under which the library may be found, the likeliest first."""
+    if os.environ.get(f"PYGPU_{prefix.upper()}"):
+        return [os.environ[f"PYGPU_{prefix.upper()}"]]
+    machine = os.uname().machine
+    if prefix == "nvrtc":
+        roots = [os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")]
+        program, usual, stem = "nvcc", ["/usr/local/cuda", "/usr"], "libnvrtc.so*"
+    else:
+        roots = [os.environ.get("ROCM_PATH"), os.environ.get("HIP_PATH")]
+        program, usual, stem = "hipcc", ["/opt/rocm", "/usr"], "libhiprtc.so*"
+    found = shutil.which(program)
+    roots += [str(Path(found).resolve().parent.parent)] if found else []
+    folders = [
+        f"{root}/{sub}"
+        for root in [*filter(None, roots), *usual]
+        for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
+    ]
+    if prefix == "nvrtc":
+        folders += [
+            wheel
+            for entry in sys.path
+            for wheel in sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", "lib")))
+        ]
+    paths = []
+    for folder in folders:
+        paths += sorted(
+            (p for p in glob.glob(os.path.join(folder, stem)) if ".alt." not in p),
+            key=lambda p: (len(re.findall(r"\d+", os.path.basename(p))), p),
+        )
+    if prefix == "nvrtc":
+        paths += [f"libnvrtc.so.{major}" for major in (13, 12, "11.2")]
+    else:  # up to ROCm 5, the functions are in the runtime's own library
+        paths += ["libhiprtc.so"]
+        for folder in folders:
+            paths += sorted(glob.glob(os.path.join(folder, "libamdhip64.so*")))
+        paths += ["libamdhip64.so"]
+    return paths
+
+
+_located: "dict[str, str]" = {}
+_loaded: "dict[str, Library]" = {}
+_MISSING = {
+    "nvrtc": "NVRTC, NVIDIA's run-time compiler, is not found. Install the CUDA toolkit or "
+    "'pip install nvidia-cuda-nvrtc', or name its libnvrtc.so in PYGPU_NVRTC.",
+    "hiprtc": "HIPRTC, AMD's run-time compiler, is not found. Install ROCm (package hiprtc), or "
+    "name its libhiprtc.so in PYGPU_HIPRTC.",
+}
+
+
+def locate(prefix):
+    """Where the compiler's library is, without loading it. CompileError where it is not."""
+    if prefix not in _located:
+        for path in _candidates(prefix):
+            if os.path.isabs(path) and not os.path.exists(path):
+                continue
+            if os.path.isabs(path) or _try(prefix, path):
+                _located[prefix] = path
+                break
+        else:
+            raise errors.CompilerMissing(_MISSING[prefix], [prefix])
+    return _located[prefix]
+
+
+def _try(prefix, path):
+    try:
+        _loaded[prefix] = Library(prefix, path)
+    except OSError:
+        return False
+    return True
+
+
+def library(prefix) -> Library:
+    """The compiler, loaded."""
+    path = locate(prefix)
+    if prefix not in _loaded and not _try(prefix, path):
+        raise errors.CompilerMissing(f"{path} does not load. {_MISSING[prefix]}", [prefix])
+    return _loaded[prefix]
+
+
+def identity(prefix) -> str:
+    """What tells one installed compiler from another, without loading it."""
+    path = locate(prefix)
+    if not os.path.isabs(path):
+        return f"{path} {library(prefix).version()}"
+    state = os.stat(path)
+    return f"{os.path.realpath(path)} {state.st_size} {state.st_mtime_ns}"
+
+
+def toolkit_include_options(prefix) -> "list[str]":
+    """Options for the vendor's own headers, where there are any beside the compiler."""
+    path = locate(prefix)
+    if not os.path.isabs(path):
+        return []
+    mark = "cuda_fp16.h" if prefix == "nvrtc" else "hip"
+    for parent in list(Path(os.path.realpath(path)).parents)[:5]:
+        root = parent / "include"
+        if (root / mark).exists():
+            folders = [folder for folder in (root, root / "cccl") if folder.is_dir()]
+            # The system's folder holds the host's headers too: after all others, for who can.
+            last = prefix == "hiprtc" and str(root) == "/usr/include"
+            option = "-idirafter" if last else "-I"
+            return [f"{option}{folder}" for folder in folders]
+    return []

@@ -1,0 +1,8 @@
+"""What ``PyGPU.driver`` and ``PyGPU.tools`` are made of."""
+
+from PyGPU._driver import enums, memory
+from PyGPU._driver.device import Device
+from PyGPU._driver.stream import Event
+from PyGPU._driver.textures import NO_REFERENCES
+
+__all__ = ["NO_REFERENCES", "Device", "Event", "enums", "memory"]

@@ -1,0 +1,333 @@
+"""Copies and fills with PyCUDA's functions, whole buffers at a time; arguments In, Out, InOut."""
+
+import numpy as np
+
+from PyGPU._driver import memory
+from PyGPU._driver.device import Context
+from PyGPU._runtime import core, errors, extent, hooks, integer
+
+__all__ = [
+    "ArgumentHandler",
+    "In",
+    "InOut",
+    "Out",
+    "from_device",
+    "from_device_like",
+    "memcpy_dtod",
+    "memcpy_dtod_async",
+    "memcpy_dtoh",
+    "memcpy_dtoh_async",
+    "memcpy_htod",
+    "memcpy_htod_async",
+    "memcpy_peer",
+    "memcpy_peer_async",
+    "memset_d2d8",
+    "memset_d2d8_async",
+    "memset_d2d16",
+    "memset_d2d16_async",
+    "memset_d2d32",
+    "memset_d2d32_async",
+    "memset_d8",
+    "memset_d8_async",
+    "memset_d16",
+    "memset_d16_async",
+    "memset_d32",
+    "memset_d32_async",
+    "to_device",
+]
+
+_TO_DEVICE, _TO_HOST, _ON_DEVICE = 1, 2, 3
+
+
+def _host(buffer, name, writable):
+    """(flat memoryview, bytes) of a host buffer, whatever its order."""
+    if isinstance(buffer, (str, list, core.GPUArray)):
+        hint = "; a bytearray can be filled" if writable and isinstance(buffer, str) else ""
+        raise TypeError(f"{name}: expected a host buffer, got {type(buffer).__name__}{hint}")
+    if isinstance(buffer, np.generic) and writable:
+        raise ValueError(f"{name}: a NumPy scalar is read-only")
+    if isinstance(buffer, (np.ndarray, np.generic)):
+        array = np.asarray(buffer)
+        if array.dtype.hasobject:
+            raise TypeError(
+                f"{name}: dtype {array.dtype} holds Python objects, which mean nothing on a device"
+            )
+        if not (array.flags.c_contiguous or array.flags.f_contiguous):
+            raise ValueError(f"{name}: ndarray is not contiguous")
+        if writable and not array.flags.writeable:
+            raise ValueError(f"{name}: the array is read-only")
+        return array.reshape(-1, order="A").view(np.uint8) if array.nbytes else b"", array.nbytes
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        kind = type(buffer).__name__
+        raise TypeError(f"{name}: expected a host buffer, got {kind}") from None
+    if writable and view.readonly:
+        raise BufferError(f"{name}: the buffer is read-only")
+    if not view.contiguous:
+        raise ValueError(f"{name}: the buffer is not contiguous")
+    return view, view.nbytes
+
+
+def device_address(pointer, name):
+    """The address (int) in anything that stands for device memory."""
+    if isinstance(pointer, core.GPUArray):
+        return pointer.ptr
+    if isinstance(pointer, (float, str, bytes)) or pointer is None:
+        raise TypeError(f"{name}: expected a device address, got {pointer!r}")
+    if hasattr(pointer, "__index__"):
+        return pointer.__index__()
+    if hasattr(pointer, "gpudata"):
+        return int(pointer.gpudata)
+    if hasattr(pointer, "get_pointer"):
+        return int(pointer.get_pointer())
+    interface = getattr(pointer, "__cuda_array_interface__", None)
+    if interface:
+        return interface["data"][0]
+    raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")
+
+
+def _check_copy(status, call, address, size):
+    """Raise for a failed copy, with what is known of the device memory at the address."""
+    if status == core.cudaErrorInvalidValue and not status.detail:
+        (start, extent, unknown), detail = core._address_range(address), "it is no device memory"
+        core.cudaGetLastError()
+        if not unknown:
+            detail = f"{start + extent - address} bytes are allocated from there on"
+        detail = f"{size} bytes at {address:#x}: {detail}"
+        status = core.cudaError_t(status.code, detail)
+    errors.check(status, call)
+
+
+def memcpy_htod(dest, src):
+    """Copy a host buffer to the device address `dest`."""
+    data, size = _host(src, "src", False)
+    if size:
+        address = device_address(dest, "dest")
+        _check_copy(core._upload(address, data), "cudaMemcpy (htod)", address, size)
+
+
+def memcpy_htod_async(dest, src, stream=None):
+    """memcpy_htod in the stream's order; `src` must be page-locked for that, and must stay."""
+    data, size = _host(src, "src", False)
+    if size:
+        address = device_address(dest, "dest")
+        status = core.cudaMemcpyAsync(address, data, size, _TO_DEVICE, stream)
+        errors.check(status, "cudaMemcpyAsync (htod)")
+
+
+def memcpy_dtoh(dest, src):
+    """Fill the host buffer `dest` from a device address."""
+    data, size = _host(dest, "dest", True)
+    if size:
+        address = device_address(src, "src")
+        _check_copy(core._download(data, address), "cudaMemcpy (dtoh)", address, size)
+
+
+def memcpy_dtoh_async(dest, src, stream=None):
+    """memcpy_dtoh in the stream's order; `dest` must be page-locked for that, and must stay."""
+    data, size = _host(dest, "dest", True)
+    if size:
+        address = device_address(src, "src")
+        status = core.cudaMemcpyAsync(data, address, size, _TO_HOST, stream)
+        errors.check(status, "cudaMemcpyAsync (dtoh)")
+
+
+def memcpy_dtod(dest, src, size):
+    """Copy `size` bytes from one device address to another."""
+    to, source = device_address(dest, "dest"), device_address(src, "src")
+    errors.check(core.cudaMemcpy(to, source, extent("size", size), _ON_DEVICE), "cudaMemcpy (dtod)")
+
+
+def memcpy_dtod_async(dest, src, size, stream=None):
+    to, source = device_address(dest, "dest"), device_address(src, "src")
+    status = core.cudaMemcpyAsync(to, source, extent("size", size), _ON_DEVICE, stream)
+    errors.check(status, "cudaMemcpyAsync (dtod)")
+
+
+def _ordinal(context):
+    if context is None:
+        return errors.check(core.cudaGetDevice(), "cudaGetDevice")
+    if not isinstance(context, Context):
+        raise TypeError(f"expected a Context or None, got {context!r}")
+    return context.device._ordinal
+
+
+def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
+    """Copy between devices, which are those of the contexts (None: the current one)."""
+    status = core.cudaMemcpyPeer(
+        device_address(dest, "dest"),
+        _ordinal(dest_context),
+        device_address(src, "src"),
+        _ordinal(src_context),
+        extent("size", size),
+    )
+    errors.check(status, "cudaMemcpyPeer")
+
+
+def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stream=None):
+    status = core.cudaMemcpyPeerAsync(
+        device_address(dest, "dest"),
+        _ordinal(dest_context),
+        device_address(src, "src"),
+        _ordinal(src_context),
+        extent("size", size),
+        stream,
+    )
+    errors.check(status, "cudaMemcpyPeerAsync")
+
+
+def _fill(call, itemsize, dest, pitch, data, width, height, stream, wait):
+    value = integer(f"{call}: data", data)
+    if not 0 <= value < 1 << 8 * itemsize:
+        raise OverflowError(f"{call}: data={value}: expected {8 * itemsize} unsigned bits")
+    width, height, pitch = extent("size", width), extent("height", height), extent("pitch", pitch)
+    extent("size", width * itemsize * height)
+    extent("size", pitch * height)
+    if width and height:
+        status = core._fill(
+            device_address(dest, "dest"),
+            itemsize,
+            extent("pitch", pitch),
+            value,
+            width,
+            height,
+            stream,
+        )
+        errors.check(status, call)
+        if wait:
+            errors.check(core.cudaStreamSynchronize(None), call)
+
+
+def _fills(bits):
+    """The four fills of one width."""
+    size_of = bits // 8
+
+    def fill(dest, data, size):
+        _fill(f"memset_d{bits}", size_of, dest, 0, data, size, 1, None, True)
+
+    def fill_async(dest, data, size, stream=None):
+        _fill(f"memset_d{bits}_async", size_of, dest, 0, data, size, 1, stream, False)
+
+    def fill_2d(dest, pitch, data, width, height):
+        _fill(f"memset_d2d{bits}", size_of, dest, pitch, data, width, height, None, True)
+
+    def fill_2d_async(dest, pitch, data, width, height, stream=None):
+        _fill(f"memset_d2d{bits}_async", size_of, dest, pitch, data, width, height, stream, False)
+
+    for function, name, doc in (
+        (fill, f"memset_d{bits}", f"Fill `size` elements of {bits} bits."),
+        (fill_async, f"memset_d{bits}_async", f"Fill `size` elements of {bits} bits, in order."),
+        (fill_2d, f"memset_d2d{bits}", f"Fill `height` rows of `width` elements of {bits} bits."),
+        (fill_2d_async, f"memset_d2d{bits}_async", f"The rows of memset_d2d{bits}, in order."),
+    ):
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = doc
+    return fill, fill_async, fill_2d, fill_2d_async
+
+
+memset_d8, memset_d8_async, memset_d2d8, memset_d2d8_async = _fills(8)
+memset_d16, memset_d16_async, memset_d2d16, memset_d2d16_async = _fills(16)
+memset_d32, memset_d32_async, memset_d2d32, memset_d2d32_async = _fills(32)
+
+
+def to_device(bf_obj):
+    """New device memory with the contents of a buffer, in C order."""
+    if isinstance(bf_obj, (str, list)):
+        raise TypeError(f"to_device: expected a buffer, got {type(bf_obj).__name__}")
+    if isinstance(bf_obj, (np.ndarray, np.generic)):
+        data = np.ascontiguousarray(bf_obj)
+    else:
+        data = memoryview(bf_obj)
+        data = data if data.c_contiguous else data.tobytes()
+    size = data.nbytes if hasattr(data, "nbytes") else len(data)
+    result = memory.mem_alloc(size)
+    memcpy_htod(result, data)
+    return result
+
+
+def from_device(devptr, shape, dtype, order="C"):
+    """A new ndarray with what is at a device address."""
+    result = np.empty(shape, dtype, order)
+    memcpy_dtoh(result, devptr)
+    return result
+
+
+def from_device_like(devptr, other_ary):
+    """A new ndarray of the shape, dtype and order of another."""
+    result = np.empty_like(other_ary)
+    memcpy_dtoh(result, devptr)
+    return result
+
+
+class ArgumentHandler:
+    """A host array as a kernel's argument: memory on the device stands for it during the call.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Contiguous.
+    """
+
+    def __init__(self, array):
+        self.array = array
+        self.dev_alloc = None
+
+    def get_device_alloc(self):
+        if self.dev_alloc is None:
+            try:
+                self.dev_alloc = memory.mem_alloc_like(self.array)
+            except AttributeError:
+                raise TypeError(
+                    f"could not determine the size of {type(self.array).__name__}: it has no nbytes"
+                ) from None
+        return self.dev_alloc
+
+    def pre_call(self, stream):
+        pass
+
+    def post_call(self, stream):
+        pass
+
+
+def _upload(handler, stream):
+    if stream is None:
+        memcpy_htod(handler.get_device_alloc(), handler.array)
+    else:
+        memcpy_htod_async(handler.get_device_alloc(), handler.array, stream)
+
+
+def _download(handler, stream):
+    if stream is None:
+        memcpy_dtoh(handler.array, handler.get_device_alloc())
+    else:
+        memcpy_dtoh_async(handler.array, handler.get_device_alloc(), stream)
+        errors.check(core.cudaStreamSynchronize(stream), "cudaStreamSynchronize")
+
+
+class In(ArgumentHandler):
+    """A host array that the kernel reads."""
+
+    def pre_call(self, stream):
+        _upload(self, stream)
+
+
+class Out(ArgumentHandler):
+    """A host array that the kernel writes, all of it."""
+
+    def pre_call(self, stream):
+        _host(self.array, "Out", True)  # learn before the launch that it cannot be written
+
+    def post_call(self, stream):
+        _download(self, stream)
+
+
+class InOut(In, Out):
+    """A host array that the kernel reads and writes."""
+
+    def pre_call(self, stream):
+        _host(self.array, "InOut", True)
+        _upload(self, stream)
+
+
+hooks.register(argument_handler=ArgumentHandler)

@@ -1,0 +1,317 @@
+"""Devices and contexts. A context is a name for its device's primary context, the only one there
+is; making and pushing one chooses the device for the calling thread."""
+
+import warnings
+
+from PyGPU._driver import enums
+from PyGPU._runtime import core, errors, extent, integer, state
+
+__all__ = [
+    "Context",
+    "Device",
+    "get_driver_version",
+    "get_version",
+    "have_gl_ext",
+    "init",
+]
+
+
+def init(flags=0):
+    """Check that there is a device. Nothing needs to be initialised: the runtime does it itself."""
+    if flags != 0:
+        raise errors.LogicError(f"init failed: flags={flags!r}: expected 0")
+    state.require_device()
+
+
+def get_version():
+    """(major, minor, revision) of the CUDA, or HIP, that PyGPU was built against."""
+    version = core.cudaRuntimeGetVersion()[0]
+    return version // 1000, version % 1000 // 10, version % 10
+
+
+def get_driver_version():
+    """The driver's version: 1000 * major + 10 * minor."""
+    return errors.check(core.cudaDriverGetVersion(), "cudaDriverGetVersion")
+
+
+def have_gl_ext():
+    """False: PyGPU has no OpenGL interoperation."""
+    return False
+
+
+def attribute_number(attribute):
+    """An attribute, its number or its name as a number."""
+    if isinstance(attribute, str):
+        found = enums.device_attribute.names.get(attribute.upper())
+        if found is None:
+            raise errors.LogicError(f"Device.get_attribute failed: no attribute {attribute!r}")
+        return found
+    return integer("attribute", attribute)
+
+
+class Device:
+    """A device.
+
+    Parameters
+    ----------
+    number : int or str
+        Its ordinal, or its PCI bus id ("0000:3b:00.0").
+
+    Raises
+    ------
+    LogicError
+        Where there is no such device.
+    """
+
+    def __init__(self, number):
+        if isinstance(number, str):
+            self._ordinal = errors.check(
+                core.cudaDeviceGetByPCIBusId(number), f"Device({number!r})"
+            )
+            return
+        ordinal = integer("Device", number)
+        count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
+        if not 0 <= ordinal < count:
+            invalid = core.cudaError_t(101, f"Device({ordinal}): this computer has {count}")
+            raise errors.exception_of("cudaSetDevice", invalid)
+        self._ordinal = ordinal
+
+    @staticmethod
+    def count():
+        """The number of devices."""
+        count, status = core.cudaGetDeviceCount()
+        if status and status != core.cudaErrorNoDevice:
+            errors.check(status, "cudaGetDeviceCount")
+        return count
+
+    def name(self):
+        return self._properties().name()
+
+    def pci_bus_id(self):
+        """ "dddd:bb:dd.f" """
+        return errors.check(core.cudaDeviceGetPCIBusId(self._ordinal), "cudaDeviceGetPCIBusId")
+
+    def compute_capability(self):
+        """(major, minor)"""
+        properties = self._properties()
+        return properties.major(), properties.minor()
+
+    def total_memory(self):
+        """Bytes."""
+        return self._properties().totalGlobalMem()
+
+    def _properties(self):
+        properties = core.cudaDeviceProp(self._ordinal)
+        errors.check(properties.last_status(), "cudaGetDeviceProperties")
+        return properties
+
+    def get_attribute(self, attr):
+        """The value of an attribute (int), by a device_attribute or its number."""
+        number = attribute_number(attr)
+        value = errors.check(
+            core.cudaDeviceGetAttribute(number, self._ordinal),
+            f"Device.get_attribute({attr!r})",
+        )
+        if number == enums.device_attribute.COMPUTE_MODE:
+            return enums.compute_mode.values.get(value, value)
+        return value
+
+    def get_attributes(self):
+        """{device_attribute: value} of all that the device knows."""
+        found = {}
+        for attribute in enums.device_attribute:
+            try:
+                found[attribute] = self.get_attribute(attribute)
+            except errors.Error as error:
+                warnings.warn(f"{attribute.name}: {error}", stacklevel=2)
+        return found
+
+    def __getattr__(self, name):
+        attribute = enums.device_attribute.names.get(name.upper())
+        if attribute is None or name.startswith("_"):
+            raise AttributeError(f"a Device has no attribute {name!r}")
+        return self.get_attribute(attribute)
+
+    def make_context(self, flags=enums.ctx_flags.SCHED_AUTO):
+        """Make the device current in this thread; a Context to pop when that is to end."""
+        context = Context(self, _key)
+        previous = state.current_device()
+        errors.check(core.cudaSetDevice(self._ordinal), "cudaSetDevice")
+        if int(flags):
+            status = core.cudaSetDeviceFlags(int(flags) & 0x1F)
+            if status:  # too late to choose: the primary context is in use
+                core.cudaGetLastError()
+        try:
+            errors.check(core.cudaFree(0), "make_context")
+        except errors.Error:
+            core.cudaSetDevice(previous)
+            raise
+        state.stack().append(context)
+        return context
+
+    def retain_primary_context(self):
+        """The device's context, not made current."""
+        return Context(self, _key)
+
+    def can_access_peer(self, dev):
+        """Can this device reach the memory of `dev`?"""
+        if not isinstance(dev, Device):
+            raise TypeError(f"dev: expected a Device, got {dev!r}")
+        can = core.cudaDeviceCanAccessPeer(self._ordinal, dev._ordinal)
+        return bool(errors.check(can, "cudaDeviceCanAccessPeer"))
+
+    def __eq__(self, other):
+        return isinstance(other, Device) and other._ordinal == self._ordinal
+
+    def __hash__(self):
+        return self._ordinal
+
+    def __repr__(self):
+        return f"<Device {self._ordinal}>"
+
+
+_key = object()  # contexts come from devices
+
+
+def _ordinal_of(context):
+    if not isinstance(context, Context):
+        raise TypeError(f"peer: expected a Context, got {context!r}")
+    return context.device._ordinal
+
+
+def _activate_top():
+    stack = state.stack()
+    if stack:
+        errors.check(core.cudaSetDevice(stack[-1].device._ordinal), "cudaSetDevice")
+
+
+class Context:
+    """A device's primary context, as the entry of a thread's stack. See Device.make_context."""
+
+    def __init__(self, device=None, key=None):
+        if key is not _key:
+            raise RuntimeError("a Context comes from Device.make_context()")
+        self.device = device
+        self._detached = False
+
+    def push(self):
+        """Make it this thread's current context."""
+        self._require_attached("push")
+        state.stack().append(self)
+        _activate_top()
+
+    @staticmethod
+    def pop():
+        """Take the current context off: the one below becomes current. LogicError without one."""
+        if not state.stack():
+            raise errors.LogicError("Context.pop failed: no context is current in this thread")
+        state.stack().pop()
+        _activate_top()
+
+    def detach(self):
+        """Give the context up. The device's memory stays: it is the process's own."""
+        self._require_attached("detach")
+        self._detached = True
+        stack = state.stack()
+        stack[:] = [context for context in stack if context is not self]
+        _activate_top()
+
+    def _require_attached(self, what):
+        if self._detached:
+            raise errors.LogicError(f"Context.{what} failed: the context was detached before")
+
+    @staticmethod
+    def attach(flags=0):
+        """The current context."""
+        context = Context.get_current()
+        if context is None:
+            raise errors.LogicError("Context.attach failed: no context is current in this thread")
+        return context
+
+    @staticmethod
+    def get_current():
+        """This thread's current context, or None."""
+        stack = state.stack()
+        return stack[-1] if stack else None
+
+    @staticmethod
+    def get_device():
+        """The current context's device. LogicError if there is none."""
+        if not state.stack():
+            raise errors.LogicError("Context.get_device failed: no context is current")
+        return state.stack()[-1].device
+
+    @staticmethod
+    def synchronize():
+        """Wait until the device has done all its work."""
+        errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
+
+    @staticmethod
+    def set_limit(limit, value):
+        errors.check(
+            core.cudaDeviceSetLimit(integer("limit", limit), extent("value", value)),
+            f"set_limit({limit!r}, {value!r})",
+        )
+
+    @staticmethod
+    def get_limit(limit):
+        return errors.check(
+            core.cudaDeviceGetLimit(integer("limit", limit)), f"get_limit({limit!r})"
+        )
+
+    @staticmethod
+    def set_cache_config(config):
+        errors.check(
+            core.cudaDeviceSetCacheConfig(integer("config", config)), "cudaDeviceSetCacheConfig"
+        )
+
+    @staticmethod
+    def get_cache_config():
+        config = errors.check(core.cudaDeviceGetCacheConfig(), "cudaDeviceGetCacheConfig")
+        return enums.func_cache.values.get(config, config)
+
+    @staticmethod
+    def set_shared_config(config):
+        """Nothing: devices have had one bank size for long."""
+        enums.shared_config(int(config))
+
+    @staticmethod
+    def get_shared_config():
+        return enums.shared_config.DEFAULT_BANK_SIZE
+
+    def get_api_version(self):
+        """The version of the runtime that the context is used through."""
+        return core.cudaRuntimeGetVersion()[0]
+
+    @staticmethod
+    def enable_peer_access(peer, flags=0):
+        """Let the current device reach the memory of `peer`'s."""
+        errors.check(
+            core.cudaDeviceEnablePeerAccess(_ordinal_of(peer), integer("flags", flags)),
+            "cudaDeviceEnablePeerAccess",
+        )
+
+    @staticmethod
+    def disable_peer_access(peer, flags=0):
+        errors.check(
+            core.cudaDeviceDisablePeerAccess(_ordinal_of(peer)), "cudaDeviceDisablePeerAccess"
+        )
+
+    @property
+    def handle(self):
+        """The address of the CUcontext (int), for libraries that use the driver API."""
+        previous = state.current_device()
+        errors.check(core.cudaSetDevice(self.device._ordinal), "cudaSetDevice")
+        try:
+            return errors.check(core._context_handle(), "cuCtxGetCurrent")
+        finally:
+            core.cudaSetDevice(previous)
+
+    def __eq__(self, other):
+        return isinstance(other, Context) and other.device == self.device
+
+    def __hash__(self):
+        return hash(self.device)
+
+    def __repr__(self):
+        return f"<Context of device {self.device._ordinal}>"

@@ -1,0 +1,274 @@
+"""Loaded modules and their functions."""
+
+import os
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from PyGPU._compile import code_object, signature
+from PyGPU._driver import enums
+from PyGPU._driver.stream import Event
+from PyGPU._driver.textures import NO_REFERENCES
+from PyGPU._runtime import core, errors, integer
+
+__all__ = [
+    "Function",
+    "Linker",
+    "Module",
+    "module_from_buffer",
+    "module_from_file",
+]
+
+# What struct's characters promise: (kind as in src/bind_packing.h, bytes).
+_PROMISES = {
+    **{"P": ("P", 8), "F": ("c", 8), "D": ("c", 16), "?": ("b", 1)},
+    **{"b": ("i", 1), "h": ("i", 2), "i": ("i", 4), "l": ("i", 8), "q": ("i", 8), "n": ("i", 8)},
+    **{"B": ("u", 1), "H": ("u", 2), "I": ("u", 4), "L": ("u", 8), "Q": ("u", 8), "N": ("u", 8)},
+    **{"e": ("f", 2), "f": ("f", 4), "d": ("f", 8), "c": ("s", 1)},
+}
+_KINDS = {"i": "i", "u": "u", "f": "f", "c": "c", "b": "b"}
+
+
+def _promises(arg_types):
+    """[(kind, bytes)] of what prepare() is given."""
+    if isinstance(arg_types, str):
+        found = re.findall(r"(\d*)([A-Za-z?])", arg_types)
+        if "".join(number + char for number, char in found) != re.sub(r"\s", "", arg_types):
+            raise errors.ArgumentError(f"prepare: arg_types={arg_types!r}: not a struct format")
+        result = []
+        for number, char in found:
+            if char == "s":
+                result.append(("s", int(number or 1)))
+            elif char in _PROMISES:
+                result += [_PROMISES[char]] * int(number or 1)
+            else:
+                raise errors.ArgumentError(
+                    f"prepare: arg_types={arg_types!r}: bad char {char!r} in struct format"
+                )
+        return result
+    if not isinstance(arg_types, Iterable):
+        raise TypeError(f"prepare: arg_types: expected a str or a sequence, got {arg_types!r}")
+    return [promise for one in arg_types for promise in _promise(one)]
+
+
+def _promise(one):
+    if isinstance(one, str):
+        return _promises(one)
+    if isinstance(one, np.dtype) or (isinstance(one, type) and issubclass(one, np.generic)):
+        dtype = np.dtype(one)
+        kind = _KINDS.get(dtype.kind, "s") if dtype.fields is None else "s"
+        return [(kind, dtype.itemsize)]
+    return [("P", 8)]
+
+
+class Function(core._Function):
+    """A kernel of a module.
+
+    ``f(*args, block=(x, y, z), grid=(x, y), stream=None, shared=0, time_kernel=False)`` launches
+    it. Arguments are arrays and allocations, NumPy's scalars, ``In``, ``Out`` and ``InOut`` of host
+    arrays, structures by value, and plain numbers where the source is known. What does not fit the
+    kernel's own signature is an ArgumentError, before the launch.
+    """
+
+    def prepare(self, arg_types, texrefs=()):
+        """Say the arguments' types once, for the prepared calls.
+
+        Parameters
+        ----------
+        arg_types : str or sequence
+            Characters as in :mod:`struct` ("PiF"), or NumPy's types.
+
+        Returns
+        -------
+        Function
+            Itself.
+        """
+        if len(texrefs):
+            raise NotImplementedError(NO_REFERENCES)
+        self._prepare(_promises(arg_types))
+        return self
+
+    def prepared_timed_call(self, grid, block, *args, shared_size=0):
+        """Launch, and return a callable that waits and gives the seconds that the kernel took."""
+        start, end = Event(), Event()
+        start.record()
+        self.prepared_call(grid, block, *args, shared_size=shared_size)
+        end.record()
+
+        def seconds():
+            end.synchronize()
+            return end.time_since(start) * 1e-3
+
+        return seconds
+
+    def get_attribute(self, attr):
+        """The value of a function_attribute (int)."""
+        return self._get_attribute(integer("attr", attr))
+
+    def set_attribute(self, attr, value):
+        """Set MAX_DYNAMIC_SHARED_SIZE_BYTES or PREFERRED_SHARED_MEMORY_CARVEOUT."""
+        number = integer("value", value)
+        if abs(number) >= 1 << 31:
+            raise errors.LogicError(f"Function.set_attribute failed: value={number}: 32 bits")
+        self._set_attribute((integer("attr", attr), number))
+
+    def set_cache_config(self, fc):
+        """Prefer shared memory or cache: a hint, told as the shared memory's share."""
+        share = {0: -1, 1: 100, 2: 0, 3: 50}[int(enums.func_cache(int(fc)))]
+        self._set_attribute((int(enums.function_attribute.PREFERRED_SHARED_MEMORY_CARVEOUT), share))
+
+    def set_shared_config(self, config):
+        """Nothing: devices have had one bank size for long."""
+        enums.shared_config(int(config))
+
+    def param_set_texref(self, texref):
+        raise NotImplementedError(NO_REFERENCES)
+
+    def __getattr__(self, name):
+        attribute = enums.function_attribute.names.get(name.upper())
+        if attribute is None or name.startswith("_") or name.isupper():
+            raise AttributeError(f"a Function has no attribute {name!r}")
+        return self._get_attribute(int(attribute))
+
+    def __repr__(self):
+        return f"<Function {self.name}>"
+
+
+def _plain(name):
+    """The plain name in a mangled one: _Z5saxpyPfi -> saxpy."""
+    match = re.match(r"_Z(\d+)", name)
+    return name[match.end() : match.end() + int(match.group(1))] if match else None
+
+
+class Module:
+    """Compiled code on the current device. See module_from_buffer and compiler.SourceModule.
+
+    Parameters
+    ----------
+    image : bytes
+    source : str, optional
+        The text it was made of: tells the kinds of the kernels' parameters.
+    names : dict, optional
+        Names in the image of C++ name expressions.
+    """
+
+    def __init__(self, image, source=None, names=None, expressions=(), options=()):
+        self._image = bytes(image)
+        self._module = core._Module(self._image, list(options))
+        self._source = source
+        self._names = names or {}
+        self._parameters = None  # {kernel: parameters}, read when first asked for
+
+    def _lookup(self, name):
+        """The name in the image."""
+        if name in self._names:
+            return self._names[name]
+        squeezed = re.sub(r"\s+", "", name)
+        for expression, lowered in self._names.items():
+            if re.sub(r"\s+", "", expression) == squeezed:
+                return lowered
+        return name
+
+    def _mangled(self, name):
+        """The one C++ kernel of the image with this plain name, or None."""
+        plain = name.split("::")[-1]
+        pattern = rb"\b_Z(?:N\w*?)?%d%s\w*" % (len(plain), re.escape(plain.encode()))
+        found = {match.decode() for match in re.findall(pattern, self._image)}
+        return found.pop() if len(found) == 1 else None
+
+    def _signature_of(self, name, lowered):
+        told = code_object.parameters(self._image, lowered) if core.target == "hip" else None
+        if self._source is None:
+            return told
+        found = signature.of_instance(self._source, _plain(name) or name)
+        if told is None or found is None or len(found) != len(told):
+            return [tuple(one) for one in found] if found is not None else told
+        return [(a.name, a.kind, nbytes) for a, (_, _, nbytes) in zip(found, told)]
+
+    def get_function(self, name):
+        """The kernel of that name.
+
+        Raises
+        ------
+        LogicError
+            Where there is none.
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"get_function: expected a str, got {type(name).__name__}")
+        lowered = self._lookup(name)
+        try:
+            return Function(self._module, lowered, self._signature_of(name, lowered))
+        except errors.LogicError as error:
+            other = _plain(name) if core.target == "host" else self._mangled(name)
+            if other is None:
+                raise _unknown(name, error, self._source) from None
+            return Function(self._module, other, self._signature_of(name, other))
+
+    def get_global(self, name):
+        """(address, bytes) of a ``__device__`` or ``__constant__`` variable, or a LogicError."""
+        return self._module.get_global(name)
+
+    def get_texref(self, name):
+        raise NotImplementedError(NO_REFERENCES)
+
+    def get_surfref(self, name):
+        raise NotImplementedError(NO_REFERENCES)
+
+
+def _unknown(name, error, source):
+    """The error for a kernel that is not there, with those that are."""
+    text = str(error)
+    if source is not None:
+        kernels = signature.kernels(source)
+        if "<" in name or any(k.is_template and k.name == name for k in kernels):
+            text += f"; instances of templates are asked for by name_expressions=[{name!r}]"
+        elif kernels:
+            text += f"; the source has {', '.join(kernel.name for kernel in kernels)}"
+    made = errors.LogicError(text)
+    made.call, made.status = error.call, error.status
+    return made
+
+
+def module_from_buffer(buffer, options=(), message_handler=None):
+    """Load an image: what compiler.compile() gave, a cubin, PTX or a fatbin.
+
+    Parameters
+    ----------
+    buffer : bytes-like
+    options : sequence of (jit_option, int)
+    message_handler : callable(success, info, error), optional
+        Told what the driver's compiler said.
+    """
+    if isinstance(buffer, str):
+        buffer = buffer.encode()
+    jit = [(int(option), int(value)) for option, value in options]
+    try:
+        module = Module(memoryview(buffer).tobytes(), options=jit)
+    except errors.Error as error:
+        if message_handler is not None:
+            message_handler(False, "", str(error))
+        raise
+    if message_handler is not None:
+        message_handler(True, module._module.info_log, "")
+    return module
+
+
+def module_from_file(filename):
+    """Load an image from a file."""
+    try:
+        with open(os.fspath(filename), "rb") as file:
+            return module_from_buffer(file.read())
+    except FileNotFoundError as error:
+        missing = core.cudaError_t(301, str(error))
+        raise errors.exception_of("module_from_file", missing) from None
+
+
+class Linker:
+    """PyCUDA's linker of images: the runtime API has none."""
+
+    def __init__(self, message_handler=None, options=None, log_verbose=False):
+        raise NotImplementedError(
+            "Linker: linking images needs the driver's linker, which the runtime API lacks; put "
+            "the sources into one SourceModule, or load images apart by module_from_buffer"
+        )

@@ -1,0 +1,347 @@
+"""Memory pools: blocks of device or page-locked memory that are kept for reuse.
+
+No pool has a lock: each step is one operation of a list or a dict, which Python does whole. So the
+finalizer of a block, which may run in any thread at any time, never waits.
+"""
+
+import gc
+import sys
+import traceback
+from collections import Counter
+from functools import lru_cache
+
+from PyGPU._driver import memory as _driver_memory
+from PyGPU._runtime import core, errors, extent, integer
+
+__all__ = [
+    "DebugMemoryPool",
+    "DeviceMemoryPool",
+    "PageLockedAllocator",
+    "PageLockedMemoryPool",
+    "PooledDeviceAllocation",
+    "PooledHostAllocation",
+]
+
+
+@lru_cache(maxsize=1 << 12)
+def _bin_number(size):
+    if size == 0:
+        return 0
+    exponent = size.bit_length() - 1
+    return 16 * exponent + (((size << 4) >> exponent) & 15)
+
+
+def _alloc_size(bin):
+    exponent, mantissa = divmod(bin, 16)
+    if exponent < 4:
+        return (16 + mantissa) >> (4 - exponent)
+    return ((17 + mantissa) << (exponent - 4)) - 1
+
+
+class _PooledAllocation:
+    """A block of a pool's. It goes back to the pool with the last reference."""
+
+    _pool = None  # who lends it
+    _size = 0
+
+    def _give_back(self):
+        """False if it was given back before."""
+        pool = self._pool
+        if pool is None or pool._active.pop(id(self), None) is None:
+            return False
+        memory, self._memory = self._memory, None
+        if pool._holds:
+            self._held.append(memory)
+            if not pool._holds:  # stop_holding() came between
+                self._held.clear()
+        return True
+
+    def free(self):
+        """Give it back to the pool now. What uses it must not be used again.
+
+        Raises
+        ------
+        LogicError
+            Where that was done before.
+        """
+        if not self._give_back():
+            name = type(self).__name__
+            raise errors.LogicError(f"{name}.free failed: invalid argument - it was freed before")
+
+    __del__ = _give_back
+
+    def __len__(self):
+        return self._size
+
+    def __bool__(self):
+        return True
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {self._size} bytes at {int(self):#x}>"
+
+
+class PooledDeviceAllocation(_PooledAllocation, int):
+    """A block of a DeviceMemoryPool: its address, which serves wherever a device pointer does."""
+
+
+class PooledHostAllocation(_PooledAllocation, _driver_memory.HostPointer):
+    """A block of a PageLockedMemoryPool: the ``base`` of an array."""
+
+    def __init__(self, address):
+        self._address = int(address)
+
+    def __int__(self):
+        return self._address
+
+    __index__ = __int__
+
+
+class _Place:
+    """What a pool holds on a device."""
+
+    def __init__(self, here):
+        self.here = here  # another number after cudaDeviceReset, with which the memory goes
+        self.bins = {}  # bin number -> memory
+
+
+class _Pool:
+    """What both kinds of pool share. Subclasses say how memory is taken."""
+
+    def __init__(self):
+        self._places = {}  # device -> _Place
+        self._active = {}  # id of a block -> the bytes that were asked for
+        self._holds = True
+
+    def _take(self, nbytes):
+        """New memory, which frees itself; or a MemoryError."""
+        raise NotImplementedError
+
+    def _has_room(self, nbytes):
+        """False where _take would fail for sure."""
+        return True
+
+    def _memory(self, size):
+        """(memory for `size` bytes, the list that it goes back to)"""
+        here = core._here()
+        device = here & 0xFF
+        place = self._places.get(device)
+        if place is None or place.here != here:
+            place = self._places[device] = _Place(here)
+        number = _bin_number(size)
+        held = place.bins.get(number)
+        if held is None:
+            held = place.bins.setdefault(number, [])
+        try:
+            return held.pop(), held
+        except IndexError:
+            return self._new_memory(place, held, _alloc_size(number)), held
+
+    def _lend(self, block, memory, held, size):
+        block._pool, block._memory, block._held, block._size = self, memory, held, size
+        self._active[id(block)] = size
+        return block
+
+    def _new_memory(self, place, held, nbytes):
+        try:
+            return self._take(nbytes)
+        except errors.MemoryError:
+            core.cudaGetLastError()
+            gc.collect()
+        while True:
+            try:
+                return held.pop()
+            except IndexError:
+                freed = _free_largest(place)
+            if freed and not self._has_room(nbytes):
+                continue
+            try:
+                return self._take(nbytes)
+            except errors.MemoryError:
+                if not freed:
+                    raise
+
+    def _all_held(self):
+        """[(bin number, memory held)]"""
+        return [pair for place in list(self._places.values()) for pair in list(place.bins.items())]
+
+    @staticmethod
+    def bin_number(size):
+        """The bin of blocks that serve `size` bytes: sizes that share their highest five bits."""
+        return _bin_number(extent("size", size))
+
+    @staticmethod
+    def alloc_size(bin):
+        """The bytes of a block of that bin: what its largest size needs."""
+        return _alloc_size(extent("bin", bin))
+
+    @property
+    def held_blocks(self):
+        """Blocks that wait for reuse."""
+        return sum(len(held) for _, held in self._all_held())
+
+    @property
+    def active_blocks(self):
+        """Blocks in use."""
+        return len(self._active)
+
+    @property
+    def active_bytes(self):
+        """Bytes that were asked for, of the blocks in use."""
+        return sum(list(self._active.values()))
+
+    @property
+    def managed_bytes(self):
+        """Bytes of all blocks, held or in use."""
+        sizes = [_alloc_size(_bin_number(size)) for size in list(self._active.values())]
+        return sum(sizes) + sum(
+            _alloc_size(number) * len(held) for number, held in self._all_held()
+        )
+
+    def free_held(self):
+        """Free the blocks that wait for reuse."""
+        for _, held in self._all_held():
+            held.clear()
+
+    def stop_holding(self):
+        """Free the blocks that wait for reuse, and from now on all that come back."""
+        self._holds = False
+        self.free_held()
+
+
+def _free_largest(place):
+    """Free one block of the largest that are held. False where none is."""
+    for number in sorted(place.bins, reverse=True):
+        try:
+            place.bins[number].pop()
+        except IndexError:
+            continue
+        return True
+    return False
+
+
+class DeviceMemoryPool(_Pool):
+    """Device memory that is kept for reuse: ``allocator=pool.allocate`` makes arrays of it.
+
+    A block serves for sizes that share their highest five bits, so at most a sixteenth is lost.
+    Returned blocks are reused at once, without waiting for work that may still use them: safe where
+    that work and what comes next are queued on one stream, or on the null stream and one that is
+    ordered with it (``Stream()``). Other work must have ended before its memory is let go. Threads
+    may share a pool. Each device has blocks of its own.
+    """
+
+    def allocate(self, size):
+        """A block of at least `size` bytes, also of none.
+
+        Returns
+        -------
+        PooledDeviceAllocation
+
+        Raises
+        ------
+        MemoryError
+            After garbage was collected and all blocks that wait for reuse were freed, the largest
+            first.
+        TypeError, OverflowError
+            For what is no size.
+        """
+        if type(size) is not int or size < 0:
+            size = extent("size", size)
+        memory, held = self._memory(size)
+        return self._lend(PooledDeviceAllocation(memory), memory, held, size)
+
+    def _take(self, nbytes):
+        return _driver_memory.mem_alloc(nbytes)
+
+    def _has_room(self, nbytes):  # mem_alloc collects garbage each time that it fails
+        address, status = core.cudaMalloc(nbytes)
+        if status:
+            core.cudaGetLastError()
+            return False
+        errors.check(core.cudaFree(address), "cudaFree")
+        return True
+
+
+class PageLockedAllocator:
+    """How a PageLockedMemoryPool takes memory.
+
+    Parameters
+    ----------
+    flags : int
+        Of ``host_alloc_flags``.
+    """
+
+    def __init__(self, flags=0):
+        self._flags = integer("flags", flags)
+
+    def allocate(self, size):
+        """Page-locked memory, freed with the object that is returned."""
+        address = errors.check(core.cudaHostAlloc(size, self._flags), "cudaHostAlloc")
+        return _driver_memory.PagelockedHostAllocation(address)
+
+
+class PageLockedMemoryPool(_Pool):
+    """Page-locked host memory that is kept for reuse, as by :class:`DeviceMemoryPool`. Copies from
+    and to an array must have ended before it is let go.
+
+    Parameters
+    ----------
+    allocator : PageLockedAllocator, optional
+    """
+
+    def __init__(self, allocator=None):
+        super().__init__()
+        if not isinstance(allocator, (PageLockedAllocator, type(None))):
+            raise TypeError(f"allocator: expected a PageLockedAllocator, got {allocator!r}")
+        self._allocator = allocator or PageLockedAllocator()
+
+    def allocate(self, shape, dtype, order="C"):
+        """An uninitialised ndarray, whose ``base`` is a PooledHostAllocation.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+        dtype : numpy.dtype or what makes one
+        order : {"C", "F"}
+        """
+        shape, dtype, nbytes = _driver_memory._bytes_of(shape, dtype)
+        if order not in ("C", "F"):
+            raise errors.RuntimeError(f"order={order!r}: expected 'C' or 'F'")
+        memory, held = self._memory(_driver_memory._in_memory("nbytes", nbytes))
+        block = self._lend(PooledHostAllocation(memory), memory, held, nbytes)
+        return _driver_memory._view(block, int(block), shape, dtype, order)
+
+    def _take(self, nbytes):
+        return self._allocator.allocate(nbytes)
+
+
+class DebugMemoryPool(DeviceMemoryPool):
+    """A DeviceMemoryPool that tells of each allocation, and how many blocks of which size, taken in
+    which function, are in use then.
+
+    Parameters
+    ----------
+    interactive : bool
+        Wait for the Enter key after each, where a person is at the terminal.
+    logfile : file, optional
+        sys.stdout by default.
+    """
+
+    def __init__(self, interactive=True, logfile=None):
+        super().__init__()
+        self.interactive = interactive
+        self.logfile = sys.stdout if logfile is None else logfile
+        self._takers = {}  # id of a block -> (bytes, who took it)
+
+    def allocate(self, size):
+        block = super().allocate(size)
+        caller = traceback.extract_stack(limit=2)[0]
+        who = f"{caller.name} ({caller.filename}:{caller.lineno})"
+        in_use = {key: taker for key, taker in self._takers.items() if key in self._active}
+        in_use[id(block)] = len(block), who
+        self._takers = in_use
+        print(f"allocated {len(block)} bytes in {who}; in use:", file=self.logfile)
+        for (nbytes, place), count in sorted(Counter(in_use.values()).items()):
+            print(f"  {count} x {nbytes} bytes of {place}", file=self.logfile)
+        if self.interactive and sys.stdin is not None and sys.stdin.isatty():
+            input("Enter to go on ")
+        return block

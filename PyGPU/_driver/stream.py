@@ -1,0 +1,112 @@
+"""Streams and events with PyCUDA's methods; profiler switches."""
+
+from PyGPU._driver import enums
+from PyGPU._runtime import core, errors, extent
+
+__all__ = [
+    "Event",
+    "Stream",
+    "initialize_profiler",
+    "start_profiler",
+    "stop_profiler",
+]
+
+
+class Stream(core.cudaStream_t):
+    """A queue of work on the current device.
+
+    Parameters
+    ----------
+    flags : int
+        0: ordered with the null stream; 1: apart from it.
+    """
+
+    def __init__(self, flags=0):
+        super().__init__(extent("flags", flags))
+        errors.check(self.last_status(), "cudaStreamCreate")
+
+    def synchronize(self):
+        """Wait until the stream has done its work."""
+        errors.check(core.cudaStreamSynchronize(self), "cudaStreamSynchronize")
+
+    def is_done(self):
+        """Has the stream done its work?"""
+        return _is_done(core.cudaStreamQuery(self), "cudaStreamQuery")
+
+    def wait_for_event(self, evt):
+        """Later work on this stream waits for the event."""
+        errors.check(core.cudaStreamWaitEvent(self, evt), "cudaStreamWaitEvent")
+
+
+def _is_done(status, call):
+    if status == core.cudaErrorNotReady:
+        core.cudaGetLastError()
+        return False
+    errors.check(status, call)
+    return True
+
+
+class Event(core.cudaEvent_t):
+    """A point in a stream's work.
+
+    Parameters
+    ----------
+    flags : int
+        Of ``event_flags``.
+    """
+
+    def __init__(self, flags=0):
+        super().__init__(extent("flags", flags))
+        errors.check(self.last_status(), "cudaEventCreate")
+
+    def record(self, stream=None):
+        """Mark the point that the stream's work has reached. Returns the event."""
+        errors.check(core.cudaEventRecord(self, stream), "cudaEventRecord")
+        return self
+
+    def synchronize(self):
+        """Wait until the point is reached. Returns the event."""
+        errors.check(core.cudaEventSynchronize(self), "cudaEventSynchronize")
+        return self
+
+    def query(self):
+        """Is the point reached?"""
+        return _is_done(core.cudaEventQuery(self), "cudaEventQuery")
+
+    def time_since(self, event):
+        """Milliseconds from `event` to this one (float)."""
+        return errors.check(core.cudaEventElapsedTime(event, self), "cudaEventElapsedTime")
+
+    def time_till(self, event):
+        """Milliseconds from this one to `event` (float)."""
+        return errors.check(core.cudaEventElapsedTime(self, event), "cudaEventElapsedTime")
+
+    def ipc_handle(self):
+        """A handle (bytearray of 64) by which another process opens the event."""
+        return bytearray(errors.check(core.cudaIpcGetEventHandle(self), "cudaIpcGetEventHandle"))
+
+    @staticmethod
+    def from_ipc_handle(handle):
+        """Another process's event."""
+        if len(handle) != 64:
+            raise errors.LogicError(
+                f"cudaIpcOpenEventHandle failed: handle: expected 64 bytes, got {len(handle)}"
+            )
+        event = Event.__new__(Event)
+        core.cudaEvent_t.__init__(event, bytes(handle))
+        errors.check(event.last_status(), "cudaIpcOpenEventHandle")
+        return event
+
+
+def initialize_profiler(config_file, output_file, output_mode=enums.profiler_output_mode.CSV):
+    """Nothing: runtimes no longer write profiles by themselves; use the vendor's profiler."""
+
+
+def start_profiler():
+    """Tell the vendor's profiler to begin, if one is attached."""
+    errors.check(core.cudaProfilerStart(), "cudaProfilerStart")
+
+
+def stop_profiler():
+    """Tell the vendor's profiler to stop."""
+    errors.check(core.cudaProfilerStop(), "cudaProfilerStop")

@@ -1,0 +1,245 @@
+"""Texture and surface objects: how kernels read and write arrays; and the references of old, which
+CUDA dropped."""
+
+import numpy as np
+
+from PyGPU._driver import enums
+from PyGPU._driver.arrays import channel_format, dtype_to_array_format
+from PyGPU._driver.boxes import array_in
+from PyGPU._driver.copies import device_address
+from PyGPU._runtime import core, errors
+
+__all__ = [
+    "SurfaceObject",
+    "SurfaceReference",
+    "TextureObject",
+    "TextureReference",
+    "bind_array_to_texref",
+    "matrix_to_texref",
+]
+
+_MODES, _FILTERS = enums.address_mode, enums.filter_mode
+
+
+class TextureObject(core._TextureObject):
+    """A cached, filtered view of an Array or of device memory, for kernels.
+
+    Pass it to a kernel as a ``cudaTextureObject_t``; it reads ``tex2D<float>(texture, x, y)``. It
+    must live until the kernels that use it are done, and keeps its source for that long.
+
+    Parameters
+    ----------
+    source : Array, GPUArray or device memory
+        Memory of a shape of one length is read by ``tex1Dfetch``, of two by ``tex2D``.
+    address_mode : address_mode or sequence of up to three
+        What lies outside, for all axes or for x, y and z. WRAP and MIRROR work with
+        normalized_coords; without, they are CLAMP.
+    filter_mode : filter_mode
+        LINEAR gives floats: for formats of floats, or with normalized_float.
+    normalized_coords : bool
+        Coordinates count whole lengths, 0 to 1, instead of elements.
+    normalized_float : bool
+        Integers of 8 and 16 bits are read as floats from 0 to 1, or from -1 to 1.
+    border_color : sequence of up to four numbers
+        What BORDER gives.
+    dtype : numpy.dtype, optional
+        Of the memory's numbers; a GPUArray's own.
+    shape : int or sequence of one or two ints, optional
+        Elements: (width,) or (height, width). A GPUArray's own, without its last axis where there
+        is more than one channel.
+    num_channels : int
+        1, 2 or 4 numbers an element.
+    pitch : int, optional
+        Bytes from one row of the memory to the next, a multiple of
+        ``device_attribute.TEXTURE_PITCH_ALIGNMENT``.
+
+    Attributes
+    ----------
+    handle : int
+        The cudaTextureObject_t, also by ``int()``.
+
+    Raises
+    ------
+    LogicError
+        For what the device cannot read that way.
+    """
+
+    def __init__(
+        self,
+        source,
+        address_mode=_MODES.CLAMP,
+        filter_mode=_FILTERS.POINT,
+        normalized_coords=False,
+        normalized_float=False,
+        border_color=(0, 0, 0, 0),
+        *,
+        dtype=None,
+        shape=None,
+        num_channels=1,
+        pitch=None,
+    ):
+        if isinstance(source, core._Array):
+            if (dtype, shape, num_channels, pitch) != (None, None, 1, None):
+                raise TypeError("an Array knows its dtype, shape, num_channels and pitch itself")
+            where, told, extent = source, source._shape()[0], (0, 0, 0)
+        else:
+            where, told, extent = _memory(source, dtype, shape, num_channels, pitch)
+            _check_memory(where, told, extent)
+        modes = _modes(address_mode)
+        if isinstance(source, core._Array) and source.get_descriptor_3d().height == 0:
+            # One row: a GPU would mix it with the border above and below.
+            modes = (modes[0], int(_MODES.CLAMP), modes[2])
+        filtering = _member("filter_mode", _FILTERS, filter_mode)
+        border = [float(value) for value in border_color]
+        if len(border) > 4:
+            raise ValueError(f"border_color={border_color!r}: expected at most 4 numbers")
+        _check_reading(told, filtering, normalized_float)
+        super().__init__(
+            where,
+            told,
+            extent,
+            modes,
+            int(filtering),
+            bool(normalized_coords),
+            bool(normalized_float),
+            (*border, 0.0, 0.0, 0.0, 0.0)[:4],
+        )
+        self.source = source
+
+
+class SurfaceObject(core._SurfaceObject):
+    """An Array for kernels to read and write in place.
+
+    Pass it to a kernel as a ``cudaSurfaceObject_t``; it reads
+    ``surf2Dread<float>(surface, 4 * x, y)``, with x in bytes.
+
+    Parameters
+    ----------
+    array : Array
+        Made with ``array3d_flags.SURFACE_LDST``.
+
+    Attributes
+    ----------
+    handle : int
+        The cudaSurfaceObject_t, also by ``int()``.
+    """
+
+    def __init__(self, array):
+        if (
+            not array_in(array, "array").get_descriptor_3d().flags
+            & enums.array3d_flags.SURFACE_LDST
+        ):
+            raise errors.LogicError(
+                "SurfaceObject failed: the array was made without array3d_flags.SURFACE_LDST"
+            )
+        super().__init__(array)
+        self.array = array
+
+
+def _member(name, enumeration, value):
+    try:
+        return enumeration(int(value))
+    except (TypeError, ValueError):
+        raise errors.LogicError(
+            f"{name}={value!r}: expected one of {enumeration.__name__}"
+        ) from None
+
+
+def _modes(given):
+    modes = [given] if isinstance(given, int) else list(given)
+    if not 1 <= len(modes) <= 3:
+        raise errors.LogicError(f"address_mode={given!r}: expected one, or one for each axis")
+    modes = [int(_member("address_mode", _MODES, mode)) for mode in modes]
+    return tuple(modes + modes[-1:] * (3 - len(modes)))
+
+
+def _memory(source, dtype, shape, num_channels, pitch):
+    """(address, format, (width, height, pitch)); a height of 0 for memory without rows."""
+    if isinstance(source, core.GPUArray):
+        if not source.flags.c_contiguous and pitch is None:
+            raise ValueError("source: expected a C-contiguous GPUArray, or a pitch")
+        dtype = source.dtype if dtype is None else dtype
+        if shape is None:
+            shape = source.shape if num_channels == 1 else source.shape[:-1]
+            if num_channels != 1 and source.shape[-1:] != (num_channels,):
+                raise ValueError(f"source: expected a last axis of {num_channels} channels")
+    if dtype is None or shape is None:
+        raise TypeError("TextureObject: memory needs a dtype and a shape")
+    address = device_address(source, "source")
+    told = channel_format(dtype_to_array_format(dtype), num_channels)
+    lengths = tuple(n.__index__() for n in shape) if np.iterable(shape) else (shape.__index__(),)
+    if len(lengths) not in (1, 2) or min(lengths) < 1:
+        raise errors.LogicError(f"shape={shape!r}: expected one or two positive lengths")
+    row_bytes = lengths[-1] * told[0] // 8 * told[1]
+    if len(lengths) == 1:
+        return address, told, (lengths[0], 0, row_bytes)
+    pitch = row_bytes if pitch is None else pitch.__index__()
+    return address, told, (lengths[1], lengths[0], pitch)
+
+
+def _check_reading(told, filtering, normalized_float):
+    bits, _, kind = told
+    gives_float = kind == 2 or normalized_float
+    if normalized_float and kind != 2 and bits == 32:
+        raise errors.LogicError(
+            "normalized_float: integers of 32 bits have none; those of 8 and 16 bits do"
+        )
+    if filtering == _FILTERS.LINEAR and not gives_float:
+        raise errors.LogicError(
+            "filter_mode=LINEAR: integers cannot be filtered, except as floats (normalized_float)"
+        )
+
+
+def _alignment(attribute):
+    device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
+    value, status = core.cudaDeviceGetAttribute(int(attribute), device)
+    return 1 if status else max(value, 1)
+
+
+def _check_memory(address, told, extent):
+    """Runtimes only say that something is invalid."""
+    width, height, pitch = extent
+    alignment = _alignment(enums.device_attribute.TEXTURE_ALIGNMENT)
+    if address % alignment:
+        raise errors.LogicError(
+            f"source: the address {address:#x} is no multiple of {alignment} "
+            "(device_attribute.TEXTURE_ALIGNMENT)"
+        )
+    if not height:
+        return
+    row_bytes = width * told[0] // 8 * told[1]
+    alignment = _alignment(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)
+    if pitch < row_bytes:
+        raise errors.LogicError(f"pitch={pitch}: the rows have {row_bytes} bytes")
+    if pitch % alignment:
+        raise errors.LogicError(
+            f"pitch={pitch}: expected a multiple of {alignment} "
+            "(device_attribute.TEXTURE_PITCH_ALIGNMENT)"
+        )
+
+
+NO_REFERENCES = (
+    "texture and surface references are gone since CUDA 12: make a PyGPU.driver.TextureObject or "
+    "SurfaceObject and pass it to the kernel as a cudaTextureObject_t or cudaSurfaceObject_t"
+)
+
+
+class TextureReference:
+    """Gone since CUDA 12: see TextureObject."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError(NO_REFERENCES)
+
+
+class SurfaceReference(TextureReference):
+    """Gone since CUDA 12: see SurfaceObject."""
+
+
+def bind_array_to_texref(ary, texref):
+    """Gone since CUDA 12: see TextureObject."""
+    raise NotImplementedError(NO_REFERENCES)
+
+
+def matrix_to_texref(matrix, texref, order):
+    """Gone since CUDA 12: see matrix_to_array and TextureObject."""
+    raise NotImplementedError(NO_REFERENCES)

@@ -1,0 +1,242 @@
+"""Device functions that the expressions of PyGPU._kernels.operations call: their texts, by name.
+
+A kernel gets those that it needs, because every line costs time to compile. Functions that have a
+text for complex numbers too are overloaded by it.
+"""
+
+import re
+
+# Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
+# an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
+_TEXTS = {
+    "P_tag": "template <bool> struct P_tag {};\n",
+    "P_is_float": """
+template <class T> struct P_is_float { static const bool value = false; };
+template <> struct P_is_float<float> { static const bool value = true; };
+template <> struct P_is_float<double> { static const bool value = true; };
+""",
+    # Of integers; compilers warn of `a < 0` where a has no sign.
+    "P_below_zero": """
+template <class T> __device__ bool P_below_zero(T a) { return a < T(1) && a != T(0); }
+""",
+    "P_floor_divide": """
+template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<false>) {
+  if (b == T(0)) return T(0);
+  if (T(0) > T(-1) && b == T(-1)) return T(0u - (unsigned long long)a);
+  const T q = T(a / b);
+  return T(q - T(a % b != T(0) && P_below_zero(a) != P_below_zero(b)));
+}
+template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<true>) {
+  if (b == T(0)) return a / b;
+  T r = fmod(a, b);
+  T q = (a - r) / b;
+  if (r != T(0) && ((b < T(0)) != (r < T(0)))) q -= T(1);
+  if (q == T(0)) return copysign(T(0), a / b);
+  const T whole = floor(q);
+  return q - whole > T(0.5) ? whole + T(1) : whole;
+}
+template <class T> __device__ T P_floor_divide(T a, T b) {
+  return P_floor_divide_as(a, b, P_tag<P_is_float<T>::value>());
+}
+""",
+    "P_remainder": """
+template <class T> __device__ T P_remainder_as(T a, T b, P_tag<false>) {
+  if (b == T(0)) return T(0);
+  if (T(0) > T(-1) && b == T(-1)) return T(0);
+  const T r = T(a % b);
+  return T(r != T(0) && P_below_zero(r) != P_below_zero(b) ? r + b : r);
+}
+template <class T> __device__ T P_remainder_as(T a, T b, P_tag<true>) {
+  T r = fmod(a, b);
+  if (b == T(0)) return r;
+  if (r == T(0)) return copysign(T(0), b);
+  return (b < T(0)) != (r < T(0)) ? r + b : r;
+}
+template <class T> __device__ T P_remainder(T a, T b) {
+  return P_remainder_as(a, b, P_tag<P_is_float<T>::value>());
+}
+""",
+    "P_fmod": """
+template <class T> __device__ T P_fmod(T a, T b) {  // of integers
+  return b == T(0) || (T(0) > T(-1) && b == T(-1)) ? T(0) : T(a % b);
+}
+__device__ inline float P_fmod(float a, float b) { return fmodf(a, b); }
+__device__ inline double P_fmod(double a, double b) { return fmod(a, b); }
+""",
+    "P_power": """
+template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by squaring
+  if (P_below_zero(b)) return T(a == T(1) ? 1 : a == T(-1) ? (b % T(2) == T(0) ? 1 : -1) : 0);
+  unsigned long long result = 1, base = (unsigned long long)a, left = (unsigned long long)b;
+  for (; left; left >>= 1, base *= base) if (left & 1) result *= base;
+  return T(result);
+}
+__device__ inline float P_power(float a, float b) { return powf(a, b); }
+__device__ inline double P_power(double a, double b) { return pow(a, b); }
+""",
+    "P_left_shift": """
+template <class T> __device__ T P_left_shift(T a, T b) {
+  return (unsigned long long)b < 8 * sizeof(T) ? T((unsigned long long)a << b) : T(0);
+}
+""",
+    "P_right_shift": """
+template <class T> __device__ T P_right_shift(T a, T b) {
+  if ((unsigned long long)b < 8 * sizeof(T)) return T(a >> b);
+  return T(P_below_zero(a) ? -1 : 0);
+}
+""",
+    "P_negative": """
+template <class T> __device__ T P_negative(T a) { return T(T(0) - a); }
+__device__ inline float P_negative(float a) { return -a; }
+__device__ inline double P_negative(double a) { return -a; }
+""",
+    "P_absolute": """
+template <class T> __device__ T P_absolute(T a) { return a < T(0) ? T(T(0) - a) : a; }
+__device__ inline float P_absolute(float a) { return fabsf(a); }
+__device__ inline double P_absolute(double a) { return fabs(a); }
+""",
+    "P_reciprocal": """
+template <class T> __device__ T P_reciprocal(T a) {  // of integers
+  return a == T(1) || (T(0) > T(-1) && a == T(-1)) ? a : T(0);
+}
+__device__ inline float P_reciprocal(float a) { return 1.0f / a; }
+__device__ inline double P_reciprocal(double a) { return 1.0 / a; }
+""",
+    # Not-a-number is its own sign.
+    "P_sign": """
+template <class T> __device__ T P_sign(T a) {
+  return a == T(0) ? T(0) : a > T(0) ? T(1) : a < T(1) ? T(-1) : a;
+}
+""",
+    "P_isinf": """
+template <class T> __device__ bool P_isinf(T a) { return a == a && a - a != a - a; }
+""",
+    # The first operand where both are not-a-number; otherwise not-a-number wins, or loses.
+    "P_maximum": """
+template <class T> __device__ T P_maximum(T a, T b) { return a >= b || a != a ? a : b; }
+""",
+    "P_minimum": """
+template <class T> __device__ T P_minimum(T a, T b) { return a <= b || a != a ? a : b; }
+""",
+    "P_fmax": """
+template <class T> __device__ T P_fmax(T a, T b) { return a >= b || b != b ? a : b; }
+""",
+    "P_fmin": """
+template <class T> __device__ T P_fmin(T a, T b) { return a <= b || b != b ? a : b; }
+""",
+    "P_heaviside": """
+template <class T> __device__ T P_heaviside(T a, T b) {
+  return a == T(0) ? b : a > T(0) ? T(1) : a < T(0) ? T(0) : a;
+}
+""",
+    # log(e^a + e^b) without overflow.
+    "P_logaddexp": """
+template <class T> __device__ T P_logaddexp(T a, T b) {
+  if (a == b) return a + T(0.69314718055994530942);
+  const T gap = a - b;
+  return gap > T(0) ? a + log1p(exp(-gap)) : gap <= T(0) ? b + log1p(exp(gap)) : gap;
+}
+""",
+    "P_logaddexp2": """
+template <class T> __device__ T P_logaddexp2(T a, T b) {
+  const T log2e = T(1.4426950408889634074);
+  if (a == b) return a + T(1);
+  const T gap = a - b;
+  return gap > T(0) ? a + log2e * log1p(exp2(-gap))
+                    : gap <= T(0) ? b + log2e * log1p(exp2(gap)) : gap;
+}
+""",
+    "P_gcd": """
+template <class T> __device__ T P_gcd(T a, T b) {
+  unsigned long long x = P_below_zero(a) ? 0ull - (unsigned long long)a : (unsigned long long)a;
+  unsigned long long y = P_below_zero(b) ? 0ull - (unsigned long long)b : (unsigned long long)b;
+  while (y != 0) { const unsigned long long r = x % y; x = y; y = r; }
+  return T(x);
+}
+""",
+    # A power of two beyond which every result is zero or infinite, as an int.
+    "P_exponent": """
+__device__ inline int P_exponent(double n) { return n > 5000 ? 5000 : n > -5000 ? int(n) : -5000; }
+""",
+    "P_fraction": """
+template <class T> __device__ T P_fraction(T a) { int power; return frexp(a, &power); }
+""",
+    "P_power_of_two": """
+template <class T> __device__ int P_power_of_two(T a) {
+  int power = 0;
+  frexp(a, &power);
+  return a - a == T(0) ? power : 0;
+}
+""",
+    "P_rest": """
+template <class T> __device__ T P_rest(T a) {  // behind the point, with the sign of the whole
+  return copysign(a == a && a - a != a - a ? T(0) : a - trunc(a), a);
+}
+""",
+}
+
+_COMPLEX = {
+    "P_power": """
+template <class R> __device__ pycuda::complex<R>
+P_power(const pycuda::complex<R>& a, const pycuda::complex<R>& b) { return pycuda::pow(a, b); }
+""",
+    "P_negative": """
+template <class R> __device__ pycuda::complex<R> P_negative(const pycuda::complex<R>& a) {
+  return -a;
+}
+""",
+    "P_absolute": """
+template <class R> __device__ R P_absolute(const pycuda::complex<R>& a) { return pycuda::abs(a); }
+""",
+    "P_reciprocal": """
+template <class R> __device__ pycuda::complex<R> P_reciprocal(const pycuda::complex<R>& a) {
+  return R(1) / a;
+}
+""",
+    "P_sign": """
+template <class R> __device__ pycuda::complex<R> P_sign(const pycuda::complex<R>& a) {
+  const R size = pycuda::abs(a);
+  return size == R(0) ? pycuda::complex<R>(R(0)) : a / size;
+}
+""",
+    "P_isinf": """
+template <class R> __device__ bool P_isinf(const pycuda::complex<R>& a) { return isinf(a); }
+""",
+    "P_rint": """
+template <class R> __device__ pycuda::complex<R> P_rint(const pycuda::complex<R>& a) {
+  return pycuda::complex<R>(rint(a.real()), rint(a.imag()));
+}
+""",
+    # 1 + z loses nothing that counts where |z| is not small.
+    "P_log1p": """
+template <class R> __device__ pycuda::complex<R> P_log1p(const pycuda::complex<R>& a) {
+  const R x = a.real(), y = a.imag();
+  if (!(fabs(x) < R(0.5) && fabs(y) < R(0.5))) return log(pycuda::complex<R>(R(1) + x, y));
+  return pycuda::complex<R>(log1p(x * (R(2) + x) + y * y) / R(2), atan2(y, R(1) + x));
+}
+""",
+    "P_expm1": """
+template <class R> __device__ pycuda::complex<R> P_expm1(const pycuda::complex<R>& a) {
+  const R x = a.real(), y = a.imag();
+  if (!(fabs(x) < R(1) && fabs(y) < R(64))) {
+    const pycuda::complex<R> power = exp(a);
+    return pycuda::complex<R>(power.real() - R(1), power.imag());
+  }
+  const R half = sin(y / R(2));
+  return pycuda::complex<R>(expm1(x) * cos(y) - R(2) * half * half, exp(x) * sin(y));
+}
+""",
+}
+
+_NAME = re.compile(r"\bP_\w+")
+
+
+def helpers(expressions, is_complex):
+    """The text of the functions that `expressions` call, and of those that these call."""
+    needed, new = set(), set(_NAME.findall(" ".join(expressions)))
+    while new:
+        name = new.pop()
+        needed.add(name)
+        text = _TEXTS.get(name, "") + (_COMPLEX.get(name, "") if is_complex else "")
+        new |= set(_NAME.findall(text)) - needed
+    tables = (_TEXTS, _COMPLEX) if is_complex else (_TEXTS,)
+    return "".join(text for table in tables for name, text in table.items() if name in needed)

@@ -1,0 +1,402 @@
+"""Text of the elementwise kernels behind GPUArray's operators and functions.
+
+The parameters of a kernel are told in include/PyGPU/elementwise.h.
+"""
+
+from PyGPU._compile import build
+from PyGPU._kernels import operations
+from PyGPU._kernels import types as _ctypes
+from PyGPU._kernels.device_functions import helpers
+from PyGPU._runtime import core
+
+# A float of which the last bit tells that bits were lost rounds to a half as the double itself.
+_HALF_HELPERS = """
+__device__ inline half P_half(float x) { return __float2half(x); }
+__device__ inline half P_half(double x) {
+  float near = float(x);
+  if (double(near) != x) {
+    const unsigned bits = __float_as_uint(near);
+    near = __uint_as_float((fabs(double(near)) > fabs(x) ? bits - 1u : bits) | 1u);
+  }
+  return __float2half(near);
+}
+template <class X> __device__ half P_half(X x) { return __float2half(float(x)); }
+"""
+
+
+_MOST_VECTORS = 8
+
+
+class _Type:
+    """A dtype in kernel text: what lies in memory, and what is computed with."""
+
+    def __init__(self, dtype):
+        self.stored = _ctypes.dtype_to_ctype(dtype)
+        self.is_complex = self.stored.startswith("pycuda::complex")
+        self.computed = "float" if self.stored == "half" else self.stored
+
+    def load(self, text):
+        return f"__half2float({text})" if self.stored == "half" else text
+
+    def store(self, text):
+        return f"P_half({text})" if self.stored == "half" else f"({self.stored})({text})"
+
+
+def _converted(text, source, target):
+    """A value of one computed type as another; a complex one loses its imaginary part."""
+    if source.computed == target.computed:
+        return text
+    if source.is_complex and target.stored == "bool":
+        return f"(({text}).real() != 0 || ({text}).imag() != 0)"
+    if source.is_complex and not target.is_complex:
+        text = f"({text}).real()"
+    if target.stored == "bool":
+        return f"({text} != 0)"
+    if target.is_complex and not source.is_complex:
+        part = target.computed[len("pycuda::complex<") : -1]
+        return f"{target.computed}({part}({text}))"
+    return text if target.stored == "half" else f"({target.computed})({text})"
+
+
+class _Argument:
+    """An operand or a result: its letter in the text, and its types."""
+
+    def __init__(self, letter, dtype, compute=None, is_scalar=False):
+        self.letter = letter
+        self.type = _Type(dtype)
+        self.compute = _Type(compute or dtype)
+        self.is_scalar = is_scalar
+        self.pack = self.type.stored  # what a thread reads or writes at once
+        self.element = ""  # of a pack
+
+    def value(self, raw):
+        """The operand in its type of computation, from the text that reads it."""
+        return _converted(self.type.load(raw), self.type, self.compute)
+
+
+def source(
+    name,
+    inputs,
+    compute,
+    outputs,
+    scalars,
+    ndim,
+    wide,
+    width,
+    vectors,
+    repeated=0,
+    turned=0,
+):
+    """The text of one kernel, whose name is ``elementwise``.
+
+    Parameters
+    ----------
+    name : str
+        Of the operation, as in PyGPU._kernels.operations.
+    inputs, compute : sequence of str
+        dtypes of the operands in memory, and of their values in the computation.
+    outputs : sequence of str
+        dtypes of the results.
+    scalars : sequence of bool
+        Which operands are values (of the computed type).
+    ndim : int
+        Axes of the loop; 0 for arrays that are packed alike.
+    wide : bool
+        Indices of 64 bits.
+    width, vectors, repeated, turned : int
+        How the elements are dealt out: see Deal in include/PyGPU/elementwise.h. The bits count
+        arrays alone. More than `_MOST_VECTORS` mean runs: blocks have one thread, which takes so
+        many elements one by one.
+    """
+    operands = [_Argument(*one) for one in zip("abcd", inputs, compute, scalars)]
+    results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
+    values = operations.expressions(name, compute[0])
+    if name == "copy":
+        values = [_converted("a", operands[0].compute, results[0].type)]
+    for place, one in enumerate((*_arrays(operands), *results)):
+        if width and not repeated >> place & 1:
+            one.pack = f"P_pack<{one.type.stored}, {width}>"
+            one.element = ".item[k]"
+    body = operands, results, values
+    if vectors > _MOST_VECTORS:
+        text = _strided_run(ndim, vectors, *body) if ndim else _linear_run(vectors, *body)
+    elif turned:
+        chosen = [one for place, one in enumerate(_arrays(operands)) if turned >> place & 1]
+        text = _tiled(ndim, vectors, chosen, *body)
+    elif ndim:
+        text = _strided(ndim, max(width, 1), vectors, *body)
+    else:
+        text = _linear(max(width, 1), vectors, *body)
+    types = [t for one in (*operands, *results) for t in (one.type, one.compute)]
+    is_complex = any(one.is_complex for one in types)
+    index = "long long" if wide else "int"
+    names = "".join(f"typedef {one.compute.computed} {one.letter.upper()};\n" for one in operands)
+    return (
+        ("#include <cuda_fp16.h>\n" if any(one.stored == "half" for one in types) else "")
+        + ("#include <pycuda-complex.hpp>\n" if is_complex else "")
+        + (_HALF_HELPERS if any(one.stored == "half" for one in types) else "")
+        + helpers(values, is_complex)
+        + names
+        + "typedef A T;\n"
+        + f"typedef {index} P_index;\ntypedef unsigned {index} P_natural;\n"
+        + text
+    )
+
+
+def _parameters(first, operands, results, pointer):
+    """The kernel's parameters. `pointer(argument)` is the type that an array is pointed to with."""
+    texts = [first, *(f"{pointer(one)} *{one.letter}_data" for one in results)]
+    for one in operands:
+        if one.is_scalar:
+            texts.append(f"{one.compute.stored} {one.letter}_value")
+        else:
+            texts.append(f"const {pointer(one)} *{one.letter}_data")
+    return ", ".join(texts)
+
+
+def _loads(operands, read):
+    """Declarations of the operands' values. `read(argument)` is the text of an array's element."""
+    return " ".join(
+        f"const {one.letter.upper()} {one.letter} = "
+        + (one.compute.load(f"{one.letter}_value") if one.is_scalar else one.value(read(one)))
+        + ";"
+        for one in operands
+    )
+
+
+def _stores(results, values, write):
+    return " ".join(
+        f"{write(one)} = {one.type.store(value)};" for one, value in zip(results, values)
+    )
+
+
+def _single(operands, results, values, read):
+    """Statements for one element. `read(argument)` is where it lies in an array."""
+    return _loads(operands, read) + " " + _stores(results, values, read)
+
+
+def _arrays(operands):
+    return [one for one in operands if not one.is_scalar]
+
+
+# Elements that are read and written at once. All loads of a thread come before its first store,
+# so that they are under way together.
+_PACK = """
+template <class E, int N> struct alignas(sizeof(E) * N) P_pack { E item[N]; };"""
+
+
+def _pack_arrays(arguments, vectors):
+    """Declarations of what a thread has of each array at once."""
+    return " ".join(f"{one.pack} {one.letter}_pack[{vectors}];" for one in arguments)
+
+
+def _packed(operands, results, values):
+    """Statements for element `k` of pack `v`."""
+    return _single(operands, results, values, lambda one: f"{one.letter}_pack[v]{one.element}")
+
+
+def _linear(width, vectors, operands, results, values):
+    arrays = _arrays(operands)
+    parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
+    reads = " ".join(
+        f"{one.letter}_pack[v] = *(const {one.pack} *)({one.letter}_data + at);" for one in arrays
+    )
+    writes = " ".join(
+        f"*({one.pack} *)({one.letter}_data + at) = {one.letter}_pack[v];" for one in results
+    )
+    single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
+    place = (
+        f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
+    )
+    load = f"""#pragma unroll
+    for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}"""
+    return f"""{_PACK}
+extern "C" __global__ void elementwise({parameters}) {{
+  const P_index in_block = P_index(blockDim.x) * {width * vectors};
+  const P_index first = P_index(blockIdx.x) * in_block;
+  if (first + in_block <= n) {{
+    {_pack_arrays((*arrays, *results), vectors)}
+    {load if arrays else ""}
+    #pragma unroll
+    for (int v = 0; v < {vectors}; ++v) {{
+      #pragma unroll
+      for (int k = 0; k < {width}; ++k) {{ {_packed(operands, results, values)} }}
+    }}
+    #pragma unroll
+    for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
+    return;
+  }}
+  for (P_index i = first + P_index(threadIdx.x); i < n; i += P_index(blockDim.x)) {{ {single} }}
+}}
+"""
+
+
+# Operands are the result itself or lie apart from it, so no element depends on another.
+_INDEPENDENT = "#pragma GCC ivdep"
+
+
+def _linear_run(run, operands, results, values):
+    parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
+    single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
+    return f"""
+extern "C" __global__ void elementwise({parameters}) {{
+  const P_index first = P_index(blockIdx.x) * {run};
+  const P_index last = n - first < {run} ? n : first + {run};
+  {_INDEPENDENT}
+  for (P_index i = first; i < last; ++i) {{ {single} }}
+}}
+"""
+
+
+def _strided_parts(ndim, operands, results, axes=None):
+    """The kernel's beginning, and statements that turn `i`, which counts along the first `axes`
+    axes, into the arrays' offsets `x_at`."""
+    axes = ndim if axes is None else axes
+    places = [one.letter for one in (*results, *_arrays(operands))]
+    fields = " ".join(f"P_index {name}[{ndim}];" for name in ["shape", *places])
+    parameters = _parameters("P_loop loop", operands, results, lambda one: "char")
+    begin = f"""
+struct P_loop {{ P_index size; {fields} }};
+extern "C" __global__ void elementwise({parameters}) {{"""
+    offsets = " ".join(f"{name}_at += at * loop.{name}[axis];" for name in places)
+    find = f"""{" ".join(f"long long {name}_at = 0;" for name in places)}
+    #pragma unroll
+    for (int axis = {axes - 1}; axis >= 0; --axis) {{
+      const P_index rest = axis ? P_natural(i) / P_natural(loop.shape[axis]) : 0;
+      const long long at = i - rest * loop.shape[axis];
+      i = rest;
+      {offsets}
+    }}"""
+    return begin, find
+
+
+_TILE = 32  # as loop_tile in include/PyGPU/elementwise.h
+
+
+def _tiled(ndim, rows, turned, operands, results, values):
+    """A block does a tile of the last two axes. What is turned comes into shared memory along the
+    one, and goes on along the other; rows have one element more, so that all banks take part."""
+    begin, find = _strided_parts(ndim, operands, results, ndim - 2)
+    step = _TILE // rows
+    count = f"{_TILE} * {_TILE + 1}"
+    memory = "\n  ".join(
+        f"__shared__ __align__(16) char {one.letter}_memory[{count} * sizeof({one.type.stored})]; "
+        f"auto *{one.letter}_tile = ({one.type.stored} *){one.letter}_memory;"
+        for one in turned
+    )
+
+    def element(one):
+        return (
+            f"*({one.type.stored} *)({one.letter}_data + {one.letter}_at"
+            f" + y * (long long)loop.{one.letter}[{ndim - 2}]"
+            f" + x * (long long)loop.{one.letter}[{ndim - 1}])"
+        )
+
+    take = " ".join(
+        f"{one.letter}_tile[lane * {_TILE + 1} + row] = {element(one)};" for one in turned
+    )
+    body = _single(
+        operands,
+        results,
+        values,
+        lambda one: (
+            f"{one.letter}_tile[row * {_TILE + 1} + lane]" if one in turned else element(one)
+        ),
+    )
+    return f"""{begin}
+  {memory}
+  const P_index width = loop.shape[{ndim - 1}], height = loop.shape[{ndim - 2}];
+  const P_natural across = (width + {_TILE - 1}) / {_TILE};
+  const P_natural down = (height + {_TILE - 1}) / {_TILE};
+  P_index i = P_index(blockIdx.x / across);
+  const P_index left = P_index(blockIdx.x % across) * {_TILE};
+  const P_index top = P_index(P_natural(i) % down) * {_TILE};
+  i = P_index(P_natural(i) / down);
+  {find}
+  const int lane = threadIdx.x % {_TILE}, first = threadIdx.x / {_TILE};
+  #pragma unroll
+  for (int k = 0; k < {rows}; ++k) {{
+    const int row = first + k * {step};
+    const P_index x = left + row, y = top + lane;
+    if (x < width && y < height) {{ {take} }}
+  }}
+  __syncthreads();
+  #pragma unroll
+  for (int k = 0; k < {rows}; ++k) {{
+    const int row = first + k * {step};
+    const P_index x = left + lane, y = top + row;
+    if (x < width && y < height) {{ {body} }}
+  }}
+}}
+"""
+
+
+def _strided(ndim, width, vectors, operands, results, values):
+    begin, find = _strided_parts(ndim, operands, results)
+    arrays = _arrays(operands)
+    reads = " ".join(
+        f"{one.letter}_pack[v] = *(const {one.pack} *)({one.letter}_data + {one.letter}_at);"
+        for one in arrays
+    )
+    keep = " ".join(f"{one.letter}_place[v] = {one.letter}_at;" for one in results)
+    writes = " ".join(
+        f"*({one.pack} *)({one.letter}_data + {one.letter}_place[v]) = {one.letter}_pack[v];"
+        for one in results
+    )
+    return f"""{_PACK}{begin}
+  const P_index first = P_index(blockIdx.x) * P_index(blockDim.x) * {vectors}
+    + P_index(threadIdx.x);
+  {_pack_arrays((*arrays, *results), vectors)}
+  {" ".join(f"long long {one.letter}_place[{vectors}];" for one in results)}
+  #pragma unroll
+  for (int v = 0; v < {vectors}; ++v) {{
+    P_index i = first + v * P_index(blockDim.x);
+    if (i >= loop.size) i = loop.size - 1;
+    {find}
+    {reads} {keep}
+  }}
+  #pragma unroll
+  for (int v = 0; v < {vectors}; ++v) {{
+    if (first + v * P_index(blockDim.x) >= loop.size) return;
+    #pragma unroll
+    for (int k = 0; k < {width}; ++k) {{ {_packed(operands, results, values)} }}
+    {writes}
+  }}
+}}
+"""
+
+
+def _strided_run(ndim, run, operands, results, values):
+    begin, find = _strided_parts(ndim, operands, results)
+    body = _single(
+        operands,
+        results,
+        values,
+        lambda one: f"*({one.type.stored} *)({one.letter}_data + {one.letter}_at)",
+    )
+    places = [one.letter for one in (*results, *_arrays(operands))]
+    steps = " ".join(f"{name}_at += loop.{name}[{ndim - 1}];" for name in places)
+    return f"""{begin}
+  P_index next = P_index(blockIdx.x) * {run};
+  const P_index last = loop.size - next < {run} ? loop.size : next + {run};
+  while (next < last) {{
+    P_index i = next;
+    const P_index in_row = loop.shape[{ndim - 1}] - next % loop.shape[{ndim - 1}];
+    const P_index count = last - next < in_row ? last - next : in_row;
+    {find}
+    for (P_index k = 0; k < count; ++k) {{ {body} {steps} }}
+    next += count;
+  }}
+}}
+"""
+
+
+def make(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, *bits):
+    """The module that holds the kernel ``elementwise`` of these types. See :func:`source`."""
+    request = build.Request(
+        source=source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, *bits),
+        options=("-O3",) if vectors > _MOST_VECTORS else (),  # makes vectors of runs
+        extern_c=False,
+        name=f"{name}.cu",
+    )
+    return core._Module(build.build(request).image, [])

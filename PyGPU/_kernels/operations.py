@@ -1,0 +1,121 @@
+"""What elementwise operations compute: expressions in C, by NumPy's names.
+
+``a``, ``b``, ``c``, ``d`` are the operands, converted to their types of computation ``A``, ``B``,
+``C``, ``D``; ``T`` is ``A``. Functions with a P in front are in PyGPU._kernels.device_functions. An
+operation with two results has two expressions.
+"""
+
+import numpy as np
+
+_EXPRESSIONS = {
+    # Arithmetic
+    "add": "a + b",
+    "subtract": "a - b",
+    "multiply": "a * b",
+    "divide": "a / b",
+    "floor_divide": "P_floor_divide(a, b)",
+    "remainder": "P_remainder(a, b)",
+    "divmod": ("P_floor_divide(a, b)", "P_remainder(a, b)"),
+    "fmod": "P_fmod(a, b)",
+    "power": "P_power(a, b)",
+    "float_power": "P_power(a, b)",
+    "mul_add": "a * b + c * d",
+    "positive": "a",
+    "negative": "P_negative(a)",
+    "absolute": "P_absolute(a)",
+    "fabs": "fabs(a)",
+    "sign": "P_sign(a)",
+    "square": "a * a",
+    "reciprocal": "P_reciprocal(a)",
+    "gcd": "P_gcd(a, b)",
+    "heaviside": "P_heaviside(a, b)",
+    # Bits
+    "bitwise_and": "a & b",
+    "bitwise_or": "a | b",
+    "bitwise_xor": "a ^ b",
+    "left_shift": "P_left_shift(a, b)",
+    "right_shift": "P_right_shift(a, b)",
+    "invert": "~a",
+    # Comparison, choice and logic
+    "equal": "a == b",
+    "not_equal": "a != b",
+    "less": "a < b",
+    "less_equal": "a <= b",
+    "greater": "a > b",
+    "greater_equal": "a >= b",
+    # Within the distance d + c |b| of a finite number, or equal.
+    "isclose": "a == b || (b - b == b - b && P_absolute(a - b) <= d + c * P_absolute(b))",
+    "isclose_or_nan": "(a != a && b != b) || a == b ||"
+    " (b - b == b - b && P_absolute(a - b) <= d + c * P_absolute(b))",
+    "maximum": "P_maximum(a, b)",
+    "minimum": "P_minimum(a, b)",
+    "fmax": "P_fmax(a, b)",
+    "fmin": "P_fmin(a, b)",
+    "clip": "P_minimum(P_maximum(a, b), c)",
+    "where": "a ? b : c",
+    "if_positive": "a > A(0) ? b : c",
+    "logical_and": "a && b",
+    "logical_or": "a || b",
+    "logical_xor": "a != b",
+    "logical_not": "!a",
+    "isnan": "a != a",
+    "isinf": "P_isinf(a)",
+    "isfinite": "a - a == a - a",
+    "signbit": "copysign(A(1), a) < A(0)",
+    # Parts
+    "copy": "a",
+    "real": "a.real()",
+    "imag": "a.imag()",
+    "conjugate": "a",
+    "copysign": "copysign(a, b)",
+    "nextafter": "nextafter(a, b)",
+    "floor": "floor(a)",
+    "ceil": "ceil(a)",
+    "trunc": "trunc(a)",
+    "rint": "rint(a)",
+    "modf": ("P_rest(a)", "trunc(a)"),
+    "frexp": ("P_fraction(a)", "P_power_of_two(a)"),
+    "ldexp": "ldexp(a, P_exponent(b))",
+    # Powers and logarithms
+    **{name: f"{name}(a)" for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
+    "sqrt": "sqrt(a)",
+    "cbrt": "cbrt(a)",
+    "hypot": "hypot(a, b)",
+    "logaddexp": "P_logaddexp(a, b)",
+    "logaddexp2": "P_logaddexp2(a, b)",
+    # Angles
+    **{name: f"{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{f"arc{name}": f"a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    "arctan2": "atan2(a, b)",
+    "deg2rad": "a * A(0.017453292519943295769)",
+    "rad2deg": "a * A(57.295779513082320877)",
+}
+_NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void: the operand is used
+_INTEGER = {
+    **dict.fromkeys(("floor", "ceil", "trunc", "rint"), "a"),
+    **{"isnan": _NEVER, "isinf": _NEVER, "isfinite": _ALWAYS, "signbit": "a < A(0)"},
+}
+_UNSIGNED = {**_INTEGER, "signbit": _NEVER, "absolute": "a"}
+_BOOL = {
+    **_UNSIGNED,
+    **{"add": "a || b", "multiply": "a && b", "bitwise_and": "a && b", "bitwise_or": "a || b"},
+    **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
+}
+_COMPLEX = {
+    "conjugate": "conj(a)",
+    "exp2": "exp(a * A(0.69314718055994530942))",
+    "log2": "log(a) * A(1.4426950408889634074)",
+    "expm1": "P_expm1(a)",
+    "log1p": "P_log1p(a)",
+    "rint": "P_rint(a)",
+}
+_OF_KIND = {"b": _BOOL, "i": _INTEGER, "u": _UNSIGNED, "f": {}, "c": _COMPLEX}
+
+#: The names of all operations.
+NAMES = frozenset(_EXPRESSIONS)
+
+
+def expressions(name, compute):
+    """The C expressions of an operation, one for each result, for its first type of computation."""
+    found = _OF_KIND[np.dtype(compute).kind].get(name) or _EXPRESSIONS[name]
+    return (found,) if isinstance(found, str) else found

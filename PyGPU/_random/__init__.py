@@ -1,0 +1,1 @@
+"""Generators of random numbers: what ``PyGPU.curandom`` is made of."""

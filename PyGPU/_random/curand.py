@@ -1,0 +1,140 @@
+"""cuRAND and rocRAND, where they are installed: headers for kernels, tables for sequences."""
+
+import ctypes
+import glob
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from PyGPU._compile import rtc
+from PyGPU._runtime import core, errors
+
+# Prefix of the functions' names, environment variables of the toolkit, usual places, library.
+_VENDORS = {
+    "curand": (("CUDA_PATH", "CUDA_HOME"), ("/usr/local/cuda", "/usr"), "libcurand.so"),
+    "rocrand": (("ROCM_PATH", "HIP_PATH"), ("/opt/rocm", "/usr"), "librocrand.so"),
+}
+_RTC = {"curand": "nvrtc", "rocrand": "hiprtc"}
+
+
+def _roots(vendor):
+    """Folders of toolkits, in which there are lib and include; then those of NVIDIA's wheels."""
+    variables, usual, _ = _VENDORS[vendor]
+    roots = [os.environ[name] for name in variables if os.environ.get(name)] + [*usual]
+    if vendor == "curand":
+        for entry in sys.path:
+            roots += sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*")))
+    return roots
+
+
+@cache
+def library(vendor):
+    """The host library "curand" or "rocrand", or None where there is none."""
+    name, machine = _VENDORS[vendor][2], os.uname().machine
+    paths = []
+    for root in _roots(vendor):
+        for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib"):
+            paths += sorted(glob.glob(os.path.join(root, sub, f"{name}*")))
+    for path in [*paths, f"{name}.10" if vendor == "curand" else f"{name}.1", name]:
+        try:
+            return ctypes.CDLL(path)
+        except OSError:
+            continue
+    return None
+
+
+def version():
+    """(major, minor, revision) of cuRAND, or of rocRAND on the hip target; None without it."""
+    vendor = "rocrand" if core.target == "hip" else "curand"
+    found = library(vendor)
+    if found is None:
+        return None
+    number = ctypes.c_int()
+    if vendor == "rocrand":
+        found.rocrand_get_version(ctypes.byref(number))
+        return number.value // 100000, number.value // 100 % 1000, number.value % 100
+    parts = []
+    for part in range(3):
+        found.curandGetProperty(part, ctypes.byref(number))
+        parts.append(number.value)
+    return tuple(parts)
+
+
+DIMENSIONS = 20000  # of the tables
+
+_FUNCTIONS = {  # (table, bits): names in cuRAND and rocRAND
+    ("vectors", 32): ("curandGetDirectionVectors32", "rocrand_get_direction_vectors32"),
+    ("vectors", 64): ("curandGetDirectionVectors64", "rocrand_get_direction_vectors64"),
+    ("constants", 32): ("curandGetScrambleConstants32", "rocrand_get_scramble_constants32"),
+    ("constants", 64): ("curandGetScrambleConstants64", "rocrand_get_scramble_constants64"),
+}
+
+
+def table(kind, bits, number=None):
+    """Direction vectors (20000, bits) or scramble constants (20000,) of a host library.
+
+    Parameters
+    ----------
+    kind : {"vectors", "constants"}
+    bits : {32, 64}
+    number : int, optional
+        Which set of vectors.
+
+    Raises
+    ------
+    NotImplementedError
+        Where neither cuRAND nor a rocRAND that has them is installed.
+    """
+    for vendor, name in zip(_VENDORS, _FUNCTIONS[kind, bits]):
+        found = library(vendor)
+        if found is None or not hasattr(found, name):
+            continue
+        address = ctypes.c_void_p()
+        arguments = [] if number is None else [ctypes.c_int(number)]
+        status = getattr(found, name)(ctypes.byref(address), *arguments)
+        if status:
+            raise errors.LogicError(f"{name} failed: status {status}")
+        shape = (DIMENSIONS, bits) if kind == "vectors" else (DIMENSIONS,)
+        c_type = ctypes.c_uint32 if bits == 32 else ctypes.c_uint64
+        pointer = ctypes.cast(address, ctypes.POINTER(c_type))
+        return np.ctypeslib.as_array(pointer, shape)
+    raise NotImplementedError(
+        "Sobol's direction vectors and scramble constants are tables of cuRAND: install the CUDA "
+        "toolkit or 'pip install nvidia-curand' (on AMD rocRAND of ROCm 6 or later), or pass "
+        "dir_vector= (and scramble_vector=)"
+    )
+
+
+def _holding(folders, name):
+    return next((folder for folder in folders if Path(folder, name).exists()), None)
+
+
+@cache
+def include_dirs():
+    """Folders beyond the compiler's own that the device's header needs (a tuple), or None where
+    there is no such header."""
+    vendor = {"cuda": "curand", "hip": "rocrand"}.get(core.target)
+    if vendor is None:
+        return None
+    try:
+        own = rtc.toolkit_include_options(_RTC[vendor])
+    except errors.CompileError:
+        return None
+    own = [option.replace("-idirafter", "").replace("-I", "", 1) for option in own]
+    folders = [os.path.join(root, "include") for root in _roots(vendor)]
+    folders += [os.path.join(folder, "cccl") for folder in folders]
+    needed = ["curand_kernel.h", "cuda_runtime.h", "nv/target", "cuda/std/type_traits"]
+    if vendor == "rocrand":
+        needed = ["rocrand/rocrand_xorwow.h"]
+    result = []
+    for name in needed:
+        if _holding(own, name) is None:
+            place = _holding(folders, name)
+            if place is not None:
+                result.append(place)
+            elif name.endswith(".h"):  # old toolkits lack the others, and need them not
+                return None
+    return tuple(dict.fromkeys(result))

@@ -1,0 +1,176 @@
+"""What all random number generators share: methods, dtypes, arrays that are not packed."""
+
+import math
+
+import numpy as np
+
+from PyGPU._runtime import core, integer, require_array
+
+_FLOATS = ("f4", "f8")
+
+
+def count_of(name, value):
+    """How far to skip: an int of 64 bits. OverflowError for others."""
+    number = integer(name, value)
+    if not 0 <= number < 1 << 64:
+        raise OverflowError(f"{name}: expected 0 to 2**64 - 1, got {number}")
+    return number
+
+
+def vector(name, array, dtype, shape):
+    """A packed GPUArray of this dtype and shape, or a TypeError."""
+    dtype = np.dtype(dtype)
+    if not isinstance(array, core.GPUArray) or array.dtype != dtype or array.shape != shape:
+        got = type(array).__name__
+        if isinstance(array, core.GPUArray):
+            got = f"one of dtype {array.dtype} and shape {array.shape}"
+        raise TypeError(
+            f"{name}: expected a GPUArray of dtype {dtype} and shape {shape}, got {got}"
+        )
+    if array.flags.c_contiguous:
+        return array
+    packed = core.GPUArray(shape, dtype)
+    packed.set(array)
+    return packed
+
+
+class Generator:
+    """The methods of a random number generator.
+
+    A method ``fill_x(data, ...)`` fills a GPUArray, in the order of its memory where that is packed
+    and else in C order; ``gen_x(shape, dtype, ...)`` makes a new one.
+
+    Attributes
+    ----------
+    generator_bits : int
+        Of a number as the generator makes it: 32 or 64.
+    has_box_muller : bool
+        Normal numbers are made by Box and Muller's method; otherwise by inversion.
+    block_count, generators_per_block : int
+        Their product is the number of generators that work side by side.
+    """
+
+    generator_bits = 32
+    has_box_muller = True
+    _uniform_dtypes = ("f4", "f8", "i4", "u4")
+    _normal_dtypes = _FLOATS
+
+    def fill_uniform(self, data, stream=None):
+        """Uniform numbers in (0, 1], or integers of any bits.
+
+        Parameters
+        ----------
+        data : GPUArray
+            Of float32, float64, int32 or uint32; of int64 or uint64 with 64-bit generators.
+        stream : Stream, optional
+
+        Raises
+        ------
+        NotImplementedError
+            For another dtype.
+        """
+        self._fill("uniform", data, (), stream)
+
+    def gen_uniform(self, shape, dtype, stream=None):
+        """A new array of uniform numbers. See :meth:`fill_uniform`."""
+        return self._generated("uniform", shape, dtype, (), stream)
+
+    def fill_normal(self, data, stream=None):
+        """Normal numbers of mean 0 and standard deviation 1, in float32 or float64."""
+        self._fill("normal", data, (), stream)
+
+    def gen_normal(self, shape, dtype, stream=None):
+        """A new array of normal numbers. See :meth:`fill_normal`."""
+        return self._generated("normal", shape, dtype, (), stream)
+
+    def fill_log_normal(self, data, mean, stddev, stream=None):
+        """exp(mean + stddev * z) of normal numbers z, in float32 or float64."""
+        self._fill("log_normal", data, (float(mean), float(stddev)), stream)
+
+    def gen_log_normal(self, shape, dtype, mean, stddev, stream=None):
+        """A new array of log-normal numbers. See :meth:`fill_log_normal`."""
+        return self._generated("log_normal", shape, dtype, (float(mean), float(stddev)), stream)
+
+    def fill_poisson(self, data, lambda_value=None, stream=None):
+        """Poisson numbers.
+
+        Parameters
+        ----------
+        data : GPUArray
+            With `lambda_value`: of uint32, overwritten. Without: of float32, float64 or uint32;
+            each element is the mean of the number that replaces it (a negative mean, an infinite
+            one or NaN gives NaN). Numbers that uint32 cannot hold are 2**32 - 1.
+        lambda_value : float, optional
+            The mean.
+        stream : Stream, optional
+
+        Raises
+        ------
+        NotImplementedError
+            For another dtype.
+        ValueError
+            For a mean that is negative or not finite.
+        """
+        self._fill(*self._poisson(data, lambda_value), stream)
+
+    def gen_poisson(self, shape, dtype, lambda_value, stream=None):
+        """A new array of Poisson numbers of one mean, in uint32. See :meth:`fill_poisson`."""
+        mean = self._mean(lambda_value)
+        return self._generated("poisson", shape, dtype, (mean,), stream)
+
+    @staticmethod
+    def _mean(value):
+        mean = float(value)
+        if not 0 <= mean < math.inf:
+            raise ValueError(f"lambda_value={value!r}: expected a finite mean that is not negative")
+        return mean
+
+    def _poisson(self, data, lambda_value):
+        if lambda_value is None:
+            return "poisson_of", data, ()
+        return "poisson", data, (self._mean(lambda_value),)
+
+    def _dtypes(self, distribution):
+        """The dtypes that a distribution comes in, as "f4"."""
+        if distribution == "uniform":
+            return self._uniform_dtypes
+        fixed = {"poisson": ("u4",), "poisson_of": ("f4", "f8", "u4")}
+        return fixed.get(distribution, self._normal_dtypes)
+
+    def _kind(self, distribution, dtype):
+        """(distribution, dtype) of the kernel: integers that are uniform are bits."""
+        code = f"{dtype.kind}{dtype.itemsize}" if dtype.isnative else None
+        known = self._dtypes(distribution)
+        if code not in known:
+            names = ", ".join(np.dtype(one).name for one in known)
+            raise NotImplementedError(
+                f"{type(self).__name__}: no {distribution.replace('_of', '')} numbers of dtype "
+                f"{dtype}; expected {names}"
+            )
+        if distribution == "uniform" and code[0] in "iu":
+            return "bits", "u" + code[1]
+        return distribution, code
+
+    def _fill(self, distribution, data, parameters, stream):
+        kind = self._kind(distribution, require_array("data", data).dtype)
+        if data.size == 0:
+            return
+        if data.flags.forc:
+            self._launch(*kind, data, parameters, stream)
+            return
+        packed = core.GPUArray(data.shape, data.dtype)
+        if distribution == "poisson_of":
+            packed.set_async(data, stream)
+        self._launch(*kind, packed, parameters, stream)
+        data.set_async(packed, stream)
+
+    def _generated(self, distribution, shape, dtype, parameters, stream):
+        dtype = np.dtype(dtype)
+        self._kind(distribution, dtype)
+        result = core.GPUArray(shape, dtype)
+        self._fill(distribution, result, parameters, stream)
+        return result
+
+    def _launch(self, distribution, code, data, parameters, stream):
+        """Fill a packed array that is not empty."""
+        raise NotImplementedError

@@ -1,0 +1,171 @@
+"""Arrays filled by Philox4x32-10: number k depends on the key and the position alone, whatever the
+launch, the device or the target."""
+
+from PyGPU import compiler
+from PyGPU._random import text as _random_text
+from PyGPU._runtime import context_dependent_memoize
+
+_BLOCK = 256
+_COUNTERS = 2  # of a thread, which share the arithmetic of the key
+
+_INPUT = "const unsigned w[4] = {words.x, words.y, words.z, words.w};"
+_FLOATS = """
+    const float2 z0 = P_normal_pair(w[0], w[1]), z1 = P_normal_pair(w[2], w[3]);
+    const float z[4] = {z0.x, z0.y, z1.x, z1.y};"""
+_DOUBLES = """
+    const double2 z0 = P_normal_pair(P_join(w[0], w[1]), P_join(w[2], w[3]));
+    const double z[2] = {z0.x, z0.y};"""
+_HALF_WORD = "w[k / 2] << (k % 2 ? 0 : 16)"
+_WIDE_WORD = "P_join(w[2 * k], w[2 * k + 1])"
+
+# (distribution, dtype): type in memory, numbers of a counter, statements before, value of number k.
+_KINDS = {
+    ("bits", "u4"): ("unsigned", 4, "", "w[k]"),
+    ("bits", "u8"): ("unsigned long long", 2, "", _WIDE_WORD),
+    ("normal", "f2"): ("half", 4, _FLOATS, "__float2half(z[k])"),
+    ("normal", "f4"): ("float", 4, _FLOATS, "z[k]"),
+    ("normal", "f8"): ("double", 2, _DOUBLES, "z[k]"),
+    ("log_normal", "f2"): ("half", 4, _FLOATS, "__float2half(expf(mean + stddev * z[k]))"),
+    ("log_normal", "f4"): ("float", 4, _FLOATS, "expf(mean + stddev * z[k])"),
+    ("log_normal", "f8"): ("double", 2, _DOUBLES, "exp(mean + stddev * z[k])"),
+}
+for _name, _closed in (("uniform", 1), ("half_open", 0)):
+    _KINDS[_name, "f2"] = ("half", 8, "", f"__float2half(P_float11({_HALF_WORD}, {_closed}))")
+    _KINDS[_name, "f4"] = ("float", 4, "", f"P_float(w[k], {_closed})")
+    _KINDS[_name, "f8"] = ("double", 2, "", f"P_double({_WIDE_WORD}, {_closed})")
+_POISSON = {"u4": "unsigned", "f4": "float", "f8": "double"}
+_EXTRA = {  # parameters that a distribution adds, and their types for prepare()
+    "log_normal": {"f2": ("float", "ff"), "f4": ("float", "ff"), "f8": ("double", "dd")},
+}
+
+_COMMON = "long long n, unsigned long long first, unsigned shift, unsigned sequence, uint2 key"
+
+
+def _packed_text(kind, distribution, code):
+    """A kernel whose threads store 16 bytes at once (8 where a counter gives four halves)."""
+    c_type, per, before, value = kind
+    extra = _EXTRA.get(distribution, {}).get(code)
+    parameters = f", {extra[0]} mean, {extra[0]} stddev" if extra else ""
+    bytes_at_once = per * {"2": 2, "4": 4, "8": 8}[code[1]]
+    return f"""
+struct alignas({bytes_at_once}) P_pack {{ {c_type} item[{per}]; }};
+extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
+  const long long start = (long long)blockIdx.x * {_BLOCK * _COUNTERS};
+  const long long thread = start + threadIdx.x;
+  out -= shift;
+  n += shift;
+  if (thread * {per} >= n) return;
+  P_pack pack[{_COUNTERS}];
+  #pragma unroll
+  for (int step = 0; step < {_COUNTERS}; ++step) {{
+    const unsigned long long c = first + (thread + step * {_BLOCK});
+    const uint4 words = P_philox(make_uint4(unsigned(c), unsigned(c >> 32), sequence, 0), key);
+    {_INPUT}{before}
+    #pragma unroll
+    for (int k = 0; k < {per}; ++k) pack[step].item[k] = {value};
+  }}
+  if ((start + {_BLOCK * _COUNTERS}) * {per} <= n && (start || !shift) &&
+      (size_t)out % {bytes_at_once} == 0) {{
+    #pragma unroll
+    for (int step = 0; step < {_COUNTERS}; ++step)
+      ((P_pack *)out)[thread + step * {_BLOCK}] = pack[step];
+    return;
+  }}
+  #pragma unroll
+  for (int step = 0; step < {_COUNTERS}; ++step) {{
+    #pragma unroll
+    for (int k = 0; k < {per}; ++k) {{
+      const long long at = (thread + step * {_BLOCK}) * {per} + k;
+      if (at >= shift && at < n) out[at] = pack[step].item[k];
+    }}
+  }}
+}}
+"""
+
+
+def _poisson_text(c_type, mean):
+    """A kernel whose threads draw as often as they must: the fourth word counts."""
+    parameters = ", double mean" if mean == "mean" else ""
+    return f"""
+struct P_draws {{
+  uint4 counter;
+  uint2 key;
+  __device__ double2 next() {{
+    const uint4 w = P_philox(counter, key);
+    ++counter.w;
+    return make_double2(P_middle(P_join(w.x, w.y)), P_middle(P_join(w.z, w.w)));
+  }}
+}};
+extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
+  const long long at = (long long)blockIdx.x * {_BLOCK} + threadIdx.x;
+  if (at >= n) return;
+  const unsigned long long c = first + at;
+  P_draws draws = {{make_uint4(unsigned(c), unsigned(c >> 32), sequence, 0), key}};
+  P_store(out + at, P_poisson(draws, {mean}));
+}}
+"""
+
+
+def text(distribution, code):
+    """The kernel ``fill`` of a distribution and a dtype such as "f4"."""
+    parts = [_random_text.PHILOX, _random_text.UNIFORM]
+    if distribution.startswith("poisson"):
+        mean = "mean" if distribution == "poisson" else "double(out[at])"
+        parts += [_random_text.POISSON, _poisson_text(_POISSON[code], mean)]
+    else:
+        kind = _KINDS[distribution, code]
+        parts += [_random_text.NORMAL] if kind[2] else []
+        parts.append(_packed_text(kind, distribution, code))
+    return "".join((["#include <cuda_fp16.h>\n"] if code == "f2" else []) + parts)
+
+
+@context_dependent_memoize
+def _kernel(distribution, code):
+    module = compiler.SourceModule(text(distribution, code), options=[], no_extern_c=True)
+    extra = "d" if distribution == "poisson" else ""
+    if distribution in _EXTRA:
+        extra = _EXTRA[distribution][code][1]
+    return module.get_function("fill").prepare("PqQII8s" + extra)
+
+
+def fill(distribution, code, data, key, word, sequence, parameters=(), stream=None):
+    """Fill a packed array from a place in the sequence of 32-bit words.
+
+    Parameters
+    ----------
+    distribution : str
+        "bits", "uniform" in (0, 1], "half_open" in [0, 1), "normal", "log_normal" (mean, stddev),
+        "poisson" (mean), "poisson_of": of the means that the array holds.
+    code : str
+        "f2", "f4", "f8", "u4" or "u8": how the elements are computed.
+    data : GPUArray
+    key : bytes
+        8 of them.
+    word : int
+        The first word. Numbers of 2, 4 and 8 bytes take half a word, one and two; a normal number
+        of 2 bytes takes one, a Poisson number four.
+    sequence : int
+        One of 2**32.
+
+    Returns
+    -------
+    int
+        The word after the last one used.
+    """
+    if data.size == 0:
+        return word
+    if distribution.startswith("poisson"):
+        per, counters = 1, 1
+    else:
+        per, counters = _KINDS[distribution, code][1], _COUNTERS
+    number = -(-word * per // 4)
+    first, shift = divmod(number, per)
+    blocks = -(-(shift + data.size) // (per * _BLOCK * counters))
+    _kernel(distribution, code).prepared_async_call(
+        (blocks, 1),
+        (_BLOCK, 1, 1),
+        stream,
+        *(data, data.size, first % 2**64, shift, sequence % 2**32, key),
+        *parameters,
+    )
+    return -(-(number + data.size) * 4 // per)

@@ -1,0 +1,26 @@
+"""What every part shares: the target in use, errors, streams, devices, checks of arguments."""
+
+from PyGPU._runtime import errors, hooks, state, streams
+from PyGPU._runtime.arguments import extent, integer, require_array
+from PyGPU._runtime.devices import beside_first
+from PyGPU._runtime.installation import PACKAGE, include_root
+from PyGPU._runtime.memoize import context_dependent_memoize
+from PyGPU._runtime.streams import order_after, using
+from PyGPU._runtime.targets import core
+
+__all__ = [
+    "PACKAGE",
+    "beside_first",
+    "context_dependent_memoize",
+    "core",
+    "errors",
+    "extent",
+    "hooks",
+    "include_root",
+    "integer",
+    "order_after",
+    "require_array",
+    "state",
+    "streams",
+    "using",
+]

@@ -1,0 +1,151 @@
+"""Exceptions for device errors, and the one way from a status to an exception.
+
+The classes are PyCUDA's. ``MemoryError`` and ``RuntimeError`` are also the builtins of that name,
+so either spelling catches them.
+"""
+
+import builtins
+import struct
+
+from PyGPU._runtime import hooks
+from PyGPU._runtime.targets import core
+
+
+class Error(Exception):
+    """A device call failed. ``call`` names it, ``status`` is its cudaError_t (or None)."""
+
+    call: str = ""
+    status = None
+
+
+class MemoryError(Error, builtins.MemoryError):
+    """Device or page-locked memory ran out."""
+
+
+class LogicError(Error):
+    """The call was wrong: an invalid value, handle, address or state."""
+
+
+class ArgumentError(LogicError, struct.error, TypeError):
+    """An argument does not fit the kernel's parameter: its number, type, width or range."""
+
+
+class ShapeError(ValueError, NotImplementedError):
+    """Shapes that do not fit together. PyCUDA raises NotImplementedError, NumPy ValueError."""
+
+
+class LaunchError(Error):
+    """A kernel could not be started or did not finish."""
+
+
+class RuntimeError(Error, builtins.RuntimeError):
+    """The surroundings are wrong: no device, no code for it, a missing file, a hardware fault."""
+
+
+class CompileError(Error):
+    """A kernel's source did not compile.
+
+    Parameters
+    ----------
+    msg : str
+    command_line : list of str
+    stdout, stderr : str, optional
+    """
+
+    def __init__(self, msg, command_line, stdout=None, stderr=None):
+        super().__init__(msg, command_line, stdout, stderr)
+        self.msg = msg
+        self.command_line = command_line
+        self.stdout = stdout
+        self.stderr = stderr
+
+    def __str__(self):
+        text = f"{self.msg}\n[command: {' '.join(map(str, self.command_line))}]"
+        for name in ("stdout", "stderr"):
+            if getattr(self, name):
+                text += f"\n[{name}:\n{getattr(self, name)}]"
+        return text
+
+
+class CompilerMissing(CompileError):
+    """There is no compiler for kernels here; the text says what to install."""
+
+
+_CLASSES = {
+    **dict.fromkeys((701, 702, 703, 719), LaunchError),
+    2: MemoryError,
+    **dict.fromkeys((3, 35, 46, 100, 209, 214, 301, 600), RuntimeError),
+    999: Error,
+}
+
+_HINTS = {
+    3: "the device cannot be used in this process",
+    35: "the driver is missing or older than this runtime; PYGPU_TARGET=host runs without a GPU",
+    100: "no GPU is visible; PYGPU_TARGET=host runs without one",
+}
+
+
+def exception_of(call, status):
+    """The exception for a failed call.
+
+    Parameters
+    ----------
+    call : str
+        Name of the runtime call.
+    status : cudaError_t
+
+    Returns
+    -------
+    Error
+        Of the class that PyCUDA raises for the code.
+    """
+    extra = status.detail or _HINTS.get(status.code, "")
+    message = f"{call} failed: {status.string}" + (f" - {extra}" if extra else "")
+    error = _CLASSES.get(status.code, LogicError)(message)
+    error.call, error.status = call, status
+    return error
+
+
+def check(result, call="device call"):
+    """Raise if a low-level call failed; otherwise give what it yielded.
+
+    Parameters
+    ----------
+    result : cudaError_t or tuple
+        What the call returned: a status, or a tuple that ends with one.
+    call : str, optional
+        Its name, for the message.
+
+    Returns
+    -------
+    None, or the value, or a tuple of values without the status.
+
+    Raises
+    ------
+    Error
+    """
+    *values, status = (result,) if isinstance(result, core.cudaError_t) else result
+    if status:
+        raise exception_of(call, status)
+    return values[0] if len(values) == 1 else tuple(values) or None
+
+
+for _class in (
+    Error,
+    MemoryError,
+    LogicError,
+    ArgumentError,
+    ShapeError,
+    LaunchError,
+    RuntimeError,
+):
+    _class.__module__ = "PyGPU.errors"
+for _class in (CompileError, CompilerMissing):
+    _class.__module__ = "PyGPU.errors"
+
+hooks.register(
+    exception_of=exception_of,
+    argument_error=ArgumentError,
+    shape_error=ShapeError,
+    compiler_missing=CompilerMissing,
+)

@@ -1,0 +1,36 @@
+"""What C++ calls in Python: the table ``src/python/hooks.h``, which imports no module by its name.
+
+==================  =================================================================
+exception_of        (call, status) -> the exception for a failed device call
+argument_error      the class for an argument that a kernel does not take
+shape_error         the class for shapes that do not fit together
+compiler_missing    the class for: there is no compiler for kernels here
+argument_handler    the class of In, Out and InOut
+binary_types        (operation, dtype, dtype or number) -> (computed, result) dtypes
+elementwise_module  an elementwise kernel's key -> the module that holds it
+get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or arrays of indices
+restored            what a pickled array is made from
+==================  =================================================================
+"""
+
+import importlib
+from typing import Any
+
+from PyGPU._runtime.targets import core
+
+
+def register(**hooks: Any) -> None:
+    """Set hooks, by name."""
+    for name, value in hooks.items():
+        core._set_hook(name, value)
+
+
+def defer(name: str, module: str, attribute: str) -> None:
+    """Set a hook to a function whose module is loaded when it is first called."""
+
+    def load(*args: Any) -> Any:
+        function = getattr(importlib.import_module(module), attribute)
+        core._set_hook(name, function)
+        return function(*args)
+
+    core._set_hook(name, load)

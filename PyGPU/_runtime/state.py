@@ -1,0 +1,39 @@
+"""What the driver's look-alikes share: the debugging switch and each thread's stack of contexts."""
+
+import threading
+
+from PyGPU._runtime import errors
+from PyGPU._runtime.targets import core
+
+debugging = False
+
+
+def set_debugging(flag=True):
+    """Compile for the debugger (-G), keep the sources, and cache nothing."""
+    global debugging
+    debugging = bool(flag)
+
+
+_thread = threading.local()
+
+
+def stack():
+    """The calling thread's contexts, the current one last."""
+    if not hasattr(_thread, "contexts"):
+        _thread.contexts = []
+    return _thread.contexts
+
+
+def current_device() -> int:
+    """The ordinal of the calling thread's device. RuntimeError where there is none."""
+    device, status = core.cudaGetDevice()
+    if status:
+        raise errors.exception_of("cudaGetDevice", status)
+    return device
+
+
+def require_device():
+    """RuntimeError where the target has no device."""
+    count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
+    if count == 0:
+        raise errors.exception_of("cudaGetDeviceCount", core.cudaError_t(100))

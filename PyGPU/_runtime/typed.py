@@ -1,0 +1,39 @@
+"""The low level's classes for each dtype: DeviceArray_int64 is DeviceArray for int64, and so on."""
+
+from PyGPU._runtime.targets import core
+
+_DOCS = {
+    "DeviceArray": """A host buffer of {dtype} and its twin on the device.
+
+    ``(buffer)`` aliases a contiguous buffer and keeps it alive; ``(shape, order='C')`` has zeroed
+    host memory of its own; ``(pointer, shape, order='C')`` borrows the memory behind a
+    pointer_wrapper_{dtype}.
+    """,
+    "pointer_wrapper": """The address of {dtype} elements.
+
+    ``(address, size=0, host=False)``: an address, of ``size`` elements if that is known, in host
+    memory if ``host``; or ``(buffer)``: that of a buffer of {dtype}, which is kept alive.
+    """,
+    "HostAllocator": "Owner of zeroed pageable host memory for {dtype} elements.",
+    "DeviceAllocator": "Owner of device memory for {dtype} elements.",
+    "PagelockedAllocator": "Owner of page-locked host memory for {dtype} elements.",
+}
+
+
+def _typed(base, dtype):
+    """The subclass of ``base`` that says its dtype; the constructor in C++ reads it there."""
+    body = {
+        "dtype": dtype,
+        "__doc__": _DOCS[base.__name__].format(dtype=dtype),
+        "__module__": "PyGPU",
+        "__slots__": (),
+    }
+    return type(f"{base.__name__}_{dtype}", (base,), body)
+
+
+classes = {}
+for _dtype in core.SUPPORTED_DTYPES:
+    for _family in _DOCS:
+        classes[f"{_family}_{_dtype}"] = _typed(getattr(core, _family), _dtype)
+    classes[f"ptr_wrapper_{_dtype}"] = classes[f"pointer_wrapper_{_dtype}"]
+    core._set_pointer_class(_dtype, classes[f"pointer_wrapper_{_dtype}"])

@@ -1,0 +1,82 @@
+// The calling thread's current device. See device.h.
+#include "PyGPU/device.h"
+
+#include <atomic>
+
+namespace PyGPU {
+namespace {
+
+std::atomic<unsigned> epochs[max_devices];
+
+struct Queued {
+  std::atomic<unsigned> on_null_stream{0}, elsewhere{0};
+};
+Queued queued[max_devices];
+
+}  // namespace
+
+unsigned count_launch(int device, bool on_null_stream) {
+  if (device < 0 || device >= max_devices) return ~0u;
+  Queued& counts = queued[device];
+  auto& count = on_null_stream ? counts.on_null_stream : counts.elsewhere;
+  return count.fetch_add(1, std::memory_order_relaxed) + 1 +
+         (on_null_stream ? counts.elsewhere : counts.on_null_stream)
+             .load(std::memory_order_relaxed);
+}
+
+void seen_idle(int device, bool null_stream_only) {
+  if (device < 0 || device >= max_devices) return;
+  queued[device].on_null_stream = 0;
+  if (!null_stream_only) queued[device].elsewhere = 0;
+}
+
+cudaError_t synchronize_device() {
+  int device = -1;
+  const cudaError_t error = cudaDeviceSynchronize();
+  if (!error && !cudaGetDevice(&device)) seen_idle(device, false);
+  return error;
+}
+
+unsigned device_epoch(int device) {
+  return device >= 0 && device < max_devices ? epochs[device].load() : 0;
+}
+
+Status reset_device() {
+  int device = 0;
+  if (!enter_runtime()) return forked_status();
+  if (const cudaError_t error = cudaGetDevice(&device)) return error;
+  if (const cudaError_t error = cudaDeviceReset()) return error;
+  if (device < max_devices) ++epochs[device];
+  return {};
+}
+
+bool is_gone(int device, unsigned epoch) { return forked() || epoch != device_epoch(device); }
+
+bool is_only_device() {
+  static const bool only = [] {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess && count == 1;
+  }();
+  return only;
+}
+
+int current_device() {
+  if (!enter_runtime()) throw DeviceError("cudaGetDevice", forked_status());
+  if (is_only_device()) return 0;
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device)) {
+    int count = 0;  // its error says more: no device, no driver
+    const cudaError_t cause = cudaGetDeviceCount(&count);
+    check("cudaGetDevice", cause ? cause : error);
+  }
+  return device;
+}
+
+DeviceGuard use_device(int device) {
+  const int current = current_device();
+  if (current == device) return DeviceGuard();
+  check("cudaSetDevice", cudaSetDevice(device));
+  return DeviceGuard({current});
+}
+
+}  // namespace PyGPU

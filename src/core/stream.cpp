@@ -1,0 +1,115 @@
+// Streams and events. See stream.h.
+#include "PyGPU/stream.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace PyGPU {
+namespace {
+
+// Live non-blocking streams of programs.
+struct Apart {
+  std::mutex lock;
+  std::vector<std::weak_ptr<const Stream>> streams;
+};
+Apart& apart() {
+  static auto& apart = *new Apart;
+  return apart;
+}
+
+}  // namespace
+
+cudaError_t StreamTraits::release(Handle handle) {
+  if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
+  // Nobody can wait for a destroyed stream: what is left of its work is found on the null stream.
+  if (on_device(handle.device,
+                [&] { return order_after(cudaStream_t(), handle.stream, handle.device); }))
+    (void)cudaGetLastError();
+  return cudaStreamDestroy(handle.stream);
+}
+
+cudaError_t EventTraits::release(Handle handle) {
+  return is_gone(handle.device, handle.epoch) ? cudaSuccess : cudaEventDestroy(handle.event);
+}
+
+namespace {
+
+// Create on the current device: Status from `create(handle member)`.
+template <class Traits, class Create>
+Status make(UniqueHandle<Traits>& owner, Create create) {
+  if (!enter_runtime()) return forked_status();
+  typename Traits::Handle handle;
+  if (const cudaError_t error = cudaGetDevice(&handle.device)) return error;
+  handle.epoch = device_epoch(handle.device);
+  if (const cudaError_t error = create(handle)) return error;
+  owner = UniqueHandle<Traits>(handle);
+  return {};
+}
+
+}  // namespace
+
+Stream::Stream(unsigned flags, int priority) {
+  status = make(handle_, [=](StreamTraits::Handle& handle) {
+    return cudaStreamCreateWithPriority(&handle.stream, flags, priority);
+  });
+}
+
+bool Stream::alive() const { return get() && !is_gone(handle_.get().device, handle_.get().epoch); }
+
+Event::Event(unsigned flags) {
+  status = make(handle_, [=](EventTraits::Handle& handle) {
+    return cudaEventCreateWithFlags(&handle.event, flags);
+  });
+}
+
+Event::Event(const cudaIpcEventHandle_t& shared) {
+  status = make(handle_, [&](EventTraits::Handle& handle) {
+    return cudaIpcOpenEventHandle(&handle.event, shared);
+  });
+}
+
+cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device) {
+  std::optional<Event> mark;  // an event belongs to the device of the stream that it marks
+  const cudaError_t error = on_device(device, [&] {
+    mark.emplace(cudaEventDisableTiming);
+    return mark->status.failed() ? mark->status.code : cudaEventRecord(mark->get(), earlier);
+  });
+  return error ? error : cudaStreamWaitEvent(later, mark->get(), 0);
+}
+
+bool is_apart(const StreamRef& stream, int device) {
+  unsigned flags = 0;
+  if (!stream.handle) return false;
+  if (stream.owner && stream.owner->device() != device) return true;
+  check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
+  return flags & cudaStreamNonBlocking;
+}
+
+void remember_apart(const std::shared_ptr<const Stream>& stream) {
+  std::lock_guard<std::mutex> hold(apart().lock);
+  auto& streams = apart().streams;
+  streams.erase(
+      std::remove_if(streams.begin(), streams.end(), [](auto& known) { return known.expired(); }),
+      streams.end());
+  streams.push_back(stream);
+}
+
+void order_after_all(const StreamRef& later, int device) {
+  std::vector<std::shared_ptr<const Stream>> earlier;
+  {
+    std::lock_guard<std::mutex> hold(apart().lock);
+    for (const auto& known : apart().streams)
+      if (auto stream = known.lock())
+        if (stream->alive() && stream->device() == device && stream->get() != later.handle)
+          earlier.push_back(std::move(stream));
+  }
+  const DeviceGuard here = use_device(device);
+  // Blocking streams wait for the null stream alone, which waits for them all.
+  if (later.handle) check("cudaStreamWaitEvent", order_after(later.handle, cudaStream_t(), device));
+  for (const auto& stream : earlier)
+    check("cudaStreamWaitEvent", order_after(later.handle, stream->get(), device));
+}
+
+}  // namespace PyGPU

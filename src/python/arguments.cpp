@@ -1,0 +1,139 @@
+// Python arguments as C++ values: addresses, buffers, shapes.
+#include <cstdio>
+
+#include "python/array/gpuarray.h"
+
+namespace PyGPU::python {
+namespace {
+
+[[noreturn]] void wrong_type(const char* argument, const char* expected, py::handle got) {
+  throw py::type_error(std::string(argument) + ": expected " + expected + ", got " +
+                       py::repr(py::type::of(got)).cast<std::string>());
+}
+
+py::object attribute_or_null(py::handle object, const char* name) {
+  auto found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
+  if (!found) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+    PyErr_Clear();
+  }
+  return found;
+}
+
+void* address_of_int(py::handle number, const char* argument) {
+  if (PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT) == 1)
+    throw py::value_error(std::string(argument) + ": an address cannot be negative, got " +
+                          py::repr(number).cast<std::string>());
+  const std::uintptr_t value = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred()) {
+    PyErr_Clear();
+    throw py::value_error(std::string(argument) + ": an address has 64 bits, got " +
+                          py::repr(number).cast<std::string>());
+  }
+  return reinterpret_cast<void*>(value);
+}
+
+}  // namespace
+
+std::string hex(const void* address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%zx", reinterpret_cast<std::size_t>(address));
+  return text;
+}
+
+void* address_of(py::handle object, const char* argument) {
+  if (PyLong_Check(object.ptr())) return address_of_int(object, argument);
+  if (py::isinstance<GPUArray>(object)) {
+    const Array& array = object.cast<const GPUArray&>().core;
+    array.require_alive();
+    return array.told_address();
+  }
+  // Only a missing attribute is no answer; the refusal of a freed array must be heard.
+  if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {
+    const py::dict interface = found;
+    return address_of_int(py::tuple(interface["data"])[0], argument);
+  }
+  if (PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object)) {
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+    if (!number) throw py::error_already_set();
+    return address_of_int(number, argument);
+  }
+  const py::object pointer = py::getattr(object, "ptr", py::none());
+  if (PyLong_Check(pointer.ptr())) return address_of_int(pointer, argument);
+  if (py::hasattr(object, "__int__") && !PyFloat_Check(object.ptr()) &&
+      !py::isinstance<py::array>(object))
+    return address_of_int(py::int_(py::reinterpret_borrow<py::object>(object)), argument);
+  wrong_type(argument, "an address: an int, a pointer_wrapper, or an object with .ptr", object);
+}
+
+bool is_buffer(py::handle object) {
+  const bool is_number = PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object);
+  return !is_number && PyObject_CheckBuffer(object.ptr());
+}
+
+std::shared_ptr<py::buffer_info> view_buffer(py::handle object) {
+  const auto buffer = py::reinterpret_borrow<py::buffer>(object);
+  try {
+    return std::make_shared<py::buffer_info>(buffer.request(true));
+  } catch (const py::error_already_set&) {  // a read-only buffer can still be read
+    return std::make_shared<py::buffer_info>(buffer.request(false));
+  }
+}
+
+CopyEnd copy_end(py::handle object, const char* argument, bool writable) {
+  if (!is_buffer(object)) return {address_of(object, argument), SIZE_MAX, nullptr};
+  const auto view = view_buffer(object);
+  const Py_buffer* raw = view->view();
+  if (writable && view->readonly)
+    throw py::value_error(std::string(argument) + ": the buffer is read-only");
+  if (!PyBuffer_IsContiguous(raw, 'A'))
+    throw py::value_error(std::string(argument) + ": the buffer is not contiguous");
+  return {raw->buf, std::size_t(raw->len), view};
+}
+
+Axes axes_of(py::handle object, const char* argument) {
+  Axes axes;
+  auto add = [&](PyObject* item) {
+    if (!PyIndex_Check(item)) wrong_type(argument, "ints", item);
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item));
+    if (!number) throw py::error_already_set();
+    int overflow = 0;
+    const Index value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow)
+      throw py::value_error(std::string(argument) + ": " + py::repr(number).cast<std::string>() +
+                            " is beyond any memory");
+    axes.push_back(value);
+  };
+  PyObject* const source = object.ptr();
+  if (PyTuple_Check(source) || PyList_Check(source)) {
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(source);
+    for (Py_ssize_t i = 0; i < count; ++i) add(PySequence_Fast_GET_ITEM(source, i));
+    return axes;
+  }
+  const bool is_vector =
+      py::isinstance<py::array>(object) && py::reinterpret_borrow<py::array>(object).ndim() == 1;
+  if (PyIndex_Check(source) && !is_vector) {
+    add(source);
+    return axes;
+  }
+  if (PySequence_Check(source) && !PyUnicode_Check(source) && !PyBytes_Check(source)) {
+    for (py::handle item : py::reinterpret_borrow<py::sequence>(object)) add(item.ptr());
+    return axes;
+  }
+  wrong_type(argument, "an int or a sequence of ints", object);
+}
+
+Order order_of(const std::string& order) {
+  if (order == "C") return Order::c;
+  if (order == "F") return Order::f;
+  throw py::value_error("order: expected 'C' or 'F', got '" + order + "'");
+}
+
+py::tuple tuple_of(const Axes& axes) {
+  py::tuple tuple(axes.size());
+  for (int i = 0; i < axes.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), i, PyLong_FromLongLong(axes[i]));
+  return tuple;
+}
+
+}  // namespace PyGPU::python

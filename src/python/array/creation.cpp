@@ -1,0 +1,66 @@
+// Functions that make GPUArrays.
+#include "python/array/gpuarray.h"
+
+namespace PyGPU::python {
+namespace {
+
+GPUArray zeroed(GPUArray array) {
+  array.core.zero();
+  return array;
+}
+
+GPUArray zeros(const py::object& shape, const py::object& dtype, const py::object& allocator,
+               const std::string& order) {
+  py::object type = dtype_of(dtype);
+  const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
+  return zeroed(new_array(Layout(lengths, itemsize_of(type), order_of(order)), type, allocator));
+}
+
+GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::string& order) {
+  const py::object type = dtype.is_none() ? other.dtype : dtype_of(dtype);
+  if (!type.attr("subdtype").is_none())
+    throw py::type_error("dtype: a dtype with a shape of its own is not possible here, got " +
+                         py::str(type).cast<std::string>());
+  const std::size_t itemsize = itemsize_of(type);
+  const Layout& layout = other.layout();
+  Layout like;
+  if (order == "K") {
+    like = layout.packed(itemsize);
+  } else if (order == "A") {
+    const bool fortran = layout.f_contiguous() && !layout.c_contiguous();
+    like = Layout(layout.shape(), itemsize, fortran ? Order::f : Order::c);
+  } else {
+    like = Layout(layout.shape(), itemsize, order_of(order));
+  }
+  return new_array(like, type, other.allocator);
+}
+
+}  // namespace
+
+void bind_creation(py::module_& m) {
+  const py::object none = py::none();
+  def(m, "to_gpu",
+      [](const py::object& ary, const py::object& allocator) {
+        return to_gpu(ary, allocator, nullptr);
+      },
+      "A copy of a numpy.ndarray of any strides on the device, the axes in the same order.",
+      {{"ary"}, {"allocator", none}});
+  def(m, "to_gpu_async",
+      [](const py::object& ary, const py::object& allocator, const StreamRef& stream) {
+        return to_gpu(ary, allocator, &stream);
+      },
+      "to_gpu in the stream's order. `ary` should be page-locked and stay until it is done.",
+      {{"ary"}, {"allocator", none}, {"stream", none}});
+  def(m, "zeros", &zeros, "A new array of zeros.",
+      {{"shape"}, {"dtype", py::dtype("float64")}, {"allocator", none}, {"order", "C"}});
+  def(m, "empty_like", &empty_like, "An uninitialised array of the same shape; order K, A, C or F.",
+      {{"other_ary"}, {"dtype", none}, {"order", "K"}});
+  def(m, "zeros_like",
+      [](const GPUArray& other, const py::object& dtype, const std::string& order) {
+        return zeroed(empty_like(other, dtype, order));
+      },
+      "An array of zeros of the same shape; order K, A, C or F.",
+      {{"other_ary"}, {"dtype", none}, {"order", "K"}});
+}
+
+}  // namespace PyGPU::python

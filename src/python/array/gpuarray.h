@@ -1,0 +1,84 @@
+// GPUArray as Python sees it: the core array and the Python objects that belong to it.
+#pragma once
+
+#include "python/bindings.h"
+
+namespace PyGPU::python {
+
+struct GPUArray {
+  GPUArray(Array core_, py::object dtype_, py::object allocator_, py::object base_ = py::none(),
+           py::object gpudata_ = {}, int depth_ = 0)
+      : core(std::move(core_)),
+        dtype(std::move(dtype_)),
+        allocator(std::move(allocator_)),
+        base(std::move(base_)),
+        gpudata(std::move(gpudata_)),
+        depth(depth_) {}
+
+  Array core;
+  py::object dtype;      // numpy.dtype
+  py::object allocator;  // callable(nbytes), or None for the pool
+  py::object base;       // what a view or borrowed memory keeps alive, or None
+  py::object gpudata;    // as given or as allocated; null: made when asked for
+  int depth = 0;         // of views: how many bases lie below
+
+  const Layout& layout() const { return core.layout(); }
+};
+
+// The array in an object of the class, or null while it is being made.
+GPUArray* made_array(PyObject* object);
+// The array in any object, or null. TypeError for one whose __init__ was not called.
+GPUArray* gpuarray_in(PyObject* object);
+// A new object around an array: of the class of `like`, if that is a subclass.
+py::object wrap(GPUArray&& array, PyObject* like = nullptr);
+
+// The arrays and allocations among these objects are about to be used, or were, by work on a stream
+// that Python launches itself. See Storage.
+void enter_memory(PyObject* const* objects, std::size_t count, const StreamRef& stream);
+void leave_memory(PyObject* const* objects, std::size_t count, const StreamRef& stream);
+
+// What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
+struct DeviceAllocation {
+  std::shared_ptr<Storage> storage;
+  std::uintptr_t address;
+};
+
+// numpy.dtype of anything that NumPy accepts; TypeError for Python objects.
+py::object dtype_of(const py::object& any);
+// As in NumPy: of a dtype with a shape of its own, the array takes over the shape.
+Axes shape_with_subarray(Axes shape, py::object& dtype);
+std::size_t itemsize_of(const py::object& dtype);
+
+GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
+// A view of `array`, which `self` holds and which stays alive with it. Where bases lie too deep
+// (each goes inside its view's end), its own base does for it.
+GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& layout, Index offset);
+// A view of `self`, which stays alive with it.
+GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0);
+
+// Copies, whatever the layouts of both sides. `stream` null: those with a host side block, those
+// between arrays are queued on the null stream.
+void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream);
+// `source` in the shape of `array`, reshaped with a warning, or a ValueError.
+GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
+void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
+py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
+                       const StreamRef* stream);
+GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
+GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream);
+
+void give_indexing(PyHeapTypeObject* type);
+// Objects that `wrap` made are freed without a look into pybind11's tables.
+void give_quick_end(PyHeapTypeObject* type);
+
+void bind_creation(py::module_& m);
+void bind_dlpack(py::module_& m, py::class_<GPUArray>& c);
+
+}  // namespace PyGPU::python
+
+template <>
+struct pybind11::detail::type_caster<PyGPU::python::GPUArray>
+    : PyGPU::python::made_caster<PyGPU::python::GPUArray> {};
+template <>
+struct pybind11::detail::type_caster<PyGPU::python::DeviceAllocation>
+    : PyGPU::python::made_caster<PyGPU::python::DeviceAllocation> {};

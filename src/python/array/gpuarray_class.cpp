@@ -1,0 +1,405 @@
+// The class GPUArray: construction, attributes, views, transfers.
+#include "python/array/operators.h"
+
+namespace PyGPU::python {
+namespace {
+
+struct Flags {
+  bool c_contiguous, f_contiguous;
+};
+
+py::object dtype_or_float64(const py::object& dtype) {
+  return dtype.is_none() ? py::object(py::dtype("float64")) : dtype_of(dtype);
+}
+
+// The arguments of GPUArray(...), in their order.
+struct Arguments {
+  static constexpr int count = 7;
+  static constexpr const char* names[count] = {"shape",   "dtype",   "allocator", "base",
+                                               "gpudata", "strides", "order"};
+  PyObject* values[count] = {};  // null: not given
+
+  // As tp_init is called.
+  Arguments(PyObject* args, PyObject* kwargs) {
+    take(PyTuple_GET_SIZE(args), [=](Py_ssize_t i) { return PyTuple_GET_ITEM(args, i); });
+    PyObject *name = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &name, &value);) take(name, value);
+    require_shape();
+  }
+  // As a function of METH_FASTCALL | METH_KEYWORDS is called.
+  Arguments(PyObject* const* args, Py_ssize_t given, PyObject* keywords) {
+    take(given, [=](Py_ssize_t i) { return args[i]; });
+    for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+      take(PyTuple_GET_ITEM(keywords, i), args[given + i]);
+    require_shape();
+  }
+
+  py::object operator[](int i) const {
+    return py::reinterpret_borrow<py::object>(values[i] ? values[i] : Py_None);
+  }
+  Order order() const {
+    if (!values[6]) return Order::c;
+    if (!PyUnicode_Check(values[6]))
+      throw py::type_error("order: expected 'C' or 'F', got " +
+                           py::repr(values[6]).cast<std::string>());
+    return order_of(py::handle(values[6]).cast<std::string>());
+  }
+
+ private:
+  template <class Get>
+  void take(Py_ssize_t given, Get get) {
+    if (given > count) throw py::type_error("GPUArray: at most 7 arguments are expected");
+    for (Py_ssize_t i = 0; i < given; ++i) values[i] = get(i);
+  }
+  void take(PyObject* name, PyObject* value) {
+    int i = 0;
+    while (i < count && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) ++i;
+    if (i == count || values[i])
+      throw py::type_error("GPUArray: " + std::string(i == count ? "unknown" : "repeated") +
+                           " argument '" + py::handle(name).cast<std::string>() + "'");
+    values[i] = value;
+  }
+  void require_shape() const {
+    if (!values[0]) throw py::type_error("GPUArray: the argument 'shape' is missing");
+  }
+};
+
+GPUArray make_gpuarray(const Arguments& given) {
+  const py::object shape = given[0], dtype = given[1], allocator = given[2], gpudata = given[4];
+  // The first PyGPU's form: an array in place of a shape is sent to the device.
+  if (dtype.is_none() && gpudata.is_none() && py::isinstance<py::array>(shape) &&
+      py::reinterpret_borrow<py::array>(shape).ndim() > 0)
+    return to_gpu(shape, allocator, nullptr);
+  py::object type = dtype_or_float64(dtype);
+  const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
+  const Order order = given.order();
+  const Layout layout = given[5].is_none()
+                            ? Layout(lengths, itemsize_of(type), order)
+                            : Layout(lengths, axes_of(given[5], "strides"), itemsize_of(type));
+  if (gpudata.is_none()) {
+    if (!given[3].is_none()) throw py::value_error("base: only an array with gpudata can have one");
+    return new_array(layout, type, allocator);
+  }
+  layout.extent();  // refuses strides that reach beyond any memory
+  return {Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, given[3],
+          gpudata};
+}
+
+int init(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guarded(
+      [&] {
+        hold(self, make_gpuarray(Arguments(args, kwargs)));
+        return 0;
+      },
+      -1);
+}
+
+// GPUArray(...) without the way through the type's call, which costs as much again.
+PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t given, PyObject* keywords) {
+  return guarded(
+      [&] {
+        return wrap(make_gpuarray(Arguments(args, given, keywords)), nullptr).release().ptr();
+      },
+      static_cast<PyObject*>(nullptr));
+}
+
+void bind_empty(py::module_& m) {
+  static PyMethodDef method = {
+      "empty", as_method(&empty), METH_FASTCALL | METH_KEYWORDS,
+      "empty(shape, dtype=None, allocator=None, base=None, gpudata=None, strides=None, order='C')\n"
+      "--\n\n"
+      "An uninitialised array: GPUArray(...)."};
+  m.add_object("empty", py::reinterpret_steal<py::object>(
+                            PyCFunction_NewEx(&method, nullptr, m.attr("__name__").ptr())));
+}
+
+py::object gpudata_of(GPUArray& array) {
+  if (array.layout().nbytes() == 0) return py::none();
+  if (!array.gpudata) {
+    const auto address = reinterpret_cast<std::uintptr_t>(array.core.told_address());
+    const bool is_view = !array.base.is_none();
+    array.gpudata = is_view ? py::object(py::int_(address))
+                            : py::cast(DeviceAllocation{array.core.storage(), address});
+  }
+  return array.gpudata;
+}
+
+std::uintptr_t address(const GPUArray& array) {
+  return reinterpret_cast<std::uintptr_t>(array.core.told_address());
+}
+
+py::dict cuda_array_interface(const GPUArray& array) {
+  array.core.require_alive();
+  if (array.layout().size()) order_after_all({}, array.core.device());
+  py::dict interface;
+  interface["shape"] = tuple_of(array.layout().shape());
+  interface["strides"] = tuple_of(array.layout().strides());
+  interface["typestr"] = array.dtype.attr("str");
+  if (!array.dtype.attr("fields").is_none()) {
+    try {
+      interface["descr"] = array.dtype.attr("descr");
+    } catch (const py::error_already_set&) {  // overlapping fields: no list can say them
+    }
+  }
+  interface["data"] = py::make_tuple(address(array), false);
+  interface["stream"] =
+      array.layout().size() ? py::object(py::int_(1)) : py::none();  // the legacy null stream
+  interface["version"] = 3;
+  return interface;
+}
+
+py::object reshape(const py::object& self, const py::args& shape, const std::string& order) {
+  const bool one = shape.size() == 1;
+  if (shape.empty()) throw py::index_error("reshape: a shape is needed");
+  const Axes lengths = axes_of(one ? py::object(shape[0]) : py::object(shape), "shape");
+  const Layout& layout = self.cast<const GPUArray&>().layout();
+  const Layout shaped = layout.reshape(lengths, order_of(order));
+  const bool same = shaped.shape() == layout.shape() && shaped.strides() == layout.strides();
+  return same ? self : py::cast(view_of(self, shaped));
+}
+
+GPUArray view_as(const py::object& self, const py::object& dtype) {
+  const auto& array = self.cast<const GPUArray&>();
+  const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
+  if (!type.attr("subdtype").is_none())
+    throw py::type_error("view: a dtype with a shape of its own is not possible, got " +
+                         py::str(type).cast<std::string>());
+  GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
+  view.dtype = type;
+  return view;
+}
+
+// The whole array seen another way: it has the same memory object and the same owner.
+GPUArray transpose(const py::object& self, const py::object& axes) {
+  auto& array = self.cast<GPUArray&>();
+  const Layout& layout = array.layout();
+  GPUArray turned =
+      view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
+  turned.gpudata = gpudata_of(array);
+  if (!array.base.is_none()) turned.base = array.base;
+  return turned;
+}
+
+py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bool async,
+               const StreamRef& stream) {
+  return get_to_host(array, out, pagelocked, async ? &stream : nullptr);
+}
+
+void set(const GPUArray& array, const py::object& source, bool async, const StreamRef& stream) {
+  const StreamRef* const where = async ? &stream : nullptr;
+  if (py::isinstance<GPUArray>(source))
+    return set_from_device(array, in_shape_of(array, source.cast<const GPUArray&>(), where), where);
+  if (!py::isinstance<py::array>(source))
+    throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
+                         py::repr(py::type::of(source)).cast<std::string>());
+  set_from_host(array, py::reinterpret_borrow<py::array>(source), where);
+}
+
+bool truth(const GPUArray& array) {
+  if (array.layout().size() != 1)
+    throw py::value_error("the truth value of an array with " +
+                          std::to_string(array.layout().size()) + " elements is ambiguous");
+  return get_to_host(array, py::none(), false, nullptr).attr("__bool__")().cast<bool>();
+}
+
+py::object host_text(const GPUArray& array, const char* method) {
+  return get_to_host(array, py::none(), false, nullptr).attr(method)();
+}
+
+py::object refuse_conversion(const py::object&, const py::args&, const py::kwargs&) {
+  throw py::type_error(
+      "a GPUArray does not turn into a numpy.ndarray by itself; call .get() to copy it to the "
+      "host");
+}
+
+py::object iterate(const py::object& self) {
+  if (self.cast<const GPUArray&>().layout().ndim() == 0)
+    throw py::type_error("iteration over a 0-d array");
+  return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
+}
+
+// Arrays may be part of reference cycles (base, gpudata and allocator are any objects).
+void collect_cycles(PyHeapTypeObject* heap_type) {
+  PyTypeObject& type = heap_type->ht_type;
+  type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) -> int {
+    Py_VISIT(Py_TYPE(self));
+    if (const GPUArray* array = made_array(self)) {
+      for (const py::object* member : {&array->base, &array->gpudata, &array->allocator})
+        Py_VISIT(member->ptr());
+    }
+    return 0;
+  };
+  type.tp_clear = [](PyObject* self) -> int {
+    if (GPUArray* array = made_array(self)) {
+      for (py::object* member : {&array->base, &array->gpudata, &array->allocator})
+        *member = py::none();
+    }
+    return 0;
+  };
+}
+
+void set_up_type(PyHeapTypeObject* type) {
+  collect_cycles(type);
+  give_operators(type);
+  give_indexing(type);
+  give_quick_end(type);
+  type->ht_type.tp_init = init;
+}
+
+void bind_helpers(py::module_& m) {
+  const auto number = [](const DeviceAllocation& self) { return self.address; };
+  py::class_<DeviceAllocation> allocation(m, "DeviceAllocation",
+                                          "Device memory: an int-like address.");
+  method(allocation, "__int__", number);
+  method(allocation, "__index__", number);
+  method(
+      allocation, "free",
+      [](DeviceAllocation& self) {
+        if (!self.storage->alive())
+          throw DeviceError("DeviceAllocation.free",
+                            {cudaErrorInvalidValue, "the memory was freed before"});
+        const NoGil without = let_gil_go();
+        check("cudaFree", self.storage->free());
+      },
+      "Free the memory now. The arrays that use it must not be used again.");
+  method(allocation, "as_buffer",
+         [](const DeviceAllocation& self, py::ssize_t size, py::ssize_t offset) {
+           if (size < 0) throw py::value_error("size: expected a number of bytes");
+           return py::memoryview::from_memory(reinterpret_cast<char*>(self.address) + offset, size);
+         },
+         "The bytes at the address as a memoryview: for an MPI that knows device addresses.",
+         {{"size"}, {"offset", 0}});
+  method(allocation, "__repr__", [](const DeviceAllocation& self) {
+    return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
+  });
+  py::class_<Flags> flags(m, "ArrayFlags",
+                          "c_contiguous, f_contiguous and forc (either) of an array.");
+  flags.def_readonly("c_contiguous", &Flags::c_contiguous);
+  flags.def_readonly("f_contiguous", &Flags::f_contiguous);
+  property(flags, "forc", [](const Flags& f) { return f.c_contiguous || f.f_contiguous; });
+  method(flags, "__repr__", [](const Flags& f) {
+    const auto text = [](bool value) { return value ? "True" : "False"; };
+    return std::string("<c_contiguous=") + text(f.c_contiguous) +
+           " f_contiguous=" + text(f.f_contiguous) + ">";
+  });
+}
+
+void bind_attributes(py::class_<GPUArray>& c) {
+  property(c, "shape", [](const GPUArray& a) { return tuple_of(a.layout().shape()); });
+  property(
+      c, "strides", [](const GPUArray& a) { return tuple_of(a.layout().strides()); },
+      "Bytes from one element to the next along each axis.");
+  property(c, "dtype", [](const GPUArray& a) { return a.dtype; });
+  property(
+      c, "size", [](const GPUArray& a) { return a.layout().size(); }, "Elements.");
+  property(c, "mem_size", [](const GPUArray& a) { return a.layout().size(); });
+  property(c, "nbytes", [](const GPUArray& a) { return a.layout().nbytes(); });
+  property(c, "itemsize", [](const GPUArray& a) { return a.layout().itemsize(); });
+  property(c, "ndim", [](const GPUArray& a) { return a.layout().ndim(); });
+  property(
+      c, "flags",
+      [](const GPUArray& a) {
+        return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
+      },
+      "c_contiguous, f_contiguous, forc.");
+  property(
+      c, "_is_packed",  // flags.forc, without an object for it
+      [](const GPUArray& a) { return a.layout().c_contiguous() || a.layout().f_contiguous(); });
+  property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
+  property(c, "gpudata", &gpudata_of,
+           "The memory as given or allocated; an int for views; None without elements.");
+  property(c, "base", [](const GPUArray& a) { return a.base; });
+  property(c, "allocator", [](const GPUArray& a) { return a.allocator; });
+  property(c, "__cuda_array_interface__", &cuda_array_interface);
+  property(
+      c, "T", [](const py::object& self) { return transpose(self, py::none()); },
+      "The view with all axes reversed.");
+  c.attr("__array_priority__") = 100;
+}
+
+void bind_views(py::class_<GPUArray>& c) {
+  method(c, "reshape", &reshape,
+         "A view of the same memory, read in `order`. RuntimeError unless contiguous.",
+         {{"order", "C"}});
+  method(
+      c, "ravel",
+      [](const py::object& self) {
+        return view_of(self, self.cast<const GPUArray&>().layout().ravel());
+      },
+      "The elements in memory order as a 1-D view. RuntimeError unless contiguous.");
+  method(c, "view", &view_as,
+         "The same memory as another dtype; the axis of smallest stride changes its length.",
+         {{"dtype", py::none()}});
+  method(c, "transpose", &transpose, "The view with permuted axes.", {{"axes", py::none()}});
+  method(
+      c, "squeeze",
+      [](const py::object& self) {
+        return view_of(self, self.cast<const GPUArray&>().layout().squeeze());
+      },
+      "The view without axes of length one.");
+}
+
+void bind_transfers(py::class_<GPUArray>& c) {
+  method(c, "get", &get,
+         "Copy to the host: to a new ndarray with the axes in the same order, or to `ary`.",
+         {{"ary", py::none()}, {"pagelocked", false}, {"async_", false}, {"stream", py::none()}});
+  method(c, "get_async",
+         [](const GPUArray& a, const StreamRef& stream, const py::object& out) {
+           return get_to_host(a, out, true, &stream);
+         },
+         "get() in the stream's order, to page-locked memory; complete once the stream is.",
+         {{"stream", py::none()}, {"ary", py::none()}});
+  method(c, "set", &set, "Copy the elements of an ndarray or GPUArray of the same size and dtype.",
+         {{"ary"}, {"async_", false}, {"stream", py::none()}});
+  method(c, "set_async",
+         [](const GPUArray& a, const py::object& source, const StreamRef& stream) {
+           set(a, source, true, stream);
+         },
+         "set() in the stream's order. `ary` should be page-locked and stay until it is done.",
+         {{"ary"}, {"stream", py::none()}});
+  method(
+      c, "copy", [](const GPUArray& a) { return copy_of(a); },
+      "A packed copy with the axes in the same order.");
+  method(c, "__copy__", [](const GPUArray& a) { return copy_of(a); });
+  method(c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); });
+  method(
+      c, "__reduce__",
+      [](const GPUArray& a) {
+        return py::make_tuple(hook(Hook::restored),
+                              py::make_tuple(get_to_host(a, py::none(), false, nullptr)));
+      },
+      "Pickled as a copy on the host.");
+  method(c, "__array__", &refuse_conversion);
+}
+
+}  // namespace
+
+void bind_gpuarray(py::module_& m) {
+  bind_helpers(m);
+  py::class_<GPUArray> c(
+      m, "GPUArray",
+      "An array in device memory.\n\n"
+      "Parameters\n----------\n"
+      "shape : int or sequence of int\n"
+      "dtype : anything numpy.dtype accepts, without Python objects; None is float64\n"
+      "allocator : callable(nbytes) that returns an address, or None for the pool\n"
+      "base : object to keep alive along with gpudata\n"
+      "gpudata : memory to use instead of new memory; an address or object with one\n"
+      "strides : bytes from one element to the next along each axis\n"
+      "order : 'C' or 'F'\n",
+      py::custom_type_setup(&set_up_type));
+  method(c, "__iter__", &iterate);
+  method(c, "__bool__", &truth);
+  method(c, "__str__", [](const GPUArray& a) { return host_text(a, "__str__"); });
+  method(c, "__repr__", [](const GPUArray& a) { return host_text(a, "__repr__"); });
+  bind_attributes(c);
+  bind_views(c);
+  bind_transfers(c);
+  bind_operators(m, c);
+  bind_dlpack(m, c);
+  bind_empty(m);
+  bind_creation(m);
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,192 @@
+// a[key] and a[key] = value. Ints, slices, '...' and None make views, here; masks and arrays of
+// indices select element by element, in PyGPU/_arrays/indexing.py.
+#include <cstring>
+
+#include "python/array/operators.h"
+
+namespace PyGPU::python {
+namespace {
+
+[[noreturn]] void not_an_index(py::handle item) {
+  throw py::index_error("expected ints, slices, '...', None, masks or arrays of integers, got " +
+                        py::repr(item).cast<std::string>());
+}
+
+// An index value; the clip that Python's own sequences give to ints beyond 64 bits.
+Index whole_number(PyObject* object) {
+  const Py_ssize_t value = PyNumber_AsSsize_t(object, nullptr);
+  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return value;
+}
+
+IndexItem slice_item(PyObject* object) {
+  const auto* slice = reinterpret_cast<PySliceObject*>(object);
+  IndexItem item{IndexItem::Kind::slice};
+  item.has_start = slice->start != Py_None;
+  item.has_stop = slice->stop != Py_None;
+  if (item.has_start) item.start = whole_number(slice->start);
+  if (item.has_stop) item.stop = whole_number(slice->stop);
+  if (slice->step != Py_None) item.step = whole_number(slice->step);
+  return item;
+}
+
+// Older NumPys let their bools pass for 0 and 1; they are masks.
+bool selects_elements(PyObject* object) {
+  if (py::isinstance<py::array>(object)) {
+    const auto array = py::reinterpret_borrow<py::array>(object);
+    return array.ndim() > 0 || array.dtype().kind() == 'b';
+  }
+  return PyList_Check(object) || gpuarray_in(object) ||
+         std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) == 0;
+}
+
+// False: the item selects element by element.
+bool add_item(std::vector<IndexItem>& items, PyObject* object) {
+  if (PySlice_Check(object)) {
+    items.push_back(slice_item(object));
+  } else if (object == Py_Ellipsis) {
+    items.push_back({IndexItem::Kind::ellipsis});
+  } else if (object == Py_None) {
+    items.push_back({IndexItem::Kind::new_axis});
+  } else if (!PyLong_CheckExact(object) && selects_elements(object)) {
+    return false;
+  } else if (PyIndex_Check(object)) {
+    items.push_back({IndexItem::Kind::integer});
+    try {
+      items.back().start = whole_number(object);
+    } catch (py::error_already_set& error) {
+      if (error.matches(PyExc_TypeError)) not_an_index(object);
+      throw;
+    }
+  } else {
+    not_an_index(object);
+  }
+  return true;
+}
+
+bool index_items(std::vector<IndexItem>& items, PyObject* key) {
+  if (!PyTuple_Check(key)) return add_item(items, key);
+  items.reserve(std::size_t(PyTuple_GET_SIZE(key)));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i)
+    if (!add_item(items, PyTuple_GET_ITEM(key, i))) return false;
+  return true;
+}
+
+GPUArray view_at(PyObject* self, const GPUArray& array, const std::vector<IndexItem>& items) {
+  const View view = array.layout().index(items);
+  return view_at(py::reinterpret_borrow<py::object>(self), array, view.layout, view.offset);
+}
+
+std::string dtypes_text(const py::object& value, const GPUArray& target) {
+  return "a[index] = value: value has dtype " + py::str(value).cast<std::string>() +
+         ", the array " + py::str(target.dtype).cast<std::string>();
+}
+
+void assign_array(const GPUArray& target, const GPUArray& source) {
+  if (!source.dtype.equal(target.dtype)) throw py::type_error(dtypes_text(source.dtype, target));
+  const Axes &shape = target.layout().shape(), &own = source.layout().shape();
+  GPUArray fitted = source;
+  if (own != shape) {
+    const bool fits = [&] {
+      try {
+        return broadcast(shape, own) == shape;
+      } catch (const ShapeMismatch&) {
+        return false;
+      }
+    }();
+    if (!fits)
+      throw py::value_error("a[index] = value: value has shape " + own.text() + ", the selection " +
+                            shape.text());
+    fitted.core = source.core.view(stretched(source.layout(), shape));
+  }
+  set_from_device(target, fitted, nullptr);
+}
+
+// One element for all: by a kernel where the dtype has arithmetic and there is a compiler.
+void assign_element(const GPUArray& target, const py::object& value) {
+  const py::module_ numpy = py::module_::import("numpy");
+  const py::object host = numpy.attr("empty")(py::tuple(), py::arg("dtype") = target.dtype);
+  host[py::ellipsis()] = value;
+  if (find_code(target.dtype) >= 0 &&
+      with_compiler([&] { fill(target, host.attr("__getitem__")(py::tuple()), {}); }))
+    return;
+  set_from_host(target, numpy.attr("broadcast_to")(host, tuple_of(target.layout().shape())),
+                nullptr);
+}
+
+void assign(const GPUArray& target, const py::object& value) {
+  if (const GPUArray* source = gpuarray_in(value.ptr())) return assign_array(target, *source);
+  if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0) {
+    if (!py::object(value.attr("dtype")).equal(target.dtype))
+      throw py::type_error(dtypes_text(value.attr("dtype"), target));
+    const py::object fitted =
+        py::module_::import("numpy").attr("broadcast_to")(value, tuple_of(target.layout().shape()));
+    return set_from_host(target, fitted, nullptr);
+  }
+  if (value.is_none() || py::isinstance<py::list>(value))
+    throw py::type_error("a[index] = value: expected a scalar, an ndarray or a GPUArray, got " +
+                         py::repr(value).cast<std::string>());
+  assign_element(target, value);
+}
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  return guarded(
+      [&] {
+        std::vector<IndexItem> items;
+        const GPUArray& array = *gpuarray_in(self);
+        const py::object found = index_items(items, key)
+                                     ? wrap(view_at(self, array, items))
+                                     : hook(Hook::get_item)(py::handle(self), py::handle(key));
+        return py::object(found).release().ptr();
+      },
+      static_cast<PyObject*>(nullptr));
+}
+
+// For iteration.
+PyObject* item(PyObject* self, Py_ssize_t number) {
+  return guarded(
+      [&] {
+        if (number < 0) throw py::index_error("index out of range");  // the length is added before
+        const std::vector<IndexItem> items{{IndexItem::Kind::integer, number}};
+        return wrap(view_at(self, *gpuarray_in(self), items)).release().ptr();
+      },
+      static_cast<PyObject*>(nullptr));
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  return guarded(
+      [&] {
+        if (!value) throw py::type_error("elements of an array cannot be deleted");
+        std::vector<IndexItem> items;
+        const GPUArray& array = *gpuarray_in(self);
+        if (index_items(items, key)) {
+          assign(view_at(self, array, items), py::reinterpret_borrow<py::object>(value));
+        } else {
+          hook(Hook::set_item)(py::handle(self), py::handle(key), py::handle(value));
+        }
+        return 0;
+      },
+      -1);
+}
+
+Py_ssize_t length(PyObject* self) {
+  return guarded(
+      [&]() -> Py_ssize_t {
+        const Layout& layout = gpuarray_in(self)->layout();
+        if (layout.ndim() == 0) throw py::type_error("len() of a 0-d array");
+        return layout.shape()[0];
+      },
+      Py_ssize_t(-1));
+}
+
+}  // namespace
+
+void give_indexing(PyHeapTypeObject* type) {
+  type->as_mapping.mp_subscript = get_item;
+  type->as_mapping.mp_ass_subscript = set_item;
+  type->as_mapping.mp_length = length;
+  type->as_sequence.sq_item = item;
+  type->as_sequence.sq_length = length;
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,145 @@
+// GPUArray's operators as slots of its type: Python reaches them without looking up a name.
+#include "python/array/operators.h"
+#include "python/launch/packing.h"
+
+namespace PyGPU::python {
+namespace {
+
+template <class Work>
+PyObject* answer(Work work) {
+  return guarded([&] { return work().release().ptr(); }, static_cast<PyObject*>(nullptr));
+}
+
+template <Op op>
+PyObject* plain(PyObject* a, PyObject* b) {
+  return answer([&] { return operate(op, a, b); });
+}
+template <Op op>
+PyObject* in_place(PyObject* self, PyObject* other) {
+  return answer([&] { return operate_in_place(op, self, other); });
+}
+template <Op op>
+PyObject* unary(PyObject* self) {
+  return answer([&] { return operate_on(op, self); });
+}
+
+// pow(a, b, modulus) has a third argument; the other slots have two.
+template <binaryfunc function>
+PyObject* of_three(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus == Py_None) return function(a, b);
+  Py_RETURN_NOTIMPLEMENTED;
+}
+void give(binaryfunc& slot, binaryfunc function, ternaryfunc) { slot = function; }
+void give(ternaryfunc& slot, binaryfunc, ternaryfunc function) { slot = function; }
+
+PyObject* divided_with_rest(PyObject* a, PyObject* b) {
+  return answer([&]() -> py::object {
+    py::object quotient = operate(Op::floor_divide, a, b);
+    if (quotient.is(py::handle(Py_NotImplemented))) return quotient;
+    return py::make_tuple(quotient, operate(Op::remainder, a, b));
+  });
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int op) {
+  constexpr Op ops[] = {Op::less,      Op::less_equal, Op::equal,
+                        Op::not_equal, Op::greater,    Op::greater_equal};
+  return answer([&] { return operate(ops[op], self, other); });
+}
+
+// PyGPU.cumath and other modules work through these two.
+void map_arrays(const std::string& name, const py::tuple& operands, const py::tuple& compute,
+                const py::tuple& results, const StreamRef& stream) {
+  Run work(operation_named(name), int(operands.size()), int(results.size()));
+  if (operands.size() > max_operands || results.size() > max_results || results.empty() ||
+      compute.size() != operands.size())
+    throw py::value_error("_map: up to 4 operands with their types, 1 or 2 results");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    work.result[i] = gpuarray_in(py::object(results[i]).ptr());
+    if (!work.result[i]) throw py::type_error("out: expected a GPUArray");
+    work.result[i]->core.require_alive();
+  }
+  const Axes& shape = work.result[0]->layout().shape();
+  if (results.size() > 1 && work.result[1]->layout().shape() != shape)
+    raise_shape_error("out: expected results of one shape");
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const py::object operand = operands[i];
+    if (!read_operand(operand.ptr(), work.operand[i]))
+      throw py::type_error(name + ": expected arrays and numbers, got " +
+                           py::repr(operand).cast<std::string>());
+    work.compute[i] = code_of(compute[i]);
+    if (!work.operand[i].array) continue;
+    const Axes& own = work.operand[i].array->layout().shape();
+    if (own != shape && broadcast_or_raise(shape, own) != shape)
+      raise_shape_error(name + ": shape " + own.text() + " does not fit into " + shape.text());
+  }
+  run(work, stream);
+}
+
+py::object empty_for(const py::tuple& operands, const py::object& dtype,
+                     const py::object& allocator) {
+  Operand operand[max_operands];
+  if (operands.size() > max_operands) throw py::value_error("_empty_for: up to 4 operands");
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    operand[i].array = gpuarray_in(py::object(operands[i]).ptr());
+  PyObject* like = nullptr;
+  for (std::size_t i = operands.size(); i-- > 0;)
+    if (operand[i].array) like = py::object(operands[i]).ptr();
+  return wrap(result_array(operand, int(operands.size()), code_of(dtype_of(dtype)), allocator),
+              like);
+}
+
+void enter(const py::tuple& arrays, const StreamRef& stream) {
+  enter_memory(PySequence_Fast_ITEMS(arrays.ptr()), arrays.size(), stream);
+}
+void leave(const py::tuple& arrays, const StreamRef& stream) {
+  leave_memory(PySequence_Fast_ITEMS(arrays.ptr()), arrays.size(), stream);
+}
+
+}  // namespace
+
+void give_operators(PyHeapTypeObject* type) {
+  PyNumberMethods& number = type->as_number;
+#define PYGPU_GIVE(name, slot, slot_in_place)                    \
+  give(number.slot, plain<Op::name>, of_three<plain<Op::name>>); \
+  give(number.slot_in_place, in_place<Op::name>, of_three<in_place<Op::name>>);
+  PYGPU_BINARY_OPERATIONS(PYGPU_GIVE)
+#undef PYGPU_GIVE
+  number.nb_divmod = divided_with_rest;
+  number.nb_negative = unary<Op::negative>;
+  number.nb_absolute = unary<Op::absolute>;
+  number.nb_invert = unary<Op::invert>;
+  number.nb_positive = [](PyObject* self) {
+    Py_INCREF(self);
+    return self;
+  };
+  type->ht_type.tp_richcompare = compare;
+  type->ht_type.tp_hash = PyObject_HashNotImplemented;
+}
+
+void bind_operators(py::module_& m, py::class_<GPUArray>& c) {
+  method(c, "astype", &cast_to, "A copy of another dtype, cast as in C; the axes keep their order.",
+         {{"dtype"}, {"stream", py::none()}});
+  method(c, "fill",
+         [](const py::object& self, const py::object& value, const StreamRef& stream) {
+           fill(self.cast<const GPUArray&>(), value, stream);
+           return self;
+         },
+         "Set every element to a number. Returns the array.", {{"value"}, {"stream", py::none()}});
+  def(m, "_map", &map_arrays,
+      "Run an operation of PyGPU._kernels.operations on arrays and numbers, each converted to its "
+      "dtype of "
+      "`compute` and stretched to the shape of the results.",
+      {{"name"}, {"operands"}, {"compute"}, {"results"}, {"stream", py::none()}});
+  def(m, "_overlap", [](const GPUArray& a, const GPUArray& b) { return a.core.overlaps(b.core); },
+      "Do two arrays reach into the same bytes?", {{"a"}, {"b"}});
+  def(m, "_enter", &enter, "Before work on a stream that uses the memory of these arrays.",
+      {{"arrays"}, {"stream"}});
+  def(m, "_leave", &leave, "After work on a stream that uses the memory of these arrays.",
+      {{"arrays"}, {"stream"}});
+  def(m, "_empty_for", &empty_for,
+      "A new array for what the operands give together: their shape by NumPy's broadcasting, the "
+      "order of their axes, the allocator and class of the first array.",
+      {{"operands"}, {"dtype"}, {"allocator", py::none()}});
+}
+
+}  // namespace PyGPU::python

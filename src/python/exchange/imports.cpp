@@ -1,0 +1,159 @@
+// The memory of other libraries in GPUArrays, by DLPack or as they tell of it.
+// PyGPU/_arrays/interop.py does the talking that comes before.
+#include <cstring>
+#include <functional>
+
+#include "python/exchange/exchange.h"
+
+namespace PyGPU::python {
+namespace {
+
+// Memory of another library while it is in use here.
+struct Loan {
+  std::function<void()> end;
+  void* start = nullptr;
+  std::size_t nbytes = 0;
+  int device = 0;
+  bool wait = true;  // the owner may not follow the null stream in what it does next
+};
+
+void end_loan(Loan* loan) {
+  if (Py_IsInitialized()) {
+    if (loan->nbytes && !forked()) {
+      try {
+        order_after_all({}, loan->device);
+      } catch (const DeviceError&) {  // of the work, and told elsewhere
+      }
+      if (loan->wait)
+        wait_without_gil(loan->device, [] { return cudaStreamSynchronize(cudaStream_t()); });
+    }
+    if (loan->nbytes) (void)take_back(loan->start, loan->nbytes);
+    loan->end();
+  }
+  delete loan;
+}
+
+// `end` is called in any case, once: when the last array that uses the memory is gone.
+GPUArray borrow(const Layout& layout, void* address, const py::object& dtype,
+                const py::object& owner, bool wait, std::function<void()> end) {
+  const std::shared_ptr<Loan> loan(new Loan{std::move(end), nullptr, 0, 0, wait}, &end_loan);
+  GPUArray array({}, dtype, py::none(), owner, py::none());
+  if (layout.nbytes() == 0) {
+    array.core = Array::borrow(layout, nullptr);
+    return array;
+  }
+  if (!address)
+    refuse_exchange("an array of " + std::to_string(layout.size()) + " elements at address 0");
+  const auto [low, high] = layout.extent();
+  loan->start = static_cast<char*>(address) + low;
+  check("lend", lend(loan->start, std::size_t(high - low)));
+  loan->nbytes = std::size_t(high - low);
+  array.core = Array::borrow(layout, address, loan);
+  loan->device = array.core.device();
+  array.gpudata = py::int_(reinterpret_cast<std::uintptr_t>(address));
+  return array;
+}
+
+Layout layout_of(const dlpack::Tensor& tensor, std::size_t itemsize) {
+  Axes shape, strides;
+  if (tensor.ndim < 0 || tensor.ndim > Axes::capacity || (tensor.ndim > 0 && !tensor.shape))
+    refuse_exchange("from_dlpack: " + std::to_string(tensor.ndim) + " axes; expected 0 to " +
+                    std::to_string(Axes::capacity) + ", with a shape");
+  for (int axis = 0; axis < tensor.ndim; ++axis) {
+    shape.push_back(tensor.shape[axis]);
+    Index stride = 0;
+    if (!tensor.strides) continue;
+    if (__builtin_mul_overflow(tensor.strides[axis], Index(itemsize), &stride))
+      refuse_exchange("from_dlpack: a stride of " + std::to_string(tensor.strides[axis]) +
+                      " elements is beyond any memory");
+    strides.push_back(stride);
+  }
+  try {
+    const Layout layout =
+        tensor.strides ? Layout(shape, strides, itemsize) : Layout(shape, itemsize);
+    layout.extent();
+    return layout;
+  } catch (const std::invalid_argument& error) {
+    refuse_exchange(std::string("from_dlpack: ") + error.what());
+  }
+}
+
+// Until the capsule is renamed, it ends the loan by itself.
+template <class Managed>
+GPUArray take_tensor(const py::object& capsule, const py::object& owner, const dlpack::Device& told,
+                     bool may_be_read_only) {
+  const char* const fresh = dlpack::Names<Managed>::fresh;
+  auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), fresh));
+  if constexpr (std::is_same_v<Managed, dlpack::ManagedVersioned>) {
+    if (managed->version.major != 1)
+      refuse_exchange("from_dlpack: a capsule of DLPack " + std::to_string(managed->version.major) +
+                      "." + std::to_string(managed->version.minor) + "; expected 1.x");
+    if ((managed->flags & dlpack::read_only) && !may_be_read_only)
+      refuse_exchange(
+          "from_dlpack: the tensor is read-only, which no GPUArray is; "
+          "from_dlpack(x, copy=True) makes one that may be written");
+  }
+  const dlpack::Tensor& tensor = managed->tensor;
+  if (!(tensor.device == told))
+    refuse_exchange(
+        "from_dlpack: the capsule is of device (" + std::to_string(int(tensor.device.type)) + ", " +
+        std::to_string(tensor.device.number) + "), which is not what __dlpack_device__() says");
+  const py::object dtype = dtype_of_tensor(tensor.type);
+  const Layout layout = layout_of(tensor, itemsize_of(dtype));
+  void* const address =
+      tensor.data ? static_cast<char*>(tensor.data) + tensor.byte_offset : nullptr;
+  if (PyCapsule_SetName(capsule.ptr(), dlpack::Names<Managed>::used)) throw py::error_already_set();
+  return borrow(layout, address, dtype, owner, true, [managed] {
+    if (managed->deleter) managed->deleter(managed);
+  });
+}
+
+GPUArray take_dlpack(const py::object& capsule, const py::object& owner, const py::object& device,
+                     bool may_be_read_only) {
+  const dlpack::Device told = read_device(device);
+  if (PyCapsule_IsValid(capsule.ptr(), dlpack::Names<dlpack::ManagedVersioned>::fresh))
+    return take_tensor<dlpack::ManagedVersioned>(capsule, owner, told, may_be_read_only);
+  if (PyCapsule_IsValid(capsule.ptr(), dlpack::Names<dlpack::Managed>::fresh))
+    return take_tensor<dlpack::Managed>(capsule, owner, told, may_be_read_only);
+  const char* const name =
+      PyCapsule_CheckExact(capsule.ptr()) ? PyCapsule_GetName(capsule.ptr()) : nullptr;
+  PyErr_Clear();
+  if (name && std::strncmp(name, "used_dltensor", 13) == 0)
+    refuse_exchange("from_dlpack: the capsule was consumed before");
+  refuse_exchange("from_dlpack: __dlpack__() gave no DLPack capsule but " +
+                  py::repr(capsule).cast<std::string>());
+}
+
+GPUArray borrow_memory(const py::object& owner, const py::object& address, const py::object& shape,
+                       const py::object& strides, const py::object& type, bool wait) {
+  const py::object dtype = dtype_of(type);
+  const Axes lengths = axes_of(shape, "shape");
+  const Layout layout = strides.is_none()
+                            ? Layout(lengths, itemsize_of(dtype))
+                            : Layout(lengths, axes_of(strides, "strides"), itemsize_of(dtype));
+  layout.extent();
+  void* const first = address_of(address, "data");
+  cudaPointerAttributes attributes{};
+  if (layout.nbytes() && (cudaPointerGetAttributes(&attributes, first) ||
+                          attributes.type == cudaMemoryTypeUnregistered)) {
+    (void)cudaGetLastError();
+    refuse_exchange("asarray: the data at " + hex(first) + " is in no memory that the target " +
+                    PYGPU_TARGET_NAME + " knows");
+  }
+  PyObject* const kept = py::object(owner).release().ptr();
+  return borrow(layout, first, dtype, owner, wait, [kept] { drop(kept); });
+}
+
+}  // namespace
+
+void bind_loans(py::module_& m) {
+  def(m, "_take_dlpack", &take_dlpack, "",
+      {{"capsule"}, {"owner"}, {"device"}, {"may_be_read_only"}});
+  def(m, "_borrow_memory", &borrow_memory, "",
+      {{"owner"}, {"address"}, {"shape"}, {"strides"}, {"dtype"}, {"wait"}});
+  def(m, "_order_after_all",
+      [](const StreamRef& later, int device) { order_after_all(later, device); }, "",
+      {{"later"}, {"device"}});
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,28 @@
+// The one way from C++ to Python code of PyGPU: functions and classes that Python gives us at
+// import (PyGPU/_runtime/hooks.py), by name. C++ imports no module of PyGPU.
+#pragma once
+
+#include "python/bindings.h"
+
+namespace PyGPU::python {
+
+// What it is for stands in PyGPU/_runtime/hooks.py.
+#define PYGPU_HOOKS(X)                                                                     \
+  X(exception_of)                                                                          \
+  X(argument_error) X(shape_error) X(compiler_missing) X(argument_handler) X(binary_types) \
+      X(elementwise_module) X(get_item) X(set_item) X(restored)
+
+enum class Hook {
+#define PYGPU_HOOK(name) name,
+  PYGPU_HOOKS(PYGPU_HOOK)
+#undef PYGPU_HOOK
+};
+
+// A borrowed reference, which stays valid as long as the process; null while Python has set none.
+PyObject* hook_or_null(Hook name);
+// RuntimeError while Python has set none.
+py::handle hook(Hook name);
+
+void bind_hooks(py::module_& m);
+
+}  // namespace PyGPU::python

@@ -1,0 +1,412 @@
+// A kernel as a Python callable: f(*args, block=, grid=, stream=, shared=). The launch is the
+// hottest path there is, so the type is made by hand, for CPython's fast call, without pybind11.
+#include <chrono>
+#include <new>
+#include <optional>
+
+#include "PyGPU/kernel.h"
+#include "python/array/gpuarray.h"
+#include "python/launch/packing.h"
+
+namespace PyGPU::python {
+namespace {
+
+struct Function {
+  Kernel kernel;
+  std::vector<Slot> slots;
+  std::vector<Promise> promises;
+  bool counts = true;  // is the number of parameters known?
+  bool prepared = false;
+};
+
+struct FunctionObject {
+  PyObject_HEAD vectorcallfunc call;
+  Function* function;
+};
+
+Function& function_of(PyObject* self) { return *reinterpret_cast<FunctionObject*>(self)->function; }
+
+// Keyword names, interned: those of a call in a program are the same objects.
+struct Names {
+  PyObject *block, *grid, *stream, *shared, *texrefs, *time_kernel, *shared_size;
+};
+Names names;
+
+[[noreturn]] void wrong_shape(const char* what, PyObject* value, const char* expected) {
+  throw DeviceError("launch", {cudaErrorInvalidValue, std::string(what) + "=" +
+                                                          py::repr(value).cast<std::string>() +
+                                                          ": expected " + expected});
+}
+
+unsigned length_of(const char* what, PyObject* shape, PyObject* item) {
+  const char* expected = "one to three positive integers";
+  if (PyLong_CheckExact(item)) {
+    const long value = PyLong_AsLong(item);
+    if (value >= 1 && value <= 0xffffffffL) return unsigned(value);
+    PyErr_Clear();
+  }
+  if (!PyIndex_Check(item)) wrong_shape(what, shape, expected);
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item));
+  if (!number) throw py::error_already_set();
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow || value < 1 || value > 0xffffffffLL) wrong_shape(what, shape, expected);
+  return unsigned(value);
+}
+
+dim3 shape_of(const char* what, PyObject* value) {
+  if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) <= 3 && PyTuple_GET_SIZE(value) > 0) {
+    dim3 shape(1, 1, 1);
+    shape.x = length_of(what, value, PyTuple_GET_ITEM(value, 0));
+    if (PyTuple_GET_SIZE(value) > 1) shape.y = length_of(what, value, PyTuple_GET_ITEM(value, 1));
+    if (PyTuple_GET_SIZE(value) > 2) shape.z = length_of(what, value, PyTuple_GET_ITEM(value, 2));
+    return shape;
+  }
+  unsigned lengths[3] = {1, 1, 1};
+  if (PyIndex_Check(value) && !PySequence_Check(value)) {
+    lengths[0] = length_of(what, value, value);
+  } else {
+    const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(value));
+    if (!items) PyErr_Clear();
+    const Py_ssize_t count = items ? PyTuple_GET_SIZE(items.ptr()) : 0;
+    if (count < 1 || count > 3) wrong_shape(what, value, "one to three positive integers");
+    for (Py_ssize_t i = 0; i < count; ++i)
+      lengths[i] = length_of(what, value, PyTuple_GET_ITEM(items.ptr(), i));
+  }
+  return dim3(lengths[0], lengths[1], lengths[2]);
+}
+
+std::size_t shared_bytes_of(PyObject* value) {
+  const Py_ssize_t bytes = PyNumber_AsSsize_t(value, PyExc_OverflowError);
+  if (bytes == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (bytes < 0 || bytes > 0x7fffffff) wrong_shape("shared", value, "a number of bytes, 31 bits");
+  return std::size_t(bytes);
+}
+
+std::string counted(std::size_t number) {
+  return std::to_string(number) + (number == 1 ? " argument" : " arguments");
+}
+
+void check_count(const Function& f, std::size_t given) {
+  if (!f.counts || given == f.slots.size()) return;
+  raise_argument_error(f.kernel.name() + "() takes " + counted(f.slots.size()) + ", not " +
+                       std::to_string(given));
+}
+
+// `given` are the Python objects that were packed into `arguments`.
+void launch(const Function& f, const LaunchShape& shape, void** arguments, const StreamRef& stream,
+            PyObject* const* given, std::size_t count) {
+  f.kernel.module().require_alive();
+  if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", forked_status());
+  enter_memory(given, count, stream);
+  const cudaError_t error = without_gil_if_waiting(f.kernel.module().device(), !stream.handle, [&] {
+    return f.kernel.launch(shape, arguments, stream.handle);
+  });
+  leave_memory(given, count, stream);
+  if (error) check("cudaLaunchKernel", {error, f.kernel.why_refused(shape)});
+}
+
+void synchronize() {
+  cudaError_t error = cudaSuccess;
+  {
+    const NoGil without = let_gil_go();
+    error = synchronize_device();
+  }
+  check("cudaDeviceSynchronize", error);
+}
+
+// The keywords of a general call.
+struct Options {
+  LaunchShape shape;
+  PyObject* stream = Py_None;
+  bool has_block = false, time_kernel = false;
+
+  void set(PyObject* name, PyObject* value) {
+    if (name == names.block) {
+      shape.block = shape_of("block", value);
+      has_block = true;
+    } else if (name == names.grid) {
+      shape.grid = shape_of("grid", value);
+    } else if (name == names.stream) {
+      stream = value;
+    } else if (name == names.shared) {
+      shape.shared_bytes = shared_bytes_of(value);
+    } else if (name == names.time_kernel) {
+      const int truth = PyObject_IsTrue(value);
+      if (truth < 0) throw py::error_already_set();
+      time_kernel = truth == 1;
+    } else if (name == names.texrefs) {
+      const Py_ssize_t count = PyObject_Size(value);
+      if (count < 0) throw py::error_already_set();
+      if (count > 0) refuse_textures();
+    } else {
+      set_by_text(name, value);
+    }
+  }
+
+ private:
+  void set_by_text(PyObject* name, PyObject* value) {  // a name that was not interned, or unknown
+    for (PyObject* known :
+         {names.block, names.grid, names.stream, names.shared, names.time_kernel, names.texrefs})
+      if (name != known && PyUnicode_Compare(name, known) == 0) return set(known, value);
+    throw py::value_error("extra keyword argument '" + py::str(name).cast<std::string>() +
+                          "': a kernel call takes block, grid, stream, shared, texrefs and "
+                          "time_kernel");
+  }
+
+  [[noreturn]] static void refuse_textures() {
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "texrefs: texture references are gone since CUDA 12; pass a "
+                    "driver.TextureObject as an argument of type cudaTextureObject_t");
+    throw py::error_already_set();
+  }
+};
+
+PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t count,
+                       PyObject* keywords) {
+  Options options;
+  const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i)
+    options.set(PyTuple_GET_ITEM(keywords, i), arguments[count + std::size_t(i)]);
+  if (!options.has_block)
+    throw py::value_error("block: a kernel call needs the size of a block: block=(x, y, z)");
+  check_count(f, count);
+  const StreamRef stream = stream_of(options.stream);
+
+  std::vector<Slot> any;  // where nothing is known of the parameters
+  if (!f.counts) {
+    any.resize(count);
+    place(any);
+  }
+  const std::vector<Slot>& slots = f.counts ? f.slots : any;
+  Packed packed(slots);
+  std::vector<py::object> handlers;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (pack(arguments[i], slots[i], i, packed.value(i))) continue;
+    handlers.push_back(py::reinterpret_borrow<py::object>(arguments[i]));
+    handlers.back().attr("pre_call")(py::handle(options.stream));
+    pack_handler(arguments[i], slots[i], i, packed.value(i));
+  }
+
+  if (options.time_kernel && options.stream != Py_None) {
+    PyErr_SetString(PyExc_AssertionError, "time_kernel: only without a stream");
+    throw py::error_already_set();
+  }
+  if (options.time_kernel) synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  launch(f, options.shape, packed.pointers(), stream, arguments, count);
+  std::optional<double> seconds;
+  if (options.time_kernel) {
+    synchronize();
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  if (!handlers.empty() && options.stream == Py_None) synchronize();
+  for (const py::object& handler : handlers) handler.attr("post_call")(py::handle(options.stream));
+  if (seconds) return PyFloat_FromDouble(*seconds);
+  Py_RETURN_NONE;
+}
+
+PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t flagged,
+                     PyObject* keywords) {
+  return guarded([&] {
+    return call_general(function_of(self), arguments, std::size_t(PyVectorcall_NARGS(flagged)),
+                        keywords);
+  });
+}
+
+// prepared_call(grid, block, *args, shared_size=0) and, with a stream third, the async form.
+PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t count,
+                        PyObject* keywords, bool has_stream, const char* name) {
+  if (!f.prepared) {
+    PyErr_Format(PyExc_AttributeError, "%s: prepare() the function first", name);
+    throw py::error_already_set();
+  }
+  const std::size_t leading = has_stream ? 3 : 2;
+  if (count < leading)
+    throw py::type_error(std::string(name) + "(grid, block, " + (has_stream ? "stream, " : "") +
+                         "*args): grid and block are needed");
+  LaunchShape shape;
+  shape.grid = shape_of("grid", arguments[0]);
+  shape.block = shape_of("block", arguments[1]);
+  const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject* const keyword = PyTuple_GET_ITEM(keywords, i);
+    if (keyword != names.shared_size && PyUnicode_Compare(keyword, names.shared_size) != 0)
+      throw py::type_error(std::string(name) + "() got an unexpected keyword argument '" +
+                           py::str(keyword).cast<std::string>() + "'");
+    shape.shared_bytes = shared_bytes_of(arguments[count + std::size_t(i)]);
+  }
+  const StreamRef stream = has_stream ? stream_of(arguments[2]) : StreamRef();
+  const std::size_t given = count - leading;
+  if (given != f.promises.size())
+    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(f.promises.size()) +
+                         ", not " + std::to_string(given));
+  Packed packed(f.slots);
+  for (std::size_t i = 0; i < given; ++i)
+    pack_promised(arguments[leading + i], f.promises[i], f.slots[i], i, packed.value(i));
+  launch(f, shape, packed.pointers(), stream, arguments + leading, given);
+  Py_RETURN_NONE;
+}
+
+PyObject* prepared_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                        PyObject* keywords) {
+  return guarded([&] {
+    return call_prepared(function_of(self), arguments, std::size_t(count), keywords, false,
+                         "prepared_call");
+  });
+}
+
+PyObject* prepared_async_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                              PyObject* keywords) {
+  return guarded([&] {
+    return call_prepared(function_of(self), arguments, std::size_t(count), keywords, true,
+                         "prepared_async_call");
+  });
+}
+
+// _prepare([(kind, nbytes), ...])
+PyObject* prepare(PyObject* self, PyObject* promised) {
+  return guarded([&] {
+    Function& f = function_of(self);
+    std::vector<Promise> promises;
+    for (const py::handle item : py::reinterpret_borrow<py::sequence>(promised)) {
+      const auto pair = item.cast<std::pair<std::string, std::size_t>>();
+      promises.push_back({Kind(pair.first.at(0)), pair.second});
+    }
+    if (f.counts) {
+      if (promises.size() != f.slots.size())
+        raise_argument_error("prepare: " + f.kernel.name() + "() takes " + counted(f.slots.size()) +
+                             ", not " + std::to_string(promises.size()));
+      for (std::size_t i = 0; i < promises.size(); ++i) check_promise(promises[i], f.slots[i], i);
+    } else {
+      f.slots.assign(promises.size(), Slot());
+      for (std::size_t i = 0; i < promises.size(); ++i) f.slots[i].nbytes = promises[i].nbytes;
+      place(f.slots);
+    }
+    f.promises = std::move(promises);
+    f.prepared = true;
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* get_attribute(PyObject* self, PyObject* number) {
+  return guarded([&] {
+    return PyLong_FromLong(function_of(self).kernel.attribute(py::handle(number).cast<int>()));
+  });
+}
+
+PyObject* set_attribute(PyObject* self, PyObject* arguments) {
+  return guarded([&] {
+    const auto pair = py::handle(arguments).cast<std::pair<int, int>>();
+    function_of(self).kernel.set_attribute(pair.first, pair.second);
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* name_of(PyObject* self, void*) {
+  return guarded([&] { return py::str(function_of(self).kernel.name()).release().ptr(); });
+}
+
+// What a source says of a parameter is believed if it goes with the size that the runtime tells.
+bool fits(Kind kind, std::size_t nbytes) {
+  switch (kind) {
+    case Kind::pointer: return nbytes == 8;
+    case Kind::integer:
+    case Kind::natural: return nbytes == 1 || nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::real: return nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::boolean: return nbytes == 1;
+    case Kind::complex: return nbytes == 8 || nbytes == 16;
+    default: return true;
+  }
+}
+
+// Function(module, name, signature): signature is None or [(name, kind, nbytes or 0), ...].
+Function* make_function(const py::args& arguments) {
+  if (arguments.size() != 3) throw py::type_error("Function(module, name, signature)");
+  const auto module = arguments[0].cast<std::shared_ptr<Module>>();
+  auto function = std::make_unique<Function>(
+      Function{Kernel(module, arguments[1].cast<std::string>()), {}, {}});
+  const bool known = function->kernel.knows_parameters();
+  for (const ParameterPlace& parameter : function->kernel.parameters())
+    function->slots.push_back({"", Kind::unknown, parameter.nbytes, 0});
+  function->counts = known;
+  if (!arguments[2].is_none()) {
+    const auto told = arguments[2].cast<py::list>();
+    if (!known) function->slots.resize(told.size());
+    function->counts = true;
+    for (std::size_t i = 0; i < function->slots.size() && told.size() == function->slots.size();
+         ++i) {
+      const auto row = told[i].cast<std::tuple<std::string, std::string, std::size_t>>();
+      Slot& slot = function->slots[i];
+      if (!known) slot.nbytes = std::get<2>(row);
+      slot.name = std::get<0>(row);
+      const Kind kind = Kind(std::get<1>(row).at(0));
+      if (fits(kind, slot.nbytes)) slot.kind = kind;
+    }
+  }
+  place(function->slots);
+  return function.release();
+}
+
+PyObject* new_function(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    std::unique_ptr<Function> function(make_function(py::reinterpret_borrow<py::args>(arguments)));
+    PyObject* const self = type->tp_alloc(type, 0);
+    if (!self) throw py::error_already_set();
+    auto* const object = reinterpret_cast<FunctionObject*>(self);
+    object->call = &vectorcall;
+    object->function = function.release();
+    return self;
+  });
+}
+
+void delete_function(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  delete reinterpret_cast<FunctionObject*>(self)->function;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+py::object make_type() {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyGetSetDef attributes[] = {
+      {"name", &name_of, nullptr, "The kernel's name (str).", nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyMethodDef methods[] = {
+      {"prepared_call", as_method(&prepared_call), METH_FASTCALL | METH_KEYWORDS,
+       "prepared_call(grid, block, *args, shared_size=0): launch on the null stream."},
+      {"prepared_async_call", as_method(&prepared_async_call), METH_FASTCALL | METH_KEYWORDS,
+       "prepared_async_call(grid, block, stream, *args, shared_size=0): launch on a stream."},
+      {"_prepare", &prepare, METH_O, "Promise the arguments' kinds and sizes."},
+      {"_get_attribute", &get_attribute, METH_O, "An attribute by the driver's number."},
+      {"_set_attribute", &set_attribute, METH_O, "(number, value)"},
+      {nullptr, nullptr, 0, nullptr}};
+  static PyType_Slot slots[] = {
+      {Py_tp_new, reinterpret_cast<void*>(&new_function)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(&delete_function)},
+      {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+      {Py_tp_members, members},
+      {Py_tp_getset, attributes},
+      {Py_tp_methods, methods},
+      {Py_tp_doc, const_cast<char*>("A kernel of a loaded module, callable.")},
+      {0, nullptr}};
+  static PyType_Spec spec = {"PyGPU.Function", int(sizeof(FunctionObject)), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL,
+                             slots};
+  auto type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
+  if (!type) throw py::error_already_set();
+  return type;
+}
+
+}  // namespace
+
+void bind_function(py::module_& m) {
+  const auto intern = [](const char* text) { return PyUnicode_InternFromString(text); };
+  names = {intern("block"),   intern("grid"),        intern("stream"),     intern("shared"),
+           intern("texrefs"), intern("time_kernel"), intern("shared_size")};
+  m.attr("_Function") = make_type();
+}
+
+}  // namespace PyGPU::python

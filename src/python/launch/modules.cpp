@@ -1,0 +1,112 @@
+// Modules of compiled code, and what CUDA leaves to its driver: fills of 16 and 32 bits, address
+// ranges, context handles, plain allocations.
+#include "PyGPU/kernel.h"
+#include "PyGPU/transfer.h"
+#include "python/array/gpuarray.h"
+#include "python/launch/packing.h"
+
+namespace PyGPU::python {
+namespace {
+
+std::shared_ptr<Module> load(const py::bytes& image, const py::list& options) {
+  std::vector<JitOption> jit;
+  for (const py::handle item : options) {
+    const auto pair = item.cast<std::pair<int, std::size_t>>();
+    jit.push_back({pair.first, pair.second});
+  }
+  const std::string bytes = image;
+  const NoGil without = let_gil_go();
+  return std::make_shared<Module>(bytes, jit);
+}
+
+// Blocking copies between a host buffer and device memory, at the speed of the bus.
+Status copy_in(py::handle dst, py::handle src) {
+  void* const to = address_of(dst, "dest");
+  const CopyEnd from = copy_end(src, "src", false);
+  return call([&] { return upload(to, from.address, from.limit); });
+}
+
+Status copy_out(py::handle dst, py::handle src) {
+  const CopyEnd to = copy_end(dst, "dest", true);
+  const void* const from = address_of(src, "src");
+  return call([&] { return download(to.address, from, to.limit); });
+}
+
+// Fill `height` rows of `width` elements; a height of 1 is the plain fill.
+Status fill(void* address, std::size_t itemsize, std::size_t pitch, unsigned value,
+            std::size_t width, std::size_t height, cudaStream_t stream) {
+  const bool plain = height == 1;
+  switch (itemsize) {
+    case 1:
+      return plain ? cudaMemsetAsync(address, int(value), width, stream)
+                   : cudaMemset2DAsync(address, pitch, int(value), width, height, stream);
+    case 2:
+      return plain ? fill_16(address, static_cast<unsigned short>(value), width, stream)
+                   : fill_rows_16(address, pitch, static_cast<unsigned short>(value), width, height,
+                                  stream);
+    default:
+      return plain ? fill_32(address, value, width, stream)
+                   : fill_rows_32(address, pitch, value, width, height, stream);
+  }
+}
+
+}  // namespace
+
+void bind_module(py::module_& m) {
+  py::class_<Module, std::shared_ptr<Module>> c(m, "_Module",
+                                                "Compiled code, loaded on the current device.");
+  c.def(py::init(&load), py::arg("image"), py::arg("options"));
+  method(c, "get_global",
+         [](const Module& self, const std::string& name) {
+           const Module::Global found = self.global(name);
+           return py::make_tuple(reinterpret_cast<std::uintptr_t>(found.address), found.nbytes);
+         },
+         "(address, bytes) of a variable in the device's memory.", {{"name"}});
+  property(c, "info_log", [](const Module& self) { return self.info_log(); });
+  property(c, "device", [](const Module& self) { return self.device(); });
+
+  def(m, "_mem_alloc",
+      [](std::size_t nbytes) {
+        const auto storage = Storage::take(nbytes, MemoryKind::device);
+        return DeviceAllocation{storage, reinterpret_cast<std::uintptr_t>(storage->address())};
+      },
+      "", {{"nbytes"}});
+  def(m, "_managed_alloc",
+      [](const py::type& type, std::size_t nbytes, unsigned flags) {
+        void* address = nullptr;
+        check("cudaMallocManaged",
+              call([&] { return cudaMallocManaged(&address, nbytes, flags); }));
+        const auto number = reinterpret_cast<std::uintptr_t>(address);
+        return instance_of(reinterpret_cast<PyTypeObject*>(type.ptr()),
+                           DeviceAllocation{Storage::adopt(address, nbytes), number});
+      },
+      "", {{"type"}, {"nbytes"}, {"flags"}});
+  def(m, "_upload", &copy_in, "", {{"dst"}, {"src"}});
+  def(m, "_download", &copy_out, "", {{"dst"}, {"src"}});
+  def(m, "_fill",
+      [](py::handle address, std::size_t itemsize, std::size_t pitch, unsigned value,
+         std::size_t width, std::size_t height, const StreamRef& stream) {
+        void* const to = address_of(address, "dest");
+        return call([&] { return fill(to, itemsize, pitch, value, width, height, stream.handle); });
+      },
+      "", {{"address"}, {"itemsize"}, {"pitch"}, {"value"}, {"width"}, {"height"}, {"stream"}});
+  def(m, "_address_range",
+      [](py::handle address) {
+        void* base = nullptr;
+        std::size_t nbytes = 0;
+        void* const inside = address_of(address, "address");
+        const Status status = call([&] { return address_range(&base, &nbytes, inside); });
+        return with_status(status, reinterpret_cast<std::uintptr_t>(base), nbytes);
+      },
+      "", {{"address"}});
+  def(
+      m, "_context_handle",
+      [] {
+        void* handle = nullptr;
+        const Status status = call([&] { return context_handle(&handle); });
+        return with_status(status, reinterpret_cast<std::uintptr_t>(handle));
+      },
+      "");
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,51 @@
+// The extension module of one target: its table of contents.
+#include "python/hooks.h"
+#include "python/launch/packing.h"
+
+namespace PyGPU::python {
+namespace {
+
+#ifndef PYGPU_ARCHITECTURES
+#define PYGPU_ARCHITECTURES ""
+#endif
+
+// Every cuda... name again as hip..., for programs written in that vocabulary.
+void add_hip_names(py::module_& m) {
+  const py::dict members = m.attr("__dict__");
+  for (auto item : py::list(members.attr("items")())) {
+    const auto pair = item.cast<py::tuple>();
+    const auto name = pair[0].cast<std::string>();
+    if (name.rfind("cuda", 0) == 0 && name != "cuda_enabled")
+      m.attr(("hip" + name.substr(4)).c_str()) = pair[1];
+  }
+}
+
+}  // namespace
+}  // namespace PyGPU::python
+
+PYBIND11_MODULE(PYGPU_MODULE, m) {
+  using namespace PyGPU::python;
+  const std::string target = PYGPU_TARGET_NAME;
+  m.doc() = "PyGPU on the target " + target;
+  m.attr("target") = target;
+  m.attr("cuda_enabled") = bool(PYGPU_HAVE_GPU);
+  m.attr("use_hip") = target == "hip";
+  m.attr("architectures") = PYGPU_ARCHITECTURES;
+  m.attr("__version__") = PYGPU_VERSION;
+
+  bind_hooks(m);
+  bind_status(m);
+  bind_constants(m);
+  bind_device(m);
+  bind_stream(m);
+  bind_memory(m);
+  bind_copies(m);
+  bind_pointers(m);
+  bind_device_arrays(m);
+  bind_gpuarray(m);
+  bind_module(m);
+  bind_packing(m);
+  bind_function(m);
+  bind_arrays(m);
+  if (target == "hip") add_hip_names(m);
+}

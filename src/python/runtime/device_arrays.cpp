@@ -1,0 +1,120 @@
+// DeviceArray, typed by a dtype's name; PyGPU/_runtime/typed.py makes the classes
+// DeviceArray_<dtype>.
+#include "PyGPU/device_array.h"
+#include "python/bindings.h"
+
+namespace PyGPU::python {
+namespace {
+
+py::array host_array(py::object self) {
+  const auto& array = self.cast<const DeviceArray&>();
+  const Layout& layout = array.layout();
+  const Pointer host = array.host_data();
+  if (!host.address && layout.size() > 0)
+    throw py::buffer_error(
+        "this DeviceArray was made from a device pointer and has no host memory");
+  py::array view(py::dtype(array.dtype().name),
+                 std::vector<py::ssize_t>(layout.shape().begin(), layout.shape().end()),
+                 std::vector<py::ssize_t>(layout.strides().begin(), layout.strides().end()),
+                 host.address, self);
+  if (array.read_only()) view.attr("flags").attr("writeable") = false;
+  return view;
+}
+
+std::string name_of(const DType& dtype) { return std::string("DeviceArray_") + dtype.name; }
+
+DeviceArray alias(const DType& dtype, py::handle buffer) {
+  const std::shared_ptr<py::buffer_info> view = view_buffer(buffer);
+  if (!is_format_of(view->format, std::size_t(view->itemsize), dtype))
+    throw py::type_error(name_of(dtype) + ": expected a buffer of " + dtype.name +
+                         ", got one of format '" + view->format + "' with items of " +
+                         std::to_string(view->itemsize) + " bytes");
+  Axes shape, strides;
+  for (py::ssize_t length : view->shape) shape.push_back(length);
+  for (py::ssize_t stride : view->strides) strides.push_back(stride);
+  return DeviceArray(dtype, Layout(shape, strides, dtype.itemsize), view->ptr, view->readonly,
+                     view);
+}
+
+// "C" or "F", or the first PyGPU's flag: is it C order?
+Order order_or_flag(const py::object& order) {
+  if (order.is_none()) return Order::c;
+  if (PyLong_Check(order.ptr())) return order.cast<long>() ? Order::c : Order::f;
+  if (py::isinstance<py::str>(order)) return order_of(order.cast<std::string>());
+  throw py::type_error("order: expected 'C' or 'F', got " + py::repr(order).cast<std::string>());
+}
+
+// (buffer), (shape[, order]) or (pointer_wrapper, shape[, order]).
+DeviceArray make_device_array(const DType& dtype, py::object source, py::object shape_or_order,
+                              py::object order) {
+  const std::string who = name_of(dtype);
+  if (py::isinstance<Pointer>(source)) {
+    const auto pointer = source.cast<Pointer>();
+    if (pointer.dtype != &dtype)
+      throw py::type_error(who + ": expected a pointer_wrapper_" + dtype.name +
+                           ", got a pointer_wrapper_" + pointer.dtype->name);
+    if (shape_or_order.is_none()) throw py::type_error(who + ": a pointer needs a shape");
+    return DeviceArray(pointer, axes_of(shape_or_order, "shape"), order_or_flag(order));
+  }
+  if (is_buffer(source)) {
+    if (!shape_or_order.is_none() || !order.is_none())
+      throw py::type_error(who + ": a buffer brings its own shape and order");
+    return alias(dtype, source);
+  }
+  if (!shape_or_order.is_none() && !order.is_none())
+    throw py::type_error(who + ": a shape was given already, got another: " +
+                         py::repr(shape_or_order).cast<std::string>());
+  const Order chosen = order_or_flag(order.is_none() ? shape_or_order : order);
+  return DeviceArray(dtype, axes_of(source, "shape"), chosen);
+}
+
+Status without_gil(DeviceArray& array, Status (DeviceArray::*step)()) {
+  const NoGil without = let_gil_go();
+  return (array.*step)();
+}
+
+}  // namespace
+
+void bind_device_arrays(py::module_& m) {
+  py::class_<DeviceArray> c(m, "DeviceArray", "A host buffer and its twin on the device.",
+                            py::custom_type_setup(&export_buffer<DeviceArray, &host_array>));
+  typed_init(c, &make_device_array, {{"source"}, {"shape", py::none()}, {"order", py::none()}});
+  method(
+      c, "allocate", [](DeviceArray& a) { return without_gil(a, &DeviceArray::allocate); },
+      "Take device memory; no effect when there is some already.");
+  method(
+      c, "to_device", [](DeviceArray& a) { return without_gil(a, &DeviceArray::to_device); },
+      "Copy the host side to the device side.");
+  method(
+      c, "to_host", [](DeviceArray& a) { return without_gil(a, &DeviceArray::to_host); },
+      "Copy the device side to the host side.");
+  method(
+      c, "last_status", [](DeviceArray& a) { return a.last_status(); },
+      "What the last allocate(), to_device() or to_host() returned.");
+  method(
+      c, "host_data", [](const DeviceArray& a) { return wrap_pointer(a.host_data()); },
+      "The host side's address, a safe pointer_wrapper_<dtype>.");
+  method(
+      c, "device_data", [](const DeviceArray& a) { return wrap_pointer(a.device_data()); },
+      "The device side's address, a pointer_wrapper_<dtype>; null before allocate().");
+  method(
+      c, "allocated", [](const DeviceArray& a) { return a.allocated(); },
+      "Is there device memory?");
+  method(
+      c, "size", [](const DeviceArray& a) { return std::size_t(a.layout().size()); }, "Elements.");
+  method(c, "nbytes", [](const DeviceArray& a) { return a.layout().nbytes(); });
+  method(c, "__len__", [](const DeviceArray& a) {
+    if (a.layout().ndim() == 0) throw py::type_error("len() of an unsized object");
+    return std::size_t(a.layout().shape()[0]);
+  });
+  method(c, "shape", [](const DeviceArray& a) { return tuple_of(a.layout().shape()); });
+  method(
+      c, "strides", [](const DeviceArray& a) { return tuple_of(a.layout().strides()); },
+      "Bytes from one element to the next along each axis.");
+  method(c, "__repr__", [](const DeviceArray& a) {
+    return "<" + name_of(a.dtype()) + " shape=" + a.layout().shape().text() +
+           (a.allocated() ? " allocated>" : ">");
+  });
+}
+
+}  // namespace PyGPU::python

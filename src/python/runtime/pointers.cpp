@@ -1,0 +1,184 @@
+// Pointers and allocators, typed by a dtype's name. The classes pointer_wrapper_<dtype> and so on
+// are made from these in PyGPU/_runtime/typed.py.
+#include <map>
+
+#include "python/bindings.h"
+
+namespace PyGPU::python {
+namespace {
+
+struct Allocation {
+  MemoryKind kind;
+  const DType* dtype;
+  std::shared_ptr<Memory> memory;
+  std::size_t count;
+  Status last;
+
+  Status allocate(std::size_t elements) {
+    deallocate();
+    std::size_t nbytes = 0;
+    if (__builtin_mul_overflow(elements, dtype->itemsize, &nbytes))
+      return last = {cudaErrorMemoryAllocation,
+                     std::to_string(elements) + " elements were asked for"};
+    auto taken = std::make_shared<Memory>();
+    const Status status = [&] {  // members change with the GIL held
+      const NoGil without = let_gil_go();
+      return take_memory(*taken, kind, nbytes);
+    }();
+    if (!status.failed()) {
+      memory = std::move(taken);
+      count = elements;
+    }
+    return last = status;
+  }
+
+  // Pointers and arrays that still use the memory keep it.
+  Status deallocate() {
+    memory = std::make_shared<Memory>();
+    count = 0;
+    return last = {};
+  }
+
+  Pointer pointer() const {
+    return {memory->get().address, dtype, count,
+            kind == MemoryKind::host || kind == MemoryKind::pinned, memory};
+  }
+};
+
+// One class each, for what differs: only host memory has a buffer.
+struct HostAllocation : Allocation {};
+struct PinnedAllocation : Allocation {};
+struct DeviceSideAllocation : Allocation {};
+
+template <class Family, MemoryKind kind>
+Family no_allocation(const DType& dtype) {
+  return {{kind, &dtype, std::make_shared<Memory>(), 0, {}}};
+}
+
+// The host memory behind a safe pointer, as a NumPy array that keeps `owner`.
+py::array host_view(const Pointer& pointer, const py::object& owner) {
+  if (!pointer.is_safe())
+    throw py::value_error(std::string("pointer_wrapper_") + pointer.dtype->name + " at " +
+                          hex(pointer.address) +
+                          " is not safe to read: only host memory that Python controls is");
+  py::array view(py::dtype(pointer.dtype->name), {pointer.count}, {pointer.dtype->itemsize},
+                 pointer.address, owner);
+  if (pointer.read_only) view.attr("flags").attr("writeable") = false;
+  return view;
+}
+
+Pointer pointer_from(const DType& dtype, py::object source, std::size_t count, bool host) {
+  if (py::isinstance<Pointer>(source)) {
+    const auto pointer = source.cast<Pointer>();
+    if (pointer.dtype == &dtype) return pointer;
+    throw py::type_error(std::string("address: a pointer to ") + dtype.name +
+                         " was expected, got one to " + pointer.dtype->name +
+                         "; int(pointer) is its address");
+  }
+  if (!is_buffer(source)) return {address_of(source, "address"), &dtype, count, host, nullptr};
+  const auto view = view_buffer(source);
+  if (!is_format_of(view->format, std::size_t(view->itemsize), dtype))
+    throw py::type_error(std::string("address: a buffer of ") + dtype.name +
+                         " was expected, got format '" + view->format + "'");
+  if (!PyBuffer_IsContiguous(view->view(), 'A'))
+    throw py::value_error("address: the buffer is not contiguous");
+  return {view->ptr, &dtype, std::size_t(view->size), true, view, view->readonly};
+}
+
+std::string pointer_repr(const Pointer& pointer) {
+  return std::string("<pointer_wrapper_") + pointer.dtype->name + " " + hex(pointer.address) +
+         (pointer.is_safe() ? " safe>" : ">");
+}
+
+// The array keeps the memory, not the allocator, which may let it go or take other memory.
+py::array allocation_array(py::object self) {
+  const Pointer pointer = self.cast<const Allocation&>().pointer();
+  return host_view(pointer, py::cast(pointer));
+}
+
+std::map<std::string, py::object>& pointer_classes() {
+  static auto& classes = *new std::map<std::string, py::object>;
+  return classes;
+}
+
+void bind_pointer(py::module_& m) {
+  py::class_<Pointer> c(m, "pointer_wrapper", "A typed address. See pointer_wrapper_<dtype>.");
+  typed_init(c, &pointer_from, {{"address", 0}, {"size", 0}, {"host", false}});
+  const auto number = [](const Pointer& self) { return self.number(); };
+  method(
+      c, "is_safe", [](const Pointer& self) { return self.is_safe(); },
+      "Is it host memory that Python may read through get()?");
+  method(
+      c, "get", [](const py::object& self) { return host_view(self.cast<const Pointer&>(), self); },
+      "The host memory as a 1-D NumPy array, without a copy. ValueError unless is_safe().");
+  method(c, "__int__", number);
+  method(c, "__index__", number);
+  method(c, "__hash__", number);
+  method(c, "__eq__", [](const Pointer& self, const py::object& other) {
+    return py::isinstance<Pointer>(other) && other.cast<const Pointer&>().address == self.address;
+  });
+  method(c, "__repr__", pointer_repr);
+  property(c, "ptr", number, "The address (int).");
+  property(
+      c, "size", [](const Pointer& self) { return std::uintptr_t(self.count); },
+      "Elements that may be reached; 0 if that is not known.");
+  property(
+      c, "_as_parameter_",
+      [](const py::object& self) {
+        return py::module_::import("ctypes").attr("c_void_p")(self.attr("ptr"));
+      },
+      "What ctypes passes for the object: the address as a void pointer.");
+}
+
+void bind_allocators(py::module_& m) {
+  py::class_<Allocation> c(m, "Allocator", "The base of the allocators.");
+  method(c, "allocate", [](Allocation& self, std::size_t count) { return self.allocate(count); },
+         "Take memory for `count` elements, in place of what was held before.", {{"count"}});
+  method(
+      c, "deallocate", [](Allocation& self) { return self.deallocate(); },
+      "Let the memory go; what still points to it keeps it.");
+  method(
+      c, "ptr", [](const Allocation& self) { return wrap_pointer(self.pointer()); },
+      "The memory as a pointer_wrapper_<dtype>.");
+  method(
+      c, "size", [](const Allocation& self) { return self.count; }, "Elements.");
+  method(c, "__len__", [](const Allocation& self) { return self.count; });
+  method(c, "nbytes", [](const Allocation& self) { return self.count * self.dtype->itemsize; });
+  method(c, "last_status", [](const Allocation& self) { return self.last; });
+
+  const auto buffer = py::custom_type_setup(&export_buffer<Allocation, &allocation_array>);
+  py::class_<HostAllocation, Allocation> host(m, "HostAllocator", "Owner of host memory.", buffer);
+  py::class_<PinnedAllocation, Allocation> pinned(m, "PagelockedAllocator",
+                                                  "Owner of page-locked memory.", buffer);
+  py::class_<DeviceSideAllocation, Allocation> device(m, "DeviceAllocator",
+                                                      "Owner of device memory.");
+  typed_init(host, &no_allocation<HostAllocation, MemoryKind::host>);
+  typed_init(pinned, &no_allocation<PinnedAllocation, MemoryKind::pinned>);
+  typed_init(device, &no_allocation<DeviceSideAllocation, MemoryKind::device>);
+}
+
+}  // namespace
+
+const DType& dtype_named(const std::string& name) {
+  for (const DType& dtype : dtypes)
+    if (dtype.name == name) return dtype;
+  throw py::value_error("dtype: '" + name + "' has no typed classes");
+}
+
+py::object wrap_pointer(const Pointer& pointer) {
+  return pointer_classes().at(pointer.dtype->name)(py::cast(pointer));
+}
+
+void bind_pointers(py::module_& m) {
+  bind_pointer(m);
+  bind_allocators(m);
+  py::tuple names(dtype_count);
+  for (int i = 0; i < dtype_count; ++i) names[std::size_t(i)] = dtypes[i].name;
+  m.attr("SUPPORTED_DTYPES") = names;
+  def(
+      m, "_set_pointer_class",
+      [](const std::string& dtype, const py::object& made) { pointer_classes()[dtype] = made; },
+      "");
+}
+
+}  // namespace PyGPU::python

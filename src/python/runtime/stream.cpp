@@ -1,0 +1,185 @@
+// Streams and events as objects, and the calls on them.
+#include <cstring>
+
+#include "python/bindings.h"
+
+namespace PyGPU::python {
+namespace {
+
+std::string handle_repr(const char* what, const void* handle) {
+  return std::string("<") + what + " " + hex(handle) + ">";
+}
+
+cudaStream_t as_handle(py::handle number) {
+  void* const handle = address_of(number, "stream");
+  if (reinterpret_cast<std::uintptr_t>(handle) == 1) return cudaStreamLegacy;  // on every target
+  return reinterpret_cast<cudaStream_t>(handle);
+}
+
+cudaIpcEventHandle_t ipc_event_handle(const std::string& bytes) {
+  cudaIpcEventHandle_t handle;
+  if (bytes.size() != sizeof handle)
+    throw py::value_error("handle: expected " + std::to_string(sizeof handle) + " bytes, got " +
+                          std::to_string(bytes.size()));
+  std::memcpy(&handle, bytes.data(), sizeof handle);
+  return handle;
+}
+
+}  // namespace
+
+StreamRef stream_of(py::handle object) {
+  if (object.is_none()) return {};
+  if (py::isinstance<Stream>(object)) {
+    const auto stream = object.cast<std::shared_ptr<Stream>>();
+    if (!stream->get())
+      throw py::value_error("stream: this cudaStream_t was destroyed or never created");
+    return {stream->get(), stream};
+  }
+  if (PyLong_Check(object.ptr())) return {as_handle(object), nullptr};
+  // The protocol of NVIDIA's Python libraries: (version, handle), from a method or an attribute.
+  if (py::hasattr(object, "__cuda_stream__")) {
+    const py::object told = object.attr("__cuda_stream__");
+    return {as_handle(py::tuple(PyCallable_Check(told.ptr()) ? told() : told)[1]), nullptr};
+  }
+  for (const char* name : {"handle", "ptr", "cuda_stream"}) {
+    py::object number = py::getattr(object, name, py::none());
+    if (py::hasattr(number, "value")) {  // a ctypes pointer, as Numba's; None is the null stream
+      number = number.attr("value");
+      if (number.is_none()) return {};
+    }
+    if (PyIndex_Check(number.ptr())) return {as_handle(number), nullptr};
+  }
+  const bool is_number = PyFloat_Check(object.ptr()) || py::hasattr(object, "__array__");
+  if (!is_number && py::hasattr(object, "__int__"))  // cuda.bindings' CUstream
+    return {as_handle(py::int_(py::reinterpret_borrow<py::object>(object))), nullptr};
+  throw py::type_error(
+      "stream: expected None, a cudaStream_t, an int handle or an object with __cuda_stream__, "
+      "got " +
+      py::repr(object).cast<std::string>());
+}
+
+void bind_stream(py::module_& m) {
+  py::class_<Stream, std::shared_ptr<Stream>> s(
+      m, "cudaStream_t",
+      "A stream on the current device: cudaStream_t(flags=0, priority=0). Destroyed with the "
+      "object.");
+  s.def(py::init([](unsigned flags, int priority) {
+          const NoGil without = let_gil_go();
+          const auto stream = std::make_shared<Stream>(flags, priority);
+          if (flags & cudaStreamNonBlocking) remember_apart(stream);
+          return stream;
+        }),
+        py::arg("flags") = 0, py::arg("priority") = 0);
+  method(
+      s, "get", [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); },
+      "The handle, an int.");
+  method(s, "__int__",
+         [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
+  method(s, "__index__",
+         [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
+  property(s, "handle",
+           [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
+  method(s, "__cuda_stream__", [](const Stream& self) {
+    return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(self.get()));
+  });
+  method(s, "last_status", [](const Stream& self) { return self.status; });
+  method(s, "__repr__", [](const Stream& self) { return handle_repr("cudaStream_t", self.get()); });
+
+  py::class_<Event, std::shared_ptr<Event>> e(
+      m, "cudaEvent_t",
+      "An event on the current device: cudaEvent_t(flags=0), or another process's by the bytes of "
+      "its handle. Destroyed with the object.");
+  e.def(py::init([](const py::object& flags) {
+          if (py::isinstance<py::bytes>(flags)) {
+            const auto shared = ipc_event_handle(flags.cast<std::string>());
+            const NoGil without = let_gil_go();
+            return std::make_shared<Event>(shared);
+          }
+          const long long number = PyLong_Check(flags.ptr()) ? PyLong_AsLongLong(flags.ptr()) : -1;
+          if (number < 0 || number > 0xffffffffLL) {
+            PyErr_Clear();
+            throw py::type_error("flags: expected an unsigned int or a handle's bytes, got " +
+                                 py::repr(flags).cast<std::string>());
+          }
+          const NoGil without = let_gil_go();
+          return std::make_shared<Event>(unsigned(number));
+        }),
+        py::arg("flags") = 0);
+  method(
+      e, "get", [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.get()); },
+      "The handle, an int.");
+  method(e, "__int__",
+         [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
+  method(e, "__index__",
+         [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
+  method(e, "last_status", [](const Event& self) { return self.status; });
+  method(e, "__repr__", [](const Event& self) { return handle_repr("cudaEvent_t", self.get()); });
+
+  def(m, "cudaStreamDestroy",
+      [](Stream& stream) {
+        if (!stream.get()) return stream.status = {cudaErrorInvalidResourceHandle, ""};
+        return stream.destroy();
+      },
+      "Destroy the stream now instead of with the object.", {{"stream"}});
+  def(m, "cudaStreamSynchronize",
+      [](const StreamRef& stream) {
+        return call([&] {
+          int device = -1;
+          const cudaError_t error = cudaStreamSynchronize(stream.handle);
+          if (!error && !stream.handle && !cudaGetDevice(&device)) seen_idle(device, true);
+          return error;
+        });
+      },
+      "Wait until the stream has done its work.", {{"stream", py::none()}});
+  def(m, "cudaStreamQuery",
+      [](const StreamRef& stream) { return call([&] { return cudaStreamQuery(stream.handle); }); },
+      "cudaSuccess when the stream is idle, else cudaErrorNotReady (600).",
+      {{"stream", py::none()}});
+  def(m, "cudaStreamWaitEvent",
+      [](const StreamRef& stream, const Event& event, unsigned flags) {
+        return call([&] { return cudaStreamWaitEvent(stream.handle, event.get(), flags); });
+      },
+      "Later work on the stream waits for the event.", {{"stream"}, {"event"}, {"flags", 0}});
+  def(m, "cudaStreamGetFlags",
+      [](const StreamRef& stream) {
+        unsigned flags = 0;
+        const Status status = call([&] { return cudaStreamGetFlags(stream.handle, &flags); });
+        return with_status(status, flags);
+      },
+      "(flags, cudaError_t)", {{"stream"}});
+  def(m, "cudaStreamGetPriority",
+      [](const StreamRef& stream) {
+        int priority = 0;
+        const Status status = call([&] { return cudaStreamGetPriority(stream.handle, &priority); });
+        return with_status(status, priority);
+      },
+      "(priority, cudaError_t)", {{"stream"}});
+
+  def(m, "cudaEventDestroy",
+      [](Event& event) {
+        if (!event.get()) return event.status = {cudaErrorInvalidResourceHandle, ""};
+        return event.destroy();
+      },
+      "Destroy the event now instead of with the object.", {{"event"}});
+  def(m, "cudaEventRecord",
+      [](const Event& event, const StreamRef& stream) {
+        return call([&] { return cudaEventRecord(event.get(), stream.handle); });
+      },
+      "Mark the point that the stream's work has reached.", {{"event"}, {"stream", py::none()}});
+  def(m, "cudaEventSynchronize",
+      [](const Event& event) { return call([&] { return cudaEventSynchronize(event.get()); }); },
+      "Wait until the event's point is reached.", {{"event"}});
+  def(m, "cudaEventQuery",
+      [](const Event& event) { return call([&] { return cudaEventQuery(event.get()); }); },
+      "cudaSuccess when the point is reached, else cudaErrorNotReady (600).", {{"event"}});
+  def(m, "cudaEventElapsedTime",
+      [](const Event& start, const Event& end) {
+        float milliseconds = 0;
+        const Status status =
+            call([&] { return cudaEventElapsedTime(&milliseconds, start.get(), end.get()); });
+        return with_status(status, milliseconds);
+      },
+      "(milliseconds, cudaError_t) from start to end", {{"start"}, {"end"}});
+}
+
+}  // namespace PyGPU::python

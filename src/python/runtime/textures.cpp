@@ -1,0 +1,155 @@
+// Arrays, texture and surface objects, boxed copies, and the profiler's switches, as the private
+// classes and calls that PyGPU/_driver/arrays.py and _driver_boxes.py dress.
+#include "PyGPU/texture.h"
+#include "python/bindings.h"
+
+template <>
+struct pybind11::detail::type_caster<PyGPU::TextureObject>
+    : PyGPU::python::made_caster<PyGPU::TextureObject> {};
+template <>
+struct pybind11::detail::type_caster<PyGPU::SurfaceObject>
+    : PyGPU::python::made_caster<PyGPU::SurfaceObject> {};
+
+namespace PyGPU::python {
+namespace {
+
+using SharedArray = std::shared_ptr<TextureArray>;
+
+// The array in a Python object. The holder that is asked for is not made before __init__ has run.
+SharedArray array_in(py::handle object) {
+  if (!py::isinstance<TextureArray>(object) || !is_made(object))
+    throw py::type_error("expected an Array, got " + py::repr(object).cast<std::string>());
+  return object.cast<SharedArray>();
+}
+
+template <class T>
+T at(const py::tuple& values, std::size_t index) {
+  return values[index].cast<T>();
+}
+
+// (bits of a channel, channels, kind)
+cudaChannelFormatDesc format_of(const py::tuple& told) {
+  const int bits = at<int>(told, 0), channels = at<int>(told, 1);
+  const auto channel = [=](int number) { return number < channels ? bits : 0; };
+  return {channel(0), channel(1), channel(2), channel(3),
+          static_cast<cudaChannelFormatKind>(at<int>(told, 2))};
+}
+
+py::tuple told_format(const cudaChannelFormatDesc& format) {
+  const int channels = (format.x != 0) + (format.y != 0) + (format.z != 0) + (format.w != 0);
+  return py::make_tuple(format.x, channels, int(format.f));
+}
+
+SharedArray make_texture_array(const py::tuple& format, std::size_t width, std::size_t height,
+                               std::size_t depth, unsigned flags) {
+  const ArrayShape shape{format_of(format), {width, height, depth}, flags};
+  const NoGil without = let_gil_go();
+  return std::make_shared<TextureArray>(shape);
+}
+
+// source: an array; or an address, whose format and extent count then (a height of 0: no rows).
+std::shared_ptr<TextureObject> make_texture_object(py::handle source, const py::tuple& format,
+                                                   const py::tuple& extent, const py::tuple& modes,
+                                                   int filter, bool normalized_coords,
+                                                   bool normalized_float, const py::tuple& border) {
+  cudaTextureDesc how{};
+  for (std::size_t i = 0; i < 3; ++i)
+    how.addressMode[i] = static_cast<cudaTextureAddressMode>(at<int>(modes, i));
+  for (std::size_t i = 0; i < 4; ++i) how.borderColor[i] = at<float>(border, i);
+  how.filterMode = static_cast<cudaTextureFilterMode>(filter);
+  how.readMode = normalized_float ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
+  how.normalizedCoords = normalized_coords;
+  if (py::isinstance<TextureArray>(source)) {
+    const SharedArray array = array_in(source);
+    return std::make_shared<TextureObject>(resource_of(*array), how, array);
+  }
+  void* const address = address_of(source, "source");
+  const auto width = at<std::size_t>(extent, 0), height = at<std::size_t>(extent, 1),
+             pitch = at<std::size_t>(extent, 2);
+  const cudaChannelFormatDesc elements = format_of(format);
+  return std::make_shared<TextureObject>(height
+                                             ? resource_of(address, elements, width, height, pitch)
+                                             : resource_of(address, elements, pitch),
+                                         how);
+}
+
+// (array or address, pitch, rows of a slice, x, y, z, device)
+BoxEnd box_end(const py::tuple& told, SharedArray& keep) {
+  BoxEnd end;
+  const py::object where = told[0];
+  if (py::isinstance<TextureArray>(where)) {
+    keep = array_in(where);
+    end.array = keep.get();
+  } else {
+    end.address = address_of(where, "address");
+  }
+  end.pitch = at<std::size_t>(told, 1);
+  end.rows = at<std::size_t>(told, 2);
+  end.x = at<std::size_t>(told, 3);
+  end.y = at<std::size_t>(told, 4);
+  end.z = at<std::size_t>(told, 5);
+  end.device = at<int>(told, 6);
+  return end;
+}
+
+Status copy_told_box(const py::tuple& dst, const py::tuple& src, std::size_t width,
+                     std::size_t height, std::size_t depth, int kind, py::handle stream,
+                     bool wait) {
+  SharedArray to_array, from_array;
+  const BoxEnd to = box_end(dst, to_array), from = box_end(src, from_array);
+  const StreamRef order = wait ? StreamRef{} : stream_of(stream);
+  const cudaExtent box{width, height, depth};
+  return call([&] {
+    return copy_box(to, from, box, static_cast<cudaMemcpyKind>(kind), wait ? nullptr : &order);
+  });
+}
+
+}  // namespace
+
+void bind_arrays(py::module_& m) {
+  py::class_<TextureArray, SharedArray> a(m, "_Array", "Memory that textures and surfaces reach.");
+  a.def(py::init(&make_texture_array), py::arg("format"), py::arg("width"), py::arg("height"),
+        py::arg("depth"), py::arg("flags"));
+  method(a, "_free", [](py::handle self) {
+    const SharedArray array = array_in(self);
+    return call([&] { return array->free(); });
+  });
+  method(a, "_shape", [](py::handle self) {
+    const ArrayShape shape = array_in(self)->shape();
+    return py::make_tuple(told_format(shape.format), shape.extent.width, shape.extent.height,
+                          shape.extent.depth, shape.flags);
+  });
+  property(a, "handle",
+           [](py::handle self) { return reinterpret_cast<std::uintptr_t>(array_in(self)->get()); });
+  property(a, "_device", [](py::handle self) { return array_in(self)->device(); });
+
+  py::class_<TextureObject, std::shared_ptr<TextureObject>> t(m, "_TextureObject", "");
+  t.def(py::init(&make_texture_object), py::arg("source"), py::arg("format"), py::arg("extent"),
+        py::arg("modes"), py::arg("filter"), py::arg("normalized_coords"),
+        py::arg("normalized_float"), py::arg("border"));
+  method(t, "__index__", [](const TextureObject& self) { return self.number(); });
+  method(t, "__int__", [](const TextureObject& self) { return self.number(); });
+  property(
+      t, "handle", [](const TextureObject& self) { return self.number(); },
+      "The cudaTextureObject_t (int).");
+
+  py::class_<SurfaceObject, std::shared_ptr<SurfaceObject>> s(m, "_SurfaceObject", "");
+  s.def(py::init([](py::handle array) { return std::make_shared<SurfaceObject>(array_in(array)); }),
+        py::arg("array"));
+  method(s, "__index__", [](const SurfaceObject& self) { return self.number(); });
+  method(s, "__int__", [](const SurfaceObject& self) { return self.number(); });
+  property(
+      s, "handle", [](const SurfaceObject& self) { return self.number(); },
+      "The cudaSurfaceObject_t (int).");
+
+  def(m, "_copy_box", &copy_told_box, "",
+      {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
+  def(
+      m, "cudaProfilerStart", [] { return call([] { return cudaProfilerStart(); }); },
+      "Tell the vendor's profiler to begin, if one is attached.");
+  def(
+      m, "cudaProfilerStop", [] { return call([] { return cudaProfilerStop(); }); },
+      "Tell the vendor's profiler to stop.");
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,279 @@
+"""The headers for device code: each is compiled by the vendors' run-time compilers, without a GPU.
+
+The values of pycuda::complex are tests of their own (test_device_complex.py).
+"""
+
+import ctypes
+import ctypes.util
+import glob
+import os
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.no_device
+
+HEADERS = Path(__file__).resolve().parents[2] / "include" / "PyGPU"
+
+
+def load(*patterns):
+    for pattern in patterns:
+        for path in sorted(glob.glob(pattern), reverse=True):
+            try:
+                return ctypes.CDLL(path)
+            except OSError:
+                continue
+    return None
+
+
+class Compiler:
+    """One run-time compiler through ctypes: `compile` gives (status, log)."""
+
+    def __init__(self, prefix, library, options):
+        self.prefix, self.library, self.options = prefix, library, options
+
+    def call(self, name, *arguments):
+        return getattr(self.library, self.prefix + name)(*arguments)
+
+    def compile(self, source, architecture, *extra):
+        program = ctypes.c_void_p()
+        status = self.call(
+            "CreateProgram", ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None
+        )
+        assert status == 0
+        options = [text.format(architecture) for text in [*self.options, *extra]]
+        packed = (ctypes.c_char_p * len(options))(*[text.encode() for text in options])
+        status = self.call("CompileProgram", program, len(options), packed)
+        size = ctypes.c_size_t()
+        self.call("GetProgramLogSize", program, ctypes.byref(size))
+        log = ctypes.create_string_buffer(size.value + 1)
+        self.call("GetProgramLog", program, log)
+        self.call("DestroyProgram", ctypes.byref(program))
+        return status, log.value.decode(errors="replace")
+
+
+CUDA = os.environ.get("CUDA_PATH") or os.environ.get("CUDA_HOME") or "/usr/local/cuda"
+NVRTC = load(f"{CUDA}/lib64/libnvrtc.so.[0-9]*", f"{CUDA}/targets/*/lib/libnvrtc.so.[0-9]*")
+HIPRTC = load(
+    "/opt/rocm/lib/libhiprtc.so*", "/opt/rocm/lib/libamdhip64.so*", "/usr/lib/*/libamdhip64.so*"
+)
+COMPILERS = {
+    "cuda": Compiler(
+        "nvrtc",
+        NVRTC,
+        [
+            "--gpu-architecture={}",
+            "-std=c++17",
+            "--device-as-default-execution-space",
+            "--pre-include=prelude.h",
+            f"-I{HEADERS}/rtc",
+            f"-I{HEADERS}/device",
+            f"-I{CUDA}/include",
+            f"-I{CUDA}/include/cccl",
+        ],
+    ),
+    "hip": Compiler(
+        "hiprtc",
+        HIPRTC,
+        [
+            "--offload-arch={}",
+            "-std=c++17",
+            "-include",
+            "prelude_hip.h",
+            f"-I{HEADERS}/rtc_hip",
+            f"-I{HEADERS}/rtc",
+            f"-I{HEADERS}/device",
+        ],
+    ),
+}
+STD = ["-DPYGPU_USES_STD", "-DPYGPU_USES_LIMITS", "-DPYGPU_USES_TRAITS"]
+ARCHITECTURES = [("cuda", "sm_75"), ("cuda", "sm_90"), ("hip", "gfx908"), ("hip", "gfx90a")]
+
+
+def build(target, architecture, source, *extra):
+    compiler = COMPILERS[target]
+    if compiler.library is None:
+        pytest.skip(f"no run-time compiler for {target} on this machine")
+    return compiler.compile(source, architecture, *extra)
+
+
+def kernel(body, includes=()):
+    lines = [f"#include <{name}>" for name in includes]
+    parameters = "float *a, double *d, int n, int64_t *l"
+    return "\n".join([*lines, f'extern "C" __global__ void kernel({parameters}) {{ {body} }}'])
+
+
+# What a program may use after the include; under nvcc each of these compiles.
+USES = {
+    "stdint.h": "uint8_t x = n; int_fast16_t y = x; l[0] = INT64_MAX - UINT32_MAX + y;",
+    "cstdint": "std::uint64_t x = n; std::intptr_t y = (std::intptr_t)a; l[0] = x + y;",
+    "stddef.h": "size_t s = offsetof(float2, y); ptrdiff_t p = a - (float *)d; l[0] = s + p;",
+    "cstddef": "std::size_t s = sizeof(std::max_align_t); l[0] = s + std::ptrdiff_t(n);",
+    "stdlib.h": "void *p = malloc(8); free(p); l[0] = RAND_MAX + abs(n);",
+    "cstdlib": "l[0] = std::abs(n) + EXIT_FAILURE;",
+    "string.h": 'memcpy(a, d, 8); memset(a, 0, 4); l[0] = strlen("abc") + strcmp("a", "b");',
+    "cstring": "std::memcpy(a, d, 8); std::memmove(a, a + 1, 8); l[0] = std::memcmp(a, d, 4);",
+    "stdio.h": 'printf("%d\\n", n); l[0] = EOF;',
+    "cstdio": 'std::printf("%g %s\\n", d[0], "x");',
+    "math.h": "a[0] = M_PI * sinf(a[1]) + INFINITY + NAN + pow(2, n) + pow(a[1], d[1]);",
+    "cmath": "a[0] = std::sqrt(a[1]) + std::pow(a[1], 2) + std::abs(a[2]) + std::isnan(d[0]);",
+    "float.h": "a[0] = FLT_MAX * FLT_EPSILON; d[0] = DBL_MIN + DBL_DIG;",
+    "cfloat": "d[0] = DBL_EPSILON;",
+    "limits.h": "l[0] = INT_MAX - SHRT_MIN + UCHAR_MAX + (n < LONG_MAX) + CHAR_BIT;",
+    "climits": "l[0] = LLONG_MAX - n;",
+    "assert.h": "assert(n > 0);",
+    "cassert": "assert(n > 0);",
+    "stdbool.h": "bool b = true; l[0] = b;",
+    "inttypes.h": 'printf("%" PRId32, n);',
+    "type_traits": (
+        'static_assert(std::is_same<std::decay<const int(&)[3]>::type, const int *>::value, "");'
+        "static_assert(std::is_floating_point_v<double> && !std::is_integral_v<float>);"
+        "static_assert(std::is_same_v<std::make_unsigned_t<int>, unsigned>);"
+        "static_assert(std::is_signed<int>::value && std::is_unsigned<unsigned>::value);"
+        "std::conditional_t<(sizeof(int) > 2), float, double> x = 1; a[0] = x;"
+    ),
+    "limits": (
+        "static_assert(std::numeric_limits<float>::infinity() > std::numeric_limits<float>::max());"
+        "l[0] = std::numeric_limits<int>::max(); d[0] = std::numeric_limits<double>::epsilon();"
+    ),
+    "utility": "std::swap(a[0], a[1]); auto p = std::make_pair(n, a[1]); a[2] = p.second;",
+    "algorithm": "a[0] = std::min(a[1], 2.f) + std::max(n, 3) + std::clamp(n, 0, 9);",
+    "array": "std::array<float, 3> x = {1, 2, 3}; for (float y : x) a[0] += y; a[1] = x.size();",
+    "complex": "std::complex<float> z(1, 2); z = std::exp(z) * 2.f; a[0] = std::abs(z) + z.real();",
+    "cuda_runtime.h": "a[threadIdx.x] = make_float4(1, 2, 3, 4).w;",
+    "device_launch_parameters.h": "a[blockIdx.x] = gridDim.x;",
+    "cuda_fp16.h": "half h = __float2half(a[1]); a[0] = __half2float(__hadd(h, h));",
+    "cuComplex.h": "cuFloatComplex z = make_cuFloatComplex(1, n); a[0] = cuCabsf(cuCdivf(z, z));",
+    "math_constants.h": "a[0] = CUDART_PI_F + CUDART_INF_F; d[0] = CUDART_PI;",
+    "cooperative_groups.h": (
+        "auto block = cooperative_groups::this_thread_block(); block.sync();"
+        "auto tile = cooperative_groups::tiled_partition<32>(block);"
+        "a[block.thread_rank()] = tile.shfl_down(a[0], 4) + tile.any(n);"
+    ),
+    "pycuda-complex.hpp": "pycuda::complex<float> z(a[0], a[1]); a[2] = abs(sqrt(z / (z * 2.0)));",
+    "pycuda-helpers.hpp": "a[0] = 1;",
+}
+
+
+@pytest.mark.parametrize("target, architecture", [("cuda", "sm_75"), ("hip", "gfx908")])
+@pytest.mark.parametrize("header", USES)
+def test_header_and_its_use(target, architecture, header):
+    """Each on its own; all together they come to newer architectures below."""
+    status, log = build(target, architecture, kernel(USES[header], [header]))
+    assert status == 0, log
+    assert "redefin" not in log
+
+
+@pytest.mark.parametrize("target, architecture", [("cuda", "sm_90"), ("hip", "gfx90a")])
+@pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17", "c++20"])
+def test_all_standard_headers_together(target, architecture, standard):
+    includes = [name for name in USES if not name.startswith(("cuda", "cuC", "coop"))]
+    source = kernel("a[0] = std::sqrt(a[1]);", includes)
+    status, log = build(target, architecture, source, f"-std={standard}", *STD)
+    assert status == 0, log
+
+
+@pytest.mark.parametrize("target, architecture", ARCHITECTURES)
+def test_what_nvcc_gives_without_an_include(target, architecture):
+    body = (
+        "uint u = UINT_MAX; ushort s = u; ulong w = s; ssize_t z = -1; time_t t = 0; off_t o = t;"
+        "uintptr_t p = (uintptr_t)a; uint64_t q = p; int8_t c = EOF; assert(n >= 0);"
+        "constexpr float inf = INFINITY; constexpr double huge = HUGE_VAL;"
+        "l[0] = w + z + o + q + c + RAND_MAX + INT_MAX + (a == NULL) + (inf < huge) + FLT_DIG;"
+    )
+    status, log = build(target, architecture, kernel(body))
+    assert status == 0, log
+
+
+@pytest.mark.parametrize("target, architecture", ARCHITECTURES)
+def test_namespace_std_on_request(target, architecture):
+    body = (
+        "using namespace std; a[0] = std::sqrt(a[1]) + min(n, 2) + max(a[0], a[1]) + pow(2, n);"
+        "a[1] = std::isnan(a[0]) + std::isinf(d[0]) + abs(n) + numeric_limits<int>::max();"
+        "swap(a[0], a[1]); a[2] = std::max((short)1, (short)2) + std::min<float>(n, a[0]);"
+    )
+    status, log = build(target, architecture, kernel(body), *STD)
+    assert status == 0, log
+
+
+@pytest.mark.parametrize("target, architecture", ARCHITECTURES)
+def test_a_source_with_integer_types_of_its_own(target, architecture):
+    source = "typedef unsigned long long uint64_t; __device__ uint64_t value;"
+    status, log = build(target, architecture, source, "-DPYGPU_OWN_INTEGERS")
+    assert status == 0, log
+
+
+@pytest.mark.parametrize("target, architecture", ARCHITECTURES)
+def test_warp_functions_with_masks(target, architecture):
+    body = (
+        "float v = a[0]; for (int o = 16; o; o /= 2) v += __shfl_down_sync(0xffffffff, v, o);"
+        "v += __shfl_sync(~0u, v, 0) + __shfl_up_sync(~0u, v, 1) + __shfl_xor_sync(~0u, v, 2, 16);"
+        "l[0] = __ballot_sync(~0u, n) + __any_sync(~0u, n) + __all_sync(~0u, n) + __activemask();"
+        "__syncwarp(); a[0] = v + __ldg(a + 1) + __dp4a(n, n, n) + __match_any_sync(~0u, n);"
+    )
+    status, log = build(target, architecture, kernel(body))
+    assert status == 0, log
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "cuda/std/cstdint",
+        "cuda/std/climits",
+        "cuda/std/limits",
+        "cuda/std/complex",
+        "cuda/atomic",
+        "curand_kernel.h",
+        "cuda_bf16.h",
+    ],
+)
+def test_beside_the_cuda_toolkit(header):
+    if (
+        not Path(CUDA, "include", header).exists()
+        and not Path(CUDA, "include", "cccl", header).exists()
+    ):
+        pytest.skip(f"no {header} in {CUDA}")
+    body = "l[0] = INT64_MAX; a[0] = INFINITY + std::abs(n) + CHAR_BIT;"
+    status, log = build("cuda", "sm_90", kernel(body, [header, "cmath", "limits"]))
+    assert status == 0, log
+    assert "redefinition" not in log
+
+
+COMPLEX = """
+extern "C" {
+#include <pycuda-complex.hpp>
+typedef pycuda::complex<double> Z;
+typedef pycuda::complex<float> C;
+static_assert(sizeof(C) == 8 && alignof(C) == 4 && sizeof(Z) == 16 && alignof(Z) == 8, "");
+__constant__ C constant = C(1, 2);
+__global__ void kernel(C *a, Z *b, C v, volatile C *q, float2 *pairs, int n) {
+  __shared__ C s[64];
+  __shared__ volatile Z t[64];
+  int i = threadIdx.x;
+  s[i] = a[i]; t[i] = b[i]; __syncthreads();
+  t[i] = t[i] + t[i + 32]; t[i] += t[i + 1]; q[i] = q[i] * q[i + 1]; t[i] = 0; q[i] = v;
+  C z = a[i] * 2.0 + 1 - 3.f / a[i] + v * constant + constant * n;
+  z *= 2.0; z /= 3; z += v; z -= 1.0; z = 1.0; z = C(b[i]);
+  Z w = z; w = w / z + z * b[i]; w += pow(z, 2) + pow(z, 2.5) + pow(2.f, z) + pow(z, w);
+  if (z == 1.0 || z != w || 0 == z) z = -z + C(pairs[i]) + pycuda::polar(1.f, 2.f);
+  z = i ? z : 0; z = sin(z) + cos(z) + tan(z) + sinh(z) + cosh(z) + tanh(z) + log(z) + log10(z);
+  w = asin(w) + acos(w) + atan(w) + asinh(w) + acosh(w) + atanh(w) + exp(w) + sqrt(w) + proj(w);
+  a[i] = conj(z) * real(z) + imag(z) + arg(z) + norm(z) + isnan(z) + isinf(z) + isfinite(z);
+  b[i] = w + t[i] + t[i].real() * s[i].imag();
+}
+}
+"""
+
+
+@pytest.mark.parametrize("target, architecture", ARCHITECTURES)
+def test_complex_in_kernels_and_extern_c(target, architecture):
+    status, log = build(target, architecture, COMPLEX)
+    assert status == 0, log
+
+
+@pytest.mark.parametrize("target, architecture", ARCHITECTURES)
+def test_texture_helpers_fail_when_used_and_say_why(target, architecture):
+    source = kernel("a[0] = fp_tex1Dfetch(a, n);", ["pycuda-helpers.hpp"])
+    status, log = build(target, architecture, source)
+    assert status != 0
+    assert "texture references do not exist" in log

@@ -1,0 +1,57 @@
+"""Dynamic shared memory, which C++ lacks, rewritten for the host: a pure function of text."""
+
+import re
+
+import pytest
+
+from PyGPU._compile.host import dynamic_shared
+
+pytestmark = pytest.mark.no_device
+
+
+def test_text_without_shared_memory_is_untouched():
+    source = "extern int a[]; // __shared__\n__device__ int b[3];"
+    assert dynamic_shared(source) == source
+    fixed = "__global__ void f() { __shared__ float a[32]; }"
+    assert dynamic_shared(fixed) == fixed
+
+
+DECLARATIONS = {
+    "extern __shared__ float a[];": ("float", "a"),
+    "extern __shared__ unsigned long long  a [ ] ;": ("unsigned long long", "a"),
+    "extern volatile __shared__ int a[];": ("int", "a"),
+    "extern __shared__ __align__(16) char a[];": ("char", "a"),
+    "extern __shared__ alignas(8) char a[];": ("char", "a"),
+    "extern\n__shared__\nfloat\na[];": ("float", "a"),
+    "extern __shared__ pycuda::complex<float> a[];": ("pycuda::complex<float>", "a"),
+}
+
+
+@pytest.mark.parametrize("declaration", DECLARATIONS)
+def test_dynamic_shared_memory_in_a_kernel(declaration):
+    source = f"__global__ void f(int n)\n{{\n  {declaration}\n  a[0] = n;\n}}\n"
+    found = dynamic_shared(source)
+    kind, name = DECLARATIONS[declaration]
+    assert re.search(rf"PYGPU_DYNAMIC_SHARED\((volatile )?{re.escape(kind)}, {name}\);", found)
+    assert "__shared__" not in found
+    assert found.count("\n") == source.count("\n"), "line numbers are the user's"
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "namespace a {{\n{}\n}}", 'extern "C" {{\n{}\n}}', "struct s {{}};\n{}"]
+)
+def test_dynamic_shared_memory_of_a_file(around):
+    source = around.format("extern __shared__ float a[];") + "\n__global__ void f() { a[0] = 1; }"
+    found = dynamic_shared(source)
+    assert "DynamicShared<float> a;" in found and "PYGPU_DYNAMIC_SHARED" not in found
+
+
+def test_comments_and_texts_are_not_declarations():
+    source = (
+        "// extern __shared__ float a[];\n"
+        'const char *t = "extern __shared__ float a[];";\n'
+        "__global__ void f() { extern __shared__ float b[]; /* } */ }"
+    )
+    found = dynamic_shared(source)
+    assert found.splitlines()[:2] == source.splitlines()[:2]
+    assert "PYGPU_DYNAMIC_SHARED(float, b);" in found

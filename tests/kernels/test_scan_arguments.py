@@ -1,0 +1,245 @@
+"""What scan kernels are told: neutrals, names, options, outputs; and what they refuse."""
+
+import numpy as np
+import pytest
+from scan_tools import both, kernel
+
+from PyGPU import driver, errors, gpuarray, scan
+from PyGPU._arrays import scan_text, scan_tiles
+from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
+
+
+@pytest.mark.parametrize(
+    ("code", "expression", "neutral", "expected"),
+    [
+        ("f", "a > b ? a : b", -np.inf, [-np.inf, 3, 3, 9]),
+        ("e", "a > b ? a : b", np.float32(3.1), [np.float16(3.1)] * 3 + [9]),
+        ("i", "max(a, b)", -(2**31), [-(2**31), 3, 3, 9]),
+        ("q", "a + b", -(2**63), [-(2**63), -(2**63) + 3, -(2**63) - 2, -(2**63) + 7]),
+        ("i", "a + b", "1 + 1", [2, 5, 0, 9]),
+        ("F", "a * b", 2 - 1j, [2 - 1j, 6 - 3j, -30 + 15j, -270 + 135j]),
+    ],
+)
+def test_neutrals(code, expression, neutral, expected):
+    dtype = np.dtype(code)
+    array = gpuarray.to_gpu(np.array([3, -5, 9, 2]).astype(dtype))
+    if code == "q":
+        expected = [one % 2**64 for one in expected]
+        expected = np.array(expected, np.uint64).view(dtype)
+    call = ExclusiveScanKernel(dtype, expression, neutral)
+    assert np.array_equal(call(array).get(), np.array(expected, dtype))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "neutral", "text"),
+    [
+        ("u8", 2**64 - 1, "((unsigned long)18446744073709551615ull)"),
+        ("i1", -1, "((signed char)18446744073709551615ull)"),
+        ("i4", 5.0, "((int)5ull)"),
+        ("i4", True, "((int)1ull)"),
+        ("?", 1, "true"),
+        ("f8", 0.1, "(0.1)"),
+        ("f8", np.float32(0.5), "(0.5)"),
+        ("f4", -np.inf, "(__longlong_as_double(0xfff0000000000000ull))"),
+        ("c16", 1, "pycuda::complex<double>(1.0, 0.0)"),
+        ("f4", "any text", "any text"),
+    ],
+)
+def test_numbers_as_text(dtype, neutral, text):
+    assert scan_text.literal(neutral, np.dtype(dtype)) == text
+
+
+def test_a_neutral_that_is_no_number():
+    call = ExclusiveScanKernel(np.float64, "a + b", np.nan)
+    assert np.isnan(call(gpuarray.to_gpu(np.ones(3))).get()).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "neutral"),
+    [
+        ("i4", None),
+        ("i4", 1.5),
+        ("i4", 1j),
+        ("i4", 2**31),
+        ("i8", 2**63),
+        ("i1", np.int64(300)),
+        ("u4", -1),
+        ("i4", np.nan),
+        ("f4", 1j),
+        ("f4", np.complex64(1)),
+        ("f4", [1, 2]),
+        ("f4", b"0"),
+        ("?", 2),
+        (np.dtype([("a", "i4")]), (1,)),
+    ],
+)
+def test_neutrals_that_do_not_fit(dtype, neutral):
+    with pytest.raises(ValueError, match="neutral"):
+        ExclusiveScanKernel(dtype, "a + b", neutral)
+
+
+def test_an_inclusive_scan_uses_no_neutral():
+    for neutral in (None, 100, "this is not C"):
+        call = kernel(InclusiveScanKernel, "small tiles", np.dtype("i4"), neutral=neutral)
+        assert call(gpuarray.to_gpu(np.ones(4, np.int32))).get().tolist() == [1, 2, 3, 4]
+
+
+def test_preamble_options_and_names():
+    call = InclusiveScanKernel(
+        np.int32,
+        scan_expr="own_sum(a, b) + BONUS",
+        neutral="0",
+        name_prefix="my_scan",
+        options=["-DBONUS=10"],
+        preamble="__device__ int own_sum(int x, int y) { return x + y; }",
+        devices=None,
+    )
+    assert call(gpuarray.to_gpu(np.zeros(4, np.int32))).get().tolist() == [0, 10, 20, 30]
+    assert call.dtype == np.int32 and call.neutral == "0"
+    name = call._form()._chunks.name if hasattr(call._form(), "_chunks") else "my_scan_tiles"
+    assert name.startswith("my_scan")
+
+
+def test_texts_that_do_not_compile():
+    with pytest.raises(errors.CompileError, match="nonsense"):
+        InclusiveScanKernel(np.int32, "nonsense(a, b)")
+    with pytest.raises(errors.CompileError, match="another size"):
+        InclusiveScanKernel(np.int32, "a + b", preamble="#define int short")
+
+
+@pytest.mark.parametrize("prefix", ["", "1st", "a b", "a-b", None, "x;"])
+def test_names_that_are_none(prefix):
+    with pytest.raises(ValueError, match="name_prefix"):
+        InclusiveScanKernel(np.int32, "a + b", name_prefix=prefix)
+
+
+@pytest.mark.parametrize("expression", [None, 3, b"a + b"])
+def test_expressions_that_are_no_text(expression):
+    with pytest.raises(TypeError, match="scan_expr"):
+        InclusiveScanKernel(np.int32, expression)
+
+
+@pytest.mark.parametrize("dtype", ["S3", "M8[s]", ">i4", np.dtype([("unregistered", "i4")]), "g"])
+def test_dtypes_without_a_c_type(dtype):
+    with pytest.raises(ValueError, match="unable to map dtype"):
+        InclusiveScanKernel(dtype, "a + b")
+
+
+def test_inputs_that_are_refused():
+    call = both("small tiles", np.dtype("i4"))[0]
+    array = gpuarray.zeros((8,), np.int32)
+    for wrong, error, told in [
+        (np.zeros(8, np.int32), TypeError, "input_ary: expected a GPUArray, got ndarray"),
+        ([1, 2], TypeError, "input_ary: expected a GPUArray, got list"),
+        (gpuarray.zeros((8,), np.float32), TypeError, "input_ary: its dtype is float32.*int32"),
+        (gpuarray.zeros((8,), np.uint32), TypeError, "input_ary: its dtype is uint32"),
+        (gpuarray.zeros((2, 4), np.int32), ValueError, r"input_ary: its shape is \(2, 4\)"),
+        (gpuarray.zeros((), np.int32), ValueError, r"input_ary: its shape is \(\)"),
+    ]:
+        with pytest.raises(error, match=told):
+            call(wrong)
+        with pytest.raises(error, match=told.replace("input", "output")):
+            call(array, wrong if wrong is not None else ()) if wrong is not None else call(wrong)
+    for shape in ((7,), (9,), (0,)):
+        with pytest.raises(ValueError, match=rf"output_ary: its shape is \({shape[0]},\)"):
+            call(array, gpuarray.zeros(shape, np.int32))
+    with pytest.raises(TypeError, match="output_ary: expected a GPUArray, got str"):
+        call(array, "old")
+    with pytest.raises(TypeError, match="input_ary: expected a GPUArray, got NoneType"):
+        call(None)
+
+
+def test_elements_that_cannot_be_reached():
+    call = both("small tiles", np.dtype("i4"))[0]
+    whole = gpuarray.zeros((64,), np.uint8)
+
+    def view(offset, step, n=4):
+        return gpuarray.GPUArray((n,), np.int32, gpudata=whole.ptr + offset, strides=(step,))
+
+    with pytest.raises(ValueError, match="multiples of 4"):
+        call(view(1, 4))
+    with pytest.raises(ValueError, match=r"input_ary.*6 bytes apart"):
+        call(view(0, 6))
+    with pytest.raises(ValueError, match=r"output_ary.*overlap, 0 bytes"):
+        call(view(0, 4), view(32, 0))
+    assert call(view(4, 0, n=1)).get().tolist() == [0]
+
+
+def test_the_output():
+    call = both("chunks", np.dtype("i4"))[0]
+    array = gpuarray.to_gpu(np.ones(5, np.int32))
+    out = gpuarray.GPUArray((5,), np.int32)
+    assert call(array, out) is out
+    assert call(array, output_ary=out, allocator=None, stream=None) is out
+    assert out.get().tolist() == [1, 2, 3, 4, 5] and array.get().tolist() == [1] * 5
+    assert call(array) is array
+    assert array.get().tolist() == [1, 2, 3, 4, 5]
+
+
+def test_a_new_output_is_of_the_allocator():
+    asked = []
+
+    def allocator(nbytes):
+        asked.append(nbytes)
+        return driver.mem_alloc(nbytes)
+
+    call = both("chunks", np.dtype("i4"))[0]
+    new = call(gpuarray.to_gpu(np.ones(5, np.int32)), "new", allocator=allocator)
+    assert new.allocator is allocator and asked == [20]
+    assert call(new, "new").allocator is allocator and asked == [20, 20]
+    assert call(new, "new").get().tolist() == [1, 3, 6, 10, 15]
+
+
+@pytest.mark.parametrize("warp", [32, 64])
+def test_tiles_fit_into_shared_memory(warp):
+    for itemsize in [*range(1, 2000)]:
+        tile = scan_tiles.tile_for(itemsize, warp)
+        if tile is None:
+            assert itemsize * (warp + 2) > 47 << 10 or itemsize > 600
+            continue
+        assert (tile.size + tile.threads // warp + 1) * itemsize + 64 <= 48 << 10
+        assert tile.threads % warp == 0 and tile.items >= 1
+        assert (tile.warp * tile.items * itemsize) % 16 == 0
+        assert tile.words * 4 >= itemsize
+
+
+def test_the_memory_that_a_scan_takes_is_given_back(monkeypatch):
+    core = scan.core
+    taken, given = [], []
+
+    def take(nbytes, stream=None):
+        result = original_take(nbytes, stream)
+        taken.append(result[0])
+        return result
+
+    def give(address, stream=None):
+        given.append(address)
+        return original_give(address, stream)
+
+    original_take, original_give = core.cudaMallocAsync, core.cudaFreeAsync
+    calls = both("small tiles", np.dtype("i4"))
+    monkeypatch.setattr(core, "cudaMallocAsync", take)
+    monkeypatch.setattr(core, "cudaFreeAsync", give)
+    array = gpuarray.to_gpu(np.ones(10_000, np.int32))
+    for call in calls:
+        call(array)
+        call(array[:-1], array[1:])
+    assert sorted(taken) == sorted(given) and len(taken) == 6
+
+    def fail(*_):
+        raise errors.LaunchError("none today")
+
+    monkeypatch.setattr(scan._Tiles, "_launch", fail)
+    with pytest.raises(errors.LaunchError):
+        calls[0](array)
+    assert sorted(taken) == sorted(given) and len(taken) == 7
+
+
+def test_a_device_without_a_pool(monkeypatch):
+    core = scan.core
+    calls = both("small tiles", np.dtype("i4"))
+    monkeypatch.setattr(core, "cudaMallocAsync", lambda *_: (0, core.cudaError_t(801)))
+    monkeypatch.delattr(core, "cudaFreeAsync")
+    x = np.ones(10_000, np.int32)
+    assert np.array_equal(calls[0](gpuarray.to_gpu(x)).get(), np.cumsum(x))
+    assert np.array_equal(calls[1](gpuarray.to_gpu(x)).get(), np.cumsum(x) + 2)

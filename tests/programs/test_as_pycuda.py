@@ -1,0 +1,98 @@
+"""PyGPU under the name pycuda: for a program, or for a block of it."""
+
+import pytest
+
+NAMES = ["driver", "autoinit", "autoprimaryctx", "compiler", "gpuarray", "tools", "characterize"]
+
+
+def test_every_module_is_ours_and_the_same_object(python):
+    python(f"""
+import importlib, PyGPU
+PyGPU.install_as_pycuda()
+for name in {NAMES}:
+    theirs = importlib.import_module("pycuda." + name)
+    ours = importlib.import_module("PyGPU." + name)
+    assert theirs is ours, name
+    assert ours.__name__ == ours.__spec__.name == "PyGPU." + name, ours.__spec__
+    assert importlib.import_module("pycuda." + name) is ours
+import pycuda, pycuda.driver as drv, pycuda.gpuarray
+from pycuda import driver, tools as t
+from pycuda.compiler import SourceModule
+from pycuda.driver import In, Out, mem_alloc
+assert pycuda is PyGPU and drv is driver is PyGPU.driver and t is PyGPU.tools
+assert SourceModule is PyGPU.compiler.SourceModule and pycuda.gpuarray is PyGPU.gpuarray
+assert PyGPU.__spec__.name == PyGPU.__name__ == "PyGPU"
+assert isinstance(pycuda.VERSION, tuple)
+importlib.reload(PyGPU.characterize)
+""")
+
+
+def test_pycuda_first_and_ours_afterwards(python):
+    python("""
+import sys, PyGPU
+PyGPU.install_as_pycuda()
+PyGPU.install_as_pycuda()  # again: no harm
+assert sum(type(finder).__module__ == "PyGPU._as_pycuda.install" for finder in sys.meta_path) == 1
+import pycuda.characterize
+import PyGPU.characterize
+assert PyGPU.characterize is sys.modules["pycuda.characterize"]
+""")
+
+
+def test_modules_that_do_not_exist(python):
+    python("""
+import importlib, importlib.util, PyGPU
+PyGPU.install_as_pycuda()
+for name in ("pycuda.nonexistent", "pycuda.nonexistent.deeper"):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        assert "pycuda.nonexistent" in str(error) and error.name == "pycuda.nonexistent", error
+    else:
+        raise AssertionError(name)
+assert importlib.util.find_spec("pycuda.nonexistent") is None
+assert importlib.util.find_spec("pycudas") is None
+""")
+
+
+def test_a_block_of_code_and_nothing_afterwards(python):
+    python("""
+import sys, PyGPU, PyGPU.driver
+finders = list(sys.meta_path)
+with PyGPU.install_as_pycuda():
+    import pycuda.autoinit, pycuda.driver
+    assert pycuda.driver is PyGPU.driver
+    with PyGPU.install_as_pycuda():
+        import pycuda.tools
+    import pycuda.characterize  # the inner block leaves the outer one alone
+assert sys.meta_path == finders
+assert not [name for name in sys.modules if name.split(".")[0] == "pycuda"]
+try:
+    import pycuda.compiler
+except ModuleNotFoundError:
+    pass
+else:
+    raise AssertionError("still installed")
+assert sys.modules["PyGPU.driver"] is PyGPU.driver
+try:
+    with PyGPU.install_as_pycuda():
+        raise KeyError("passes through")
+except KeyError:
+    assert sys.meta_path == finders
+""")
+
+
+@pytest.mark.parametrize("name", ["pycuda", "pycuda.driver"])
+def test_the_real_pycuda_is_not_replaced(python, name):
+    python(f"""
+import sys, types, PyGPU
+real = sys.modules[{name!r}] = types.ModuleType({name!r})
+finders = list(sys.meta_path)
+try:
+    PyGPU.install_as_pycuda()
+except ImportError as error:
+    assert "real pycuda" in str(error) and "before" in str(error), error
+else:
+    raise AssertionError("the real pycuda was replaced")
+assert sys.modules[{name!r}] is real and sys.meta_path == finders
+""")

@@ -1,0 +1,179 @@
+"""The quickstart and the library that it builds: what a newcomer runs first has to work."""
+
+import ctypes
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import gpuarray
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+user_library = load(EXAMPLES / "user_library" / "build.py")
+
+
+def require_compiler(target):
+    try:
+        user_library.compiler(target)
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    require_compiler(PyGPU.target)
+    path = user_library.build(out_dir=tmp_path_factory.mktemp("library"))
+    library = ctypes.CDLL(str(path))
+    pointer, size = ctypes.c_void_p, ctypes.c_long
+    library.lombscargle.argtypes = [pointer, pointer, size, pointer, pointer, size]
+    library.double_int64.argtypes = [pointer, size]
+    return library
+
+
+def spectrum(library, times, values, frequencies):
+    arrays = [gpuarray.to_gpu(array) for array in (times, values, frequencies)]
+    power = gpuarray.empty(frequencies.shape, np.float64)
+    pointers = [array.ptr for array in arrays]
+    assert not library.lombscargle(
+        *pointers[:2], times.size, pointers[2], power.ptr, frequencies.size
+    )
+    return power.get()
+
+
+def fitted(times, values, frequency):
+    """The share of the sum of squares that a least-squares sinusoid explains."""
+    phase = 2 * np.pi * frequency * times
+    columns = np.stack([np.cos(phase), np.sin(phase)], axis=1)
+    fit = columns @ np.linalg.lstsq(columns, values, rcond=1e-9)[0]
+    return 1 - ((values - fit) ** 2).sum() / (values**2).sum()
+
+
+def run_quickstart(folder, *arguments):
+    require_compiler(PyGPU.target)
+    return subprocess.run(
+        [sys.executable, EXAMPLES / "quickstart.py", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYGPU_TARGET": PyGPU.target},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_quickstart_finds_the_sunspot_cycle(tmp_path):
+    done = run_quickstart(tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"target: {PyGPU.target}" in done.stdout
+    assert PyGPU.cudaDeviceProp(0).name() in done.stdout
+    assert "[ 2  4  6  8 10 12]" in done.stdout
+    period = float(re.search(r"strongest period: ([\d.]+) years", done.stdout).group(1))
+    assert period == pytest.approx(11, abs=0.1)
+    has_matplotlib = importlib.util.find_spec("matplotlib") is not None
+    assert (tmp_path / "sunspots.png").exists() == has_matplotlib
+    assert ("matplotlib is not installed" in done.stdout) != has_matplotlib
+
+
+def test_quickstart_plots_where_it_is_told(tmp_path):
+    pytest.importorskip("matplotlib")
+    done = run_quickstart(tmp_path, "--plot", "spectrum.png")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "sunspots.png").exists()
+
+
+def test_spectrum_of_an_irregular_series_is_that_of_least_squares(library):
+    rng = np.random.default_rng(1)
+    times = rng.uniform(-50, 50, 200)
+    values = np.sin(0.7 * times + 0.3) + rng.normal(0, 0.5, times.size)
+    values -= values.mean()
+    frequencies = rng.uniform(0.01, 3, 1000)
+    expected = [fitted(times, values, frequency) for frequency in frequencies]
+    power = spectrum(library, times, values, frequencies)
+    np.testing.assert_allclose(power, expected, rtol=1e-8, atol=1e-11)
+
+
+def test_spectrum_of_a_sinusoid_is_one_at_its_frequency(library):
+    times = np.random.default_rng(2).uniform(0, 100, 50)
+    power = spectrum(library, times, np.cos(2 * np.pi * 0.3 * times + 1), np.array([0.3]))
+    np.testing.assert_allclose(power, 1, rtol=1e-12)
+
+
+def test_spectrum_at_the_nyquist_frequency_of_regular_samples(library):
+    times = np.arange(100.0)  # the sine is zero at every one of them
+    values = np.random.default_rng(3).normal(size=times.size)
+    power = spectrum(library, times, values, np.array([0.5]))
+    np.testing.assert_allclose(power, fitted(times, values, 0.5), rtol=1e-9)
+
+
+@pytest.mark.parametrize("count", [-1, 2**39, 2**62])
+def test_a_refused_launch_is_a_code_and_leaves_no_error_behind(library, count):
+    data = gpuarray.to_gpu(np.arange(4))
+    assert PyGPU.cudaError_t(library.double_int64(data.ptr, count))
+    assert PyGPU.cudaError_t(library.lombscargle(data.ptr, data.ptr, 4, data.ptr, data.ptr, count))
+    assert not PyGPU.cudaGetLastError()
+    np.testing.assert_array_equal(data.get(), np.arange(4))
+
+
+def test_nothing_to_compute_is_no_error(library):
+    assert library.lombscargle(None, None, 0, None, None, 0) == 0
+    assert library.double_int64(None, 0) == 0
+
+
+def test_an_error_of_another_call_is_not_the_launch_s(library):
+    data = gpuarray.to_gpu(np.arange(1000))
+    assert PyGPU.cudaSetDevice(10**6)
+    assert library.double_int64(data.ptr, data.size) == 0
+    np.testing.assert_array_equal(data.get(), 2 * np.arange(1000))
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize("target", ["cuda", "hip", "host"])
+def test_the_source_compiles_with_every_compiler_here(target, tmp_path):
+    require_compiler(target)
+    path = user_library.build(target, tmp_path / "new")
+    assert path == tmp_path / "new" / f"lombscargle_{target}.so"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.no_device
+def test_the_library_is_built_again_only_when_a_source_is_newer(tmp_path):
+    require_compiler("host")
+    path = user_library.build("host", tmp_path)
+    built = path.stat()
+    assert user_library.build("host", tmp_path).stat() == built
+    os.utime(path, (0, 0))
+    assert user_library.build("host", tmp_path).stat().st_mtime > 0
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize(
+    "target, own, wanted",
+    [
+        ("cuda", "", "nvcc"),
+        ("hip", "", "hipcc"),
+        ("host", "", "c++ or g++"),
+        ("host", "ccache my-c++", "ccache my-c++"),
+    ],
+)
+def test_a_missing_compiler_is_named(target, own, wanted, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CXX", own)
+    expected = re.escape(f"the target {target}: {wanted} must be on PATH")
+    with pytest.raises(FileNotFoundError, match=expected):
+        user_library.build(target, tmp_path)
+    assert list(tmp_path.iterdir()) == []

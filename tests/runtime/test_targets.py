@@ -1,0 +1,106 @@
+"""The choice of a target, the package's face, and `python -m PyGPU`."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import PyGPU
+from PyGPU._runtime import targets
+
+
+def run(*arguments, **environment):
+    env = {k: v for k, v in os.environ.items() if k != "PYGPU_TARGET"}
+    env.update(environment)
+    return subprocess.run(
+        [sys.executable, *arguments], env=env, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_a_target_asked_for_is_the_one():
+    done = run("-W", "error", "-c", "import PyGPU; print(PyGPU.target)", PYGPU_TARGET="host")
+    assert done.stdout.strip() == "host", done.stderr
+
+
+def test_an_unknown_target_is_refused():
+    done = run("-c", "import PyGPU", PYGPU_TARGET="metal")
+    assert "PYGPU_TARGET='metal': expected one of cuda, hip, host" in done.stderr
+
+
+def test_a_target_that_is_not_built_is_refused_with_the_remedy():
+    missing = [target for target in targets.TARGETS if not targets.is_built(target)]
+    if not missing:
+        pytest.skip("every target is built in this installation")
+    done = run("-c", "import PyGPU", PYGPU_TARGET=missing[0])
+    assert "ImportError" in done.stderr
+    assert "install with PYBIND_GPU_TARGET=" in done.stderr
+
+
+def test_without_a_gpu_the_host_is_chosen_and_announced_once():
+    source = """
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    import PyGPU
+    import PyGPU.gpuarray
+assert PyGPU.target == "host"
+assert [w.category for w in seen] == [PyGPU.HostFallbackWarning]
+assert "PYGPU_TARGET=host" in str(seen[0].message)
+assert seen[0].filename == "<string>", "the warning points to the program's own import"
+"""
+    hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
+    done = run("-c", source, **hidden)
+    assert done.returncode == 0, done.stderr
+
+
+def test_hidden_devices_are_given_as_the_reason(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert targets.why_no_device("cuda") == "CUDA_VISIBLE_DEVICES='' hides every device"
+    monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "-1")
+    assert "ROCR_VISIBLE_DEVICES" in targets.why_no_device("hip")
+    assert targets.why_no_device("host") is None
+
+
+def test_the_module_explains_itself():
+    facts = json.loads(run("-m", "PyGPU", "--json", PYGPU_TARGET=PyGPU.target).stdout)
+    assert facts["version"] == PyGPU.__version__
+    assert facts["target"] == PyGPU.target
+    assert facts["target"] in facts["built"]
+    assert set(facts["refused"]) == set(targets.TARGETS) - {PyGPU.target}
+    assert len(facts["devices"]) == PyGPU.cudaGetDeviceCount()[0]
+    for device in facts["devices"]:
+        assert device["name"]
+        assert device["memory"] > 0
+        assert device["architecture"]
+    text = run("-m", "PyGPU", PYGPU_TARGET=PyGPU.target).stdout
+    assert f"target in use: {PyGPU.target} (PYGPU_TARGET={PyGPU.target})" in text
+    for device in facts["devices"]:
+        assert device["name"] in text
+
+
+def test_importing_creates_no_context():
+    """The runtime is not touched: a child forked after the import is free to use it."""
+    source = """
+import os, PyGPU
+child = os.fork()
+if child == 0:
+    os._exit(PyGPU.cudaGetDeviceCount()[1].code)
+print(os.WEXITSTATUS(os.waitpid(child, 0)[1]))
+"""
+    done = run("-c", source, PYGPU_TARGET=PyGPU.target)
+    assert done.stdout.strip() == "0", done.stderr
+
+
+def test_the_face_of_the_package():
+    assert PyGPU.target in targets.TARGETS
+    assert PyGPU.cuda_enabled is (PyGPU.target != "host")
+    assert PyGPU.use_hip is (PyGPU.target == "hip")
+    assert PyGPU.VERSION == (PyGPU.major_version, PyGPU.minor_version, PyGPU.release_version)
+    assert os.path.isfile(os.path.join(PyGPU.get_include(), "PyGPU", "gpu.h"))
+    assert os.path.isfile(os.path.join(PyGPU.get_library_dir(), "libPyGPU_host.so"))
+
+
+def test_hip_names_stand_beside_cuda_names_on_hip():
+    assert hasattr(PyGPU, "hipGetDeviceCount") is (PyGPU.target == "hip")

@@ -1,0 +1,295 @@
+"""Makes docs/pycuda.md from the table in contract_names.py and from the package as it is.
+
+python tests/support/contract_page.py > docs/pycuda.md
+"""
+
+import dis
+import importlib
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from contract_names import MODULES
+from driver_numbers import ENUMERATIONS, FLAGS, numbered
+from vector_names import NAMES as VECTORS
+
+from PyGPU import driver
+from PyGPU._compile import headers
+
+STATES = ("same", "better", "differs", "absent")
+CLAIM = re.compile(f"({'|'.join(STATES)}): ")
+PROMISED = re.compile(r"`(\w+)=`")  # parameters in a note
+NAME = re.compile(r"([\w.]+)(?:\(([^)]*)\))?")
+HEAD = """\
+# PyCUDA's names in PyGPU
+
+What PyCUDA 2026.1 has, in the order in which programs meet it. *same*: works as there. *better*:
+also does what is said. *differs*: is there, and acts as is said. *absent*: is not there, or is a
+`NotImplementedError` that gives the reason. A name that begins with a dot is a member of the class
+before it. What PyGPU has besides stands at the end.
+
+`python tests/support/contract_page.py > docs/pycuda.md` makes this page from the package and from
+[a table](../tests/support/contract_names.py); [a test](../tests/test_contract_page.py) sees to it
+that they agree.
+"""
+# What a call is made with that shall be refused; some methods only pass it on to a module's.
+NOBODY = SimpleNamespace(module=object.__new__(driver.Module))
+
+
+class Name(NamedTuple):
+    """A name of PyCUDA's: its module, what stands behind that, how the table writes it."""
+
+    module: str
+    path: str
+    shown: str
+    parameters: tuple
+
+
+class Row(NamedTuple):
+    """Names of a section, and what the table claims about them."""
+
+    section: str
+    names: list
+    claim: str
+    note: str
+
+
+def rows(module):
+    """The rows of a module's table."""
+    made, section = [], ""
+    for line in MODULES[module].strip().splitlines():
+        if line.startswith("# "):
+            section = line[2:]
+        elif line and not line.startswith(" "):
+            made.append([section, line, ""])
+        elif line:
+            is_note = made[-1][2] or CLAIM.match(line.strip())
+            made[-1][2 if is_note else 1] += f" {line.strip()}"
+    return [Row(where, names_in(module, text), *claim_in(note)) for where, text, note in made]
+
+
+def names_in(module, text):
+    found, owner = [], ""
+    for written, parameters in NAME.findall(text):
+        owner = owner if written[0] == "." else written.split(".")[0]
+        path = owner + written if written[0] == "." else written
+        members = members_of(written, parameters)
+        wanted = () if members else tuple(re.findall(r"\w+", parameters))
+        found.append(Name(module, path, written, wanted))
+        found += [Name(module, f"{path}.{name}", f".{name}", ()) for name in members]
+    return found
+
+
+def members_of(name, what):
+    if what == "enumeration":
+        return list(numbered({**ENUMERATIONS, **FLAGS}[name]))
+    return [*VECTORS, *(f"make_{one}" for one in VECTORS)] if what == "vectors" else []
+
+
+def claim_in(note):
+    claim, _, reason = note.strip().partition(": ")
+    return claim or "same", reason
+
+
+def found(name):
+    """What PyGPU has under the name; AttributeError or ModuleNotFoundError where it has nothing."""
+    if name.module.endswith(".hpp"):
+        return header(name)
+    if name.module.startswith("auto"):  # importing it makes a context
+        code = importlib.util.find_spec(f"PyGPU.{name.module}").loader.get_code
+        if name.path not in code(f"PyGPU.{name.module}").co_names:
+            raise AttributeError(name.path)
+        return None
+    thing = importlib.import_module(f"PyGPU.{name.module}".rstrip("."))
+    for part in name.path.split("."):
+        thing = member(thing, part) if isinstance(thing, type) else getattr(thing, part)
+    return thing
+
+
+def header(name):
+    texts = [
+        path.read_text()
+        for path in sorted(Path(headers.folder("device")).glob(f"{Path(name.module).stem}*"))
+    ]
+    text = "".join(line for text in texts for line in text.splitlines(True) if "//" not in line)
+    if not re.search(rf"class {name.path} |> {name.path}\(|T {name.path}\(", text):
+        raise AttributeError(name.path)
+
+
+def member(cls, name):
+    """A member of the class, or an attribute that its methods set."""
+    is_special = name.startswith("__")
+    if not is_special or any(name in vars(base) for base in cls.__mro__[:-1]):
+        try:
+            return getattr(cls, name)
+        except AttributeError:
+            if cls.__name__ in ("Memcpy2D", "Memcpy3D"):
+                return getattr(cls(), name)
+            if sets(cls, name):
+                return None
+    raise AttributeError(f"{cls.__name__}.{name}")
+
+
+def sets(cls, name):
+    return any(
+        step.opname == "STORE_ATTR" and step.argval == name
+        for base in cls.__mro__
+        for function in vars(base).values()
+        if inspect.isfunction(function)
+        for step in dis.get_instructions(function)
+    )
+
+
+def refuses(thing):
+    """Is a call a NotImplementedError?"""
+    required = [
+        one
+        for one in inspect.signature(thing).parameters.values()
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    try:
+        thing(*[NOBODY] * len(required))
+    except NotImplementedError:
+        return True
+    except Exception:
+        return False
+    return False
+
+
+def status(name, claim):
+    """What the package shows of a claim."""
+    try:
+        thing = found(name)
+    except (AttributeError, ModuleNotFoundError):
+        return "absent"
+    if claim == "absent":
+        return "absent" if refuses(thing) else "same"
+    return claim
+
+
+def parameters(thing):
+    """The parameters' names: of the signature or, for what is C++, of the documentation."""
+    try:
+        names = set(inspect.signature(thing).parameters)
+    except (TypeError, ValueError):
+        names = set()
+    if names <= {"self", "args", "kwargs"}:
+        names |= set(re.findall(r"\b(\w+)\s*[:=]", thing.__doc__ or ""))
+    return names
+
+
+def summary(thing):
+    """The first sentence of the documentation, without the signature that C++ has there."""
+    if type(thing).__name__ == "wrapper_descriptor" or not (
+        callable(thing) or isinstance(thing, property)
+    ):
+        return ""
+    parts = [part for part in re.split(r"\n\s*\n", inspect.getdoc(thing) or "") if part]
+    if parts and re.match(rf"{getattr(thing, '__name__', '')}\(.*\) -> ", parts[0]):
+        del parts[0]
+    text = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", " ".join(parts[:1]).replace("\n", " "))
+    return re.split(r"(?<=\.) ", text)[0].replace("|", "\\|")
+
+
+def beyond(module):
+    """[(name, summary)] of what the table does not have."""
+    live = importlib.import_module(f"PyGPU.{module}")
+    public = [name for name in vars(live) if not name.startswith("_")]
+    names = getattr(live, "__all__", public)
+    things = {name: getattr(live, name) for name in names}
+    if module == "gpuarray":
+        things.update((f"GPUArray.{name}", thing) for name, thing in own_members(live.GPUArray))
+    known = {name.path for row in rows(module) for name in row.names}
+    return [
+        (name, summary(thing))
+        for name, thing in sorted(things.items())
+        if name not in known and not inspect.ismodule(thing) and not elsewhere(name, thing, module)
+    ]
+
+
+def own_members(cls):
+    """[(name, member)] of what to tell about: nothing that every object has, no reflected form of
+    an operator, no None."""
+    names = set(dir(cls)) - set(dir(object)) - {"__array__", "__delitem__"}
+    special = {name for name in names if re.match(r"__\w+__$", name)}
+    reflected = {name for name in special if name[2] in "ri" and f"__{name[3:]}" in special}
+    public = {name for name in names if not name.startswith("_")}
+    members = [(name, getattr(cls, name, None)) for name in public | special - reflected]
+    return [(name, one) for name, one in members if callable(one) or isinstance(one, property)]
+
+
+def elsewhere(name, thing, module):
+    """Is it another module's?"""
+    return any(
+        one.path == name and found(one) is thing
+        for other in MODULES
+        if other != module
+        for row in rows(other)
+        for one in row.names
+        if row.claim != "absent"
+    )
+
+
+def contract(module, total):
+    """What the table says of a module, as far as it is so; counts the names in `total`."""
+    text, found = [], rows(module)
+    sections = list(dict.fromkeys(row.section for row in found))
+    for section in sections:
+        text += ["", f"### {section}"] if len(sections) > 1 else []
+        text += ["", "| name | in PyGPU |", "|---|---|"]
+        for row in found:
+            if row.section == section:
+                text += lines(row, total)
+    return text
+
+
+def lines(row, total):
+    """A row's line; more where names are not as they are claimed to be."""
+    made = {}
+    for name in row.names:
+        made.setdefault(status(name, row.claim), []).append(name)
+    for state, names in made.items():
+        total[state] += len(names)
+        shown = [names[0].path, *(name.shown for name in names[1:])]
+        told = f"{state}: {row.note}" if row.note and state == row.claim else state
+        yield f"| {' '.join(f'`{one}`' for one in shown)} | {told} |"
+
+
+def more(module):
+    """What PyGPU's module has besides; names without documentation in one line."""
+    found = beyond(module)
+    silent = " ".join(f"`{name}`" for name, told in found if not told)
+    text = [f"| {silent} | |"] if silent else []
+    text += [f"| `{name}` | {told} |" for name, told in found if told]
+    return (
+        ["", f"### `PyGPU.{module}`", "", "| name | what it is |", "|---|---|", *text]
+        if text
+        else []
+    )
+
+
+def page():
+    """The text of docs/pycuda.md."""
+    text, total = [], dict.fromkeys(STATES, 0)
+    for module in MODULES:
+        title = module if module.endswith(".hpp") else f"pycuda.{module}".rstrip(".")
+        text += ["", f"## `{title}`", *contract(module, total)]
+    text += ["", "## Beyond PyCUDA"]
+    for module in MODULES:
+        if module.isidentifier() and not module.startswith("auto") and exists(module):
+            text += more(module)
+    counts = ", ".join(
+        f"{total[state]} {state}" for state in ("same", "better", "differs", "absent")
+    )
+    return "\n".join([f"{HEAD}Names: {counts}.", *text, ""])
+
+
+def exists(module):
+    return importlib.util.find_spec(f"PyGPU.{module}") is not None
+
+
+if __name__ == "__main__":
+    print(page(), end="")

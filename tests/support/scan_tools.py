@@ -1,0 +1,57 @@
+"""Scan kernels of either form, with tiles and chunks so small that few elements make many."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from PyGPU import scan
+from PyGPU._arrays import scan_tiles
+from PyGPU._runtime.targets import core
+from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
+
+WARP = scan._attribute(core.cudaDevAttrWarpSize) if core.cudaGetDeviceCount()[0] else 32
+
+
+def small_tiles(text, options):
+    size = text.dtype.itemsize
+    items = {1: 16, 2: 8, 4: 12, 8: 2}.get(size, 3)
+    return scan._Tiles(text, scan_tiles.Tile(WARP, 2 * WARP, items, size, pause=20), options)
+
+
+def tuned_tiles(text, options):
+    tile = scan_tiles.tile_for(text.dtype.itemsize, WARP)
+    return scan._Tiles(text, tile, options)
+
+
+def small_chunks(text, options):
+    form = scan._Chunks(text, options)
+    form._SHORTEST, form._most = 100 * text.dtype.itemsize, 7
+    return form
+
+
+FORMS = {"small tiles": small_tiles, "tiles": tuned_tiles, "chunks": small_chunks}
+
+
+@functools.cache
+def kernel(kind, form, dtype, expression="a + b", neutral=None, preamble="", **settings):
+    """A scan kernel of one of the FORMS; kept, for compiling takes time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_build", FORMS[form])
+        return kind(dtype, expression, neutral, preamble=preamble, **settings)
+
+
+def both(form, dtype, expression="a + b", neutral=3, preamble=""):
+    """The inclusive and the exclusive kernel."""
+    return (
+        kernel(InclusiveScanKernel, form, dtype, expression, None, preamble),
+        kernel(ExclusiveScanKernel, form, dtype, expression, neutral, preamble),
+    )
+
+
+def shifted(inclusive, neutral):
+    """The exclusive scan that belongs to an inclusive one."""
+    result = np.empty_like(inclusive)
+    result[:1] = neutral
+    result[1:] = inclusive[:-1]
+    return result
