@@ -9,7 +9,8 @@ import warnings
 
 import numpy as np
 
-from PyGPU._arrays.functions import apply, kind_of, run, types
+from PyGPU._arrays.functions import apply, kind_of, run
+from PyGPU._kernels.promotion import promoted
 from PyGPU._runtime.arguments import require_array
 from PyGPU._runtime.targets import core
 
@@ -99,7 +100,7 @@ def frexp(arg, stream=None):
     The exponents are an array of the significands' dtype.
     """
     kinds = (require_array("arg", arg).dtype,)
-    compute, (dtype, _) = types("frexp", kinds)
+    compute, (dtype, _) = promoted("frexp", kinds)
     return run("frexp", (arg,), compute, (dtype, dtype), stream=stream)
 
 
@@ -111,7 +112,7 @@ def ldexp(significand, exponent, stream=None, out=None):
     significand, exponent : GPUArray or number
         The dtype is that of `significand`.
     """
-    compute, results = types("ldexp", (kind_of(significand), np.dtype(np.int32)))
+    compute, results = promoted("ldexp", (kind_of(significand), np.dtype(np.int32)))
     return run("ldexp", (significand, exponent), compute, results, out, stream)
 
 

@@ -12,8 +12,7 @@ from PyGPU._driver.splay import launch_shape, limits, splay
 from PyGPU._driver.textures import NO_REFERENCES
 from PyGPU._kernels import getters
 from PyGPU._kernels.getters import *  # noqa: F403
-from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
-from PyGPU._kernels.user_elementwise import (
+from PyGPU._kernels.text.indexed import (
     arguments_of,
     batched_shape,
     can_be_batched,
@@ -23,6 +22,7 @@ from PyGPU._kernels.user_elementwise import (
     get_elwise_module,
     get_elwise_range_module,
 )
+from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
 from PyGPU._runtime import errors
 from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.memoize import context_dependent_memoize

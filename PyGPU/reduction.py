@@ -1,17 +1,15 @@
 """Reductions by expression: the names of ``pycuda.reduction``."""
 
+import functools
+
 import numpy as np
 
-from PyGPU import compiler
-from PyGPU._arrays import reduction_plan as plan
-from PyGPU._arrays.reduction_text import limit, user_source
+from PyGPU import compiler, errors
 from PyGPU._compile.signature import split_top
+from PyGPU._kernels.text.common import Element
+from PyGPU._kernels.text.reduction import limit, user_source
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
-from PyGPU._runtime import errors, streams
-from PyGPU._runtime.arguments import require_array
-from PyGPU._runtime.devices import beside_first
-from PyGPU._runtime.memoize import context_dependent_memoize
-from PyGPU._runtime.targets import core
+from PyGPU._runtime import beside_first, context_dependent_memoize, core, require_array, streams
 
 __all__ = [
     *("ReductionKernel", "ScalarArg", "VectorArg", "context_dependent_memoize", "dtype_to_ctype"),
@@ -74,7 +72,7 @@ class ReductionKernel:
             raise AssertionError(
                 f"arguments={arguments!r}: expected at least one pointer, such as 'const float *x'"
             )
-        self.block_size = plan.threads_for(self.dtype_out.itemsize)
+        self.block_size = core._reduction_block(self.dtype_out.itemsize)
         self._unroll = 8 if self.dtype_out.itemsize <= 8 else 4
         out = VectorArg(self.dtype_out, "out")
         size = ScalarArg(np.dtype(np.uint64), "n")
@@ -82,7 +80,6 @@ class ReductionKernel:
         self.stage1_arg_types = [out, *self._arguments, chunk, size]
         parts = VectorArg(self.dtype_out, "parts")
         self.stage2_arg_types = [out, parts, *self._arguments, chunk, size]
-        is_half = [one.dtype == np.float16 for one in self.stage1_arg_types]
         self._source = user_source(
             name,
             dtype_to_ctype(self.dtype_out),
@@ -91,7 +88,7 @@ class ReductionKernel:
             map_expr or "in[i]",
             arguments if isinstance(arguments, str) else _declared(self._arguments),
             preamble,
-            any(is_half),
+            [Element(one.dtype) for one in self.stage1_arg_types if one.dtype.kind != "V"],
             self.block_size,
             self._unroll,
         )
@@ -100,24 +97,21 @@ class ReductionKernel:
         self._launcher(keep)
 
     def _launcher(self, keep=False):
-        """(first, last, launches) for the current device."""
+        """(first, last) for the current device, and the registers of a thread of the first."""
         here = core._here()
         found = self._launchers.get(here)
         if found is None:
             module = compiler.SourceModule(
                 self._source, options=self._options, keep=keep, no_extern_c=True
             )
-            kernels = [
+            first, last = (
                 module.get_function(f"{self._name}_{stage}").prepare(_promises(types))
                 for stage, types in (
                     ("first", self.stage1_arg_types),
                     ("last", self.stage2_arg_types),
                 )
-            ]
-            launches = plan.Linear(
-                plan.figures(), self.dtype_out.itemsize, kernels[0].num_regs, self._unroll
             )
-            found = self._launchers[here] = (*kernels, launches)
+            found = self._launchers[here] = (first, last, first.num_regs)
         return found
 
     def __call__(self, *args, stream=None, out=None, allocator=None, kernel_wrapper=None):
@@ -163,23 +157,33 @@ class ReductionKernel:
             allocator = vectors[0].allocator
         values = [v.ptr if is_vector else v for v, is_vector in zip(args, self._vectors)]
         wrap = kernel_wrapper or (lambda launch: launch)
-        return _run(vectors[0], self, values, stream, out, allocator, wrap)
+        return _launch(vectors, self, values, stream, out, allocator, wrap)
 
-    def _run(self, values, n, stream, out, allocator, wrap):
-        first, last, launches = self._launcher()
-        blocks, chunk = launches(n)
-        block = launches.block
+    def _launch(self, vectors, values, stream, out, allocator, wrap):
+        n = vectors[0].size
+        first, last, registers = self._launcher()
+        threads, blocks, chunk = core._reduction_launch(
+            self.dtype_out.itemsize, registers, self._unroll, n
+        )
+        block = (threads, 1, 1)
         if out is None:
             out = core.GPUArray((), self.dtype_out, allocator)
         if blocks == 1:
-            wrap(first.prepared_async_call)((1, 1), block, stream, out.ptr, *values, chunk, n)
+            launch = functools.partial(
+                wrap(first.prepared_async_call),
+                *((1, 1), block, stream, out.ptr, *values, chunk, n),
+            )
+            streams.in_order(stream, [*vectors, out], launch)
             return out
         parts = core.GPUArray((blocks,), self.dtype_out, allocator)
         arguments = (out.ptr, parts.ptr, *values, blocks, blocks)
-        with streams.using(stream, parts):
+
+        def work():
             launch = wrap(first.prepared_async_call)
             launch((blocks, 1), block, stream, parts.ptr, *values, chunk, n)
             wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
+
+        streams.in_order(stream, [*vectors, out, parts], work)
         return out
 
     def _check(self, vectors):
@@ -203,8 +207,8 @@ class ReductionKernel:
 
 
 @beside_first
-def _run(vector, kernel, values, stream, *rest):
-    return streams.run(stream, kernel._run, values, vector.size, stream, *rest)
+def _launch(vectors, kernel, *rest):
+    return kernel._launch(vectors, *rest)
 
 
 def _parsed(arguments):

@@ -6,18 +6,15 @@ import re
 import numpy as np
 
 from PyGPU import compiler
-from PyGPU._arrays import scan_text, scan_tiles
-from PyGPU._runtime import errors
-from PyGPU._runtime import state as _driver_state
-from PyGPU._runtime.arguments import require_array
-from PyGPU._runtime.streams import using
-from PyGPU._runtime.targets import core
+from PyGPU._kernels.text import scan as scan_text
+from PyGPU._kernels.text import scan_tiles
+from PyGPU._runtime import core, errors, require_array, state, streams
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
 def _attribute(attribute):
-    device = _driver_state.current_device()
+    device = state.current_device()
     return errors.check(core.cudaDeviceGetAttribute(attribute, device), "cudaDeviceGetAttribute")
 
 
@@ -54,14 +51,14 @@ class _Tiles:
             self._launch(1, source, target, 0, stream)
             return
         nbytes = 8 * (2 + count * self._tile.words)
-        with _scratch(nbytes, stream) as state:
-            errors.check(core.cudaMemsetAsync(state, 0, nbytes, stream), "cudaMemsetAsync")
-            self._launch(count, source, target, state, stream)
+        with _scratch(nbytes, stream) as tiles:
+            errors.check(core.cudaMemsetAsync(tiles, 0, nbytes, stream), "cudaMemsetAsync")
+            self._launch(count, source, target, tiles, stream)
 
-    def _launch(self, count, source, target, state, stream):
+    def _launch(self, count, source, target, tiles, stream):
         self._function.prepared_async_call(
             *((count, 1), (self._tile.threads, 1, 1), stream, source.size),
-            *(source.ptr, source.strides[0], target.ptr, target.strides[0], state),
+            *(source.ptr, source.strides[0], target.ptr, target.strides[0], tiles),
         )
 
 
@@ -202,15 +199,17 @@ class _ScanKernel:
         step = target.strides[0]
         if abs(step) < self.dtype.itemsize and source.size > 1:
             raise ValueError(f"output_ary: its elements overlap, {step} bytes apart")
-        with using(stream, source, target):
-            if target is source or not _in_the_way(source, target):
-                self._form()(source, target, stream)
-                return target
-            with _scratch(source.size * self.dtype.itemsize, stream) as address:
-                copy = core.GPUArray(source.shape, self.dtype, gpudata=address)
-                copy.set_async(source, stream=stream)
-                self._form()(copy, target, stream)
+        streams.in_order(stream, [source, target], lambda: self._scan_to(source, target, stream))
         return target
+
+    def _scan_to(self, source, target, stream):
+        if target is source or not _in_the_way(source, target):
+            self._form()(source, target, stream)
+            return
+        with _scratch(source.size * self.dtype.itemsize, stream) as address:
+            copy = core.GPUArray(source.shape, self.dtype, gpudata=address)
+            copy.set_async(source, stream=stream)
+            self._form()(copy, target, stream)
 
 
 class InclusiveScanKernel(_ScanKernel):

@@ -67,7 +67,8 @@ LAYERS = [
     {"cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
     | {"cuda_arrays.h", "hip_arrays.h", "host_arrays.h"}
     | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
-    {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"},
+    {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
+    | {"loop_axes.h"},
     {
         "device.h",
         "small_blocks.h",
@@ -78,9 +79,10 @@ LAYERS = [
         "kernel.h",
         "texture.h",
     },
-    {"array.h", "loop.h"},
+    {"array.h", "loop.h", "reduction_plan.h"},
     {"bindings.h", "hooks.h"},
-    {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h"},
+    {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h"}
+    | {"methods.h", "fold.h", "specializations.h", "enqueue.h"},
 ]
 
 

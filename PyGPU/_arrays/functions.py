@@ -4,28 +4,21 @@ Operands are arrays of shapes that broadcast, and numbers. Python's numbers are 
 NumPy's scalars and ndarrays without axes count as arrays.
 """
 
-import functools
 import operator
-import warnings
 
 import numpy as np
 
 from PyGPU._driver import NO_REFERENCES, Event
-from PyGPU._kernels import NAMES
+from PyGPU._kernels import COMPARISONS, NAMES, asked, promoted
 from PyGPU._runtime import core, require_array
 
 __all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
 
 GPUArray = core.GPUArray
-_empty_for, _map = core._empty_for, core._map
-_BOOL, _F8 = np.dtype(np.bool_), np.dtype(np.float64)
+_apply, _empty_for, _map = core._apply, core._empty_for, core._map
+_OPERATIONS = {name: core._operation(name) for name in NAMES}
+_BOOL = np.dtype(np.bool_)
 _DTYPES = frozenset(map(np.dtype, "?bBhHiIlLqQefdFD"))
-_ORDER = frozenset(("less", "less_equal", "greater", "greater_equal"))
-COMPARISONS = _ORDER | {"equal", "not_equal"}
-_LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not"))
-# What is computed in the operand's own dtype, whatever the result's.
-_OWN = frozenset(("isnan", "isinf", "isfinite", "signbit", "absolute"))
-_NEED_ORDER = _ORDER | {"maximum", "minimum", "fmax", "fmin", "clip"}
 
 
 def kind_of(operand):
@@ -49,67 +42,6 @@ def kind_of(operand):
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, np.generic):
         return np.asarray(operand).dtype
     raise TypeError(f"expected arrays and numbers, got {operand!r}")
-
-
-def _stand_in(kind):
-    return np.empty(0, kind) if isinstance(kind, np.dtype) else kind[0](kind[1])
-
-
-def _asked(function, kinds, **settings):
-    """The dtypes that a function of NumPy's gives operands of these kinds."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        answer = function(*map(_stand_in, kinds), **settings)
-    return tuple([one.dtype for one in (answer if isinstance(answer, tuple) else (answer,))])
-
-
-def _dtype_of_kind(kind):
-    return kind if isinstance(kind, np.dtype) else np.asarray(_stand_in(kind)).dtype
-
-
-@functools.lru_cache(maxsize=4096)
-def types(name, kinds, dtype=None, casting="same_kind"):
-    """(compute, results): dtypes of the operands of an operation, and of what it gives.
-
-    Parameters
-    ----------
-    name : str
-        Of a ufunc of NumPy's, or clip.
-    kinds : tuple
-        As :func:`kind_of` tells them.
-    dtype, casting
-        As the ufunc takes them.
-
-    Raises
-    ------
-    TypeError
-        Where the operation is not defined for these types.
-    OverflowError
-        For integers that their partner's dtype does not hold (NumPy 2).
-    """
-    settings = {} if dtype is None else {"dtype": dtype, "casting": casting}
-    try:
-        results = _asked(getattr(np, name), kinds, **settings)
-    except TypeError as error:
-        told = ", ".join(str(_dtype_of_kind(kind)) for kind in kinds)
-        raise TypeError(f"{name} is not defined for {told}: {error}") from None
-    own = tuple(map(_dtype_of_kind, kinds))
-    if name in _NEED_ORDER and any(one.kind == "c" for one in own):
-        raise TypeError(f"{name} is not defined for complex numbers")
-    if name == "nextafter" and results[0] == np.float16:
-        raise TypeError("nextafter is not defined for float16")
-    if name in COMPARISONS:
-        common = _asked(np.add, kinds)
-        if common[0].kind == "O":  # NumPy 1
-            raise OverflowError(f"{name}: an integer of more than 64 bits")
-        return common * 2, results
-    if name in _LOGICAL:
-        return (_BOOL,) * len(kinds), results
-    if name in _OWN:
-        return own, results
-    if name == "ldexp":
-        return (results[0], _F8), results
-    return results[:1] * len(kinds), results
 
 
 def _fitting(operand, dtype):
@@ -168,33 +100,19 @@ def run(
     return made[0] if len(made) == 1 else made
 
 
-def _infinite(number):
-    return np.inf if number > 0 else -np.inf
-
-
 def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, casting="same_kind"):
     """A function of NumPy's on arrays and numbers; the dtypes are NumPy's. See :func:`run`."""
+    if out is None and dtype is None:
+        return _apply(_OPERATIONS[name], operands, stream, allocator)
     try:
-        compute, results = types(name, tuple(map(kind_of, operands)), dtype, casting)
+        compute, results = promoted(name, tuple(map(kind_of, operands)), dtype, casting)
     except OverflowError:
         if name not in COMPARISONS:
             raise
         # An integer that its partner's dtype does not hold compares like an infinity.
-        operands = tuple(_infinite(one) if type(one) is int else one for one in operands)
-        compute, results = types(name, tuple(map(kind_of, operands)), dtype, casting)
+        operands = tuple(np.copysign(np.inf, one) if type(one) is int else one for one in operands)
+        compute, results = promoted(name, tuple(map(kind_of, operands)), dtype, casting)
     return run(name, operands, compute, results, out, stream, allocator, casting)
-
-
-def _choose(name, criterion, then_, else_, out, stream):
-    kinds = tuple(map(kind_of, (then_, else_)))
-    (dtype,) = _asked(functools.partial(np.where, np.empty(0, bool)), kinds)
-    first = _dtype_of_kind(kind_of(criterion))
-    if name == "where":
-        first = _BOOL
-    elif first.kind == "c":
-        raise TypeError("if_positive: complex numbers have no order")
-    operands = (criterion, then_, else_)
-    return run(name, operands, (first, dtype, dtype), (dtype,), out, stream)
 
 
 def where(criterion, then_, else_, out=None, stream=None):
@@ -212,12 +130,12 @@ def where(criterion, then_, else_, out=None, stream=None):
     GPUArray
         Of the dtype to which NumPy promotes `then_` and `else_`.
     """
-    return _choose("where", criterion, then_, else_, out, stream)
+    return apply("where", criterion, then_, else_, out=out, stream=stream)
 
 
 def if_positive(criterion, then_, else_, out=None, stream=None):
     """Elements of `then_` where `criterion` is greater than zero. See :func:`where`."""
-    return _choose("if_positive", criterion, then_, else_, out, stream)
+    return apply("if_positive", criterion, then_, else_, out=out, stream=stream)
 
 
 def _weak(value):
@@ -289,14 +207,14 @@ def real(self):
     """The real parts: a new array; the array itself if it is real."""
     if self.dtype.kind != "c":
         return self
-    return run("real", (self,), (self.dtype,), _asked(np.real, (self.dtype,)))
+    return run("real", (self,), (self.dtype,), asked(np.real, (self.dtype,)))
 
 
 def imag(self):
     """The imaginary parts, or zeros: a new array."""
     if self.dtype.kind != "c":
         return core.zeros_like(self)
-    return run("imag", (self,), (self.dtype,), _asked(np.imag, (self.dtype,)))
+    return run("imag", (self,), (self.dtype,), asked(np.imag, (self.dtype,)))
 
 
 def conj(self, out=None):
@@ -328,7 +246,7 @@ def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=Non
         For factors that the dtype cannot hold.
     """
     kinds = (self.dtype, require_array("other", other).dtype)
-    results = _asked(operator.add, kinds)
+    results = asked(operator.add, kinds)
     start, end = (Event(), Event()) if add_timer else (None, None)
     if start:
         start.record(stream)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from PyGPU._kernels import Index, Side, checked, move, packed
-from PyGPU._runtime import beside_first, core, integer, require_array, using
+from PyGPU._runtime import beside_first, core, integer, require_array
 
 
 def _index_array(name, value):
@@ -104,8 +104,7 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
     )
     read = Side(a.ptr, a.strides[:before] + nothing + a.strides[after:])
     target = Side(out.ptr, out.strides)
-    with using(stream, a, out):
-        move(shape, a.itemsize, target, read, [index], mode=mode, stream=stream)
+    move(shape, a.itemsize, target, read, [index], mode=mode, stream=stream, arrays=(a, out))
     return out
 
 
@@ -139,8 +138,16 @@ def put(a, indices, values, stream=None, mode="raise"):
     index = _flat(a, indices, places_target=True)
     target = Side(a.ptr, (0,) * indices.ndim)
     read = Side(values.ptr, values.strides)
-    with using(stream, a, values):
-        move(indices.shape, a.itemsize, target, read, [index], mode=mode, stream=stream)
+    move(
+        indices.shape,
+        a.itemsize,
+        target,
+        read,
+        [index],
+        mode=mode,
+        stream=stream,
+        arrays=(a, values),
+    )
 
 
 @beside_first
@@ -281,8 +288,7 @@ def _multi_move(arrays, dest, src, dest_shape=None, out=None, stream=None, offse
             to = Side(target.ptr, target.strides)
         else:
             indices.append(_flat(target, dest, places_target=True))
-        with using(stream, array, target):
-            move(shape, array.itemsize, to, read, indices, stream=stream)
+        move(shape, array.itemsize, to, read, indices, stream=stream, arrays=(array, target))
     return out
 
 

@@ -13,7 +13,8 @@ array without axes before it calls the ufunc, and only then: such an array marks
 import numpy as np
 
 from PyGPU._arrays import numpy_functions as functions
-from PyGPU._arrays.functions import COMPARISONS, UFUNCS, apply, kind_of
+from PyGPU._arrays.functions import UFUNCS, apply, kind_of
+from PyGPU._kernels import COMPARISONS
 from PyGPU._runtime import core
 
 GPUArray = core.GPUArray

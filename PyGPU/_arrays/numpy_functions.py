@@ -10,6 +10,7 @@ import numpy as np
 from PyGPU._arrays import functions, joining, ranges, reductions
 from PyGPU._arrays.functions import apply, imag, real, run
 from PyGPU._arrays.joining import transpose
+from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
 _BOOL = np.dtype(np.bool_)
@@ -214,7 +215,7 @@ def array_equal(a1, a2, equal_nan=False):
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    (compute, _), results = functions.types("equal", tuple(map(functions.kind_of, (a, b))))
+    (compute, _), results = promoted("equal", tuple(map(functions.kind_of, (a, b))))
     if compute.kind not in "fc":
         compute = np.dtype(np.float64)
     size = np.absolute(np.empty(0, compute)).dtype

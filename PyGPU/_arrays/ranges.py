@@ -1,14 +1,14 @@
 """Arrays made of ranges of numbers and of one value."""
 
+import functools
 import math
 import numbers
 import warnings
 
 import numpy as np
 
-from PyGPU import compiler
-from PyGPU._kernels import types
-from PyGPU._runtime import context_dependent_memoize, core, extent
+from PyGPU._kernels import Element, Program, headers
+from PyGPU._runtime import core, extent
 
 _THREADS = 256
 
@@ -18,24 +18,26 @@ def range_source(kind, itemsize):
 
     Integers of either sign wrap at 64 bits; other numbers are computed in double precision.
     """
-    stored = types.dtype_to_ctype(f"{kind}{itemsize}")
-    number = "double" if kind == "f" else "unsigned long long"
-    value = f"({stored})(start + ({number})i * step)"
-    if stored == "half":
-        value = "__float2half((float)(start + (double)i * step))"
+    element, number = (
+        Element(f"{kind}{itemsize}"),
+        "double" if kind == "f" else "unsigned long long",
+    )
+    value = (
+        f"(float)(start + ({number})i * step)" if element.is_half else f"start + ({number})i * step"
+    )
     return f"""
-{"#include <cuda_fp16.h>" if stored == "half" else ""}
-extern "C" __global__ void fill({stored} *out, long long n, {number} start, {number} step) {{
+{headers([element])}
+extern "C" __global__ void fill({element.stored} *out, long long n, {number} start,
+                                {number} step) {{
   const long long i = (long long)blockIdx.x * {_THREADS} + threadIdx.x;
-  if (i < n) out[i] = {value};
+  if (i < n) out[i] = {element.store(value)};
 }}
 """
 
 
-@context_dependent_memoize
+@functools.cache
 def _filler(kind, itemsize):
-    module = compiler.SourceModule(range_source(kind, itemsize), options=[], no_extern_c=True)
-    return module.get_function("fill").prepare("Pqdd" if kind == "f" else "PqQQ")
+    return Program(range_source(kind, itemsize), fill="Pqdd" if kind == "f" else "PqQQ")
 
 
 def _filled(size, start, step, dtype, allocator=None, stream=None):
@@ -51,8 +53,8 @@ def _filled(size, start, step, dtype, allocator=None, stream=None):
                 raise OverflowError(f"arange: {value} does not fit into {dtype}")
         start, step = start % 2**64, step % 2**64
     grid = (-(-size // _THREADS), 1)
-    fill = _filler("f" if dtype.kind == "f" else "u", dtype.itemsize)
-    fill.prepared_async_call(grid, (_THREADS, 1, 1), stream, out, size, start, step)
+    (fill,) = _filler("f" if dtype.kind == "f" else "u", dtype.itemsize)()
+    fill(grid, (_THREADS, 1, 1), stream, out, size, start, step)
     return out
 
 

@@ -4,7 +4,9 @@ All take arrays of any strides and of every dtype of bool, integers, floating-po
 numbers. Without `axis` they fold all elements to an array without axes.
 """
 
-from PyGPU._arrays import reduction_run as run
+from PyGPU._runtime import core
+
+_reduce = core._reduce
 
 __all__ = [
     *("all", "any", "dot", "max", "mean", "min", "prod", "sum"),
@@ -41,17 +43,17 @@ def sum(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdim
     ValueError
         For an axis that is named twice, an `out` that does not fit, a dtype without a C type.
     """
-    return run.reduce(a, "sum", dtype, stream, allocator, axis, out, keepdims)
+    return _reduce("sum", a, axis, dtype, out, keepdims, stream, allocator)
 
 
 def prod(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     """The product of elements. See :func:`sum`."""
-    return run.reduce(a, "prod", dtype, stream, allocator, axis, out, keepdims)
+    return _reduce("prod", a, axis, dtype, out, keepdims, stream, allocator)
 
 
 def mean(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     """The mean of elements, as float64 for integers. See :func:`sum`."""
-    return run.reduce(a, "mean", dtype, stream, allocator, axis, out, keepdims)
+    return _reduce("mean", a, axis, dtype, out, keepdims, stream, allocator)
 
 
 def max(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
@@ -64,22 +66,22 @@ def max(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     ValueError
         Without elements.
     """
-    return run.reduce(a, "max", None, stream, allocator, axis, out, keepdims)
+    return _reduce("max", a, axis, None, out, keepdims, stream, allocator)
 
 
 def min(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     """The smallest element. See :func:`max`."""
-    return run.reduce(a, "min", None, stream, allocator, axis, out, keepdims)
+    return _reduce("min", a, axis, None, out, keepdims, stream, allocator)
 
 
 def any(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     """Is an element not zero? bool; not-a-number is not zero. See :func:`sum`."""
-    return run.reduce(a, "any", None, stream, allocator, axis, out, keepdims)
+    return _reduce("any", a, axis, None, out, keepdims, stream, allocator)
 
 
 def all(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     """Is no element zero? bool. See :func:`sum`."""
-    return run.reduce(a, "all", None, stream, allocator, axis, out, keepdims)
+    return _reduce("all", a, axis, None, out, keepdims, stream, allocator)
 
 
 def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
@@ -102,7 +104,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
     ValueError
         For sizes that differ.
     """
-    return run.dot(a, b, dtype, stream, allocator, out)
+    return core._dot(a, b, dtype, stream, allocator, out)
 
 
 def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
@@ -110,22 +112,22 @@ def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
 
     The indices are not checked: they must be in [0, a.size).
     """
-    return run.subset(subset, "sum", (a,), dtype, stream, allocator)
+    return core._reduce_subset("sum", subset, (a,), dtype, stream, allocator)
 
 
 def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
     """The dot product of the elements at the indices in `subset`; `dtype` is by default `a`'s."""
-    return run.subset(subset, "dot", (a, b), dtype, stream, allocator)
+    return core._reduce_subset("dot", subset, (a, b), dtype, stream, allocator)
 
 
 def subset_max(subset, a, stream=None, allocator=None):
     """The largest of the elements at the indices in `subset`."""
-    return run.subset(subset, "max", (a,), None, stream, allocator)
+    return core._reduce_subset("max", subset, (a,), None, stream, allocator)
 
 
 def subset_min(subset, a, stream=None, allocator=None):
     """The smallest of the elements at the indices in `subset`."""
-    return run.subset(subset, "min", (a,), None, stream, allocator)
+    return core._reduce_subset("min", subset, (a,), None, stream, allocator)
 
 
 def _method(operation, has_dtype):
@@ -134,10 +136,10 @@ def _method(operation, has_dtype):
     def with_dtype(
         self, axis=None, dtype=None, out=None, keepdims=False, *, stream=None, allocator=None
     ):
-        return run.reduce(self, operation, dtype, stream, allocator, axis, out, keepdims)
+        return _reduce(operation, self, axis, dtype, out, keepdims, stream, allocator)
 
     def plain(self, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
-        return run.reduce(self, operation, None, stream, allocator, axis, out, keepdims)
+        return _reduce(operation, self, axis, None, out, keepdims, stream, allocator)
 
     method = with_dtype if has_dtype else plain
     method.__name__ = operation

@@ -6,7 +6,8 @@ On a GPU a warp has a stretch, on the host machine a thread.
 
 import numpy as np
 
-from PyGPU import compiler, scan
+from PyGPU import scan
+from PyGPU._kernels import Program
 from PyGPU._runtime import context_dependent_memoize, core, errors, state
 
 _STRETCH = 4096  # elements
@@ -128,15 +129,14 @@ class _Kernels:
         self._threads = 256 if by_warps else 16
         self._stretches = self._threads // warp if by_warps else self._threads  # of a block
         text = text_for_warps(warp, self._threads) if by_warps else _FLAGS + _BY_THREADS
-        module = compiler.SourceModule(text, options=[], no_extern_c=True)
-        self._count = module.get_function("count_true").prepare("qPP")
-        self._write = module.get_function("write_true").prepare("qPPP")
+        program = Program(text, count_true="qPP", write_true="qPPP")
+        self._count, self._write = program()
         self._scan = scan.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
 
     def _launch(self, kernel, mask, *arrays):
         blocks = -(-mask.size // (_STRETCH * self._stretches))
         pointers = [array.ptr for array in (mask, *arrays)]
-        kernel.prepared_call((blocks, 1), (self._threads, 1, 1), mask.size, *pointers)
+        kernel((blocks, 1), (self._threads, 1, 1), None, mask.size, *pointers)
 
     def offsets(self, mask):
         """Where the indices of each stretch begin; behind them all, how many there are."""

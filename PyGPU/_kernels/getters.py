@@ -5,8 +5,8 @@ from inspect import Parameter, Signature
 
 import numpy as np
 
+from PyGPU._kernels.text.indexed import get_elwise_kernel
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
-from PyGPU._kernels.user_elementwise import get_elwise_kernel
 from PyGPU._runtime import context_dependent_memoize
 
 _XYZ = "{dtype_x} *x, {dtype_y} *y, {dtype_z} *z"

@@ -5,13 +5,14 @@ of an item are an axis of their own, the innermost, and neighbouring axes are me
 thread moves the largest word (1 to 16 bytes) that lengths, strides and addresses allow.
 """
 
+import functools
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from PyGPU import compiler
-from PyGPU._runtime import context_dependent_memoize, core, errors
+from PyGPU._kernels.launcher import Program
+from PyGPU._runtime import core, errors, streams
 
 _THREADS = 256
 _NARROW = 2**31 - 4096  # below: counted in 32 bits
@@ -134,7 +135,7 @@ extern "C" __global__ void check(const {c_type} *index, long long size, long lon
 """
 
 
-@context_dependent_memoize
+@functools.cache
 def _mover(form):
     ndim = form.ndim
     structures = [
@@ -143,14 +144,12 @@ def _mover(form):
     ]
     promise = f"{8 * structures[0]}sPP" + "P" * form.masked
     promise += "".join(f"{8 * size}sP" for size in structures[1:])
-    module = compiler.SourceModule(source(form), options=[], no_extern_c=True)
-    return module.get_function("move").prepare(promise)
+    return Program(source(form), move=promise)
 
 
-@context_dependent_memoize
+@functools.cache
 def _checker(c_type):
-    module = compiler.SourceModule(check_source(c_type), options=[], no_extern_c=True)
-    return module.get_function("check").prepare("PqqqP")
+    return Program(check_source(c_type), check="PqqqP")
 
 
 def _merged(shape, itemsize, rows):
@@ -201,7 +200,9 @@ def _padded(ndim):
     return ndim if ndim <= 4 else next(n for n in (6, 8, 12, 16, 32, 64, 128) if ndim <= n)
 
 
-def move(shape, itemsize, target, source, indices=(), mask=None, mode="raise", stream=None):
+def move(
+    shape, itemsize, target, source, indices=(), mask=None, mode="raise", stream=None, arrays=()
+):
     """Copy items, each to its place.
 
     Parameters
@@ -218,6 +219,8 @@ def move(shape, itemsize, target, source, indices=(), mask=None, mode="raise", s
     mode : {"raise", "clip", "wrap"}
         What becomes of indices out of range; "raise": their items do not move. See `checked`.
     stream
+    arrays : sequence of GPUArray
+        Whose memory is used, for the order of the stream.
     """
     size = math.prod(shape)
     if size == 0 or itemsize == 0:
@@ -259,7 +262,9 @@ def move(shape, itemsize, target, source, indices=(), mask=None, mode="raise", s
         meaning = [index.offset, count, *strides, *index.lengths, *steps]
         arguments += [np.array(meaning, np.int64), index.array]
     grid = (-(-size // _THREADS), 1)
-    _mover(form).prepared_async_call(grid, (_THREADS, 1, 1), stream, *arguments)
+    (launch,) = _mover(form)()
+    launch = functools.partial(launch, grid, (_THREADS, 1, 1), stream, *arguments)
+    streams.in_order(stream, arrays, launch)
 
 
 def checked(indices, bounds, axis, mode="raise", stream=None):
@@ -316,10 +321,8 @@ def _wrong_on_device(indices, count, offset, stream):
         indices = packed(indices, stream)
     wrong = core.zeros(1, np.int64)
     grid = (min(-(-indices.size // _THREADS), 1024), 1)
-    check = _checker(_INDEX_TYPES[indices.dtype])
-    check.prepared_async_call(
-        grid, (_THREADS, 1, 1), stream, indices, indices.size, offset, count, wrong
-    )
+    (launch,) = _checker(_INDEX_TYPES[indices.dtype])()
+    launch(grid, (_THREADS, 1, 1), stream, indices, indices.size, offset, count, wrong)
     if stream is not None:
         errors.check(core.cudaStreamSynchronize(stream), "cudaStreamSynchronize")
     return int(wrong.get()[0]) or None

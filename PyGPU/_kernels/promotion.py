@@ -1,56 +1,86 @@
 """The types that NumPy gives an operation: asked of NumPy, never a table of ours."""
 
+import functools
 import warnings
 
 import numpy as np
 
-
-def _probe(name, a, b):
-    """The dtype that NumPy gives an operation of arrays, or of an array and a number."""
-    one = np.ones(1, a)
-    other = np.ones(1, b) if isinstance(b, np.dtype) else b
-    if name == "divide":
-        return np.true_divide(one, other).dtype
-    if name in ("floor_divide", "remainder", "power"):
-        (one + other).dtype  # NumPy 2 refuses numbers that the dtype cannot hold  # noqa: B018
-        if not isinstance(b, np.dtype):
-            other = type(b)(1)  # NumPy's types do not depend on the value; its errors do
-        return getattr(np, name)(one, other).dtype
-    if name in (
-        "subtract",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "left_shift",
-        "right_shift",
-    ):
-        return getattr(np, name)(one, other).dtype
-    return (one + other).dtype
+_BOOL, _F8 = np.dtype(np.bool_), np.dtype(np.float64)
+_ORDER = frozenset(("less", "less_equal", "greater", "greater_equal"))
+COMPARISONS = _ORDER | {"equal", "not_equal"}
+_LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not"))
+# What is computed in the operand's own dtype, whatever the result's.
+_OWN = frozenset(("isnan", "isinf", "isfinite", "signbit", "absolute"))
+_NEED_ORDER = _ORDER | {"maximum", "minimum", "fmax", "fmin", "clip"}
 
 
-def binary_types(name, a, b):
-    """(compute, result) dtypes of ``a <name> b``.
+def _stand_in(kind):
+    return np.empty(0, kind) if isinstance(kind, np.dtype) else kind[0](kind[1])
+
+
+def asked(function, kinds, **settings):
+    """The dtypes that a function of NumPy's gives operands of these kinds."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answer = function(*map(_stand_in, kinds), **settings)
+    return tuple([one.dtype for one in (answer if isinstance(answer, tuple) else (answer,))])
+
+
+def dtype_of_kind(kind):
+    return kind if isinstance(kind, np.dtype) else np.asarray(_stand_in(kind)).dtype
+
+
+@functools.lru_cache(maxsize=4096)
+def promoted(name, kinds, dtype=None, casting="same_kind"):
+    """(compute, results): dtypes of the operands of an operation, and of what it gives.
 
     Parameters
     ----------
     name : str
-    a : numpy.dtype
-    b : numpy.dtype or a Python number
+        Of a ufunc of NumPy's, or clip, where, if_positive.
+    kinds : tuple
+        Of each operand: a dtype; or, of a Python number, its type and a value. Values count for
+        integers alone: NumPy refuses those that do not fit.
+    dtype, casting
+        As the ufunc takes them.
+
+    Raises
+    ------
+    TypeError
+        Where the operation is not defined for these types.
+    OverflowError
+        For integers that their partner's dtype does not hold (NumPy 2).
     """
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _types(name, a, b)
-
-
-def _types(name, a, b):
-    comparison = name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-    if not comparison:
-        compute = _probe(name, a, b)
-        return compute, compute
+    if name in ("where", "if_positive"):
+        return _choice(name, *kinds)
+    settings = {} if dtype is None else {"dtype": dtype, "casting": casting}
     try:
-        compute = _probe("add", a, b)
-    except OverflowError:  # NumPy 2: the number is out of the array's range, which is an answer
-        compute = np.dtype(np.int64 if b < 0 else np.uint64)
-    if compute.kind == "c" and name not in ("equal", "not_equal"):
+        results = asked(getattr(np, name), kinds, **settings)
+    except TypeError as error:
+        known = ", ".join(str(dtype_of_kind(kind)) for kind in kinds)
+        raise TypeError(f"{name} is not defined for {known}: {error}") from None
+    own = tuple(map(dtype_of_kind, kinds))
+    if name in _NEED_ORDER and any(one.kind == "c" for one in own):
         raise TypeError(f"{name} is not defined for complex numbers")
-    return compute, (compute if isinstance(b, np.dtype) else a)
+    if name == "nextafter" and results[0] == np.float16:
+        raise TypeError("nextafter is not defined for float16")
+    if name in COMPARISONS:
+        common = asked(np.add, kinds)
+        if common[0].kind == "O":  # NumPy 1
+            raise OverflowError(f"{name}: an integer of more than 64 bits")
+        return common * 2, results
+    if name in _LOGICAL:
+        return (_BOOL,) * len(kinds), results
+    if name in _OWN:
+        return own, results
+    if name == "ldexp":
+        return (results[0], _F8), results
+    return results[:1] * len(kinds), results
+
+
+def _choice(name, criterion, then_, else_):
+    results = asked(functools.partial(np.where, np.empty(0, bool)), (then_, else_))
+    first = _BOOL if name == "where" else dtype_of_kind(criterion)
+    if first.kind == "c":
+        raise TypeError("if_positive: complex numbers have no order")
+    return (first, *results, *results), results

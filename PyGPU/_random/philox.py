@@ -1,9 +1,10 @@
 """Arrays filled by Philox4x32-10: number k depends on the key and the position alone, whatever the
 launch, the device or the target."""
 
-from PyGPU import compiler
+import functools
+
+from PyGPU._kernels import Program
 from PyGPU._random import text as _random_text
-from PyGPU._runtime import context_dependent_memoize
 
 _BLOCK = 256
 _COUNTERS = 2  # of a thread, which share the arithmetic of the key
@@ -119,13 +120,12 @@ def text(distribution, code):
     return "".join((["#include <cuda_fp16.h>\n"] if code == "f2" else []) + parts)
 
 
-@context_dependent_memoize
+@functools.cache
 def _kernel(distribution, code):
-    module = compiler.SourceModule(text(distribution, code), options=[], no_extern_c=True)
     extra = "d" if distribution == "poisson" else ""
     if distribution in _EXTRA:
         extra = _EXTRA[distribution][code][1]
-    return module.get_function("fill").prepare("PqQII8s" + extra)
+    return Program(text(distribution, code), fill="PqQII8s" + extra)
 
 
 def fill(distribution, code, data, key, word, sequence, parameters=(), stream=None):
@@ -161,7 +161,8 @@ def fill(distribution, code, data, key, word, sequence, parameters=(), stream=No
     number = -(-word * per // 4)
     first, shift = divmod(number, per)
     blocks = -(-(shift + data.size) // (per * _BLOCK * counters))
-    _kernel(distribution, code).prepared_async_call(
+    (launch,) = _kernel(distribution, code)()
+    launch(
         (blocks, 1),
         (_BLOCK, 1, 1),
         stream,

@@ -5,7 +5,7 @@ from PyGPU._runtime.arguments import extent, integer, require_array
 from PyGPU._runtime.devices import beside_first
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
-from PyGPU._runtime.streams import order_after, using
+from PyGPU._runtime.streams import in_order, order_after
 from PyGPU._runtime.targets import core
 
 __all__ = [
@@ -16,11 +16,11 @@ __all__ = [
     "errors",
     "extent",
     "hooks",
+    "in_order",
     "include_root",
     "integer",
     "order_after",
     "require_array",
     "state",
     "streams",
-    "using",
 ]

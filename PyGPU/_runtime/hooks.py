@@ -6,8 +6,10 @@ argument_error      the class for an argument that a kernel does not take
 shape_error         the class for shapes that do not fit together
 compiler_missing    the class for: there is no compiler for kernels here
 argument_handler    the class of In, Out and InOut
-binary_types        (operation, dtype, dtype or number) -> (computed, result) dtypes
+types               (operation, kinds of operands) -> dtypes of computation, of results
 elementwise_module  an elementwise kernel's key -> the module that holds it
+reduction_module    a reduction's key -> the module that holds it, bytes of what is accumulated
+require_c_type      ValueError for a dtype without a C type
 get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or arrays of indices
 restored            what a pickled array is made from
 ==================  =================================================================

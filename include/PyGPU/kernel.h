@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device.h"
+#include "layout.h"
 
 namespace PyGPU {
 
@@ -77,6 +78,8 @@ class Kernel {
 
   // `arguments` points to each argument. Runs on the module's device, returns when queued.
   cudaError_t launch(const LaunchShape& shape, void** arguments, cudaStream_t stream) const;
+  // The same for kernels of ours, in blocks of one axis; says why it was refused.
+  Status launch_blocks(Index blocks, unsigned threads, void** arguments, cudaStream_t stream) const;
   // Why the runtime may have refused the shape, for the message.
   std::string why_refused(const LaunchShape& shape) const;
 

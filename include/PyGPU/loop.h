@@ -1,12 +1,13 @@
-// Elementwise kernels: how a loop over several arrays is told to a kernel, and its launch. The text
-// of the kernels is Python's (PyGPU/_kernels/elementwise.py); both sides agree on the parameters
-// below.
+// Plans of elementwise kernels: the loop over operands and results, how its elements are shared out
+// among threads, and its launch. The kernels' text is Python's
+// (PyGPU/_kernels/text/elementwise.py); both sides agree on the parameters below.
 #pragma once
 
 #include <cstddef>
 
 #include "array.h"
 #include "kernel.h"
+#include "loop_axes.h"
 
 namespace PyGPU {
 
@@ -21,44 +22,42 @@ class ShapeMismatch : public std::invalid_argument {
 };
 Axes broadcast(const Axes& a, const Axes& b);
 
-// A layout stretched to a shape: axes of length one are repeated by a stride of zero.
-Layout stretched(const Layout& layout, const Axes& shape);
+// A layout broadcast to a shape: axes of length one are repeated by a stride of zero.
+Layout broadcast_to(const Layout& layout, const Axes& shape);
 
-// The layout of a result: packed, its axes in the order of the operands' (NumPy's order "K").
+// The layout of a result: contiguous, its axes in the order of the operands' (NumPy's order "K").
 Layout result_layout(const Axes& shape, const Layout* const* operands, int count,
                      std::size_t itemsize);
 
-// A loop over arrays of one shape, neighbouring axes merged, slowest first.
-struct Loop {
-  Axes shape;
-  Axes strides[max_arrays];  // bytes; not set where the loop is linear
-  int arrays = 0;
-  bool linear = false;  // one axis, every array packed: elements are counted, not addressed
-  bool wide = false;    // an offset needs 64 bits
+// Do all elements lie at multiples of what their dtype needs? `part` is the size of an element, or
+// of a complex number's part. A GPU cannot read others.
+bool is_aligned(const Layout& layout, const void* address, std::size_t part);
 
-  static Loop over(const Layout* const* layouts, int count);
-  Index size() const;
-  void move_next_to_last(int axis);
+// Must an offset or a count of this size, and a block more, have 64 bits?
+bool needs_index64(Index reach);
+
+// A vector is `vector_width` elements that neighbour on the last axis and lie aligned for one
+// access; a thread takes `vectors` of them, a whole block apart.
+struct LoopPlan {
+  LoopAxes<max_arrays> axes{0};  // results first; strides are not set where all are contiguous
+  bool contiguous = false;       // in one order: elements are counted, not addressed
+  bool index64 = false;
+  int vector_width = 1;  // 0: single elements that are not aligned for an access
+  int vectors = 1;
+  unsigned broadcast = 0;  // bits: operands that have one element for a whole vector
+  // Bits: operands whose neighbours lie along the last axis but one. A block does a tile of the
+  // last two axes, `loop_tile` wide and high, and transposes these on their way; `vectors` rows are
+  // a thread's.
+  unsigned transposed = 0;
+
+  int in_vector() const { return vector_width ? vector_width : 1; }
 };
+// The arrays have one shape; the first `results` are written.
+LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int count, int results);
 
-// How the elements are dealt out: a thread takes `vectors` packs, a whole block apart. A pack is
-// `width` elements that neighbour on the last axis and lie aligned for one access; where that is
-// 0, it is a single element that is not.
-struct Deal {
-  int width = 1, vectors = 1;
-  unsigned repeated = 0;  // bits: operands that have one element for a whole pack
-  // Bits: operands whose neighbours lie along the last axis but one. A block does a tile of these
-  // two axes, `loop_tile` wide and high, and turns it on its way; `vectors` rows are a thread's.
-  unsigned turned = 0;
-  int in_pack() const { return width ? width : 1; }
-};
-// As many elements as fit into 16 bytes of the widest array, where all are aligned for it. The
-// results come first among the arrays. For tiles the loop's axes change places.
-Deal deal_for(Loop& loop, int results, void* const* addresses, const std::size_t* itemsizes);
-
-// Launch over `loop`. arguments[0] is set here: the size, or the loop's shape and strides. The
-// others point to an address or to a scalar's bytes each.
-Status launch_elementwise(const Kernel& kernel, const Loop& loop, Deal deal, void** arguments,
-                          cudaStream_t stream);
+// arguments[0] is set here: the size, or the loop's shape and strides. The others point to an
+// address or to a scalar's bytes each.
+Status launch_loop(const Kernel& kernel, const LoopPlan& plan, void** arguments,
+                   cudaStream_t stream);
 
 }  // namespace PyGPU

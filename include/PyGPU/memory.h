@@ -87,4 +87,34 @@ class Storage {
   UniqueHandle<UsesTraits> uses_;
 };
 
+// The order of work on a stream among all uses of the memory that it touches.
+class StreamOrder {
+ public:
+  explicit StreamOrder(const StreamRef& stream) : stream_(stream) {}
+  // Null: memory that somebody else answers for. Work on the null stream is in order by itself.
+  void uses(const std::shared_ptr<Storage>& storage) {
+    if (stream_.handle && storage) used_.push_back(storage);
+  }
+  // `work` enqueues on the stream; if it throws, part of it may be there.
+  template <class Work>
+  void run(Work work) {
+    std::size_t entered = 0;
+    const auto leave = [&] {
+      while (entered > 0) used_[--entered]->leave(stream_);
+    };
+    try {
+      for (; entered < used_.size(); ++entered) used_[entered]->enter(stream_);
+      work();
+    } catch (...) {
+      leave();
+      throw;
+    }
+    leave();
+  }
+
+ private:
+  const StreamRef& stream_;
+  std::vector<std::shared_ptr<Storage>> used_;
+};
+
 }  // namespace PyGPU

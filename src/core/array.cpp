@@ -6,25 +6,6 @@
 namespace PyGPU {
 namespace {
 
-// Do work on `stream` that uses this memory (null: memory that somebody else answers for).
-template <class Work>
-void on_stream(const StreamRef& stream, const std::shared_ptr<Storage>& a,
-               const std::shared_ptr<Storage>& b, Work work) {
-  const auto leave = [&] {
-    if (a) a->leave(stream);
-    if (b) b->leave(stream);
-  };
-  if (a) a->enter(stream);
-  if (b) b->enter(stream);
-  try {
-    work();
-  } catch (...) {  // part of the work may be on the stream
-    leave();
-    throw;
-  }
-  leave();
-}
-
 // The device of memory that somebody else took.
 int device_of(const void* address) {
   int count = 0;
@@ -102,7 +83,10 @@ void Array::copy_from(const Array& src, const StreamRef& stream) const {
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (device_ != src.device_) return copy_from(src.on_device(device_, stream), stream);
-  on_stream(stream, storage_, src.storage_, [&] {
+  StreamOrder order(stream);
+  order.uses(storage_);
+  order.uses(src.storage_);
+  order.run([&] {
     check("cudaMemcpy2DAsync",
           copy_elements(data_, layout_, src.data_, src.layout_, stream.handle));
   });
@@ -162,7 +146,9 @@ void Array::upload_async(const void* image, const StreamRef& stream) const {
   const View packed = layout_.image();
   const Array target =
       layout_.dense() ? *this : empty(packed.layout).view(packed.layout, packed.offset);
-  on_stream(stream, target.storage_, nullptr, [&] {
+  StreamOrder order(stream);
+  order.uses(target.storage_);
+  order.run([&] {
     check("cudaMemcpyAsync", cudaMemcpyAsync(target.dense_start(), image, layout_.nbytes(),
                                              cudaMemcpyHostToDevice, stream.handle));
   });
@@ -174,7 +160,9 @@ void Array::download_async(void* image, const StreamRef& stream) const {
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   const Array source = layout_.dense() ? *this : pack(stream);
-  on_stream(stream, source.storage_, nullptr, [&] {
+  StreamOrder order(stream);
+  order.uses(source.storage_);
+  order.run([&] {
     check("cudaMemcpyAsync", cudaMemcpyAsync(image, source.dense_start(), layout_.nbytes(),
                                              cudaMemcpyDeviceToHost, stream.handle));
   });

@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "PyGPU/loop_axes.h"
+
 namespace PyGPU {
 
 std::size_t CopyPlan::calls() const {
@@ -15,35 +17,25 @@ CopyPlan plan_copy(const Layout& dst, const Layout& src) {
   if (dst.shape() != src.shape())
     throw std::invalid_argument("cannot copy shape " + src.shape().text() + " to shape " +
                                 dst.shape().text());
-  // Axes from the outermost of dst to its innermost, all going up in dst, neighbours merged where
-  // both layouts allow.
+  // Axes from the outermost of dst to its innermost, all going up in dst.
   CopyPlan plan;
-  Axes shape, to, from;
+  LoopAxes<2> merged(2);
   for (int axis : dst.strides().by_falling_size()) {
     const Index length = dst.shape()[axis];
-    if (length == 1) continue;
-    Index d = dst.strides()[axis], s = src.strides()[axis];
-    if (d < 0) {
-      plan.dst_offset += d * (length - 1);
-      plan.src_offset += s * (length - 1);
-      d = -d, s = -s;
+    Index steps[] = {dst.strides()[axis], src.strides()[axis]};
+    if (steps[0] < 0 && length != 1) {
+      plan.dst_offset += steps[0] * (length - 1);
+      plan.src_offset += steps[1] * (length - 1);
+      for (Index& step : steps) step = -step;
     }
-    const int last = shape.size() - 1;
-    if (last >= 0 && to[last] == d * length && from[last] == s * length) {
-      shape[last] *= length;
-      to[last] = d;
-      from[last] = s;
-    } else {
-      shape.push_back(length);
-      to.push_back(d);
-      from.push_back(s);
-    }
+    merged.append(length, steps);
   }
-  int axes = shape.size();
+  const Index *const shape = merged.shape, *const to = merged.strides[0],
+                     *const from = merged.strides[1];
+  int axes = merged.ndim;
   plan.width = dst.itemsize();
-  if (axes > 0 && to[axes - 1] == Index(plan.width) && from[axes - 1] == Index(plan.width)) {
+  if (axes > 0 && to[axes - 1] == Index(plan.width) && from[axes - 1] == Index(plan.width))
     plan.width *= std::size_t(shape[--axes]);
-  }
   // The longest remaining axis that pitched copies can take becomes the rows.
   int rows = -1;
   for (int axis = 0; axis < axes; ++axis) {

@@ -1,6 +1,7 @@
 // Modules and kernels. See kernel.h.
 #include "PyGPU/kernel.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -141,6 +142,15 @@ cudaError_t Kernel::launch(const LaunchShape& shape, void** arguments, cudaStrea
     return launch_kernel(kernel_, shape.grid, shape.block, arguments, shape.shared_bytes, stream);
   };
   return is_only_device() ? launch() : on_device(module_->device(), launch);
+}
+
+Status Kernel::launch_blocks(Index blocks, unsigned threads, void** arguments,
+                             cudaStream_t stream) const {
+  LaunchShape shape;
+  shape.block = dim3(threads, 1, 1);
+  shape.grid = dim3(unsigned(std::min<Index>(blocks, 0x7fffffff)), 1, 1);
+  const cudaError_t error = launch(shape, arguments, stream);
+  return error ? Status{error, why_refused(shape)} : Status{};
 }
 
 std::string Kernel::why_refused(const LaunchShape& shape) const {

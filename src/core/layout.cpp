@@ -6,6 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "PyGPU/loop_axes.h"
+
 namespace PyGPU {
 namespace {
 
@@ -305,24 +307,18 @@ bool Layout::dense() const {
 }
 
 View Layout::canonical() const {
-  Axes shape, strides;
-  Index offset = 0;
   if (size_ == 0) return {Layout({0}, itemsize_), 0};
+  LoopAxes<1> merged(1);
+  Index offset = 0;
   for (int axis : strides_.by_falling_size()) {
-    Index stride = strides_[axis];
-    if (shape_[axis] == 1) continue;
-    if (stride < 0) {
-      offset += stride * (shape_[axis] - 1);
-      stride = -stride;
-    }
-    const int last = shape.size() - 1;
-    if (last >= 0 && strides[last] == stride * shape_[axis]) {
-      shape[last] *= shape_[axis];
-      strides[last] = stride;
-    } else {
-      shape.push_back(shape_[axis]);
-      strides.push_back(stride);
-    }
+    const Index stride = std::abs(strides_[axis]);
+    if (strides_[axis] < 0) offset -= stride * (shape_[axis] - 1);
+    merged.append(shape_[axis], &stride);
+  }
+  Axes shape, strides;
+  for (int axis = 0; axis < merged.ndim; ++axis) {
+    shape.push_back(merged.shape[axis]);
+    strides.push_back(merged.strides[0][axis]);
   }
   return {Layout(shape, strides, itemsize_), offset};
 }

@@ -1,7 +1,6 @@
-// Loops of elementwise kernels. See loop.h.
+// Plans of elementwise kernels. See loop.h.
 #include "PyGPU/loop.h"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -11,9 +10,7 @@ namespace {
 // The most elements that a block takes: indices of 32 bits must reach so far beyond the end.
 constexpr Index most_in_block = Index(loop_threads) * 8 * (2 * loop_vectors);
 
-bool needs_wide(Index reach) {
-  return reach > std::numeric_limits<std::int32_t>::max() - most_in_block;
-}
+using LoopArrays = LoopAxes<max_arrays>;
 
 }  // namespace
 
@@ -31,7 +28,7 @@ Axes broadcast(const Axes& a, const Axes& b) {
   return shape;
 }
 
-Layout stretched(const Layout& layout, const Axes& shape) {
+Layout broadcast_to(const Layout& layout, const Axes& shape) {
   if (layout.shape() == shape) return layout;
   Axes strides;
   const int missing = shape.size() - layout.ndim();
@@ -58,167 +55,166 @@ Layout result_layout(const Axes& shape, const Layout* const* operands, int count
   return f ? Layout(shape, itemsize, Order::f) : full->packed(itemsize);
 }
 
-Loop Loop::over(const Layout* const* layouts, int count) {
-  Loop loop;
-  loop.arrays = count;
-  const Layout& first = *layouts[0];
-  const bool c = std::all_of(layouts, layouts + count, [](auto* l) { return l->c_contiguous(); });
-  if (c || std::all_of(layouts, layouts + count, [](auto* l) { return l->f_contiguous(); })) {
-    loop.linear = true;
-    loop.shape.push_back(first.size());
-    loop.wide = needs_wide(first.size());
-    return loop;
-  }
-  for (int axis : first.strides().by_falling_size()) {
-    const Index length = first.shape()[axis];
-    if (length == 1) continue;
-    const int last = loop.shape.size() - 1;
-    bool merges = last >= 0;
-    for (int i = 0; merges && i < count; ++i)
-      merges = loop.strides[i][last] == layouts[i]->strides()[axis] * length;
-    if (merges) {
-      loop.shape[last] *= length;
-      for (int i = 0; i < count; ++i) loop.strides[i][last] = layouts[i]->strides()[axis];
-    } else {
-      loop.shape.push_back(length);
-      for (int i = 0; i < count; ++i) loop.strides[i].push_back(layouts[i]->strides()[axis]);
-    }
-  }
-  if (loop.shape.empty()) {
-    loop.shape.push_back(1);
-    for (int i = 0; i < count; ++i) loop.strides[i].push_back(0);
-  }
-  Index reach = loop.size();
-  for (int i = 0; i < count; ++i) {
-    const auto [low, high] = layouts[i]->extent();
-    reach = std::max({reach, high, -low});
-  }
-  loop.wide = needs_wide(reach);
-  return loop;
+bool is_aligned(const Layout& layout, const void* address, std::size_t part) {
+  auto bits = reinterpret_cast<std::uintptr_t>(address);
+  for (int axis = 0; axis < layout.ndim(); ++axis)
+    if (layout.shape()[axis] > 1) bits |= std::uintptr_t(layout.strides()[axis]);
+  return bits % part == 0;
 }
 
-Index Loop::size() const {
-  Index size = 1;
-  for (Index length : shape) size *= length;
-  return size;
-}
-
-void Loop::move_next_to_last(int axis) {
-  for (const int end = shape.size() - 2; axis < end; ++axis) {
-    std::swap(shape[axis], shape[axis + 1]);
-    for (int i = 0; i < arrays; ++i) std::swap(strides[i][axis], strides[i][axis + 1]);
-  }
+bool needs_index64(Index reach) {
+  return reach > std::numeric_limits<std::int32_t>::max() - most_in_block;
 }
 
 namespace {
 
-// Does the array repeat its elements along the last axis?
-bool repeats(const Loop& loop, int array) {
-  return !loop.linear && loop.strides[array][loop.shape.size() - 1] == 0;
+// The loop over layouts of one shape; null where all are contiguous in one order.
+void merge(LoopPlan& plan, const Layout* const* layouts) {
+  const int count = plan.axes.arrays;
+  const Layout& first = *layouts[0];
+  const auto all = [=](bool (Layout::*is_so)() const) {
+    return std::all_of(layouts, layouts + count, [=](auto* one) { return (one->*is_so)(); });
+  };
+  if (all(&Layout::c_contiguous) || all(&Layout::f_contiguous)) {
+    plan.contiguous = true;
+    plan.axes.ndim = 1;
+    plan.axes.shape[0] = first.size();
+    plan.index64 = needs_index64(first.size());
+    return;
+  }
+  Index steps[max_arrays], reach = first.size();
+  for (int axis : first.strides().by_falling_size()) {
+    for (int i = 0; i < count; ++i) steps[i] = layouts[i]->strides()[axis];
+    plan.axes.append(first.shape()[axis], steps);
+  }
+  plan.axes.complete();
+  for (int i = 0; i < count; ++i) {
+    const auto [low, high] = layouts[i]->extent();
+    reach = std::max({reach, high, -low});
+  }
+  plan.index64 = needs_index64(reach);
 }
 
-// Can an array be gone through in packs of `width` elements, or by one element for each pack?
-bool fits(const Loop& loop, int array, const void* address, Index itemsize, Index width) {
+// Does the array repeat its elements along the last axis?
+bool repeats(const LoopPlan& plan, int array) {
+  return !plan.contiguous && plan.axes.strides[array][plan.axes.last()] == 0;
+}
+
+// Can an array be gone through in vectors of `width` elements, or by one element for each vector?
+bool fits(const LoopPlan& plan, int array, const void* address, Index itemsize, Index width) {
   auto bits = reinterpret_cast<std::uintptr_t>(address);
-  if (loop.linear) return bits % std::uintptr_t(width * itemsize) == 0;
-  const Axes& strides = loop.strides[array];
-  const int last = strides.size() - 1;
-  if (width > 1 && !repeats(loop, array) && strides[last] != itemsize) return false;
+  if (plan.contiguous) return bits % std::uintptr_t(width * itemsize) == 0;
+  const Index* const strides = plan.axes.strides[array];
+  const int last = plan.axes.last();
+  if (width > 1 && !repeats(plan, array) && strides[last] != itemsize) return false;
   for (int axis = 0; axis < last; ++axis) bits |= std::uintptr_t(strides[axis]);
   if (width == 1) bits |= std::uintptr_t(strides[last]);
-  return bits % std::uintptr_t(repeats(loop, array) ? itemsize : width * itemsize) == 0;
+  return bits % std::uintptr_t(repeats(plan, array) ? itemsize : width * itemsize) == 0;
 }
 
 // The axis along which an operand's neighbours lie, if not along the last; -1: none.
-int turned_axis(const Loop& loop, int array, Index itemsize) {
-  const Axes& strides = loop.strides[array];
-  int axis = strides.size() - 1;
+int neighbours_axis(const LoopArrays& axes, int array, Index itemsize) {
+  const Index* const strides = axes.strides[array];
+  int axis = axes.last();
   if (strides[axis] == 0 || strides[axis] == itemsize) return -1;
   do --axis;
   while (axis >= 0 && strides[axis] != itemsize);
   return axis;
 }
 
-// Which operands should be turned in tiles, along the same axis; that one comes next to the last.
-unsigned turn(Loop& loop, int results, const std::size_t* itemsizes) {
+// Which operands should be transposed in tiles, along the same axis; that one comes next to the
+// last.
+unsigned transpose(LoopArrays& axes, int results, const Layout* const* layouts) {
   constexpr Index worth_it = loop_tile / 2;
   constexpr std::size_t room = (46 << 10) / (loop_tile * (loop_tile + 1));  // in shared memory
-  const int last = loop.shape.size() - 1;
+  const int last = axes.last();
+  const auto itemsize = [=](int array) { return layouts[array]->itemsize(); };
   for (int i = 0; i < results; ++i)
-    if (loop.strides[i][last] != Index(itemsizes[i])) return 0;
-  unsigned turned = 0;
+    if (axes.strides[i][last] != Index(itemsize(i))) return 0;
+  unsigned transposed = 0;
   int axis = -1;
   std::size_t nbytes = 0;
-  for (int i = results; i < loop.arrays; ++i) {
-    const int own = turned_axis(loop, i, Index(itemsizes[i]));
-    if (own < 0 || (axis >= 0 && own != axis) || nbytes + itemsizes[i] > room) continue;
+  for (int i = results; i < axes.arrays; ++i) {
+    const int own = neighbours_axis(axes, i, Index(itemsize(i)));
+    if (own < 0 || (axis >= 0 && own != axis) || nbytes + itemsize(i) > room) continue;
     axis = own;
-    nbytes += itemsizes[i];
-    turned |= 1u << (i - results);
+    nbytes += itemsize(i);
+    transposed |= 1u << (i - results);
   }
-  if (!turned || loop.shape[axis] < worth_it || loop.shape[last] < worth_it) return 0;
-  loop.move_next_to_last(axis);
-  return turned;
+  if (!transposed || axes.shape[axis] < worth_it || axes.shape[last] < worth_it) return 0;
+  axes.move(axis, last - 1);
+  return transposed;
 }
 
 }  // namespace
 
-Deal deal_for(Loop& loop, int results, void* const* addresses, const std::size_t* itemsizes) {
-  if (loop_bytes == 0) return {1, loop_vectors};
-  if (!loop.linear)
-    if (const unsigned turned = turn(loop, results, itemsizes))
-      return {0, loop_tile * loop_tile / int(loop_threads), 0, turned};
-  const std::size_t widest = *std::max_element(itemsizes, itemsizes + loop.arrays);
+LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int count, int results) {
+  LoopPlan plan;
+  plan.axes.arrays = count;
+  merge(plan, layouts);
+  if (loop_bytes == 0) {
+    plan.vectors = loop_vectors;
+    return plan;
+  }
+  if (!plan.contiguous && (plan.transposed = transpose(plan.axes, results, layouts))) {
+    plan.vector_width = 0;
+    plan.vectors = loop_tile * loop_tile / int(loop_threads);
+    return plan;
+  }
+  std::size_t widest = 1;
+  for (int i = 0; i < count; ++i) widest = std::max(widest, layouts[i]->itemsize());
   const auto all_fit = [&](int width) {
-    if (!loop.linear && loop.shape[loop.shape.size() - 1] % width != 0) return false;
-    for (int i = 0; i < loop.arrays; ++i)
-      if (!fits(loop, i, addresses[i], Index(itemsizes[i]), width) ||
-          (width > 1 && i < results && repeats(loop, i)))
+    if (!plan.contiguous && plan.axes.shape[plan.axes.last()] % width != 0) return false;
+    for (int i = 0; i < count; ++i)
+      if (!fits(plan, i, addresses[i], Index(layouts[i]->itemsize()), width) ||
+          (width > 1 && i < results && repeats(plan, i)))
         return false;
     return true;
   };
-  Deal deal;
-  deal.width = std::max(1, int(std::min<std::size_t>(8, loop_bytes / widest)));
-  while (deal.width > 0 && !all_fit(deal.width)) deal.width /= 2;
-  const std::size_t pack = std::size_t(deal.in_pack()) * widest;
-  deal.vectors = std::clamp(int(loop_vectors * loop_bytes / pack), loop_vectors, 2 * loop_vectors);
-  for (int i = results; deal.width > 1 && i < loop.arrays; ++i)
-    if (repeats(loop, i)) deal.repeated |= 1u << (i - results);
-  return deal;
+  // As many elements as fit into `loop_bytes` of the widest array, where all are aligned for it.
+  int& width = plan.vector_width;
+  width = std::max(1, int(std::min<std::size_t>(8, loop_bytes / widest)));
+  while (width > 0 && !all_fit(width)) width /= 2;
+  const std::size_t nbytes = std::size_t(plan.in_vector()) * widest;
+  plan.vectors =
+      std::clamp(int(loop_vectors * loop_bytes / nbytes), loop_vectors, 2 * loop_vectors);
+  for (int i = results; width > 1 && i < count; ++i)
+    if (repeats(plan, i)) plan.broadcast |= 1u << (i - results);
+  return plan;
 }
 
-Status launch_elementwise(const Kernel& kernel, const Loop& loop, Deal deal, void** arguments,
-                          cudaStream_t stream) {
-  const Index size = loop.size(), in_pack = deal.in_pack();
-  // struct { index size, shape[ndim], strides[arrays][ndim]; } of which linear loops have the size.
-  Index wide[1 + Axes::capacity * (1 + max_arrays)];
-  std::int32_t narrow[1 + Axes::capacity * (1 + max_arrays)];
+Status launch_loop(const Kernel& kernel, const LoopPlan& plan, void** arguments,
+                   cudaStream_t stream) {
+  const LoopArrays& axes = plan.axes;
+  const Index size = axes.size(), in_vector = plan.in_vector();
+  // struct { index size, shape[ndim], strides[arrays][ndim]; } of which contiguous loops have the
+  // size; the last axis in vectors.
+  constexpr int most = 1 + LoopArrays::most * (1 + max_arrays);
+  Index index64[most];
+  std::int32_t index32[most];
   int count = 0;
-  wide[count++] = size;
-  if (!loop.linear) {  // in packs
-    wide[0] /= in_pack;
-    for (Index length : loop.shape) wide[count++] = length;
-    wide[count - 1] /= in_pack;
-    for (int i = 0; i < loop.arrays; ++i) {
-      for (Index stride : loop.strides[i]) wide[count++] = stride;
-      wide[count - 1] *= in_pack;
+  index64[count++] = plan.contiguous ? size : size / in_vector;
+  if (!plan.contiguous) {
+    const auto put = [&](const Index* numbers) {
+      for (int axis = 0; axis < axes.ndim; ++axis) index64[count++] = numbers[axis];
+    };
+    put(axes.shape);
+    index64[count - 1] /= in_vector;
+    for (int i = 0; i < axes.arrays; ++i) {
+      put(axes.strides[i]);
+      index64[count - 1] *= in_vector;
     }
   }
-  for (int i = 0; !loop.wide && i < count; ++i) narrow[i] = std::int32_t(wide[i]);
-  arguments[0] = loop.wide ? static_cast<void*>(wide) : narrow;
-  const Index in_block = Index(loop_threads) * in_pack * deal.vectors;
+  for (int i = 0; !plan.index64 && i < count; ++i) index32[i] = std::int32_t(index64[i]);
+  arguments[0] = plan.index64 ? static_cast<void*>(index64) : index32;
+  const Index in_block = Index(loop_threads) * in_vector * plan.vectors;
   Index blocks = (size + in_block - 1) / in_block;
-  if (deal.turned) {
-    blocks = 1;
-    const int ndim = loop.shape.size();
-    for (int axis = 0; axis < ndim; ++axis)
-      blocks *= axis < ndim - 2 ? loop.shape[axis] : (loop.shape[axis] + loop_tile - 1) / loop_tile;
+  if (plan.transposed) {
+    const auto tiles = [&](int axis) { return (axes.shape[axis] + loop_tile - 1) / loop_tile; };
+    blocks = tiles(axes.last()) * tiles(axes.last() - 1);
+    for (int axis = 0; axis < axes.last() - 1; ++axis) blocks *= axes.shape[axis];
   }
-  LaunchShape shape;
-  shape.block = dim3(loop_threads, 1, 1);
-  shape.grid = dim3(unsigned(std::min<Index>(blocks, 0x7fffffff)), 1, 1);
-  const cudaError_t error = kernel.launch(shape, arguments, stream);
-  return error ? Status{error, kernel.why_refused(shape)} : Status{};
+  return kernel.launch_blocks(blocks, loop_threads, arguments, stream);
 }
 
 }  // namespace PyGPU

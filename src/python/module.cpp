@@ -44,7 +44,7 @@ PYBIND11_MODULE(PYGPU_MODULE, m) {
   bind_device_arrays(m);
   bind_gpuarray(m);
   bind_module(m);
-  bind_packing(m);
+  bind_packing();
   bind_function(m);
   bind_arrays(m);
   if (target == "hip") add_hip_names(m);

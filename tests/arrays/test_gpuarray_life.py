@@ -281,10 +281,11 @@ def test_a_long_chain_of_views():
 def test_strided_arrays_without_a_compiler(python):
     python(
         "import numpy as np\n"
-        "from PyGPU import _kernels, errors, gpuarray\n"
+        "from PyGPU import errors, gpuarray\n"
+        "from PyGPU._runtime import hooks\n"
         "def missing(*args):\n"
         "    raise errors.CompilerMissing('none', [])\n"
-        "_kernels.make = missing\n"
+        "hooks.register(elementwise_module=missing)\n"
         "x = np.arange(24.0**3).reshape(24, 24, 24)\n"
         "a = gpuarray.to_gpu(x)\n"
         "assert (a[::2, ::2, ::2].get() == x[::2, ::2, ::2]).all()\n"

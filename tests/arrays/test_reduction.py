@@ -1,5 +1,7 @@
 """Reductions of whole arrays: what NumPy gives, in the array's own type."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,6 @@ from strategies import arrays
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU._arrays import reduction_run
 from PyGPU._arrays import reductions as gpu
 from PyGPU.gpuarray import GPUArray, to_gpu
 
@@ -212,11 +213,10 @@ def test_the_result_is_an_array_to_go_on_with():
     assert PyGPU.cudaDeviceSynchronize() == 0
 
 
-def test_a_sum_in_the_midst_of_another():
-    """What Python calls while a sum is launched, a finalizer say, may sum up as well."""
-    array = to_gpu(np.ones(1_000_000, np.float32))
-    assert gpuarray.sum(array).get() == 1_000_000
-    kernels = reduction_run._of_all("sum", array.dtype, None)._make(4)
-    with kernels.lock:
-        assert gpuarray.sum(array).get() == 1_000_000
-    assert gpuarray.sum(array).get() == 1_000_000
+def test_sums_at_once():
+    """Threads share the kernels and what these keep between launches."""
+    arrays = [to_gpu(np.full(200_000, value, np.float32)) for value in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(10):
+            sums = list(pool.map(lambda array: float(gpuarray.sum(array).get()), arrays))
+            assert sums == [200_000.0 * value for value in range(8)]

@@ -14,8 +14,8 @@ from everywhere import COMPILERS, build, require
 
 from PyGPU import compiler
 from PyGPU._kernels import types
-from PyGPU._kernels.device_functions import helpers
 from PyGPU._kernels.operations import expressions
+from PyGPU._kernels.text.device_functions import helpers
 from PyGPU.gpuarray import GPUArray, to_gpu
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -6,43 +6,77 @@ import pytest
 from everywhere import COMPILERS, build, require
 
 from PyGPU import gpuarray
-from PyGPU._kernels import elementwise
+from PyGPU._kernels.text import elementwise
 from PyGPU.compiler import SourceModule
 from PyGPU.gpuarray import to_gpu
 
 F4, F2, C8, I4, U1 = "float32", "float16", "complex64", "int32", "uint8"
-LINEAR = {"ndim": 0, "wide": False, "width": 4, "vectors": 2}
-STRIDED = {"ndim": 3, "wide": False, "width": 1, "vectors": 4}
+LINEAR = {"ndim": 0, "index64": False, "vector_width": 4, "vectors": 2}
+ONE_BY_ONE = {**LINEAR, "vector_width": 1}
+STRIDED = {"ndim": 3, "index64": False, "vector_width": 1, "vectors": 4}
+NOT_ALIGNED = {**STRIDED, "vector_width": 0}
 SCALAR, ARRAYS = (False, True), (False, False)
 
 # name: operation, operands in memory, computed as, results, which are values, form
 FORMS = {
     "linear": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, LINEAR),
-    "linear, wide": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, {**LINEAR, "wide": True}),
-    "linear, not aligned": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, {**LINEAR, "width": 1}),
+    "linear, index64": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, {**LINEAR, "index64": True}),
+    "linear, not aligned": (
+        "add",
+        (F4, F4),
+        (F4, F4),
+        (F4,),
+        ARRAYS,
+        ONE_BY_ONE,
+    ),
     "with a value": ("multiply", (F4, F4), (F4, F4), (F4,), SCALAR, LINEAR),
     "mixed": ("add", (U1, F4), (F4, F4), (F4,), ARRAYS, LINEAR),
-    "half": ("add", (F2, F2), (F2, F2), (F2,), ARRAYS, {**LINEAR, "width": 8}),
-    "complex": ("power", (C8, C8), (C8, C8), (C8,), ARRAYS, {**LINEAR, "width": 2}),
+    "half": ("add", (F2, F2), (F2, F2), (F2,), ARRAYS, {**LINEAR, "vector_width": 8}),
+    "complex": ("power", (C8, C8), (C8, C8), (C8,), ARRAYS, {**LINEAR, "vector_width": 2}),
     "integers": ("floor_divide", (I4, I4), (I4, I4), (I4,), ARRAYS, LINEAR),
-    "cast": ("copy", ("float64",), ("float64",), (F2,), (False,), {**LINEAR, "width": 2}),
+    "cast": ("copy", ("float64",), ("float64",), (F2,), (False,), {**LINEAR, "vector_width": 2}),
     "fill": ("copy", (F4,), (F4,), (F4,), (True,), LINEAR),
     "strided": ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, STRIDED),
-    "strided, wide": ("less", (F4, F4), (F4, F4), (F4,), ARRAYS, {**STRIDED, "wide": True}),
-    "strided, not aligned": ("add", (C8, C8), (C8, C8), (C8,), ARRAYS, {**STRIDED, "width": 0}),
+    "strided, index64": ("less", (F4, F4), (F4, F4), (F4,), ARRAYS, {**STRIDED, "index64": True}),
+    "strided, not aligned": (
+        "add",
+        (C8, C8),
+        (C8, C8),
+        (C8,),
+        ARRAYS,
+        NOT_ALIGNED,
+    ),
 }
-TILED = {"ndim": 3, "wide": False, "width": 0, "vectors": 8}
-FORMS["turned"] = ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, {**TILED, "turned": 2})
-FORMS["both turned"] = ("subtract", (F2, C8), (C8, C8), (C8,), ARRAYS, {**TILED, "turned": 3})
-FORMS["turned, wide"] = (*FORMS["turned"][:-1], {**TILED, "turned": 2, "wide": True})
+TILED = {"ndim": 3, "index64": False, "vector_width": 0, "vectors": 8}
+SUBTRACT = "subtract", (F4, F4), (F4, F4), (F4,), ARRAYS
+FORMS["transposed"] = (*SUBTRACT, {**TILED, "transposed": 2})
+FORMS["both transposed"] = (
+    "subtract",
+    (F2, C8),
+    (C8, C8),
+    (C8,),
+    ARRAYS,
+    {**TILED, "transposed": 3},
+)
+FORMS["transposed, index64"] = (
+    *FORMS["transposed"][:-1],
+    {**TILED, "transposed": 2, "index64": True},
+)
 # Rows, and a column or a row of one of the operands.
 PACKS = {
-    "rows": ({"ndim": 2, "width": 4, "vectors": 2, "repeated": 0}, (6, 8)),
-    "a column": ({"ndim": 2, "width": 4, "vectors": 2, "repeated": 2}, (6, 1)),
-    "a row": ({"ndim": 2, "width": 2, "vectors": 4, "repeated": 0}, (1, 8)),
+    "rows": ({"ndim": 2, "vector_width": 4, "vectors": 2, "broadcast": 0}, (6, 8)),
+    "a column": ({"ndim": 2, "vector_width": 4, "vectors": 2, "broadcast": 2}, (6, 1)),
+    "a row": ({"ndim": 2, "vector_width": 2, "vectors": 4, "broadcast": 0}, (1, 8)),
 }
 RUNS = {
-    "linear run": ("add", (F4, F4), (F4, F4), (F4,), ARRAYS, {**LINEAR, "width": 1, "vectors": 64}),
+    "linear run": (
+        "add",
+        (F4, F4),
+        (F4, F4),
+        (F4,),
+        ARRAYS,
+        {**ONE_BY_ONE, "vectors": 64},
+    ),
     "strided run": ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, {**STRIDED, "vectors": 64}),
 }
 
@@ -53,7 +87,7 @@ def text(form):
 
 
 def packs(form):
-    return ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, {"wide": False, **PACKS[form][0]})
+    return ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, {"index64": False, **PACKS[form][0]})
 
 
 @pytest.mark.no_device
@@ -70,7 +104,7 @@ def test_compiles(form, prefix, backend, arch):
     ("form", "loads", "stores"),
     [
         ("linear", 4, 2),
-        ("linear, wide", 4, 2),
+        ("linear, index64", 4, 2),
         ("with a value", 2, 2),
         ("fill", 0, 2),
         ("rows", 4, 2),
@@ -87,13 +121,13 @@ def test_memory_is_accessed_in_words_of_16_bytes(form, loads, stores):
 
 
 @pytest.mark.parametrize("threads", [32, 128])
-@pytest.mark.parametrize("form", ["linear", "linear, wide", "linear, not aligned"])
+@pytest.mark.parametrize("form", ["linear", "linear, index64", "linear, not aligned"])
 def test_linear_forms(form, threads):
     """Whole blocks, the end of an array, and nothing beyond it."""
     shape = FORMS[form][-1]
-    in_block = threads * shape["width"] * shape["vectors"]
+    in_block = threads * shape["vector_width"] * shape["vectors"]
     kernel = SourceModule(text(FORMS[form]), no_extern_c=True).get_function("elementwise")
-    index = np.int64 if shape["wide"] else np.int32
+    index = np.int64 if shape["index64"] else np.int32
     for n in (1, in_block - 1, in_block, in_block + 1, 3 * in_block + 17):
         x, y = np.random.default_rng(n).random((2, n), np.float32)
         out = gpuarray.zeros(n + 8, np.float32)
@@ -102,11 +136,11 @@ def test_linear_forms(form, threads):
         np.testing.assert_array_equal(out.get(), np.append(x + y, np.zeros(8, np.float32)))
 
 
-@pytest.mark.parametrize("form", [*RUNS, "strided", "strided, wide"])
+@pytest.mark.parametrize("form", [*RUNS, "strided", "strided, index64"])
 def test_forms_of_one_thread_a_block_and_strided_ones(form):
     name, *_, shape = found = {**FORMS, **RUNS}[form]
     kernel = SourceModule(text(found), no_extern_c=True).get_function("elementwise")
-    index = np.int64 if shape["wide"] else np.int32
+    index = np.int64 if shape["index64"] else np.int32
     x = np.random.default_rng(5).random((5, 7, 9), np.float32)
     y = np.random.default_rng(6).random((7, 5, 9), np.float32).transpose(1, 0, 2)[:, :, ::-1]
     a, b, out = to_gpu(x), to_gpu(y), gpuarray.zeros(x.shape, np.float32)
@@ -124,7 +158,7 @@ def test_forms_of_one_thread_a_block_and_strided_ones(form):
 @pytest.mark.parametrize("form", PACKS)
 def test_packs_of_a_strided_loop(form):
     shape, other = PACKS[form]
-    width = shape["width"]
+    width = shape["vector_width"]
     kernel = SourceModule(text(packs(form)), no_extern_c=True).get_function("elementwise")
     whole = np.random.default_rng(7).random((6, 16), np.float32)
     y = np.random.default_rng(8).random(other, np.float32)
@@ -138,18 +172,18 @@ def test_packs_of_a_strided_loop(form):
     np.testing.assert_array_equal(out.get(), x - y)
 
 
-@pytest.mark.parametrize("form", ["turned", "both turned", "turned, wide"])
-def test_tiles_are_turned(form):
+@pytest.mark.parametrize("form", ["transposed", "both transposed", "transposed, index64"])
+def test_tiles_are_transposed(form):
     _, inputs, _, outputs, _, shape = FORMS[form]
     kernel = SourceModule(text(FORMS[form]), no_extern_c=True).get_function("elementwise")
     rng = np.random.default_rng(9)
     x = rng.integers(-99, 99, (3, 50, 41)).astype(inputs[0])
     y = rng.integers(-99, 99, (3, 41, 50)).astype(inputs[1]).transpose(0, 2, 1)
-    if form == "both turned":
+    if form == "both transposed":
         x = np.asarray(x.transpose(0, 2, 1), order="C").transpose(0, 2, 1)
     a, b, out = to_gpu(x), to_gpu(y), gpuarray.zeros(x.shape, outputs[0])
     assert b.strides[1] == b.itemsize
-    index = np.int64 if shape["wide"] else np.int32
+    index = np.int64 if shape["index64"] else np.int32
     loop = np.array([x.size, *x.shape, *out.strides, *a.strides, *b.strides], index)
     kernel(loop, out, a, b, block=(128, 1, 1), grid=(3 * 2 * 2, 1))
     np.testing.assert_array_equal(out.get(), x - y)
@@ -161,13 +195,13 @@ def test_transposed_arrays(shape, code):
     """Whatever the target makes of them."""
     rng = np.random.default_rng(10)
     x, y = (rng.integers(-60, 60, shape).astype(code) for _ in range(2))
-    turned = tuple(reversed(shape))
-    z = rng.integers(-60, 60, turned).astype(code)
+    reversed_shape = tuple(reversed(shape))
+    z = rng.integers(-60, 60, reversed_shape).astype(code)
     a, b, c = to_gpu(x), to_gpu(y), to_gpu(z)
     np.testing.assert_array_equal((a + c.T).get(), x + z.T)
     np.testing.assert_array_equal((c.T + a).get(), x + z.T)
     np.testing.assert_array_equal((c.T * b.T.T + 1).get(), z.T * y + 1)
-    out = gpuarray.zeros(turned, a.dtype)
+    out = gpuarray.zeros(reversed_shape, a.dtype)
     out[...] = a.T
     np.testing.assert_array_equal(out.get(), x.T)
     out[:, ::-1] = a.T

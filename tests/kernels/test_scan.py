@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from scan_tools import WARP, both, kernel, shifted
 
 from PyGPU import gpuarray, tools
-from PyGPU._arrays import scan_tiles
+from PyGPU._kernels.text import scan_tiles
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 
 # Every size of an element, one dtype with all.

@@ -5,7 +5,8 @@ import pytest
 from scan_tools import both, kernel
 
 from PyGPU import driver, errors, gpuarray, scan
-from PyGPU._arrays import scan_text, scan_tiles
+from PyGPU._kernels.text import scan as scan_text
+from PyGPU._kernels.text import scan_tiles
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 
 

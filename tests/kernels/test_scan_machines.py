@@ -11,7 +11,9 @@ from scan_tools import both, kernel
 
 import PyGPU
 from PyGPU import driver, gpuarray
-from PyGPU._arrays import scan_text, scan_tiles, select
+from PyGPU._arrays import select
+from PyGPU._kernels.text import scan as scan_text
+from PyGPU._kernels.text import scan_tiles
 from PyGPU.scan import InclusiveScanKernel
 
 

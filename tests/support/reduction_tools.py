@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from PyGPU._arrays import reduction_plan
-from PyGPU.tools import clear_context_caches
+from PyGPU._runtime import core
+
+SMALL = {
+    "threads": 64,
+    "multiprocessors": 2,
+    "resident_threads": 128,
+    "registers": 65536,
+    "waves": 2,
+}
 
 
 @pytest.fixture(scope="module", params=["own blocks", "small blocks"], autouse=True)
@@ -13,13 +20,9 @@ def blocks(request):
     if request.param == "own blocks":
         yield
         return
-    small = reduction_plan.Figures(64, 2, 128, 65536)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reduction_plan, "figures", lambda: small)
-        patch.setattr(reduction_plan, "_WAVES", 2)
-        clear_context_caches()
-        yield
-    clear_context_caches()
+    core._pretend_figures(SMALL)
+    yield
+    core._pretend_figures(None)
 
 
 def assert_close(got, expected, ulps=8):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from PyGPU import scan
-from PyGPU._arrays import scan_tiles
+from PyGPU._kernels.text import scan_tiles
 from PyGPU._runtime.targets import core
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 

@@ -138,6 +138,14 @@ constexpr int loop_vectors = 2;
 inline cudaError_t lend(void*, std::size_t) { return cudaSuccess; }
 inline cudaError_t take_back(void*, std::size_t) { return cudaSuccess; }
 
+// Reductions: the threads of a block that folds operands, for which their text is made,
+// and of one that folds parts; elements, or vectors of them, that a thread has on their way at
+// once.
+namespace reduction_tuning {
+constexpr unsigned threads = 256, block_threads = 256, last_threads = 512;
+constexpr int unroll = 4, linear_unroll = 8;
+}  // namespace reduction_tuning
+
 // What the target can tell about a failed launch beyond its code.
 inline const char* last_report() { return ""; }
 

@@ -112,6 +112,14 @@ inline cudaError_t take_back(void* address, std::size_t nbytes) {
   return cudaHostTakeBack(address, nbytes);
 }
 
+// Reductions: the threads of a block that folds operands (one, which reads all of its block's
+// memory in order), for which their text is made, and of one that folds parts; elements, or vectors
+// of them, that a thread has on their way at once.
+namespace reduction_tuning {
+constexpr unsigned threads = 1, block_threads = 256, last_threads = 512;
+constexpr int unroll = 4, linear_unroll = 8;
+}  // namespace reduction_tuning
+
 // What the target can tell about a failed launch beyond its code.
 inline const char* last_report() { return cudaHostLastReport(); }
 

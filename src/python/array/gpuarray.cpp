@@ -10,26 +10,15 @@ PyTypeObject* gpuarray_type() {
   return type;
 }
 
-template <class Visit>
-void each_storage(PyObject* const* objects, std::size_t count, const StreamRef& stream,
-                  Visit visit) {
-  for (std::size_t i = 0; stream.handle && i < count; ++i) {
-    const py::handle object = objects[i];
-    const GPUArray* const array = gpuarray_in(objects[i]);
-    if (array && array->core.storage()) visit(*array->core.storage());
-    if (!array && py::isinstance<DeviceAllocation>(object))
-      visit(*object.cast<const DeviceAllocation&>().storage);
-  }
-}
-
 }  // namespace
 
-void enter_memory(PyObject* const* objects, std::size_t count, const StreamRef& stream) {
-  each_storage(objects, count, stream, [&](Storage& storage) { storage.enter(stream); });
-}
-
-void leave_memory(PyObject* const* objects, std::size_t count, const StreamRef& stream) {
-  each_storage(objects, count, stream, [&](Storage& storage) { storage.leave(stream); });
+void add_memory(StreamOrder& order, PyObject* const* objects, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const GPUArray* const array = gpuarray_in(objects[i]);
+    if (array) order.uses(array->core.storage());
+    if (!array && py::isinstance<DeviceAllocation>(objects[i]))
+      order.uses(py::handle(objects[i]).cast<const DeviceAllocation&>().storage);
+  }
 }
 
 GPUArray* made_array(PyObject* object) {

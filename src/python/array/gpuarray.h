@@ -32,10 +32,8 @@ GPUArray* gpuarray_in(PyObject* object);
 // A new object around an array: of the class of `like`, if that is a subclass.
 py::object wrap(GPUArray&& array, PyObject* like = nullptr);
 
-// The arrays and allocations among these objects are about to be used, or were, by work on a stream
-// that Python launches itself. See Storage.
-void enter_memory(PyObject* const* objects, std::size_t count, const StreamRef& stream);
-void leave_memory(PyObject* const* objects, std::size_t count, const StreamRef& stream);
+// The memory of the arrays and allocations among these objects.
+void add_memory(StreamOrder& order, PyObject* const* objects, std::size_t count);
 
 // What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
 struct DeviceAllocation {

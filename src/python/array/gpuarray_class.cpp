@@ -1,4 +1,5 @@
 // The class GPUArray: construction, attributes, views, transfers.
+#include "python/array/methods.h"
 #include "python/array/operators.h"
 
 namespace PyGPU::python {
@@ -397,6 +398,7 @@ void bind_gpuarray(py::module_& m) {
   bind_views(c);
   bind_transfers(c);
   bind_operators(m, c);
+  bind_reductions(m);
   bind_dlpack(m, c);
   bind_empty(m);
   bind_creation(m);

@@ -97,7 +97,7 @@ void assign_array(const GPUArray& target, const GPUArray& source) {
     if (!fits)
       throw py::value_error("a[index] = value: value has shape " + own.text() + ", the selection " +
                             shape.text());
-    fitted.core = source.core.view(stretched(source.layout(), shape));
+    fitted.core = source.core.view(broadcast_to(source.layout(), shape));
   }
   set_from_device(target, fitted, nullptr);
 }

@@ -1,6 +1,5 @@
-// One kernel over several arrays and numbers. The text of each is made once, by
-// PyGPU/_kernels/elementwise.py, for the operation, the dtypes and the kind of loop; it is kept
-// here.
+// Elementwise operations on arrays and numbers: operands, NumPy's types, one kernel and its launch.
+// The text of each kernel is made once, in Python, for the operation, the dtypes and the plan.
 #pragma once
 
 #include "PyGPU/loop.h"
@@ -23,11 +22,6 @@ struct Operand {
 };
 // False: nothing that arithmetic is done with.
 bool read_operand(PyObject* object, Operand& operand);
-// A weak integer that no dtype holds, as the infinity that compares alike.
-py::object beyond_all(py::handle integer);
-
-// NumPy 1: do types depend on the values of scalars?
-bool promotes_by_value();
 
 // The shape that operands give together. ShapeError.
 Axes broadcast_or_raise(const Axes& a, const Axes& b);
@@ -41,10 +35,21 @@ using Operation = int;
 Operation operation_named(const std::string& name);
 const std::string& operation_name(Operation operation);
 
-// One run of a kernel. Operands are stretched to the shape of the results, and converted to their
-// types of computation.
-struct Run {
-  Run(Operation operation_, int operands_, int results_)
+// The dtypes in which an operation is computed, and of its results. NumPy is asked, once for each
+// combination (PyGPU/_kernels/promotion.py).
+struct Types {
+  signed char compute[max_operands] = {}, result[max_results] = {};
+  int results = 0;
+};
+Types types_of(Operation operation, const Operand* operands, int count);
+// A comparison with an integer that the other operand's dtype does not hold: it is compared as an
+// infinity, which has the same answer for every element.
+void compare_as_infinity(Operation operation, Operand* operands);
+
+// An operation on operands, broadcast to the shape of the results and converted to the types of its
+// computation.
+struct Map {
+  Map(Operation operation_, int operands_, int results_)
       : operation(operation_), operands(operands_), results(results_) {}
 
   Operation operation;
@@ -53,7 +58,7 @@ struct Run {
   int compute[max_operands];
   const GPUArray* result[max_results];
 };
-void run(const Run& work, const StreamRef& stream);
+void launch(const Map& map, const StreamRef& stream);
 
 // Do `work`, which needs kernels. False, and nothing done, where there is no compiler for them.
 template <class Work>
@@ -69,5 +74,14 @@ bool with_compiler(Work work) {
 
 // Copy elements of one shape, item size and device, whatever they are and however they lie.
 void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& stream);
+// The array, or a contiguous copy, in the order of the stream, of one whose elements do not lie at
+// multiples of their size.
+Array aligned(const GPUArray& array, int code, const StreamRef& stream);
+// A contiguous copy, in the order of the stream.
+Array contiguous_copy(const GPUArray& array, const StreamRef& stream,
+                      const Layout* layout = nullptr);
+
+// TypeError unless all are on one device.
+void require_device(const Array& array, int device);
 
 }  // namespace PyGPU::python

@@ -1,4 +1,5 @@
 // GPUArray's operators as slots of its type: Python reaches them without looking up a name.
+#include "python/array/methods.h"
 #include "python/array/operators.h"
 #include "python/launch/packing.h"
 
@@ -49,30 +50,30 @@ PyObject* compare(PyObject* self, PyObject* other, int op) {
 // PyGPU.cumath and other modules work through these two.
 void map_arrays(const std::string& name, const py::tuple& operands, const py::tuple& compute,
                 const py::tuple& results, const StreamRef& stream) {
-  Run work(operation_named(name), int(operands.size()), int(results.size()));
+  Map map(operation_named(name), int(operands.size()), int(results.size()));
   if (operands.size() > max_operands || results.size() > max_results || results.empty() ||
       compute.size() != operands.size())
     throw py::value_error("_map: up to 4 operands with their types, 1 or 2 results");
   for (std::size_t i = 0; i < results.size(); ++i) {
-    work.result[i] = gpuarray_in(py::object(results[i]).ptr());
-    if (!work.result[i]) throw py::type_error("out: expected a GPUArray");
-    work.result[i]->core.require_alive();
+    map.result[i] = gpuarray_in(py::object(results[i]).ptr());
+    if (!map.result[i]) throw py::type_error("out: expected a GPUArray");
+    map.result[i]->core.require_alive();
   }
-  const Axes& shape = work.result[0]->layout().shape();
-  if (results.size() > 1 && work.result[1]->layout().shape() != shape)
+  const Axes& shape = map.result[0]->layout().shape();
+  if (results.size() > 1 && map.result[1]->layout().shape() != shape)
     raise_shape_error("out: expected results of one shape");
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const py::object operand = operands[i];
-    if (!read_operand(operand.ptr(), work.operand[i]))
+    if (!read_operand(operand.ptr(), map.operand[i]))
       throw py::type_error(name + ": expected arrays and numbers, got " +
                            py::repr(operand).cast<std::string>());
-    work.compute[i] = code_of(compute[i]);
-    if (!work.operand[i].array) continue;
-    const Axes& own = work.operand[i].array->layout().shape();
+    map.compute[i] = code_of(compute[i]);
+    if (!map.operand[i].array) continue;
+    const Axes& own = map.operand[i].array->layout().shape();
     if (own != shape && broadcast_or_raise(shape, own) != shape)
       raise_shape_error(name + ": shape " + own.text() + " does not fit into " + shape.text());
   }
-  run(work, stream);
+  launch(map, stream);
 }
 
 py::object empty_for(const py::tuple& operands, const py::object& dtype,
@@ -88,11 +89,12 @@ py::object empty_for(const py::tuple& operands, const py::object& dtype,
               like);
 }
 
-void enter(const py::tuple& arrays, const StreamRef& stream) {
-  enter_memory(PySequence_Fast_ITEMS(arrays.ptr()), arrays.size(), stream);
-}
-void leave(const py::tuple& arrays, const StreamRef& stream) {
-  leave_memory(PySequence_Fast_ITEMS(arrays.ptr()), arrays.size(), stream);
+py::object in_order(const StreamRef& stream, const py::tuple& arrays, const py::function& work) {
+  StreamOrder order(stream);
+  if (stream.handle) add_memory(order, PySequence_Fast_ITEMS(arrays.ptr()), arrays.size());
+  py::object answer;
+  order.run([&] { answer = work(); });
+  return answer;
 }
 
 }  // namespace
@@ -132,10 +134,14 @@ void bind_operators(py::module_& m, py::class_<GPUArray>& c) {
       {{"name"}, {"operands"}, {"compute"}, {"results"}, {"stream", py::none()}});
   def(m, "_overlap", [](const GPUArray& a, const GPUArray& b) { return a.core.overlaps(b.core); },
       "Do two arrays reach into the same bytes?", {{"a"}, {"b"}});
-  def(m, "_enter", &enter, "Before work on a stream that uses the memory of these arrays.",
-      {{"arrays"}, {"stream"}});
-  def(m, "_leave", &leave, "After work on a stream that uses the memory of these arrays.",
-      {{"arrays"}, {"stream"}});
+  def(m, "_in_order", &in_order,
+      "Call `work`, which enqueues on the stream what uses the memory of these arrays.",
+      {{"stream"}, {"arrays"}, {"work"}});
+  def(m, "_operation", &operation_named, "The number of an operation.", {{"name"}});
+  static PyMethodDef methods[] = {{"_apply", as_method(&apply), METH_FASTCALL,
+                                   "_apply(operation, operands, stream, allocator)"},
+                                  {nullptr, nullptr, 0, nullptr}};
+  add_functions(m, methods);
   def(m, "_empty_for", &empty_for,
       "A new array for what the operands give together: their shape by NumPy's broadcasting, the "
       "order of their axes, the allocator and class of the first array.",

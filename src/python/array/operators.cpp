@@ -1,8 +1,5 @@
-// The operators of GPUArray. See operators.h. NumPy is asked for result types, once for each
-// combination; the answers are kept here.
+// The operators of GPUArray. See operators.h.
 #include "python/array/operators.h"
-
-#include <unordered_map>
 
 #include "python/launch/packing.h"
 
@@ -22,79 +19,6 @@ Operation operation_of(Op op) {
 const std::string& name_of(Op op) { return operation_name(operation_of(op)); }
 bool is_comparison(Op op) { return op >= Op::less && op <= Op::greater_equal; }
 bool is_bitwise(Op op) { return op >= Op::bitwise_and && op <= Op::right_shift; }
-
-// Promotion, asked of PyGPU._kernels.elementwise once.
-struct Types {
-  int compute, result;
-};
-
-// A number's kind, beyond the dtypes: bool, int, float, complex.
-int weak_kind(py::handle number) {
-  if (PyBool_Check(number.ptr())) return dtype_count;
-  if (PyLong_Check(number.ptr())) return dtype_count + 1;
-  return PyFloat_Check(number.ptr()) ? dtype_count + 2 : dtype_count + 3;
-}
-
-// Does an integer dtype hold the number?
-bool fits(py::handle number, const DType& dtype) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  const int bits = dtype.kind == 'b' ? 1 : 8 * int(dtype.itemsize);
-  if (dtype.kind == 'i')
-    return !overflow &&
-           (bits == 64 || (value >= -(1LL << (bits - 1)) && value < 1LL << (bits - 1)));
-  if (overflow > 0 && bits == 64) {
-    (void)PyLong_AsUnsignedLongLong(number.ptr());
-    const bool held = !PyErr_Occurred();
-    PyErr_Clear();
-    return held;
-  }
-  return !overflow && value >= 0 && (bits == 64 || value >> bits == 0);
-}
-
-// Does NumPy's answer depend on the number itself?
-bool depends_on_value(py::handle number, const DType& dtype) {
-  if (!PyLong_Check(number.ptr()) || PyBool_Check(number.ptr())) return false;
-  if (dtype.kind == 'f' || dtype.kind == 'c') return false;
-  return promotes_by_value() || !fits(number, dtype);
-}
-
-Types types_of(Op op, const Operand& a, const Operand& b) {
-  static auto& kept = *new std::unordered_map<std::uint32_t, Types>;
-  const bool weak = a.code < 0 || b.code < 0;
-  const Operand& strong = a.code < 0 ? b : a;
-  const py::object& number = a.code < 0 ? a.number : b.number;
-  const bool by_value = weak && depends_on_value(number, dtypes[strong.code]);
-  const int second = weak ? weak_kind(number) : b.code;
-  const std::uint32_t key =
-      std::uint32_t(op) | std::uint32_t(strong.code) << 8 | std::uint32_t(second) << 16;
-  if (!by_value) {
-    const auto found = kept.find(key);
-    if (found != kept.end()) return found->second;
-  }
-  const py::object other = weak ? number : dtype_object(b.code);
-  const py::tuple answer = hook(Hook::binary_types)(name_of(op), dtype_object(strong.code), other);
-  const Types types{code_of(answer[0]), code_of(answer[1])};
-  if (!by_value) kept[key] = types;
-  return types;
-}
-
-// Comparisons with integers beyond the array's dtype, whose answer is the same for every element.
-bool compares_beyond(Op op, Operand& array, Operand& number) {
-  if (!is_comparison(op) || number.code >= 0 || !PyLong_Check(number.number.ptr())) return false;
-  const DType& dtype = dtypes[array.code];
-  if (dtype.kind == 'f' || dtype.kind == 'c') {
-    (void)PyLong_AsDouble(number.number.ptr());
-    if (!PyErr_Occurred()) return false;
-    PyErr_Clear();
-  } else if (dtype.kind == 'b' || fits(number.number, dtype)) {
-    int overflow = 0;
-    (void)PyLong_AsLongLongAndOverflow(number.number.ptr(), &overflow);
-    if (!overflow || dtype.kind != 'b') return false;
-  }
-  number.number = beyond_all(number.number);
-  return true;
-}
 
 const DType& dtype_of(const Operand& operand) { return dtypes[operand.code]; }
 
@@ -128,12 +52,12 @@ void check_in_place(Op op, const Operand& self, const Operand& other) {
 }
 
 // An operand and its result alone.
-Run unary_run(Op op, const Operand& operand, int compute, const GPUArray& result) {
-  Run work(operation_of(op), 1, 1);
-  work.compute[0] = compute;
-  work.result[0] = &result;
-  work.operand[0] = operand;
-  return work;
+Map unary(Op op, const Operand& operand, int compute, const GPUArray& result) {
+  Map map(operation_of(op), 1, 1);
+  map.compute[0] = compute;
+  map.result[0] = &result;
+  map.operand[0] = operand;
+  return map;
 }
 
 py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
@@ -141,34 +65,31 @@ py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotI
 }  // namespace
 
 py::object operate(Op op, PyObject* a, PyObject* b) {
-  Run work(operation_of(op), 2, 1);
-  Operand* const operand = work.operand;
+  Map map(operation_of(op), 2, 1);
+  Operand* const operand = map.operand;
   if (!read_operand(a, operand[0]) || !read_operand(b, operand[1])) return not_implemented();
-  Types types;
-  Operand& array = operand[operand[0].array ? 0 : 1];
-  if (compares_beyond(op, array, operand[operand[0].array ? 1 : 0])) {
-    const bool is_complex = dtype_of(array).kind == 'c';
-    if (is_complex && op != Op::equal && op != Op::not_equal)
-      throw py::type_error(name_of(op) + " is not defined for complex numbers");
-    types = {code_of(py::dtype(is_complex ? "complex128" : "float64")), array.code};
-  } else {
-    types = types_of(op, operand[0], operand[1]);
+  compare_as_infinity(map.operation, operand);
+  const Types types = types_of(map.operation, operand, 2);
+  map.compute[0] = map.compute[1] = types.compute[0];
+  int code = types.result[0];
+  if (is_comparison(op)) {  // 0 and 1 in the dtype of the array, or of both, as PyCUDA's
+    const bool two = operand[0].code >= 0 && operand[1].code >= 0;
+    code = two ? types.compute[0] : operand[operand[0].code >= 0 ? 0 : 1].code;
   }
-  GPUArray out = result_array(operand, 2, types.result);
-  work.compute[0] = work.compute[1] = types.compute;
-  work.result[0] = &out;
-  run(work, {});
+  GPUArray out = result_array(operand, 2, code);
+  map.result[0] = &out;
+  launch(map, {});
   return wrap(std::move(out), operand[0].array ? a : b);
 }
 
 py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
-  Run work(operation_of(op), 2, 1);
-  Operand* const operand = work.operand;
+  Map map(operation_of(op), 2, 1);
+  Operand* const operand = map.operand;
   if (!read_operand(self, operand[0]) || !read_operand(other, operand[1])) return not_implemented();
   check_in_place(op, operand[0], operand[1]);
-  work.compute[0] = work.compute[1] = operand[0].code;
-  work.result[0] = operand[0].array;
-  run(work, {});
+  map.compute[0] = map.compute[1] = operand[0].code;
+  map.result[0] = operand[0].array;
+  launch(map, {});
   return py::reinterpret_borrow<py::object>(self);
 }
 
@@ -184,7 +105,7 @@ py::object operate_on(Op op, PyObject* self) {
   if (op == Op::absolute && dtype.kind == 'c')
     code = code_of(py::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
   GPUArray out = result_array(&operand, 1, code);
-  run(unary_run(op, operand, operand.code, out), {});
+  launch(unary(op, operand, operand.code, out), {});
   return wrap(std::move(out), self);
 }
 
@@ -192,7 +113,7 @@ py::object cast_to(const py::object& self, const py::object& dtype, const Stream
   Operand operand;
   read_operand(self.ptr(), operand);
   GPUArray out = result_array(&operand, 1, code_of(python::dtype_of(dtype)));
-  run(unary_run(Op::copy, operand, operand.code, out), stream);
+  launch(unary(Op::copy, operand, operand.code, out), stream);
   return wrap(std::move(out), self.ptr());
 }
 
@@ -204,7 +125,51 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
     number = value.attr("reshape")(py::tuple()).attr("__getitem__")(py::tuple());
   if (!read_operand(number.ptr(), operand) || operand.array)
     raise_argument_error("fill: expected a number, got " + py::repr(value).cast<std::string>());
-  run(unary_run(Op::copy, operand, code_of(array.dtype), array), stream);
+  launch(unary(Op::copy, operand, code_of(array.dtype), array), stream);
+}
+
+PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    if (count != 4 || !PyTuple_Check(arguments[1]))
+      throw py::type_error("_apply(operation, operands, stream, allocator)");
+    PyObject* const given = arguments[1];
+    const auto operands = int(PyTuple_GET_SIZE(given));
+    Map map(int(PyLong_AsLong(arguments[0])), operands, 0);
+    const std::string& name = operation_name(map.operation);
+    if (operands > max_operands) throw py::value_error(name + ": up to 4 operands");
+    PyObject* like = nullptr;
+    for (int i = 0; i < operands; ++i) {
+      PyObject* const one = PyTuple_GET_ITEM(given, i);
+      if (!read_operand(one, map.operand[i]))
+        throw py::type_error("expected arrays and numbers, got " +
+                             py::repr(one).cast<std::string>());
+      if (!like && map.operand[i].array) like = one;
+    }
+    if (!like)
+      throw py::type_error(name + ": expected at least one GPUArray, got " +
+                           py::repr(given).cast<std::string>());
+    if (operands == 2) compare_as_infinity(map.operation, map.operand);
+    const Types types = types_of(map.operation, map.operand, operands);
+    map.results = types.results;
+    std::vector<GPUArray> made;
+    made.reserve(max_results);
+    for (int i = 0; i < map.results; ++i) {
+      made.push_back(result_array(map.operand, operands, types.result[i],
+                                  py::reinterpret_borrow<py::object>(arguments[3])));
+      map.result[i] = &made.back();
+    }
+    for (int i = 0; i < operands; ++i) {
+      map.compute[i] = types.compute[i];
+      Operand& operand = map.operand[i];
+      if (!operand.array && dtypes[map.compute[i]].kind == 'b')  // any number is true or false
+        operand.number = py::bool_(PyObject_IsTrue(operand.number.ptr()) == 1);
+    }
+    launch(map, stream_of(arguments[2]));
+    if (map.results == 1) return wrap(std::move(made[0]), like).release().ptr();
+    return py::make_tuple(wrap(std::move(made[0]), like), wrap(std::move(made[1]), like))
+        .release()
+        .ptr();
+  });
 }
 
 }  // namespace PyGPU::python

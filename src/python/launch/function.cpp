@@ -98,11 +98,14 @@ void launch(const Function& f, const LaunchShape& shape, void** arguments, const
             PyObject* const* given, std::size_t count) {
   f.kernel.module().require_alive();
   if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", forked_status());
-  enter_memory(given, count, stream);
-  const cudaError_t error = without_gil_if_waiting(f.kernel.module().device(), !stream.handle, [&] {
-    return f.kernel.launch(shape, arguments, stream.handle);
+  StreamOrder order(stream);
+  if (stream.handle) add_memory(order, given, count);
+  cudaError_t error = cudaSuccess;
+  order.run([&] {
+    error = without_gil_if_waiting(f.kernel.module().device(), !stream.handle, [&] {
+      return f.kernel.launch(shape, arguments, stream.handle);
+    });
   });
-  leave_memory(given, count, stream);
   if (error) check("cudaLaunchKernel", {error, f.kernel.why_refused(shape)});
 }
 

@@ -304,7 +304,7 @@ int numpy_scalar_dtype(PyObject* object) {
   return -1;
 }
 
-void bind_packing(py::module_& m) {
+void bind_packing() {
   const py::module_ numpy = py::module_::import("numpy");
   const auto add = [&](const char* name, Kind kind, std::size_t nbytes) {
     scalars.push_back({type_object(py::object(numpy.attr(name)).release()), kind, nbytes});

@@ -69,6 +69,6 @@ void pack_handler(PyObject* handler, const Slot& slot, std::size_t index, char* 
 // The place in PYGPU_DTYPES of the dtype of a NumPy scalar; -1 for anything else.
 int numpy_scalar_dtype(PyObject* object);
 
-void bind_packing(py::module_& m);
+void bind_packing();
 
 }  // namespace PyGPU::python

@@ -48,9 +48,10 @@ py::tuple pointer_attributes(py::handle pointer) {
 // The address and size of what is to be registered: a buffer, or an address with nbytes.
 Status register_host(py::handle memory, std::size_t nbytes, unsigned flags) {
   const CopyEnd end = copy_end(memory, "memory", false);
-  const bool known = end.limit != SIZE_MAX;
-  if (!known && nbytes == 0) throw py::value_error("nbytes: an address needs the number of bytes");
-  if (known && nbytes > end.limit)
+  const bool is_known = end.limit != SIZE_MAX;
+  if (!is_known && nbytes == 0)
+    throw py::value_error("nbytes: an address needs the number of bytes");
+  if (is_known && nbytes > end.limit)
     return {cudaErrorInvalidValue, "nbytes is " + std::to_string(nbytes) +
                                        ", but memory holds only " + std::to_string(end.limit) +
                                        " bytes"};

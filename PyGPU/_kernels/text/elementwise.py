@@ -1,61 +1,25 @@
 """Text of the elementwise kernels behind GPUArray's operators and functions.
 
-The parameters of a kernel are told in include/PyGPU/elementwise.h.
+What a kernel's parameters are stands in include/PyGPU/loop.h.
 """
 
-from PyGPU._compile import build
-from PyGPU._kernels import operations
-from PyGPU._kernels import types as _ctypes
-from PyGPU._kernels.device_functions import helpers
-from PyGPU._runtime import core
-
-# A float of which the last bit tells that bits were lost rounds to a half as the double itself.
-_HALF_HELPERS = """
-__device__ inline half P_half(float x) { return __float2half(x); }
-__device__ inline half P_half(double x) {
-  float near = float(x);
-  if (double(near) != x) {
-    const unsigned bits = __float_as_uint(near);
-    near = __uint_as_float((fabs(double(near)) > fabs(x) ? bits - 1u : bits) | 1u);
-  }
-  return __float2half(near);
-}
-template <class X> __device__ half P_half(X x) { return __float2half(float(x)); }
-"""
-
+from PyGPU._kernels.operations import expressions
+from PyGPU._kernels.text.common import (
+    VECTOR,
+    Element,
+    headers,
+    index_types,
+    unravel,
+    vector_of,
+)
+from PyGPU._kernels.text.device_functions import helpers
 
 _MOST_VECTORS = 8
 
 
-class _Type:
-    """A dtype in kernel text: what lies in memory, and what is computed with."""
-
-    def __init__(self, dtype):
-        self.stored = _ctypes.dtype_to_ctype(dtype)
-        self.is_complex = self.stored.startswith("pycuda::complex")
-        self.computed = "float" if self.stored == "half" else self.stored
-
-    def load(self, text):
-        return f"__half2float({text})" if self.stored == "half" else text
-
-    def store(self, text):
-        return f"P_half({text})" if self.stored == "half" else f"({self.stored})({text})"
-
-
-def _converted(text, source, target):
-    """A value of one computed type as another; a complex one loses its imaginary part."""
-    if source.computed == target.computed:
-        return text
-    if source.is_complex and target.stored == "bool":
-        return f"(({text}).real() != 0 || ({text}).imag() != 0)"
-    if source.is_complex and not target.is_complex:
-        text = f"({text}).real()"
-    if target.stored == "bool":
-        return f"({text} != 0)"
-    if target.is_complex and not source.is_complex:
-        part = target.computed[len("pycuda::complex<") : -1]
-        return f"{target.computed}({part}({text}))"
-    return text if target.stored == "half" else f"({target.computed})({text})"
+def has_runs(inputs, compute, outputs, scalars, ndim, index64, vector_width, vectors, *bits):
+    """Does a thread take many elements one by one? See :func:`source`."""
+    return vectors > _MOST_VECTORS
 
 
 class _Argument:
@@ -63,15 +27,15 @@ class _Argument:
 
     def __init__(self, letter, dtype, compute=None, is_scalar=False):
         self.letter = letter
-        self.type = _Type(dtype)
-        self.compute = _Type(compute or dtype)
+        self.type = Element(dtype)
+        self.compute = Element(compute or dtype)
         self.is_scalar = is_scalar
-        self.pack = self.type.stored  # what a thread reads or writes at once
-        self.element = ""  # of a pack
+        self.vector = self.type.stored  # what a thread reads or writes at once
+        self.item = ""  # of a vector
 
     def value(self, raw):
         """The operand in its type of computation, from the text that reads it."""
-        return _converted(self.type.load(raw), self.type, self.compute)
+        return self.type.converted(self.type.load(raw), self.compute)
 
 
 def source(
@@ -81,11 +45,11 @@ def source(
     outputs,
     scalars,
     ndim,
-    wide,
-    width,
+    index64,
+    vector_width,
     vectors,
-    repeated=0,
-    turned=0,
+    broadcast=0,
+    transposed=0,
 ):
     """The text of one kernel, whose name is ``elementwise``.
 
@@ -100,45 +64,40 @@ def source(
     scalars : sequence of bool
         Which operands are values (of the computed type).
     ndim : int
-        Axes of the loop; 0 for arrays that are packed alike.
-    wide : bool
+        Axes of the loop; 0 for arrays that are contiguous alike.
+    index64 : bool
         Indices of 64 bits.
-    width, vectors, repeated, turned : int
-        How the elements are dealt out: see Deal in include/PyGPU/elementwise.h. The bits count
-        arrays alone. More than `_MOST_VECTORS` mean runs: blocks have one thread, which takes so
-        many elements one by one.
+    vector_width, vectors, broadcast, transposed : int
+        See LoopPlan in include/PyGPU/loop.h. The bits count arrays alone. More than `_MOST_VECTORS`
+        mean runs: blocks have one thread, which takes so many elements one by one.
     """
     operands = [_Argument(*one) for one in zip("abcd", inputs, compute, scalars)]
     results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
-    values = operations.expressions(name, compute[0])
+    values = expressions(name, compute[0])
     if name == "copy":
-        values = [_converted("a", operands[0].compute, results[0].type)]
+        values = [operands[0].compute.converted("a", results[0].type)]
     for place, one in enumerate((*_arrays(operands), *results)):
-        if width and not repeated >> place & 1:
-            one.pack = f"P_pack<{one.type.stored}, {width}>"
-            one.element = ".item[k]"
+        if vector_width and not broadcast >> place & 1:
+            one.vector = vector_of(one.type, vector_width)
+            one.item = ".item[k]"
     body = operands, results, values
     if vectors > _MOST_VECTORS:
         text = _strided_run(ndim, vectors, *body) if ndim else _linear_run(vectors, *body)
-    elif turned:
-        chosen = [one for place, one in enumerate(_arrays(operands)) if turned >> place & 1]
+    elif transposed:
+        chosen = [one for place, one in enumerate(_arrays(operands)) if transposed >> place & 1]
         text = _tiled(ndim, vectors, chosen, *body)
     elif ndim:
-        text = _strided(ndim, max(width, 1), vectors, *body)
+        text = _strided(ndim, max(vector_width, 1), vectors, *body)
     else:
-        text = _linear(max(width, 1), vectors, *body)
-    types = [t for one in (*operands, *results) for t in (one.type, one.compute)]
-    is_complex = any(one.is_complex for one in types)
-    index = "long long" if wide else "int"
+        text = _linear(max(vector_width, 1), vectors, *body)
+    elements = [t for one in (*operands, *results) for t in (one.type, one.compute)]
     names = "".join(f"typedef {one.compute.computed} {one.letter.upper()};\n" for one in operands)
     return (
-        ("#include <cuda_fp16.h>\n" if any(one.stored == "half" for one in types) else "")
-        + ("#include <pycuda-complex.hpp>\n" if is_complex else "")
-        + (_HALF_HELPERS if any(one.stored == "half" for one in types) else "")
-        + helpers(values, is_complex)
+        headers(elements)
+        + helpers(values, any(one.is_complex for one in elements))
         + names
         + "typedef A T;\n"
-        + f"typedef {index} P_index;\ntypedef unsigned {index} P_natural;\n"
+        + index_types(index64)
         + text
     )
 
@@ -179,30 +138,26 @@ def _arrays(operands):
     return [one for one in operands if not one.is_scalar]
 
 
-# Elements that are read and written at once. All loads of a thread come before its first store,
-# so that they are under way together.
-_PACK = """
-template <class E, int N> struct alignas(sizeof(E) * N) P_pack { E item[N]; };"""
+def _vectors(arguments, vectors):
+    """Declarations of what a thread has of each array at once. All its loads come before its first
+    store, so that they are under way together."""
+    return " ".join(f"{one.vector} {one.letter}_vector[{vectors}];" for one in arguments)
 
 
-def _pack_arrays(arguments, vectors):
-    """Declarations of what a thread has of each array at once."""
-    return " ".join(f"{one.pack} {one.letter}_pack[{vectors}];" for one in arguments)
-
-
-def _packed(operands, results, values):
-    """Statements for element `k` of pack `v`."""
-    return _single(operands, results, values, lambda one: f"{one.letter}_pack[v]{one.element}")
+def _in_vector(operands, results, values):
+    """Statements for element `k` of vector `v`."""
+    return _single(operands, results, values, lambda one: f"{one.letter}_vector[v]{one.item}")
 
 
 def _linear(width, vectors, operands, results, values):
     arrays = _arrays(operands)
     parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
     reads = " ".join(
-        f"{one.letter}_pack[v] = *(const {one.pack} *)({one.letter}_data + at);" for one in arrays
+        f"{one.letter}_vector[v] = *(const {one.vector} *)({one.letter}_data + at);"
+        for one in arrays
     )
     writes = " ".join(
-        f"*({one.pack} *)({one.letter}_data + at) = {one.letter}_pack[v];" for one in results
+        f"*({one.vector} *)({one.letter}_data + at) = {one.letter}_vector[v];" for one in results
     )
     single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
     place = (
@@ -210,17 +165,17 @@ def _linear(width, vectors, operands, results, values):
     )
     load = f"""#pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}"""
-    return f"""{_PACK}
+    return f"""{VECTOR}
 extern "C" __global__ void elementwise({parameters}) {{
   const P_index in_block = P_index(blockDim.x) * {width * vectors};
   const P_index first = P_index(blockIdx.x) * in_block;
   if (first + in_block <= n) {{
-    {_pack_arrays((*arrays, *results), vectors)}
+    {_vectors((*arrays, *results), vectors)}
     {load if arrays else ""}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{
       #pragma unroll
-      for (int k = 0; k < {width}; ++k) {{ {_packed(operands, results, values)} }}
+      for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, values)} }}
     }}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
@@ -259,30 +214,24 @@ def _strided_parts(ndim, operands, results, axes=None):
 struct P_loop {{ P_index size; {fields} }};
 extern "C" __global__ void elementwise({parameters}) {{"""
     offsets = " ".join(f"{name}_at += at * loop.{name}[axis];" for name in places)
-    find = f"""{" ".join(f"long long {name}_at = 0;" for name in places)}
-    #pragma unroll
-    for (int axis = {axes - 1}; axis >= 0; --axis) {{
-      const P_index rest = axis ? P_natural(i) / P_natural(loop.shape[axis]) : 0;
-      const long long at = i - rest * loop.shape[axis];
-      i = rest;
-      {offsets}
-    }}"""
-    return begin, find
+    find = " ".join(f"long long {name}_at = 0;" for name in places)
+    return begin, f"{find}\n    {unravel('i', axes, 'loop.shape', offsets)}"
 
 
-_TILE = 32  # as loop_tile in include/PyGPU/elementwise.h
+_TILE = 32  # as loop_tile in include/PyGPU/loop.h
 
 
-def _tiled(ndim, rows, turned, operands, results, values):
-    """A block does a tile of the last two axes. What is turned comes into shared memory along the
-    one, and goes on along the other; rows have one element more, so that all banks take part."""
+def _tiled(ndim, rows, transposed, operands, results, values):
+    """A block does a tile of the last two axes. What is transposed comes into shared memory along
+    the one, and goes on along the other; rows have one element more, so that all banks take
+    part."""
     begin, find = _strided_parts(ndim, operands, results, ndim - 2)
     step = _TILE // rows
     count = f"{_TILE} * {_TILE + 1}"
     memory = "\n  ".join(
         f"__shared__ __align__(16) char {one.letter}_memory[{count} * sizeof({one.type.stored})]; "
         f"auto *{one.letter}_tile = ({one.type.stored} *){one.letter}_memory;"
-        for one in turned
+        for one in transposed
     )
 
     def element(one):
@@ -293,14 +242,14 @@ def _tiled(ndim, rows, turned, operands, results, values):
         )
 
     take = " ".join(
-        f"{one.letter}_tile[lane * {_TILE + 1} + row] = {element(one)};" for one in turned
+        f"{one.letter}_tile[lane * {_TILE + 1} + row] = {element(one)};" for one in transposed
     )
     body = _single(
         operands,
         results,
         values,
         lambda one: (
-            f"{one.letter}_tile[row * {_TILE + 1} + lane]" if one in turned else element(one)
+            f"{one.letter}_tile[row * {_TILE + 1} + lane]" if one in transposed else element(one)
         ),
     )
     return f"""{begin}
@@ -335,18 +284,18 @@ def _strided(ndim, width, vectors, operands, results, values):
     begin, find = _strided_parts(ndim, operands, results)
     arrays = _arrays(operands)
     reads = " ".join(
-        f"{one.letter}_pack[v] = *(const {one.pack} *)({one.letter}_data + {one.letter}_at);"
+        f"{one.letter}_vector[v] = *(const {one.vector} *)({one.letter}_data + {one.letter}_at);"
         for one in arrays
     )
     keep = " ".join(f"{one.letter}_place[v] = {one.letter}_at;" for one in results)
     writes = " ".join(
-        f"*({one.pack} *)({one.letter}_data + {one.letter}_place[v]) = {one.letter}_pack[v];"
+        f"*({one.vector} *)({one.letter}_data + {one.letter}_place[v]) = {one.letter}_vector[v];"
         for one in results
     )
-    return f"""{_PACK}{begin}
+    return f"""{VECTOR}{begin}
   const P_index first = P_index(blockIdx.x) * P_index(blockDim.x) * {vectors}
     + P_index(threadIdx.x);
-  {_pack_arrays((*arrays, *results), vectors)}
+  {_vectors((*arrays, *results), vectors)}
   {" ".join(f"long long {one.letter}_place[{vectors}];" for one in results)}
   #pragma unroll
   for (int v = 0; v < {vectors}; ++v) {{
@@ -359,7 +308,7 @@ def _strided(ndim, width, vectors, operands, results, values):
   for (int v = 0; v < {vectors}; ++v) {{
     if (first + v * P_index(blockDim.x) >= loop.size) return;
     #pragma unroll
-    for (int k = 0; k < {width}; ++k) {{ {_packed(operands, results, values)} }}
+    for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, values)} }}
     {writes}
   }}
 }}
@@ -389,14 +338,3 @@ def _strided_run(ndim, run, operands, results, values):
   }}
 }}
 """
-
-
-def make(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, *bits):
-    """The module that holds the kernel ``elementwise`` of these types. See :func:`source`."""
-    request = build.Request(
-        source=source(name, inputs, compute, outputs, scalars, ndim, wide, width, vectors, *bits),
-        options=("-O3",) if vectors > _MOST_VECTORS else (),  # makes vectors of runs
-        extern_c=False,
-        name=f"{name}.cu",
-    )
-    return core._Module(build.build(request).image, [])

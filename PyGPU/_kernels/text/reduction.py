@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from PyGPU._kernels import dtype_to_ctype
+from PyGPU._kernels.text.common import VECTOR, Element, headers, index_types, unravel, vector_of
+from PyGPU._runtime import core
 
-#: Elements, or packs of them, that a thread has on their way from memory at once: where operands
-#: have strides, and where they are packed alike.
-UNROLL = 4
-UNROLL_LINEAR = 8
+_TUNING = core._reduction_tuning
+#: Elements, or vectors of them, that a thread has on their way from memory at once: where operands
+#: have strides, and where they are contiguous alike.
+UNROLL, UNROLL_LINEAR = _TUNING["unroll"], _TUNING["linear_unroll"]
 #: The most threads of a block that folds operands, and the blocks that shall fit on a
-#: multiprocessor: enough for the bandwidth of its memory, with registers for the packs of each.
-BLOCK_THREADS, BLOCKS = 256, 4
+#: multiprocessor: enough for the bandwidth of its memory, with registers for the vectors of each.
+BLOCK_THREADS, BLOCKS = _TUNING["block_threads"], 4
 #: The most threads of a block; memory for a value of each is set aside.
-MOST_THREADS = 512
+MOST_THREADS = _TUNING["last_threads"]
 
 _BOOL = np.dtype(np.bool_)
 _HALF = np.dtype(np.float16)
@@ -30,12 +31,11 @@ class Form(NamedTuple):
     operation: str
     inputs: "tuple[np.dtype, ...]"
     tables: "tuple[np.dtype, ...]"  # arrays that the input, an index array, chooses from
-    compute: np.dtype
-    result: np.dtype
-    width: int = 1  # elements that are loaded at once
-    kept: int = 0  # axes of the outputs; 0: all operands are linear, there is one output
-    reduced: int = 0  # axes that are folded
-    wide: bool = True  # counted in 64 bits
+    compute: np.dtype  # of the result as well
+    vector_width: int = 1  # elements that are loaded at once
+    kept: int = 0  # axes of the outputs; 0: all operands are contiguous, there is one output
+    folded: int = 0  # axes
+    index64: bool = True
 
 
 def accumulator(operation, compute):
@@ -82,40 +82,12 @@ def limit(operation, dtype):
     return f"{number}ull" if dtype.kind == "u" else f"{number}ll"
 
 
-def stored(dtype):
-    """The C type of elements in memory. Any byte may stand in an array of bools."""
-    return "unsigned char" if dtype == _BOOL else dtype_to_ctype(dtype)
-
-
-def _value(text, dtype, compute):
-    """An element as a value of type `A`."""
-    if dtype == _HALF:
-        text = f"__half2float({text})"
-    if compute.kind == "b":
-        return (
-            f"A({text}.real() != 0 || {text}.imag() != 0)"
-            if dtype.kind == "c"
-            else f"A({text} != 0)"
-        )
-    if dtype == _BOOL:
-        text = f"({text} != 0)"
-    if compute.kind == "c":
-        if dtype.kind != "c":
-            text = f"({'float' if compute.itemsize == 8 else 'double'}){text}"
-        return f"A({text})"
-    if dtype.kind == "c":
-        text = f"{text}.real()"
-    return f"A(({dtype_to_ctype(compute)}){text})" if compute.kind in "iu" else f"A({text})"
-
-
 def _store(operation, result, total="total"):
     """The result that is made of an accumulated value."""
     if operation == "mean":
         if result.kind in "iu":
             return f"R((double)R({total}) / (double)count)"
-        real = {"float32": "float", "complex64": "float", "float16": "float"}.get(
-            result.name, "double"
-        )
+        real = "float" if result.name in ("float16", "float32", "complex64") else "double"
         total = f"({total} / ({real})count)"
     if result == _HALF:
         return f"__float2half({total})"
@@ -125,8 +97,6 @@ def _store(operation, result, total="total"):
 # `lanes` is a power of two; `pitch` threads stand between neighbouring lanes. Within a warp there
 # is no need to wait for the block.
 _FOLD = """
-template <class E, int N> struct alignas(sizeof(E) * N) P_pack { E item[N]; };
-
 // Copies bytes: structures with an assignment to volatile may lack a plain one.
 template <class T>
 __device__ inline void P_set(T &to, const T &from) {
@@ -151,36 +121,30 @@ __device__ inline T P_fold(T value, char *memory, int lane, int lanes, int pitch
 """
 
 
-def _includes(dtypes):
-    half = any(dtype == _HALF for dtype in dtypes)
-    is_complex = any(dtype.kind == "c" for dtype in dtypes)
-    return ("#include <cuda_fp16.h>\n" if half else "") + (
-        "#include <pycuda-complex.hpp>\n" if is_complex else ""
-    )
-
-
 def _memory(nbytes="sizeof(A)", threads=MOST_THREADS):
     return f"__shared__ __align__(16) char P_memory[{threads} * {nbytes}];"
 
 
 def source(form):
     """The text of the kernels of a form: ``first`` and ``last``."""
-    values = form.tables or form.inputs
+    values = [Element(dtype) for dtype in form.tables or form.inputs]
+    compute = Element(form.compute)
+    done = Element(accumulator(form.operation, form.compute))
     neutral, fold = _rule(form.operation, form.compute)
-    terms = [_value(f"x{j}", dtype, form.compute) for j, dtype in enumerate(values)]
-    product = " & " if form.compute.kind == "b" else " * "
-    arguments = ", ".join(f"const {stored(dtype)} &x{j}" for j, dtype in enumerate(values))
-    done = accumulator(form.operation, form.compute)
-    return f"""{_includes([*values, form.compute, form.result])}{_FOLD}
-typedef {dtype_to_ctype(done)} A;
-typedef {dtype_to_ctype(form.result)} R;
+    terms = [f"A({one.converted(one.load(f'x{j}'), compute)})" for j, one in enumerate(values)]
+    product = " & " if compute.is_bool else " * "
+    arguments = ", ".join(f"const {one.stored} &x{j}" for j, one in enumerate(values))
+    return f"""{headers([*values, compute])}{VECTOR}{_FOLD}
+typedef {done.computed} A;
+typedef {"half" if compute.is_half else compute.computed} R;
+{index_types(form.index64)}
 struct P_folded {{
   __device__ A operator()(const A &a, const A &b) const {{ return A({fold}); }}
 }};
 __device__ inline A P_neutral() {{ return {neutral}; }}
 __device__ inline A P_value({arguments}) {{ return {product.join(terms)}; }}
 __device__ inline R P_result(const A &total, long long count) {{
-  return {_store(form.operation, form.result)};
+  return {_store(form.operation, form.compute)};
 }}
 {_PARTS}{_strided(form) if form.kept else _linear(form)}{_LAST}"""
 
@@ -219,12 +183,12 @@ extern "C" __global__ void last(const A *parts, long long rows, long long output
 
 
 def _rows(width):
-    """Accumulators of a thread for each element of a pack: independent, but within registers."""
+    """Accumulators of a thread for each element of a vector: independent, but within registers."""
     return min(UNROLL, max(1, 16 // width))
 
 
 def _folding(width, unroll, call):
-    """Text that folds `packs` of the loops below into `sums`."""
+    """Text that folds `vectors` of the loops below into `sums`."""
     return f"""#pragma unroll
       for (int u = 0; u < {unroll}; ++u)
         #pragma unroll
@@ -246,13 +210,14 @@ def _total(width):
 
 
 def _linear(form):
-    """Operands that are packed alike. A block takes `chunk` packs at once; the elements before and
-    behind the packs are the first block's. With a counter `done`, which is 0 between launches, the
+    """Operands that are contiguous alike. A block takes `chunk` vectors at once; what lies before
+    and behind them is the first block's. With a counter `done`, which is 0 between launches, the
     block that is done last folds the parts of all (the CUDA samples' threadFenceReduction)."""
-    width, unroll, places = form.width, UNROLL_LINEAR, range(len(form.inputs))
-    types = [f"P_pack<{stored(dtype)}, {width}>" for dtype in form.inputs]
-    pointers = [f"const {stored(dtype)} *x{j}" for j, dtype in enumerate(form.inputs)]
-    pointers += [f"const {stored(dtype)} *t{j}" for j, dtype in enumerate(form.tables)]
+    width, unroll, places = form.vector_width, UNROLL_LINEAR, range(len(form.inputs))
+    inputs, tables = (list(map(Element, dtypes)) for dtypes in (form.inputs, form.tables))
+    types = [vector_of(one, width) for one in inputs]
+    pointers = [f"const {one.stored} *x{j}" for j, one in enumerate(inputs)]
+    pointers += [f"const {one.stored} *t{j}" for j, one in enumerate(tables)]
 
     def call(pack):
         if form.tables:
@@ -266,7 +231,7 @@ def _linear(form):
         )
 
     single = " ".join(
-        f"P_pack<{stored(d)}, 1> p{j}; p{j}.item[0] = x{j}[at];" for j, d in enumerate(form.inputs)
+        f"{vector_of(one, 1)} p{j}; p{j}.item[0] = x{j}[at];" for j, one in enumerate(inputs)
     )
     return f"""
 extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
@@ -275,9 +240,9 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
   {_memory()}
   __shared__ bool is_last;
   {_sums(width)}
-  const long long packs = (n - head) / {width}, threads = blockDim.x;
-  for (long long base = blockIdx.x * chunk; base < packs; base += gridDim.x * chunk) {{
-    const long long end = base + chunk < packs ? base + chunk : packs;
+  const long long vectors = (n - head) / {width}, threads = blockDim.x;
+  for (long long base = blockIdx.x * chunk; base < vectors; base += gridDim.x * chunk) {{
+    const long long end = base + chunk < vectors ? base + chunk : vectors;
     long long i = base + threadIdx.x;
     for (; i + {unroll - 1} * threads < end; i += {unroll} * threads) {{
       {" ".join(f"{types[j]} p{j}[{unroll}];" for j in places)}
@@ -292,8 +257,8 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
     }}
   }}
   if (blockIdx.x == 0)
-    for (long long i = threadIdx.x; i < n - packs * {width}; i += threads) {{
-      const long long at = i < head ? i : i + packs * {width};
+    for (long long i = threadIdx.x; i < n - vectors * {width}; i += threads) {{
+      const long long at = i < head ? i : i + vectors * {width};
       {single}
       const int k = 0;
       sums[0][0] = P_folded()(sums[0][0], {call("")});
@@ -321,26 +286,21 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
 def _strided(form):
     """One operand of any strides. Neighbouring threads have neighbouring outputs (`by_output`) or
     neighbouring elements of one; each row of blocks has `share` of the elements of an output."""
-    index, width = "long long" if form.wide else "int", form.width
-    pack = f"P_pack<{stored(form.inputs[0])}, {width}>"
+    width = form.vector_width
+    vector = vector_of(Element(form.inputs[0]), width)
 
     def load(at):
-        return f"*(const {pack} *)(x + P_offset(loop, {at}))"
+        return f"*(const {vector} *)(x + P_offset(loop, {at}))"
 
     return f"""
 struct P_loop {{
   long long outputs, length, share, by_output;
   long long kept[{form.kept}], kept_stride[{form.kept}];
-  long long shape[{form.reduced}], stride[{form.reduced}];
+  long long shape[{form.folded}], stride[{form.folded}];
 }};
-__device__ inline long long P_offset(const P_loop &loop, {index} at) {{
+__device__ inline long long P_offset(const P_loop &loop, P_index i) {{
   long long offset = 0;
-  #pragma unroll
-  for (int axis = {form.reduced - 1}; axis >= 0; --axis) {{
-    const {index} length = ({index})loop.shape[axis], rest = axis ? at / length : 0;
-    offset += (long long)(at - rest * length) * loop.stride[axis];
-    at = rest;
-  }}
+  {unravel("i", form.folded, "loop.shape", "offset += at * loop.stride[axis];")}
   return offset;
 }}
 extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, long long count) {{
@@ -353,25 +313,20 @@ extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, l
       (long long)blockIdx.x * many + (by_output ? threadIdx.x : threadIdx.y);
   {_sums(width)}
   if (output < loop.outputs) {{
-    {index} left = ({index})output;
-    #pragma unroll
-    for (int axis = {form.kept - 1}; axis >= 0; --axis) {{
-      const {index} length = ({index})loop.kept[axis], rest = axis ? left / length : 0;
-      x += (long long)(left - rest * length) * loop.kept_stride[axis];
-      left = rest;
-    }}
+    P_index left = (P_index)output;
+    {unravel("left", form.kept, "loop.kept", "x += at * loop.kept_stride[axis];")}
     const long long begin = (long long)blockIdx.y * loop.share;
-    const {index} end =
-        ({index})(begin + loop.share < loop.length ? begin + loop.share : loop.length);
-    {index} i = ({index})begin + lane;
+    const P_index end =
+        (P_index)(begin + loop.share < loop.length ? begin + loop.share : loop.length);
+    P_index i = (P_index)begin + lane;
     for (; i + {UNROLL - 1} * lanes < end; i += {UNROLL} * lanes) {{
-      {pack} p[{UNROLL}];
+      {vector} p[{UNROLL}];
       #pragma unroll
       for (int u = 0; u < {UNROLL}; ++u) p[u] = {load("i + u * lanes")};
       {_folding(width, UNROLL, lambda one: f"P_value(p{one}.item[k])")}
     }}
     for (; i < end; i += lanes) {{
-      const {pack} p = {load("i")};
+      const {vector} p = {load("i")};
       #pragma unroll
       for (int k = 0; k < {width}; ++k) sums[0][k] = P_folded()(sums[0][k], P_value(p.item[k]));
     }}
@@ -386,7 +341,7 @@ extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, l
 
 
 def user_source(
-    name, out_type, neutral, fold_expression, value, arguments, preamble, has_half, threads, unroll
+    name, out_type, neutral, fold_expression, value, arguments, preamble, elements, threads, unroll
 ):
     """The text of a ReductionKernel: kernels ``<name>_first`` and ``<name>_last``.
 
@@ -396,7 +351,8 @@ def user_source(
         C; the fold of ``a`` and ``b``, the value of ``i``.
     arguments : str
         Declarations.
-    has_half : bool
+    elements : list of Element
+        Of all the types that stand in the declarations.
     threads, unroll : int
         The most of a block; the elements that each has on their way at once.
     """
@@ -429,8 +385,7 @@ extern "C" __global__ void {name}_{suffix}(out_type *P_out{source}{own}, size_t 
 """
 
     own = f", {arguments}" if arguments else ""
-    return f"""{"#include <cuda_fp16.h>" if has_half else ""}
-#include <pycuda-complex.hpp>
+    return f"""{headers(elements)}#include <pycuda-complex.hpp>
 {preamble}
 {_FOLD}
 typedef {out_type} out_type;

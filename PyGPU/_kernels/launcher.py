@@ -1,0 +1,44 @@
+"""Kernels from text, compiled and prepared once for each device.
+
+Operators and functions of arrays are launched by C++, which asks for a module by a hook. What is
+launched from Python is a Program.
+"""
+
+from PyGPU._compile import build
+from PyGPU._driver import Module
+from PyGPU._runtime import core
+
+
+def load(source, name="kernel.cu", options=()):
+    """The compiled module of a text, on the current device, for C++."""
+    request = build.Request(source=source, options=tuple(options), extern_c=False, name=name)
+    return core._Module(build.build(request).image, [])
+
+
+class Program:
+    """A text and its kernels.
+
+    Parameters
+    ----------
+    source : str
+    **kernels : str
+        What each kernel is prepared for, as Function.prepare takes it.
+    """
+
+    def __init__(self, source, **kernels):
+        self.source = source
+        self._kernels = kernels
+        self._made = {}  # by device, anew after each reset of it
+
+    def __call__(self):
+        """The kernels' launching functions on the current device:
+        ``launch(grid, block, stream, *arguments)``."""
+        here = core._here()
+        if here not in self._made:
+            request = build.Request(source=self.source, extern_c=False)
+            module = Module(build.build(request).image, source=self.source)
+            self._made[here] = tuple(
+                module.get_function(name).prepare(promise).prepared_async_call
+                for name, promise in self._kernels.items()
+            )
+        return self._made[here]

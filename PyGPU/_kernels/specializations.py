@@ -1,0 +1,18 @@
+"""The kernels behind GPUArray's operators and functions, which C++ asks for by their keys."""
+
+from PyGPU._kernels.launcher import load
+from PyGPU._kernels.text import elementwise, reduction
+
+
+def elementwise_module(name, *key):
+    """The module with the kernel ``elementwise``. See :func:`text.elementwise.source`."""
+    options = ("-O3",) if elementwise.has_runs(*key) else ()  # makes vectors of runs
+    return load(elementwise.source(name, *key), f"{name}.cu", options)
+
+
+def reduction_module(operation, inputs, tables, compute, *plan):
+    """The module with the kernels of a reduction, and the bytes of what is accumulated. See
+    :class:`text.reduction.Form`."""
+    form = reduction.Form(operation, inputs, tables, compute, *plan)
+    text = reduction.source(form)
+    return load(text, f"{operation}.cu"), reduction.accumulator(operation, compute).itemsize

@@ -1,0 +1,1 @@
+"""Kernel text: what an expression becomes for a plan."""

@@ -1,0 +1,114 @@
+"""What all kernel text is made of: elements in memory and as values, vectors of them, indices."""
+
+import numpy as np
+
+from PyGPU._kernels.types import dtype_to_ctype
+
+# A float of which the last bit says that bits were lost rounds to a half as the double itself.
+_HALF = """
+__device__ inline half P_half(float x) { return __float2half(x); }
+__device__ inline half P_half(double x) {
+  float near = float(x);
+  if (double(near) != x) {
+    const unsigned bits = __float_as_uint(near);
+    near = __uint_as_float((fabs(double(near)) > fabs(x) ? bits - 1u : bits) | 1u);
+  }
+  return __float2half(near);
+}
+template <class X> __device__ half P_half(X x) { return __float2half(float(x)); }
+"""
+
+#: Elements that are read or written at once.
+VECTOR = """
+template <class E, int N> struct alignas(sizeof(E) * N) P_vector { E item[N]; };
+"""
+
+
+class Element:
+    """A dtype in kernel text: what lies in memory, and what is computed with.
+
+    Any byte may stand in an array of bools: all but 0 is true.
+    """
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+        name = dtype_to_ctype(self.dtype)
+        self.is_half, self.is_complex = name == "half", self.dtype.kind == "c"
+        self.is_bool = name == "bool"
+        self.stored = "unsigned char" if self.is_bool else name
+        self.computed = "float" if self.is_half else name
+
+    def load(self, text):
+        """A value, from what lies in memory."""
+        if self.is_half:
+            return f"__half2float({text})"
+        return f"({text} != 0)" if self.is_bool else text
+
+    def store(self, text):
+        """What lies in memory, from a value."""
+        if self.is_half:
+            return f"P_half({text})"
+        return f"(bool)({text})" if self.is_bool else f"({self.stored})({text})"
+
+    def converted(self, text, target):
+        """A value of this type as one of another; a complex one loses its imaginary part."""
+        if self.computed == target.computed:
+            return text
+        if self.is_complex and target.is_bool:
+            return f"(({text}).real() != 0 || ({text}).imag() != 0)"
+        if self.is_complex and not target.is_complex:
+            text = f"({text}).real()"
+        if target.is_bool:
+            return f"({text} != 0)"
+        if target.is_half:
+            return text  # which rounds once, where it is stored
+        if target.is_complex and not self.is_complex:
+            part = target.computed[len("pycuda::complex<") : -1]
+            return f"{target.computed}({part}({text}))"
+        return f"({target.computed})({text})"
+
+
+def vector_of(element, width):
+    """The C type of `width` elements that are read or written at once."""
+    return f"P_vector<{element.stored}, {width}>"
+
+
+def headers(elements):
+    """What text with such elements begins with."""
+    half = any(one.is_half for one in elements)
+    is_complex = any(one.is_complex for one in elements)
+    return (
+        ("#include <cuda_fp16.h>\n" if half else "")
+        + ("#include <pycuda-complex.hpp>\n" if is_complex else "")
+        + (_HALF if half else "")
+    )
+
+
+def index_types(index64):
+    """Types of counters: with a sign, and without one, which divides faster."""
+    index = "long long" if index64 else "int"
+    return f"typedef {index} P_index;\ntypedef unsigned {index} P_natural;\n"
+
+
+def unravel(counter, axes, lengths, step, last=True):
+    """Statements that take a counter apart, the fastest axis first, until it is 0.
+
+    Parameters
+    ----------
+    counter : str
+        A variable of type P_index; it is used up.
+    axes : int
+        Of `lengths`, an array.
+    step : str
+        Statements for each `axis` and the place `at` along it.
+    last : bool
+        Nothing is left beyond the slowest axis, so that its counter needs no division.
+    """
+    rest = f"P_natural({counter}) / P_natural({lengths}[axis])"
+    return f"""#pragma unroll
+    for (int axis = {axes - 1}; axis >= 0; --axis) {{
+      const P_index rest = {f"axis ? {rest} : 0" if last else rest};
+      const long long at = {counter} - rest * P_index({lengths}[axis]);
+      {counter} = rest;
+      {step}
+    }}"""

@@ -1,0 +1,67 @@
+// The axes of a loop that goes through several arrays at once, slowest first. Neighbouring axes
+// that one counter can go through are one: axes are merged here and nowhere else.
+#pragma once
+
+#include <algorithm>
+
+#include "layout.h"
+
+namespace PyGPU {
+
+// What each array moves by along one axis, in bytes.
+using Steps = const Index*;
+
+template <int capacity>
+struct LoopAxes {
+  static constexpr int most = Axes::capacity + 1;  // an array's, and one within its items
+
+  int arrays, ndim = 0;
+  Index shape[most];
+  Index strides[capacity][most];
+
+  explicit LoopAxes(int arrays_) : arrays(arrays_) {}
+
+  // The next, faster axis. One of length one is none.
+  void append(Index length, Steps steps) {
+    if (length == 1) return;
+    bool merges = ndim > 0;
+    for (int i = 0; merges && i < arrays; ++i) merges = strides[i][ndim - 1] == steps[i] * length;
+    if (!merges) {
+      shape[ndim] = length;
+      for (int i = 0; i < arrays; ++i) strides[i][ndim] = steps[i];
+      ++ndim;
+    } else {
+      shape[ndim - 1] *= length;
+      for (int i = 0; i < arrays; ++i) strides[i][ndim - 1] = steps[i];
+    }
+  }
+
+  // At least one axis.
+  void complete() {
+    if (ndim > 0) return;
+    shape[0] = 1;
+    for (int i = 0; i < arrays; ++i) strides[i][0] = 0;
+    ndim = 1;
+  }
+
+  Index size() const {
+    Index size = 1;
+    for (int axis = 0; axis < ndim; ++axis) size *= shape[axis];
+    return size;
+  }
+  int last() const { return ndim - 1; }
+
+  // Put an axis at another place; those between move up.
+  void move(int axis, int to) {
+    for (; axis < to; ++axis) swap(axis, axis + 1);
+    for (; axis > to; --axis) swap(axis, axis - 1);
+  }
+
+ private:
+  void swap(int a, int b) {
+    std::swap(shape[a], shape[b]);
+    for (int i = 0; i < arrays; ++i) std::swap(strides[i][a], strides[i][b]);
+  }
+};
+
+}  // namespace PyGPU

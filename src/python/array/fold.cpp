@@ -1,0 +1,202 @@
+// Reductions: kernels and launches. See fold.h.
+#include "python/array/fold.h"
+
+#include <atomic>
+
+#include "python/launch/enqueue.h"
+#include "python/launch/specializations.h"
+
+namespace PyGPU::python {
+namespace {
+
+// The kernels of a form on a device, and what their launches on the null stream, which run one
+// after the other, have in common: a place for parts, and the number of blocks that are done, 0
+// between launches.
+struct FoldKernels {
+  FoldKernels(const std::shared_ptr<Module>& module, std::size_t part_bytes_, bool counts)
+      : first(module, "first"),
+        last(module, "last"),
+        part_bytes(part_bytes_),
+        registers(first.attribute(number_of_registers)) {
+    if (!counts || launch_runs_kernel) return;
+    done = Array::empty(Layout({1}, sizeof(unsigned)));
+    done.zero();
+  }
+  bool alive() const { return first.module().alive(); }
+
+  static constexpr int number_of_registers = 4;
+  Kernel first, last;
+  std::size_t part_bytes;
+  int registers;  // of a thread
+  Array done, parts;
+  std::atomic_flag busy = ATOMIC_FLAG_INIT;
+};
+
+FoldKernels& kernels_for(const FoldForm& form, int device) {
+  static auto& kept = *new Specializations<FoldKernels>;
+  SpecializationKey key;
+  const int arrays = form.inputs + form.tables;
+  key.add(unsigned(form.fold), 4);
+  key.add(unsigned(form.inputs), 2);
+  key.add(unsigned(form.tables), 2);
+  for (int i = 0; i < arrays; ++i) key.add(unsigned(form.codes[i]), 4);
+  key.add(unsigned(form.compute), 4);
+  key.add(unsigned(form.vector_width), 5);
+  key.add(unsigned(form.kept), 6);
+  key.add(unsigned(form.folded), 6);
+  key.add(form.index64, 1);
+  key.add(unsigned(device), 8);
+  return kept.at(key, [&] {
+    py::tuple inputs(form.inputs), tables(form.tables);
+    for (int i = 0; i < arrays; ++i)
+      (i < form.inputs ? inputs : tables)[i < form.inputs ? i : i - form.inputs] =
+          dtype_object(form.codes[i]);
+    const py::tuple made = hook(Hook::reduction_module)(
+        fold_names[int(form.fold)], inputs, tables, dtype_object(form.compute), form.vector_width,
+        form.kept, form.folded, form.index64);
+    return std::make_unique<FoldKernels>(made[0].cast<std::shared_ptr<Module>>(),
+                                         made[1].cast<std::size_t>(), form.kept == 0);
+  });
+}
+
+// Room for parts, in the order of the stream.
+GPUArray parts_for(std::size_t nbytes, const py::object& allocator) {
+  return new_array(Layout({Index(nbytes)}, 1), py::none(), allocator);  // bytes, of no dtype
+}
+
+// Fold `rows` parts of each output.
+void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index outputs,
+               const Array& result, Index count, const StreamRef& stream) {
+  KernelArguments arguments;
+  arguments.add(parts);
+  arguments.add(rows);
+  arguments.add(outputs);
+  arguments.add(result.address());
+  arguments.add(count);
+  const LastLaunch launch = fold_parts(figures_of(result.device()), rows, outputs);
+  enqueue(kernels.last, launch.grid, launch.block, arguments, stream);
+}
+
+}  // namespace
+
+void fold_linear(FoldForm form, const void* const* addresses, Index n, const Array& result,
+                 const FoldRequest& request, StreamOrder& order) {
+  const int arrays = form.inputs + form.tables;
+  Index head = 0;
+  if (form.tables == 0) {
+    // Vectors of 16 bytes from the first element on that all operands can load one from.
+    std::size_t widest = 1;
+    for (int i = 0; i < form.inputs; ++i) widest = std::max(widest, dtypes[form.codes[i]].itemsize);
+    const Index width = 16 / Index(widest);
+    head = -1;
+    for (int i = 0; i < form.inputs; ++i) {
+      const auto itemsize = Index(dtypes[form.codes[i]].itemsize);
+      const auto address = reinterpret_cast<Index>(addresses[i]);
+      const Index own = address % itemsize ? -1 : (width - address / itemsize % width) % width;
+      if (i > 0 && own != head) head = -1;
+      if (i == 0) head = own;
+      if (head < 0) break;
+    }
+    form.vector_width = head < 0 ? 1 : int(width);
+    head = std::min(std::max<Index>(head, 0), n);
+  }
+  FoldKernels& kernels = kernels_for(form, result.device());
+  const DeviceFigures figures = figures_of(result.device());
+  const LinearReduction linear(figures, kernels.part_bytes, kernels.registers,
+                               reduction_tuning::linear_unroll);
+  const auto launch = linear.over((n - head) / form.vector_width);
+  const auto first = [&](const void* parts, const void* done) {
+    KernelArguments arguments;
+    for (int i = 0; i < arrays; ++i) arguments.add(addresses[i]);
+    arguments.add(n);
+    arguments.add(head);
+    arguments.add(launch.chunk);
+    arguments.add(parts);
+    arguments.add(result.address());
+    arguments.add(n);
+    arguments.add(done);
+    enqueue(kernels.first, dim3(unsigned(launch.blocks), 1, 1), dim3(linear.threads(), 1, 1),
+            arguments, request.stream);
+  };
+  if (launch.blocks == 1) return order.run([&] { first(nullptr, nullptr); });
+  const auto nbytes = std::size_t(launch.blocks) * kernels.part_bytes;
+  // On the null stream the parts stay for the next; another thread, or what Python calls in the
+  // midst of this one, may be at it.
+  if (!request.stream.handle && !kernels.busy.test_and_set()) {
+    const auto work = [&] {
+      if (kernels.parts.layout().nbytes() < nbytes)
+        kernels.parts = Array::empty(Layout({Index(nbytes)}, 1));
+      // With a counter the block that is done last folds the parts of all, where all run at once;
+      // else each would keep the next one from its place while it is counted.
+      const bool counts = kernels.done.address() && launch.blocks <= linear.resident_blocks();
+      first(kernels.parts.address(), counts ? kernels.done.address() : nullptr);
+      if (!counts)
+        fold_last(kernels, kernels.parts.address(), launch.blocks, 1, result, n, request.stream);
+    };
+    try {
+      work();
+    } catch (...) {
+      kernels.busy.clear();
+      throw;
+    }
+    return kernels.busy.clear();
+  }
+  const GPUArray parts = parts_for(nbytes, request.allocator);
+  order.uses(parts.core.storage());
+  order.run([&] {
+    first(parts.core.address(), nullptr);
+    fold_last(kernels, parts.core.address(), launch.blocks, 1, result, n, request.stream);
+  });
+}
+
+void fold_axes(FoldForm form, const AxisReduction& plan, const Array& array, const Array& result,
+               const FoldRequest& request, StreamOrder& order) {
+  const Index outputs = plan.outputs.size(), count = plan.folded.size();
+  const auto itemsize = array.layout().itemsize();
+  const void* const address = static_cast<char*>(array.address()) + plan.offset;
+  const bool contiguous = plan.folded.ndim == 1 && plan.folded.strides[0][0] == Index(itemsize);
+  if (outputs == 1 && (contiguous || count < 2))
+    return fold_linear(form, &address, count, result, request, order);
+  form.vector_width = plan.vector_width;
+  form.kept = plan.outputs.ndim;
+  form.folded = plan.folded.ndim;
+  const DeviceFigures figures = figures_of(result.device());
+  form.index64 = plan.index64(figures);
+  FoldKernels& kernels = kernels_for(form, result.device());
+  const auto launch = plan.launch(figures, itemsize);
+  // struct { outputs, length, share, by_output; kept[], their strides; folded[], their strides; }
+  // of 64 bits, the last axis in vectors.
+  Index loop[4 + 4 * LoopAxes<1>::most];
+  int numbers = 0;
+  const auto put = [&](const Index* values, int some) {
+    for (int i = 0; i < some; ++i) loop[numbers++] = values[i];
+  };
+  const Index head[] = {outputs, count / plan.vector_width, launch.share, launch.by_output};
+  put(head, 4);
+  put(plan.outputs.shape, form.kept);
+  put(plan.outputs.strides[0], form.kept);
+  put(plan.folded.shape, form.folded);
+  loop[numbers - 1] /= plan.vector_width;
+  put(plan.folded.strides[0], form.folded);
+  loop[numbers - 1] *= plan.vector_width;
+  const Index rows = launch.grid.y;
+  const auto first = [&](const void* parts) {
+    KernelArguments arguments;
+    arguments.add_struct(loop);
+    arguments.add(address);
+    arguments.add(parts);
+    arguments.add(parts ? nullptr : result.address());
+    arguments.add(count);
+    enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
+  };
+  if (rows == 1) return order.run([&] { first(nullptr); });
+  const GPUArray parts =
+      parts_for(std::size_t(rows * outputs) * kernels.part_bytes, request.allocator);
+  order.uses(parts.core.storage());
+  order.run([&] {
+    first(parts.core.address());
+    fold_last(kernels, parts.core.address(), rows, outputs, result, count, request.stream);
+  });
+}
+
+}  // namespace PyGPU::python

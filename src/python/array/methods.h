@@ -1,0 +1,37 @@
+// What the functions of arrays in C++ share: their tables, their checks.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+
+#include "python/array/gpuarray.h"
+
+namespace PyGPU::python {
+
+// Functions of CPython's fast call, for a module. `methods` ends with a row of nulls.
+inline void add_functions(py::module_& m, PyMethodDef* methods) {
+  if (PyModule_AddFunctions(m.ptr(), methods)) throw py::error_already_set();
+}
+
+inline void require_count(const char* name, Py_ssize_t count, Py_ssize_t expected) {
+  if (count != expected)
+    throw py::type_error(std::string(name) + ": expected " + std::to_string(expected) +
+                         " arguments, got " + std::to_string(count));
+}
+
+// A type's name without its module.
+inline std::string short_name(PyObject* object) {
+  const std::string name = Py_TYPE(object)->tp_name;
+  return name.substr(name.rfind('.') + 1);
+}
+
+// The array in an argument. TypeError for anything else.
+inline const GPUArray& require_array(const char* name, PyObject* object) {
+  if (const GPUArray* const array = gpuarray_in(object)) return *array;
+  throw py::type_error(std::string(name) + ": expected a GPUArray, got " + short_name(object) +
+                       "; to_gpu() sends data of the host to the device, .get() fetches arrays");
+}
+
+void bind_reductions(py::module_& m);
+
+}  // namespace PyGPU::python

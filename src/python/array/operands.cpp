@@ -1,0 +1,221 @@
+// Operands of elementwise operations, and their types. See map.h.
+#include <cmath>
+#include <unordered_map>
+
+#include "python/array/map.h"
+#include "python/launch/packing.h"
+#include "python/launch/specializations.h"
+
+namespace PyGPU::python {
+namespace {
+
+struct Operations {
+  std::vector<std::string> names;
+  std::unordered_map<std::string, Operation> numbers;
+};
+Operations& operations() {
+  static auto& all = *new Operations;
+  return all;
+}
+
+}  // namespace
+
+Operation operation_named(const std::string& name) {
+  auto& [names, numbers] = operations();
+  const auto [place, is_new] = numbers.try_emplace(name, Operation(names.size()));
+  if (is_new) names.push_back(name);
+  return place->second;
+}
+
+const std::string& operation_name(Operation operation) {
+  return operations().names[std::size_t(operation)];
+}
+
+const std::vector<py::object>& dtype_objects() {
+  static const auto& all = *new const auto([] {  // leaked on purpose
+    std::vector<py::object> made;
+    for (const DType& dtype : dtypes) made.push_back(py::dtype(dtype.name));
+    return made;
+  }());
+  return all;
+}
+
+const py::object& dtype_object(int code) { return dtype_objects()[std::size_t(code)]; }
+
+int find_code(const py::object& dtype) {
+  const std::vector<py::object>& all = dtype_objects();
+  for (int code = 0; code < dtype_count; ++code)
+    if (all[std::size_t(code)].is(dtype)) return code;
+  for (int code = 0; code < dtype_count; ++code)
+    if (all[std::size_t(code)].equal(dtype)) return code;
+  return -1;
+}
+
+int code_of(const py::object& dtype) {
+  const int code = find_code(dtype);
+  if (code < 0)
+    throw py::value_error("unable to map dtype '" + py::str(dtype).cast<std::string>() +
+                          "': no arithmetic on it");
+  return code;
+}
+
+namespace {
+
+// NumPy 1: types depend on the values of scalars.
+bool promotes_by_value() {
+  static const bool by_value =
+      py::module_::import("numpy").attr("__version__").cast<std::string>()[0] == '1';
+  return by_value;
+}
+
+// A number's kind, beyond the dtypes: bool, int, float, complex.
+unsigned weak_kind(PyObject* number) {
+  if (PyBool_Check(number)) return dtype_count;
+  if (PyLong_Check(number)) return dtype_count + 1;
+  return PyFloat_Check(number) ? dtype_count + 2 : dtype_count + 3;
+}
+
+// Does an integer dtype hold the number?
+bool holds(const DType& dtype, PyObject* number) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  const int bits = dtype.kind == 'b' ? 1 : 8 * int(dtype.itemsize);
+  if (dtype.kind == 'i')
+    return !overflow &&
+           (bits == 64 || (value >= -(1LL << (bits - 1)) && value < 1LL << (bits - 1)));
+  if (overflow > 0 && bits == 64) {
+    (void)PyLong_AsUnsignedLongLong(number);
+    const bool held = !PyErr_Occurred();
+    PyErr_Clear();
+    return held;
+  }
+  return !overflow && value >= 0 && (bits == 64 || value >> bits == 0);
+}
+
+bool is_weak_integer(const Operand& operand) {
+  PyObject* const number = operand.number.ptr();
+  return operand.code < 0 && PyLong_Check(number) && !PyBool_Check(number);
+}
+
+// Does NumPy's answer depend on a number itself?
+bool depends_on_value(const Operand* operands, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (!is_weak_integer(operands[i])) continue;
+    for (int k = 0; k < count; ++k) {
+      if (operands[k].code < 0) continue;
+      const DType& dtype = dtypes[operands[k].code];
+      if (dtype.kind == 'f' || dtype.kind == 'c') continue;
+      if (promotes_by_value() || !holds(dtype, operands[i].number.ptr())) return true;
+    }
+  }
+  return false;
+}
+
+// What PyGPU/_kernels/promotion.py is told of an operand: a dtype, or a number's type and value.
+py::object kind_of(const Operand& operand) {
+  if (operand.code >= 0) return dtype_object(operand.code);
+  const bool is_integer = PyLong_Check(operand.number.ptr());
+  return py::make_tuple(py::type::of(operand.number),
+                        is_integer ? operand.number : py::object(py::int_(1)));
+}
+
+template <std::size_t count>
+int read_codes(signed char (&codes)[count], const py::handle& answer) {
+  const auto given = py::reinterpret_borrow<py::tuple>(answer);
+  for (std::size_t i = 0; i < given.size() && i < count; ++i)
+    codes[i] = static_cast<signed char>(code_of(given[i]));
+  return int(given.size());
+}
+
+// Subclasses (IntEnum ...) are numbers like those they are made of, but not weak in NumPy 2.
+void read_subclass(PyObject* object, Operand& operand) {
+  if (PyLong_Check(object) && !PyLong_CheckExact(object) && !PyBool_Check(object))
+    operand.number = py::int_(0).attr("__add__")(operand.number);
+  else if (PyFloat_Check(object) && !PyFloat_CheckExact(object))
+    operand.number = py::float_(PyFloat_AS_DOUBLE(object));
+  else
+    return;
+  if (!promotes_by_value())
+    operand.code =
+        code_of(py::module_::import("numpy").attr("asarray")(operand.number).attr("dtype"));
+}
+
+}  // namespace
+
+bool read_operand(PyObject* object, Operand& operand) {
+  if ((operand.array = gpuarray_in(object))) {
+    operand.array->core.require_alive();
+    operand.code = code_of(operand.array->dtype);
+    return true;
+  }
+  operand.number = py::reinterpret_borrow<py::object>(object);
+  if (PyLong_CheckExact(object) || PyFloat_CheckExact(object)) return true;
+  if (const int scalar = numpy_scalar_dtype(object); scalar >= 0) {
+    operand.code = scalar;
+    return true;
+  }
+  if (py::isinstance<py::array>(object)) {
+    const auto array = py::reinterpret_borrow<py::array>(object);
+    if (array.ndim() > 0)
+      throw py::type_error(
+          "an operation between a GPUArray and a numpy.ndarray: send the ndarray to the device "
+          "with to_gpu(), or fetch the GPUArray with .get()");
+    operand.number = array.attr("__getitem__")(py::tuple());
+    operand.code = code_of(array.dtype());
+    return true;
+  }
+  if (!PyLong_Check(object) && !PyFloat_Check(object) && !PyComplex_Check(object)) return false;
+  read_subclass(object, operand);
+  return true;
+}
+
+Types types_of(Operation operation, const Operand* operands, int count) {
+  static auto& kept = *new std::unordered_map<SpecializationKey, Types, SpecializationKey::Hash>;
+  const bool by_value = depends_on_value(operands, count);
+  SpecializationKey key;
+  key.add(unsigned(operation), 12);
+  key.add(unsigned(count), 3);
+  for (int i = 0; i < count; ++i) {
+    const int code = operands[i].code;
+    key.add(code >= 0 ? unsigned(code) : weak_kind(operands[i].number.ptr()), 5);
+  }
+  if (!by_value)
+    if (const auto found = kept.find(key); found != kept.end()) return found->second;
+  py::tuple kinds(count);
+  for (int i = 0; i < count; ++i) kinds[i] = kind_of(operands[i]);
+  const py::tuple answer = hook(Hook::types)(operation_name(operation), kinds);
+  Types types;
+  read_codes(types.compute, answer[0]);
+  types.results = read_codes(types.result, answer[1]);
+  if (!by_value) kept[key] = types;
+  return types;
+}
+
+void compare_as_infinity(Operation operation, Operand* operands) {
+  static const Operation comparisons[] = {
+      operation_named("less"),    operation_named("less_equal"),
+      operation_named("equal"),   operation_named("not_equal"),
+      operation_named("greater"), operation_named("greater_equal")};
+  if (std::find(std::begin(comparisons), std::end(comparisons), operation) == std::end(comparisons))
+    return;
+  Operand& number = operands[is_weak_integer(operands[0]) ? 0 : 1];
+  const Operand& other = operands[&number == operands ? 1 : 0];
+  if (!is_weak_integer(number) || other.code < 0) return;
+  PyObject* const value = number.number.ptr();
+  const DType& dtype = dtypes[other.code];
+  int overflow = 0;
+  if (dtype.kind == 'f' || dtype.kind == 'c') {
+    (void)PyLong_AsDouble(value);
+    if (!PyErr_Occurred()) return;
+    PyErr_Clear();
+  } else if (dtype.kind == 'b') {  // compared as int64
+    (void)PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (!overflow) return;
+  } else if (holds(dtype, value)) {
+    return;
+  }
+  const bool negative = PyObject_RichCompareBool(value, py::int_(0).ptr(), Py_LT) == 1;
+  number.number = py::float_(negative ? -HUGE_VAL : HUGE_VAL);
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,311 @@
+// Reductions of arrays: sum, prod, mean, min, max, any, all, dot, of all elements or along axes, as
+// Python calls them.
+#include "python/array/fold.h"
+#include "python/array/methods.h"
+
+namespace PyGPU::python {
+namespace {
+
+const char* name_of(Fold fold) { return fold_names[int(fold)]; }
+
+Fold fold_named(PyObject* name) {
+  for (int i = 0; i < int(std::size(fold_names)); ++i)
+    if (PyUnicode_CompareWithASCIIString(name, fold_names[i]) == 0) return Fold(i);
+  throw py::value_error("no such reduction: " + py::repr(name).cast<std::string>());
+}
+
+// The dtype of the computation and of the result; `asked` by the caller or its `out`, or -1.
+int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
+  const char kind = dtypes[code].kind;
+  if (fold == Fold::any || fold == Fold::all) return find_code(py::dtype("bool"));
+  if (fold == Fold::min || fold == Fold::max) {
+    if (kind == 'c')
+      throw py::type_error(std::string(name_of(fold)) + ": complex numbers have no order");
+    return code;
+  }
+  if (asked >= 0) return asked;
+  if (out) return code_of(out->dtype);
+  const bool whole = kind == 'b' || kind == 'i' || kind == 'u';
+  return fold == Fold::mean && whole ? find_code(py::dtype("float64")) : code;
+}
+
+// ValueError for what has no C type, TypeError for what has no arithmetic.
+int arithmetic_code(Fold fold, const py::object& dtype) {
+  if (const int code = find_code(dtype); code >= 0) return code;
+  hook(Hook::require_c_type)(dtype);
+  throw py::type_error(std::string(name_of(fold)) + ": not defined for dtype " +
+                       py::str(dtype).cast<std::string>());
+}
+
+int asked_code(Fold fold, PyObject* dtype) {
+  if (dtype == Py_None) return -1;
+  return arithmetic_code(fold, python::dtype_of(py::reinterpret_borrow<py::object>(dtype)));
+}
+
+void check_out(const GPUArray& out, const Axes& shape, int code) {
+  out.core.require_alive();
+  if (!out.dtype.equal(dtype_object(code)))
+    throw py::value_error(std::string("out: expected dtype ") + dtypes[code].name + ", got " +
+                          py::str(out.dtype).cast<std::string>());
+  if (out.layout().shape() != shape)
+    raise_shape_error("out: expected shape " + shape.text() + ", got " +
+                      out.layout().shape().text());
+}
+
+const GPUArray* out_of(PyObject* object) {
+  return object == Py_None ? nullptr : &require_array("out", object);
+}
+
+// The axes that an argument names. NumPy's AxisError for those that are not there.
+void read_axes(PyObject* axis, int ndim, bool* folded) {
+  std::fill(folded, folded + ndim, axis == Py_None);
+  if (axis == Py_None) return;
+  const auto add = [&](PyObject* one) {
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(one));
+    if (!number) throw py::error_already_set();
+    const Py_ssize_t at = PyNumber_AsSsize_t(number.ptr(), nullptr);
+    if (at < -ndim || at >= ndim) {
+      static const py::object& error = *new const auto([] {
+        const py::module_ numpy = py::module_::import("numpy");
+        return py::object(py::getattr(numpy, "exceptions", numpy).attr("AxisError"));
+      }());
+      PyErr_SetObject(error.ptr(), py::object(error(number, ndim, "axis")).ptr());
+      throw py::error_already_set();
+    }
+    bool& named = folded[at < 0 ? at + ndim : at];
+    if (named)
+      throw py::value_error("axis=" + py::repr(axis).cast<std::string>() +
+                            ": an axis is named twice");
+    named = true;
+  };
+  if (!PyTuple_Check(axis) && !PyList_Check(axis)) {
+    const long number = ndim == 0 && PyLong_Check(axis) ? PyLong_AsLong(axis) : 1;
+    if (number == 0 || number == -1) return PyErr_Clear();  // as NumPy has it
+    return add(axis);
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(axis); ++i)
+    add(PySequence_Fast_GET_ITEM(axis, i));
+}
+
+// Work on the device of an array; of one without elements, on the current one.
+DeviceGuard beside(const Array& array) {
+  return array.address() ? use_device(array.device()) : DeviceGuard();
+}
+
+py::object wrapped(GPUArray&& made, PyObject* out) {
+  return out == Py_None ? wrap(std::move(made)) : py::reinterpret_borrow<py::object>(out);
+}
+
+GPUArray result_of(const Layout& layout, int code, const FoldRequest& request) {
+  return request.out ? *request.out : new_array(layout, dtype_object(code), request.allocator);
+}
+
+// _reduce(name, a, axis, dtype, out, keepdims, stream, allocator)
+PyObject* reduce(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  return guarded([&] {
+    require_count("_reduce", count, 8);
+    const Fold fold = fold_named(given[0]);
+    const GPUArray& a = require_array("a", given[1]);
+    a.core.require_alive();
+    const DeviceGuard here = beside(a.core);
+    FoldRequest request{stream_of(given[6]), py::reinterpret_borrow<py::object>(given[7]),
+                        out_of(given[4])};
+    if (request.allocator.is_none()) request.allocator = a.allocator;
+    FoldForm form(fold, 1);
+    form.codes[0] = arithmetic_code(fold, a.dtype);
+    form.compute = compute_code(fold, form.codes[0], asked_code(fold, given[3]), request.out);
+    const GPUArray array{aligned(a, form.codes[0], request.stream), a.dtype, a.allocator};
+    const Layout& layout = array.layout();
+    const Axes& shape = layout.shape();
+    const int ndim = layout.ndim(), keepdims = PyObject_IsTrue(given[5]);
+    if (keepdims < 0) throw py::error_already_set();
+    bool folded[Axes::capacity];
+    read_axes(given[2], ndim, folded);
+    Axes kept;
+    bool whole = true, none = layout.size() == 0;
+    for (int axis = 0; axis < ndim; ++axis) {
+      whole = whole && folded[axis];
+      if (keepdims || !folded[axis]) kept.push_back(folded[axis] ? 1 : shape[axis]);
+    }
+    if ((fold == Fold::min || fold == Fold::max) && none) {
+      for (int axis = 0; axis < ndim; ++axis)
+        if (folded[axis] && shape[axis] == 0)
+          throw py::value_error(std::string(name_of(fold)) + ": zero elements have none: shape " +
+                                shape.text() + ", axis=" + py::repr(given[2]).cast<std::string>());
+    }
+    if (request.out) check_out(*request.out, kept, form.compute);
+    const std::size_t itemsize = dtypes[form.compute].itemsize;
+    StreamOrder order(request.stream);
+    order.uses(array.core.storage());
+    if (whole && layout.contiguous()) {
+      GPUArray result = result_of(Layout(kept, itemsize), form.compute, request);
+      order.uses(result.core.storage());
+      const void* const address = array.core.address();
+      fold_linear(form, &address, layout.size(), result.core, request, order);
+      return wrapped(std::move(result), given[4]).release().ptr();
+    }
+    const AxisReduction plan(layout, folded, array.core.address());
+    Axes strides;
+    for (int axis = 0; axis < ndim; ++axis)
+      if (keepdims || !folded[axis])
+        strides.push_back((folded[axis] ? 1 : plan.result_steps[axis]) * Index(itemsize));
+    const bool direct = request.out && request.out->layout().strides() == strides &&
+                        !request.out->core.overlaps(array.core);
+    GPUArray result = direct ? *request.out
+                             : new_array(Layout(kept, strides, itemsize),
+                                         dtype_object(form.compute), request.allocator);
+    order.uses(result.core.storage());
+    if (result.layout().size()) fold_axes(form, plan, array.core, result.core, request, order);
+    if (request.out && !direct) set_from_device(*request.out, result, &request.stream);
+    return wrapped(std::move(result), given[4]).release().ptr();
+  });
+}
+
+// In C order.
+Array in_c_order(const GPUArray& array, const Array& aligned_array, const StreamRef& stream) {
+  if (aligned_array.layout().c_contiguous()) return aligned_array;
+  const Layout c(array.layout().shape(), array.layout().itemsize());
+  return contiguous_copy(array, stream, &c);
+}
+
+std::string shapes_of(const GPUArray& a, const GPUArray& b) {
+  return a.layout().shape().text() + " and " + b.layout().shape().text();
+}
+
+// _dot(a, b, dtype, stream, allocator, out)
+PyObject* dot(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  return guarded([&] {
+    require_count("_dot", count, 6);
+    const GPUArray* const arrays[] = {&require_array("a", given[0]), &require_array("b", given[1])};
+    const DeviceGuard here = beside(arrays[0]->core);
+    FoldRequest request{stream_of(given[3]), py::reinterpret_borrow<py::object>(given[4]),
+                        out_of(given[5])};
+    if (request.allocator.is_none()) request.allocator = arrays[0]->allocator;
+    const Index size = arrays[0]->layout().size();
+    if (size != arrays[1]->layout().size())
+      raise_shape_error("dot: sizes differ: shapes " + shapes_of(*arrays[0], *arrays[1]));
+    Operand operands[2];
+    FoldForm form(Fold::dot, 2);
+    for (int i = 0; i < 2; ++i) {
+      arrays[i]->core.require_alive();
+      require_device(arrays[i]->core, arrays[0]->core.device());
+      operands[i].array = arrays[i];
+      form.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
+    }
+    const int asked = asked_code(Fold::dot, given[2]);
+    static const Operation multiply = operation_named("multiply");
+    form.compute = asked >= 0    ? asked
+                   : request.out ? code_of(request.out->dtype)
+                                 : types_of(multiply, operands, 2).result[0];
+    const Layout &a = arrays[0]->layout(), &b = arrays[1]->layout();
+    const bool alike = a.shape() == b.shape() && a.f_contiguous() && b.f_contiguous();
+    StreamOrder order(request.stream);
+    Array ready[2];
+    const void* addresses[2];
+    for (int i = 0; i < 2; ++i) {
+      ready[i] = aligned(*arrays[i], form.codes[i], request.stream);
+      if (!alike) ready[i] = in_c_order(*arrays[i], ready[i], request.stream);
+      addresses[i] = ready[i].address();
+      order.uses(ready[i].storage());
+    }
+    if (request.out) check_out(*request.out, {}, form.compute);
+    GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
+    order.uses(result.core.storage());
+    fold_linear(form, addresses, size, result.core, request, order);
+    return wrapped(std::move(result), given[5]).release().ptr();
+  });
+}
+
+// _reduce_subset(name, subset, tables, dtype, stream, allocator): elements of `tables`, seen flat
+// in C order, at the indices `subset`.
+PyObject* reduce_subset(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  return guarded([&] {
+    require_count("_reduce_subset", count, 6);
+    const Fold fold = fold_named(given[0]);
+    const std::string name = std::string("subset_") + name_of(fold);
+    const GPUArray* arrays[most_inputs] = {&require_array("subset", given[1])};
+    const DeviceGuard here = beside(arrays[0]->core);
+    FoldForm form(fold, 1);
+    form.tables = int(PyTuple_GET_SIZE(given[2]));
+    for (int i = 0; i < form.tables; ++i)
+      arrays[1 + i] = &require_array(i ? "b" : "a", PyTuple_GET_ITEM(given[2], i));
+    const char kind = py::reinterpret_borrow<py::dtype>(arrays[0]->dtype).kind();
+    if (kind != 'i' && kind != 'u')
+      throw py::type_error("subset: expected indices, got dtype " +
+                           py::str(arrays[0]->dtype).cast<std::string>());
+    const Index size = arrays[0]->layout().size();
+    if (size == 0 && (fold == Fold::min || fold == Fold::max))
+      throw py::value_error(name + ": subset has no elements");
+    if (form.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
+      raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
+    FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
+    if (request.allocator.is_none()) request.allocator = arrays[1]->allocator;
+    StreamOrder order(request.stream);
+    Array ready[most_inputs];
+    const void* addresses[most_inputs];
+    for (int i = 0; i <= form.tables; ++i) {
+      form.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
+      ready[i] = in_c_order(*arrays[i], aligned(*arrays[i], form.codes[i], request.stream),
+                            request.stream);
+      addresses[i] = ready[i].address();
+      order.uses(ready[i].storage());
+    }
+    form.compute = compute_code(fold, form.codes[1], asked_code(fold, given[3]), nullptr);
+    GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
+    order.uses(result.core.storage());
+    fold_linear(form, addresses, size, result.core, request, order);
+    return wrap(std::move(result)).release().ptr();
+  });
+}
+
+// _reduction_launch(itemsize, registers, unroll, n): (threads, blocks, chunk) of the current
+// device, for the kernels of ReductionKernel.
+py::tuple launch_of(std::size_t itemsize, int registers, int unroll, Index n) {
+  const LinearReduction linear(figures_of(current_device()), itemsize, registers, unroll);
+  const auto launch = linear.over(n);
+  return py::make_tuple(linear.threads(), launch.blocks, launch.chunk);
+}
+
+void pretend(const py::object& given) {
+  if (given.is_none()) return pretend_figures(nullptr);
+  DeviceFigures figures;
+  const auto read = [&](const char* name, auto& number) {
+    if (given.contains(name))
+      number = std::decay_t<decltype(number)>(py::object(given[name]).cast<Index>());
+  };
+  read("threads", figures.threads);
+  read("multiprocessors", figures.multiprocessors);
+  read("resident_threads", figures.resident_threads);
+  read("registers", figures.registers);
+  read("waves", figures.waves);
+  read("index32", figures.index32);
+  pretend_figures(&figures);
+}
+
+}  // namespace
+
+void bind_reductions(py::module_& m) {
+  static PyMethodDef methods[] = {
+      {"_reduce", as_method(&reduce), METH_FASTCALL,
+       "_reduce(name, a, axis, dtype, out, keepdims, stream, allocator)"},
+      {"_dot", as_method(&dot), METH_FASTCALL, "_dot(a, b, dtype, stream, allocator, out)"},
+      {"_reduce_subset", as_method(&reduce_subset), METH_FASTCALL,
+       "_reduce_subset(name, subset, tables, dtype, stream, allocator)"},
+      {nullptr, nullptr, 0, nullptr}};
+  add_functions(m, methods);
+  def(m, "_reduction_launch", &launch_of, "(threads, blocks, chunk)",
+      {{"itemsize"}, {"registers"}, {"unroll"}, {"n"}});
+  def(m, "_reduction_block", &reduction_block, "The most threads of a block for values of a size.",
+      {{"itemsize"}});
+  def(m, "_pretend_figures", &pretend,
+      "For tests: plan reductions as for a device with these figures; without any, as it is.",
+      {{"figures"}});
+  py::dict tuning;
+  tuning["block_threads"] = reduction_tuning::block_threads;
+  tuning["last_threads"] = reduction_tuning::last_threads;
+  tuning["unroll"] = reduction_tuning::unroll;
+  tuning["linear_unroll"] = reduction_tuning::linear_unroll;
+  m.attr("_reduction_tuning") = tuning;
+}
+
+}  // namespace PyGPU::python

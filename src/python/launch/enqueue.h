@@ -1,0 +1,48 @@
+// Launches of kernels that PyGPU itself makes: their arguments as C++ values, and the way to the
+// queue.
+#pragma once
+
+#include <cstring>
+
+#include "PyGPU/kernel.h"
+#include "python/bindings.h"
+
+namespace PyGPU::python {
+
+// Pointers to the values, in the order of the kernel's parameters.
+class KernelArguments {
+ public:
+  template <class Value>
+  void add(const Value& value) {
+    static_assert(sizeof value <= sizeof *values_);
+    std::memcpy(&values_[count_], &value, sizeof value);
+    pointers_[count_] = &values_[count_];
+    ++count_;
+  }
+  // A structure by value, which stays where it is until the launch.
+  void add_struct(void* bytes) { pointers_[count_++] = bytes; }
+  void** pointers() { return pointers_; }
+
+ private:
+  static constexpr int most = 96;
+  std::uint64_t values_[most];
+  void* pointers_[most];
+  int count_ = 0;
+};
+
+inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, void** arguments,
+                    const StreamRef& stream) {
+  LaunchShape shape;
+  shape.grid = grid;
+  shape.block = block;
+  const cudaError_t error = without_gil_if_waiting(kernel.module().device(), !stream.handle, [&] {
+    return kernel.launch(shape, arguments, stream.handle);
+  });
+  if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
+}
+inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, KernelArguments& arguments,
+                    const StreamRef& stream) {
+  enqueue(kernel, grid, block, arguments.pointers(), stream);
+}
+
+}  // namespace PyGPU::python
