@@ -26,9 +26,9 @@ def _restored(ary):
 
 hooks.register(restored=_restored)
 hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
-hooks.defer("elementwise_module", "PyGPU._kernels.specializations", "elementwise_module")
-hooks.defer("reduction_module", "PyGPU._kernels.specializations", "reduction_module")
 hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
+for _kind in ("elementwise", "reduction", "gather", "check", "select"):
+    hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
 hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
 hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
 

@@ -68,7 +68,7 @@ LAYERS = [
     | {"cuda_arrays.h", "hip_arrays.h", "host_arrays.h"}
     | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
-    | {"loop_axes.h"},
+    | {"loop_axes.h", "gather_plan.h"},
     {
         "device.h",
         "small_blocks.h",
@@ -82,7 +82,7 @@ LAYERS = [
     {"array.h", "loop.h", "reduction_plan.h"},
     {"bindings.h", "hooks.h"},
     {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h"}
-    | {"methods.h", "fold.h", "specializations.h", "enqueue.h"},
+    | {"methods.h", "fold.h", "specializations.h", "enqueue.h", "report.h"},
 ]
 
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from PyGPU._kernels import Index, Side, checked, move, packed
+from PyGPU._arrays.places import Index, checked, gather, in_c_order
 from PyGPU._runtime import beside_first, core, integer, require_array
 
 
@@ -35,7 +35,9 @@ def _fitting(out, shape, arrays):
 def _apart(arrays, targets, stream):
     """Arrays that nothing which is written to `targets` changes."""
     return [
-        packed(array, stream) if any(core._overlap(array, target) for target in targets) else array
+        in_c_order(array, stream)
+        if any(core._overlap(array, target) for target in targets)
+        else array
         for array in arrays
     ]
 
@@ -77,6 +79,10 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
     TypeError, ValueError
         For indices that are no integers; for `out` of another dtype or shape.
     """
+    if out is None and axis in (None, 0):
+        taken = core._take(a, indices, axis, mode, stream)
+        if taken is not NotImplemented:
+            return taken
     a = require_array("a", a)
     indices = _index_array("indices", indices)
     if axis is None:
@@ -102,9 +108,9 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
         lengths,
         steps,
     )
-    read = Side(a.ptr, a.strides[:before] + nothing + a.strides[after:])
-    target = Side(out.ptr, out.strides)
-    move(shape, a.itemsize, target, read, [index], mode=mode, stream=stream, arrays=(a, out))
+    read = (a.ptr, a.strides[:before] + nothing + a.strides[after:])
+    target = (out.ptr, out.strides)
+    gather(shape, a.itemsize, target, read, [index], mode=mode, stream=stream, arrays=(a, out))
     return out
 
 
@@ -135,10 +141,10 @@ def put(a, indices, values, stream=None, mode="raise"):
     if values.shape != indices.shape:
         places = np.arange(indices.size).reshape(indices.shape) % values.size
         values = take(values, places, stream=stream)
-    index = _flat(a, indices, places_target=True)
-    target = Side(a.ptr, (0,) * indices.ndim)
-    read = Side(values.ptr, values.strides)
-    move(
+    index = _flat(a, indices, scatters=True)
+    target = (a.ptr, (0,) * indices.ndim)
+    read = (values.ptr, values.strides)
+    gather(
         indices.shape,
         a.itemsize,
         target,
@@ -166,7 +172,7 @@ def multi_take(arrays, indices, out=None, stream=None):
     list of GPUArray
     """
     indices = _one_axis("indices", indices)
-    return _multi_move(arrays, None, indices, out=out, stream=stream)
+    return _multi_gather(arrays, None, indices, out=out, stream=stream)
 
 
 @beside_first
@@ -193,7 +199,7 @@ def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
             raise ValueError(
                 f"arrays[{k}] has shape {array.shape}, dest_indices {dest_indices.shape}"
             )
-    return _multi_move(arrays, dest_indices, None, dest_shape, out, stream)
+    return _multi_gather(arrays, dest_indices, None, dest_shape, out, stream)
 
 
 @beside_first
@@ -240,7 +246,7 @@ def multi_take_put(
     offsets = [0] * len(arrays) if src_offsets is None else list(src_offsets)
     _as_many("src_offsets", offsets, arrays)
     offsets = [integer("src_offsets", offset) for offset in offsets]
-    return _multi_move(arrays, dest_indices, src_indices, dest_shape, out, stream, offsets)
+    return _multi_gather(arrays, dest_indices, src_indices, dest_shape, out, stream, offsets)
 
 
 def _one_axis(name, indices):
@@ -256,7 +262,7 @@ def _as_many(name, values, arrays):
     return values
 
 
-def _multi_move(arrays, dest, src, dest_shape=None, out=None, stream=None, offsets=None):
+def _multi_gather(arrays, dest, src, dest_shape=None, out=None, stream=None, offsets=None):
     """All checks, then the moves. Without `dest` or `src`: one element after the other."""
     arrays = [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
     if dest is None:
@@ -279,16 +285,16 @@ def _multi_move(arrays, dest, src, dest_shape=None, out=None, stream=None, offse
         dest = checked(dest, {(array.size, 0) for array in out}, 0, stream=stream)
     shape = (src if dest is None else dest).shape
     for array, target, offset in zip(arrays, out, offsets):
-        to, read, indices = Side(target.ptr, (0,)), Side(array.ptr, (0,)), []
+        to, read, indices = (target.ptr, (0,)), (array.ptr, (0,)), []
         if src is None:
-            read = Side(array.ptr, array.strides)
+            read = (array.ptr, array.strides)
         else:
             indices.append(_flat(array, src, offset=offset))
         if dest is None:
-            to = Side(target.ptr, target.strides)
+            to = (target.ptr, target.strides)
         else:
-            indices.append(_flat(target, dest, places_target=True))
-        move(shape, array.itemsize, to, read, indices, stream=stream, arrays=(array, target))
+            indices.append(_flat(target, dest, scatters=True))
+        gather(shape, array.itemsize, to, read, indices, stream=stream, arrays=(array, target))
     return out
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from PyGPU._arrays import select
-from PyGPU._kernels import Index, Side, checked, move
+from PyGPU._arrays.places import Index, checked, gather
 from PyGPU._runtime import beside_first, core
 
 
@@ -140,7 +140,7 @@ def _stretched(strides, shape, whole):
     return (0,) * (len(whole) - len(own)) + tuple(own)
 
 
-def _loop(selection, places_target=False):
+def _loop(selection, scatters=False):
     view, place = selection.view, selection.place
     found = [_indices_of(part, view) for part in selection.parts]
     shapes = [indices.shape for indices in found]
@@ -159,7 +159,7 @@ def _loop(selection, places_target=False):
             (0,) * len(before) + _stretched(array.strides, array.shape, made) + (0,) * len(after),
             tuple(view.shape[axis] for axis in part.axes),
             tuple(view.strides[axis] for axis in part.axes),
-            places_target,
+            scatters,
         )
         for part, array in zip(selection.parts, found)
         if part.axes
@@ -200,8 +200,8 @@ def get_item(array, key):
         return selection.view
     view, loop = selection.view, _loop(selection)
     out = core.GPUArray(loop.shape, array.dtype, array.allocator)
-    read = Side(view.ptr, loop.strides)
-    move(loop.shape, array.itemsize, Side(out.ptr, out.strides), read, loop.indices)
+    read = (view.ptr, loop.strides)
+    gather(loop.shape, array.itemsize, (out.ptr, out.strides), read, loop.indices)
     return out
 
 
@@ -270,9 +270,9 @@ def set_item(array, key, value):
     view = selection.view
     if _assign_by_mask(selection, value):
         return
-    loop = _loop(selection, places_target=True)
-    read = Side(value.ptr, _strides_over(loop.shape, value))
-    move(loop.shape, array.itemsize, Side(view.ptr, loop.strides), read, loop.indices)
+    loop = _loop(selection, scatters=True)
+    read = (value.ptr, _strides_over(loop.shape, value))
+    gather(loop.shape, array.itemsize, (view.ptr, loop.strides), read, loop.indices)
 
 
 def _assign_by_mask(selection, value):
@@ -298,10 +298,10 @@ def _assign_by_mask(selection, value):
     if value.ndim > len(one) - place - 1 and value.shape[value.ndim - (len(one) - place)] != 1:
         return False
     over = _strides_over(one, value)
-    read = Side(value.ptr, over[:place] + (0,) * len(axes) + over[place + 1 :])
+    read = (value.ptr, over[:place] + (0,) * len(axes) + over[place + 1 :])
     if isinstance(mask, np.ndarray):
         mask = core.to_gpu(mask)
-    where = Side(mask.ptr, (0,) * place + mask.strides + (0,) * (len(kept) - place))
-    target = Side(view.ptr, tuple(view.strides[axis] for axis in order))
-    move(shape, view.itemsize, target, read, mask=where)
+    where = (mask.ptr, (0,) * place + mask.strides + (0,) * (len(kept) - place))
+    target = (view.ptr, tuple(view.strides[axis] for axis in order))
+    gather(shape, view.itemsize, target, read, mask=where)
     return True

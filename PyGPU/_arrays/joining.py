@@ -1,8 +1,5 @@
 """Arrays joined, turned and reversed."""
 
-import numpy as np
-
-from PyGPU._kernels import Side, move
 from PyGPU._runtime import beside_first, core, errors, integer, require_array
 
 
@@ -20,7 +17,6 @@ def _axis(axis, ndim):
     return axis % ndim
 
 
-@beside_first
 def concatenate(arrays, axis=0, allocator=None):
     """Arrays one after the other along an axis.
 
@@ -42,31 +38,7 @@ def concatenate(arrays, axis=0, allocator=None):
     ValueError
         For no arrays, arrays without axes, shapes that do not fit, an axis that is not there.
     """
-    arrays = _arrays(arrays)
-    shape = arrays[0].shape
-    if not shape:
-        raise ValueError("arrays[0] has no axis to join along; see stack()")
-    axis = _axis(axis, len(shape))
-    for k, array in enumerate(arrays):
-        if array.ndim != len(shape) or any(
-            mine != first and at != axis for at, (mine, first) in enumerate(zip(array.shape, shape))
-        ):
-            raise errors.ShapeError(
-                f"arrays[{k}] has shape {array.shape}, arrays[0] {shape}: expected the same but "
-                f"for axis {axis}"
-            )
-    shape = shape[:axis] + (sum(array.shape[axis] for array in arrays),) + shape[axis + 1 :]
-    dtype = arrays[0].dtype
-    if any(array.dtype != dtype for array in arrays):
-        dtype = np.result_type(*(array.dtype for array in arrays))
-    out = core.GPUArray(shape, dtype, allocator or arrays[0].allocator)
-    start = 0
-    for array in arrays:
-        stop = start + array.shape[axis]
-        part = out[(slice(None),) * axis + (slice(start, stop),)]
-        part[...] = array if array.dtype == dtype else array.astype(dtype)
-        start = stop
-    return out
+    return core._concatenate(arrays, axis, allocator)
 
 
 @beside_first
@@ -118,8 +90,7 @@ def reverse(self, stream=None):
     """
     out = core.empty_like(self)
     backwards = self[(slice(None, None, -1),) * self.ndim] if self.ndim else self
-    read = Side(backwards.ptr, backwards.strides)
-    move(self.shape, self.itemsize, Side(out.ptr, out.strides), read, stream=stream)
+    out.set_async(backwards, stream=stream)
     return out
 
 

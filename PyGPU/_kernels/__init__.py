@@ -2,7 +2,6 @@
 
 from PyGPU._kernels import types
 from PyGPU._kernels.launcher import Program
-from PyGPU._kernels.moves import Index, Side, checked, move, packed
 from PyGPU._kernels.operations import NAMES
 from PyGPU._kernels.promotion import COMPARISONS, asked, promoted
 from PyGPU._kernels.text.common import Element, headers
@@ -12,16 +11,11 @@ __all__ = [
     "COMPARISONS",
     "NAMES",
     "Element",
-    "Index",
     "Program",
-    "Side",
     "asked",
-    "checked",
     "dtype_to_ctype",
     "get_or_register_dtype",
     "headers",
-    "move",
-    "packed",
     "promoted",
     "types",
 ]

@@ -1,7 +1,8 @@
 """The kernels behind GPUArray's operators and functions, which C++ asks for by their keys."""
 
 from PyGPU._kernels.launcher import load
-from PyGPU._kernels.text import elementwise, reduction
+from PyGPU._kernels.text import elementwise, gather, reduction
+from PyGPU._runtime import core, errors, state
 
 
 def elementwise_module(name, *key):
@@ -16,3 +17,21 @@ def reduction_module(operation, inputs, tables, compute, *plan):
     form = reduction.Form(operation, inputs, tables, compute, *plan)
     text = reduction.source(form)
     return load(text, f"{operation}.cu"), reduction.accumulator(operation, compute).itemsize
+
+
+def gather_module(*key):
+    """The module with the kernel ``gather``. See :func:`text.gather.source`."""
+    return load(gather.source(*key), "gather.cu")
+
+
+def check_module(dtype):
+    """The module with the kernel ``check`` for index arrays of a dtype."""
+    return load(gather.check_source(dtype), "check.cu")
+
+
+def select_module(itemsize, threads):
+    """The module with the kernel ``select_items``."""
+    device = state.current_device()
+    warp = core.cudaDeviceGetAttribute(core.cudaDevAttrWarpSize, device)
+    warp = errors.check(warp, "cudaDeviceGetAttribute")
+    return load(gather.select_source(itemsize, warp, threads), "select.cu")

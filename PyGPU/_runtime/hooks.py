@@ -9,6 +9,9 @@ argument_handler    the class of In, Out and InOut
 types               (operation, kinds of operands) -> dtypes of computation, of results
 elementwise_module  an elementwise kernel's key -> the module that holds it
 reduction_module    a reduction's key -> the module that holds it, bytes of what is accumulated
+gather_module       a gather's key -> the module that holds it
+check_module        dtype of indices -> the module that holds the check of their range
+select_module       (itemsize, threads) -> the module that selects items by a mask
 require_c_type      ValueError for a dtype without a C type
 get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or arrays of indices
 restored            what a pickled array is made from

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from strategies import arrays, assert_same, shapes, slices, values
 
 from PyGPU import driver
-from PyGPU._kernels import moves
+from PyGPU._arrays import places as at
+from PyGPU._runtime import core
 from PyGPU.gpuarray import to_gpu
 
 DTYPES = [np.dtype(text) for text in ("i1", "?", "S5", "S7")]  # moved byte by byte
@@ -198,8 +199,8 @@ def test_an_index_that_becomes_wrong_behind_the_check_moves_nothing():
     array = to_gpu(np.zeros(4, np.int32))
     index = to_gpu(np.array([1, 4, -5, 2**62, -(2**62), 3]))
     value = to_gpu(np.full((), 7, np.int32))
-    places = moves.Index(index, index.strides, array.shape, array.strides, places_target=True)
-    moves.move(index.shape, 4, moves.Side(array.ptr, (0,)), moves.Side(value.ptr, (0,)), [places])
+    places = at.Index(index, index.strides, array.shape, array.strides, scatters=True)
+    at.gather(index.shape, 4, (array.ptr, (0,)), (value.ptr, (0,)), [places])
     assert array.get().tolist() == [0, 7, 0, 7]
 
 
@@ -296,8 +297,14 @@ def test_the_allocator_is_the_arrays():
     assert sizes == [80, 24]
 
 
-def test_offsets_of_64_bits(monkeypatch):
-    monkeypatch.setattr(moves, "_NARROW", 0)
+@pytest.fixture
+def counted_in_64_bits():
+    core._pretend_index32(1)
+    yield
+    core._pretend_index32(0)
+
+
+def test_offsets_of_64_bits(counted_in_64_bits):
     x = values((4, 5, 6), np.int32)
     array = to_gpu(x)
     for key in ((slice(None, None, 2), [3, 1], [0, -1]), x % 3 == 0, [2, 2, 0]):

@@ -399,6 +399,8 @@ void bind_gpuarray(py::module_& m) {
   bind_transfers(c);
   bind_operators(m, c);
   bind_reductions(m);
+  bind_gather(m);
+  bind_joining(m);
   bind_dlpack(m, c);
   bind_empty(m);
   bind_creation(m);

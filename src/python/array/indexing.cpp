@@ -2,6 +2,7 @@
 // indices select element by element, in PyGPU/_arrays/indexing.py.
 #include <cstring>
 
+#include "python/array/methods.h"
 #include "python/array/operators.h"
 
 namespace PyGPU::python {
@@ -134,10 +135,10 @@ PyObject* get_item(PyObject* self, PyObject* key) {
       [&] {
         std::vector<IndexItem> items;
         const GPUArray& array = *gpuarray_in(self);
-        const py::object found = index_items(items, key)
-                                     ? wrap(view_at(self, array, items))
-                                     : hook(Hook::get_item)(py::handle(self), py::handle(key));
-        return py::object(found).release().ptr();
+        if (index_items(items, key)) return wrap(view_at(self, array, items)).release().ptr();
+        GPUArray chosen({}, py::none(), py::none());
+        if (select_by_array(array, key, chosen)) return wrap(std::move(chosen)).release().ptr();
+        return py::object(hook(Hook::get_item)(py::handle(self), py::handle(key))).release().ptr();
       },
       static_cast<PyObject*>(nullptr));
 }

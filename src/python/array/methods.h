@@ -32,6 +32,11 @@ inline const GPUArray& require_array(const char* name, PyObject* object) {
                        "; to_gpu() sends data of the host to the device, .get() fetches arrays");
 }
 
+// a[key] for masks and index arrays alone. False: a case for Python.
+bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out);
+
 void bind_reductions(py::module_& m);
+void bind_gather(py::module_& m);
+void bind_joining(py::module_& m);
 
 }  // namespace PyGPU::python

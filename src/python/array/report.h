@@ -1,0 +1,75 @@
+// A word of page-locked memory by which a kernel reports to the host.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "PyGPU/memory.h"
+#include "python/bindings.h"
+
+namespace PyGPU::python {
+
+// A reset of its device takes a word away.
+struct ReportWord {
+  Index* address = nullptr;
+  int device = 0;
+  unsigned epoch = 0;
+  bool operator==(const ReportWord& other) const { return address == other.address; }
+};
+
+// Words that are free, of blocks that stay.
+struct ReportWords {
+  std::mutex lock;
+  std::vector<ReportWord> free;
+
+  static ReportWords& all() {
+    static auto& words = *new ReportWords;
+    return words;
+  }
+  ReportWord take() {
+    const std::lock_guard<std::mutex> hold(lock);
+    while (!free.empty()) {
+      const ReportWord word = free.back();
+      free.pop_back();
+      if (!is_gone(word.device, word.epoch)) return word;
+    }
+    constexpr std::size_t count = 64;
+    Memory memory;
+    check("cudaMallocHost", take_memory(memory, MemoryKind::pinned, count * sizeof(Index)));
+    const MemoryTraits::Handle block = memory.give_up();
+    auto* const words = static_cast<Index*>(block.address);
+    for (std::size_t i = 1; i < count; ++i) free.push_back({words + i, block.device, block.epoch});
+    return {words, block.device, block.epoch};
+  }
+};
+
+struct ReportTraits {
+  using Handle = ReportWord;
+  static constexpr const char* name = "a word for reports";
+  static cudaError_t release(ReportWord word) {
+    ReportWords& words = ReportWords::all();
+    const std::lock_guard<std::mutex> hold(words.lock);
+    words.free.push_back(word);
+    return cudaSuccess;
+  }
+};
+
+class Report {
+ public:
+  Report() : word_(ReportWords::all().take()) { *word() = 0; }
+  Index* word() const { return word_.get().address; }
+  // What was reported, once the stream is done; 0 if nothing was.
+  Index read(const StreamRef& stream) const {
+    {
+      const NoGil without = let_gil_go();
+      check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
+    }
+    if (!stream.handle) seen_idle(current_device(), true);
+    return *const_cast<const volatile Index*>(word());
+  }
+
+ private:
+  UniqueHandle<ReportTraits> word_;
+};
+
+}  // namespace PyGPU::python
