@@ -55,7 +55,7 @@ Layout result_layout(const Axes& shape, const Layout* const* operands, int count
     if (!full) full = &operand;
   }
   if (c || !full) return Layout(shape, itemsize, Order::c);
-  return f ? Layout(shape, itemsize, Order::f) : full->packed(itemsize);
+  return f ? Layout(shape, itemsize, Order::f) : full->k_order(itemsize);
 }
 
 Loop Loop::over(const Layout* const* layouts, int count) {

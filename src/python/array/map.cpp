@@ -134,9 +134,9 @@ bool is_aligned(const Array& array, const DType& dtype) {
 
 // A packed copy, in the order of the stream.
 Array packed_copy(const GPUArray& array, const StreamRef& stream) {
-  if (array.layout().ndim() == Axes::capacity) return array.core.pack(stream);
+  if (array.layout().ndim() == Axes::capacity) return array.core.dense_copy(stream);
   GPUArray packed = array;
-  packed.core = Array::empty(array.layout().packed());
+  packed.core = Array::empty(array.layout().k_order());
   copy_by_kernel(packed, array, stream);
   return packed.core;
 }
