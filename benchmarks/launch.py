@@ -5,14 +5,12 @@ hipcc or g++). Rounds of the contestants alternate, so that all see the same clo
 """
 
 import ctypes
-import statistics
 import timeit
 
 import numpy as np
-from timing import library, peer, pycuda, report
+from timing import alone, library, medians, peer, pycuda, report
 
 import PyGPU
-import PyGPU.driver as driver
 import PyGPU.gpuarray as gpuarray
 from PyGPU.compiler import SourceModule
 
@@ -58,14 +56,16 @@ def ours(y, x):
 
 
 def peers(y, x):
-    """The same launch by the libraries that are installed: {library: callable}."""
+    """The same launch by the libraries that are installed: {(work, library): callable}."""
     found = {}
     source = f'extern "C" {{ {SOURCE} }}'
     cupy = peer("cupy")
     if cupy:
         arrays = {"y": cupy.zeros(32, np.float32), "x": cupy.zeros(32, np.float32)}
         kernel = cupy.RawKernel(source, "axpy")
-        found["CuPy"] = timed("f(grid, block, (y, x, a, n))", f=kernel, **arrays, **SHAPE)
+        found["general", "CuPy"] = timed(
+            "f(grid, block, (y, x, a, n))", f=kernel, **arrays, **SHAPE
+        )
     core = peer("cuda.core") or peer("cuda.core.experimental")
     if core:
         device = core.Device()
@@ -73,7 +73,7 @@ def peers(y, x):
         options = core.ProgramOptions(arch=f"sm_{device.arch}")
         kernel = core.Program(source, "c++", options).compile("cubin").get_kernel("axpy")
         config = core.LaunchConfig(grid=1, block=32)
-        found["cuda.core"] = timed(
+        found["general", "cuda.core"] = timed(
             "launch(stream, config, f, y, x, a, n)",
             **{"launch": core.launch, "stream": device.default_stream, "config": config},
             **{"f": kernel, "y": y.ptr, "x": x.ptr, "a": SHAPE["a"], "n": SHAPE["n"]},
@@ -82,8 +82,10 @@ def peers(y, x):
     if their_driver:
         f = peer("pycuda.compiler").SourceModule(SOURCE).get_function("axpy").prepare("PPfi")
         memory = {"y": their_driver.mem_alloc(128), "x": their_driver.mem_alloc(128)}
-        found["PyCUDA"] = timed("f(y, x, a, n, block=block, grid=grid)", f=f, **memory, **SHAPE)
-        found["PyCUDA prepared"] = timed(
+        found["general", "PyCUDA"] = timed(
+            "f(y, x, a, n, block=block, grid=grid)", f=f, **memory, **SHAPE
+        )
+        found["prepared", "PyCUDA"] = timed(
             "call(grid, block, y, x, 2.0, 32)", call=f.prepared_call, **memory, **SHAPE
         )
     return found
@@ -91,21 +93,16 @@ def peers(y, x):
 
 def main():
     y, x = gpuarray.zeros(32, np.float32), gpuarray.zeros(32, np.float32)
-    contestants = {"raw": raw_loop(y, x), **ours(y, x), **peers(y, x)}
-    rounds = {name: [] for name in contestants}
-    for number in range(ROUNDS + 5):
-        for name, work in contestants.items():
-            driver.Context.synchronize()
-            seconds = work()
-            if number >= 5:
-                rounds[name].append(seconds / LAUNCHES * 1e6)
-    driver.Context.synchronize()
-    raw = statistics.median(rounds["raw"])
-    table = {}
-    for name, times in rounds.items():
-        median = statistics.median(times)
-        table[name] = {"microseconds": median, "times raw": median / raw}
-    report("A launch with four arguments", "median", table, PyGPU.cudaDeviceProp(0).name())
+    raw = {} if alone() else {("prepared", "raw"): raw_loop(y, x)}
+    mine = {(work, "PyGPU"): call for work, call in ours(y, x).items()}
+    rows = {}
+    for (work, name), seconds in medians(ROUNDS, {**raw, **mine, **peers(y, x)}).items():
+        rows.setdefault(work, {})[name] = seconds / LAUNCHES * 1e6
+    if raw:
+        for row in rows.values():
+            row["PyGPU/raw"] = row["PyGPU"] / rows["prepared"]["raw"]
+    device = PyGPU.cudaDeviceProp(0).name()
+    report("A launch with four arguments", "microseconds", rows, device)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,10 @@ the contestants alternate, so that all see the same machine.
 """
 
 import ctypes
-import statistics
 import time
 
 import numpy as np
-from timing import library, peer, pycuda, report
+from timing import alone, library, medians, peer, pycuda, report
 
 import PyGPU
 
@@ -81,7 +80,7 @@ def contestants():
     if pycuda():
         calls["PyCUDA"] = of_pycuda()
     found = {name: {w: rounds_of(c) for w, c in table.items()} for name, table in calls.items()}
-    return {"raw": raw(), **found}
+    return found if alone() else {"raw": raw(), **found}
 
 
 def main():
@@ -89,12 +88,7 @@ def main():
     times = {}
     for work in found["PyGPU"]:
         entered = {name: table[work] for name, table in found.items() if work in table}
-        rounds = {name: [] for name in entered}
-        for _ in range(ROUNDS):
-            for name, one_round in entered.items():
-                rounds[name].append(one_round())
-                PyGPU.cudaDeviceSynchronize()
-        times[work] = {name: statistics.median(one) * 1e6 for name, one in rounds.items()}
+        times[work] = {name: one * 1e6 for name, one in medians(ROUNDS, entered).items()}
     report("Small objects", "microseconds", times, PyGPU.cudaDeviceProp(0).name())
 
 

@@ -1,4 +1,7 @@
-"""What the benchmarks share: timing in one process, peers that are installed, a table and JSON."""
+"""What the benchmarks share: timing in one process, peers that are installed, a table and JSON.
+
+Every script takes --json FILE, and --alone, which leaves the peers and the loops of C++ out.
+"""
 
 import argparse
 import atexit
@@ -7,6 +10,7 @@ import json
 import platform
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -27,8 +31,27 @@ def median_seconds(work, number, repeat=7):
     return statistics.median(rounds)
 
 
+def medians(rounds, contestants):
+    """{name: median of what its function returned}: the contestants take turns, each after a wait
+    for the device, so that all see the same clocks."""
+    found = {name: [] for name in contestants}
+    for _ in range(rounds):
+        for name, measure in contestants.items():
+            PyGPU.cudaDeviceSynchronize()
+            found[name].append(measure())
+    PyGPU.cudaDeviceSynchronize()
+    return {name: statistics.median(figures) for name, figures in found.items()}
+
+
+def alone():
+    """Whether the command line says --alone."""
+    return "--alone" in sys.argv
+
+
 def peer(name):
-    """The module, or None where it is not installed or has no device."""
+    """The module, or None where it is not installed, has no device or is not asked for."""
+    if alone():
+        return None
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -70,11 +93,13 @@ def argument(name, default):
     return parser.parse_known_args()[0].value
 
 
+_reported = []  # tables of this program
+
+
 def report(title, unit, rows, device):
-    """Print the rows {work: {library: value}} as a table; write JSON if --json FILE was given."""
-    parser = argparse.ArgumentParser(description=title)
-    parser.add_argument("--json", help="also write the figures to this file")
-    arguments = parser.parse_known_args()[0]
+    """Print the rows {work: {library: value}} as a table. Where --json FILE was given, write all
+    tables of the program to it, as a list."""
+    file = argument("--json", None)
     libraries = list(dict.fromkeys(name for row in rows.values() for name in row))
     date, python = time.strftime("%F"), platform.python_version()
     print(f"{title} ({unit}) on {device}, Python {python}, {date}")
@@ -82,7 +107,7 @@ def report(title, unit, rows, device):
     for work, row in rows.items():
         cells = "".join(f"{row[n]:12.3g}" if n in row else f"{'-':>12}" for n in libraries)
         print(f"{work:34}{cells}")
-    if arguments.json:
-        facts = {"title": title, "unit": unit, "device": device, "rows": rows}
-        with open(arguments.json, "w") as file:
-            json.dump({**facts, "date": date}, file, indent=2)
+    facts = {"title": title, "unit": unit, "rows": rows}
+    _reported.append({**facts, "device": device, "date": date, "package": PyGPU.__file__})
+    if file:
+        Path(file).write_text(json.dumps(_reported, indent=2))

@@ -34,7 +34,7 @@ doublify(cuda.InOut(by_inout), block=block)
 print(f"by InOut:\n{by_inout}")
 assert np.array_equal(by_inout, 2 * a)
 
-# 3. A prepared call: the types are told once ("P" is a pointer), so each call has less to do.
+# 3. A prepared call: the types are given once ("P" is a pointer), so each call has less to do.
 cuda.memcpy_htod(a_gpu, a)
 doublify.prepare("P")
 doublify.prepared_call(grid, block, a_gpu)

@@ -18,7 +18,7 @@ device, status = PyGPU.cudaGetDevice()
 print(f"cudaGetDevice(): device {device}, {status}")
 assert device == 0 and not status
 
-# Nothing raises by itself: this status tells that there is no such device.
+# Nothing raises: this status says that there is no such device.
 refused = PyGPU.cudaSetDevice(10**6)
 print(f"cudaSetDevice(10**6): {refused}")
 assert refused

@@ -65,7 +65,7 @@ def spectrum_in_numpy(years, spots, periods):
 
 
 def draw(periods, power, path):
-    """Save the spectrum as an image; returns what to tell the user."""
+    """Save the spectrum as an image; returns a line for the user."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -14,7 +14,7 @@ class Array {
   Array() {}
   // New memory, uninitialised.
   static Array empty(const Layout& layout);
-  // Memory that somebody else answers for, or that `owner` lends as long as it is held.
+  // Memory of somebody else, valid as long as `owner` is held; without one, the caller's affair.
   static Array borrow(const Layout& layout, void* address,
                       std::shared_ptr<const void> owner = nullptr);
 
@@ -22,8 +22,9 @@ class Array {
 
   const Layout& layout() const { return layout_; }
   void* address() const { return data_; }  // of the first element; null if there are no elements
-  void* told_address() const {             // for somebody beside us
-    if (storage_) storage_->tell();
+  // The address for code that is not ours; see Storage::expose.
+  void* exposed_address() const {
+    if (storage_) storage_->expose();
     return data_;
   }
   int device() const { return device_; }
@@ -31,23 +32,23 @@ class Array {
   // Throws if the memory was freed under the array.
   void require_alive() const;
 
-  // Do the two reach into the same bytes?
+  // May the two share bytes? Compares their extents.
   bool overlaps(const Array& other) const;
 
   void zero() const;
   // Elements of the same shape and item size, whatever the layouts.
   void copy_from(const Array& src, const StreamRef& stream = {}) const;
-  // A packed copy in the layout's image.
-  Array pack(const StreamRef& stream = {}) const;
-  // The same on another device, after the work on `stream`. Blocking.
+  // A copy without gaps, in the layout's order: see Layout::dense_layout.
+  Array dense_copy(const StreamRef& stream = {}) const;
+  // A dense copy on another device, after the work on `stream`. Blocking.
   Array on_device(int device, const StreamRef& stream) const;
 
-  // To and from host memory that holds the layout's image, linear. Blocking.
-  void upload(const void* image) const;
-  void download(void* image) const;
-  // The same in the order of `stream`; the caller keeps the host memory until it is done.
-  void upload_async(const void* image, const StreamRef& stream) const;
-  void download_async(void* image, const StreamRef& stream) const;
+  // To and from host memory that holds the elements as `dense_layout` orders them. Blocking.
+  void upload(const void* host) const;
+  void download(void* host) const;
+  // The same in the order of `stream`; the caller keeps the host memory alive until it is done.
+  void upload_async(const void* host, const StreamRef& stream) const;
+  void download_async(void* host, const StreamRef& stream) const;
 
  private:
   void* dense_start() const;  // the lowest address of a dense array

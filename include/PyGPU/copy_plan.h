@@ -1,4 +1,4 @@
-// How to copy between two layouts of one shape with the pitched copies that the runtime has.
+// How to copy between two layouts of the same shape by the runtime's pitched copies.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace PyGPU {
 
-// Each pitched copy moves `rows` runs of
-// `width` bytes that lie `dst_pitch` and `src_pitch` apart; the remaining axes are looped over.
+// Each pitched copy moves `rows` rows of `width` contiguous bytes; from one row to the next it is
+// `dst_pitch` and `src_pitch` bytes. The remaining axes are looped over.
 struct CopyPlan {
   Axes loop_shape, loop_dst, loop_src;
   Index dst_offset = 0, src_offset = 0;

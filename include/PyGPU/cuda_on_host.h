@@ -2,9 +2,9 @@
 // C++ compiler. This is the one header to include; each part of the language is a file of host/.
 //
 // How a block runs: all its threads share one operating-system thread. They run one after another
-// in a plain loop; only a thread that waits for others is put aside as a fiber until they have come
+// in a plain loop; only a thread that waits for others is suspended as a fiber until they arrive
 // (src/host/fiber.cpp). So a kernel without barriers costs a loop, and `__shared__` is simply
-// storage of the operating-system thread.
+// thread-local storage.
 #pragma once
 
 #include "host/atomics.h"

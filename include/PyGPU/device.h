@@ -14,22 +14,22 @@ bool is_only_device();
 
 constexpr int max_devices = 64;
 
-// cudaDeviceReset takes all memory, streams and events of the current device with it. What was made
-// in an earlier epoch of its device, or before a fork in the parent, is gone: nothing to release.
+// cudaDeviceReset destroys all memory, streams and events of the current device and begins a new
+// epoch of it. What was made in an earlier epoch, or before a fork in the parent, is gone and must
+// not be released.
 Status reset_device();
 unsigned device_epoch(int device);
 bool is_gone(int device, unsigned epoch);
 
-// How many launches may be queued on a device: those since it was last known to have done its work.
-// A launch waits only when its queue is full, at about a thousand.
+// Counts a launch and returns how many may be queued on the device: those since it was last known
+// to be idle. A launch blocks only when its queue is full, at about a thousand.
 unsigned count_launch(int device, bool on_null_stream);
-// All work of the device is done, or all that the null stream waits for.
+// Reports that all work of the device is done, or all that the null stream waits for.
 void seen_idle(int device, bool null_stream_only);
-// cudaDeviceSynchronize, remembered.
+// cudaDeviceSynchronize, followed by seen_idle.
 cudaError_t synchronize_device();
 
-// Do work with `device` current; the answer is the work's error, or that of the switch. Never
-// throws.
+// Do work with `device` current. Returns the work's error, or that of the switch; never throws.
 template <class Work>
 cudaError_t on_device(int device, Work work) {
   if (is_only_device()) return work();
@@ -51,7 +51,7 @@ struct RestoreDevice {
   static cudaError_t release(Handle previous) { return cudaSetDevice(previous.device); }
 };
 
-// While it lives, `device` is current. Costs nothing more than a look where it is already.
+// While the guard lives, `device` is current. Where it is already, that costs one query.
 using DeviceGuard = UniqueHandle<RestoreDevice>;
 DeviceGuard use_device(int device);
 

@@ -1,5 +1,5 @@
-// DeviceArray: the low level's twin of a host buffer and a device block. Nothing happens unless it
-// is asked for, and every step answers with a Status.
+// DeviceArray: the low level's pair of a host buffer and a device block. Nothing happens unless it
+// is asked for, and every step returns a Status.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@ namespace PyGPU {
 
 class DeviceArray {
  public:
-  // Its own zeroed host memory, packed in `order`.
+  // Its own zeroed host memory, contiguous in `order`.
   DeviceArray(const DType& dtype, Axes shape, Order order);
   // Somebody's host memory, contiguous in C or Fortran order, kept alive by `owner`.
   DeviceArray(const DType& dtype, Layout layout, void* host, bool read_only,
               std::shared_ptr<const void> owner);
-  // The memory behind a pointer, as the host side or the device side, whichever it points to.
+  // The memory that a pointer refers to: the host buffer or the device block.
   DeviceArray(Pointer pointer, Axes shape, Order order);
 
-  Status allocate();  // the device side; a second time is no error and changes nothing
+  Status allocate();  // the device block; a second call is no error and changes nothing
   Status to_device();
   Status to_host();
 

@@ -1,5 +1,5 @@
 // The binary interface of DLPack 1.x and its predecessor, after the specification at
-// https://dmlc.github.io/dlpack/latest/c_api.html: how libraries tell each other where an array is.
+// https://dmlc.github.io/dlpack/latest/c_api.html: how libraries exchange arrays without a copy.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Tensor {
   std::uint64_t byte_offset;
 };
 
-// Before 1.0. The deleter, which may be null, ends the loan and may be called from any thread.
+// Before 1.0. The deleter, which may be null, ends the export and may be called from any thread.
 struct Managed {
   Tensor tensor;
   void* context;
@@ -65,7 +65,7 @@ struct ManagedVersioned {
 
 static_assert(sizeof(Tensor) == 48 && sizeof(Managed) == 64 && sizeof(ManagedVersioned) == 80);
 
-// What a capsule with one of them is called, before and after a consumer has taken it.
+// The name of a capsule with one of them, before and after a consumer has taken it.
 template <class AnyManaged>
 struct Names;
 template <>

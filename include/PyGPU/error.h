@@ -33,23 +33,24 @@ class DeviceError : public std::runtime_error {
   Status status;
 };
 
-// The way from the low level to the high one. The thread's last error is taken back, so that it
-// does not show up again at a later, innocent call.
+// Turns a failed Status into a DeviceError. The thread's last error is cleared, so that a later
+// call that did not fail does not report it.
 inline void check(const char* call, Status status) {
   if (!status.failed()) return;
   (void)cudaGetLastError();
   throw DeviceError(call, std::move(status));
 }
 
-// Call before the runtime is used. False in a child that fork() made of a process which had used
-// it: the parent's device state is of no use there.
+// Call before the runtime is used. False in a forked child of a process that had used it, where the
+// parent's device state does not work.
 bool enter_runtime();
-// What every call answers then.
+// What every call returns in such a child.
 Status forked_status();
-// The same question, without using the runtime: what a parent took is not the child's to release.
+// Is this such a child? Does not count as a use. What the parent allocated is not the child's to
+// release.
 bool forked();
 
-// Destructors cannot throw: they say one line on stderr, and nothing while the process goes down.
+// Destructors cannot throw: they print one line to stderr, and nothing while the process exits.
 void report_failed_release(const char* what, cudaError_t error) noexcept;
 
 }  // namespace PyGPU

@@ -12,11 +12,11 @@
 // (a templated kernel goes in parentheses: `(axpy<float, 4>)`), and get dynamic shared memory by
 // `PYGPU_DYNAMIC_SHARED(float, name);` inside the kernel.
 //
-// PYGPU_TARGET_CUDA, _HIP or _HOST overrules the choice that the compiler implies.
+// Defining PYGPU_TARGET_CUDA, _HIP or _HOST overrides the choice that the compiler implies.
 #pragma once
 
 #if defined(PYGPU_TARGET_CUDA) || defined(PYGPU_TARGET_HIP) || defined(PYGPU_TARGET_HOST)
-// chosen by hand
+// chosen explicitly
 #elif defined(__CUDACC__)
 #define PYGPU_TARGET_CUDA
 #elif defined(__HIPCC__) || defined(__HIP__)

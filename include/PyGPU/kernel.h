@@ -27,8 +27,8 @@ struct JitOption {
   std::size_t value;
 };
 
-// An image (cubin, PTX, fatbin; code object; shared library of the host machine), loaded for the
-// current device and unloaded with the last who holds it. Throws DeviceError.
+// An image (cubin, PTX, fatbin; code object; shared library of the host machine), loaded on the
+// current device and unloaded with its last owner. Throws DeviceError.
 class Module {
  public:
   Module(const std::string& image, const std::vector<JitOption>& options = {});
@@ -51,7 +51,7 @@ class Module {
   std::string info_log_;
 };
 
-// Where a kernel expects a parameter, as its compiler laid them out.
+// Where a kernel expects a parameter, as its compiler arranged them.
 struct ParameterPlace {
   std::size_t offset, nbytes;
 };
@@ -68,7 +68,7 @@ class Kernel {
   const std::string& name() const { return name_; }
   const Module& module() const { return *module_; }
 
-  // What the runtime knows of the parameters; nothing where it cannot tell (HIP).
+  // What the runtime reports of the parameters; HIP's reports nothing.
   bool knows_parameters() const { return knows_parameters_; }
   const std::vector<ParameterPlace>& parameters() const { return parameters_; }
 
@@ -76,11 +76,11 @@ class Kernel {
   int attribute(int number) const;
   void set_attribute(int number, int value) const;
 
-  // `arguments` points to each argument. Runs on the module's device, returns when queued.
+  // `arguments` points to each argument. Enqueues on the module's device.
   cudaError_t launch(const LaunchShape& shape, void** arguments, cudaStream_t stream) const;
   // The same for kernels of ours, in blocks of one axis; says why it was refused.
   Status launch_blocks(Index blocks, unsigned threads, void** arguments, cudaStream_t stream) const;
-  // Why the runtime may have refused the shape, for the message.
+  // For the message of a failed launch: the shape, and which limit it may exceed.
   std::string why_refused(const LaunchShape& shape) const;
 
  private:

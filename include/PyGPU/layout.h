@@ -15,8 +15,8 @@ namespace PyGPU {
 
 using Index = std::int64_t;
 
-// A short list of numbers, one for each axis, without an allocation. (Here and in what is made of
-// it the default constructors are not "= default": that would fill all the room with zeros.)
+// A short list of numbers, one for each axis, without an allocation. (Neither this default
+// constructor nor those of classes with such a member are "= default": that would zero the array.)
 class Axes {
  public:
   static constexpr int capacity = 32;
@@ -42,7 +42,7 @@ class Axes {
   bool operator!=(const Axes& other) const { return !(*this == other); }
 
   void push_back(Index value);
-  // Positions, those of larger absolute value first; equal ones keep their order.
+  // The positions of the values, larger absolute values first; equal ones keep their order.
   std::vector<int> by_falling_size() const;
   std::string text() const;  // "(2, 3)"
 
@@ -65,8 +65,8 @@ struct View;  // a Layout and where it begins
 
 class Layout {
  public:
-  Layout() {}                                                        // 0-d, one element of no size
-  Layout(Axes shape, std::size_t itemsize, Order order = Order::c);  // packed
+  Layout() {}                                                        // 0-d, one element of 0 bytes
+  Layout(Axes shape, std::size_t itemsize, Order order = Order::c);  // contiguous
   Layout(Axes shape, Axes strides, std::size_t itemsize);
 
   const Axes& shape() const { return shape_; }
@@ -76,7 +76,7 @@ class Layout {
   Index size() const { return size_; }
   std::size_t nbytes() const { return std::size_t(size_) * itemsize_; }
 
-  // Strides of axes of length one do not count; an array without elements is both.
+  // Strides of axes of length one do not count; an array without elements is C and F contiguous.
   bool c_contiguous() const;
   bool f_contiguous() const;
   bool contiguous() const { return c_contiguous() || f_contiguous(); }
@@ -90,23 +90,23 @@ class Layout {
   // may be -1. Throws std::runtime_error unless contiguous.
   Layout reshape(Axes shape, Order order) const;
   Layout ravel() const { return reshape({-1}, Order::c); }
-  // The axis of smallest stride is measured anew; the others stay.
+  // The same bytes as items of another size: the axis of smallest stride changes its length.
   Layout view(std::size_t itemsize) const;
   Layout transpose(const Axes& axes) const;
   Layout transpose() const;  // all axes reversed
   Layout squeeze() const;
 
-  // Packed, with the axes in the same order in memory ("K" order of NumPy).
-  Layout packed(std::size_t itemsize) const;
-  Layout packed() const { return packed(itemsize_); }
+  // Contiguous, with the axes in the same order in memory, all strides positive (NumPy's "K").
+  Layout k_order(std::size_t itemsize) const;
+  Layout k_order() const { return k_order(itemsize_); }
 
-  // The gaps closed up, the order and direction of the axes kept: what the elements look like after
-  // a linear copy. An array that is its own image is dense.
-  View image() const;
+  // Without gaps, but with the order and the directions of the axes. A layout that equals it is
+  // dense: a linear copy moves all its elements.
+  View dense_layout() const;
   bool dense() const;
 
-  // The same memory told as simply as it can be: axes by falling stride, all strides positive,
-  // neighbours merged. For a dense array, one axis.
+  // The same elements with as few axes as possible: by falling stride, all strides positive,
+  // neighbours merged. A dense array has one.
   View canonical() const;
 
  private:

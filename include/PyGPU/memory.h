@@ -14,11 +14,11 @@
 namespace PyGPU {
 
 enum class MemoryKind {
-  host,    // pageable, zeroed
-  pinned,  // page-locked host memory
-  device,  // cudaMalloc
-  pooled,  // cudaMallocAsync: from the runtime's pool, in the null stream's order
-  lent,    // another library's, used in the null stream's order
+  host,      // pageable, zeroed
+  pinned,    // page-locked host memory
+  device,    // cudaMalloc
+  pooled,    // cudaMallocAsync: from the runtime's pool, in the null stream's order
+  borrowed,  // another library's, used in the null stream's order
 };
 
 struct MemoryTraits {
@@ -36,40 +36,41 @@ struct MemoryTraits {
 
 using Memory = UniqueHandle<MemoryTraits>;
 
-// Take `nbytes` on the current device. Zero bytes are no memory and no error.
+// Allocate `nbytes` on the current device. For zero bytes the handle stays empty, without an error.
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 
 // Device memory of an array, shared by its views, freed with the last of them.
 class Storage {
  public:
   Storage() : uses_(this) {}
-  // Of `kind`; pooled is plain device memory where there is no pool. Out of memory: gives back what
-  // the pool holds, asks `reclaim` to drop garbage, tries once more, then throws DeviceError with
-  // the state of the memory.
+  // Memory of `kind`; where there is no pool, plain device memory. Out of memory: runs `reclaim`,
+  // trims the pool, tries once more, then throws DeviceError with the state of the memory.
   static std::shared_ptr<Storage> take(std::size_t nbytes, MemoryKind kind = MemoryKind::pooled);
-  // Memory that was taken by another call and is freed by cudaFree.
+  // Takes over memory that cudaFree is to free.
   static std::shared_ptr<Storage> adopt(void* address, std::size_t nbytes);
-  // Memory of another library, lent as long as `owner` is held.
+  // Memory of another library, valid as long as `owner` is held.
   static std::shared_ptr<Storage> borrow(void* address, std::size_t nbytes, int device,
                                          std::shared_ptr<const void> owner);
-  // `reclaim` runs when memory is short; the bindings make it Python's garbage collector.
+  // Sets `reclaim`, which runs when memory is short; for the bindings, Python's garbage collector.
   static void on_shortage(std::function<void()> reclaim);
 
   void* address() const { return memory_.get().address; }
-  // The address is told to somebody who may use the memory on streams that we do not see.
-  void tell() { told_ = true; }
+  // The address becomes known to code that may use it on streams we know nothing of: the memory
+  // then goes back to the runtime when it is freed, not to the next small array.
+  void expose() { exposed_ = true; }
   int device() const { return memory_.get().device; }
   bool alive() const;
-  // Around work that uses this memory on `stream`. Pooled and lent memory is given and taken in the
-  // order of the null stream, which a non-blocking stream does not share: its first use waits for
-  // the null stream, and the memory is freed only after its last.
+  // Call before and after enqueueing work on `stream` that uses this memory. Pooled and borrowed
+  // memory is allocated and freed in the order of the null stream, which a non-blocking stream does
+  // not follow: its first use waits for the null stream, and freeing waits for its last.
   void enter(const StreamRef& stream);
   void leave(const StreamRef& stream);
-  // Free it now, whoever else holds it.
+  // Free it now, even if others share it.
   Status free();
 
  private:
-  // The end of all uses: what is on other streams comes before the memory is freed, or kept.
+  // Runs before `memory_` is released: orders the null stream after the other streams that used it,
+  // and may keep a small block.
   struct UsesTraits {
     using Handle = Storage*;
     static constexpr const char* name = "memory";
@@ -83,7 +84,7 @@ class Storage {
   std::mutex lock_;                 // of used_on_
   std::vector<StreamRef> used_on_;  // non-blocking streams of ours
   Memory memory_;
-  std::atomic<bool> told_{false};
+  std::atomic<bool> exposed_{false};
   UniqueHandle<UsesTraits> uses_;
 };
 

@@ -1,4 +1,4 @@
-// A typed address as a value, with what is known of it: how many elements, which side, who owns it.
+// A typed address with what is known of it: how many elements, host or device, who owns it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace PyGPU {
 struct Pointer {
   void* address = nullptr;
   const DType* dtype = nullptr;
-  std::size_t count = 0;  // elements that may be reached; 0: not known
+  std::size_t count = 0;  // elements behind it; 0: not known
   bool on_host = false;
   std::shared_ptr<const void> owner;  // keeps the memory alive; null for a borrowed address
   bool read_only = false;             // host memory that must not be written

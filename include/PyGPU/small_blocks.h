@@ -1,18 +1,19 @@
-// Small blocks of a device's pool that were given back, kept for the next who asks for as many
-// bytes. Both happen in the order of the null stream, so the runtime need not hear of it: that
-// costs more than all the rest of a small array.
+// A cache of freed small blocks of a device's pool, reused for requests of the same size. Both
+// happen in the order of the null stream, so no call of the runtime is needed: those would cost
+// more than all else in making a small array.
 #pragma once
 
 #include <cstddef>
 
 namespace PyGPU::small_blocks {
 
-// A block that was kept, or null.
+// A kept block of exactly `nbytes`, or null.
 void* take(int device, std::size_t nbytes);
-// Keep a block that nobody uses beside the null stream. False: it is too large, or nothing is kept
-// (PYGPU_SMALL_BLOCKS=0, and on the host machine, which watches over freed memory, unless it is 1).
+// Keep a block that is used in the order of the null stream alone. False: it is too large, or the
+// cache is off (PYGPU_SMALL_BLOCKS=0; by default also on the host machine, which detects uses of
+// freed memory).
 bool keep(int device, void* block, std::size_t nbytes);
-// All go back to the pool.
+// Return all blocks to the pool.
 void give_back(int device);
 
 }  // namespace PyGPU::small_blocks

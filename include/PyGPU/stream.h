@@ -1,4 +1,4 @@
-// Streams and events: owned ones, and references to anybody's.
+// Streams and events: owned ones, and references to streams of any owner.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct EventTraits {
   static cudaError_t release(Handle handle);
 };
 
-// Made on the current device. What went wrong is in `status`; the object is then empty.
+// Created on the current device. After a failure the object is empty and `status` says why.
 class Stream {
  public:
   Stream(unsigned flags, int priority);
   cudaStream_t get() const { return handle_.get().stream; }
   int device() const { return handle_.get().device; }
-  bool alive() const;  // neither destroyed nor gone with its device's reset
+  bool alive() const;  // neither destroyed nor lost in a reset of its device
   Status destroy() { return status = handle_.reset(); }
   Status status;
 
@@ -57,22 +57,22 @@ class Event {
   UniqueHandle<EventTraits> handle_;
 };
 
-// A stream to work on: our own kept alive, or somebody else's handle. Default: the null stream.
+// A stream to work on: one of ours, kept alive, or a foreign handle. Default: the null stream.
 struct StreamRef {
   cudaStream_t handle = nullptr;
   std::shared_ptr<const Stream> owner;
 };
 
-// Work put on `later` from now on waits for what is on `earlier`, a stream of `device`, now.
+// Work enqueued on `later` from now on waits for all work now on `earlier`, a stream of `device`.
 cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device);
 
-// Does the stream run beside the null stream of `device`, neither waiting for the other?
-bool is_apart(const StreamRef& stream, int device);
+// Is the stream one that does not synchronize with the null stream of `device`?
+bool is_non_blocking(const StreamRef& stream, int device);
 
-// A launch does not note which memory it uses. So what is handed to another library waits for all
-// work of this one: on the null stream, on the blocking ones, of which it is the order, and on the
-// non-blocking streams that are remembered.
-void remember_apart(const std::shared_ptr<const Stream>& stream);
+// Launches do not record which memory they use. So before another library gets memory of ours, the
+// stream `later` waits for all our work on the device: on the null stream, on the blocking streams,
+// which synchronize with it, and on the non-blocking streams that were remembered here.
+void remember_non_blocking(const std::shared_ptr<const Stream>& stream);
 void order_after_all(const StreamRef& later, int device);
 
 }  // namespace PyGPU

@@ -1,5 +1,5 @@
-// What textures and surfaces need: arrays, whose order in memory only the device knows, the objects
-// that kernels read and write them through, and copies of boxes, which alone reach into arrays.
+// Textures and surfaces: arrays, whose memory order only the device knows, the objects through
+// which kernels read and write them, and boxed copies, the only way to copy into and out of arrays.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ struct SurfaceKind {
 
 struct ArrayShape {
   cudaChannelFormatDesc format{};
-  cudaExtent extent{};  // 0 for the lengths that it does not have
+  cudaExtent extent{};  // 0 along axes that it does not have
   unsigned flags = 0;
 
   // Bytes of one element, of all its channels.
@@ -58,31 +58,31 @@ class TextureArray {
  public:
   explicit TextureArray(const ArrayShape& shape);
 
-  cudaArray_t get() const;  // throws where it is gone
+  cudaArray_t get() const;  // throws after free() or a reset of the device
   int device() const { return handle_.get().device; }
-  ArrayShape shape() const;  // as the runtime tells it
+  ArrayShape shape() const;  // as the runtime reports it
   std::size_t itemsize() const { return itemsize_; }
-  Status free();  // nothing where it was freed before
+  Status free();  // a second call does nothing
 
  private:
   UniqueHandle<DeviceOwnedTraits<cudaArray_t, ArrayKind>> handle_;
   std::size_t itemsize_;
 };
 
-// What a texture can read: an array, `nbytes` of memory, or rows of memory, `pitch` bytes apart.
+// What a texture can read: an array, `nbytes` of memory, or memory with rows of `pitch` bytes.
 cudaResourceDesc resource_of(const TextureArray& array);
 cudaResourceDesc resource_of(void* address, const cudaChannelFormatDesc& format,
                              std::size_t nbytes);
 cudaResourceDesc resource_of(void* address, const cudaChannelFormatDesc& format, std::size_t width,
                              std::size_t height, std::size_t pitch);
 
-// The description says how to read. The array of the resource, if it is one, is kept; memory must
-// outlive the object.
+// The description says how to read. `array`, that of the resource if it has one, is kept alive;
+// memory must outlive the object.
 class TextureObject {
  public:
   TextureObject(const cudaResourceDesc& resource, const cudaTextureDesc& description,
                 std::shared_ptr<const TextureArray> array = nullptr);
-  unsigned long long number() const;  // what a kernel gets
+  unsigned long long number() const;  // the kernel's argument
 
  private:
   std::shared_ptr<const TextureArray> array_;
@@ -99,8 +99,8 @@ class SurfaceObject {
   UniqueHandle<DeviceOwnedTraits<cudaSurfaceObject_t, SurfaceKind>> handle_;
 };
 
-// One end of a boxed copy: in an array, or at an address with rows `pitch` bytes apart and slices
-// of `rows` rows. The position is in bytes, rows and slices.
+// One end of a boxed copy: an array, or an address with rows of `pitch` bytes and slices of `rows`
+// rows. The position is in bytes, rows and slices.
 struct BoxEnd {
   const TextureArray* array = nullptr;
   void* address = nullptr;
@@ -109,8 +109,8 @@ struct BoxEnd {
   int device = -1;  // for a copy between devices
 };
 
-// Width in bytes, height and depth. The devices count where both ends name one; `stream` null:
-// wait.
+// The box's width is in bytes. Where both ends name a device, the copy is between devices. Without
+// a stream the call blocks.
 Status copy_box(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& box, cudaMemcpyKind kind,
                 const StreamRef* stream);
 

@@ -8,8 +8,8 @@
 
 namespace PyGPU {
 
-// Blocking copies, ordered like cudaMemcpy on the legacy null stream. Large pageable memory goes
-// through a ring of page-locked chunks that several threads fill or empty (src/transfer.cpp).
+// Blocking copies in the order of the legacy null stream, as cudaMemcpy. Large pageable memory goes
+// through a ring of page-locked chunks that several threads fill or empty (src/core/transfer.cpp).
 Status upload(void* device, const void* host, std::size_t nbytes);
 Status download(void* host, const void* device, std::size_t nbytes);
 

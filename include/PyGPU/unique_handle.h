@@ -31,10 +31,10 @@ class UniqueHandle {
   const Handle& get() const { return handle_; }
   explicit operator bool() const { return !(handle_ == Handle{}); }
 
-  // It is somebody else's from now on.
+  // Returns the handle without releasing it; the caller owns it.
   Handle give_up() { return std::exchange(handle_, Handle{}); }
 
-  // Release now and learn the outcome.
+  // Release now; returns the outcome.
   cudaError_t reset() {
     return *this ? Traits::release(std::exchange(handle_, Handle{})) : cudaSuccess;
   }

@@ -6,14 +6,14 @@
 namespace PyGPU {
 namespace {
 
-// The device of memory that somebody else took.
+// The device of memory that was allocated elsewhere.
 int device_of(const void* address) {
   int count = 0;
   cudaPointerAttributes attributes{};
   const int current = current_device();
   if (cudaGetDeviceCount(&count) || count < 2) return current;
   if (cudaPointerGetAttributes(&attributes, address)) {
-    (void)cudaGetLastError();  // not known to the runtime: its use will say so
+    (void)cudaGetLastError();  // unknown to the runtime: using it will fail
     return current;
   }
   const bool on_device =
@@ -93,77 +93,76 @@ void Array::copy_from(const Array& src, const StreamRef& stream) const {
 }
 
 Array Array::on_device(int device, const StreamRef& stream) const {
-  const Array source = layout_.dense() ? *this : pack(stream);
-  const View image = layout_.image();
+  const Array source = layout_.dense() ? *this : dense_copy(stream);
+  const View dense = layout_.dense_layout();
   const DeviceGuard guard = use_device(device);
-  const Array there = empty(image.layout).view(image.layout, image.offset);
-  // Each device has a null stream of its own; the copy between waits for this side's work.
+  const Array copy = empty(dense.layout).view(dense.layout, dense.offset);
+  // Each device has its own null stream: the source's work is waited for before the copy.
   {
     const DeviceGuard source_guard = use_device(device_);
     check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
     if (stream.handle) check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
   }
-  check("cudaMemcpyPeer", cudaMemcpyPeer(there.dense_start(), device, source.dense_start(), device_,
+  check("cudaMemcpyPeer", cudaMemcpyPeer(copy.dense_start(), device, source.dense_start(), device_,
                                          layout_.nbytes()));
   check("cudaDeviceSynchronize", cudaDeviceSynchronize());
-  return there;
+  return copy;
 }
 
-Array Array::pack(const StreamRef& stream) const {
-  const View image = layout_.image();
+Array Array::dense_copy(const StreamRef& stream) const {
+  const View dense = layout_.dense_layout();
   const DeviceGuard guard = use_device(device_);
-  const Array whole = empty(image.layout);
-  const Array packed = whole.view(image.layout, image.offset);
-  packed.copy_from(*this, stream);
-  return packed;
+  const Array copy = empty(dense.layout).view(dense.layout, dense.offset);
+  copy.copy_from(*this, stream);
+  return copy;
 }
 
-void Array::upload(const void* image) const {
+void Array::upload(const void* host) const {
   require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (layout_.dense())
-    return check("cudaMemcpy", PyGPU::upload(dense_start(), image, layout_.nbytes()));
-  const View packed = layout_.image();
-  const Array whole = empty(packed.layout).view(packed.layout, packed.offset);
-  whole.upload(image);
-  copy_from(whole);
+    return check("cudaMemcpy", PyGPU::upload(dense_start(), host, layout_.nbytes()));
+  const View dense = layout_.dense_layout();
+  const Array source = empty(dense.layout).view(dense.layout, dense.offset);
+  source.upload(host);
+  copy_from(source);
   check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
 }
 
-void Array::download(void* image) const {
+void Array::download(void* host) const {
   require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  if (!layout_.dense()) return pack().download(image);
-  check("cudaMemcpy", PyGPU::download(image, dense_start(), layout_.nbytes()));
+  if (!layout_.dense()) return dense_copy().download(host);
+  check("cudaMemcpy", PyGPU::download(host, dense_start(), layout_.nbytes()));
 }
 
-void Array::upload_async(const void* image, const StreamRef& stream) const {
+void Array::upload_async(const void* host, const StreamRef& stream) const {
   require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  const View packed = layout_.image();
+  const View dense = layout_.dense_layout();
   const Array target =
-      layout_.dense() ? *this : empty(packed.layout).view(packed.layout, packed.offset);
+      layout_.dense() ? *this : empty(dense.layout).view(dense.layout, dense.offset);
   StreamOrder order(stream);
   order.uses(target.storage_);
   order.run([&] {
-    check("cudaMemcpyAsync", cudaMemcpyAsync(target.dense_start(), image, layout_.nbytes(),
+    check("cudaMemcpyAsync", cudaMemcpyAsync(target.dense_start(), host, layout_.nbytes(),
                                              cudaMemcpyHostToDevice, stream.handle));
   });
   if (!layout_.dense()) copy_from(target, stream);
 }
 
-void Array::download_async(void* image, const StreamRef& stream) const {
+void Array::download_async(void* host, const StreamRef& stream) const {
   require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  const Array source = layout_.dense() ? *this : pack(stream);
+  const Array source = layout_.dense() ? *this : dense_copy(stream);
   StreamOrder order(stream);
   order.uses(source.storage_);
   order.run([&] {
-    check("cudaMemcpyAsync", cudaMemcpyAsync(image, source.dense_start(), layout_.nbytes(),
+    check("cudaMemcpyAsync", cudaMemcpyAsync(host, source.dense_start(), layout_.nbytes(),
                                              cudaMemcpyDeviceToHost, stream.handle));
   });
 }

@@ -65,7 +65,7 @@ int current_device() {
   if (is_only_device()) return 0;
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device)) {
-    int count = 0;  // its error says more: no device, no driver
+    int count = 0;  // this call's error says more: no device, no driver
     const cudaError_t cause = cudaGetDeviceCount(&count);
     check("cudaGetDevice", cause ? cause : error);
   }

@@ -1,4 +1,4 @@
-// The twin of a host buffer and a device block. See device_array.h.
+// The pair of a host buffer and a device block. See device_array.h.
 #include "PyGPU/device_array.h"
 
 #include <new>

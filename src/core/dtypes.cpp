@@ -1,4 +1,4 @@
-// Element types against Python's buffer formats (the struct module's letters, and Z for complex).
+// Element types compared with buffer formats (the struct module's letters, and Z for complex).
 #include "PyGPU/dtypes.h"
 
 namespace PyGPU {

@@ -1,4 +1,4 @@
-// What stands behind error.h: the fork guard and the one line of a failed release.
+// The fork guard, and the report of a failed release. See error.h.
 #include "PyGPU/error.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ Status forked_status() {
 
 void report_failed_release(const char* what, cudaError_t error) noexcept {
   (void)cudaGetLastError();
-  // The runtime is unloading, or the device was reset: nothing is left to release.
+  // The runtime is unloading, or the device was reset: there is nothing left to release.
   if (error == cudaErrorCudartUnloading || error == cudaErrorContextIsDestroyed) return;
   std::fprintf(stderr, "PyGPU: releasing %s failed: %s\n", what, cudaGetErrorString(error));
 }

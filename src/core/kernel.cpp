@@ -13,8 +13,8 @@ enum : int { jit_info_log = 3, jit_info_size = 4, jit_error_log = 5, jit_error_s
 
 constexpr std::size_t log_bytes = 16 << 10;
 
-// Does an ELF image (cubin, code object, shared library) hold all that its header promises? Loaders
-// believe the header.
+// Is an ELF image (cubin, code object, shared library) as long as its header claims? Loaders trust
+// the header and would read past the end.
 bool is_whole(const std::string& image) {
   if (image.compare(0, 4, "\177ELF") != 0) return true;
   if (image.size() < 64) return false;

@@ -19,7 +19,7 @@ Index product(const Axes& shape) {
   return size;
 }
 
-Axes packed_strides(const Axes& shape, std::size_t itemsize, Order order) {
+Axes contiguous_strides(const Axes& shape, std::size_t itemsize, Order order) {
   Axes strides = shape;
   Index step = Index(itemsize);
   for (int i = 0; i < shape.size(); ++i) {
@@ -73,7 +73,7 @@ std::string Axes::text() const {
 
 Layout::Layout(Axes shape, std::size_t itemsize, Order order) : shape_(shape), itemsize_(itemsize) {
   count();
-  strides_ = packed_strides(shape_, itemsize_, order);
+  strides_ = contiguous_strides(shape_, itemsize_, order);
 }
 
 Layout::Layout(Axes shape, Axes strides, std::size_t itemsize)
@@ -85,7 +85,7 @@ Layout::Layout(Axes shape, Axes strides, std::size_t itemsize)
 }
 
 void Layout::count() {
-  // Lengths of zero make the size zero but must not hide that the others are too large.
+  // Lengths of zero are left out of the product, or they would hide that the others are too large.
   Index bytes = std::max<Index>(Index(itemsize_), 1);
   for (Index length : shape_) {
     if (length < 0) invalid("shape " + shape_.text() + ": negative lengths are not allowed");
@@ -126,7 +126,7 @@ std::pair<Index, Index> Layout::extent() const {
         __builtin_add_overflow(end, reach, &end))
       invalid("strides " + strides_.text() + " reach beyond any memory");
   }
-  // Half of the address space is more than enough, and keeps the difference a number.
+  // A quarter of the range of Index is more than any memory; so the difference cannot overflow.
   constexpr Index most = std::numeric_limits<Index>::max() / 2;
   if (first < -most / 2 || last > most / 2 - Index(itemsize_))
     invalid("strides " + strides_.text() + " reach beyond any memory");
@@ -176,7 +176,7 @@ View Layout::index(const std::vector<IndexItem>& items) const {
         const auto [start, length] = resolve(item, shape_[axis]);
         if (length > 0) offset += start * strides_[axis];
         shape.push_back(length);
-        // The step of a slice of at most one element is never taken, and may be huge.
+        // A slice of at most one element never uses its step, which may be huge.
         strides.push_back(length > 1 ? strides_[axis] * item.step : strides_[axis]);
         ++axis;
         break;
@@ -226,8 +226,9 @@ Layout Layout::view(std::size_t itemsize) const {
   for (int i = ndim() - 1; i >= 0; --i)
     if (std::abs(strides_[i]) < std::abs(strides_[axis])) axis = i;
   const Index bytes = shape_[axis] * Index(itemsize_);
-  const bool packed = strides_[axis] == Index(itemsize_) || shape_[axis] <= 1 || size_ == 0;
-  if (!packed) invalid("a view with another item size needs a packed axis; take a copy() first");
+  const bool contiguous = strides_[axis] == Index(itemsize_) || shape_[axis] <= 1 || size_ == 0;
+  if (!contiguous)
+    invalid("a view with another item size needs a contiguous axis; take a copy() first");
   if (bytes % Index(itemsize) != 0)
     invalid("axis " + std::to_string(axis) + " of " + std::to_string(bytes) +
             " bytes cannot be viewed as items of " + std::to_string(itemsize) + " bytes");
@@ -272,7 +273,7 @@ Layout Layout::squeeze() const {
   return Layout(shape, strides, itemsize_);
 }
 
-Layout Layout::packed(std::size_t itemsize) const {
+Layout Layout::k_order(std::size_t itemsize) const {
   if (c_contiguous()) return Layout(shape_, itemsize, Order::c);
   if (f_contiguous()) return Layout(shape_, itemsize, Order::f);
   Axes strides = shape_;
@@ -285,7 +286,7 @@ Layout Layout::packed(std::size_t itemsize) const {
   return Layout(shape_, strides, itemsize);
 }
 
-View Layout::image() const {
+View Layout::dense_layout() const {
   Axes strides = shape_;
   Index step = Index(itemsize_), offset = 0;
   const std::vector<int> axes = strides_.by_falling_size();
@@ -300,9 +301,9 @@ View Layout::image() const {
 
 bool Layout::dense() const {
   if (size_ == 0) return true;
-  const Layout packed_up = image().layout;
+  const Layout dense = dense_layout().layout;
   for (int axis = 0; axis < ndim(); ++axis)
-    if (shape_[axis] != 1 && strides_[axis] != packed_up.strides_[axis]) return false;
+    if (shape_[axis] != 1 && strides_[axis] != dense.strides_[axis]) return false;
   return true;
 }
 

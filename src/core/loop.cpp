@@ -52,7 +52,7 @@ Layout result_layout(const Axes& shape, const Layout* const* operands, int count
     if (!full) full = &operand;
   }
   if (c || !full) return Layout(shape, itemsize, Order::c);
-  return f ? Layout(shape, itemsize, Order::f) : full->packed(itemsize);
+  return f ? Layout(shape, itemsize, Order::f) : full->k_order(itemsize);
 }
 
 bool is_aligned(const Layout& layout, const void* address, std::size_t part) {

@@ -11,10 +11,10 @@
 namespace PyGPU {
 namespace {
 
-// Does the device have the runtime's pool? Asked once a device; the pool is told then to keep what
-// is freed, so that the next allocation costs no call to the driver.
+// Does the device have the runtime's pool? Queried once a device; the pool's release threshold is
+// then raised, so that it keeps freed memory and the next allocation needs no call to the driver.
 bool has_pool(int device) {
-  static std::atomic<unsigned> known[max_devices];  // 0: not asked; 2 * epoch + (1: yes, 2: no)
+  static std::atomic<unsigned> known[max_devices];  // 0: not known; 2 * epoch + (1: yes, 2: no)
   if (device < 0 || device >= max_devices) return false;
   const unsigned yes_now = 2 * device_epoch(device) + 1;
   unsigned answer = known[device].load(std::memory_order_relaxed);
@@ -42,7 +42,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
       block.address = small_blocks::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
       return cudaMallocAsync(&block.address, block.nbytes, cudaStream_t());
-    case MemoryKind::lent: break;  // is there already
+    case MemoryKind::borrowed: break;  // never allocated here
   }
   return cudaErrorInvalidValue;
 }
@@ -61,7 +61,7 @@ std::string shortage(std::size_t nbytes, int device) {
   return text;
 }
 
-void give_back_pool(int device) {
+void trim_pool(int device) {
   small_blocks::give_back(device);
   cudaMemPool_t pool = nullptr;
   (void)cudaDeviceSynchronize();
@@ -86,7 +86,7 @@ cudaError_t MemoryTraits::release(Handle block) {
     case MemoryKind::pooled:  // in the order of its own device's null stream
       if (!ours) return cudaSuccess;
       return on_device(block.device, [&] { return cudaFreeAsync(block.address, cudaStream_t()); });
-    case MemoryKind::lent: break;
+    case MemoryKind::borrowed: break;
   }
   return cudaSuccess;
 }
@@ -113,7 +113,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
   if (!storage->alive() || forked()) return cudaSuccess;
   const cudaError_t error = storage->used_on_.empty() ? cudaSuccess : storage->join_streams();
   const MemoryTraits::Handle& block = storage->memory_.get();
-  const bool may_stay = !error && block.kind == MemoryKind::pooled && !storage->told_;
+  const bool may_stay = !error && block.kind == MemoryKind::pooled && !storage->exposed_;
   if (may_stay && small_blocks::keep(block.device, block.address, block.nbytes))
     (void)storage->memory_.give_up();
   return error;
@@ -130,8 +130,8 @@ std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
 std::shared_ptr<Storage> Storage::borrow(void* address, std::size_t nbytes, int device,
                                          std::shared_ptr<const void> owner) {
   const auto storage = std::make_shared<Storage>();
-  storage->memory_ =
-      Memory(MemoryTraits::Handle{address, nbytes, MemoryKind::lent, device, device_epoch(device)});
+  storage->memory_ = Memory(
+      MemoryTraits::Handle{address, nbytes, MemoryKind::borrowed, device, device_epoch(device)});
   storage->owner_ = std::move(owner);
   return storage;
 }
@@ -144,12 +144,12 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   if (status.code == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     if (reclaim_hook()) reclaim_hook()();
-    give_back_pool(device);
+    trim_pool(device);
     status = take_memory(storage->memory_, kind, nbytes);
     if (status.code == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
       status.detail = shortage(nbytes, device);
-      give_back_pool(device);  // the attempt itself may have made the pool grow
+      trim_pool(device);  // the failed attempt may have made the pool grow
     }
   }
   check(kind == MemoryKind::pooled ? "cudaMallocAsync" : "cudaMalloc", status);
@@ -163,13 +163,13 @@ bool Storage::alive() const {
 }
 
 bool Storage::in_null_order() const {
-  return memory_.get().kind == MemoryKind::pooled || memory_.get().kind == MemoryKind::lent;
+  return memory_.get().kind == MemoryKind::pooled || memory_.get().kind == MemoryKind::borrowed;
 }
 
 void Storage::enter(const StreamRef& stream) {
   if (!in_null_order()) return;
-  if (!is_apart(stream, device())) {
-    if (stream.handle) tell();  // one of those that wait for the null stream, not for each other
+  if (!is_non_blocking(stream, device())) {
+    if (stream.handle) expose();  // such streams wait for the null stream, not for each other
     return;
   }
   std::lock_guard<std::mutex> hold(lock_);
@@ -180,21 +180,20 @@ void Storage::enter(const StreamRef& stream) {
 }
 
 void Storage::leave(const StreamRef& stream) {
-  // Nobody promises that a foreign stream still exists when the memory is freed: the null stream
-  // waits for it now.
-  if (stream.owner || !in_null_order() || !is_apart(stream, device())) return;
-  if (order_after(cudaStream_t(), stream.handle, device()))  // a stream of another device
+  // A foreign stream may be gone by the time the memory is freed: the null stream waits for it now.
+  if (stream.owner || !in_null_order() || !is_non_blocking(stream, device())) return;
+  if (order_after(cudaStream_t(), stream.handle, device()))  // fails for another device's stream
     check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
 }
 
-// The null stream of the memory's device waits for all that used it.
+// Makes the null stream of the memory's device wait for the streams that used it.
 cudaError_t Storage::join_streams() {
   std::lock_guard<std::mutex> hold(lock_);
   if (used_on_.empty()) return cudaSuccess;
   const cudaError_t outcome = on_device(device(), [this] {
     cudaError_t worst = cudaSuccess;
     for (const StreamRef& stream : used_on_) {
-      // A stream that was destroyed early has left its work to the null stream.
+      // The null stream was already ordered after a stream that was destroyed.
       if (stream.owner->get() != stream.handle) continue;
       const cudaError_t error = order_after(cudaStream_t(), stream.handle, stream.owner->device());
       if (error) worst = error;

@@ -1,4 +1,4 @@
-// The shelves of small blocks. See small_blocks.h.
+// The cache of small blocks. See small_blocks.h.
 #include "PyGPU/small_blocks.h"
 
 #include <algorithm>
@@ -11,28 +11,28 @@ namespace PyGPU::small_blocks {
 namespace {
 
 constexpr std::size_t largest = 256 << 10;
-constexpr int room = 64;
+constexpr int capacity = 64;
 
-struct Kept {
+struct Block {
   std::size_t nbytes;
-  void* block;
+  void* address;
 };
 
-// The last that came stands first in line. A reset of the device takes what stands here, too.
-struct Shelf {
+// The blocks of one device; the last kept is the first reused. A reset of the device frees them.
+struct Cache {
   std::mutex lock;
   unsigned epoch = 0;
   int count = 0;
-  Kept kept[room];
+  Block kept[capacity];
 
-  void forget_lost(int device) {
+  void drop_lost(int device) {
     if (epoch == device_epoch(device)) return;
     epoch = device_epoch(device);
     count = 0;
   }
-  void give_back_first(int device, int number) {
+  void free_oldest(int device, int number) {
     (void)on_device(device, [&] {
-      for (int i = 0; i < number; ++i) (void)cudaFreeAsync(kept[i].block, cudaStream_t());
+      for (int i = 0; i < number; ++i) (void)cudaFreeAsync(kept[i].address, cudaStream_t());
       return cudaSuccess;
     });
     std::copy(kept + number, kept + count, kept);
@@ -40,7 +40,7 @@ struct Shelf {
   }
 };
 
-Shelf shelves[max_devices];
+Cache caches[max_devices];
 
 bool is_on() {
   static const bool on = [] {
@@ -54,14 +54,14 @@ bool is_on() {
 
 void* take(int device, std::size_t nbytes) {
   if (nbytes > largest || device >= max_devices || !is_on()) return nullptr;
-  Shelf& shelf = shelves[device];
-  std::lock_guard<std::mutex> hold(shelf.lock);
-  shelf.forget_lost(device);
-  for (int i = shelf.count - 1; i >= 0; --i) {
-    if (shelf.kept[i].nbytes != nbytes) continue;
-    void* const block = shelf.kept[i].block;
-    std::copy(shelf.kept + i + 1, shelf.kept + shelf.count, shelf.kept + i);
-    --shelf.count;
+  Cache& cache = caches[device];
+  std::lock_guard<std::mutex> hold(cache.lock);
+  cache.drop_lost(device);
+  for (int i = cache.count - 1; i >= 0; --i) {
+    if (cache.kept[i].nbytes != nbytes) continue;
+    void* const block = cache.kept[i].address;
+    std::copy(cache.kept + i + 1, cache.kept + cache.count, cache.kept + i);
+    --cache.count;
     return block;
   }
   return nullptr;
@@ -69,20 +69,20 @@ void* take(int device, std::size_t nbytes) {
 
 bool keep(int device, void* block, std::size_t nbytes) {
   if (nbytes > largest || device >= max_devices || !is_on()) return false;
-  Shelf& shelf = shelves[device];
-  std::lock_guard<std::mutex> hold(shelf.lock);
-  shelf.forget_lost(device);
-  if (shelf.count == room) shelf.give_back_first(device, room / 2);
-  shelf.kept[shelf.count++] = {nbytes, block};
+  Cache& cache = caches[device];
+  std::lock_guard<std::mutex> hold(cache.lock);
+  cache.drop_lost(device);
+  if (cache.count == capacity) cache.free_oldest(device, capacity / 2);
+  cache.kept[cache.count++] = {nbytes, block};
   return true;
 }
 
 void give_back(int device) {
   if (device >= max_devices) return;
-  Shelf& shelf = shelves[device];
-  std::lock_guard<std::mutex> hold(shelf.lock);
-  shelf.forget_lost(device);
-  shelf.give_back_first(device, shelf.count);
+  Cache& cache = caches[device];
+  std::lock_guard<std::mutex> hold(cache.lock);
+  cache.drop_lost(device);
+  cache.free_oldest(device, cache.count);
 }
 
 }  // namespace PyGPU::small_blocks

@@ -9,21 +9,22 @@
 namespace PyGPU {
 namespace {
 
-// Live non-blocking streams of programs.
-struct Apart {
+// The non-blocking streams that programs have created.
+struct NonBlocking {
   std::mutex lock;
   std::vector<std::weak_ptr<const Stream>> streams;
 };
-Apart& apart() {
-  static auto& apart = *new Apart;
-  return apart;
+NonBlocking& non_blocking() {
+  static auto& known = *new NonBlocking;
+  return known;
 }
 
 }  // namespace
 
 cudaError_t StreamTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-  // Nobody can wait for a destroyed stream: what is left of its work is found on the null stream.
+  // A destroyed stream cannot be waited for: the null stream waits for the rest of its work
+  // instead.
   if (on_device(handle.device,
                 [&] { return order_after(cudaStream_t(), handle.stream, handle.device); }))
     (void)cudaGetLastError();
@@ -36,7 +37,7 @@ cudaError_t EventTraits::release(Handle handle) {
 
 namespace {
 
-// Create on the current device: Status from `create(handle member)`.
+// Create on the current device by `create(handle)` and own.
 template <class Traits, class Create>
 Status make(UniqueHandle<Traits>& owner, Create create) {
   if (!enter_runtime()) return forked_status();
@@ -79,7 +80,7 @@ cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device) {
   return error ? error : cudaStreamWaitEvent(later, mark->get(), 0);
 }
 
-bool is_apart(const StreamRef& stream, int device) {
+bool is_non_blocking(const StreamRef& stream, int device) {
   unsigned flags = 0;
   if (!stream.handle) return false;
   if (stream.owner && stream.owner->device() != device) return true;
@@ -87,9 +88,9 @@ bool is_apart(const StreamRef& stream, int device) {
   return flags & cudaStreamNonBlocking;
 }
 
-void remember_apart(const std::shared_ptr<const Stream>& stream) {
-  std::lock_guard<std::mutex> hold(apart().lock);
-  auto& streams = apart().streams;
+void remember_non_blocking(const std::shared_ptr<const Stream>& stream) {
+  std::lock_guard<std::mutex> hold(non_blocking().lock);
+  auto& streams = non_blocking().streams;
   streams.erase(
       std::remove_if(streams.begin(), streams.end(), [](auto& known) { return known.expired(); }),
       streams.end());
@@ -99,14 +100,14 @@ void remember_apart(const std::shared_ptr<const Stream>& stream) {
 void order_after_all(const StreamRef& later, int device) {
   std::vector<std::shared_ptr<const Stream>> earlier;
   {
-    std::lock_guard<std::mutex> hold(apart().lock);
-    for (const auto& known : apart().streams)
+    std::lock_guard<std::mutex> hold(non_blocking().lock);
+    for (const auto& known : non_blocking().streams)
       if (auto stream = known.lock())
         if (stream->alive() && stream->device() == device && stream->get() != later.handle)
           earlier.push_back(std::move(stream));
   }
   const DeviceGuard here = use_device(device);
-  // Blocking streams wait for the null stream alone, which waits for them all.
+  // The null stream is ordered after all blocking streams.
   if (later.handle) check("cudaStreamWaitEvent", order_after(later.handle, cudaStream_t(), device));
   for (const auto& stream : earlier)
     check("cudaStreamWaitEvent", order_after(later.handle, stream->get(), device));

@@ -17,15 +17,15 @@ Handle make_owned(int device, const char* call, const std::string& detail, Creat
   return handle;
 }
 
-// The handle, if nothing took it away since it was made.
+// The handle; throws if it was freed or lost since it was made.
 template <class Owner>
 auto alive(const Owner& owner, const char* what) {
   if (forked()) throw DeviceError(what, forked_status());
   if (!owner)
     throw DeviceError(what, {cudaErrorInvalidResourceHandle, std::string(what) + " was freed"});
   if (is_gone(owner.get().device, owner.get().epoch))
-    throw DeviceError(
-        what, {cudaErrorInvalidResourceHandle, "cudaDeviceReset has taken it since it was made"});
+    throw DeviceError(what, {cudaErrorInvalidResourceHandle,
+                             "cudaDeviceReset has destroyed it since it was made"});
   return owner.get().value;
 }
 
@@ -46,18 +46,18 @@ std::string shape_detail(const ArrayShape& shape) {
 }
 
 std::string box_detail(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& box) {
-  const auto end = [](const BoxEnd& side) {
-    return "(x=" + std::to_string(side.x) + ", y=" + std::to_string(side.y) +
-           ", z=" + std::to_string(side.z) + ") of " +
-           (side.array ? "an array"
-                       : "memory with pitch=" + std::to_string(side.pitch) +
-                             ", height=" + std::to_string(side.rows));
+  const auto text = [](const BoxEnd& end) {
+    return "(x=" + std::to_string(end.x) + ", y=" + std::to_string(end.y) +
+           ", z=" + std::to_string(end.z) + ") of " +
+           (end.array ? "an array"
+                      : "memory with pitch=" + std::to_string(end.pitch) +
+                            ", height=" + std::to_string(end.rows));
   };
   return std::to_string(box.width) + " bytes x " + std::to_string(box.height) + " rows x " +
-         std::to_string(box.depth) + " slices from " + end(src) + " to " + end(dst);
+         std::to_string(box.depth) + " slices from " + text(src) + " to " + text(dst);
 }
 
-// An end in the runtime's terms: elements in an array, bytes at an address.
+// An end in the runtime's units: elements in an array, bytes at an address.
 void set_end(const BoxEnd& end, const cudaExtent& box, cudaArray_t& array, cudaPos& position,
              cudaPitchedPtr& memory) {
   if (end.array) {

@@ -1,9 +1,9 @@
 // Moving bytes between host and device. See transfer.h.
 //
 // The driver copies pageable memory through one small page-locked buffer with one thread, which
-// reaches a fraction of the bus. Above a threshold we do the same with several lanes: each lane is
-// a thread with a stream and two page-locked chunks, so that while one chunk is on the bus the
-// other is filled (or emptied) by the processor. Threads also share the page faults of fresh
+// reaches a fraction of the bus's bandwidth. Above a threshold several lanes do the same at once: a
+// lane is a thread with a stream and two page-locked chunks, so that one chunk is on the bus while
+// the processor fills (or empties) the other. The threads also share the page faults of fresh
 // memory.
 #include "PyGPU/transfer.h"
 
@@ -31,8 +31,8 @@ constexpr std::size_t chunk_bytes = std::size_t(4) << 20;
 constexpr std::size_t least_piece = std::size_t(1) << 20;
 constexpr unsigned most_lanes = 8;
 
-// Bytes from which the lanes pay off; measured by benchmarks/transfer.py. PYGPU_STAGING overrules
-// it (bytes; 0 switches the lanes off). On `host` a plain copy is all there is to do.
+// Bytes from which the lanes pay off; measured by benchmarks/transfer.py. PYGPU_STAGING overrides
+// it (bytes; 0 switches the lanes off). On `host` a plain copy is as fast.
 std::size_t threshold() {
   static const std::size_t value = [] {
     const char* text = std::getenv("PYGPU_STAGING");
@@ -63,7 +63,7 @@ struct Lane {
   }
 };
 
-// One job: lanes take pieces until none is left or one has failed. A piece is a chunk, or less
+// One transfer: lanes take pieces until none is left or one has failed. A piece is a chunk, or less
 // where that keeps every lane busy.
 struct Job {
   char* device;
@@ -89,13 +89,13 @@ struct Job {
 
   void upload(Lane& lane) {
     Piece piece;
-    for (int side = 0; take(piece); side = 1 - side) {
-      char* chunk = static_cast<char*>(lane.chunk[side].get().address);
-      if (!good(cudaEventSynchronize(lane.done[side].get()))) break;  // the chunk is free again
+    for (int slot = 0; take(piece); slot = 1 - slot) {
+      char* chunk = static_cast<char*>(lane.chunk[slot].get().address);
+      if (!good(cudaEventSynchronize(lane.done[slot].get()))) break;  // the chunk is free again
       std::memcpy(chunk, host + piece.at, piece.size);
       if (!good(cudaMemcpyAsync(device + piece.at, chunk, piece.size, cudaMemcpyHostToDevice,
                                 lane.stream.get())) ||
-          !good(cudaEventRecord(lane.done[side].get(), lane.stream.get())))
+          !good(cudaEventRecord(lane.done[slot].get(), lane.stream.get())))
         break;
     }
     good(cudaStreamSynchronize(lane.stream.get()));
@@ -103,26 +103,26 @@ struct Job {
 
   void download(Lane& lane) {
     Piece piece[2];
-    auto fetch = [&](int side) {
-      return take(piece[side]) &&
-             good(cudaMemcpyAsync(lane.chunk[side].get().address, device + piece[side].at,
-                                  piece[side].size, cudaMemcpyDeviceToHost, lane.stream.get())) &&
-             good(cudaEventRecord(lane.done[side].get(), lane.stream.get()));
+    auto fetch = [&](int slot) {
+      return take(piece[slot]) &&
+             good(cudaMemcpyAsync(lane.chunk[slot].get().address, device + piece[slot].at,
+                                  piece[slot].size, cudaMemcpyDeviceToHost, lane.stream.get())) &&
+             good(cudaEventRecord(lane.done[slot].get(), lane.stream.get()));
     };
-    int side = 0;
-    bool more = fetch(side);
+    int slot = 0;
+    bool more = fetch(slot);
     while (more) {
-      const bool another = fetch(1 - side);
-      if (!good(cudaEventSynchronize(lane.done[side].get()))) break;
-      std::memcpy(host + piece[side].at, lane.chunk[side].get().address, piece[side].size);
-      side = 1 - side;
+      const bool another = fetch(1 - slot);
+      if (!good(cudaEventSynchronize(lane.done[slot].get()))) break;
+      std::memcpy(host + piece[slot].at, lane.chunk[slot].get().address, piece[slot].size);
+      slot = 1 - slot;
       more = another;
     }
     good(cudaStreamSynchronize(lane.stream.get()));
   }
 };
 
-// The lanes of one device. One large transfer at a time uses them; they fill the bus.
+// The lanes of one device. They saturate the bus, so one large transfer at a time uses them.
 class Staging {
  public:
   static Staging& of(int device) {
@@ -132,7 +132,7 @@ class Staging {
     return all[device];
   }
 
-  // Ready to run? Without page-locked memory to be had, plain copies have to do.
+  // Creates the lanes once. False without page-locked memory: then use plain copies.
   bool prepare(int device) {
     std::lock_guard<std::mutex> turn(turn_);
     if (epoch_ != device_epoch(device)) lanes_.clear();
@@ -153,7 +153,7 @@ class Staging {
     std::lock_guard<std::mutex> turn(turn_);
     const std::size_t pieces = (job.nbytes + job.piece_bytes - 1) / job.piece_bytes;
     const std::size_t count = std::min(lanes_.size(), pieces);
-    for (std::size_t i = 0; i < count; ++i)  // after all that the null stream waits for
+    for (std::size_t i = 0; i < count; ++i)  // as cudaMemcpy does
       if (const cudaError_t error = order_after(lanes_[i].stream.get(), cudaStream_t(), device))
         return error;
     std::vector<std::thread> threads;
@@ -163,7 +163,7 @@ class Staging {
           if (job.good(cudaSetDevice(device))) (job.*work)(lane);
         });
       }
-    } catch (const std::system_error&) {  // no more threads to be had: do with those there are
+    } catch (const std::system_error&) {  // no more threads: use those that started
     }
     (job.*work)(lanes_[0]);
     for (std::thread& thread : threads) thread.join();
@@ -176,8 +176,7 @@ class Staging {
   unsigned epoch_ = 0;
 };
 
-// Does the runtime have to stage this memory itself? Page-locked memory goes at full speed as it
-// is.
+// Would the runtime stage this memory itself? Page-locked memory needs no staging.
 bool is_pageable(const void* host) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {

@@ -11,7 +11,7 @@
 struct PyGPUHostArray {
   int device;
   cudaChannelFormatDesc format;
-  cudaExtent extent;  // as it was asked for: 0 for what it does not have
+  cudaExtent extent;  // as requested: 0 along axes that it does not have
   unsigned flags;
   std::size_t element_bytes, charge;
   std::shared_ptr<char> data;
@@ -23,10 +23,10 @@ struct PyGPUHostArray {
 
 namespace PyGPU::host {
 
-// Bytes of an element, 0 for what is no format of textures.
+// Bytes of an element; 0 for a format that textures do not have.
 std::size_t bytes_of(const cudaChannelFormatDesc& format);
 
-// What a handle stands for, kept in memory by the copy; nothing where it is not an array's.
+// The array of a handle, kept alive by the caller's copy; empty if the handle is not an array's.
 std::optional<PyGPUHostArray> array_of(cudaArray_t handle);
 
 // cudaDeviceReset: with the machine's lock held.

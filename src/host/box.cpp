@@ -7,7 +7,7 @@
 namespace PyGPU::host {
 namespace {
 
-// One end: where the first byte lies and how far it is to the next row and slice.
+// One end: the address of the first byte, and the bytes from a row and from a slice to the next.
 struct BoxEnd {
   char* first;
   std::size_t pitch, slice;

@@ -1,9 +1,9 @@
 // Strict mode: every load and store of a kernel is checked before it is made.
 //
 // Kernels compiled with the compiler's -fsanitize=kernel-address call the functions at the end of
-// this file. Allowed are the machine's allocations (to the byte with PYGPU_HOST_STRICT=1), the
-// fibers' stacks, the launch's parameters and shared memory, what a kernel has from malloc, and the
-// data of loaded libraries, where `__shared__`, `__constant__` and `__device__` variables lie.
+// this file. A kernel may access the machine's allocations (to the byte with PYGPU_HOST_STRICT=1),
+// the fibers' stacks, the launch's parameters and shared memory, what it got from malloc, and the
+// data of loaded libraries: `__shared__`, `__constant__` and `__device__` variables.
 #include "check_access.h"
 
 #include <link.h>
@@ -28,13 +28,13 @@ struct Range {
   }
 };
 
-// What the running kernel was found to be allowed, the last few. Plain data: looked at each access.
+// The last ranges that the running kernel was allowed to access. Plain data, read at each access.
 constexpr unsigned remembered = 8;
 __thread Range known[remembered];
 __thread Range parameters, shared_memory;
 __thread unsigned next_known;
 
-// What kernels have from malloc.
+// What kernels got from malloc.
 struct Heap {
   std::mutex lock;
   std::map<std::uintptr_t, std::size_t> blocks;
@@ -92,7 +92,7 @@ Range find(std::uintptr_t address, std::size_t nbytes) {
   return search.found;
 }
 
-// The bytes that the access missed, if an allocation ends not far below.
+// Reports an access, and the allocation that ends shortly below it, if there is one.
 void describe_access(const char* what, std::uintptr_t address, std::size_t nbytes) {
   Machine& machine = Machine::get();
   std::uintptr_t past = 0;

@@ -1,14 +1,14 @@
-// Strict mode: what a launch tells the check of its kernel's memory accesses.
+// Strict mode: what a launch declares to the check of its kernel's memory accesses.
 #pragma once
 
 #include <cstddef>
 
 namespace PyGPU::host {
 
-// What kernels may read from a launch's context on: its parameters and the table of them.
+// Bytes from a launch's context on that kernels may read: the table of the parameters, and these.
 constexpr std::size_t most_parameter_bytes = 8192;
 
-// Forget what this thread's kernel may touch, but for these: its parameters, its shared memory.
+// Begin a kernel in this thread: it may touch its parameters and its shared memory.
 void begin_access_checks(const void* context, const void* shared, std::size_t shared_bytes);
 
 }  // namespace PyGPU::host

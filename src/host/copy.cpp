@@ -30,8 +30,7 @@ cudaError_t check_sides(const void* dst, std::size_t dst_bytes, const void* src,
   return good ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Bytes from the first row to the end of the last; SIZE_MAX, which no allocation holds, on
-// overflow.
+// Bytes from the first row to the end of the last; on overflow SIZE_MAX, which fits no allocation.
 std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
   std::size_t bytes = 0;
   const bool overflow = __builtin_mul_overflow(pitch, height - 1, &bytes) ||

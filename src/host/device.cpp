@@ -24,7 +24,7 @@ cudaError_t with_device(Body body) {
   });
 }
 
-// What a kernel author may ask; a name that is not here does not apply to this machine: 0.
+// Device attributes; one that is not here does not apply to this machine and is 0.
 int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device) {
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
@@ -103,7 +103,7 @@ cudaError_t cudaDeviceReset() {
     for (auto entry = machine.table.begin(); entry != machine.table.end();) {
       const Allocation& block = entry->second;
       if (block.device == current_device()) {
-        // Variables of loaded modules lie in device memory that nobody was charged for.
+        // Variables of loaded modules are device memory that does not count as used.
         const bool is_variable = block.space == Space::device && block.charge == 0;
         if (block.space != Space::registered && !is_variable)
           std::free(reinterpret_cast<void*>(entry->first));
@@ -157,7 +157,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     if (!value) return cudaErrorInvalidValue;
     if (!exists(device)) return cudaErrorInvalidDevice;
     switch (int(attribute)) {
-      // Numbers that only the driver has names for (kinds of handles, compression).
+      // Attributes that only the driver has names for (kinds of handles, compression).
       case 102:
       case 103:
       case 104:

@@ -1,9 +1,9 @@
-// Faults of kernels. A signal that a kernel raises ends the launch, not the process; a signal from
-// anything else goes on to whoever handled it before.
+// Faults of kernels. A signal that a kernel raises ends the launch, not the process; any other
+// signal is passed to the handler that was installed before.
 //
-// The handler runs on a stack of its own, since a kernel may have used up its own, and never
+// The handler runs on a separate stack, because the kernel may have overflowed its own, and never
 // returns to the kernel: it switches to the stack that the launch left. Nothing here allocates: the
-// kernel may have died inside malloc.
+// kernel may have failed inside malloc.
 #include "fault.h"
 
 #include <signal.h>
@@ -26,7 +26,7 @@ __thread const char* kernel_of_thread = nullptr;
 
 namespace {
 
-// By pointer: this library's thread storage is static, of which a process has only so much.
+// A pointer, because this library's thread-local storage is static, of which a process has little.
 thread_local std::unique_ptr<Fault> last_report;
 
 constexpr int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -44,7 +44,7 @@ struct FreeSignalStack {
   }
 };
 
-// The handler that was there before decides; without one, the default ends the process.
+// Passes a signal to the handler that was installed before; the default one ends the process.
 void hand_on(int number, siginfo_t* info, void* context) {
   const struct sigaction& before = handled_before[number];
   const bool raised_by_code = info->si_code > 0;
@@ -54,7 +54,7 @@ void hand_on(int number, siginfo_t* info, void* context) {
     before.sa_handler(number);
   } else if (before.sa_handler == SIG_DFL || raised_by_code) {
     signal(number, SIG_DFL);
-    if (!raised_by_code) raise(number);  // else the instruction is tried again, and ends it
+    if (!raised_by_code) raise(number);  // else the instruction runs again and raises it
   }
 }
 
@@ -79,7 +79,7 @@ void describe_signal(int number, const siginfo_t* info) {
 }
 
 void on_signal(int number, siginfo_t* info, void* context) {
-  // From the kernel's own doing: an instruction, or abort().
+  // Raised by the kernel itself: by an instruction, or abort().
   const bool own = info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
   if (!own || !in_kernel()) return hand_on(number, info, context);
   describe_signal(number, info);
@@ -89,7 +89,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
 void install_handlers() {
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
-  // The signal stays open: the handler is left without returning from it.
+  // The signal stays unblocked, because the handler does not return.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (int number : caught) sigaction(number, &action, &handled_before[number]);

@@ -5,29 +5,29 @@
 
 namespace PyGPU::host {
 
-// What is wrong with a launch, the first that was found.
+// The first fault of a launch.
 struct Fault {
   cudaError_t code = cudaSuccess;
   char text[1024] = "";
 };
 
-// The fault of the launch that this thread takes part in, null outside kernels; and its kernel.
+// The fault record and the kernel of the launch that this thread runs; null outside kernels.
 extern __thread Fault* fault_of_thread;
 extern __thread const char* kernel_of_thread;
 
 // Describe a fault of the running kernel: "kernel k, block (0, 0, 0): " and the text.
 __attribute__((format(printf, 2, 3))) void describe(cudaError_t code, const char* format, ...);
 
-// Make this thread ready to survive faults of the kernel that it is about to run.
+// Prepare this thread to survive faults of the kernel that it is about to run.
 void catch_faults();
 
-// End the running kernel: leave its stacks for the launch. Defined with the fibers.
+// End the running kernel: switch from its stack back to the launch's. Defined in fiber.cpp.
 [[noreturn]] void leave_kernel();
 bool in_kernel();
 bool is_stack_guard(const void* address);
 bool is_kernel_stack(const void* address);
 
-// What cudaHostLastReport shall say: a launch's fault, or nothing.
+// Sets what cudaHostLastReport returns: a launch's fault, or nothing.
 void report(const Fault* fault);
 
 }  // namespace PyGPU::host

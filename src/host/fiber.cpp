@@ -1,10 +1,10 @@
 // The threads of one block on one operating-system thread.
 //
 // `threads` runs the block's threads one after another on a fiber. A thread that waits for others
-// leaves its stack where it is; those that may go on do, then a fresh fiber calls `threads` again,
-// which goes on with the threads not yet started. Once all have started, each is finished, waiting
-// or ready, and rendezvous.cpp decides who waits no longer. Finished threads are not waited for, as
-// on a GPU. A kernel in which nothing waits stays on one stack.
+// leaves its stack as it is: threads that are ready continue, then a new fiber calls `threads`
+// again, which starts the remaining ones. Once all have started, each is finished, waiting or
+// ready, and rendezvous.cpp decides which waits are over. As on a GPU, nobody waits for a finished
+// thread. A kernel in which nothing waits stays on one stack.
 #include "fiber.h"
 
 #include <exception>
@@ -15,8 +15,8 @@
 #include "rendezvous.h"
 #include "stacks.h"
 
-// Said again at the definition: without it the library would not ask for static storage, and users'
-// libraries that do could not be opened once this one is in use.
+// Repeated at the definition: without it this library would not reserve static thread-local
+// storage, and users' libraries that refer to it could not be opened later.
 __thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_thread = {};
 
 namespace PyGPU::host {
@@ -54,7 +54,7 @@ class Block {
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
-  // Let the others go on first.
+  // Let the other threads run first.
   void yield() {
     Fiber* const self = running_;
     self->thread_index = PyGPU_host_thread.thread_index;
@@ -67,7 +67,7 @@ class Block {
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
-  // Drop the fibers as they stand and go back to the launch.
+  // Abandon the fibers and return to the launch.
   [[noreturn]] void leave() {
     failed_ = true;
     StackPointer dropped;
@@ -81,7 +81,7 @@ class Block {
     if (next != self) switch_stacks(&self->stack, next->stack);
   }
 
-  // Leave `self` for a thread that may go on, or for a fiber that starts the rest.
+  // Switch from `self` to a thread that is ready, or to a fiber that starts the remaining ones.
   void switch_from(Fiber* self) {
     for (;;) {
       if (Fiber* next = meeting_.take_ready()) return switch_to(self, next);
@@ -101,7 +101,7 @@ class Block {
       all_.push_back(std::make_unique<Fiber>());
       all_.back()->top = stacks_.take();
       all_.back()->stack = fresh_stack(all_.back()->top, &Block::enter);
-      idle_.reserve(all_.size());  // so that a kernel that faulted needs no memory
+      idle_.reserve(all_.size());  // so that ending a kernel after a fault allocates nothing
       return all_.back().get();
     }
     Fiber* fiber = idle_.back();
@@ -117,7 +117,7 @@ class Block {
     }
   }
 
-  // A fiber's life: run threads until none is left to start, step aside, be used again.
+  // What a fiber runs: threads until all have started; then it is idle until it is used again.
   static void enter();
 
   void live() {

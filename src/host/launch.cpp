@@ -1,4 +1,4 @@
-// Kernel launches on the host machine: the blocks of a grid, spread over the cores.
+// Kernel launches on the host machine: the blocks of a grid, distributed over the cores.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -76,14 +76,14 @@ class Workers {
   void run(Grid& grid) {
     const int cores = Machine::get().cores;
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
-    // While another thread's launch has the workers, this one does its own work.
+    // While another thread's launch has the workers, this one runs its blocks alone.
     if (cores == 1 || grid.count() == 1 || !turn) return grid.work(grid.count());
     const std::uint64_t chunk = std::max<std::uint64_t>(1, grid.count() / (8u * unsigned(cores)));
     {
       std::lock_guard<std::mutex> hold(lock_);
       try {
         for (; started_ < cores - 1; ++started_) std::thread(&Workers::live, this).detach();
-      } catch (const std::system_error&) {  // no more threads to be had: do with those there are
+      } catch (const std::system_error&) {  // no more threads: use those that started
       }
       grid_ = &grid;
       chunk_ = chunk;
@@ -136,15 +136,15 @@ using namespace PyGPU::host;
 cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
                            void (*threads)(void*), void* context, const char* kernel) {
   return call([&] {
-    // A launch from inside a kernel; its threads' state is this thread's.
+    // A launch from inside a kernel would overwrite the state of this thread.
     if (in_kernel()) return cudaErrorNotSupported;
     report(nullptr);
     if (const cudaError_t error = check(grid, block, shared_bytes)) return error;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     Grid work{grid, block, shared_bytes, threads, context, kernel ? kernel : "", {}, {}, {}};
     Workers::get().run(work);
-    // What kernels printed comes before what the program prints next. One that died while printing
-    // keeps the lock.
+    // The kernel's output comes before what the program prints next. A kernel that failed while
+    // printing still holds the lock of stdout.
     if (ftrylockfile(stdout) == 0) {
       fflush_unlocked(stdout);
       funlockfile(stdout);

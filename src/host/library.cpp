@@ -22,13 +22,14 @@
 struct PyGPUHostLibrary {
   void* handle;                      // dlopen's
   const PyGPUHostKernel* kernels;    // ends with a row without a name
-  std::set<std::uintptr_t> globals;  // those that the machine's table has
+  std::set<std::uintptr_t> globals;  // those that are in the machine's table
 };
 
 namespace PyGPU::host {
 namespace {
 
-// Dynamic shared memory that kernels have asked to be allowed, in bytes. Under the machine's lock.
+// The limits of dynamic shared memory that were set for kernels, in bytes. Under the machine's
+// lock.
 std::map<const PyGPUHostKernel*, int>& shared_limits() {
   static auto& limits = *new std::map<const PyGPUHostKernel*, int>;
   return limits;
@@ -41,8 +42,8 @@ int shared_limit(const PyGPUHostKernel* kernel) {
   return found == shared_limits().end() ? int(Machine::max_shared_bytes) : found->second;
 }
 
-// A path to the file behind `descriptor` that no library was opened by before: the loader takes
-// equal names for the same file. "./" and ".//" spell the bits of a counter.
+// A path to the file behind `descriptor` that was never used before, because the loader takes equal
+// names for the same file. "./" and ".//" encode the bits of a counter.
 std::string fresh_path(int descriptor) {
   static std::atomic<unsigned> counter{0};
   std::string path = "/proc/self/fd/";
@@ -72,12 +73,12 @@ void* open_image(const char* image) {
   return handle;
 }
 
-// The type of an attribute's number is the driver's.
+// `attribute` is the driver's number.
 cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
   switch (number) {
     case 0: *value = Machine::max_threads_per_block; break;
     case 5:
-    case 6: *value = 90; break;  // the compute capability that the machine answers with
+    case 6: *value = 90; break;  // the machine's compute capability
     case 8: *value = shared_limit(kernel); break;
     case 1:
     case 2:
@@ -198,15 +199,16 @@ cudaError_t cudaHostSetKernelAttribute(cudaKernel_t kernel, int number, int valu
 
 namespace {
 
-// The arguments of a launch as a GPU gets them: copied, side by side. Strict mode looks at where a
-// kernel reads, and must know them from the rest of the caller's stack.
+// The arguments of a launch as a GPU gets them: copied into one buffer. Strict mode checks where a
+// kernel reads, and must distinguish them from the rest of the caller's stack.
 class CopiedArguments {
  public:
   CopiedArguments(const PyGPUHostKernel& kernel, void** arguments) {
     const std::size_t count = kernel.parameter_count, table = (count * sizeof(void*) + 63) / 64;
     const PyGPUHostParameter end = count ? kernel.parameters[count - 1] : PyGPUHostParameter{0, 0};
     const std::size_t lines = table + (end.offset + end.nbytes + 63) / 64;
-    lines_.resize(std::max(lines, most_parameter_bytes / sizeof(Line)));  // nobody else's memory
+    lines_.resize(
+        std::max(lines, most_parameter_bytes / sizeof(Line)));  // what follows is ours, too
     auto** const pointers = reinterpret_cast<void**>(lines_.data());
     for (std::size_t i = 0; i < count; ++i) {
       pointers[i] = lines_[table].bytes + kernel.parameters[i].offset;

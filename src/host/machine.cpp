@@ -21,7 +21,7 @@ thread_local cudaError_t last_error = cudaSuccess;
 thread_local int device_of_thread = 0;
 std::atomic<bool> in_forked_child{false};
 
-// A number from the environment, "3", "512M" or "2G"; anything else is reported and not used.
+// A number from the environment, "3", "512M" or "2G"; anything else is reported and ignored.
 std::size_t setting(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
   const char* text = std::getenv(name);
   if (!text || !*text) return fallback;
@@ -101,7 +101,7 @@ std::pair<std::uintptr_t, const Allocation*> Machine::block(const void* address,
   const auto after = table.upper_bound(first);
   if (after != table.begin() && holds(*std::prev(after)))
     return {std::prev(after)->first, &std::prev(after)->second};
-  for (auto entry = lent.begin(); entry != lent.end() && entry->first <= first; ++entry)
+  for (auto entry = imported.begin(); entry != imported.end() && entry->first <= first; ++entry)
     if (holds(*entry)) return {entry->first, &entry->second};
   return {};
 }
@@ -163,8 +163,8 @@ const char* cudaGetErrorName(cudaError_t error) {
   return "unrecognized error code";
 }
 
-// The text of an error is its name, spelt out: cudaErrorInvalidDevice -> "invalid device". The few
-// whose customary text says more stand in the switch; programs search messages for those.
+// The text of an error is its name in words: cudaErrorInvalidDevice -> "invalid device". The switch
+// has those whose customary text says more, because programs search messages for it.
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
     case cudaSuccess: return "no error";

@@ -32,11 +32,11 @@ struct PyGPUHostPool {
 
 namespace PyGPU::host {
 
-enum class Space { device, pinned, registered, managed, lent };
+enum class Space { device, pinned, registered, managed, imported };
 
 struct Allocation {
   std::size_t span;    // bytes that may be touched: rounded up to the granularity unless strict
-  std::size_t charge;  // bytes taken off the device's memory
+  std::size_t charge;  // bytes counted as used on the device
   Space space;
   int device;
   unsigned flags;
@@ -65,8 +65,8 @@ class Machine {
   std::mutex lock;
   std::vector<Device> devices;
   std::map<std::uintptr_t, Allocation> table;  // by first address
-  // Pageable memory of other libraries that arrays use. The same may be lent twice.
-  std::multimap<std::uintptr_t, Allocation> lent;
+  // Pageable memory of other libraries that arrays use. The same may be imported twice.
+  std::multimap<std::uintptr_t, Allocation> imported;
   std::set<cudaStream_t> streams;
   std::set<cudaEvent_t> events;
   bool strict;
@@ -88,13 +88,13 @@ class Machine {
 
 int& current_device();
 
-// May a copy touch these bytes? Any address of the table must hold them all; an address outside the
-// table can only be pageable memory, which nothing is known of.
+// May a copy touch these bytes? An allocation of the table must hold them all; an address outside
+// the table is taken for pageable memory, of which the machine knows nothing.
 bool copy_may_touch(const void* address, std::size_t nbytes, bool on_device);
 cudaError_t check_kind(cudaMemcpyKind kind);
 
-// Every call goes through here: refuse a forked child, remember the thread's last error. The calls
-// have C's shape, so no exception may leave them.
+// Every call goes through here: refuses a forked child, records the thread's last error, and lets
+// no exception out, because the calls are C functions.
 cudaError_t remember(cudaError_t error);
 bool forked();
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
 
-// Large blocks are aligned for, and advised to use, huge pages: first use then costs far less.
+// Large blocks are aligned to huge pages and advised to use them: the first access then costs far
+// less.
 void* take_pages(std::size_t nbytes) {
   const std::size_t alignment = nbytes >= 2 * huge_page ? huge_page : Machine::granularity;
   void* address = nullptr;
@@ -41,7 +42,7 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   return cudaSuccess;
 }
 
-// Give back the block that begins at `address`, if it is of a space that `fits`.
+// Free the block that begins at `address`, if `fits` accepts its space.
 template <class Fits>
 cudaError_t release(void* address, Fits fits) {
   if (!address) return cudaSuccess;
@@ -130,7 +131,7 @@ cudaError_t cudaHostRegister(void* address, std::size_t nbytes, unsigned flags) 
     const auto after = machine.table.lower_bound(first);
     const bool overlaps_next = after != machine.table.end() && after->first - first < nbytes;
     const Allocation* there = machine.find(address);
-    if (overlaps_next || (there && there->space != Space::lent))
+    if (overlaps_next || (there && there->space != Space::imported))
       return cudaErrorHostMemoryAlreadyRegistered;
     machine.table[first] = {nbytes, 0, Space::registered, current_device(), flags};
     return cudaSuccess;
@@ -208,7 +209,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   });
 }
 
-// The pool keeps nothing back: a freed block goes to the system at once.
+// The pool keeps nothing: a freed block goes to the system at once.
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return call([&] {
@@ -260,25 +261,26 @@ cudaError_t cudaHostAddressRange(void** base, std::size_t* nbytes, const void* a
   });
 }
 
-cudaError_t cudaHostLend(void* address, std::size_t nbytes) {
+cudaError_t cudaHostImport(void* address, std::size_t nbytes) {
   return call([&] {
     if (!address || nbytes == 0) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    machine.lent.insert(
-        {reinterpret_cast<std::uintptr_t>(address), {nbytes, 0, Space::lent, current_device(), 0}});
+    machine.imported.insert({reinterpret_cast<std::uintptr_t>(address),
+                             {nbytes, 0, Space::imported, current_device(), 0}});
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaHostTakeBack(void* address, std::size_t nbytes) {
+cudaError_t cudaHostEndImport(void* address, std::size_t nbytes) {
   return call([&] {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    const auto [first, last] = machine.lent.equal_range(reinterpret_cast<std::uintptr_t>(address));
+    const auto [first, last] =
+        machine.imported.equal_range(reinterpret_cast<std::uintptr_t>(address));
     for (auto entry = first; entry != last; ++entry) {
       if (entry->second.span != nbytes) continue;
-      machine.lent.erase(entry);
+      machine.imported.erase(entry);
       return cudaSuccess;
     }
     return cudaErrorInvalidValue;

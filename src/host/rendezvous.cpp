@@ -1,10 +1,10 @@
-// Which of a block's waiting threads may go on.
+// Which of a block's waiting threads may continue.
 //
-// A thread that is neither waiting, ready, running nor yet to start has finished, and is not waited
-// for. The lanes that a mask names go on together once all of them that live have come to the same
-// call with that mask. A call without a mask is for those who come to it while nobody else of the
-// warp can move; where threads stand at several such calls, the first in the source goes first, so
-// that they meet again behind the branch.
+// A thread that is neither waiting, ready, running nor yet to start has finished, and nobody waits
+// for it. The lanes that a mask names continue together once all of them that have not finished
+// have arrived at the same call with that mask. A call without a mask joins the threads that arrive
+// at it before no other thread of the warp can run; where threads wait at several such calls, the
+// first in the source continues first, so that they converge behind the branch.
 #include "rendezvous.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void Meeting::begin() {
   waiting_ = head_ = 0;
   at_block_.clear();
   queue_.clear();
-  warps_ = 0;  // their records are made by the first thread that waits
+  warps_ = 0;  // the first thread that waits creates their records
 }
 
 void Meeting::make_records() {
@@ -78,7 +78,8 @@ void Meeting::arrive(Fiber* fiber) {
   if (warp.converged && !warp.ready && ((number + 1) << shift_) <= started()) free_converged(warp);
 }
 
-// Free the lanes of `mask` if all that live have come to the call `name` with that mask.
+// Release the lanes of `mask` if all that have not finished have arrived at the call `name` with
+// it.
 bool Meeting::complete(Warp& warp, unsigned number, Lanes mask, const char* name) {
   const unsigned first = number << shift_, width = 1u << shift_;
   const Lanes exist = lanes_below(std::min(width, count_ - first));
@@ -89,7 +90,7 @@ bool Meeting::complete(Warp& warp, unsigned number, Lanes mask, const char* name
   Lanes here = 0;
   each_lane(needed & warp.waiting & ~warp.converged, [&](unsigned lane) {
     const Wait& wait = *warp.lane[lane]->wait;
-    // Names are compared as text: a library of another compiler may have its own copy.
+    // Names are compared as text: each library may have its own copy.
     if (wait.mask == mask && (wait.name == name || std::strcmp(wait.name, name) == 0))
       here |= Lanes(1) << lane;
   });

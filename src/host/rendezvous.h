@@ -1,5 +1,5 @@
-// Which of a block's waiting threads may go on: the block's barriers and what lanes of a warp do
-// together.
+// Which of a block's waiting threads may continue: barriers of the block, and collective operations
+// of a warp's lanes.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace PyGPU::host {
 struct Fiber {
   StackPointer stack;
   char* top;
-  // Of the thread that is put aside here:
+  // Of the thread that is suspended on it:
   Index3 thread_index;
   unsigned rank;
   Wait* wait;
@@ -22,19 +22,19 @@ struct Fiber {
 class Meeting {
  public:
   void begin();               // a new block
-  void arrive(Fiber* fiber);  // its thread waits; others of its warp may be free by that
+  void arrive(Fiber* fiber);  // its thread waits; that may release others of its warp
   void make_ready(Fiber* fiber);
-  Fiber* take_ready();  // null when none may go on
+  Fiber* take_ready();  // null when no thread is ready
   bool is_over() const { return waiting_ == 0; }
-  // With no thread ready and none to start: free those who need wait no longer. False, with the
-  // fault described, if nobody can ever go on.
+  // When no thread is ready and all have started: release those whose wait is over. False, with the
+  // fault described, if none can ever continue.
   bool resolve();
 
  private:
   using Lanes = std::uint64_t;
   struct Warp {
-    Lanes waiting, at_block, ready;  // for lanes of the warp, at a barrier of the block, to go on
-    Lanes converged;                 // of those waiting, who waits for whoever is here
+    Lanes waiting, at_block, ready;  // waiting for lanes of the warp; at a block barrier; released
+    Lanes converged;                 // those of `waiting` whose call has no mask
     Fiber* lane[64];
   };
 

@@ -61,7 +61,7 @@ Registers fetch_inside(const PyGPUHostTexture& t, const long long* index) {
   return result;
 }
 
-// The index inside an axis for one that may lie outside; -1 where the border is meant.
+// The index within an axis for a coordinate that may lie outside; -1: the border's value.
 long long addressed(long long index, long long length, cudaTextureAddressMode mode) {
   if (index >= 0 && index < length) return index;
   switch (mode) {
@@ -75,8 +75,8 @@ long long addressed(long long index, long long length, cudaTextureAddressMode mo
   }
 }
 
-// A coordinate in elements, near enough to zero to count with: wrapping and mirroring repeat after
-// twice the length.
+// A coordinate in elements, reduced to a range that integers hold: wrapping and mirroring repeat
+// after twice the length.
 double in_elements(const PyGPUHostTexture& t, int axis, float coordinate) {
   double x = double(coordinate);
   if (std::isnan(x)) return 0;
@@ -88,7 +88,7 @@ double in_elements(const PyGPUHostTexture& t, int axis, float coordinate) {
   return x < -1e15 ? -1e15 : x > 1e15 ? 1e15 : x;
 }
 
-// A corner of the cell that a fetch falls into.
+// A corner of the cell that holds the coordinate of a fetch.
 Registers fetch_corner(const PyGPUHostTexture& t, const long long* corner, int axes,
                        long long layer) {
   long long index[3] = {0, 0, layer};
@@ -105,7 +105,7 @@ const PyGPUHostTexture& texture_of(cudaTextureObject_t handle) {
   return *texture;
 }
 
-// `axes` of the coordinates count; the layer is taken as the nearest there is.
+// The first `axes` coordinates are used; the layer is clamped.
 Registers sample(const PyGPUHostTexture& t, int axes, const float* coordinates, int layer) {
   const long long slice = addressed(layer, t.lengths[2], cudaAddressModeClamp);
   long long first[3] = {0, 0, 0};
@@ -134,8 +134,8 @@ Registers sample(const PyGPUHostTexture& t, int axes, const float* coordinates, 
   return result;
 }
 
-// Where an access of `nbytes` falls; null where it lies outside and the boundary mode is to give
-// zero. Outside in the default mode ends the kernel, as CUDA says.
+// The address of an access of `nbytes`; null where it is outside and the boundary mode gives zero.
+// In the default mode an access outside ends the kernel, as in CUDA.
 char* surface_place(cudaSurfaceObject_t handle, std::size_t nbytes, long long x, long long y,
                     long long z, cudaSurfaceBoundaryMode mode) {
   const auto* surface = reinterpret_cast<const PyGPUHostSurface*>(handle);

@@ -1,5 +1,5 @@
-// Stacks for fibers, and the switch from one stack to another: a few instructions, where the C
-// library's swapcontext would ask the system for the signal mask each time.
+// Stacks for fibers, and the switch from one stack to another: a few instructions, whereas the C
+// library's swapcontext makes a system call for the signal mask each time.
 #include "stacks.h"
 
 #include <sys/mman.h>
@@ -13,8 +13,8 @@
 
 namespace PyGPU::host {
 
-// Stacks are mapped many at a time: a process may have only so many mappings. Each has as much as a
-// GPU's thread may have of local memory, and some more; only what is touched is real.
+// Stacks are mapped many at a time, because the number of a process's mappings is limited. Each is
+// somewhat larger than the local memory of a GPU's thread; only pages that are touched use memory.
 constexpr std::size_t stacks_in_slab = 64;
 constexpr std::size_t slab_bytes = stacks_in_slab * Stacks::bytes;
 constexpr std::size_t guard_bytes = 4096;
@@ -34,10 +34,10 @@ char* Stacks::take() {
   }
   ++taken_;
   char* const bottom = slabs_.back().get() + place * bytes;
-  // A guard splits a mapping; with many cores only a slab's first stack, the one in use most, has
-  // it.
+  // A guard page splits a mapping; with many cores only a slab's first stack, the most used one,
+  // has it.
   if (place == 0 || Machine::get().cores <= 8) mprotect(bottom, guard_bytes, PROT_NONE);
-  // Tops at one distance from each other would all fall into the same few sets of the caches.
+  // Tops at equal distances would all map to the same few sets of the caches.
   return bottom + bytes - place * 9 * 64;
 }
 
@@ -57,8 +57,8 @@ bool Stacks::is_guard(const void* address) const {
   return false;
 }
 
-// The registers that a callee must preserve are pushed, the stack pointers exchanged, and those of
-// the other stack popped.
+// Pushes the registers that a callee must preserve, exchanges the stack pointers, and pops those of
+// the other stack.
 #if defined(__x86_64__)
 __asm__(R"(
 .pushsection .text
@@ -82,7 +82,7 @@ PyGPU_host_switch_stacks:
 .size PyGPU_host_switch_stacks, .-PyGPU_host_switch_stacks
 .popsection
 )");
-constexpr std::size_t saved_registers = 6;  // below the address to return to
+constexpr std::size_t saved_registers = 6;  // below the return address
 constexpr std::size_t words_above = 1;      // as if `enter` had been called: 8 below 16-alignment
 #elif defined(__aarch64__)
 __asm__(R"(
@@ -135,7 +135,7 @@ StackPointer fresh_stack(char* top, void (*enter)()) {
   return word;
 }
 #else
-// Elsewhere the C library switches; a context lies at the top of its stack, or where it was saved.
+// Elsewhere the C library switches; a context is at the top of its stack, or where it was saved.
 StackPointer fresh_stack(char* top, void (*enter)()) {
   auto* context = reinterpret_cast<ucontext_t*>(top - (sizeof(ucontext_t) + 63) / 64 * 64);
   getcontext(context);

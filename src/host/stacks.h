@@ -7,22 +7,22 @@
 
 namespace PyGPU::host {
 
-// What is left of a stack that does not run: the rest lies on the stack itself.
+// The pointer of a stack that is not running; its registers are saved on the stack itself.
 using StackPointer = void*;
 
-// Leave the running stack, saved in `from`, for another. Returns when somebody switches back.
+// Save the running stack in `from` and switch to another. Returns after a switch back.
 void switch_stacks(StackPointer* from, StackPointer to);
 
-// A stack on which nothing has run yet: `enter` starts on it, and must not return.
+// Prepares a new stack: the first switch to it calls `enter`, which must not return.
 StackPointer fresh_stack(char* top, void (*enter)());
 
-// Stacks that go with their owner.
+// The stacks of one owner, unmapped with it.
 class Stacks {
  public:
   static constexpr std::size_t bytes = 1 << 20;
 
   char* take();  // the top of one more
-  // Is this an address below a stack, where one that grows too far runs into?
+  // Is this an address in a guard page, which an overflowing stack touches?
   bool is_guard(const void* address) const;
   bool holds(const void* address) const;
 

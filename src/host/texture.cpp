@@ -9,8 +9,8 @@
 namespace PyGPU::host {
 namespace {
 
-// Objects of one kind under the machine's lock. An object's memory is used again but never given
-// back: a kernel that is handed a destroyed one finds it empty.
+// The objects of one kind; use under the machine's lock. Their memory is reused but never freed: a
+// kernel that gets a destroyed one finds it empty.
 template <class View>
 class Objects {
  public:
@@ -51,7 +51,7 @@ class Objects {
     return live_.erase(at);
   }
 
-  std::deque<Entry> all_;  // addresses stay as it grows
+  std::deque<Entry> all_;  // addresses stay valid as it grows
   std::vector<Entry*> free_;
   Live live_;
 };
@@ -148,7 +148,7 @@ cudaError_t set_sampling(PyGPUHostTexture& t, const cudaTextureDesc& d) {
   for (int axis = 0; axis < 3; ++axis) {
     const cudaTextureAddressMode mode = d.addressMode[axis];
     if (mode < cudaAddressModeWrap || mode > cudaAddressModeBorder) return cudaErrorInvalidValue;
-    // Only a coordinate that counts whole lengths can be wrapped or mirrored.
+    // Only normalized coordinates can be wrapped or mirrored.
     const bool repeats = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
     t.modes[axis] = repeats && !t.normalized ? cudaAddressModeClamp : mode;
   }

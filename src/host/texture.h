@@ -1,7 +1,7 @@
-// What stands behind the handles of texture and surface objects.
+// What the handles of texture and surface objects refer to.
 //
-// A handle is the address of one of these. The machine never gives their memory back, so that a
-// kernel that is handed a destroyed one can be told.
+// A handle is the address of one of these. The machine never frees their memory, so that the use of
+// a destroyed one is detected.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 struct PyGPUHostTexture {
   const char* data;                    // null: destroyed
   std::size_t row_bytes, slice_bytes;  // from one row, one slice or layer, to the next
-  long long lengths[3];                // elements, at least 1; the last is also that of the layers
+  long long lengths[3];                // elements, at least 1; the last may count layers
   int channels, channel_bytes;
   cudaChannelFormatKind kind;
   cudaTextureAddressMode modes[3];

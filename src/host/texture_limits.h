@@ -5,7 +5,7 @@
 
 namespace PyGPU::host {
 
-// The value of a device attribute that is about them; 0 for any other.
+// The value of a device attribute for one of these limits; 0 for any other attribute.
 constexpr int texture_limit(cudaDeviceAttr attribute) {
   switch (attribute) {
     case cudaDevAttrMaxTexture1DWidth: return 131072;

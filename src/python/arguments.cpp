@@ -46,7 +46,7 @@ void* address_of(py::handle object, const char* argument) {
   if (py::isinstance<GPUArray>(object)) {
     const Array& array = object.cast<const GPUArray&>().core;
     array.require_alive();
-    return array.told_address();
+    return array.exposed_address();
   }
   // Only a missing attribute is no answer; the refusal of a freed array must be heard.
   if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {

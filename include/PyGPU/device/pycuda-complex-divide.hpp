@@ -1,6 +1,6 @@
 // Division of pycuda::complex that survives tiny, huge, infinite and zero operands.
 //
-// The short way is R. L. Smith, "Algorithm 116: Complex division", CACM 5 (1962). Where its
+// The fast path is R. L. Smith, "Algorithm 116: Complex division", CACM 5 (1962). Where its
 // denominator leaves the safe range, both operands are scaled to order one by powers of two, and
 // infinities follow C99 Annex G.
 #pragma once
@@ -98,7 +98,7 @@ PYGPU_COMPLEX complex<T> operator/(const complex<T>& a, const complex<T>& b) {
   const T large = re_is_larger ? b._M_re : b._M_im, small = re_is_larger ? b._M_im : b._M_re;
   const T ratio = small / large, denominator = large + small * ratio;
   const T size = ::fabs(denominator), top = complex_detail::max_abs(a);
-  // The negated form sends NaN the careful way as well.
+  // Negated, so that a NaN takes the careful path as well.
   if (!(size > range::safe_low() && size < range::safe_high() &&
         (top == T(0) || top > range::safe_low()) && top < range::safe_high() &&
         (small == T(0) || ::fabs(ratio) > range::safe_low())))

@@ -19,7 +19,7 @@ PYGPU_COMPLEX complex<T> spiral(T x, T y, int halvings) {
   if (x > T(0) && is_inf(x) && !is_finite(y)) return complex<T>(x, y - y);
   T sine, cosine;
   sine_cosine(y, &sine, &cosine);
-  // sqrt keeps half the exponent in each factor.
+  // The exponent is split between two factors.
   const T factor = ::exp(x / T(2));
   const T rest = ::scalbn(factor, -halvings);
   if (!is_inf(factor) && factor > T(16)) {

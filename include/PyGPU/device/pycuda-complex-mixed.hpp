@@ -49,8 +49,8 @@ PYGPU_COMPLEX_FOR_SCALAR(bool) operator!=(S s, const complex<T>& z) {
 }
 #undef PYGPU_COMPLEX_FOR_SCALAR
 
-// Two precisions, or any volatile operand: plain values of the wider type first. A temporary binds
-// to no reference to volatile, hence each mixture of the qualifiers.
+// Two precisions, or a volatile operand: both become plain values of the wider type first. Each
+// mixture of qualifiers is listed, because a reference to volatile cannot bind to a temporary.
 #define PYGPU_COMPLEX_WIDEN(op, left, right, condition, ...)                                  \
   template <class A, class B>                                                                 \
   PYGPU_COMPLEX typename complex_detail::only_if<(condition), __VA_ARGS__>::type operator op( \

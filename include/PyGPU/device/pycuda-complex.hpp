@@ -1,7 +1,7 @@
 // pycuda::complex<float/double>: complex numbers inside kernels, the class and its arithmetic.
 //
-// Two scalars side by side, trivially copyable and without initialisation, so that it may stand in
-// shared memory and in kernel parameters. Usable inside an extern "C" block.
+// Two scalars, trivially copyable and not initialised, so that it can be in shared memory and a
+// kernel's parameter. Usable inside an extern "C" block.
 #pragma once
 
 extern "C++" {
@@ -72,8 +72,8 @@ class complex {
   __host__ __device__ constexpr complex(T re) : _M_re(re), _M_im(T(0)) {}
   __host__ __device__ constexpr complex(T re, T im) : _M_re(re), _M_im(im) {}
 
-  // Templates never become copy constructors: the class stays trivially copyable. Twice, because a
-  // temporary binds to no reference to volatile. Only the way to a narrower type is explicit.
+  // Templates are never copy constructors, so the class stays trivially copyable. Twice, because a
+  // reference to volatile cannot bind to a temporary. Conversions to a narrower type are explicit.
 #define PYGPU_COMPLEX_CONVERT(qualifier, explicitly, condition)               \
   template <class U, typename complex_detail::only_if<(condition)>::type = 0> \
   explicitly PYGPU_COMPLEX complex(qualifier complex<U>& z)                   \
@@ -105,7 +105,7 @@ class complex {
   PYGPU_COMPLEX complex& operator=(const volatile complex<U>& z) {
     return *this = complex(z);
   }
-  // No result: a reference to volatile would be read once more by a plain statement.
+  // Returns void: as a statement, a reference to volatile would be read once more.
   PYGPU_COMPLEX void operator=(T re) volatile { store(complex(re)); }
   template <class U>
   PYGPU_COMPLEX void operator=(const complex<U>& z) volatile {

@@ -4,7 +4,7 @@
 
 extern "C++" {
 
-// Told only when a function that mentions it is instantiated, that is, called.
+// Reported only when a function that mentions it is instantiated, that is, called.
 template <class T>
 struct PyGPUTextureReferences {
   static_assert(sizeof(T) == 0,

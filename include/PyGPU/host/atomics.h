@@ -1,4 +1,4 @@
-// Atomic functions. They return the old value and order nothing else, as on a GPU.
+// Atomic functions. As on a GPU they return the old value and order no other access.
 #pragma once
 
 #include "qualifiers.h"

@@ -43,7 +43,7 @@ inline long long wall_clock64() { return clock64(); }
 inline unsigned long long __globaltimer() { return static_cast<unsigned long long>(clock64()); }
 // `clock()` is the C library's.
 
-// A thread that sleeps lets the others of its block go on.
+// A thread that sleeps lets the others of its block run.
 inline void __nanosleep(unsigned) { PyGPU_host_yield(); }
 
 [[noreturn]] inline void __trap() { __builtin_trap(); }

@@ -1,5 +1,5 @@
-// Where a kernel's thread is: threadIdx and friends, the loop over a block's threads, and what a
-// thread that waits for others says of itself.
+// Where a kernel's thread is: threadIdx and the like, the loop over a block's threads, and what a
+// thread reports when it waits for others.
 #pragma once
 
 #include "../vendor/host.h"
@@ -8,8 +8,8 @@
 namespace PyGPU {
 namespace host {
 
-// A number of the running thread's state. A type of its own, so that no store of a kernel through
-// an int* can change it: the compiler keeps the state in registers and vectorises the loop.
+// An integer of the running thread's state. It has its own type, so that no store of a kernel
+// through an int* may alias it: the compiler keeps the state in registers and vectorises the loop.
 enum class Index : unsigned {};
 struct Index3 {
   Index x, y, z;
@@ -21,12 +21,13 @@ constexpr Index3 index(uint3 v) { return {Index(v.x), Index(v.y), Index(v.z)}; }
 // The next thread of a loop whose threads do not wait for each other.
 constexpr Index lone = Index(~0u);
 
-// A thread that waits for others, as it tells the machine (src/host/fiber.cpp). `finish` is called
-// once all have come, before any goes on: with the waits of the group by lane, null where none is.
+// How a thread waits for others, reported to the machine (src/host/fiber.cpp). Once all have
+// arrived, `finish` is called before any continues, with the group's waits by lane, null for lanes
+// that do not take part.
 struct Wait {
-  enum Scope { block, lanes, converged };  // all of the block; `mask`; whoever is here too
+  enum Scope { block, lanes, converged };  // all of the block; `mask`; those that arrive, too
   Scope scope;
-  int line;          // in the source; tells one barrier of the block from another
+  int line;          // in the source; distinguishes the block's barriers
   const char* name;  // of the call, for reports
   unsigned long long mask;
   bool predicate;
@@ -34,18 +35,19 @@ struct Wait {
   const void* value;
   void* result;
   unsigned argument;
-  // The outcome: how many came and how many of their predicates held; for warps the same as masks.
+  // The result: how many arrived and how many of their predicates held; for warps the same as
+  // masks.
   unsigned long long came, held;
 };
 
 }  // namespace host
 }  // namespace PyGPU
 
-// What the running thread knows of itself. Plain data in initial-exec storage: reading an index is
-// one load, also from a library that was opened at run time.
+// The state of the running thread. Plain data in initial-exec thread-local storage: reading an
+// index is one load, also from a library that was opened at run time.
 struct PyGPUHostThread {
   PyGPU::host::Index3 thread_index, block_index, block_dim, grid_dim;
-  // The row of the block's threads that is being started: its next thread, its end, where it lies.
+  // The row of the block's threads that is being started: its next thread, its end, its position.
   PyGPU::host::Index next_x, row_end, row_y, row_z;
   PyGPU::host::Index warp_size;
   void* dynamic_shared;
@@ -71,21 +73,21 @@ __attribute__((visibility("default"))) bool PyGPU_host_next_row();
 namespace PyGPU {
 namespace host {
 
-// Call `body()` as each thread of the block that has not started. A body that waits for others
-// leaves this loop where it is: another fiber goes on with it, so all its state is the thread's.
+// Call `body()` as each thread of the block that has not started. When a body waits for others,
+// another fiber continues with the remaining threads, so the loop's state is in PyGPU_host_thread.
 template <class Body>
 inline void for_each_thread(Body body) {
   PyGPUHostThread& self = PyGPU_host_thread;
   do {
-    // The next index is read again right after the body: unless that calls what the compiler does
-    // not see, it is known to be x + 1.
+    // The next index is read again after the body: unless the body calls functions that the
+    // compiler does not see, it knows that this is x + 1.
     for (unsigned x = unsigned(self.next_x); x < unsigned(self.row_end);
          x = unsigned(self.next_x)) {
       self.thread_index.x = index(x);
       self.thread_index.y = self.row_y;
       self.thread_index.z = self.row_z;
       self.next_x = index(x + 1);
-      // Reports of faults name the thread: the index is stored though nothing may read it.
+      // The index is stored for reports of faults, even where the kernel does not read it.
       __asm__ volatile("" : : "m"(self.thread_index.x));
       body();
     }
@@ -93,8 +95,8 @@ inline void for_each_thread(Body body) {
 }
 
 // The same for threads that never wait for each other. Half the work of a short kernel is the loop,
-// so it keeps its index to itself; a wait inside it, which the compiler's caller has ruled out by
-// reading the text, is reported.
+// so its index is local. PyGPU/_compile/host.py chooses it after reading the kernel's text; a wait
+// inside it is reported as a fault.
 template <class Body>
 inline void for_each_lone_thread(Body body) {
   PyGPUHostThread& self = PyGPU_host_thread;

@@ -1,6 +1,6 @@
 // Numbers of 16 bits, __half, and pairs of them, __half2, with CUDA's operators and functions.
 //
-// Each operation is done in float and rounded once, which gives the nearest half.
+// Each operation is computed in float and rounded once, which gives the nearest half.
 #pragma once
 
 #include <cmath>
@@ -38,7 +38,7 @@ inline unsigned short float_to_half(float x) {
   const unsigned rounded = size + 0xfffu + (size >> 13 & 1);
   return static_cast<unsigned short>(sign | (rounded - 0x38000000u) >> 13);
 }
-// Rounded to odd on the way, so that the second rounding sees what the first cut off.
+// From double by way of float, rounded to odd there, so that the second rounding is still correct.
 inline unsigned short double_to_half(double x) {
   float near = float(x);
   if (double(near) != x && near == near) {

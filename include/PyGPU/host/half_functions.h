@@ -82,7 +82,8 @@ PYGPU_HALF2(__hmin, __hmin2, std::fmin(x, y))
 PYGPU_HALF2(__hmax, __hmax2, std::fmax(x, y))
 #undef PYGPU_HALF2
 
-// The product of two halves is exact in double, and so is the sum but for what a half cannot see.
+// The product of two halves is exact in double, and the sum is, except for bits far below a half's
+// precision.
 inline __half __hfma(__half a, __half b, __half c) {
   return __half(double(float(a)) * double(float(b)) + double(float(c)));
 }

@@ -21,8 +21,8 @@ inline unsigned __brev(unsigned x) {
 inline unsigned long long __brevll(unsigned long long x) {
   return static_cast<unsigned long long>(__brev(unsigned(x))) << 32 | __brev(unsigned(x >> 32));
 }
-// Four bytes out of the eight of y:x, each chosen by a hexadecimal one_digit of s; 8 more: its
-// sign.
+// Four of the eight bytes of y:x, each selected by a hexadecimal digit of s; a digit above 7 gives
+// the byte's sign instead.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
   const unsigned long long both = static_cast<unsigned long long>(y) << 32 | x;
   unsigned result = 0;
@@ -68,7 +68,8 @@ inline unsigned __sad(int x, int y, unsigned z) {
   return (x > y ? unsigned(x) - unsigned(y) : unsigned(y) - unsigned(x)) + z;
 }
 
-// Half of the 64 bits high:low, shifted; the count wraps at 32, or stops there (_lc, _rc).
+// Half of the 64 bits high:low after a shift; the count wraps at 32, or is clamped to it (_lc,
+// _rc).
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return unsigned((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
 }

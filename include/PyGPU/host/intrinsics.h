@@ -1,7 +1,7 @@
 // CUDA's floating-point intrinsics: arithmetic with a rounding, fast functions, conversions, bits.
 //
-// Arithmetic is rounded to nearest whatever the suffix says; conversions to integers round as
-// theirs says, and give the nearest integer there is where the value lies outside, 0 for a NaN.
+// Arithmetic is rounded to nearest, whatever the suffix says. Conversions to integers round as
+// their suffix says, saturate where the value is out of range, and give 0 for a NaN.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ inline To bits(From from) {
   return to;
 }
 
-// A whole number as an Integer, saturated.
+// A value without a fraction as an Integer, saturated.
 template <class Integer, class Real>
 inline Integer whole(Real x) {
   constexpr bool is_signed = Integer(-1) < Integer(0);

@@ -26,25 +26,26 @@ struct Launch {
 
   template <class... Arguments>
   cudaError_t operator()(Arguments... arguments) const {
-    auto packed = std::make_pair(kernel, std::tuple<Arguments...>(arguments...));
+    auto call = std::make_pair(kernel, std::tuple<Arguments...>(arguments...));
     return cudaHostLaunch(grid, block, shared_bytes, stream,
-                          &run_threads<std::index_sequence_for<Arguments...>, decltype(packed)>,
-                          &packed, name);
+                          &run_threads<std::index_sequence_for<Arguments...>, decltype(call)>,
+                          &call, name);
   }
 
  private:
-  template <class Indices, class Packed>
+  template <class Indices, class Call>
   static void run_threads(void* context) {
-    // A copy that no kernel's store can change: arguments are read once, not by each thread.
-    const Packed packed = *static_cast<const Packed*>(context);
-    for_each_thread([packed] { run_thread(packed, Indices()); });
+    // A local copy, which no store of the kernel can alias: the arguments are loaded once, not by
+    // each thread.
+    const Call call = *static_cast<const Call*>(context);
+    for_each_thread([call] { run_thread(call, Indices()); });
   }
 
-  template <class Packed, std::size_t... indices>
-  static void run_thread(const Packed& packed, std::index_sequence<indices...>) {
-    auto arguments = packed.second;  // a kernel owns its parameters
+  template <class Call, std::size_t... indices>
+  static void run_thread(const Call& call, std::index_sequence<indices...>) {
+    auto arguments = call.second;  // a kernel may change its parameters
     (void)arguments;
-    packed.first(std::get<indices>(arguments)...);
+    call.first(std::get<indices>(arguments)...);
   }
 };
 

@@ -148,7 +148,8 @@ PYGPU_NORMS(double, )
 PYGPU_NORMS(float, f)
 #undef PYGPU_NORMS
 
-// min and max of equal types are no templates, so that they win over std's where both are in sight.
+// min and max of equal types are not templates, so that they are preferred to std's where both are
+// visible.
 #define PYGPU_MIN_MAX(T)                              \
   constexpr T min(T a, T b) { return b < a ? b : a; } \
   constexpr T max(T a, T b) { return a < b ? b : a; }

@@ -1,4 +1,4 @@
-// What a shared library of kernels tells the host machine of itself. The run-time compiler puts
+// The table by which a shared library of kernels describes itself. The run-time compiler puts
 //
 //     PYGPU_HOST_KERNELS(PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
 //
@@ -18,7 +18,7 @@ struct PyGPUHostParameter {
 
 struct PyGPUHostKernel {
   const char* name;
-  void (*threads)(void* arguments);  // `arguments` is a void**: where each argument lies
+  void (*threads)(void* arguments);  // `arguments` is a void**: the address of each argument
   const PyGPUHostParameter* parameters;
   std::size_t parameter_count;
 };
@@ -29,7 +29,7 @@ namespace PyGPU::host {
 
 template <class... Parameters>
 struct Signature {
-  // Offsets as in a struct of the parameters, which is how a GPU gets them.
+  // Offsets as in a struct of the parameters, the form in which a GPU gets them.
   struct Table {
     PyGPUHostParameter rows[sizeof...(Parameters) + 1];
   };
@@ -60,7 +60,7 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
   static void threads(void* context) {
     run(static_cast<void**>(context), std::index_sequence_for<Parameters...>());
   }
-  // The values are copied to where the compiler sees that no thread changes them.
+  // The values are copied to locals, so that the compiler knows that no thread changes them.
   template <std::size_t... i>
   static void run([[maybe_unused]] void** arguments, std::index_sequence<i...>) {
     const std::tuple<std::remove_cv_t<Parameters>...> values(

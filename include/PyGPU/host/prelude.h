@@ -1,5 +1,5 @@
-// What stands before the text of a kernel that is compiled at run time for the host machine: the
-// language, the table of kernels, and what nvcc's sources have without an include.
+// Included before the text of a kernel that is compiled at run time for the host machine: the
+// language, the table of kernels, and what nvcc declares without an include.
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 // CUDA's words for functions and variables, in terms of an ordinary C++ compiler.
 #pragma once
 
-#define __CUDA_ARCH__ 900  // what kernels ask for features; they get those of CUDA's 9.0
+#define __CUDA_ARCH__ 900  // kernels test it for features: those of compute capability 9.0
 
 #define __global__
 #define __device__

@@ -35,8 +35,8 @@ PYGPU_TEXEL(char, char, 1)
 #undef PYGPU_TEXELS
 #undef PYGPU_TEXEL
 
-// What a fetch leaves: four registers of 32 bits, which the asked type reads in its own way, as on
-// a GPU. So a wrong type gives wrong numbers, not a conversion.
+// The result of a fetch: four registers of 32 bits, which the requested type reinterprets, as on a
+// GPU. So a wrong type gives wrong numbers, not a conversion.
 struct Registers {
   unsigned bits[4];
 

@@ -5,7 +5,7 @@
 #include "../vendor/host_arrays.h"
 #include "texels.h"
 
-// Of the coordinates, `axes` count. A handle that is no texture's ends the kernel.
+// The first `axes` coordinates are used. A handle that is not a texture's ends the kernel.
 extern "C" __attribute__((visibility("default"))) void PyGPU_host_fetch(cudaTextureObject_t texture,
                                                                         int axes,
                                                                         const float* coordinates,

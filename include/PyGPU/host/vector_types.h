@@ -8,7 +8,7 @@ using ushort = unsigned short;
 using uint = unsigned int;
 using ulong = unsigned long;
 
-// Alignments are CUDA's: pairs and fours lie in one load of up to 16 bytes.
+// Alignments are CUDA's: vectors of 2 and 4 elements are loaded by accesses of up to 16 bytes.
 #define PYGPU_VECTORS(T, name, align2, align4) \
   struct name##1 {                             \
     T x;                                       \

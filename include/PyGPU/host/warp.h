@@ -1,7 +1,7 @@
-// Threads of a warp among themselves: shuffles, votes, matches, reductions.
+// Collective functions of a warp: shuffles, votes, matches, reductions.
 //
-// A warp has as many lanes as the machine is told (PYGPU_HOST_WARP, 32 or 64). Masks are taken as
-// 64 bits; they are given back as 32, or as 64 in a source compiled with -DPYGPU_HOST_WARP=64.
+// PYGPU_HOST_WARP sets the number of lanes, 32 or 64. Masks are 64-bit parameters; as results they
+// have 32 bits, or 64 in a source compiled with -DPYGPU_HOST_WARP=64.
 #pragma once
 
 #include <cstring>
@@ -30,7 +30,7 @@ struct WarpSize {
 inline unsigned warp_size() { return unsigned(PyGPU_host_thread.warp_size); }
 inline unsigned lane_index() { return thread_rank() & (warp_size() - 1); }
 
-// Wait for the lanes of `mask`, or for those that are here too where no mask says which.
+// Wait for the lanes of `mask`; without a mask, for the lanes that arrive at the same call.
 inline Wait warp_wait(const char* name, int line, Wait::Scope scope, unsigned long long mask,
                       bool predicate = false) {
   Wait wait{scope, line, name, mask, predicate, nullptr, nullptr, nullptr, 0, 0, 0};

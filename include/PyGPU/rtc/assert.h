@@ -1,4 +1,5 @@
-// assert; NVRTC has it built in, HIPRTC only the function behind it. May be included repeatedly.
+// assert; NVRTC has it built in, HIPRTC only the function that it calls. May be included
+// repeatedly.
 #include "stddef.h"
 
 #ifdef __HIPCC_RTC__

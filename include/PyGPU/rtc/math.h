@@ -15,7 +15,7 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 
-// Bits, because a literal beyond the range is an error: so they stay constant expressions.
+// Made from bits, because a literal out of range is an error: so they are constant expressions.
 #ifndef INFINITY
 #define INFINITY __builtin_bit_cast(float, 0x7f800000)
 #endif

@@ -1,5 +1,5 @@
 // The prelude of every run-time compiled source: what nvcc's host headers give without an include.
-// Macros and typedefs only, because each kernel pays for it; namespace std comes on demand.
+// Macros and typedefs only, because every kernel compiles it; namespace std is included on demand.
 #pragma once
 
 #include "assert.h"

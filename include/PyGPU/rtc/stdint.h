@@ -3,7 +3,7 @@
 
 #include "limits.h"
 
-// A source that writes these typedefs itself may spell the 64-bit ones otherwise than we do.
+// A source that has these typedefs itself may define the 64-bit ones in another way.
 #ifndef PYGPU_OWN_INTEGERS
 
 typedef signed char int8_t;
@@ -12,7 +12,7 @@ typedef int int32_t;
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
-#ifdef __HIPCC_RTC__  // its own header has declared them so
+#ifdef __HIPCC_RTC__  // as its own header declares them
 typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #else  // as nvcc on Linux

@@ -1,4 +1,4 @@
-// std::swap, apart from the rest of <utility>, which costs more to read.
+// std::swap alone, because the rest of <utility> takes longer to compile.
 #pragma once
 
 #include "cstddef"

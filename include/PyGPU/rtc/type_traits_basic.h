@@ -5,7 +5,7 @@
 
 extern "C++" {
 
-// A using-directive on HIP: should a version have some of them after all, its own are found first.
+// A using-directive on HIP: where a version declares some of them itself, those are found first.
 #ifdef __HIPCC_RTC__
 namespace pygpu_std {
 #else
@@ -37,7 +37,7 @@ struct is_same : false_type {};
 template <class A>
 struct is_same<A, A> : true_type {};
 
-// With their qualified forms by partial specialisation: one per qualifier, not one per type.
+// Qualified types by partial specialisation: one per qualifier, not one per type.
 #define PYGPU_QUALIFIED(name)           \
   template <class T>                    \
   struct name : false_type {};          \

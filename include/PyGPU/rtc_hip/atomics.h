@@ -1,4 +1,4 @@
-// CUDA's atomics with a scope. A wider scope than asked for is correct, only slower.
+// CUDA's atomics with a scope. A wider scope than requested is correct, only slower.
 #pragma once
 
 #define PYGPU_SCOPED(name)                                \

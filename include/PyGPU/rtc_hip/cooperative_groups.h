@@ -1,10 +1,10 @@
 // Cooperative groups under HIPRTC: the block, and tiles of it within one wavefront.
 //
-// Written here, because ROCm's own header needs host headers that HIPRTC has not. Groups larger
-// than a block need a cooperative launch and are left out.
+// ROCm's own header needs host headers that HIPRTC lacks. Groups larger than a block need a
+// cooperative launch and are left out.
 #pragma once
 
-// Newer HIPRTCs have a namespace of that name built in, with some of this and without the rest.
+// Newer HIPRTCs have a namespace of that name built in, with only a part of this.
 #define cooperative_groups pygpu_cooperative_groups
 
 extern "C++" {

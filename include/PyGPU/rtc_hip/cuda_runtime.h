@@ -1,2 +1,2 @@
-// The CUDA runtime's header on HIPRTC, whose own is there before the first line.
+// The CUDA runtime's header on HIPRTC, whose own is always included.
 #pragma once

@@ -11,7 +11,7 @@
 #define __grid_constant__
 #endif
 
-// HIPRTC's printf takes no coordinate (threadIdx.x) as it is; a number made of it, it does.
+// HIPRTC's printf does not accept a coordinate (threadIdx.x) as it is, only converted to a number.
 template <class T>
 __device__ inline T pygpu_printed(T value) {
   return value;

@@ -1,17 +1,18 @@
-// CUDA's warp functions with a mask, on wavefronts, whose mask-less forms mean all running lanes.
+// CUDA's warp functions with a mask, on wavefronts, by HIP's functions without one, which act on
+// all active lanes.
 //
-// A mask that names a part of a wavefront is not honoured: lanes of one branch run together anyway.
-// The width of a shuffle is CUDA's 32 unless the caller says otherwise, so that reductions written
-// for 32 lanes stay within their half of a 64-wide wavefront.
+// A mask that names a part of a wavefront is ignored: lanes of one branch run together anyway. The
+// width of a shuffle is CUDA's 32 unless the caller says otherwise, so that reductions written for
+// 32 lanes stay within their half of a wavefront of 64.
 #pragma once
 
 extern "C++" {
 
 #if HIP_VERSION_MAJOR < 7  // 7 has functions of its own, with 64-bit masks
-#define PYGPU_SHUFFLE(name, form, type)                                              \
+#define PYGPU_SHUFFLE(name, function, type)                                          \
   template <class T>                                                                 \
   __device__ inline T name(unsigned long long, T value, type lane, int width = 32) { \
-    return form(value, lane, width);                                                 \
+    return function(value, lane, width);                                             \
   }
 PYGPU_SHUFFLE(__shfl_sync, __shfl, int)
 PYGPU_SHUFFLE(__shfl_up_sync, __shfl_up, unsigned)
@@ -34,13 +35,14 @@ __device__ inline int __all_sync(unsigned long long mask, int predicate) {
 }
 __device__ inline unsigned long long __activemask() { return __ballot(1); }
 
-// The lanes run in step; what is left is to keep memory accesses in order.
+// The lanes run in lockstep; only the order of memory accesses has to be kept.
 __device__ inline void __syncwarp(unsigned long long = ~0ull) {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
   __builtin_amdgcn_wave_barrier();
 }
 
-// One round a distinct value: the first lane left over shows its value, its equals answer.
+// One round for each distinct value: the first remaining lane broadcasts its value, and the lanes
+// that have the same take it.
 template <class T>
 __device__ inline unsigned long long __match_any_sync(unsigned long long, T value) {
   unsigned long long same = 0;

@@ -19,7 +19,7 @@ static_assert(CUDART_VERSION >= 11030, "PyGPU needs CUDA 11.3 or newer");
 #define PYGPU_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 
 namespace PyGPU {
-// What a compiler calls the device.
+// The compiler's name of the device.
 inline std::string architecture_name(const cudaDeviceProp& properties) {
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
 }

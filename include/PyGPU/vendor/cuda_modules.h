@@ -1,8 +1,8 @@
 // Compiled code and what only the driver can do, on the `cuda` target.
 //
-// The driver's module calls serve every CUDA, and a launch through them is the cheapest there is:
-// the runtime's ends in the same one. They are fetched through the runtime, so that libcuda is
-// never linked, and work in the device's primary context, the runtime's own.
+// The driver's module calls exist in every CUDA, and their launch is the cheapest: the runtime's
+// ends in the same call. They are fetched through the runtime, so that libcuda is never linked, and
+// work in the device's primary context, which is the runtime's.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@
 
 namespace PyGPU {
 
-// The driver's function of a name, as it was in CUDA `version` (11020 for 11.2).
+// The driver's function of this name, in its version of CUDA `version` (11020 for 11.2).
 template <class Function>
 cudaError_t driver_function(Function& function, const char* name, [[maybe_unused]] int version) {
   void* found = nullptr;
@@ -29,8 +29,8 @@ cudaError_t driver_function(Function& function, const char* name, [[maybe_unused
   return cudaSuccess;
 }
 
-// A thread gets its device's context from the runtime's first call in it that needs one. The
-// driver's numbers are the runtime's for every error that both know.
+// A thread gets its device's context from its first call of the runtime that needs one. Errors that
+// the driver and the runtime both have, have the same numbers.
 template <class Call>
 cudaError_t in_context(Call call) {
   CUresult outcome = call();
@@ -49,7 +49,8 @@ inline CUdeviceptr device_pointer(const void* address) {
   return reinterpret_cast<CUdeviceptr>(address);
 }
 
-// `height` rows, `pitch` bytes apart, of `width` elements of 2 or 4 bytes.
+// Fills `height` rows of `width` elements of 2 or 4 bytes; a row begins `pitch` bytes after the
+// last.
 inline cudaError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
                                 std::size_t width, std::size_t height, cudaStream_t stream) {
   PYGPU_DRIVER_CALL(11020, cuMemsetD2D16Async, device_pointer(address), pitch, value, width, height,
@@ -73,7 +74,7 @@ inline cudaError_t address_range(void** base, std::size_t* nbytes, void* address
                     device_pointer(address));
 }
 
-// The current device's primary context, made if need be.
+// The current device's primary context, created if need be.
 inline cudaError_t context_handle(void** handle) {
   if (const cudaError_t error = cudaFree(nullptr)) return error;
   PYGPU_DRIVER_CALL(11020, cuCtxGetCurrent, reinterpret_cast<CUcontext*>(handle));
@@ -122,21 +123,21 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 
 #undef PYGPU_DRIVER_CALL
 
-// Does a launch return only when the kernel has run?
+// Does a launch return only after the kernel has run?
 constexpr bool launch_runs_kernel = false;
 
-// Are small blocks of the pool kept when they are freed? See small_blocks.h.
+// Are freed small blocks of the pool kept by default? See small_blocks.h.
 constexpr bool keeps_small_blocks = true;
 
-// How elementwise kernels are dealt out: the threads of a block, and what each takes of every
-// array, so many times so many bytes.
+// The shape of elementwise kernels: threads of a block, bytes of a vector access, and vectors of
+// each array that a thread takes.
 constexpr unsigned loop_threads = 128;
 constexpr std::size_t loop_bytes = 16;
 constexpr int loop_vectors = 2;
 
-// The driver knows the memory of every library in the process.
-inline cudaError_t lend(void*, std::size_t) { return cudaSuccess; }
-inline cudaError_t take_back(void*, std::size_t) { return cudaSuccess; }
+// See host_modules.h. The driver knows the memory of every library in the process.
+inline cudaError_t import_memory(void*, std::size_t) { return cudaSuccess; }
+inline cudaError_t end_import(void*, std::size_t) { return cudaSuccess; }
 
 // Reductions: the threads of a block that folds operands, for which their text is made,
 // and of one that folds parts; elements, or vectors of them, that a thread has on their way at
@@ -146,7 +147,7 @@ constexpr unsigned threads = 256, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
-// What the target can tell about a failed launch beyond its code.
+// What the target reports about a failed launch beyond its code.
 inline const char* last_report() { return ""; }
 
 }  // namespace PyGPU

@@ -1,4 +1,4 @@
-// CUDA's numbers, for the targets whose own headers do not bring them: the same on every target, so
+// CUDA's numbers, for the targets whose headers do not define them: the same on every target, so
 // that a program may keep 2 for "out of memory" or 10 for "warp size" wherever it runs.
 #pragma once
 

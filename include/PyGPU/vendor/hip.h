@@ -130,7 +130,7 @@
 #define cudaIpcGetEventHandle hipIpcGetEventHandle
 #define cudaIpcOpenEventHandle hipIpcOpenEventHandle
 
-// Where HIP calls the same thing differently.
+// What HIP has under another name.
 #define cudaError_t hipError_t
 #define cudaDeviceProp hipDeviceProp_t
 #define cudaFuncCache hipFuncCache_t
@@ -151,8 +151,7 @@ PYGPU_CUDA_ERRORS(PYGPU_CONSTANT)
 constexpr unsigned cudaHostRegisterReadOnly = 8;
 constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
 
-// Attributes and limits keep CUDA's numbers and are translated; one that HIP lacks is the error of
-// that fact.
+// Attributes and limits keep CUDA's numbers and are translated; one that HIP lacks is an error.
 enum cudaDeviceAttr : int {
 #define PYGPU_ENUMERATOR(name, number) name = number,
   PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR)
@@ -217,7 +216,7 @@ inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, i
   }
 }
 
-// HIP gives the bit of read-only registration another meaning.
+// HIP uses the bit of read-only registration for something else.
 inline hipError_t cudaHostRegister(void* address, size_t nbytes, unsigned flags) {
   if (flags & cudaHostRegisterReadOnly) return cudaErrorNotSupported;
   return hipHostRegister(address, nbytes, flags);
@@ -274,7 +273,7 @@ inline hipError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, co
 }
 
 namespace PyGPU {
-// What a compiler calls the device: "gfx90a:sramecc+:xnack-" without its features.
+// The compiler's name of the device: "gfx90a:sramecc+:xnack-" without its features.
 inline std::string architecture_name(const cudaDeviceProp& properties) {
   const std::string full = properties.gcnArchName;
   return full.substr(0, full.find(':'));

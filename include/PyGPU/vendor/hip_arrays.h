@@ -60,7 +60,7 @@ inline hipError_t cudaArrayGetInfo(hipChannelFormatDesc* format, hipExtent* exte
   if (!array) return hipErrorInvalidHandle;
 #if HIP_VERSION >= 50600000
   return hipArrayGetInfo(format, extent, flags, array);
-#else  // before that call existed, the structure was open
+#else  // before that call existed, the structure was public
   *format = array->desc;
   *extent = {array->width, array->height, array->depth};
   *flags = array->type;
@@ -111,6 +111,6 @@ inline hipError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* box, hipStr
   return hipMemcpy3DAsync(&plain, stream);
 }
 
-// HIP's switches have never been finished, and its profilers do not listen to them.
+// HIP's own calls are unfinished, and its profilers ignore them.
 inline hipError_t cudaProfilerStart() { return hipSuccess; }
 inline hipError_t cudaProfilerStop() { return hipSuccess; }

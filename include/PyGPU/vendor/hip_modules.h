@@ -15,7 +15,8 @@ inline hipError_t fill_32(void* address, unsigned value, std::size_t count, hipS
   return hipMemsetD32Async(address, int(value), count, stream);
 }
 
-// `height` rows, `pitch` bytes apart, of `width` elements of 2 or 4 bytes.
+// Fills `height` rows of `width` elements of 2 or 4 bytes; a row begins `pitch` bytes after the
+// last.
 inline hipError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
                                std::size_t width, std::size_t height, hipStream_t stream) {
   hipError_t error = hipSuccess;
@@ -35,7 +36,7 @@ inline hipError_t address_range(void** base, std::size_t* nbytes, void* address)
   return hipMemGetAddressRange(base, nbytes, address);
 }
 
-// HIP keeps contexts for CUDA's sake only: there is no handle that anybody could use.
+// HIP has contexts for CUDA's sake only: no handle would be of use.
 inline hipError_t context_handle(void** handle) {
   *handle = nullptr;
   return hipErrorNotSupported;
@@ -56,14 +57,14 @@ inline hipError_t find_global(void** address, std::size_t* nbytes, hipModule_t m
                               const char* name) {
   return hipModuleGetGlobal(address, nbytes, module, name);
 }
-// Not to be asked: the compiler's metadata in the image tells (PyGPU/_compile/code_object.py).
+// HIP has no such query; PyGPU/_compile/code_object.py reads the image's metadata instead.
 inline hipError_t kernel_parameter(hipFunction_t, std::size_t, std::size_t*, std::size_t*) {
   return hipErrorNotSupported;
 }
 inline hipError_t kernel_attribute(int* value, hipFunction_t kernel, int attribute) {
   return hipFuncGetAttribute(value, static_cast<hipFunction_attribute>(attribute), kernel);
 }
-// A kernel of AMD's may use all of a unit's shared memory without asking.
+// On AMD every kernel may use all of a compute unit's shared memory.
 inline hipError_t set_kernel_attribute(hipFunction_t, int, int) { return hipSuccess; }
 inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, void** arguments,
                                 std::size_t shared_bytes, hipStream_t stream) {
@@ -71,21 +72,21 @@ inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, voi
                                unsigned(shared_bytes), stream, arguments, nullptr);
 }
 
-// Does a launch return only when the kernel has run?
+// Does a launch return only after the kernel has run?
 constexpr bool launch_runs_kernel = false;
 
-// Are small blocks of the pool kept when they are freed? See small_blocks.h.
+// Are freed small blocks of the pool kept by default? See small_blocks.h.
 constexpr bool keeps_small_blocks = true;
 
-// How elementwise kernels are dealt out: the threads of a block, and what each takes of every
-// array, so many times so many bytes.
+// The shape of elementwise kernels: threads of a block, bytes of a vector access, and vectors of
+// each array that a thread takes.
 constexpr unsigned loop_threads = 256;
 constexpr std::size_t loop_bytes = 16;
 constexpr int loop_vectors = 2;
 
-// The driver knows the memory of every library in the process.
-inline hipError_t lend(void*, std::size_t) { return hipSuccess; }
-inline hipError_t take_back(void*, std::size_t) { return hipSuccess; }
+// See host_modules.h. The driver knows the memory of every library in the process.
+inline hipError_t import_memory(void*, std::size_t) { return hipSuccess; }
+inline hipError_t end_import(void*, std::size_t) { return hipSuccess; }
 
 // Reductions: the threads of a block that folds operands, for which their text is made,
 // and of one that folds parts; elements, or vectors of them, that a thread has on their way at
@@ -95,7 +96,7 @@ constexpr unsigned threads = 256, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
-// What the target can tell about a failed launch beyond its code.
+// What the target reports about a failed launch beyond its code.
 inline const char* last_report() { return ""; }
 
 }  // namespace PyGPU

@@ -12,7 +12,7 @@
 #define PYGPU_TARGET_NAME "host"
 #define PYGPU_HAVE_GPU 0
 
-#define CUDART_VERSION 12080  // the CUDA that this vocabulary is modelled on
+#define CUDART_VERSION 12080  // the CUDA whose vocabulary this is
 
 enum cudaError_t : int {
 #define PYGPU_ENUMERATOR(name, number) name = number,
@@ -214,9 +214,9 @@ PYGPU_HOST_CALL(cudaIpcCloseMemHandle, void* address)
 PYGPU_HOST_CALL(cudaIpcGetEventHandle, cudaIpcEventHandle_t* handle, cudaEvent_t event)
 PYGPU_HOST_CALL(cudaIpcOpenEventHandle, cudaEvent_t* event, cudaIpcEventHandle_t handle)
 
-// Run `threads(context)` for each block of the grid, blocks spread over the cores. The function
-// runs the block's threads by PyGPU::host::for_each_thread (host/execution.h); `kernel` is what
-// reports call it.
+// Run `threads(context)` for each block of the grid, the blocks distributed over the cores. The
+// function runs the block's threads by PyGPU::host::for_each_thread (host/execution.h); `kernel` is
+// the name for reports.
 PYGPU_HOST_CALL(cudaHostLaunch, dim3 grid, dim3 block, std::size_t shared_bytes,
                 cudaStream_t stream, void (*threads)(void*), void* context, const char* kernel)
 
@@ -225,7 +225,7 @@ extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorName(
     cudaError_t error) __asm__("PyGPU_host_cudaGetErrorName");
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorString(
     cudaError_t error) __asm__("PyGPU_host_cudaGetErrorString");
-// What the calling thread's last failed launch has to say; "" where there is nothing.
+// The report of the calling thread's last failed launch; "" where there is none.
 extern "C" __attribute__((visibility("default"))) const char* cudaHostLastReport() __asm__(
     "PyGPU_host_cudaHostLastReport");
 
@@ -253,7 +253,7 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 }
 
 namespace PyGPU {
-// What a compiler calls the device.
+// The compiler's name of the device.
 inline std::string architecture_name(const cudaDeviceProp&) { return "host"; }
 
 // The device's identity, 16 bytes.

@@ -24,7 +24,7 @@ enum cudaChannelFormatKind {
   cudaChannelFormatKindFloat = 2,
   cudaChannelFormatKindNone = 3
 };
-// Bits of each channel; those behind the last channel are 0.
+// Bits of each channel, 0 for channels that the format does not have.
 struct cudaChannelFormatDesc {
   int x, y, z, w;
   cudaChannelFormatKind f;
@@ -53,8 +53,8 @@ inline cudaPitchedPtr make_cudaPitchedPtr(void* ptr, std::size_t pitch, std::siz
   return {ptr, pitch, xsize, ysize};
 }
 
-// An end is an array or an address. Positions and widths are in elements of an array, in bytes at
-// an address; the extent is in elements where an array takes part.
+// Each end is an array or an address. Positions and widths are in elements of an array, in bytes at
+// an address; the extent is in elements if either end is an array.
 struct cudaMemcpy3DParms {
   cudaArray_t srcArray;
   cudaPos srcPos;
@@ -170,6 +170,6 @@ inline cudaError_t cudaMemcpy2DFromArray(void* dst, std::size_t pitch, cudaArray
   return cudaHostCopyRows(src, x, y, dst, pitch, width, height, false, kind);
 }
 
-// No profiler watches this machine.
+// There is no profiler of this machine.
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }

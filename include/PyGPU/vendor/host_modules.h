@@ -28,8 +28,8 @@ PYGPU_HOST_CALL(cudaHostLaunchKernel, cudaKernel_t kernel, dim3 grid, dim3 block
 PYGPU_HOST_CALL(cudaHostFill, void* address, std::size_t pitch, unsigned value,
                 std::size_t itemsize, std::size_t width, std::size_t height, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaHostAddressRange, void** base, std::size_t* nbytes, const void* address)
-PYGPU_HOST_CALL(cudaHostLend, void* address, std::size_t nbytes)
-PYGPU_HOST_CALL(cudaHostTakeBack, void* address, std::size_t nbytes)
+PYGPU_HOST_CALL(cudaHostImport, void* address, std::size_t nbytes)
+PYGPU_HOST_CALL(cudaHostEndImport, void* address, std::size_t nbytes)
 #undef PYGPU_HOST_CALL
 
 namespace PyGPU {
@@ -53,7 +53,7 @@ inline cudaError_t address_range(void** base, std::size_t* nbytes, void* address
   return cudaHostAddressRange(base, nbytes, address);
 }
 
-// The machine has one context for each device; a number that only tells them apart.
+// The machine has one context for each device; the handle is a number that identifies it.
 inline cudaError_t context_handle(void** handle) {
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);
@@ -94,22 +94,24 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
   return cudaHostLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
-// Does a launch return only when the kernel has run?
+// Does a launch return only after the kernel has run?
 constexpr bool launch_runs_kernel = true;
 
-// Are small blocks of the pool kept when they are freed? See small_blocks.h.
+// Are freed small blocks of the pool kept by default? See small_blocks.h.
 constexpr bool keeps_small_blocks = false;
 
-// How elementwise kernels are dealt out: blocks have one thread, which takes so many elements, one
-// by one. Of such a loop the compiler makes vectors.
+// The shape of elementwise kernels: blocks of one thread, which takes so many elements in a loop
+// that the compiler vectorises.
 constexpr unsigned loop_threads = 1;
 constexpr std::size_t loop_bytes = 0;
 constexpr int loop_vectors = 4096;
 
-// Let device code use memory that another library answers for, until it is taken back.
-inline cudaError_t lend(void* address, std::size_t nbytes) { return cudaHostLend(address, nbytes); }
-inline cudaError_t take_back(void* address, std::size_t nbytes) {
-  return cudaHostTakeBack(address, nbytes);
+// Lets device code use another library's memory until end_import.
+inline cudaError_t import_memory(void* address, std::size_t nbytes) {
+  return cudaHostImport(address, nbytes);
+}
+inline cudaError_t end_import(void* address, std::size_t nbytes) {
+  return cudaHostEndImport(address, nbytes);
 }
 
 // Reductions: the threads of a block that folds operands (one, which reads all of its block's
@@ -120,7 +122,7 @@ constexpr unsigned threads = 1, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
-// What the target can tell about a failed launch beyond its code.
+// What the target reports about a failed launch beyond its code.
 inline const char* last_report() { return cudaHostLastReport(); }
 
 }  // namespace PyGPU

@@ -32,7 +32,7 @@ struct Image {
 };
 
 Image image_at(const GPUArray& gpu, void* start, const py::object& owner) {
-  const View image = gpu.layout().image();
+  const View image = gpu.layout().dense_layout();
   void* const first = static_cast<char*>(start) + image.offset;
   return {py::array(py::reinterpret_borrow<py::dtype>(gpu.dtype), lengths(image.layout.shape()),
                     lengths(image.layout.strides()), first, owner),
@@ -41,7 +41,7 @@ Image image_at(const GPUArray& gpu, void* start, const py::object& owner) {
 
 // Fresh memory: NumPy's own where the array can own it as it is, page-locked if asked.
 Image new_image(const GPUArray& gpu, bool pagelocked) {
-  const View image = gpu.layout().image();
+  const View image = gpu.layout().dense_layout();
   if (pagelocked) {
     auto memory = std::make_unique<Memory>();
     {
@@ -118,7 +118,7 @@ GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
 
 void upload(const GPUArray& gpu, const void* start, const StreamRef* stream) {
   if (!gpu.layout().dense()) {
-    const GPUArray image = new_array_beside(gpu, gpu.layout().image().layout, py::none());
+    const GPUArray image = new_array_beside(gpu, gpu.layout().dense_layout().layout, py::none());
     upload(image, start, stream);
     set_from_device(gpu, image, stream);
     if (stream || !gpu.core.address()) return;
@@ -138,7 +138,7 @@ constexpr std::size_t few_calls = 4, long_row = 256;
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream) {
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
-  const View image = array.layout().image();
+  const View image = array.layout().dense_layout();
   if (looks_like(host, image))
     return upload(array, static_cast<const char*>(host.data()) - image.offset, stream);
   const Image packed = new_image(array, false);
@@ -171,7 +171,7 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   array.core.require_alive();
   source.core.require_alive();
   if (array.core.overlaps(source.core)) {
-    const GPUArray apart = new_array_beside(source, source.layout().packed(), py::none());
+    const GPUArray apart = new_array_beside(source, source.layout().k_order(), py::none());
     set_from_device(apart, source, stream);
     return set_from_device(array, apart, stream);
   }
@@ -189,14 +189,14 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream) {
   if (!array.layout().dense()) {
-    const GPUArray packed = new_array_beside(array, array.layout().packed(), py::none());
+    const GPUArray packed = new_array_beside(array, array.layout().k_order(), py::none());
     set_from_device(packed, array, stream);
     return get_to_host(packed, out, pagelocked, stream);
   }
   if (out.is_none()) {
     const Image image = new_image(array, pagelocked);
     download(array, image.start, stream);
-    const bool plain = stream || pagelocked || array.layout().image().offset == 0;
+    const bool plain = stream || pagelocked || array.layout().dense_layout().offset == 0;
     return plain ? py::object(image.array) : image.array.attr("copy")("K");
   }
   if (!py::isinstance<py::array>(out))
@@ -209,7 +209,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   if (!numpy().attr("may_share_memory")(host, target).cast<bool>() && array.layout().size() > 0)
     throw py::value_error("get: ary of shape " + shape_of(target).text() +
                           " cannot be reshaped without a copy");
-  const View image = array.layout().image();
+  const View image = array.layout().dense_layout();
   if (looks_like(host, image)) {
     download(array, static_cast<char*>(host.mutable_data()) - image.offset, stream);
     return host;
@@ -222,7 +222,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
 }
 
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
-  GPUArray copy = new_array_beside(array, array.layout().packed(), array.allocator);
+  GPUArray copy = new_array_beside(array, array.layout().k_order(), array.allocator);
   set_from_device(copy, array, stream);
   return copy;
 }
@@ -241,7 +241,7 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
   }
   const py::object dtype = dtype_of(host.dtype());
   const GPUArray array =
-      new_array(Layout(shape, strides, itemsize_of(dtype)).packed(), dtype, allocator);
+      new_array(Layout(shape, strides, itemsize_of(dtype)).k_order(), dtype, allocator);
   set_from_host(array, host, stream);
   return array;
 }

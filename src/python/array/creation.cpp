@@ -25,7 +25,7 @@ GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::s
   const Layout& layout = other.layout();
   Layout like;
   if (order == "K") {
-    like = layout.packed(itemsize);
+    like = layout.k_order(itemsize);
   } else if (order == "A") {
     const bool fortran = layout.f_contiguous() && !layout.c_contiguous();
     like = Layout(layout.shape(), itemsize, fortran ? Order::f : Order::c);

@@ -117,7 +117,7 @@ void bind_empty(py::module_& m) {
 py::object gpudata_of(GPUArray& array) {
   if (array.layout().nbytes() == 0) return py::none();
   if (!array.gpudata) {
-    const auto address = reinterpret_cast<std::uintptr_t>(array.core.told_address());
+    const auto address = reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
     const bool is_view = !array.base.is_none();
     array.gpudata = is_view ? py::object(py::int_(address))
                             : py::cast(DeviceAllocation{array.core.storage(), address});
@@ -126,7 +126,7 @@ py::object gpudata_of(GPUArray& array) {
 }
 
 std::uintptr_t address(const GPUArray& array) {
-  return reinterpret_cast<std::uintptr_t>(array.core.told_address());
+  return reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
 }
 
 py::dict cuda_array_interface(const GPUArray& array) {

@@ -163,7 +163,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   } else {
     const GPUArray exported = must_copy ? copy_of(array) : array;
     source = {exported.layout(),
-              exported.core.told_address(),
+              exported.core.exposed_address(),
               type,
               device,
               exported.core,
@@ -177,7 +177,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   }
   if (some && ordered && !to_host) {
     order_after_all(consumer, number);
-    source.apart = is_apart(consumer, number);
+    source.apart = is_non_blocking(consumer, number);
     // Memory that the host reaches may be for a consumer that knows no streams.
     const bool on_host = device.type != DeviceType::cuda && device.type != DeviceType::rocm;
     if (on_host && stream.is_none()) {

@@ -27,7 +27,7 @@ void end_loan(Loan* loan) {
       if (loan->wait)
         wait_without_gil(loan->device, [] { return cudaStreamSynchronize(cudaStream_t()); });
     }
-    if (loan->nbytes) (void)take_back(loan->start, loan->nbytes);
+    if (loan->nbytes) (void)end_import(loan->start, loan->nbytes);
     loan->end();
   }
   delete loan;
@@ -46,7 +46,7 @@ GPUArray borrow(const Layout& layout, void* address, const py::object& dtype,
     refuse_exchange("an array of " + std::to_string(layout.size()) + " elements at address 0");
   const auto [low, high] = layout.extent();
   loan->start = static_cast<char*>(address) + low;
-  check("lend", lend(loan->start, std::size_t(high - low)));
+  check("import_memory", import_memory(loan->start, std::size_t(high - low)));
   loan->nbytes = std::size_t(high - low);
   array.core = Array::borrow(layout, address, loan);
   loan->device = array.core.device();

@@ -66,7 +66,7 @@ void bind_stream(py::module_& m) {
   s.def(py::init([](unsigned flags, int priority) {
           const NoGil without = let_gil_go();
           const auto stream = std::make_shared<Stream>(flags, priority);
-          if (flags & cudaStreamNonBlocking) remember_apart(stream);
+          if (flags & cudaStreamNonBlocking) remember_non_blocking(stream);
           return stream;
         }),
         py::arg("flags") = 0, py::arg("priority") = 0);

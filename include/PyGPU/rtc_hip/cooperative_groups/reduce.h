@@ -1,4 +1,4 @@
-// Reductions of cooperative groups stand beside the groups themselves.
+// Reductions of cooperative groups are in cooperative_groups.h.
 #pragma once
 
 #include "../cooperative_groups.h"
