@@ -80,6 +80,9 @@ LAYERS = [
         "texture.h",
     },
     {"array.h", "loop.h", "reduction_plan.h"},
+    {"objects.h"},
+    {"heap_type.h"},
+    {"functions.h"},
     {"bindings.h", "hooks.h"},
     {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h"}
     | {"methods.h", "fold.h", "specializations.h", "enqueue.h", "report.h"},

@@ -43,10 +43,9 @@ std::string hex(const void* address) {
 
 void* address_of(py::handle object, const char* argument) {
   if (PyLong_Check(object.ptr())) return address_of_int(object, argument);
-  if (py::isinstance<GPUArray>(object)) {
-    const Array& array = object.cast<const GPUArray&>().core;
-    array.require_alive();
-    return array.exposed_address();
+  if (const GPUArray* const array = gpuarray_in(object.ptr())) {
+    array->core.require_alive();
+    return array->core.exposed_address();
   }
   // Only a missing attribute is no answer; the refusal of a freed array must be heard.
   if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {
@@ -123,10 +122,13 @@ Axes axes_of(py::handle object, const char* argument) {
   wrong_type(argument, "an int or a sequence of ints", object);
 }
 
-Order order_of(const std::string& order) {
-  if (order == "C") return Order::c;
-  if (order == "F") return Order::f;
-  throw py::value_error("order: expected 'C' or 'F', got '" + order + "'");
+Order order_of(py::handle order) {
+  if (PyUnicode_Check(order.ptr())) {
+    if (PyUnicode_CompareWithASCIIString(order.ptr(), "C") == 0) return Order::c;
+    if (PyUnicode_CompareWithASCIIString(order.ptr(), "F") == 0) return Order::f;
+    throw py::value_error("order: expected 'C' or 'F', got " + py::repr(order).cast<std::string>());
+  }
+  throw py::type_error("order: expected 'C' or 'F', got " + py::repr(order).cast<std::string>());
 }
 
 py::tuple tuple_of(const Axes& axes) {

@@ -33,6 +33,7 @@ PYBIND11_MODULE(PYGPU_MODULE, m) {
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
 
+  bind_functions(m);
   bind_hooks(m);
   bind_status(m);
   bind_constants(m);

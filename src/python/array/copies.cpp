@@ -228,7 +228,7 @@ GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
 }
 
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream) {
-  if (py::isinstance<GPUArray>(source)) return copy_of(source.cast<const GPUArray&>(), stream);
+  if (const GPUArray* const array = gpuarray_in(source.ptr())) return copy_of(*array, stream);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("to_gpu: ary: expected a numpy.ndarray, got " +
                          py::repr(py::type::of(source)).cast<std::string>() +

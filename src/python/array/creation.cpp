@@ -10,10 +10,10 @@ GPUArray zeroed(GPUArray array) {
 }
 
 GPUArray zeros(const py::object& shape, const py::object& dtype, const py::object& allocator,
-               const std::string& order) {
+               Order order) {
   py::object type = dtype_of(dtype);
   const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
-  return zeroed(new_array(Layout(lengths, itemsize_of(type), order_of(order)), type, allocator));
+  return zeroed(new_array(Layout(lengths, itemsize_of(type), order), type, allocator));
 }
 
 GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::string& order) {
@@ -30,7 +30,7 @@ GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::s
     const bool fortran = layout.f_contiguous() && !layout.c_contiguous();
     like = Layout(layout.shape(), itemsize, fortran ? Order::f : Order::c);
   } else {
-    like = Layout(layout.shape(), itemsize, order_of(order));
+    like = Layout(layout.shape(), itemsize, order_of(py::str(order)));
   }
   return new_array(like, type, other.allocator);
 }
@@ -52,7 +52,7 @@ void bind_creation(py::module_& m) {
       "to_gpu in the stream's order. `ary` should be page-locked and stay until it is done.",
       {{"ary"}, {"allocator", none}, {"stream", none}});
   def(m, "zeros", &zeros, "A new array of zeros.",
-      {{"shape"}, {"dtype", py::dtype("float64")}, {"allocator", none}, {"order", "C"}});
+      {{"shape"}, {"dtype", "float64"}, {"allocator", none}, {"order", "C"}});
   def(m, "empty_like", &empty_like, "An uninitialised array of the same shape; order K, A, C or F.",
       {{"other_ary"}, {"dtype", none}, {"order", "K"}});
   def(m, "zeros_like",

@@ -54,8 +54,8 @@ FoldKernels& kernels_for(const FoldForm& form, int device) {
     const py::tuple made = hook(Hook::reduction_module)(
         fold_names[int(form.fold)], inputs, tables, dtype_object(form.compute), form.vector_width,
         form.kept, form.folded, form.index64);
-    return std::make_unique<FoldKernels>(made[0].cast<std::shared_ptr<Module>>(),
-                                         made[1].cast<std::size_t>(), form.kept == 0);
+    return std::make_unique<FoldKernels>(held<Module>(made[0]), made[1].cast<std::size_t>(),
+                                         form.kept == 0);
   });
 }
 

@@ -49,7 +49,7 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
   const py::object module =
       hook(Hook::gather_module)(plan.word, plan.ndim, plan.index64, gather.mask.address != nullptr,
                                 types, counted, mode_names[int(mode)]);
-  auto made = std::make_unique<GatherKernel>(module.cast<std::shared_ptr<Module>>(), "gather");
+  auto made = std::make_unique<GatherKernel>(held<Module>(module), "gather");
   std::unique_ptr<GatherKernel>& place = kept[key];
   if (!place || !place->alive()) place = std::move(made);
   return place->kernel;
@@ -220,8 +220,7 @@ PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
         kept.at(key,
                 [&] {
                   return std::make_unique<GatherKernel>(
-                      hook(Hook::check_module)(indices.dtype).cast<std::shared_ptr<Module>>(),
-                      "check");
+                      held<Module>(hook(Hook::check_module)(indices.dtype)), "check");
                 })
             .kernel;
     const Report report;
@@ -263,14 +262,13 @@ bool select(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   SpecializationKey key;
   key.add(unsigned(itemsize), 5);
   key.add(unsigned(device), 8);
-  const Kernel& kernel = kept.at(key,
-                                 [&] {
-                                   const py::object module =
-                                       hook(Hook::select_module)(itemsize, threads);
-                                   return std::make_unique<GatherKernel>(
-                                       module.cast<std::shared_ptr<Module>>(), "select_items");
-                                 })
-                             .kernel;
+  const Kernel& kernel =
+      kept.at(key,
+              [&] {
+                const py::object module = hook(Hook::select_module)(itemsize, threads);
+                return std::make_unique<GatherKernel>(held<Module>(module), "select_items");
+              })
+          .kernel;
   GPUArray room = new_array(Layout({layout.size()}, itemsize), a.dtype, a.allocator);
   if (reinterpret_cast<std::uintptr_t>(room.core.address()) % itemsize) return false;
   const Report report;

@@ -3,70 +3,18 @@
 
 namespace PyGPU::python {
 
-namespace {
-
-PyTypeObject* gpuarray_type() {
-  static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<GPUArray>().ptr());
-  return type;
-}
-
-}  // namespace
-
 void add_memory(StreamOrder& order, PyObject* const* objects, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    const GPUArray* const array = gpuarray_in(objects[i]);
-    if (array) order.uses(array->core.storage());
-    if (!array && py::isinstance<DeviceAllocation>(objects[i]))
-      order.uses(py::handle(objects[i]).cast<const DeviceAllocation&>().storage);
+    if (const GPUArray* const array = gpuarray_in(objects[i]))
+      order.uses(array->core.storage());
+    else if (const auto* const allocation = find<DeviceAllocation>(objects[i]))
+      order.uses(allocation->storage);
   }
 }
 
-GPUArray* made_array(PyObject* object) {
-  if (!is_made(object)) return nullptr;
-  auto* const instance = reinterpret_cast<py::detail::instance*>(object);
-  return static_cast<GPUArray*>(instance->get_value_and_holder().value_ptr());
-}
-
-GPUArray* gpuarray_in(PyObject* object) {
-  if (!PyObject_TypeCheck(object, gpuarray_type())) return nullptr;
-  if (GPUArray* const made = made_array(object)) return made;
-  throw py::type_error("this object was not made: its __init__ failed or was not called");
-}
-
 py::object wrap(GPUArray&& array, PyObject* like) {
-  PyTypeObject* const type =
-      like && PyObject_TypeCheck(like, gpuarray_type()) ? Py_TYPE(like) : gpuarray_type();
-  if (type != gpuarray_type()) return instance_of(type, std::move(array));
-  // As pybind11 makes an instance of a class that has no bases, without a look into its tables.
-  auto made = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
-  if (!made) throw py::error_already_set();
-  auto* const instance = reinterpret_cast<py::detail::instance*>(made.ptr());
-  instance->owned = instance->simple_layout = true;
-  hold(made.ptr(), std::move(array));
-  return made;
-}
-
-namespace {
-destructor pybind_dealloc = nullptr;
-}
-
-void give_quick_end(PyHeapTypeObject* type) {
-  pybind_dealloc = type->ht_type.tp_base->tp_dealloc;
-  type->ht_type.tp_dealloc = [](PyObject* self) {
-    auto* const instance = reinterpret_cast<py::detail::instance*>(self);
-    PyTypeObject* const own = Py_TYPE(self);
-    const bool simple = instance->simple_layout && instance->simple_holder_constructed &&
-                        !instance->simple_instance_registered && !instance->has_patients;
-    if (own != gpuarray_type() || !simple) return pybind_dealloc(self);
-    PyObject_GC_UnTrack(self);
-    if (instance->weakrefs) PyObject_ClearWeakRefs(self);
-    {
-      const py::error_scope kept;
-      delete static_cast<GPUArray*>(instance->simple_value_holder[0]);
-    }
-    own->tp_free(self);
-    Py_DECREF(own);
-  };
+  PyTypeObject* const type = like && is<GPUArray>(like) ? Py_TYPE(like) : type_of<GPUArray>;
+  return instance_of(type, std::move(array));
 }
 
 py::object dtype_of(const py::object& any) {
@@ -134,7 +82,7 @@ GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& la
 }
 
 GPUArray view_of(const py::object& self, const Layout& layout, Index offset) {
-  return view_at(self, self.cast<const GPUArray&>(), layout, offset);
+  return view_at(self, held<GPUArray>(self), layout, offset);
 }
 
 }  // namespace PyGPU::python

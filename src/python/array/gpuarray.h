@@ -25,10 +25,8 @@ struct GPUArray {
   const Layout& layout() const { return core.layout(); }
 };
 
-// The array in an object of the class, or null while it is being made.
-GPUArray* made_array(PyObject* object);
 // The array in any object, or null. TypeError for one whose __init__ was not called.
-GPUArray* gpuarray_in(PyObject* object);
+inline GPUArray* gpuarray_in(PyObject* object) { return find<GPUArray>(object); }
 // A new object around an array: of the class of `like`, if that is a subclass.
 py::object wrap(GPUArray&& array, PyObject* like = nullptr);
 
@@ -65,18 +63,9 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream);
 
-void give_indexing(PyHeapTypeObject* type);
-// Objects that `wrap` made are freed without a look into pybind11's tables.
-void give_quick_end(PyHeapTypeObject* type);
+void add_indexing(Slots& slots);
 
 void bind_creation(py::module_& m);
-void bind_dlpack(py::module_& m, py::class_<GPUArray>& c);
+void bind_dlpack(py::module_& m, const py::object& c);
 
 }  // namespace PyGPU::python
-
-template <>
-struct pybind11::detail::type_caster<PyGPU::python::GPUArray>
-    : PyGPU::python::made_caster<PyGPU::python::GPUArray> {};
-template <>
-struct pybind11::detail::type_caster<PyGPU::python::DeviceAllocation>
-    : PyGPU::python::made_caster<PyGPU::python::DeviceAllocation> {};

@@ -10,108 +10,35 @@ struct Flags {
 };
 
 py::object dtype_or_float64(const py::object& dtype) {
-  return dtype.is_none() ? py::object(py::dtype("float64")) : dtype_of(dtype);
+  static const auto& float64 = *new py::object(py::dtype("float64"));  // leaked on purpose
+  return dtype.is_none() ? float64 : dtype_of(dtype);
 }
 
-// The arguments of GPUArray(...), in their order.
-struct Arguments {
-  static constexpr int count = 7;
-  static constexpr const char* names[count] = {"shape",   "dtype",   "allocator", "base",
-                                               "gpudata", "strides", "order"};
-  PyObject* values[count] = {};  // null: not given
-
-  // As tp_init is called.
-  Arguments(PyObject* args, PyObject* kwargs) {
-    take(PyTuple_GET_SIZE(args), [=](Py_ssize_t i) { return PyTuple_GET_ITEM(args, i); });
-    PyObject *name = nullptr, *value = nullptr;
-    for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &name, &value);) take(name, value);
-    require_shape();
-  }
-  // As a function of METH_FASTCALL | METH_KEYWORDS is called.
-  Arguments(PyObject* const* args, Py_ssize_t given, PyObject* keywords) {
-    take(given, [=](Py_ssize_t i) { return args[i]; });
-    for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i)
-      take(PyTuple_GET_ITEM(keywords, i), args[given + i]);
-    require_shape();
-  }
-
-  py::object operator[](int i) const {
-    return py::reinterpret_borrow<py::object>(values[i] ? values[i] : Py_None);
-  }
-  Order order() const {
-    if (!values[6]) return Order::c;
-    if (!PyUnicode_Check(values[6]))
-      throw py::type_error("order: expected 'C' or 'F', got " +
-                           py::repr(values[6]).cast<std::string>());
-    return order_of(py::handle(values[6]).cast<std::string>());
-  }
-
- private:
-  template <class Get>
-  void take(Py_ssize_t given, Get get) {
-    if (given > count) throw py::type_error("GPUArray: at most 7 arguments are expected");
-    for (Py_ssize_t i = 0; i < given; ++i) values[i] = get(i);
-  }
-  void take(PyObject* name, PyObject* value) {
-    int i = 0;
-    while (i < count && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) ++i;
-    if (i == count || values[i])
-      throw py::type_error("GPUArray: " + std::string(i == count ? "unknown" : "repeated") +
-                           " argument '" + py::handle(name).cast<std::string>() + "'");
-    values[i] = value;
-  }
-  void require_shape() const {
-    if (!values[0]) throw py::type_error("GPUArray: the argument 'shape' is missing");
-  }
-};
-
-GPUArray make_gpuarray(const Arguments& given) {
-  const py::object shape = given[0], dtype = given[1], allocator = given[2], gpudata = given[4];
+GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dtype,
+                       const py::object& allocator, const py::object& base,
+                       const py::object& gpudata, const py::object& strides, Order order) {
   // The first PyGPU's form: an array in place of a shape is sent to the device.
   if (dtype.is_none() && gpudata.is_none() && py::isinstance<py::array>(shape) &&
       py::reinterpret_borrow<py::array>(shape).ndim() > 0)
     return to_gpu(shape, allocator, nullptr);
   py::object type = dtype_or_float64(dtype);
   const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
-  const Order order = given.order();
-  const Layout layout = given[5].is_none()
+  const Layout layout = strides.is_none()
                             ? Layout(lengths, itemsize_of(type), order)
-                            : Layout(lengths, axes_of(given[5], "strides"), itemsize_of(type));
+                            : Layout(lengths, axes_of(strides, "strides"), itemsize_of(type));
   if (gpudata.is_none()) {
-    if (!given[3].is_none()) throw py::value_error("base: only an array with gpudata can have one");
+    if (!base.is_none()) throw py::value_error("base: only an array with gpudata can have one");
     return new_array(layout, type, allocator);
   }
   layout.extent();  // refuses strides that reach beyond any memory
-  return {Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, given[3],
-          gpudata};
-}
-
-int init(PyObject* self, PyObject* args, PyObject* kwargs) {
-  return guarded(
-      [&] {
-        hold(self, make_gpuarray(Arguments(args, kwargs)));
-        return 0;
-      },
-      -1);
+  return {Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, base, gpudata};
 }
 
 // GPUArray(...) without the way through the type's call, which costs as much again.
-PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t given, PyObject* keywords) {
-  return guarded(
-      [&] {
-        return wrap(make_gpuarray(Arguments(args, given, keywords)), nullptr).release().ptr();
-      },
-      static_cast<PyObject*>(nullptr));
-}
-
-void bind_empty(py::module_& m) {
-  static PyMethodDef method = {
-      "empty", as_method(&empty), METH_FASTCALL | METH_KEYWORDS,
-      "empty(shape, dtype=None, allocator=None, base=None, gpudata=None, strides=None, order='C')\n"
-      "--\n\n"
-      "An uninitialised array: GPUArray(...)."};
-  m.add_object("empty", py::reinterpret_steal<py::object>(
-                            PyCFunction_NewEx(&method, nullptr, m.attr("__name__").ptr())));
+GPUArray empty(const py::object& shape, const py::object& dtype, const py::object& allocator,
+               const py::object& base, const py::object& gpudata, const py::object& strides,
+               Order order) {
+  return make_gpuarray({}, shape, dtype, allocator, base, gpudata, strides, order);
 }
 
 py::object gpudata_of(GPUArray& array) {
@@ -120,7 +47,7 @@ py::object gpudata_of(GPUArray& array) {
     const auto address = reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
     const bool is_view = !array.base.is_none();
     array.gpudata = is_view ? py::object(py::int_(address))
-                            : py::cast(DeviceAllocation{array.core.storage(), address});
+                            : instance(DeviceAllocation{array.core.storage(), address});
   }
   return array.gpudata;
 }
@@ -149,18 +76,18 @@ py::dict cuda_array_interface(const GPUArray& array) {
   return interface;
 }
 
-py::object reshape(const py::object& self, const py::args& shape, const std::string& order) {
+py::object reshape(const py::object& self, const py::tuple& shape, Order order) {
   const bool one = shape.size() == 1;
   if (shape.empty()) throw py::index_error("reshape: a shape is needed");
   const Axes lengths = axes_of(one ? py::object(shape[0]) : py::object(shape), "shape");
-  const Layout& layout = self.cast<const GPUArray&>().layout();
-  const Layout shaped = layout.reshape(lengths, order_of(order));
+  const Layout& layout = held<GPUArray>(self).layout();
+  const Layout shaped = layout.reshape(lengths, order);
   const bool same = shaped.shape() == layout.shape() && shaped.strides() == layout.strides();
-  return same ? self : py::cast(view_of(self, shaped));
+  return same ? self : wrap(view_of(self, shaped));
 }
 
 GPUArray view_as(const py::object& self, const py::object& dtype) {
-  const auto& array = self.cast<const GPUArray&>();
+  const auto& array = held<GPUArray>(self);
   const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
   if (!type.attr("subdtype").is_none())
     throw py::type_error("view: a dtype with a shape of its own is not possible, got " +
@@ -172,7 +99,7 @@ GPUArray view_as(const py::object& self, const py::object& dtype) {
 
 // The whole array seen another way: it has the same memory object and the same owner.
 GPUArray transpose(const py::object& self, const py::object& axes) {
-  auto& array = self.cast<GPUArray&>();
+  auto& array = held<GPUArray>(self);
   const Layout& layout = array.layout();
   GPUArray turned =
       view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
@@ -188,8 +115,8 @@ py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bo
 
 void set(const GPUArray& array, const py::object& source, bool async, const StreamRef& stream) {
   const StreamRef* const where = async ? &stream : nullptr;
-  if (py::isinstance<GPUArray>(source))
-    return set_from_device(array, in_shape_of(array, source.cast<const GPUArray&>(), where), where);
+  if (const GPUArray* const given = gpuarray_in(source.ptr()))
+    return set_from_device(array, in_shape_of(array, *given, where), where);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
                          py::repr(py::type::of(source)).cast<std::string>());
@@ -207,51 +134,38 @@ py::object host_text(const GPUArray& array, const char* method) {
   return get_to_host(array, py::none(), false, nullptr).attr(method)();
 }
 
-py::object refuse_conversion(const py::object&, const py::args&, const py::kwargs&) {
+void refuse_conversion(py::handle, py::handle, py::handle) {
   throw py::type_error(
       "a GPUArray does not turn into a numpy.ndarray by itself; call .get() to copy it to the "
       "host");
 }
 
 py::object iterate(const py::object& self) {
-  if (self.cast<const GPUArray&>().layout().ndim() == 0)
-    throw py::type_error("iteration over a 0-d array");
+  if (held<GPUArray>(self).layout().ndim() == 0) throw py::type_error("iteration over a 0-d array");
   return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
 }
 
 // Arrays may be part of reference cycles (base, gpudata and allocator are any objects).
-void collect_cycles(PyHeapTypeObject* heap_type) {
-  PyTypeObject& type = heap_type->ht_type;
-  type.tp_flags |= Py_TPFLAGS_HAVE_GC;
-  type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) -> int {
-    Py_VISIT(Py_TYPE(self));
-    if (const GPUArray* array = made_array(self)) {
-      for (const py::object* member : {&array->base, &array->gpudata, &array->allocator})
-        Py_VISIT(member->ptr());
-    }
-    return 0;
-  };
-  type.tp_clear = [](PyObject* self) -> int {
-    if (GPUArray* array = made_array(self)) {
-      for (py::object* member : {&array->base, &array->gpudata, &array->allocator})
-        *member = py::none();
-    }
-    return 0;
-  };
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!instance_at<GPUArray>(self)->made) return 0;
+  const GPUArray& array = *instance_at<GPUArray>(self)->value();
+  for (const py::object* member : {&array.base, &array.gpudata, &array.allocator})
+    Py_VISIT(member->ptr());
+  return 0;
 }
 
-void set_up_type(PyHeapTypeObject* type) {
-  collect_cycles(type);
-  give_operators(type);
-  give_indexing(type);
-  give_quick_end(type);
-  type->ht_type.tp_init = init;
+int clear(PyObject* self) {
+  if (!instance_at<GPUArray>(self)->made) return 0;
+  GPUArray& array = *instance_at<GPUArray>(self)->value();
+  for (py::object* member : {&array.base, &array.gpudata, &array.allocator}) *member = py::none();
+  return 0;
 }
 
 void bind_helpers(py::module_& m) {
   const auto number = [](const DeviceAllocation& self) { return self.address; };
-  py::class_<DeviceAllocation> allocation(m, "DeviceAllocation",
-                                          "Device memory: an int-like address.");
+  const py::object allocation =
+      new_class<DeviceAllocation>(m, "DeviceAllocation", "Device memory: an int-like address.");
   method(allocation, "__int__", number);
   method(allocation, "__index__", number);
   method(
@@ -274,10 +188,10 @@ void bind_helpers(py::module_& m) {
   method(allocation, "__repr__", [](const DeviceAllocation& self) {
     return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
   });
-  py::class_<Flags> flags(m, "ArrayFlags",
-                          "c_contiguous, f_contiguous and forc (either) of an array.");
-  flags.def_readonly("c_contiguous", &Flags::c_contiguous);
-  flags.def_readonly("f_contiguous", &Flags::f_contiguous);
+  const py::object flags = new_class<Flags>(
+      m, "ArrayFlags", "c_contiguous, f_contiguous and forc (either) of an array.");
+  property(flags, "c_contiguous", [](const Flags& f) { return f.c_contiguous; });
+  property(flags, "f_contiguous", [](const Flags& f) { return f.f_contiguous; });
   property(flags, "forc", [](const Flags& f) { return f.c_contiguous || f.f_contiguous; });
   method(flags, "__repr__", [](const Flags& f) {
     const auto text = [](bool value) { return value ? "True" : "False"; };
@@ -286,7 +200,7 @@ void bind_helpers(py::module_& m) {
   });
 }
 
-void bind_attributes(py::class_<GPUArray>& c) {
+void bind_attributes(const py::object& c) {
   property(c, "shape", [](const GPUArray& a) { return tuple_of(a.layout().shape()); });
   property(
       c, "strides", [](const GPUArray& a) { return tuple_of(a.layout().strides()); },
@@ -319,15 +233,13 @@ void bind_attributes(py::class_<GPUArray>& c) {
   c.attr("__array_priority__") = 100;
 }
 
-void bind_views(py::class_<GPUArray>& c) {
+void bind_views(const py::object& c) {
   method(c, "reshape", &reshape,
          "A view of the same memory, read in `order`. RuntimeError unless contiguous.",
-         {{"order", "C"}});
+         {{"*shape"}, {"order", "C"}});
   method(
       c, "ravel",
-      [](const py::object& self) {
-        return view_of(self, self.cast<const GPUArray&>().layout().ravel());
-      },
+      [](const py::object& self) { return view_of(self, held<GPUArray>(self).layout().ravel()); },
       "The elements in memory order as a 1-D view. RuntimeError unless contiguous.");
   method(c, "view", &view_as,
          "The same memory as another dtype; the axis of smallest stride changes its length.",
@@ -335,13 +247,11 @@ void bind_views(py::class_<GPUArray>& c) {
   method(c, "transpose", &transpose, "The view with permuted axes.", {{"axes", py::none()}});
   method(
       c, "squeeze",
-      [](const py::object& self) {
-        return view_of(self, self.cast<const GPUArray&>().layout().squeeze());
-      },
+      [](const py::object& self) { return view_of(self, held<GPUArray>(self).layout().squeeze()); },
       "The view without axes of length one.");
 }
 
-void bind_transfers(py::class_<GPUArray>& c) {
+void bind_transfers(const py::object& c) {
   method(c, "get", &get,
          "Copy to the host: to a new ndarray with the axes in the same order, or to `ary`.",
          {{"ary", py::none()}, {"pagelocked", false}, {"async_", false}, {"stream", py::none()}});
@@ -371,14 +281,19 @@ void bind_transfers(py::class_<GPUArray>& c) {
                               py::make_tuple(get_to_host(a, py::none(), false, nullptr)));
       },
       "Pickled as a copy on the host.");
-  method(c, "__array__", &refuse_conversion);
+  method(c, "__array__", &refuse_conversion, "", {{"dtype", py::none()}, {"copy", py::none()}});
 }
 
 }  // namespace
 
 void bind_gpuarray(py::module_& m) {
   bind_helpers(m);
-  py::class_<GPUArray> c(
+  Slots slots{{Py_tp_init, as_slot(&init_slot<GPUArray>)},
+              {Py_tp_traverse, as_slot(&traverse)},
+              {Py_tp_clear, as_slot(&clear)}};
+  add_operators(slots);
+  add_indexing(slots);
+  const py::object c = new_class<GPUArray>(
       m, "GPUArray",
       "An array in device memory.\n\n"
       "Parameters\n----------\n"
@@ -389,7 +304,13 @@ void bind_gpuarray(py::module_& m) {
       "gpudata : memory to use instead of new memory; an address or object with one\n"
       "strides : bytes from one element to the next along each axis\n"
       "order : 'C' or 'F'\n",
-      py::custom_type_setup(&set_up_type));
+      std::move(slots), Py_TPFLAGS_HAVE_GC);
+  const py::object none = py::none();
+  const Parameters parameters{{"shape"},      {"dtype", none},   {"allocator", none},
+                              {"base", none}, {"gpudata", none}, {"strides", none},
+                              {"order", "C"}};
+  constructor_of<GPUArray> = new Callable(constructor_by(c, &make_gpuarray, parameters));
+  def(m, "empty", &empty, "An uninitialised array: GPUArray(...).", parameters);
   method(c, "__iter__", &iterate);
   method(c, "__bool__", &truth);
   method(c, "__str__", [](const GPUArray& a) { return host_text(a, "__str__"); });
@@ -402,7 +323,6 @@ void bind_gpuarray(py::module_& m) {
   bind_gather(m);
   bind_joining(m);
   bind_dlpack(m, c);
-  bind_empty(m);
   bind_creation(m);
 }
 

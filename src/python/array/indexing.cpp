@@ -182,12 +182,12 @@ Py_ssize_t length(PyObject* self) {
 
 }  // namespace
 
-void give_indexing(PyHeapTypeObject* type) {
-  type->as_mapping.mp_subscript = get_item;
-  type->as_mapping.mp_ass_subscript = set_item;
-  type->as_mapping.mp_length = length;
-  type->as_sequence.sq_item = item;
-  type->as_sequence.sq_length = length;
+void add_indexing(Slots& slots) {
+  slots.push_back({Py_mp_subscript, as_slot(&get_item)});
+  slots.push_back({Py_mp_ass_subscript, as_slot(&set_item)});
+  slots.push_back({Py_mp_length, as_slot(&length)});
+  slots.push_back({Py_sq_item, as_slot(&item)});
+  slots.push_back({Py_sq_length, as_slot(&length)});
 }
 
 }  // namespace PyGPU::python

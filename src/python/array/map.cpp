@@ -72,7 +72,7 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
         operation_name(map.operation), inputs, compute, outputs, are_scalars,
         plan.contiguous ? 0 : plan.axes.ndim, plan.index64, plan.vector_width, plan.vectors,
         plan.broadcast, plan.transposed);
-    return std::make_unique<MapKernel>(made.cast<std::shared_ptr<Module>>());
+    return std::make_unique<MapKernel>(held<Module>(made));
   };
   return kept.at(key, make).kernel;
 }

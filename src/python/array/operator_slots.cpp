@@ -30,8 +30,10 @@ PyObject* of_three(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus == Py_None) return function(a, b);
   Py_RETURN_NOTIMPLEMENTED;
 }
-void give(binaryfunc& slot, binaryfunc function, ternaryfunc) { slot = function; }
-void give(ternaryfunc& slot, binaryfunc, ternaryfunc function) { slot = function; }
+PyObject* itself(PyObject* self) {
+  Py_INCREF(self);
+  return self;
+}
 
 PyObject* divided_with_rest(PyObject* a, PyObject* b) {
   return answer([&]() -> py::object {
@@ -99,31 +101,30 @@ py::object in_order(const StreamRef& stream, const py::tuple& arrays, const py::
 
 }  // namespace
 
-void give_operators(PyHeapTypeObject* type) {
-  PyNumberMethods& number = type->as_number;
-#define PYGPU_GIVE(name, slot, slot_in_place)                    \
-  give(number.slot, plain<Op::name>, of_three<plain<Op::name>>); \
-  give(number.slot_in_place, in_place<Op::name>, of_three<in_place<Op::name>>);
-  PYGPU_BINARY_OPERATIONS(PYGPU_GIVE)
-#undef PYGPU_GIVE
-  number.nb_divmod = divided_with_rest;
-  number.nb_negative = unary<Op::negative>;
-  number.nb_absolute = unary<Op::absolute>;
-  number.nb_invert = unary<Op::invert>;
-  number.nb_positive = [](PyObject* self) {
-    Py_INCREF(self);
-    return self;
-  };
-  type->ht_type.tp_richcompare = compare;
-  type->ht_type.tp_hash = PyObject_HashNotImplemented;
+void add_operators(Slots& slots) {
+  const auto add = [&](int slot, auto* function) { slots.push_back({slot, as_slot(function)}); };
+#define PYGPU_ADD(name, slot, slot_in_place) \
+  add(Py_##slot, &plain<Op::name>);          \
+  add(Py_##slot_in_place, &in_place<Op::name>);
+  PYGPU_BINARY_OPERATIONS(PYGPU_ADD)
+#undef PYGPU_ADD
+  add(Py_nb_power, &of_three<plain<Op::power>>);
+  add(Py_nb_inplace_power, &of_three<in_place<Op::power>>);
+  add(Py_nb_divmod, &divided_with_rest);
+  add(Py_nb_negative, &unary<Op::negative>);
+  add(Py_nb_absolute, &unary<Op::absolute>);
+  add(Py_nb_invert, &unary<Op::invert>);
+  add(Py_nb_positive, &itself);
+  add(Py_tp_richcompare, &compare);
+  add(Py_tp_hash, &PyObject_HashNotImplemented);
 }
 
-void bind_operators(py::module_& m, py::class_<GPUArray>& c) {
+void bind_operators(py::module_& m, const py::object& c) {
   method(c, "astype", &cast_to, "A copy of another dtype, cast as in C; the axes keep their order.",
          {{"dtype"}, {"stream", py::none()}});
   method(c, "fill",
          [](const py::object& self, const py::object& value, const StreamRef& stream) {
-           fill(self.cast<const GPUArray&>(), value, stream);
+           fill(held<GPUArray>(self), value, stream);
            return self;
          },
          "Set every element to a number. Returns the array.", {{"value"}, {"stream", py::none()}});

@@ -42,7 +42,7 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
 PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count);
 
 // The operators as slots of the type, and what Python calls by name.
-void give_operators(PyHeapTypeObject* type);
-void bind_operators(py::module_& m, py::class_<GPUArray>& c);
+void add_operators(Slots& slots);
+void bind_operators(py::module_& m, const py::object& c);
 
 }  // namespace PyGPU::python

@@ -193,13 +193,13 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
 
 }  // namespace
 
-void bind_dlpack(py::module_& m, py::class_<GPUArray>& c) {
+void bind_dlpack(py::module_& m, const py::object& c) {
   const py::object none = py::none();
-  c.def("__dlpack__", &dlpack_capsule,
-        "The array as a DLPack capsule: the memory itself, in the order of the consumer's stream.\n"
-        "BufferError for what DLPack cannot say.",
-        py::kw_only(), py::arg("stream") = none, py::arg("max_version") = none,
-        py::arg("dl_device") = none, py::arg("copy") = none);
+  method(
+      c, "__dlpack__", &dlpack_capsule,
+      "The array as a DLPack capsule: the memory itself, in the order of the consumer's stream.\n"
+      "BufferError for what DLPack cannot say.",
+      {{"*"}, {"stream", none}, {"max_version", none}, {"dl_device", none}, {"copy", none}});
   method(c, "__dlpack_device__", [](const GPUArray& array) {
     const dlpack::Device device = device_of(array);
     return py::make_tuple(int(device.type), device.number);

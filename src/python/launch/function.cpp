@@ -19,12 +19,7 @@ struct Function {
   bool prepared = false;
 };
 
-struct FunctionObject {
-  PyObject_HEAD vectorcallfunc call;
-  Function* function;
-};
-
-Function& function_of(PyObject* self) { return *reinterpret_cast<FunctionObject*>(self)->function; }
+Function& function_of(PyObject* self) { return held<Function>(self); }
 
 // Keyword names, interned: those of a call in a program are the same objects.
 struct Names {
@@ -267,47 +262,24 @@ PyObject* prepared_async_call(PyObject* self, PyObject* const* arguments, Py_ssi
   });
 }
 
-// _prepare([(kind, nbytes), ...])
-PyObject* prepare(PyObject* self, PyObject* promised) {
-  return guarded([&] {
-    Function& f = function_of(self);
-    std::vector<Promise> promises;
-    for (const py::handle item : py::reinterpret_borrow<py::sequence>(promised)) {
-      const auto pair = item.cast<std::pair<std::string, std::size_t>>();
-      promises.push_back({Kind(pair.first.at(0)), pair.second});
-    }
-    if (f.counts) {
-      if (promises.size() != f.slots.size())
-        raise_argument_error("prepare: " + f.kernel.name() + "() takes " + counted(f.slots.size()) +
-                             ", not " + std::to_string(promises.size()));
-      for (std::size_t i = 0; i < promises.size(); ++i) check_promise(promises[i], f.slots[i], i);
-    } else {
-      f.slots.assign(promises.size(), Slot());
-      for (std::size_t i = 0; i < promises.size(); ++i) f.slots[i].nbytes = promises[i].nbytes;
-      place(f.slots);
-    }
-    f.promises = std::move(promises);
-    f.prepared = true;
-    Py_RETURN_NONE;
-  });
-}
-
-PyObject* get_attribute(PyObject* self, PyObject* number) {
-  return guarded([&] {
-    return PyLong_FromLong(function_of(self).kernel.attribute(py::handle(number).cast<int>()));
-  });
-}
-
-PyObject* set_attribute(PyObject* self, PyObject* arguments) {
-  return guarded([&] {
-    const auto pair = py::handle(arguments).cast<std::pair<int, int>>();
-    function_of(self).kernel.set_attribute(pair.first, pair.second);
-    Py_RETURN_NONE;
-  });
-}
-
-PyObject* name_of(PyObject* self, void*) {
-  return guarded([&] { return py::str(function_of(self).kernel.name()).release().ptr(); });
+void prepare(Function& f, const py::sequence& promised) {
+  std::vector<Promise> promises;
+  for (const py::handle item : promised) {
+    const auto pair = item.cast<std::pair<std::string, std::size_t>>();
+    promises.push_back({Kind(pair.first.at(0)), pair.second});
+  }
+  if (f.counts) {
+    if (promises.size() != f.slots.size())
+      raise_argument_error("prepare: " + f.kernel.name() + "() takes " + counted(f.slots.size()) +
+                           ", not " + std::to_string(promises.size()));
+    for (std::size_t i = 0; i < promises.size(); ++i) check_promise(promises[i], f.slots[i], i);
+  } else {
+    f.slots.assign(promises.size(), Slot());
+    for (std::size_t i = 0; i < promises.size(); ++i) f.slots[i].nbytes = promises[i].nbytes;
+    place(f.slots);
+  }
+  f.promises = std::move(promises);
+  f.prepared = true;
 }
 
 // What a source says of a parameter is believed if it goes with the size that the runtime tells.
@@ -323,84 +295,31 @@ bool fits(Kind kind, std::size_t nbytes) {
   }
 }
 
-// Function(module, name, signature): signature is None or [(name, kind, nbytes or 0), ...].
-Function* make_function(const py::args& arguments) {
-  if (arguments.size() != 3) throw py::type_error("Function(module, name, signature)");
-  const auto module = arguments[0].cast<std::shared_ptr<Module>>();
-  auto function = std::make_unique<Function>(
-      Function{Kernel(module, arguments[1].cast<std::string>()), {}, {}});
-  const bool known = function->kernel.knows_parameters();
-  for (const ParameterPlace& parameter : function->kernel.parameters())
-    function->slots.push_back({"", Kind::unknown, parameter.nbytes, 0});
-  function->counts = known;
-  if (!arguments[2].is_none()) {
-    const auto told = arguments[2].cast<py::list>();
-    if (!known) function->slots.resize(told.size());
-    function->counts = true;
-    for (std::size_t i = 0; i < function->slots.size() && told.size() == function->slots.size();
+// signature: None or [(name, kind, nbytes or 0), ...].
+Function make_function(py::handle self, const std::shared_ptr<Module>& module,
+                       const std::string& name, const py::object& signature) {
+  Function function{Kernel(module, name), {}, {}};
+  const bool known = function.kernel.knows_parameters();
+  for (const ParameterPlace& parameter : function.kernel.parameters())
+    function.slots.push_back({"", Kind::unknown, parameter.nbytes, 0});
+  function.counts = known;
+  if (!signature.is_none()) {
+    const auto told = signature.cast<py::list>();
+    if (!known) function.slots.resize(told.size());
+    function.counts = true;
+    for (std::size_t i = 0; i < function.slots.size() && told.size() == function.slots.size();
          ++i) {
       const auto row = told[i].cast<std::tuple<std::string, std::string, std::size_t>>();
-      Slot& slot = function->slots[i];
+      Slot& slot = function.slots[i];
       if (!known) slot.nbytes = std::get<2>(row);
       slot.name = std::get<0>(row);
       const Kind kind = Kind(std::get<1>(row).at(0));
       if (fits(kind, slot.nbytes)) slot.kind = kind;
     }
   }
-  place(function->slots);
-  return function.release();
-}
-
-PyObject* new_function(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  return guarded([&]() -> PyObject* {
-    std::unique_ptr<Function> function(make_function(py::reinterpret_borrow<py::args>(arguments)));
-    PyObject* const self = type->tp_alloc(type, 0);
-    if (!self) throw py::error_already_set();
-    auto* const object = reinterpret_cast<FunctionObject*>(self);
-    object->call = &vectorcall;
-    object->function = function.release();
-    return self;
-  });
-}
-
-void delete_function(PyObject* self) {
-  PyTypeObject* const type = Py_TYPE(self);
-  delete reinterpret_cast<FunctionObject*>(self)->function;
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-py::object make_type() {
-  static PyMemberDef members[] = {
-      {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr}};
-  static PyGetSetDef attributes[] = {
-      {"name", &name_of, nullptr, "The kernel's name (str).", nullptr},
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
-  static PyMethodDef methods[] = {
-      {"prepared_call", as_method(&prepared_call), METH_FASTCALL | METH_KEYWORDS,
-       "prepared_call(grid, block, *args, shared_size=0): launch on the null stream."},
-      {"prepared_async_call", as_method(&prepared_async_call), METH_FASTCALL | METH_KEYWORDS,
-       "prepared_async_call(grid, block, stream, *args, shared_size=0): launch on a stream."},
-      {"_prepare", &prepare, METH_O, "Promise the arguments' kinds and sizes."},
-      {"_get_attribute", &get_attribute, METH_O, "An attribute by the driver's number."},
-      {"_set_attribute", &set_attribute, METH_O, "(number, value)"},
-      {nullptr, nullptr, 0, nullptr}};
-  static PyType_Slot slots[] = {
-      {Py_tp_new, reinterpret_cast<void*>(&new_function)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(&delete_function)},
-      {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
-      {Py_tp_members, members},
-      {Py_tp_getset, attributes},
-      {Py_tp_methods, methods},
-      {Py_tp_doc, const_cast<char*>("A kernel of a loaded module, callable.")},
-      {0, nullptr}};
-  static PyType_Spec spec = {"PyGPU.Function", int(sizeof(FunctionObject)), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL,
-                             slots};
-  auto type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
-  if (!type) throw py::error_already_set();
-  return type;
+  place(function.slots);
+  instance_at<Function>(self.ptr())->call = &vectorcall;
+  return function;
 }
 
 }  // namespace
@@ -409,7 +328,27 @@ void bind_function(py::module_& m) {
   const auto intern = [](const char* text) { return PyUnicode_InternFromString(text); };
   names = {intern("block"),   intern("grid"),        intern("stream"),     intern("shared"),
            intern("texrefs"), intern("time_kernel"), intern("shared_size")};
-  m.attr("_Function") = make_type();
+  static PyMethodDef methods[] = {
+      {"prepared_call", as_method(&prepared_call), METH_FASTCALL | METH_KEYWORDS,
+       "prepared_call(grid, block, *args, shared_size=0): launch on the null stream."},
+      {"prepared_async_call", as_method(&prepared_async_call), METH_FASTCALL | METH_KEYWORDS,
+       "prepared_async_call(grid, block, stream, *args, shared_size=0): launch on a stream."},
+      {nullptr, nullptr, 0, nullptr}};
+  const py::object c =
+      new_class<Function>(m, "_Function", "A kernel of a loaded module, callable.",
+                          {{Py_tp_call, as_slot(&PyVectorcall_Call)}, {Py_tp_methods, methods}});
+  constructor(c, &make_function, {{"module"}, {"name"}, {"signature"}});
+  property(
+      c, "name", [](const Function& f) { return f.kernel.name(); }, "The kernel's name.");
+  method(c, "_prepare", &prepare, "Promise the arguments' kinds and sizes.", {{"promises"}});
+  method(c, "_get_attribute",
+         [](const Function& f, int number) { return f.kernel.attribute(number); },
+         "An attribute by the driver's number.", {{"number"}});
+  method(c, "_set_attribute",
+         [](const Function& f, const py::tuple& pair) {
+           f.kernel.set_attribute(pair[0].cast<int>(), pair[1].cast<int>());
+         },
+         "(number, value)", {{"pair"}});
 }
 
 }  // namespace PyGPU::python

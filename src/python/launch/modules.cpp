@@ -8,7 +8,7 @@
 namespace PyGPU::python {
 namespace {
 
-std::shared_ptr<Module> load(const py::bytes& image, const py::list& options) {
+std::shared_ptr<Module> load(py::handle, const py::bytes& image, const py::list& options) {
   std::vector<JitOption> jit;
   for (const py::handle item : options) {
     const auto pair = item.cast<std::pair<int, std::size_t>>();
@@ -53,9 +53,9 @@ Status fill(void* address, std::size_t itemsize, std::size_t pitch, unsigned val
 }  // namespace
 
 void bind_module(py::module_& m) {
-  py::class_<Module, std::shared_ptr<Module>> c(m, "_Module",
-                                                "Compiled code, loaded on the current device.");
-  c.def(py::init(&load), py::arg("image"), py::arg("options"));
+  const py::object c =
+      new_class<Module>(m, "_Module", "Compiled code, loaded on the current device.");
+  constructor(c, &load, {{"image"}, {"options"}});
   method(c, "get_global",
          [](const Module& self, const std::string& name) {
            const Module::Global found = self.global(name);

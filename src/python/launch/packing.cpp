@@ -12,13 +12,6 @@
 namespace PyGPU::python {
 namespace {
 
-// Leaked on purpose: they outlive the interpreter's modules.
-struct Known {
-  PyTypeObject* gpuarray = nullptr;
-  PyTypeObject* allocation = nullptr;
-};
-Known known;
-
 // NumPy's scalars keep their value behind the object's head (PyArrayScalar in numpy's headers).
 struct Scalar {
   PyTypeObject* type;
@@ -120,31 +113,19 @@ void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* t
          py::hasattr(object, "device_data") ? "pass its .device_data()" : "");
 }
 
-template <class T>
-T* bound(PyObject* object) {
-  auto* instance = reinterpret_cast<py::detail::instance*>(object);
-  if (!is_made(object))
-    throw py::type_error("this object was not made: its __init__ failed or was not called");
-  return static_cast<T*>(instance->get_value_and_holder().value_ptr());
-}
-
 // The address in what programs pass most; false if it is something else.
 bool quick_address(PyObject* argument, const void** address) {
-  const bool allocated = Py_TYPE(argument) == known.allocation;
-  if (!allocated && PyObject_TypeCheck(argument, known.gpuarray)) {
-    const GPUArray& array = *bound<GPUArray>(argument);
-    array.core.require_alive();
-    *address = array.core.address();
+  if (const GPUArray* const array = gpuarray_in(argument)) {
+    array->core.require_alive();
+    *address = array->core.address();
     return true;
   }
-  if (allocated) {
-    const DeviceAllocation& allocation = *bound<DeviceAllocation>(argument);
-    if (!allocation.storage->alive())
-      throw DeviceError("argument", {cudaErrorInvalidValue, "this DeviceAllocation was freed"});
-    *address = reinterpret_cast<const void*>(allocation.address);
-    return true;
-  }
-  return false;
+  if (Py_TYPE(argument) != type_of<DeviceAllocation>) return false;
+  const DeviceAllocation& allocation = held<DeviceAllocation>(argument);
+  if (!allocation.storage->alive())
+    throw DeviceError("argument", {cudaErrorInvalidValue, "this DeviceAllocation was freed"});
+  *address = reinterpret_cast<const void*>(allocation.address);
+  return true;
 }
 
 PyTypeObject* type_object(const py::handle& type) {
@@ -326,8 +307,6 @@ void bind_packing() {
   add("bool_", Kind::boolean, 1);
   add("longlong", Kind::integer, sizeof(long long));
   add("ulonglong", Kind::natural, sizeof(long long));
-  known.gpuarray = type_object(py::type::of<GPUArray>());
-  known.allocation = type_object(py::type::of<DeviceAllocation>());
 }
 
 }  // namespace PyGPU::python

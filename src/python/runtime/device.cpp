@@ -43,8 +43,9 @@ py::tuple query(Call ask) {
 }
 
 void bind_properties(py::module_& m) {
-  py::class_<Properties> c(m, "cudaDeviceProp", "Properties of a device: cudaDeviceProp(ordinal).");
-  c.def(py::init<int>(), py::arg("device"));
+  const py::object c = new_class<Properties>(m, "cudaDeviceProp",
+                                             "Properties of a device: cudaDeviceProp(ordinal).");
+  constructor(c, [](py::handle, int device) { return Properties(device); }, {{"device"}});
   method(c, "get", [](py::object self) { return self; });
   method(c, "last_status", [](const Properties& self) { return self.status; });
   method(c, "name", [](const Properties& self) { return std::string(self.values.name); });

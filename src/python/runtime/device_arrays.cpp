@@ -4,10 +4,15 @@
 #include "python/bindings.h"
 
 namespace PyGPU::python {
+
+PYGPU_SHARED(DeviceArray)
+
 namespace {
 
+using Shared = std::shared_ptr<DeviceArray>;
+
 py::array host_array(py::object self) {
-  const auto& array = self.cast<const DeviceArray&>();
+  const auto& array = *held<DeviceArray>(self);
   const Layout& layout = array.layout();
   const Pointer host = array.host_data();
   if (!host.address && layout.size() > 0)
@@ -23,7 +28,7 @@ py::array host_array(py::object self) {
 
 std::string name_of(const DType& dtype) { return std::string("DeviceArray_") + dtype.name; }
 
-DeviceArray alias(const DType& dtype, py::handle buffer) {
+Shared alias(const DType& dtype, py::handle buffer) {
   const std::shared_ptr<py::buffer_info> view = view_buffer(buffer);
   if (!is_format_of(view->format, std::size_t(view->itemsize), dtype))
     throw py::type_error(name_of(dtype) + ": expected a buffer of " + dtype.name +
@@ -32,29 +37,30 @@ DeviceArray alias(const DType& dtype, py::handle buffer) {
   Axes shape, strides;
   for (py::ssize_t length : view->shape) shape.push_back(length);
   for (py::ssize_t stride : view->strides) strides.push_back(stride);
-  return DeviceArray(dtype, Layout(shape, strides, dtype.itemsize), view->ptr, view->readonly,
-                     view);
+  return std::make_shared<DeviceArray>(dtype, Layout(shape, strides, dtype.itemsize), view->ptr,
+                                       view->readonly, view);
 }
 
 // "C" or "F", or the first PyGPU's flag: is it C order?
 Order order_or_flag(const py::object& order) {
   if (order.is_none()) return Order::c;
   if (PyLong_Check(order.ptr())) return order.cast<long>() ? Order::c : Order::f;
-  if (py::isinstance<py::str>(order)) return order_of(order.cast<std::string>());
-  throw py::type_error("order: expected 'C' or 'F', got " + py::repr(order).cast<std::string>());
+  return order_of(order);
 }
 
 // (buffer), (shape[, order]) or (pointer_wrapper, shape[, order]).
-DeviceArray make_device_array(const DType& dtype, py::object source, py::object shape_or_order,
-                              py::object order) {
+Shared make_device_array(py::handle self, py::object source, py::object shape_or_order,
+                         py::object order) {
+  const DType& dtype = dtype_of_class(self);
   const std::string who = name_of(dtype);
-  if (py::isinstance<Pointer>(source)) {
-    const auto pointer = source.cast<Pointer>();
+  if (const Pointer* const given = find<Pointer>(source.ptr())) {
+    const Pointer pointer = *given;
     if (pointer.dtype != &dtype)
       throw py::type_error(who + ": expected a pointer_wrapper_" + dtype.name +
                            ", got a pointer_wrapper_" + pointer.dtype->name);
     if (shape_or_order.is_none()) throw py::type_error(who + ": a pointer needs a shape");
-    return DeviceArray(pointer, axes_of(shape_or_order, "shape"), order_or_flag(order));
+    return std::make_shared<DeviceArray>(pointer, axes_of(shape_or_order, "shape"),
+                                         order_or_flag(order));
   }
   if (is_buffer(source)) {
     if (!shape_or_order.is_none() || !order.is_none())
@@ -65,7 +71,7 @@ DeviceArray make_device_array(const DType& dtype, py::object source, py::object 
     throw py::type_error(who + ": a shape was given already, got another: " +
                          py::repr(shape_or_order).cast<std::string>());
   const Order chosen = order_or_flag(order.is_none() ? shape_or_order : order);
-  return DeviceArray(dtype, axes_of(source, "shape"), chosen);
+  return std::make_shared<DeviceArray>(dtype, axes_of(source, "shape"), chosen);
 }
 
 Status without_gil(DeviceArray& array, Status (DeviceArray::*step)()) {
@@ -76,9 +82,10 @@ Status without_gil(DeviceArray& array, Status (DeviceArray::*step)()) {
 }  // namespace
 
 void bind_device_arrays(py::module_& m) {
-  py::class_<DeviceArray> c(m, "DeviceArray", "A host buffer and its twin on the device.",
-                            py::custom_type_setup(&export_buffer<DeviceArray, &host_array>));
-  typed_init(c, &make_device_array, {{"source"}, {"shape", py::none()}, {"order", py::none()}});
+  const py::object c =
+      new_class<DeviceArray>(m, "DeviceArray", "A host buffer and its twin on the device.",
+                             {{Py_bf_getbuffer, as_slot(&export_buffer<&host_array>)}});
+  constructor(c, &make_device_array, {{"source"}, {"shape", py::none()}, {"order", py::none()}});
   method(
       c, "allocate", [](DeviceArray& a) { return without_gil(a, &DeviceArray::allocate); },
       "Take device memory; no effect when there is some already.");

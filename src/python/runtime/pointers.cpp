@@ -45,14 +45,9 @@ struct Allocation {
   }
 };
 
-// One class each, for what differs: only host memory has a buffer.
-struct HostAllocation : Allocation {};
-struct PinnedAllocation : Allocation {};
-struct DeviceSideAllocation : Allocation {};
-
-template <class Family, MemoryKind kind>
-Family no_allocation(const DType& dtype) {
-  return {{kind, &dtype, std::make_shared<Memory>(), 0, {}}};
+template <MemoryKind kind>
+Allocation no_allocation(py::handle self) {
+  return {kind, &dtype_of_class(self), std::make_shared<Memory>(), 0, {}};
 }
 
 // The host memory behind a safe pointer, as a NumPy array that keeps `owner`.
@@ -67,12 +62,12 @@ py::array host_view(const Pointer& pointer, const py::object& owner) {
   return view;
 }
 
-Pointer pointer_from(const DType& dtype, py::object source, std::size_t count, bool host) {
-  if (py::isinstance<Pointer>(source)) {
-    const auto pointer = source.cast<Pointer>();
-    if (pointer.dtype == &dtype) return pointer;
+Pointer pointer_from(py::handle self, py::object source, std::size_t count, bool host) {
+  const DType& dtype = dtype_of_class(self);
+  if (const Pointer* const pointer = find<Pointer>(source.ptr())) {
+    if (pointer->dtype == &dtype) return *pointer;
     throw py::type_error(std::string("address: a pointer to ") + dtype.name +
-                         " was expected, got one to " + pointer.dtype->name +
+                         " was expected, got one to " + pointer->dtype->name +
                          "; int(pointer) is its address");
   }
   if (!is_buffer(source)) return {address_of(source, "address"), &dtype, count, host, nullptr};
@@ -92,8 +87,8 @@ std::string pointer_repr(const Pointer& pointer) {
 
 // The array keeps the memory, not the allocator, which may let it go or take other memory.
 py::array allocation_array(py::object self) {
-  const Pointer pointer = self.cast<const Allocation&>().pointer();
-  return host_view(pointer, py::cast(pointer));
+  const Pointer pointer = held<Allocation>(self).pointer();
+  return host_view(pointer, instance(pointer));
 }
 
 std::map<std::string, py::object>& pointer_classes() {
@@ -102,20 +97,22 @@ std::map<std::string, py::object>& pointer_classes() {
 }
 
 void bind_pointer(py::module_& m) {
-  py::class_<Pointer> c(m, "pointer_wrapper", "A typed address. See pointer_wrapper_<dtype>.");
-  typed_init(c, &pointer_from, {{"address", 0}, {"size", 0}, {"host", false}});
+  const py::object c =
+      new_class<Pointer>(m, "pointer_wrapper", "A typed address. See pointer_wrapper_<dtype>.");
+  constructor(c, &pointer_from, {{"address", 0}, {"size", 0}, {"host", false}});
   const auto number = [](const Pointer& self) { return self.number(); };
   method(
       c, "is_safe", [](const Pointer& self) { return self.is_safe(); },
       "Is it host memory that Python may read through get()?");
   method(
-      c, "get", [](const py::object& self) { return host_view(self.cast<const Pointer&>(), self); },
+      c, "get", [](const py::object& self) { return host_view(held<Pointer>(self), self); },
       "The host memory as a 1-D NumPy array, without a copy. ValueError unless is_safe().");
   method(c, "__int__", number);
   method(c, "__index__", number);
   method(c, "__hash__", number);
   method(c, "__eq__", [](const Pointer& self, const py::object& other) {
-    return py::isinstance<Pointer>(other) && other.cast<const Pointer&>().address == self.address;
+    const Pointer* const found = find<Pointer>(other.ptr());
+    return found && found->address == self.address;
   });
   method(c, "__repr__", pointer_repr);
   property(c, "ptr", number, "The address (int).");
@@ -131,7 +128,7 @@ void bind_pointer(py::module_& m) {
 }
 
 void bind_allocators(py::module_& m) {
-  py::class_<Allocation> c(m, "Allocator", "The base of the allocators.");
+  const py::object c = new_class<Allocation>(m, "Allocator", "The base of the allocators.");
   method(c, "allocate", [](Allocation& self, std::size_t count) { return self.allocate(count); },
          "Take memory for `count` elements, in place of what was held before.", {{"count"}});
   method(
@@ -146,15 +143,14 @@ void bind_allocators(py::module_& m) {
   method(c, "nbytes", [](const Allocation& self) { return self.count * self.dtype->itemsize; });
   method(c, "last_status", [](const Allocation& self) { return self.last; });
 
-  const auto buffer = py::custom_type_setup(&export_buffer<Allocation, &allocation_array>);
-  py::class_<HostAllocation, Allocation> host(m, "HostAllocator", "Owner of host memory.", buffer);
-  py::class_<PinnedAllocation, Allocation> pinned(m, "PagelockedAllocator",
-                                                  "Owner of page-locked memory.", buffer);
-  py::class_<DeviceSideAllocation, Allocation> device(m, "DeviceAllocator",
-                                                      "Owner of device memory.");
-  typed_init(host, &no_allocation<HostAllocation, MemoryKind::host>);
-  typed_init(pinned, &no_allocation<PinnedAllocation, MemoryKind::pinned>);
-  typed_init(device, &no_allocation<DeviceSideAllocation, MemoryKind::device>);
+  const Slots buffer{{Py_bf_getbuffer, as_slot(&export_buffer<&allocation_array>)}};
+  constructor(new_subclass<Allocation>(m, "HostAllocator", "Owner of host memory.", buffer),
+              &no_allocation<MemoryKind::host>);
+  constructor(
+      new_subclass<Allocation>(m, "PagelockedAllocator", "Owner of page-locked memory.", buffer),
+      &no_allocation<MemoryKind::pinned>);
+  constructor(new_subclass<Allocation>(m, "DeviceAllocator", "Owner of device memory."),
+              &no_allocation<MemoryKind::device>);
 }
 
 }  // namespace
@@ -165,8 +161,17 @@ const DType& dtype_named(const std::string& name) {
   throw py::value_error("dtype: '" + name + "' has no typed classes");
 }
 
+const DType& dtype_of_class(py::handle self) {
+  const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(self.ptr())));
+  const py::object name = py::getattr(type, "dtype", py::none());
+  if (name.is_none())
+    throw py::type_error("a base class: use one with a dtype in its name, such as " +
+                         type.attr("__name__").cast<std::string>() + "_float64");
+  return dtype_named(name.cast<std::string>());
+}
+
 py::object wrap_pointer(const Pointer& pointer) {
-  return pointer_classes().at(pointer.dtype->name)(py::cast(pointer));
+  return pointer_classes().at(pointer.dtype->name)(instance(pointer));
 }
 
 void bind_pointers(py::module_& m) {

@@ -4,19 +4,24 @@
 namespace PyGPU::python {
 namespace {
 
-void translate(std::exception_ptr failure) {
+void raise_device_error(const DeviceError& error) {
+  const py::handle exception_of = hook_or_null(Hook::exception_of);
+  if (!exception_of) return PyErr_SetString(PyExc_RuntimeError, error.what());
+  const py::object made = exception_of(error.call, instance(error.status));
+  PyErr_SetObject(py::type::of(made).ptr(), made.ptr());
+}
+
+// What went wrong while an exception was made.
+void raise_or(const DeviceError& error) noexcept {
   try {
-    if (failure) std::rethrow_exception(failure);
-  } catch (const DeviceError& error) {
-    const py::handle exception_of = hook_or_null(Hook::exception_of);
-    if (!exception_of) return PyErr_SetString(PyExc_RuntimeError, error.what());
-    const py::object made = exception_of(error.call, py::cast(error.status));
-    PyErr_SetObject(py::type::of(made).ptr(), made.ptr());
+    raise_device_error(error);
+  } catch (py::error_already_set& failure) {
+    failure.restore();
   }
 }
 
 bool equals(const Status& status, py::handle other) {
-  if (py::isinstance<Status>(other)) return other.cast<const Status&>().code == status.code;
+  if (const Status* const found = find<Status>(other.ptr())) return found->code == status.code;
   return PyLong_Check(other.ptr()) && py::int_(int(status.code)).equal(other);
 }
 
@@ -26,9 +31,16 @@ std::string status_repr(const Status& status) {
 
 }  // namespace
 
-void translate_exception(std::exception_ptr failure) noexcept {
+Status ArgumentOf<Status>::read(PyObject* value, const Place& place) {
+  if (const Status* const found = find<Status>(value)) return *found;
+  return Status(cudaError_t(ArgumentOf<int>::read(value, place)));
+}
+
+void translate_exception() noexcept {
   try {
-    translate(failure);
+    throw;
+  } catch (const DeviceError& error) {
+    raise_or(error);
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const py::builtin_exception& error) {
@@ -45,12 +57,14 @@ void translate_exception(std::exception_ptr failure) noexcept {
 }
 
 void bind_status(py::module_& m) {
-  py::class_<Status> c(
+  const py::object c = new_class<Status>(
       m, "cudaError_t",
       "What a device call returned. True when it is an error; equal to its number.");
-  c.def(py::init(
-            [](int code, const std::string& detail) { return Status(cudaError_t(code), detail); }),
-        py::arg("code") = 0, py::arg("detail") = "");
+  constructor(c,
+              [](py::handle, int code, const std::string& detail) {
+                return Status(cudaError_t(code), detail);
+              },
+              {{"code", 0}, {"detail", ""}});
   method(c, "__repr__", status_repr);
   method(c, "__str__", status_repr);
   method(c, "__int__", [](const Status& status) { return int(status.code); });
@@ -88,12 +102,10 @@ void bind_status(py::module_& m) {
       m, "cudaPeekAtLastError", [] { return call([] { return cudaPeekAtLastError(); }); },
       "The calling thread's last error.");
 
-  py::register_local_exception_translator(&translate);
   Storage::on_shortage([] {
     py::gil_scoped_acquire hold;
     py::module_::import("gc").attr("collect")();
   });
-  py::implicitly_convertible<int, Status>();
 }
 
 }  // namespace PyGPU::python

@@ -29,11 +29,10 @@ cudaIpcEventHandle_t ipc_event_handle(const std::string& bytes) {
 
 StreamRef stream_of(py::handle object) {
   if (object.is_none()) return {};
-  if (py::isinstance<Stream>(object)) {
-    const auto stream = object.cast<std::shared_ptr<Stream>>();
-    if (!stream->get())
+  if (const auto* const stream = find<Stream>(object.ptr())) {
+    if (!(*stream)->get())
       throw py::value_error("stream: this cudaStream_t was destroyed or never created");
-    return {stream->get(), stream};
+    return {(*stream)->get(), *stream};
   }
   if (PyLong_Check(object.ptr())) return {as_handle(object), nullptr};
   // The protocol of NVIDIA's Python libraries: (version, handle), from a method or an attribute.
@@ -59,17 +58,18 @@ StreamRef stream_of(py::handle object) {
 }
 
 void bind_stream(py::module_& m) {
-  py::class_<Stream, std::shared_ptr<Stream>> s(
+  const py::object s = new_class<Stream>(
       m, "cudaStream_t",
       "A stream on the current device: cudaStream_t(flags=0, priority=0). Destroyed with the "
       "object.");
-  s.def(py::init([](unsigned flags, int priority) {
-          const NoGil without = let_gil_go();
-          const auto stream = std::make_shared<Stream>(flags, priority);
-          if (flags & cudaStreamNonBlocking) remember_non_blocking(stream);
-          return stream;
-        }),
-        py::arg("flags") = 0, py::arg("priority") = 0);
+  constructor(s,
+              [](py::handle, unsigned flags, int priority) {
+                const NoGil without = let_gil_go();
+                const auto stream = std::make_shared<Stream>(flags, priority);
+                if (flags & cudaStreamNonBlocking) remember_non_blocking(stream);
+                return stream;
+              },
+              {{"flags", 0}, {"priority", 0}});
   method(
       s, "get", [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); },
       "The handle, an int.");
@@ -85,26 +85,28 @@ void bind_stream(py::module_& m) {
   method(s, "last_status", [](const Stream& self) { return self.status; });
   method(s, "__repr__", [](const Stream& self) { return handle_repr("cudaStream_t", self.get()); });
 
-  py::class_<Event, std::shared_ptr<Event>> e(
+  const py::object e = new_class<Event>(
       m, "cudaEvent_t",
       "An event on the current device: cudaEvent_t(flags=0), or another process's by the bytes of "
       "its handle. Destroyed with the object.");
-  e.def(py::init([](const py::object& flags) {
-          if (py::isinstance<py::bytes>(flags)) {
-            const auto shared = ipc_event_handle(flags.cast<std::string>());
-            const NoGil without = let_gil_go();
-            return std::make_shared<Event>(shared);
-          }
-          const long long number = PyLong_Check(flags.ptr()) ? PyLong_AsLongLong(flags.ptr()) : -1;
-          if (number < 0 || number > 0xffffffffLL) {
-            PyErr_Clear();
-            throw py::type_error("flags: expected an unsigned int or a handle's bytes, got " +
-                                 py::repr(flags).cast<std::string>());
-          }
-          const NoGil without = let_gil_go();
-          return std::make_shared<Event>(unsigned(number));
-        }),
-        py::arg("flags") = 0);
+  constructor(e,
+              [](py::handle, const py::object& flags) {
+                if (py::isinstance<py::bytes>(flags)) {
+                  const auto shared = ipc_event_handle(flags.cast<std::string>());
+                  const NoGil without = let_gil_go();
+                  return std::make_shared<Event>(shared);
+                }
+                const long long number =
+                    PyLong_Check(flags.ptr()) ? PyLong_AsLongLong(flags.ptr()) : -1;
+                if (number < 0 || number > 0xffffffffLL) {
+                  PyErr_Clear();
+                  throw py::type_error("flags: expected an unsigned int or a handle's bytes, got " +
+                                       py::repr(flags).cast<std::string>());
+                }
+                const NoGil without = let_gil_go();
+                return std::make_shared<Event>(unsigned(number));
+              },
+              {{"flags", 0}});
   method(
       e, "get", [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.get()); },
       "The handle, an int.");

@@ -3,23 +3,21 @@
 #include "PyGPU/texture.h"
 #include "python/bindings.h"
 
-template <>
-struct pybind11::detail::type_caster<PyGPU::TextureObject>
-    : PyGPU::python::made_caster<PyGPU::TextureObject> {};
-template <>
-struct pybind11::detail::type_caster<PyGPU::SurfaceObject>
-    : PyGPU::python::made_caster<PyGPU::SurfaceObject> {};
-
 namespace PyGPU::python {
+
+PYGPU_SHARED(TextureArray)
+PYGPU_SHARED(TextureObject)
+PYGPU_SHARED(SurfaceObject)
+
 namespace {
 
 using SharedArray = std::shared_ptr<TextureArray>;
 
-// The array in a Python object. The holder that is asked for is not made before __init__ has run.
+// The array in a Python object.
 SharedArray array_in(py::handle object) {
-  if (!py::isinstance<TextureArray>(object) || !is_made(object))
+  if (!is<TextureArray>(object) || !instance_at<TextureArray>(object.ptr())->made)
     throw py::type_error("expected an Array, got " + py::repr(object).cast<std::string>());
-  return object.cast<SharedArray>();
+  return held<TextureArray>(object);
 }
 
 template <class T>
@@ -40,18 +38,19 @@ py::tuple told_format(const cudaChannelFormatDesc& format) {
   return py::make_tuple(format.x, channels, int(format.f));
 }
 
-SharedArray make_texture_array(const py::tuple& format, std::size_t width, std::size_t height,
-                               std::size_t depth, unsigned flags) {
+SharedArray make_texture_array(py::handle, const py::tuple& format, std::size_t width,
+                               std::size_t height, std::size_t depth, unsigned flags) {
   const ArrayShape shape{format_of(format), {width, height, depth}, flags};
   const NoGil without = let_gil_go();
   return std::make_shared<TextureArray>(shape);
 }
 
 // source: an array; or an address, whose format and extent count then (a height of 0: no rows).
-std::shared_ptr<TextureObject> make_texture_object(py::handle source, const py::tuple& format,
-                                                   const py::tuple& extent, const py::tuple& modes,
-                                                   int filter, bool normalized_coords,
-                                                   bool normalized_float, const py::tuple& border) {
+std::shared_ptr<TextureObject> make_texture_object(py::handle, py::handle source,
+                                                   const py::tuple& format, const py::tuple& extent,
+                                                   const py::tuple& modes, int filter,
+                                                   bool normalized_coords, bool normalized_float,
+                                                   const py::tuple& border) {
   cudaTextureDesc how{};
   for (std::size_t i = 0; i < 3; ++i)
     how.addressMode[i] = static_cast<cudaTextureAddressMode>(at<int>(modes, i));
@@ -59,7 +58,7 @@ std::shared_ptr<TextureObject> make_texture_object(py::handle source, const py::
   how.filterMode = static_cast<cudaTextureFilterMode>(filter);
   how.readMode = normalized_float ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
   how.normalizedCoords = normalized_coords;
-  if (py::isinstance<TextureArray>(source)) {
+  if (is<TextureArray>(source)) {
     const SharedArray array = array_in(source);
     return std::make_shared<TextureObject>(resource_of(*array), how, array);
   }
@@ -77,7 +76,7 @@ std::shared_ptr<TextureObject> make_texture_object(py::handle source, const py::
 BoxEnd box_end(const py::tuple& told, SharedArray& keep) {
   BoxEnd end;
   const py::object where = told[0];
-  if (py::isinstance<TextureArray>(where)) {
+  if (is<TextureArray>(where)) {
     keep = array_in(where);
     end.array = keep.get();
   } else {
@@ -107,9 +106,9 @@ Status copy_told_box(const py::tuple& dst, const py::tuple& src, std::size_t wid
 }  // namespace
 
 void bind_arrays(py::module_& m) {
-  py::class_<TextureArray, SharedArray> a(m, "_Array", "Memory that textures and surfaces reach.");
-  a.def(py::init(&make_texture_array), py::arg("format"), py::arg("width"), py::arg("height"),
-        py::arg("depth"), py::arg("flags"));
+  const py::object a =
+      new_class<TextureArray>(m, "_Array", "Memory that textures and surfaces reach.");
+  constructor(a, &make_texture_array, {{"format"}, {"width"}, {"height"}, {"depth"}, {"flags"}});
   method(a, "_free", [](py::handle self) {
     const SharedArray array = array_in(self);
     return call([&] { return array->free(); });
@@ -123,19 +122,27 @@ void bind_arrays(py::module_& m) {
            [](py::handle self) { return reinterpret_cast<std::uintptr_t>(array_in(self)->get()); });
   property(a, "_device", [](py::handle self) { return array_in(self)->device(); });
 
-  py::class_<TextureObject, std::shared_ptr<TextureObject>> t(m, "_TextureObject", "");
-  t.def(py::init(&make_texture_object), py::arg("source"), py::arg("format"), py::arg("extent"),
-        py::arg("modes"), py::arg("filter"), py::arg("normalized_coords"),
-        py::arg("normalized_float"), py::arg("border"));
+  const py::object t = new_class<TextureObject>(m, "_TextureObject", "");
+  constructor(t, &make_texture_object,
+              {{"source"},
+               {"format"},
+               {"extent"},
+               {"modes"},
+               {"filter"},
+               {"normalized_coords"},
+               {"normalized_float"},
+               {"border"}});
   method(t, "__index__", [](const TextureObject& self) { return self.number(); });
   method(t, "__int__", [](const TextureObject& self) { return self.number(); });
   property(
       t, "handle", [](const TextureObject& self) { return self.number(); },
       "The cudaTextureObject_t (int).");
 
-  py::class_<SurfaceObject, std::shared_ptr<SurfaceObject>> s(m, "_SurfaceObject", "");
-  s.def(py::init([](py::handle array) { return std::make_shared<SurfaceObject>(array_in(array)); }),
-        py::arg("array"));
+  const py::object s = new_class<SurfaceObject>(m, "_SurfaceObject", "");
+  constructor(
+      s,
+      [](py::handle, py::handle array) { return std::make_shared<SurfaceObject>(array_in(array)); },
+      {{"array"}});
   method(s, "__index__", [](const SurfaceObject& self) { return self.number(); });
   method(s, "__int__", [](const SurfaceObject& self) { return self.number(); });
   property(

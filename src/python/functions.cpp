@@ -1,0 +1,277 @@
+// Functions, methods and properties of Python around C++ functions. See functions.h.
+#include "python/functions.h"
+
+#include <algorithm>
+
+namespace PyGPU::python {
+namespace {
+
+constexpr std::size_t most_parameters = 16;
+
+std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
+
+[[noreturn]] void wrong_call(const Callable& c, const std::string& text) {
+  throw py::type_error(c.name + "() " + text);
+}
+
+std::size_t place_of(const Callable& c, PyObject* name) {
+  for (std::size_t i = 0; i < c.names.size(); ++i)  // a program's names are mostly the same objects
+    if (c.names[i] == name) return i;
+  for (std::size_t i = 0; i < c.names.size(); ++i)
+    if (PyUnicode_Compare(c.names[i], name) == 0) return i;
+  wrong_call(c, "got an unexpected keyword argument '" + py::str(name).cast<std::string>() + "'");
+}
+
+// The values of a call by the places of the parameters, null before; `rest` keeps what is new.
+void place_arguments(const Callable& c, PyObject* const* given, std::size_t count,
+                     PyObject* keywords, PyObject** values, py::object& rest) {
+  const std::size_t all = c.names.size();
+  if (count > c.positional && c.rest < 0)
+    wrong_call(c, "takes " + std::to_string(c.positional) + " positional arguments but " +
+                      std::to_string(count) + " were given");
+  const std::size_t placed = std::min(count, c.positional);
+  for (std::size_t i = 0; i < placed; ++i) values[i] = given[i];
+  if (c.rest >= 0) {
+    py::tuple tuple(count - placed);
+    for (std::size_t i = placed; i < count; ++i) {
+      Py_INCREF(given[i]);
+      PyTuple_SET_ITEM(tuple.ptr(), Py_ssize_t(i - placed), given[i]);
+    }
+    rest = std::move(tuple);
+    values[c.rest] = rest.ptr();
+  }
+  const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject*& value = values[place_of(c, PyTuple_GET_ITEM(keywords, i))];
+    if (value)
+      wrong_call(c, "got multiple values for argument '" +
+                        py::str(PyTuple_GET_ITEM(keywords, i)).cast<std::string>() + "'");
+    value = given[count + std::size_t(i)];
+  }
+  for (std::size_t i = placed; i < all; ++i) {
+    if (!values[i]) values[i] = c.defaults[i];
+    if (!values[i]) wrong_call(c, std::string("is missing the argument '") + c.parameters[i] + "'");
+  }
+}
+
+Callable& at(PyObject* self) { return *instance_at<Callable>(self)->value(); }
+
+PyObject* call_function(PyObject* self, PyObject* const* given, std::size_t flagged,
+                        PyObject* keywords) {
+  return guarded([&] {
+    const Callable& c = at(self);
+    PyObject* values[most_parameters] = {};
+    py::object rest;
+    place_arguments(c, given, std::size_t(PyVectorcall_NARGS(flagged)), keywords, values, rest);
+    return c.thunk(c, values).release().ptr();
+  });
+}
+
+PyObject* get_property(PyObject* self, void* closure) {
+  return guarded([&] {
+    const auto& c = *static_cast<const Callable*>(closure);
+    return c.thunk(c, &self).release().ptr();
+  });
+}
+
+PyObject* text(const std::string& found) { return PyUnicode_FromString(found.c_str()); }
+
+// Functions, and methods, which bind the object that they are looked up in. Both have __get__, by
+// which the module `inspect` knows them.
+PyTypeObject *function_type = nullptr, *method_type = nullptr;
+
+PyTypeObject* new_type(py::module_& m, const char* name, descrgetfunc get, unsigned flags) {
+  static PyGetSetDef texts[] = {
+      {"__name__", [](PyObject* self, void*) { return text(at(self).name); }, {}, {}, {}},
+      {"__qualname__", [](PyObject* self, void*) { return text(at(self).name); }, {}, {}, {}},
+      {"__doc__", [](PyObject* self, void*) { return text(at(self).doc); }, {}, {}, {}},
+      {"__text_signature__", [](PyObject* self, void*) { return text(at(self).text); }, {}, {}, {}},
+      {}};
+  static PyMethodDef methods[] = {
+      {"__reduce__", [](PyObject* self, PyObject*) { return text(at(self).name); }, METH_NOARGS,
+       "Functions are pickled by their names."},
+      {}};
+  const reprfunc repr = [](PyObject* self) {
+    return PyUnicode_FromFormat("<built-in function %s>", at(self).name.c_str());
+  };
+  const Slots slots{{Py_tp_dealloc, as_slot(&delete_instance<Callable>)},
+                    {Py_tp_call, as_slot(&PyVectorcall_Call)},
+                    {Py_tp_descr_get, as_slot(get)},
+                    {Py_tp_repr, as_slot(repr)},
+                    {Py_tp_getset, texts},
+                    {Py_tp_methods, methods}};
+  static PyGetSetDef module = {
+      "__module__",
+      [](PyObject* self, void*) { return py::object(at(self).module).release().ptr(); },
+      [](PyObject* self, PyObject* value, void*) {
+        at(self).module = py::reinterpret_borrow<py::object>(value ? value : Py_None);
+        return 0;
+      },
+      {},
+      {}};
+  py::object made = make_type(m, name, "", sizeof(Instance<Callable>), slots, flags, nullptr);
+  auto* const type = reinterpret_cast<PyTypeObject*>(made.ptr());
+  made.attr("__module__") = py::reinterpret_steal<py::object>(PyDescr_NewGetSet(type, &module));
+  made.release();
+  return type;
+}
+
+void add(const py::object& owner, const char* attribute, const char* module, PyTypeObject* type,
+         Callable&& made) {
+  made.module = owner.attr(module);
+  const py::object object = new_object(type, type);
+  instance_at<Callable>(object.ptr())->call = &call_function;
+  hold(object.ptr(), std::move(made));
+  owner.attr(attribute) = object;
+}
+
+}  // namespace
+
+int initialise(const Callable& c, PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guarded(
+      [&] {
+        const std::size_t count = 1 + std::size_t(PyTuple_GET_SIZE(args));
+        const std::size_t named = kwargs ? std::size_t(PyDict_GET_SIZE(kwargs)) : 0;
+        PyObject* given[most_parameters] = {self};
+        if (count + named > most_parameters) wrong_call(c, "got too many arguments");
+        for (std::size_t i = 1; i < count; ++i) given[i] = PyTuple_GET_ITEM(args, i - 1);
+        py::object keywords;
+        if (named) keywords = py::tuple(named);
+        PyObject *name = nullptr, *value = nullptr;
+        for (Py_ssize_t i = 0, at = 0; named && PyDict_Next(kwargs, &at, &name, &value); ++i) {
+          Py_INCREF(name);
+          PyTuple_SET_ITEM(keywords.ptr(), i, name);
+          given[count + std::size_t(i)] = value;
+        }
+        PyObject* values[most_parameters] = {};
+        py::object rest;
+        place_arguments(c, given, count, keywords.ptr(), values, rest);
+        c.thunk(c, values);
+        return 0;
+      },
+      -1);
+}
+
+void wrong_argument(const Place& place, const std::string& expected, PyObject* got) {
+  const Callable& c = place.function;
+  throw py::type_error(c.name + c.text + ": " + c.parameters[place.number] + ": expected " +
+                       expected + ", got " + repr_of(got));
+}
+
+long long read_signed(PyObject* value, const Place& place, long long low, long long high) {
+  if (!PyIndex_Check(value)) wrong_argument(place, "an int", value);
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value));
+  if (!number) throw py::error_already_set();
+  int overflow = 0;
+  const long long found = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow || found < low || found > high)
+    wrong_argument(place, high > 0x7fffffff ? "an int of 64 bits" : "an int of 32 bits", value);
+  return found;
+}
+
+unsigned long long read_unsigned(PyObject* value, const Place& place, unsigned long long high) {
+  if (!PyIndex_Check(value)) wrong_argument(place, "an int", value);
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value));
+  if (!number) throw py::error_already_set();
+  const unsigned long long found = PyLong_AsUnsignedLongLong(number.ptr());
+  const bool failed = PyErr_Occurred();
+  PyErr_Clear();
+  if (failed || found > high)
+    wrong_argument(place,
+                   high > 0xffffffff ? "an unsigned int of 64 bits" : "an unsigned int of 32 bits",
+                   value);
+  return found;
+}
+
+bool read_bool(PyObject* value, const Place& place) {
+  const PyNumberMethods* const numbers = Py_TYPE(value)->tp_as_number;
+  if (value != Py_None && (!numbers || !numbers->nb_bool)) wrong_argument(place, "a bool", value);
+  const int truth = PyObject_IsTrue(value);
+  if (truth < 0) throw py::error_already_set();
+  return truth;
+}
+
+std::string read_text(PyObject* value, const Place& place) {
+  if (!PyUnicode_Check(value)) wrong_argument(place, "a str", value);
+  return py::handle(value).cast<std::string>();
+}
+
+Callable make_callable(const std::string& name, Callable::Plain function, Callable::Thunk thunk,
+                       std::size_t count, const char* doc, const std::string& result,
+                       const Parameters& parameters, bool is_method) {
+  Callable made{function, thunk, name, "", "", {}, {}, {}, 0, -1};
+  std::string told, bare;
+  bool by_place = true;
+  const auto add = [&](const char* parameter, const std::string& text, const py::object& value) {
+    made.parameters.push_back(parameter);
+    made.names.push_back(PyUnicode_InternFromString(parameter));
+    made.defaults.push_back(py::object(value).release().ptr());
+    if (by_place) ++made.positional;
+    told += (told.empty() ? "" : ", ") + text;
+    if (value) told += "=" + repr_of(value);
+  };
+  const bool unnamed = parameters.empty() && count > std::size_t(is_method);
+  if (is_method) add("self", "self", {});
+  static constexpr const char* unnamed_names[] = {"arg0", "arg1", "arg2"};
+  if (unnamed) {
+    for (std::size_t i = is_method; i < count; ++i)
+      add(unnamed_names[i - is_method], unnamed_names[i - is_method], {});
+    told += ", /";
+  }
+  for (const Parameter& parameter : parameters) {
+    if (*parameter.name != '*') {
+      add(parameter.name, parameter.name, parameter.value);
+      continue;
+    }
+    by_place = false;
+    if (parameter.name[1]) {
+      made.rest = int(made.names.size());
+      add(parameter.name + 1, parameter.name, {});
+    } else {
+      told += told.empty() ? "*" : ", *";
+    }
+  }
+  if (made.names.size() != count || count > most_parameters)
+    throw std::logic_error(made.name + ": its parameters are not those of its C++ function");
+  made.doc = made.name + "(" + told + ") -> " + result + "\n\n" + doc;
+  made.text = "(" + std::string(is_method ? "$" : "") + told + ")";
+  return made;
+}
+
+void add_function(py::module_& m, Callable&& made) {
+  add(m, std::string(made.name).c_str(), "__name__", function_type, std::move(made));
+}
+
+void add_method(const py::object& c, Callable&& made) {
+  add(c, std::string(made.name).c_str(), "__module__", method_type, std::move(made));
+}
+
+void add_constructor(const py::object& c, Callable&& made) {
+  add(c, "__init__", "__module__", method_type, std::move(made));
+}
+
+void add_property(const py::object& c, Callable&& made) {
+  auto* const kept = new Callable(std::move(made));  // as long as the class, which is never gone
+  kept->doc = kept->doc.substr(kept->doc.find(" -> ") + 4);
+  kept->doc.replace(kept->doc.find("\n\n"), 2, ": ");
+  auto* const row =
+      new PyGetSetDef{kept->name.c_str(), &get_property, nullptr, kept->doc.c_str(), kept};
+  c.attr(kept->name.c_str()) = py::reinterpret_steal<py::object>(
+      PyDescr_NewGetSet(reinterpret_cast<PyTypeObject*>(c.ptr()), row));
+}
+
+void bind_functions(py::module_& m) {
+  const descrgetfunc get_function = [](PyObject* self, PyObject*, PyObject*) {
+    Py_INCREF(self);
+    return self;
+  };
+  const descrgetfunc get_method = [](PyObject* self, PyObject* object, PyObject*) {
+    if (object) return PyMethod_New(self, object);
+    Py_INCREF(self);
+    return self;
+  };
+  function_type = new_type(m, "_Builtin", get_function, 0);
+  method_type = new_type(m, "_Method", get_method, Py_TPFLAGS_METHOD_DESCRIPTOR);
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,210 @@
+// C++ functions as Python's: one table entry each, called without a tuple of arguments. What is
+// compiled for each signature is only the conversion of its values.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "python/heap_type.h"
+
+namespace PyGPU::python {
+
+// From C++ to Python: objects, numbers, texts, and values of the classes in heap_type.h.
+template <class Value>
+py::object to_python(Value&& value) {
+  using T = std::decay_t<Value>;
+  if constexpr (std::is_base_of_v<py::object, T>) {
+    return std::forward<Value>(value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return py::bool_(value);
+  } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+    return py::reinterpret_steal<py::object>(PyLong_FromLongLong(value));
+  } else if constexpr (std::is_integral_v<T>) {
+    return py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return py::float_(value);
+  } else if constexpr (std::is_convertible_v<T, std::string>) {
+    return py::str(std::string(value));
+  } else {
+    return instance(std::forward<Value>(value));
+  }
+}
+
+// As the result is called in a docstring.
+template <class T>
+std::string result_name() {
+  if constexpr (std::is_void_v<T>)
+    return "None";
+  else if constexpr (std::is_same_v<T, bool>)
+    return "bool";
+  else if constexpr (std::is_integral_v<T>)
+    return "int";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "float";
+  else if constexpr (std::is_convertible_v<T, std::string>)
+    return "str";
+  else if constexpr (std::is_same_v<T, py::tuple>)
+    return "tuple";
+  else if constexpr (std::is_same_v<T, py::dict>)
+    return "dict";
+  else if constexpr (std::is_same_v<T, py::list>)
+    return "list";
+  else if constexpr (std::is_same_v<T, py::bytes>)
+    return "bytes";
+  else if constexpr (std::is_base_of_v<py::object, T>)
+    return "object";
+  else
+    return name_of_class(type_of<T>);
+}
+
+struct Callable;
+
+// From Python to C++: a parameter of a function, which the TypeError names.
+struct Place {
+  const Callable& function;
+  std::size_t number;
+};
+[[noreturn]] void wrong_argument(const Place& place, const std::string& expected, PyObject* got);
+long long read_signed(PyObject* value, const Place& place, long long low, long long high);
+unsigned long long read_unsigned(PyObject* value, const Place& place, unsigned long long high);
+bool read_bool(PyObject* value, const Place& place);
+std::string read_text(PyObject* value, const Place& place);
+
+template <class T>
+struct ArgumentOf {
+  static decltype(auto) read(PyObject* value, const Place& place) {
+    if constexpr (std::is_same_v<T, py::handle>) {
+      return py::handle(value);
+    } else if constexpr (std::is_base_of_v<py::object, T>) {
+      if (!py::isinstance<T>(value)) wrong_argument(place, "a " + result_name<T>(), value);
+      return py::reinterpret_borrow<T>(value);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return read_bool(value, place);
+    } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      return T(read_signed(value, place, Limits::min(), Limits::max()));
+    } else if constexpr (std::is_integral_v<T>) {
+      return T(read_unsigned(value, place, std::numeric_limits<T>::max()));
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return read_text(value, place);
+    } else {
+      Held<T>* const found = find<T>(value);
+      if (!found) wrong_argument(place, "a " + name_of_class(type_of<T>), value);
+      if constexpr (std::is_same_v<T, Held<T>>)
+        return (*found);  // a reference
+      else
+        return (**found);
+    }
+  }
+};
+
+// A parameter: its name and, if it has one, its default. "*name" takes the rest of the arguments as
+// a tuple; those after it, and after "*" alone, are given by name.
+struct Parameter {
+  Parameter(const char* name_) : name(name_) {}
+  template <class Value>
+  Parameter(const char* name_, const Value& default_) : name(name_), value(to_python(default_)) {}
+
+  const char* name;
+  py::object value;  // null: none
+};
+using Parameters = std::vector<Parameter>;
+
+struct Callable {
+  using Plain = void (*)();  // a function of any type
+  using Thunk = py::object (*)(const Callable&, PyObject* const* values);
+
+  Plain function;
+  Thunk thunk;
+  std::string name, doc, text;
+  std::vector<const char*> parameters;
+  std::vector<PyObject*> names, defaults;  // interned; null where there is none
+  std::size_t positional;                  // how many may be given by their places
+  int rest = -1;                           // the place of the tuple, if any
+  py::object module = py::none();          // as Python may set it
+};
+
+template <class R, class... P, std::size_t... i>
+R call_with(R (*function)(P...), const Callable& c, PyObject* const* values,
+            std::index_sequence<i...>) {
+  return function(ArgumentOf<std::decay_t<P>>::read(values[i], {c, i})...);
+}
+
+template <class R, class... P>
+struct Thunks {
+  using Function = R (*)(P...);
+  static R call(const Callable& c, PyObject* const* values) {
+    return call_with(reinterpret_cast<Function>(c.function), c, values,
+                     std::index_sequence_for<P...>());
+  }
+  static py::object plain(const Callable& c, PyObject* const* values) {
+    if constexpr (std::is_void_v<R>) {
+      call(c, values);
+      return py::none();
+    } else {
+      return to_python(call(c, values));
+    }
+  }
+  static py::object init(const Callable& c, PyObject* const* values) {
+    hold(values[0], call(c, values));
+    return py::none();
+  }
+};
+
+Callable make_callable(const std::string& name, Callable::Plain function, Callable::Thunk thunk,
+                       std::size_t count, const char* doc, const std::string& result,
+                       const Parameters& parameters, bool is_method);
+void add_function(py::module_& m, Callable&& made);
+void add_method(const py::object& c, Callable&& made);
+void add_constructor(const py::object& c, Callable&& made);
+void add_property(const py::object& c, Callable&& made);
+
+template <class R, class... P>
+Callable callable(const char* name, R (*function)(P...), const char* doc,
+                  const Parameters& parameters, bool is_method) {
+  return make_callable(name, reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::plain,
+                       sizeof...(P), doc, result_name<std::decay_t<R>>(), parameters, is_method);
+}
+
+template <class Function>
+void def(py::module_& m, const char* name, Function function, const char* doc,
+         const Parameters& parameters = {}) {
+  add_function(m, callable(name, +function, doc, parameters, false));
+}
+
+template <class Function>
+void method(const py::object& c, const char* name, Function function, const char* doc = "",
+            const Parameters& parameters = {}) {
+  add_method(c, callable(name, +function, doc, parameters, true));
+}
+
+template <class Function>
+void property(const py::object& c, const char* name, Function function, const char* doc = "") {
+  add_property(c, callable(name, +function, doc, {}, true));
+}
+
+// __init__ by a function that takes self and the arguments, and gives what self is to hold.
+template <class R, class... P>
+Callable constructor_by(const py::object& c, R (*function)(P...), const Parameters& parameters) {
+  const std::string name = name_of_class(reinterpret_cast<PyTypeObject*>(c.ptr()));
+  return make_callable(name, reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::init,
+                       sizeof...(P), "", "None", parameters, true);
+}
+template <class Function>
+void constructor(const py::object& c, Function function, const Parameters& parameters = {}) {
+  add_constructor(c, constructor_by(c, +function, parameters));
+}
+
+// The same as a slot of the class, for what is made often: `Py_tp_init, as_slot(&init_slot<T>)`.
+template <class T>
+inline const Callable* constructor_of = nullptr;
+int initialise(const Callable& c, PyObject* self, PyObject* args, PyObject* kwargs);
+template <class T>
+int init_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return initialise(*constructor_of<T>, self, args, kwargs);
+}
+
+void bind_functions(py::module_& m);
+
+}  // namespace PyGPU::python

@@ -1,0 +1,149 @@
+// Classes of ours in the one style: heap types whose objects hold their C++ value themselves. The
+// value is made by __init__ or by C++; an object without one is refused.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "python/objects.h"
+
+namespace PyGPU::python {
+
+// What an object of the class for T holds. Where C++ keeps it as well, that is a shared pointer.
+template <class T>
+struct HeldAs {
+  using Type = T;
+};
+template <class T>
+struct HeldAs<std::shared_ptr<T>> : HeldAs<T> {};
+template <class T>
+using Held = typename HeldAs<T>::Type;
+
+template <class Value>
+struct Instance {
+  PyObject_HEAD PyObject* weakrefs;
+  vectorcallfunc call;  // of classes with Py_tp_call
+  bool made;
+  alignas(Value) unsigned char room[sizeof(Value)];
+  Value* value() { return std::launder(reinterpret_cast<Value*>(room)); }
+};
+
+template <class T>
+Instance<Held<T>>* instance_at(PyObject* object) {
+  return reinterpret_cast<Instance<Held<T>>*>(object);
+}
+
+// The class for T, once it was made.
+template <class T>
+inline PyTypeObject* type_of = nullptr;
+
+template <class T>
+bool is(py::handle object) {
+  return PyObject_TypeCheck(object.ptr(), type_of<T>);
+}
+
+[[noreturn]] void refuse_unmade();
+[[noreturn]] void refuse_other(PyTypeObject* expected, PyObject* got);
+std::string name_of_class(PyTypeObject* type);
+
+// What the object holds, or null if it is of another class. TypeError where it was not made.
+template <class T>
+Held<T>* find(PyObject* object) {
+  if (!is<T>(object)) return nullptr;
+  if (!instance_at<T>(object)->made) refuse_unmade();
+  return instance_at<T>(object)->value();
+}
+
+// The same; TypeError for other classes.
+template <class T>
+Held<T>& held(py::handle object) {
+  if (auto* const found = find<T>(object.ptr())) return *found;
+  refuse_other(type_of<T>, object.ptr());
+}
+
+// The value of __init__, or of another one that came before.
+template <class Value>
+void hold(PyObject* object, Value&& value) {
+  using T = std::decay_t<Value>;
+  static_assert(std::is_same_v<T, Held<T>>);
+  auto* const instance = instance_at<T>(object);
+  if (instance->made) {
+    *instance->value() = std::forward<Value>(value);
+  } else {
+    new (instance->room) T(std::forward<Value>(value));
+    instance->made = true;
+  }
+}
+
+PyObject* no_arguments();
+// A new object by the class's own __new__, which a Python subclass may have replaced.
+py::object new_object(PyTypeObject* type, PyTypeObject* expected);
+
+// An object around a value: of the class for T, or of a Python subclass of it.
+template <class Value, class T = std::decay_t<Value>>
+py::object instance_of(PyTypeObject* type, Value&& value) {
+  if (type != type_of<T> || !PyType_IS_GC(type)) {
+    py::object made = new_object(type, type_of<T>);
+    hold(made.ptr(), std::forward<Value>(value));
+    return made;
+  }
+  auto* const made = PyObject_GC_New(Instance<T>, type);  // without zeros all over the value
+  if (!made) throw py::error_already_set();
+  made->weakrefs = nullptr;
+  made->call = nullptr;
+  new (made->room) T(std::forward<Value>(value));
+  made->made = true;
+  PyObject_GC_Track(made);
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(made));
+}
+template <class Value>
+py::object instance(Value&& value) {
+  return instance_of(type_of<std::decay_t<Value>>, std::forward<Value>(value));
+}
+
+template <class T>
+void delete_instance(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  if (PyType_IS_GC(type)) PyObject_GC_UnTrack(self);
+  auto* const instance = instance_at<T>(self);
+  if (instance->weakrefs) PyObject_ClearWeakRefs(self);
+  if (instance->made) {
+    const py::error_scope kept;
+    std::destroy_at(instance->value());
+  }
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+using Slots = std::vector<PyType_Slot>;
+
+template <class Slot>
+void* as_slot(Slot* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+py::object make_type(py::module_& m, const char* name, const char* doc, std::size_t size,
+                     Slots slots, unsigned flags, PyTypeObject* base);
+
+// A class that is put into the module. Python code may subclass it and add to it.
+template <class T>
+py::object new_class(py::module_& m, const char* name, const char* doc, Slots slots = {},
+                     unsigned flags = 0) {
+  slots.push_back({Py_tp_dealloc, as_slot(&delete_instance<T>)});
+  py::object made =
+      make_type(m, name, doc, sizeof(Instance<Held<T>>), std::move(slots), flags, nullptr);
+  auto* const type = reinterpret_cast<PyTypeObject*>(py::object(made).release().ptr());
+  type_of<T> = type;
+  type_of<Held<T>> = type;
+  return made;
+}
+// One that adds nothing to what the objects hold.
+template <class T>
+py::object new_subclass(py::module_& m, const char* name, const char* doc, Slots slots = {}) {
+  slots.push_back({Py_tp_dealloc, as_slot(&delete_instance<T>)});
+  return make_type(m, name, doc, sizeof(Instance<Held<T>>), std::move(slots), 0, type_of<T>);
+}
+
+}  // namespace PyGPU::python
