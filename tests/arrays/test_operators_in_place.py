@@ -5,9 +5,9 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import arrays, assert_same, indices, part
+from strategies import arrays, assert_same, examples, indices, part
 
 from PyGPU import gpuarray
 from PyGPU.errors import ShapeError
@@ -43,7 +43,7 @@ def test_every_operator(name, code):
         np.testing.assert_allclose(a.get(), expected, rtol=1e-6)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(arrays(shape=(4, 3), dtype="i4", writable=True), st.data())
 def test_any_views_of_one_array(x, data):
     """The operand is read before it is overwritten, as if it were a copy."""

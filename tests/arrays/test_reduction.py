@@ -4,10 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reduction_tools import assert_close, blocks, numbers  # noqa: F401  a fixture
-from strategies import arrays
+from strategies import arrays, examples
 
 import PyGPU
 from PyGPU import gpuarray
@@ -160,7 +160,7 @@ def test_dot_from_any_addresses(length, first, second):
     assert gpu.dot(a[first : first + length], a[second : second + length]).get() == expected
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(arrays(shape=(3, 4, 5), dtype="f4"), arrays(shape=(3, 4, 5), dtype="f4"))
 def test_dot_of_any_layouts(x, y):
     assert gpu.dot(to_gpu(x), to_gpu(y)).get() == (x.astype("f8") * y).sum()

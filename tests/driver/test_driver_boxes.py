@@ -269,12 +269,12 @@ def test_between_devices():
         copy.set_src_context(0)
 
 
-@pytest.mark.skipif(
-    PyGPU.target != "host", reason="the host machine has as many as it is asked for"
-)
-def test_between_two_devices(python):
-    text = "from test_driver_boxes import test_between_devices as test; test()"
-    python(text, PYGPU_HOST_DEVICES=2, PYTHONPATH=str(Path(__file__).parent))
+def test_between_two_devices(two_devices):
+    folder = str(Path(__file__).parent)
+    two_devices(
+        f"import sys; sys.path.append({folder!r});"
+        "from test_driver_boxes import test_between_devices as test; test()"
+    )
 
 
 def test_a_device_that_is_none():

@@ -1,10 +1,10 @@
 """Kernel text through the run-time compilers, for devices that are not here."""
 
-import pytest
+from needs import compiler as require
 
-from PyGPU import errors
 from PyGPU._compile import build as _build
-from PyGPU._compile import rtc
+
+__all__ = ["COMPILERS", "build", "require"]
 
 # Compiler, its backend in _build, and what an image of an architecture has at its start.
 COMPILERS = [
@@ -13,14 +13,6 @@ COMPILERS = [
     ("hiprtc", "_hip", "gfx908"),
     ("hiprtc", "_hip", "gfx90a"),
 ]
-
-
-def require(prefix):
-    """Skip where the compiler is not installed."""
-    try:
-        rtc.library(prefix)
-    except errors.CompileError as error:
-        pytest.skip(error.msg)
 
 
 def build(text, backend, arch, want="cubin"):
