@@ -53,8 +53,6 @@ def test_any_views_of_one_array(x, data):
     sources = [lambda v: v, lambda v: v[::-1], lambda v: v[:1], lambda v: v[..., :1]]
     source = data.draw(st.sampled_from(sources[: 1 if target.ndim == 0 else 4]))
     operand = source(target).copy()
-    if operand.size == 0 and target.size:
-        return
     into += source(into)
     target += operand
     assert_same(a.get(), expected)

@@ -150,13 +150,7 @@ def test_no_elements(shape):
 @pytest.mark.parametrize("axis", [None, (), 0, -1])
 def test_no_axes(axis):
     x = np.array(5, "i4")
-    try:
-        expected = x.sum(axis=axis, dtype="i4")
-    except ValueError as error:
-        with pytest.raises(type(error)):
-            gpu.sum(to_gpu(x), axis=axis)
-    else:
-        assert_close(gpu.sum(to_gpu(x), axis=axis).get(), expected)
+    assert_close(gpu.sum(to_gpu(x), axis=axis).get(), x.sum(axis=axis, dtype="i4"))
 
 
 @pytest.mark.parametrize("axis", [3, -4, (0, 5), (1, 1), (0, -3), 2**40])

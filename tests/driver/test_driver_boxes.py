@@ -165,10 +165,12 @@ def test_the_description_keeps_its_buffers():
 def test_an_empty_box_copies_nothing(name):
     copy = drv.Memcpy3D()
     copy.set_src_host(np.ones(4))
-    copy.set_dst_device(PyGPU.zeros(4, np.float64))
+    memory = PyGPU.zeros(4, np.float64)
+    copy.set_dst_device(memory)
     copy.width_in_bytes, copy.height, copy.depth = 32, 1, 1
     setattr(copy, name, 0)
     copy()
+    assert (memory.get() == 0).all()
 
 
 @pytest.mark.parametrize("side", ["src", "dst"])

@@ -105,6 +105,7 @@ def test_contexts_are_values(device, context):
 def test_flags_of_contexts(device, flags):
     device.make_context(flags=flags).pop()
     device.make_context(drv.ctx_flags.SCHED_AUTO).pop()
+    assert Context.get_current() is None
 
 
 def test_synchronize(context):

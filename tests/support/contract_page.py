@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from contract_names import MODULES
-from driver_numbers import ENUMERATIONS, FLAGS, numbered
+from driver_numbers import members
 from vector_names import NAMES as VECTORS
 
 from PyGPU import driver
@@ -85,7 +85,7 @@ def names_in(module, text):
 
 def members_of(name, what):
     if what == "enumeration":
-        return list(numbered({**ENUMERATIONS, **FLAGS}[name]))
+        return list(members(name))
     return [*VECTORS, *(f"make_{one}" for one in VECTORS)] if what == "vectors" else []
 
 
