@@ -167,6 +167,9 @@ def test_conj_into_an_array():
     assert_same(wide.get(), z.conj().astype("c16"))
     assert ga.conj(a, a) is a
     assert_same(a.get(), z.conj())
+    for method in (a.conj, a.conjugate):
+        assert_same(method().get(), z)
+        assert method(out=wide) is wide
     with pytest.raises(TypeError, match="float32"):
         ga.conj(a, out=empty(2, np.float32))
 

@@ -242,9 +242,13 @@ def test_mipmaps_and_bad_pitches():
     copy.dst_pitch = 16
     with pytest.raises(drv.LogicError, match="dst_height=0"):
         copy()
-    copy.dst_height, copy.src_lod = 2, 1
-    with pytest.raises(drv.LogicError, match="mipmaps"):
-        copy()
+    copy.dst_height = 2
+    for field in ("src_lod", "dst_lod"):
+        setattr(copy, field, 1)
+        with pytest.raises(drv.LogicError, match="mipmaps"):
+            copy()
+        setattr(copy, field, 0)
+    copy()
 
 
 def test_between_devices():

@@ -33,7 +33,8 @@ before it. What PyGPU has besides stands at the end.
 
 `python tests/support/contract_page.py > docs/pycuda.md` makes this page from the package and from
 [a table](../tests/support/contract_names.py); [a test](../tests/test_contract_page.py) sees to it
-that they agree.
+that they agree, and that the tests which are to show each line
+([a list](../tests/support/contract_tests.py)) use its names.
 """
 # What a call is made with that shall be refused; some methods only pass it on to a module's.
 NOBODY = SimpleNamespace(module=object.__new__(driver.Module))
