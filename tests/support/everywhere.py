@@ -15,7 +15,7 @@ COMPILERS = [
 ]
 
 
-def build(text, backend, arch, want="cubin"):
+def build(text, backend, arch, want="cubin", options=()):
     request = _build.Request(
         text.source,
         arch=arch,
@@ -24,4 +24,4 @@ def build(text, backend, arch, want="cubin"):
         want=want,
         cache_dir=False,
     )
-    return getattr(_build, backend)(request, _build._options.parse(()), arch)
+    return getattr(_build, backend)(request, _build._options.parse(options), arch)
