@@ -1,7 +1,7 @@
 """Kernel texts through NVRTC and HIPRTC, for devices that are not here: those that the tests share
 (kernel_sources.py) for the oldest architecture of each, those that PyGPU itself compiles when it is
-used (built_in_texts.py, one a call) for a newer one. Forms that only a GPU gets: test_kernel_texts.py and the
-other tests that are called "compiles"."""
+used (built_in_texts.py, one a call) for a newer one. Forms that only a GPU gets:
+test_kernel_texts.py and the other tests that are called "compiles"."""
 
 import json
 import os
