@@ -8,12 +8,17 @@ import sys
 from pathlib import Path
 
 import hypothesis
+import needs
 import pytest
+from strategies import LONG
 
 import PyGPU
 
-hypothesis.settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True)
-hypothesis.settings.load_profile("suite")
+# CI's examples are the same each time; "long" draws others at every run, and many of them.
+profiles = hypothesis.settings
+profiles.register_profile("suite", deadline=None, max_examples=60, derandomize=True)
+profiles.register_profile("long", deadline=None, max_examples=60 * LONG, print_blob=True)
+profiles.load_profile(os.environ.get("PYGPU_HYPOTHESIS", "suite"))
 
 SUPPORT = Path(__file__).parent / "support"  # what tests share
 
@@ -23,6 +28,9 @@ def device_count():
 
 
 def pytest_configure(config):
+    if unknown := needs.required() - needs.KNOWN:
+        known = ", ".join(sorted(needs.KNOWN))
+        raise pytest.UsageError(f"PYGPU_REQUIRE names {', '.join(unknown)}; known are {known}")
     for marker in (
         "no_device: checks a target on a machine where it has no device; needs none",
         "alone: measures or takes all memory of the device, while no other test runs",
@@ -109,3 +117,11 @@ def python():
         return done
 
     return run
+
+
+@pytest.fixture
+def two_devices(python):
+    """The same with two devices, which the host machine has where it is asked for them."""
+    if PyGPU.target != "host" and device_count() < 2:
+        needs.missing("devices", f"the target {PyGPU.target} has only one device here")
+    return lambda source: python(source, PYGPU_HOST_DEVICES=2)

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import arrays, assert_same, counted_strides
+from strategies import arrays, assert_same, counted_strides, examples
 
 import PyGPU.driver as drv
 from PyGPU import cumath
@@ -70,7 +70,7 @@ def test_float16_is_computed_in_float32():
     assert (got == expected).mean() > 0.98
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(arrays(dtype="f4"))
 def test_every_layout(x):
     a = to_gpu(x)
@@ -80,7 +80,7 @@ def test_every_layout(x):
     assert counted_strides(result) == counted_strides(expected)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(arrays(shape=(3, 4), dtype="f4"), st.sampled_from("CF"), st.booleans())
 def test_out_of_every_layout(x, order, turned):
     whole = GPUArray((6, 8), np.float32, order=order)

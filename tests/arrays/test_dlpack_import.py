@@ -259,24 +259,22 @@ def test_the_device_that_is_asked_for():
         from_dlpack(Producer(gpuarray.zeros(3)), device="gpu")
 
 
-def test_another_device_is_a_copy(python):
-    source = """
+def test_another_device_is_a_copy(two_devices):
+    two_devices("""
 import PyGPU, numpy as np
 from PyGPU.gpuarray import from_dlpack, to_gpu
-if PyGPU.cudaGetDeviceCount()[0] > 1:
-    x = to_gpu(np.arange(6).reshape(2, 3).T)
-    there = from_dlpack(x, device=1)
-    assert PyGPU.cudaPointerGetAttributes(there.ptr)[0]["device"] == 1
-    assert PyGPU.cudaGetDevice()[0] == 0
-    assert (there.get() == x.get()).all() and there.strides == x.strides
-    try:
-        from_dlpack(x, device=1, copy=False)
-    except BufferError as error:
-        assert "copy=False" in str(error)
-    else:
-        raise AssertionError
-"""
-    python(source, PYGPU_HOST_DEVICES=2)
+x = to_gpu(np.arange(6).reshape(2, 3).T)
+there = from_dlpack(x, device=1)
+assert PyGPU.cudaPointerGetAttributes(there.ptr)[0]["device"] == 1
+assert PyGPU.cudaGetDevice()[0] == 0
+assert (there.get() == x.get()).all() and there.strides == x.strides
+try:
+    from_dlpack(x, device=1, copy=False)
+except BufferError as error:
+    assert "copy=False" in str(error)
+else:
+    raise AssertionError
+""")
 
 
 # NumPy's memory.

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import arrays, assert_same, counted_strides, shapes
+from strategies import arrays, assert_same, counted_strides, examples, shapes
 
 import PyGPU.driver as drv
 from PyGPU._arrays import functions as ga
@@ -42,7 +42,7 @@ def test_choice_by_every_kind_of_criterion():
     assert np.isnan(ga.if_positive(gpu(np.nan), 1.0, np.float64("nan")).get()).all()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data())
 def test_choices_of_any_layouts_that_fit_together(data):
     shape = data.draw(shapes(max_dims=2))
@@ -134,7 +134,7 @@ def test_logic_takes_an_allocator():
     assert taken == [7]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(shapes(max_dims=2).flatmap(lambda shape: arrays(shape=shape, dtype="c8")))
 def test_parts_of_complex_numbers(z):
     a = to_gpu(z)
@@ -167,6 +167,9 @@ def test_conj_into_an_array():
     assert_same(wide.get(), z.conj().astype("c16"))
     assert ga.conj(a, a) is a
     assert_same(a.get(), z.conj())
+    for method in (a.conj, a.conjugate):
+        assert_same(method().get(), z)
+        assert method(out=wide) is wide
     with pytest.raises(TypeError, match="float32"):
         ga.conj(a, out=empty(2, np.float32))
 

@@ -1,13 +1,5 @@
 """Arrays on several devices: each remembers its own, whatever the thread's current device is."""
 
-import os
-import subprocess
-import sys
-
-import pytest
-
-import PyGPU
-
 PROGRAM = """
 import numpy as np, PyGPU
 from PyGPU.gpuarray import to_gpu, zeros, empty_like
@@ -42,18 +34,5 @@ assert PyGPU.cudaGetDevice() == (0, 0)
 """
 
 
-def run(**environment):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env={**os.environ, **environment}, capture_output=True
-    )
-    assert done.returncode == 0, done.stderr.decode()
-
-
-def test_on_the_host_machine():
-    run(PYGPU_TARGET="host", PYGPU_HOST_DEVICES="2")
-
-
-@pytest.mark.skipif(PyGPU.target == "host", reason="the host machine has a test of its own")
-@pytest.mark.skipif(PyGPU.cudaGetDeviceCount()[0] < 2, reason="needs two devices")
-def test_on_the_target():
-    run(PYGPU_TARGET=PyGPU.target)
+def test_two_devices(two_devices):
+    two_devices(PROGRAM)

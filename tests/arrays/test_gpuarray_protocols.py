@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import DTYPES, RECORD, arrays, assert_same, counted_strides, indices, part, values
+from strategies import (
+    DTYPES,
+    RECORD,
+    arrays,
+    assert_same,
+    counted_strides,
+    examples,
+    indices,
+    part,
+    values,
+)
 
 import PyGPU
 from PyGPU import gpuarray
@@ -105,6 +115,7 @@ def test_numpy_takes_no_array_unasked(way):
         CONVERSIONS[way](gpuarray.zeros(3))
 
 
+@examples(200)
 @given(arrays(), st.data())
 def test_cuda_array_interface(x, data):
     index = data.draw(indices(x.shape))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import arrays, assert_same, shapes, slices, values
+from strategies import arrays, assert_same, examples, shapes, slices, values
 
 from PyGPU import driver
 from PyGPU._arrays import places as at
@@ -83,6 +83,7 @@ def cases(draw):
     return x, *draw(keys(x.shape))
 
 
+@examples(300)
 @given(cases())
 def test_get(case):
     x, theirs, ours = case
@@ -94,6 +95,7 @@ def test_get(case):
     assert_same(array[ours].get(), expected)
 
 
+@examples(300)
 @given(cases(), st.data())
 def test_assign(case, data):
     x, theirs, ours = case

@@ -3,6 +3,7 @@
 import gc
 from contextlib import contextmanager
 
+import needs
 import numpy as np
 import pytest
 from slow_work import SIZE, prepare, slow_fill, slow_spoil
@@ -20,7 +21,7 @@ DTYPES = ["?", "i1", "u1", "i2", "i4", "i8", "f2", "f4", "f8", "F", "D"]
 
 class Torch:
     def __init__(self):
-        self.torch = pytest.importorskip("torch", reason="torch is not installed")
+        self.torch = needs.module("torch")
         if not self.torch.cuda.is_available():
             pytest.skip("torch finds no GPU")
 
@@ -55,7 +56,7 @@ class Torch:
 
 class CuPy:
     def __init__(self):
-        self.cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+        self.cupy = needs.module("cupy")
 
     def array(self, x):
         return self.cupy.asarray(x)
@@ -324,7 +325,7 @@ def test_our_memory_that_the_host_reaches(make, kind):
 
 
 def test_numba():
-    cuda = pytest.importorskip("numba.cuda", reason="Numba is not installed")
+    cuda = needs.module("numba.cuda")
     x = values("f4")
     theirs = cuda.to_device(x)
     array = asarray(theirs)
@@ -340,7 +341,7 @@ def test_numba():
 
 def test_jax(monkeypatch):
     monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax = needs.module("jax")
     if jax.default_backend() != "gpu":
         pytest.skip("JAX finds no GPU")
     x = values("f4")

@@ -4,8 +4,8 @@ import operator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from strategies import arrays, assert_same
+from hypothesis import given
+from strategies import arrays, assert_same, examples
 
 from PyGPU._arrays.functions import UFUNCS
 from PyGPU.errors import ShapeError
@@ -141,7 +141,7 @@ def test_integers_of_any_size_compare(code, number):
     assert np.less(to_gpu(x), -(10**400)).get().tolist() == [False] * 2
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(arrays(dtype="f4"))
 def test_every_layout(x):
     assert_same(np.fabs(to_gpu(x)).get(), np.fabs(x))

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from strategies import arrays, assert_same, shapes
+from hypothesis import given
+from strategies import arrays, assert_same, examples, shapes
 
 from PyGPU.gpuarray import GPUArray, to_gpu
 
@@ -59,7 +59,7 @@ def test_copies_keep_their_order():
     assert np.reshape(a, (3, 4), order="F").ptr == a.ptr
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(shapes(max_dims=2).flatmap(lambda shape: arrays(shape=shape, dtype="i4")))
 def test_reshape_follows_numpys_order_of_elements(x):
     for order in "CF":

@@ -65,6 +65,12 @@ def test_arrays_on_the_host(a, name):
                 call()
 
 
+def test_arrays_on_the_host_leave_operators_to_ours(a):
+    assert a.__array_priority__ > np.ones(3).__array_priority__
+    with pytest.raises(TypeError, match="to_gpu"):
+        np.ones(3, "i4").__add__(a)
+
+
 def test_arrays_on_the_host_in_place(a):
     host = np.ones(3, "i4")
     with pytest.raises(TypeError, match="to_gpu"):

@@ -5,8 +5,8 @@ import operator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from strategies import arrays, counted_strides, shapes
+from hypothesis import given
+from strategies import arrays, counted_strides, examples, shapes
 
 from PyGPU import gpuarray
 from PyGPU.gpuarray import GPUArray, to_gpu
@@ -170,7 +170,7 @@ def test_asking_for_types_gives_no_warnings(python, expression):
     )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(shapes(max_dims=3).flatmap(lambda shape: arrays(shape=shape, dtype="f4")))
 def test_axes_keep_their_order(x):
     """NumPy's order "K": a packed copy whose axes are sorted as the operand's."""

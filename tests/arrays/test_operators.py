@@ -4,9 +4,9 @@ import operator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import arrays, assert_same, shapes
+from strategies import arrays, assert_same, examples, shapes
 
 from PyGPU import gpuarray
 from PyGPU.gpuarray import GPUArray, to_gpu
@@ -80,7 +80,7 @@ def elements(dtype):
 
 
 @pytest.mark.parametrize(("op", "pair"), CASES)
-@settings(max_examples=12)
+@examples(12)
 @given(data=st.data())
 def test_two_arrays(op, pair, data):
     first, second = (np.dtype(code) for code in pair.split())
@@ -106,7 +106,7 @@ def stretchable(draw, shape):
 
 
 @pytest.mark.parametrize("op", [operator.sub, operator.ge])
-@settings(max_examples=120)
+@examples(120)
 @given(data=st.data())
 def test_any_layouts_and_shapes_that_fit_together(op, data):
     shape = data.draw(shapes(max_dims=3))

@@ -5,9 +5,9 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import arrays, assert_same, indices, part
+from strategies import arrays, assert_same, examples, indices, part
 
 from PyGPU import gpuarray
 from PyGPU.errors import ShapeError
@@ -43,7 +43,7 @@ def test_every_operator(name, code):
         np.testing.assert_allclose(a.get(), expected, rtol=1e-6)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(arrays(shape=(4, 3), dtype="i4", writable=True), st.data())
 def test_any_views_of_one_array(x, data):
     """The operand is read before it is overwritten, as if it were a copy."""
@@ -53,8 +53,6 @@ def test_any_views_of_one_array(x, data):
     sources = [lambda v: v, lambda v: v[::-1], lambda v: v[:1], lambda v: v[..., :1]]
     source = data.draw(st.sampled_from(sources[: 1 if target.ndim == 0 else 4]))
     operand = source(target).copy()
-    if operand.size == 0 and target.size:
-        return
     into += source(into)
     target += operand
     assert_same(a.get(), expected)

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reduction_tools import SMALL, assert_close, blocks, numbers  # noqa: F401  a fixture
-from strategies import arrays, shapes
+from strategies import arrays, examples, shapes
 
 from PyGPU._arrays import reductions as gpu
 from PyGPU._runtime import core
@@ -24,7 +24,7 @@ def some_axes(draw, ndim):
     return draw(whole | st.just(chosen[0]) if len(chosen) == 1 else whole)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data())
 def test_any_layout_and_axes(data):
     x = data.draw(arrays(shape=data.draw(shapes(max_dims=3)), dtype="i4"))
@@ -34,7 +34,7 @@ def test_any_layout_and_axes(data):
     assert_close(result.get(), x.sum(axis=axis, keepdims=keepdims, dtype="i4"))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(arrays(shape=(4, 3, 5), dtype="i4"), st.data())
 def test_views_that_step_and_turn(x, data):
     axis = data.draw(some_axes(3))
@@ -150,13 +150,7 @@ def test_no_elements(shape):
 @pytest.mark.parametrize("axis", [None, (), 0, -1])
 def test_no_axes(axis):
     x = np.array(5, "i4")
-    try:
-        expected = x.sum(axis=axis, dtype="i4")
-    except ValueError as error:
-        with pytest.raises(type(error)):
-            gpu.sum(to_gpu(x), axis=axis)
-    else:
-        assert_close(gpu.sum(to_gpu(x), axis=axis).get(), expected)
+    assert_close(gpu.sum(to_gpu(x), axis=axis).get(), x.sum(axis=axis, dtype="i4"))
 
 
 @pytest.mark.parametrize("axis", [3, -4, (0, 5), (1, 1), (0, -3), 2**40])

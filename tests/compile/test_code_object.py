@@ -3,11 +3,11 @@
 import struct
 
 import kernel_sources
+import needs
 import pytest
 
-from PyGPU import errors
 from PyGPU._compile import build as _build
-from PyGPU._compile import code_object, rtc
+from PyGPU._compile import code_object
 
 pytestmark = pytest.mark.no_device
 
@@ -193,10 +193,7 @@ def test_damaged_bytes_raise_nothing():
 @pytest.fixture(scope="module", params=["gfx908", "gfx90a"])
 def compiled(request):
     """compiled(text) -> image, by HIPRTC."""
-    try:
-        rtc.library("hiprtc")
-    except errors.CompileError as error:
-        pytest.skip(error.msg)
+    needs.compiler("hiprtc")
 
     def build(text):
         made = _build.Request(text.source, arch=request.param, cache_dir=False)

@@ -5,11 +5,11 @@ import ctypes
 import itertools
 import math
 import random
-import shutil
 import subprocess
 from fractions import Fraction
 from pathlib import Path
 
+import needs
 import numpy as np
 import pytest
 
@@ -63,9 +63,7 @@ def source():
 
 @pytest.fixture(scope="module", params=["c++11", "c++20"])
 def library(request, tmp_path_factory):
-    compiler = shutil.which("g++") or shutil.which("c++")
-    if compiler is None:
-        pytest.skip("no C++ compiler")
+    compiler = needs.program("g++")
     folder = tmp_path_factory.mktemp("complex")
     (folder / "complex.cpp").write_text(source())
     options = [f"-std={request.param}", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]

@@ -3,98 +3,43 @@
 The values of pycuda::complex are tests of their own (test_device_complex.py).
 """
 
-import ctypes
-import ctypes.util
-import glob
-import os
 from pathlib import Path
 
+import needs
 import pytest
+
+from PyGPU import errors
+from PyGPU._compile import rtc
 
 pytestmark = pytest.mark.no_device
 
 HEADERS = Path(__file__).resolve().parents[2] / "include" / "PyGPU"
 
 
-def load(*patterns):
-    for pattern in patterns:
-        for path in sorted(glob.glob(pattern), reverse=True):
-            try:
-                return ctypes.CDLL(path)
-            except OSError:
-                continue
-    return None
-
-
-class Compiler:
-    """One run-time compiler through ctypes: `compile` gives (status, log)."""
-
-    def __init__(self, prefix, library, options):
-        self.prefix, self.library, self.options = prefix, library, options
-
-    def call(self, name, *arguments):
-        return getattr(self.library, self.prefix + name)(*arguments)
-
-    def compile(self, source, architecture, *extra):
-        program = ctypes.c_void_p()
-        status = self.call(
-            "CreateProgram", ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None
-        )
-        assert status == 0
-        options = [text.format(architecture) for text in [*self.options, *extra]]
-        packed = (ctypes.c_char_p * len(options))(*[text.encode() for text in options])
-        status = self.call("CompileProgram", program, len(options), packed)
-        size = ctypes.c_size_t()
-        self.call("GetProgramLogSize", program, ctypes.byref(size))
-        log = ctypes.create_string_buffer(size.value + 1)
-        self.call("GetProgramLog", program, log)
-        self.call("DestroyProgram", ctypes.byref(program))
-        return status, log.value.decode(errors="replace")
-
-
-CUDA = os.environ.get("CUDA_PATH") or os.environ.get("CUDA_HOME") or "/usr/local/cuda"
-NVRTC = load(f"{CUDA}/lib64/libnvrtc.so.[0-9]*", f"{CUDA}/targets/*/lib/libnvrtc.so.[0-9]*")
-HIPRTC = load(
-    "/opt/rocm/lib/libhiprtc.so*", "/opt/rocm/lib/libamdhip64.so*", "/usr/lib/*/libamdhip64.so*"
-)
 COMPILERS = {
-    "cuda": Compiler(
+    "cuda": (
         "nvrtc",
-        NVRTC,
-        [
-            "--gpu-architecture={}",
-            "-std=c++17",
-            "--device-as-default-execution-space",
-            "--pre-include=prelude.h",
-            f"-I{HEADERS}/rtc",
-            f"-I{HEADERS}/device",
-            f"-I{CUDA}/include",
-            f"-I{CUDA}/include/cccl",
-        ],
+        ["--device-as-default-execution-space", "--pre-include=prelude.h"],
+        ["rtc", "device"],
     ),
-    "hip": Compiler(
-        "hiprtc",
-        HIPRTC,
-        [
-            "--offload-arch={}",
-            "-std=c++17",
-            "-include",
-            "prelude_hip.h",
-            f"-I{HEADERS}/rtc_hip",
-            f"-I{HEADERS}/rtc",
-            f"-I{HEADERS}/device",
-        ],
-    ),
+    "hip": ("hiprtc", ["-include", "prelude_hip.h"], ["rtc_hip", "rtc", "device"]),
 }
 STD = ["-DPYGPU_USES_STD", "-DPYGPU_USES_LIMITS", "-DPYGPU_USES_TRAITS"]
 ARCHITECTURES = [("cuda", "sm_75"), ("cuda", "sm_90"), ("hip", "gfx908"), ("hip", "gfx90a")]
 
 
 def build(target, architecture, source, *extra):
-    compiler = COMPILERS[target]
-    if compiler.library is None:
-        pytest.skip(f"no run-time compiler for {target} on this machine")
-    return compiler.compile(source, architecture, *extra)
+    """(whether it compiled, the log)"""
+    prefix, options, folders = COMPILERS[target]
+    library = needs.compiler(prefix)
+    arch = "--gpu-architecture" if target == "cuda" else "--offload-arch"
+    words = [f"{arch}={architecture}", "-std=c++17", *options]
+    words += [f"-I{HEADERS}/{folder}" for folder in folders]
+    words += rtc.toolkit_include_options(prefix) if target == "cuda" else []
+    try:
+        return True, library.compile(source, "kernel.cu", [*words, *extra], (), library.binary)[1]
+    except errors.CompileError as error:
+        return False, error.stderr
 
 
 def kernel(body, includes=()):
@@ -159,8 +104,8 @@ USES = {
 @pytest.mark.parametrize("header", USES)
 def test_header_and_its_use(target, architecture, header):
     """Each on its own; all together they come to newer architectures below."""
-    status, log = build(target, architecture, kernel(USES[header], [header]))
-    assert status == 0, log
+    compiled, log = build(target, architecture, kernel(USES[header], [header]))
+    assert compiled, log
     assert "redefin" not in log
 
 
@@ -169,8 +114,8 @@ def test_header_and_its_use(target, architecture, header):
 def test_all_standard_headers_together(target, architecture, standard):
     includes = [name for name in USES if not name.startswith(("cuda", "cuC", "coop"))]
     source = kernel("a[0] = std::sqrt(a[1]);", includes)
-    status, log = build(target, architecture, source, f"-std={standard}", *STD)
-    assert status == 0, log
+    compiled, log = build(target, architecture, source, f"-std={standard}", *STD)
+    assert compiled, log
 
 
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)
@@ -181,8 +126,8 @@ def test_what_nvcc_gives_without_an_include(target, architecture):
         "constexpr float inf = INFINITY; constexpr double huge = HUGE_VAL;"
         "l[0] = w + z + o + q + c + RAND_MAX + INT_MAX + (a == NULL) + (inf < huge) + FLT_DIG;"
     )
-    status, log = build(target, architecture, kernel(body))
-    assert status == 0, log
+    compiled, log = build(target, architecture, kernel(body))
+    assert compiled, log
 
 
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)
@@ -192,15 +137,15 @@ def test_namespace_std_on_request(target, architecture):
         "a[1] = std::isnan(a[0]) + std::isinf(d[0]) + abs(n) + numeric_limits<int>::max();"
         "swap(a[0], a[1]); a[2] = std::max((short)1, (short)2) + std::min<float>(n, a[0]);"
     )
-    status, log = build(target, architecture, kernel(body), *STD)
-    assert status == 0, log
+    compiled, log = build(target, architecture, kernel(body), *STD)
+    assert compiled, log
 
 
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)
 def test_a_source_with_integer_types_of_its_own(target, architecture):
     source = "typedef unsigned long long uint64_t; __device__ uint64_t value;"
-    status, log = build(target, architecture, source, "-DPYGPU_OWN_INTEGERS")
-    assert status == 0, log
+    compiled, log = build(target, architecture, source, "-DPYGPU_OWN_INTEGERS")
+    assert compiled, log
 
 
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)
@@ -211,8 +156,8 @@ def test_warp_functions_with_masks(target, architecture):
         "l[0] = __ballot_sync(~0u, n) + __any_sync(~0u, n) + __all_sync(~0u, n) + __activemask();"
         "__syncwarp(); a[0] = v + __ldg(a + 1) + __dp4a(n, n, n) + __match_any_sync(~0u, n);"
     )
-    status, log = build(target, architecture, kernel(body))
-    assert status == 0, log
+    compiled, log = build(target, architecture, kernel(body))
+    assert compiled, log
 
 
 @pytest.mark.parametrize(
@@ -228,14 +173,13 @@ def test_warp_functions_with_masks(target, architecture):
     ],
 )
 def test_beside_the_cuda_toolkit(header):
-    if (
-        not Path(CUDA, "include", header).exists()
-        and not Path(CUDA, "include", "cccl", header).exists()
-    ):
-        pytest.skip(f"no {header} in {CUDA}")
+    needs.compiler("nvrtc")
+    folders = [option[2:] for option in rtc.toolkit_include_options("nvrtc")]
+    if not any(Path(folder, header).exists() for folder in folders):
+        needs.missing("cccl" if "/" in header else "cuda", f"there is no {header} in {folders}")
     body = "l[0] = INT64_MAX; a[0] = INFINITY + std::abs(n) + CHAR_BIT;"
-    status, log = build("cuda", "sm_90", kernel(body, [header, "cmath", "limits"]))
-    assert status == 0, log
+    compiled, log = build("cuda", "sm_90", kernel(body, [header, "cmath", "limits"]))
+    assert compiled, log
     assert "redefinition" not in log
 
 
@@ -267,13 +211,13 @@ __global__ void kernel(C *a, Z *b, C v, volatile C *q, float2 *pairs, int n) {
 
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)
 def test_complex_in_kernels_and_extern_c(target, architecture):
-    status, log = build(target, architecture, COMPLEX)
-    assert status == 0, log
+    compiled, log = build(target, architecture, COMPLEX)
+    assert compiled, log
 
 
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)
 def test_texture_helpers_fail_when_used_and_say_why(target, architecture):
     source = kernel("a[0] = fp_tex1Dfetch(a, n);", ["pycuda-helpers.hpp"])
-    status, log = build(target, architecture, source)
-    assert status != 0
+    compiled, log = build(target, architecture, source)
+    assert not compiled
     assert "texture references do not exist" in log

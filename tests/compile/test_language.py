@@ -2,10 +2,10 @@
 
 import ctypes
 import math
-import shutil
 import subprocess
 from pathlib import Path
 
+import needs
 import numpy as np
 import pytest
 
@@ -26,8 +26,7 @@ def library(tmp_path_factory):
         links = ["-L", folder, "-lPyGPU_host", f"-Wl,-rpath,{folder}"]
     else:
         command, links = ["nvcc", "-Xcompiler", "-fPIC", "-arch=native"], []
-    if not shutil.which(command[0]):
-        pytest.skip(f"{command[0]} is not on PATH")
+    needs.program(command[0])
     built = tmp_path_factory.mktemp("language") / "language.so"
     command += ["-std=c++17", "-shared", "-I", include, str(SOURCE), *links, "-o", str(built)]
     subprocess.run(command, check=True)

@@ -252,8 +252,10 @@ def test_no_such_instance(expression):
 
 @pytest.mark.parametrize("expression", ["one", "one<", "one<>", "three<int", "defaulted<>"])
 def test_incomplete_instances_are_unknown_not_wrong(expression):
-    for parameter in signature.of_instance(TEMPLATES, expression):
-        assert parameter.kind in "?P" or parameter.name == "n"
+    parameters = signature.of_instance(TEMPLATES, expression)
+    assert parameters
+    for parameter in parameters:
+        assert parameter.kind in {"?", "P"} or parameter.name == "n"
 
 
 # Declarations made at random, against what they were made of.

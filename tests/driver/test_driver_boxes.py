@@ -165,10 +165,12 @@ def test_the_description_keeps_its_buffers():
 def test_an_empty_box_copies_nothing(name):
     copy = drv.Memcpy3D()
     copy.set_src_host(np.ones(4))
-    copy.set_dst_device(PyGPU.zeros(4, np.float64))
+    memory = PyGPU.zeros(4, np.float64)
+    copy.set_dst_device(memory)
     copy.width_in_bytes, copy.height, copy.depth = 32, 1, 1
     setattr(copy, name, 0)
     copy()
+    assert (memory.get() == 0).all()
 
 
 @pytest.mark.parametrize("side", ["src", "dst"])
@@ -240,9 +242,13 @@ def test_mipmaps_and_bad_pitches():
     copy.dst_pitch = 16
     with pytest.raises(drv.LogicError, match="dst_height=0"):
         copy()
-    copy.dst_height, copy.src_lod = 2, 1
-    with pytest.raises(drv.LogicError, match="mipmaps"):
-        copy()
+    copy.dst_height = 2
+    for field in ("src_lod", "dst_lod"):
+        setattr(copy, field, 1)
+        with pytest.raises(drv.LogicError, match="mipmaps"):
+            copy()
+        setattr(copy, field, 0)
+    copy()
 
 
 def test_between_devices():
@@ -269,12 +275,12 @@ def test_between_devices():
         copy.set_src_context(0)
 
 
-@pytest.mark.skipif(
-    PyGPU.target != "host", reason="the host machine has as many as it is asked for"
-)
-def test_between_two_devices(python):
-    text = "from test_driver_boxes import test_between_devices as test; test()"
-    python(text, PYGPU_HOST_DEVICES=2, PYTHONPATH=str(Path(__file__).parent))
+def test_between_two_devices(two_devices):
+    folder = str(Path(__file__).parent)
+    two_devices(
+        f"import sys; sys.path.append({folder!r});"
+        "from test_driver_boxes import test_between_devices as test; test()"
+    )
 
 
 def test_a_device_that_is_none():

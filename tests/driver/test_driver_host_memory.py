@@ -4,8 +4,8 @@ import gc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from strategies import dtypes, shapes, values
+from hypothesis import given
+from strategies import dtypes, examples, shapes, values
 
 import PyGPU
 import PyGPU.driver as drv
@@ -42,7 +42,7 @@ def bytes_of(array):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=30)
+@examples(30)
 @given(dtypes, shapes())
 def test_every_dtype_shape_and_order(kind, dtype, shape):
     data = values(shape, dtype)

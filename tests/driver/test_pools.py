@@ -147,7 +147,8 @@ def test_the_pool_lives_as_long_as_its_blocks(pool):
     block = pool.allocate(64)
     del pool
     gc.collect()
-    drv.memcpy_htod(block, bytes(64))
+    drv.memcpy_htod(block, bytes(range(64)))
+    assert drv.from_device(block, 64, np.uint8).tolist() == list(range(64))
     block.free()
 
 

@@ -196,8 +196,8 @@ def test_stopping_while_blocks_come_back():
     assert pool.held_blocks == pool.active_blocks == pool.managed_bytes == 0
 
 
-def test_blocks_belong_to_a_device(python):
-    python(
+def test_blocks_belong_to_a_device(two_devices):
+    two_devices(
         HEAD
         + """
 contexts = [drv.Device(number).make_context() for number in (0, 1)]
@@ -211,8 +211,6 @@ assert PyGPU.cudaPointerGetAttributes(first)[0]["device"] == 0
 contexts[1].push()
 assert int(pool.allocate(100)) == second
 """,
-        PYGPU_TARGET="host",
-        PYGPU_HOST_DEVICES=2,
     )
 
 

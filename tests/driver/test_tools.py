@@ -60,8 +60,8 @@ def test_none_is_a_result_and_an_error_is_not():
     tools.context_dependent_memoized_functions.remove(work)
 
 
-def test_results_belong_to_a_device(python):
-    python(
+def test_results_belong_to_a_device(two_devices):
+    two_devices(
         """
 import PyGPU.driver as drv
 from PyGPU.tools import context_dependent_memoize
@@ -77,8 +77,6 @@ for _ in range(2):
         context.pop()
 assert len(calls) == 2
 """,
-        PYGPU_TARGET="host",
-        PYGPU_HOST_DEVICES=2,
     )
 
 

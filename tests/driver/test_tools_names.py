@@ -3,6 +3,8 @@
 import pytest
 from names import assert_parameters, assert_star_import, found
 
+from PyGPU import compiler, driver
+
 COMPILE = (
     "source nvcc='nvcc' options=None keep=False no_extern_c=False arch=None code=None "
     "cache_dir=None include_dirs"
@@ -95,6 +97,9 @@ def test_a_name_and_its_parameters(path):
 def test_the_modules_of_the_compiler_are_of_one_family():
     for name in ("DynamicModule", "SourceModule"):
         assert issubclass(found(f"compiler.{name}"), found("compiler.CudaModule"))
+    made = compiler.compile("__global__ void nothing() {}")
+    assert isinstance(compiler.module_from_buffer(made), driver.Module)
+    assert compiler.CompileError is driver.CompileError
 
 
 @pytest.mark.parametrize("module", ["tools", "compiler", "characterize"])

@@ -298,8 +298,8 @@ def test_threads_share_a_kernel():
     assert not failures
 
 
-def test_each_device_has_its_own(python):
-    python(
+def test_each_device_has_its_own(two_devices):
+    two_devices(
         """
 import numpy as np
 import PyGPU.driver as drv
@@ -316,6 +316,4 @@ for number in (0, 1, 0):
     context.pop()
 assert len(kernel._variants) == 4
 """,
-        PYGPU_TARGET="host",
-        PYGPU_HOST_DEVICES=2,
     )

@@ -1,14 +1,9 @@
 """The kernels of indexing and of ranges: they compile everywhere, and run on the arrays' device."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 from everywhere import COMPILERS, build, require
 from kernel_sources import Text
 
-import PyGPU
 from PyGPU._arrays import ranges
 from PyGPU._kernels.text import gather
 
@@ -70,18 +65,5 @@ assert PyGPU.cudaGetDevice() == (0, 0)
 """
 
 
-def run(**environment):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env={**os.environ, **environment}, capture_output=True
-    )
-    assert done.returncode == 0, done.stderr.decode()
-
-
-def test_two_devices_of_the_host_machine():
-    run(PYGPU_TARGET="host", PYGPU_HOST_DEVICES="2")
-
-
-@pytest.mark.skipif(PyGPU.target == "host", reason="the host machine has a test of its own")
-@pytest.mark.skipif(PyGPU.cudaGetDeviceCount()[0] < 2, reason="needs two devices")
-def test_two_devices_of_the_target():
-    run(PYGPU_TARGET=PyGPU.target)
+def test_two_devices_have_their_own(two_devices):
+    two_devices(PROGRAM)

@@ -1,61 +1,68 @@
-"""Every kernel text of the tests and of PyGPU compiles with every compiler that is found."""
+"""Kernel texts through NVRTC and HIPRTC, for devices that are not here: those that the tests share
+(kernel_sources.py) for the oldest architecture of each, those that PyGPU itself compiles when it is
+used (built_in_texts.py, one a call) for a newer one. Forms that only a GPU gets:
+test_kernel_texts.py and the other tests that are called "compiles"."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import kernel_sources
 import pytest
 from everywhere import COMPILERS, build, require
+from kernel_sources import Text
 
-from PyGPU import characterize, compiler, errors
+from PyGPU import errors
 from PyGPU._compile import build as _build
 
 pytestmark = pytest.mark.no_device
 
-TEXTS = dict(kernel_sources.REGISTRY)
+TEXTS = kernel_sources.REGISTRY
+OLDEST, NEWER = COMPILERS[::2], COMPILERS[1::2]
 
 
-def built_in_texts():
-    """The texts that PyGPU itself compiles, caught on their way."""
-    caught = []
-
-    class Caught(Exception):
-        pass
-
-    def catch(source, **settings):
-        caught.append((source, settings))
-        raise Caught
-
-    patch = pytest.MonkeyPatch()
-    patch.setattr(compiler, "SourceModule", catch)
-    try:
-        with pytest.raises(Caught):
-            characterize.sizeof.__wrapped__(
-                "pycuda::complex<float>", "#include <pycuda-complex.hpp>"
-            )
-    finally:
-        patch.undo()
-    return {
-        f"characterize {i}": kernel_sources.Text(source, not settings.get("no_extern_c", False))
-        for i, (source, settings) in enumerate(caught)
-    }
-
-
-TEXTS.update(built_in_texts())
-
-
-def test_the_registry_is_whole():
-    assert len(kernel_sources.REGISTRY) >= 10
-    assert any(name.startswith("characterize") for name in TEXTS)
-
-
-@pytest.mark.parametrize(("prefix", "backend", "arch"), COMPILERS[::2], ids=lambda value: value)
-@pytest.mark.parametrize("name", TEXTS)
-def test_compiles(name, prefix, backend, arch):
-    require(prefix)
-    entry = build(TEXTS[name], backend, arch)
+def assert_compiles(text, backend, arch, options=()):
+    entry = build(text, backend, arch, options=options)
     assert entry.image.startswith((b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__"))
     assert entry.log == "", "kernels compile without warnings"
-    assert set(entry.names) == set(TEXTS[name].expressions)
+    assert set(entry.names) == set(text.expressions)
     for lowered in entry.names.values():
         assert lowered.encode() in entry.image
+
+
+@pytest.mark.parametrize(("prefix", "backend", "arch"), OLDEST, ids=lambda value: value)
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_of_the_tests(name, prefix, backend, arch):
+    require(prefix)
+    assert_compiles(TEXTS[name], backend, arch)
+
+
+@pytest.fixture(scope="module")
+def built_in_texts():
+    """{what was called: one of its texts}, as the host machine gets them."""
+    program = Path(kernel_sources.__file__).with_name("built_in_texts.py")
+    environment = {**os.environ, "PYGPU_TARGET": "host"}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    caught = json.loads(done.stdout)
+    found = {what: Text(one, c, tuple(names)) for what, one, c, names in caught}
+    assert len(found) > 20 and len(caught) > 60
+    return found
+
+
+@pytest.mark.parametrize(("prefix", "backend", "arch"), NEWER, ids=lambda value: value)
+def test_texts_of_pygpu(built_in_texts, prefix, backend, arch):
+    require(prefix)
+    options = (
+        ("-diag-suppress=161",) if prefix == "nvrtc" else ()
+    )  # pragmas for the host's compiler
+    for what, text in built_in_texts.items():
+        try:
+            assert_compiles(text, backend, arch, options)
+        except errors.CompileError as error:
+            pytest.fail(f"{what}: {error.stderr}\n{text.source}")
 
 
 def test_ptx():

@@ -3,8 +3,9 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scan_tools import WARP, both, kernel, shifted
+from strategies import examples
 
 from PyGPU import gpuarray, tools
 from PyGPU._kernels.text import scan_tiles
@@ -199,7 +200,7 @@ def strided(draw, n):
     return whole, slice(start + reach - 1, start - 1 if start else None, step)
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(data=st.data())
 def test_layouts(data):
     dtype = np.dtype("i")

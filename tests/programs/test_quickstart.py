@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import needs
 import numpy as np
 import pytest
 
@@ -25,13 +26,14 @@ def load(path):
 
 
 user_library = load(EXAMPLES / "user_library" / "build.py")
+COMPILERS = {"host": "g++", "cuda": "nvcc", "hip": "hipcc"}
 
 
 def require_compiler(target):
     try:
         user_library.compiler(target)
     except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+        needs.missing(COMPILERS[target], str(missing))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +91,7 @@ def test_quickstart_finds_the_sunspot_cycle(tmp_path):
 
 
 def test_quickstart_plots_where_it_is_told(tmp_path):
-    pytest.importorskip("matplotlib")
+    needs.module("matplotlib")
     done = run_quickstart(tmp_path, "--plot", "spectrum.png")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")

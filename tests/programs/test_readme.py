@@ -2,12 +2,11 @@
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
+import needs
 import numpy as np
-import pytest
 
 import PyGPU
 
@@ -51,8 +50,7 @@ COMPILERS = {"host": "g++", "cuda": "nvcc", "hip": "hipcc"}
 
 def test_your_own_kernels(tmp_path, monkeypatch):
     compiler = COMPILERS[PyGPU.target]
-    if not shutil.which(compiler):
-        pytest.skip(f"{compiler} is not on PATH")
+    needs.program(compiler)
     (tmp_path / "mine.cu").write_text(block_with("cpp", "scale_kernel"))
     lines = block_with("sh", "mine.cu").replace("\\\n", " ").splitlines()
     (command,) = [line for line in lines if line.startswith(compiler)]

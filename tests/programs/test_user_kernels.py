@@ -1,12 +1,12 @@
 """A user's own kernels from one source on every target: barriers, shared memory, atomics."""
 
 import ctypes
-import shutil
 import subprocess
 import threading
 import time
 from pathlib import Path
 
+import needs
 import numpy as np
 import pytest
 
@@ -23,8 +23,7 @@ COMMANDS = {
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     command = COMMANDS[PyGPU.target]
-    if not shutil.which(command[0]):
-        pytest.skip(f"{command[0]} is not on PATH")
+    needs.program(command[0])
     built = tmp_path_factory.mktemp("kernels") / "kernels.so"
     command = [*command, "-std=c++17", "-shared", "-I", PyGPU.get_include(), str(SOURCE)]
     if PyGPU.target == "host":

@@ -4,7 +4,8 @@ import hypothesis.strategies as st
 import numpy as np
 import philox
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from strategies import examples
 
 import PyGPU.driver as drv
 import PyGPU.gpuarray as gpuarray
@@ -74,7 +75,7 @@ def test_the_first_words_are_the_known_answer():
 
 
 @pytest.mark.parametrize("dtype", UNIFORM)
-@settings(max_examples=25)
+@examples(25)
 @given(
     n=st.integers(0, 40) | st.integers(0, 9000),
     start=st.integers(0, 9),

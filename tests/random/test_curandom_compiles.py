@@ -2,12 +2,11 @@
 
 import re
 
+import needs
 import pytest
 
-from PyGPU import errors
 from PyGPU._compile import build as _build
 from PyGPU._compile import options as _options
-from PyGPU._compile import rtc
 from PyGPU._random import curand, philox, pseudo, sobol
 
 pytestmark = pytest.mark.no_device
@@ -26,10 +25,7 @@ FEW = ["philox log_normal f8", "philox uniform f2", "sobol 64", "states"]
 
 
 def compiled(text, prefix, arch, want="cubin", include_dirs=()):
-    try:
-        rtc.library(prefix)
-    except errors.CompileError as error:
-        pytest.skip(error.msg)
+    needs.compiler(prefix)
     request = _build.Request(text, arch=arch, extern_c=False, want=want, cache_dir=False)
     options = _options.parse(["-w"] if include_dirs else [])
     options.include_dirs = list(include_dirs)
@@ -66,7 +62,7 @@ def test_with_curands_header(name, skips, monkeypatch):
     monkeypatch.setattr(curand.core, "target", "cuda")
     folders = curand.include_dirs.__wrapped__()
     if folders is None:
-        pytest.skip("curand_kernel.h or NVRTC is not found")
+        needs.missing("curand", "curand_kernel.h or NVRTC is not found")
     text = pseudo.text("curand", name, skips)
     assert compiled(text, "nvrtc", "sm_90", include_dirs=folders).startswith(b"\x7fELF")
 
@@ -76,6 +72,6 @@ def test_with_rocrands_header(name, monkeypatch):
     monkeypatch.setattr(curand.core, "target", "hip")
     folders = curand.include_dirs.__wrapped__()
     if folders is None:
-        pytest.skip("rocrand_xorwow.h or HIPRTC is not found")
+        needs.missing("rocrand", "rocrand_xorwow.h or HIPRTC is not found")
     text = pseudo.text("rocrand", name, pseudo.SKIPS)
     assert compiled(text, "hiprtc", "gfx90a", include_dirs=folders)

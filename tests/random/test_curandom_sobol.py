@@ -5,7 +5,8 @@ import math
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from strategies import examples
 
 import PyGPU.driver as drv
 import PyGPU.gpuarray as gpuarray
@@ -70,7 +71,7 @@ def test_the_first_points(bits):
 
 
 @BITS
-@settings(max_examples=40)
+@examples(40)
 @given(
     n=st.integers(0, 30) | st.integers(0, 20_000),
     count=st.integers(1, 5) | st.just(700),

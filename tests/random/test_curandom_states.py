@@ -180,6 +180,18 @@ def test_layouts_and_streams(cls):
 
 
 @BOTH
+def test_fills_are_what_is_generated(cls):
+    part = gpuarray.zeros((40, 50), np.float64)[::2, ::-1]
+    for name, dtype, arguments in [("normal", "f8", ()), ("log_normal", "f8", (0.5, 2))]:
+        getattr(cls(ones), f"fill_{name}")(part, *arguments)
+        expected = getattr(cls(ones), f"gen_{name}")(1000, dtype, *arguments).get()
+        assert (part.get().ravel() == expected).all()
+    part = gpuarray.zeros((40, 50), np.uint32)[::2, ::-1]
+    cls(ones).fill_poisson(part, 3.0)
+    assert (part.get().ravel() == cls(ones).gen_poisson(1000, "u4", 3.0).get()).all()
+
+
+@BOTH
 def test_one_draw_after_another(cls):
     generator, other = cls(ones), cls(ones)
     n = states_of(generator)

@@ -2,12 +2,12 @@
 
 import ctypes
 import os
-import shutil
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import needs
 import numpy as np
 import pytest
 
@@ -27,8 +27,7 @@ STRICT = [
 
 
 def build(folder, *options):
-    if not shutil.which("g++"):
-        pytest.skip("g++ is not on PATH")
+    needs.program("g++")
     built, libraries = folder / "faults.so", PyGPU.get_library_dir()
     command = ["g++", "-O2", "-fPIC", "-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Wshadow"]
     command += ["-shared", "-I", PyGPU.get_include(), str(SOURCE), *options, "-o", str(built)]

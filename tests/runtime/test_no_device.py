@@ -1,5 +1,6 @@
 """A GPU target on a machine without its GPU: the right codes and exceptions, at once."""
 
+import json
 import os
 import subprocess
 import sys
@@ -66,15 +67,30 @@ def test_host_memory_needs_no_device():
     np.testing.assert_array_equal(np.asarray(allocator), np.zeros(5))
 
 
-def test_importing_is_quick():
-    """Beyond NumPy's own import, by a margin that only a runtime call could use up."""
-    source = "import numpy, time as t; s = t.time(); import PyGPU; print(t.time() - s)"
-    env = {**os.environ, "PYGPU_TARGET": PyGPU.target}
-    seconds = []
-    for _ in range(5):
-        done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True)
-        seconds.append(float(done.stdout))
-    assert min(seconds) < 0.2
+IMPORT = """
+import sys, numpy
+before, seen = set(sys.modules), []
+sys.addaudithook(lambda event, arguments: seen.append((event, *map(str, arguments))))
+import PyGPU
+new = {name for name in sys.modules if name not in before}
+packages = sorted({".".join(name.split(".")[:2]) for name in new if name.startswith("PyGPU")})
+maps = open("/proc/self/maps").read() if sys.platform == "linux" else ""
+print(json.dumps([packages, len(new), seen, maps]))
+"""
+
+
+def test_importing_does_little(python):
+    """No process, no driver's or compiler's library, few modules: what makes an import slow."""
+    packages, modules, seen, maps = json.loads(python("import json" + IMPORT).stdout)
+    events = {event for event, *_ in seen}
+    assert "import" in events, "the hook has seen nothing"
+    assert not events & {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.fork", "os.system"}
+    loaded = {arguments[0] for event, *arguments in seen if event == "ctypes.dlopen"}
+    assert not loaded, "PYGPU_TARGET is set: nothing has to be looked for"
+    assert "libnvrtc" not in maps and "libcuda.so" not in maps, "the runtime loads it when called"
+    faces = {"PyGPU", "PyGPU.errors", "PyGPU.gpuarray", f"PyGPU._{PyGPU.target}"}
+    assert set(packages) <= faces | {"PyGPU._runtime", "PyGPU._as_pycuda"}
+    assert modules <= 80
 
 
 def test_python_m_works_without_a_device():

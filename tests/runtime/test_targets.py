@@ -98,6 +98,8 @@ def test_the_face_of_the_package():
     assert PyGPU.cuda_enabled is (PyGPU.target != "host")
     assert PyGPU.use_hip is (PyGPU.target == "hip")
     assert PyGPU.VERSION == (PyGPU.major_version, PyGPU.minor_version, PyGPU.release_version)
+    text, status = PyGPU.VERSION_TEXT, PyGPU.VERSION_STATUS
+    assert text == PyGPU.__version__ == ".".join(map(str, PyGPU.VERSION)) + status
     assert os.path.isfile(os.path.join(PyGPU.get_include(), "PyGPU", "gpu.h"))
     assert os.path.isfile(os.path.join(PyGPU.get_library_dir(), "libPyGPU_host.so"))
 

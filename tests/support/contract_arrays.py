@@ -31,7 +31,7 @@ GPUArray.get_async(stream, ary)
 to_gpu(ary, allocator) to_gpu_async(ary, allocator, stream)
     better: any strides, negative and zero ones, too
 GPUArray.copy
-    better: views that are not contiguous, too: a packed copy
+    better: views that are not contiguous, too: a contiguous copy
 GPUArray.__setitem__
     better: values broadcast; any strides; masks and arrays of indices
 
@@ -90,7 +90,7 @@ zeros(shape, dtype, allocator, order) ones(shape, dtype, allocator, order)
     better: any dtype
 empty_like(other_ary, dtype, order) zeros_like(other_ary, dtype, order)
     ones_like(other_ary, dtype, order)
-    better: packed where the other array has gaps
+    better: contiguous where the other array has gaps
 arange(dtype)
     better: empty ranges, small dtypes; `allocator=`; the documented `stream=`
 take(a, indices, out, stream)

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from contract_names import MODULES
-from driver_numbers import ENUMERATIONS, FLAGS, numbered
+from driver_numbers import members
 from vector_names import NAMES as VECTORS
 
 from PyGPU import driver
@@ -33,7 +33,8 @@ before it. What PyGPU has besides stands at the end.
 
 `python tests/support/contract_page.py > docs/pycuda.md` makes this page from the package and from
 [a table](../tests/support/contract_names.py); [a test](../tests/test_contract_page.py) sees to it
-that they agree.
+that they agree, and that the tests which are to show each line
+([a list](../tests/support/contract_tests.py)) use its names.
 """
 # What a call is made with that shall be refused; some methods only pass it on to a module's.
 NOBODY = SimpleNamespace(module=object.__new__(driver.Module))
@@ -85,7 +86,7 @@ def names_in(module, text):
 
 def members_of(name, what):
     if what == "enumeration":
-        return list(numbered({**ENUMERATIONS, **FLAGS}[name]))
+        return list(members(name))
     return [*VECTORS, *(f"make_{one}" for one in VECTORS)] if what == "vectors" else []
 
 

@@ -1,10 +1,10 @@
 """Kernel text through the run-time compilers, for devices that are not here."""
 
-import pytest
+from needs import compiler as require
 
-from PyGPU import errors
 from PyGPU._compile import build as _build
-from PyGPU._compile import rtc
+
+__all__ = ["COMPILERS", "build", "require"]
 
 # Compiler, its backend in _build, and what an image of an architecture has at its start.
 COMPILERS = [
@@ -15,15 +15,7 @@ COMPILERS = [
 ]
 
 
-def require(prefix):
-    """Skip where the compiler is not installed."""
-    try:
-        rtc.library(prefix)
-    except errors.CompileError as error:
-        pytest.skip(error.msg)
-
-
-def build(text, backend, arch, want="cubin"):
+def build(text, backend, arch, want="cubin", options=()):
     request = _build.Request(
         text.source,
         arch=arch,
@@ -32,4 +24,4 @@ def build(text, backend, arch, want="cubin"):
         want=want,
         cache_dir=False,
     )
-    return getattr(_build, backend)(request, _build._options.parse(()), arch)
+    return getattr(_build, backend)(request, _build._options.parse(options), arch)

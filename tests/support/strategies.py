@@ -1,9 +1,20 @@
 """What property tests draw: shapes, dtypes, arrays of every layout, indices; and how to compare."""
 
 import math
+import os
 
+import hypothesis
 import hypothesis.strategies as st
 import numpy as np
+
+LONG = 50  # times as many examples in the profile "long" (see conftest.py)
+
+
+def examples(count):
+    """So many examples for a test, more in the long profile."""
+    is_long = os.environ.get("PYGPU_HYPOTHESIS") == "long"
+    return hypothesis.settings(max_examples=count * (LONG if is_long else 1))
+
 
 NUMBERS = [np.dtype(code) for code in "bBhHiIqQefdgFDG"]
 RECORD = np.dtype([("id", "<i4"), ("name", "S3"), ("at", "<f8", (2,))])

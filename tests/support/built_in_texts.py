@@ -1,0 +1,90 @@
+"""A program that calls what PyGPU offers, on the host machine, and writes down the kernel texts
+that are compiled meanwhile: a JSON list of [what, text, C names, expressions]."""
+
+import json
+import sys
+
+import numpy as np
+
+import PyGPU.curandom as cr
+import PyGPU.gpuarray as ga
+from PyGPU import characterize, cumath
+from PyGPU._compile import build
+from PyGPU.elementwise import ElementwiseKernel
+from PyGPU.reduction import ReductionKernel
+from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
+
+caught, compile_it = [], build.build
+
+
+def catch(request):
+    caught.append([request.source, request.extern_c, list(request.expressions)])
+    return compile_it(request)
+
+
+def vectors():
+    return ga.to_gpu(np.ones((4, 64), np.uint64))
+
+
+a = ga.to_gpu(np.arange(1, 2001, dtype="f4").reshape(40, 50))
+b, mask, h = a + a, ga.to_gpu(np.arange(2000).reshape(40, 50) % 3 == 0), a.astype("f2")
+z, i, flat = a.astype("c8"), a.astype("i4"), a.ravel()
+some = ga.to_gpu(np.array([3, 1, 2], np.int64))
+
+CALLS = {
+    "operators": lambda: [a + 2, a * b.T.copy().T, a[::2, 1::3] - 1, i // 7, z * a, h + h, -a],
+    "powers and comparisons": lambda: [
+        a**2,
+        z**2,
+        i**3,
+        a < b,
+        z == z,
+        i & 3,
+        i << 2,
+        divmod(i, 3),
+    ],
+    "in place": lambda: [a.__iadd__(1), i.__imul__(3), a.fill(2), a[:, ::2].fill(3)],
+    "transposed": lambda: [a.T + b.T, a.T.copy() + a.T, a.astype("f8"), z.real, z.conj(), abs(z)],
+    "cumath": lambda: [cumath.exp(a), cumath.sqrt(z), cumath.fmod(a, b), cumath.frexp(a)],
+    "choices": lambda: [
+        ga.where(mask, a, b),
+        ga.maximum(a, b),
+        ga.logical_not(a),
+        np.clip(a, 1, 2),
+    ],
+    "mul_add": lambda: [a.mul_add(2, b, 3)],
+    "sums": lambda: [ga.sum(a), ga.sum(h), ga.sum(z), ga.sum(a, axis=0), ga.sum(a, axis=1)],
+    "reductions": lambda: [ga.max(i), ga.any(mask), ga.dot(flat, flat), ga.min(a[:, ::2], axis=0)],
+    "subsets": lambda: [
+        ga.subset_sum(some.astype("u4"), flat),
+        ga.subset_max(some.astype("u4"), flat),
+    ],
+    "gather and scatter": lambda: [ga.take(flat, some), a[some], a.__setitem__(some, 1)],
+    "masks": lambda: [a[mask], a.__setitem__(mask, 5), a[:, mask[0]]],
+    "joining": lambda: [
+        ga.concatenate([a, b]),
+        ga.stack([a, i], axis=1),
+        a.reverse(),
+        a[:, ::-1].copy(),
+    ],
+    "ranges": lambda: [ga.arange(100, dtype="f4"), ga.arange(5, dtype="i8"), np.ones_like(a)],
+    "elementwise": lambda: ElementwiseKernel("float *x, float *y", "y[i] = 2 * x[i]")(a, b),
+    "elementwise range": lambda: ElementwiseKernel("float *x", "x[i] = i")(
+        flat, slice=slice(0, 9, 2)
+    ),
+    "reduction": lambda: ReductionKernel("f4", "0", "a + b", "x[i]", "float *x")(flat),
+    "inclusive scan": lambda: InclusiveScanKernel("i4", "a + b")(i.ravel()),
+    "exclusive scan": lambda: ExclusiveScanKernel("f8", "a + b", 0)(flat.astype("f8")),
+    "rand": lambda: [cr.rand(1000), cr.rand(1000, "f8"), cr.rand(1000, "u4")],
+    "states": lambda: [cr.XORWOWRandomNumberGenerator().gen_normal(1000, "f4")],
+    "sobol": lambda: cr.Sobol64RandomNumberGenerator(vectors()).gen_uniform(100, "f8"),
+    "sizes": lambda: characterize.sizeof("pycuda::complex<float>", "#include <pycuda-complex.hpp>"),
+}
+
+if __name__ == "__main__":
+    build.build = catch
+    for what, call in CALLS.items():
+        before = len(caught)
+        call()
+        caught[before:] = [[what, *one] for one in caught[before:]]
+    json.dump(caught, sys.stdout)
