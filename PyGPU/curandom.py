@@ -30,16 +30,14 @@ __all__ = [
     "seed_getter_unique",
 ]
 
-direction_vector_set = enums._enumeration(
-    "direction_vector_set",
-    "Tables of direction vectors for Sobol's sequences.",
-    {
-        "VECTOR_32": 101,
-        "SCRAMBLED_VECTOR_32": 102,
-        "VECTOR_64": 103,
-        "SCRAMBLED_VECTOR_64": 104,
-    },
-)
+
+@enums._listed
+class direction_vector_set(enums._Enumeration):
+    """Tables of direction vectors for Sobol's sequences."""
+
+    VECTOR_32, SCRAMBLED_VECTOR_32, VECTOR_64, SCRAMBLED_VECTOR_64 = 101, 102, 103, 104
+
+
 direction_vector_set.__module__ = __name__
 
 

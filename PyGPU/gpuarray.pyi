@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import TypeAlias
 
-from PyGPU import ArrayFlags, _Address, _HasCudaArrayInterface, _Order, _Shape, _Stream
+from PyGPU._host import ArrayFlags
+from PyGPU._types import Address, AllocatorLike, HasCudaArrayInterface, Order, Shape, Stream
 
-_Allocator: TypeAlias = Callable[[int], _Address] | None
+_Allocator: TypeAlias = AllocatorLike | None
 _DType: TypeAlias = DTypeLike | None
 _Array: TypeAlias = NDArray[Any] | GPUArray
 _Index: TypeAlias = (
@@ -34,13 +35,13 @@ class GPUArray:
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __init__(
         self,
-        shape: _Shape | NDArray[Any],
+        shape: Shape | NDArray[Any],
         dtype: _DType = None,
         allocator: _Allocator = None,
         base: object = None,
-        gpudata: _Address | None = None,
-        strides: _Shape | None = None,
-        order: _Order = "C",
+        gpudata: Address | None = None,
+        strides: Shape | None = None,
+        order: Order = "C",
     ) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -73,7 +74,7 @@ class GPUArray:
     def __dlpack__(
         self,
         *,
-        stream: _Stream = None,
+        stream: Stream = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
@@ -86,23 +87,21 @@ class GPUArray:
     def __bool__(self) -> bool: ...
     def __getitem__(self, key: _Index | tuple[_Index, ...], /) -> GPUArray: ...
     def __setitem__(self, key: _Index | tuple[_Index, ...], value: _Array | _Scalar, /) -> None: ...
-    def reshape(self, *shape: _Shape, order: _Order = "C") -> GPUArray: ...
+    def reshape(self, *shape: Shape, order: Order = "C") -> GPUArray: ...
     def ravel(self) -> GPUArray: ...
     def view(self, dtype: _DType = None) -> GPUArray: ...
-    def transpose(self, axes: _Shape | None = None) -> GPUArray: ...
+    def transpose(self, axes: Shape | None = None) -> GPUArray: ...
     def squeeze(self) -> GPUArray: ...
     def get(
         self,
         ary: NDArray[Any] | None = None,
         pagelocked: bool = False,
         async_: bool = False,
-        stream: _Stream = None,
+        stream: Stream = None,
     ) -> NDArray[Any]: ...
-    def get_async(
-        self, stream: _Stream = None, ary: NDArray[Any] | None = None
-    ) -> NDArray[Any]: ...
-    def set(self, ary: _Array, async_: bool = False, stream: _Stream = None) -> None: ...
-    def set_async(self, ary: _Array, stream: _Stream = None) -> None: ...
+    def get_async(self, stream: Stream = None, ary: NDArray[Any] | None = None) -> NDArray[Any]: ...
+    def set(self, ary: _Array, async_: bool = False, stream: Stream = None) -> None: ...
+    def set_async(self, ary: _Array, stream: Stream = None) -> None: ...
     def copy(self) -> GPUArray: ...
     def __copy__(self) -> GPUArray: ...
     def __deepcopy__(self, memo: object, /) -> GPUArray: ...
@@ -130,7 +129,7 @@ class GPUArray:
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        stream: _Stream = None,
+        stream: Stream = None,
         allocator: _Allocator = None,
     ) -> GPUArray: ...
     prod = mean = sum
@@ -140,13 +139,13 @@ class GPUArray:
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        stream: _Stream = None,
+        stream: Stream = None,
         allocator: _Allocator = None,
     ) -> GPUArray: ...
     max = min
     def any(
         a,
-        stream: _Stream = None,
+        stream: Stream = None,
         allocator: _Allocator = None,
         axis: _Axis = None,
         out: GPUArray | None = None,
@@ -157,7 +156,7 @@ class GPUArray:
         a,
         b: GPUArray,
         dtype: _DType = None,
-        stream: _Stream = None,
+        stream: Stream = None,
         allocator: _Allocator = None,
         out: GPUArray | None = None,
     ) -> GPUArray: ...
@@ -173,7 +172,7 @@ class GPUArray:
         other: GPUArray,
         otherfac: _Number,
         add_timer: Callable[[int, Callable[[], float]], object] | None = None,
-        stream: _Stream = None,
+        stream: Stream = None,
         out: GPUArray | None = None,
     ) -> GPUArray: ...
     def clip(
@@ -181,7 +180,7 @@ class GPUArray:
         min: _Operand | None = None,
         max: _Operand | None = None,
         out: GPUArray | None = None,
-        stream: _Stream = None,
+        stream: Stream = None,
     ) -> GPUArray: ...
     def bind_to_texref(self, texref: object, allow_offset: bool = False) -> NoReturn: ...
     def bind_to_texref_ext(
@@ -196,7 +195,7 @@ class GPUArray:
         a,
         indices: _Indices,
         out: GPUArray | None = None,
-        stream: _Stream = None,
+        stream: Stream = None,
         axis: SupportsIndex | None = None,
         mode: _Mode = "raise",
     ) -> GPUArray: ...
@@ -204,25 +203,25 @@ class GPUArray:
         a,
         indices: _Indices,
         values: GPUArray | ArrayLike,
-        stream: _Stream = None,
+        stream: Stream = None,
         mode: _Mode = "raise",
     ) -> None: ...
-    def reverse(self, stream: _Stream = None) -> GPUArray: ...
+    def reverse(self, stream: Stream = None) -> GPUArray: ...
     def round(a, decimals: int = 0, out: GPUArray | None = None) -> GPUArray: ...
-    def astype(self, dtype: DTypeLike, stream: _Stream = None) -> GPUArray: ...
-    def fill(self, value: _Number, stream: _Stream = None) -> GPUArray: ...
+    def astype(self, dtype: DTypeLike, stream: Stream = None) -> GPUArray: ...
+    def fill(self, value: _Number, stream: Stream = None) -> GPUArray: ...
 
 def empty(
-    shape: _Shape | NDArray[Any],
+    shape: Shape | NDArray[Any],
     dtype: _DType = None,
     allocator: _Allocator = None,
     base: object = None,
-    gpudata: _Address | None = None,
-    strides: _Shape | None = None,
-    order: _Order = "C",
+    gpudata: Address | None = None,
+    strides: Shape | None = None,
+    order: Order = "C",
 ) -> GPUArray: ...
 def asarray(
-    x: GPUArray | _HasCudaArrayInterface | _HasDLPack, *, stream: _Stream = None
+    x: GPUArray | HasCudaArrayInterface | _HasDLPack, *, stream: Stream = None
 ) -> GPUArray: ...
 def from_dlpack(
     x: _HasDLPack,
@@ -230,22 +229,22 @@ def from_dlpack(
     *,
     device: SupportsIndex | tuple[int, int] | None = None,
     copy: bool | None = None,
-    stream: _Stream = None,
+    stream: Stream = None,
 ) -> GPUArray: ...
 def to_gpu(ary: _Array, allocator: _Allocator = None) -> GPUArray: ...
-def to_gpu_async(ary: _Array, allocator: _Allocator = None, stream: _Stream = None) -> GPUArray: ...
+def to_gpu_async(ary: _Array, allocator: _Allocator = None, stream: Stream = None) -> GPUArray: ...
 def zeros(
-    shape: _Shape,
+    shape: Shape,
     dtype: _DType = ...,
     allocator: _Allocator = None,
-    order: _Order = "C",
+    order: Order = "C",
 ) -> GPUArray: ...
 def empty_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
 def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
 def sum(
     a: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -254,7 +253,7 @@ def sum(
 def prod(
     a: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -263,7 +262,7 @@ def prod(
 def mean(
     a: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -271,7 +270,7 @@ def mean(
 ) -> GPUArray: ...
 def min(
     a: GPUArray,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -279,7 +278,7 @@ def min(
 ) -> GPUArray: ...
 def max(
     a: GPUArray,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -287,7 +286,7 @@ def max(
 ) -> GPUArray: ...
 def any(
     a: GPUArray,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -295,7 +294,7 @@ def any(
 ) -> GPUArray: ...
 def all(
     a: GPUArray,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -305,7 +304,7 @@ def dot(
     a: GPUArray,
     b: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
     out: GPUArray | None = None,
 ) -> GPUArray: ...
@@ -313,7 +312,7 @@ def subset_sum(
     subset: GPUArray,
     a: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def subset_dot(
@@ -321,34 +320,34 @@ def subset_dot(
     a: GPUArray,
     b: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: Stream = None,
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def subset_min(
-    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator = None
+    subset: GPUArray, a: GPUArray, stream: Stream = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def subset_max(
-    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator = None
+    subset: GPUArray, a: GPUArray, stream: Stream = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def if_positive(
     criterion: _Operand,
     then_: _Operand,
     else_: _Operand,
     out: GPUArray | None = None,
-    stream: _Stream = None,
+    stream: Stream = None,
 ) -> GPUArray: ...
 def where(
     criterion: _Operand,
     then_: _Operand,
     else_: _Operand,
     out: GPUArray | None = None,
-    stream: _Stream = None,
+    stream: Stream = None,
 ) -> GPUArray: ...
 def maximum(
-    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: _Stream = None
+    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: Stream = None
 ) -> GPUArray: ...
 def minimum(
-    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: _Stream = None
+    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: Stream = None
 ) -> GPUArray: ...
 def logical_and(
     x1: _Operand,
@@ -373,7 +372,7 @@ def take(
     a: GPUArray,
     indices: _Indices,
     out: GPUArray | None = None,
-    stream: _Stream = None,
+    stream: Stream = None,
     axis: SupportsIndex | None = None,
     mode: _Mode = "raise",
 ) -> GPUArray: ...
@@ -381,29 +380,29 @@ def put(
     a: GPUArray,
     indices: _Indices,
     values: GPUArray | ArrayLike,
-    stream: _Stream = None,
+    stream: Stream = None,
     mode: _Mode = "raise",
 ) -> None: ...
 def multi_take(
     arrays: Sequence[GPUArray],
     indices: _Indices,
     out: Sequence[GPUArray] | None = None,
-    stream: _Stream = None,
+    stream: Stream = None,
 ) -> list[GPUArray]: ...
 def multi_put(
     arrays: Sequence[GPUArray],
     dest_indices: _Indices,
-    dest_shape: _Shape | None = None,
+    dest_shape: Shape | None = None,
     out: Sequence[GPUArray] | None = None,
-    stream: _Stream = None,
+    stream: Stream = None,
 ) -> list[GPUArray]: ...
 def multi_take_put(
     arrays: Sequence[GPUArray],
     dest_indices: _Indices,
     src_indices: _Indices,
-    dest_shape: _Shape | None = None,
+    dest_shape: Shape | None = None,
     out: Sequence[GPUArray] | None = None,
-    stream: _Stream = None,
+    stream: Stream = None,
     src_offsets: Sequence[SupportsIndex] | None = None,
 ) -> list[GPUArray]: ...
 def concatenate(
@@ -412,8 +411,8 @@ def concatenate(
 def stack(
     arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator = None
 ) -> GPUArray: ...
-def transpose(a: GPUArray, axes: _Shape | None = None) -> GPUArray: ...
-def reshape(a: GPUArray, *shape: _Shape, order: _Order = "C") -> GPUArray: ...
+def transpose(a: GPUArray, axes: Shape | None = None) -> GPUArray: ...
+def reshape(a: GPUArray, *shape: Shape, order: Order = "C") -> GPUArray: ...
 def arange(
     *args: Any,
     start: float | None = None,
@@ -421,7 +420,7 @@ def arange(
     step: float | None = None,
     dtype: _DType = None,
     allocator: _Allocator = None,
-    stream: _Stream = None,
+    stream: Stream = None,
 ) -> GPUArray: ...
 def linspace(
     start: float,
@@ -432,15 +431,15 @@ def linspace(
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def ones(
-    shape: _Shape, dtype: DTypeLike = ..., allocator: _Allocator = None, order: _Order = "C"
+    shape: Shape, dtype: DTypeLike = ..., allocator: _Allocator = None, order: Order = "C"
 ) -> GPUArray: ...
 def ones_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
 def full(
-    shape: _Shape,
+    shape: Shape,
     fill_value: Any,
     dtype: _DType = None,
     allocator: _Allocator = None,
-    order: _Order = "C",
+    order: Order = "C",
 ) -> GPUArray: ...
 def full_like(
     other_ary: GPUArray, fill_value: Any, dtype: _DType = None, order: _OrderLike = "K"

@@ -1,0 +1,55 @@
+"""Types of arguments, for annotations alone: a stub without a module."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, SupportsIndex, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import DTypeLike as DTypeLike
+from numpy.typing import NDArray as NDArray
+from typing_extensions import Buffer as BytesLike
+from typing_extensions import ParamSpec, TypeAlias
+
+from PyGPU._host import GPUArray as GPUArray
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+class HasCudaArrayInterface(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Mapping[str, Any]: ...
+
+class HasPtr(Protocol):
+    @property
+    def ptr(self) -> int: ...
+
+class HasHandle(Protocol):
+    @property
+    def handle(self) -> SupportsIndex: ...
+
+class HasCudaStream(Protocol):
+    @property
+    def cuda_stream(self) -> SupportsIndex: ...
+
+class MakesCudaStream(Protocol):
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+
+class HasGpudata(Protocol):
+    @property
+    def gpudata(self) -> SupportsIndex: ...
+
+class HasPointer(Protocol):
+    def get_pointer(self) -> SupportsIndex: ...
+
+Int: TypeAlias = SupportsIndex
+Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+Order: TypeAlias = Literal["C", "F"]
+HostArray: TypeAlias = NDArray[Any]
+DType: TypeAlias = np.dtype[Any]
+Buffer: TypeAlias = BytesLike | HostArray | np.generic
+Address: TypeAlias = SupportsIndex | HasPtr | HasCudaArrayInterface | HasGpudata | HasPointer
+Memory: TypeAlias = Address | Buffer
+Stream: TypeAlias = int | MakesCudaStream | HasHandle | HasPtr | HasCudaStream | None
+AllocatorLike: TypeAlias = Callable[[int], Address]
+Block: TypeAlias = tuple[int, int, int]
+Grid: TypeAlias = tuple[int, int] | tuple[int, int, int]
