@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike as ArrayLike
 from numpy.typing import DTypeLike as DTypeLike
 from numpy.typing import NDArray as NDArray
-from typing_extensions import Buffer as BytesLike
+from typing_extensions import Buffer as _Buffer
 from typing_extensions import ParamSpec, TypeAlias
 
 from PyGPU._host import GPUArray as GPUArray
@@ -41,15 +41,41 @@ class HasGpudata(Protocol):
 class HasPointer(Protocol):
     def get_pointer(self) -> SupportsIndex: ...
 
+class HasNbytes(Protocol):
+    @property
+    def nbytes(self) -> int: ...
+
+class Fill(Protocol):
+    def __call__(self, dest: Address, data: Int, size: Int) -> None: ...
+
+class FillAsync(Protocol):
+    def __call__(self, dest: Address, data: Int, size: Int, stream: StreamLike = None) -> None: ...
+
+class Fill2D(Protocol):
+    def __call__(self, dest: Address, pitch: Int, data: Int, width: Int, height: Int) -> None: ...
+
+class Fill2DAsync(Protocol):
+    def __call__(
+        self,
+        dest: Address,
+        pitch: Int,
+        data: Int,
+        width: Int,
+        height: Int,
+        stream: StreamLike = None,
+    ) -> None: ...
+
 Int: TypeAlias = SupportsIndex
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
 Order: TypeAlias = Literal["C", "F"]
 HostArray: TypeAlias = NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
-Buffer: TypeAlias = BytesLike | HostArray | np.generic
+BytesLike: TypeAlias = _Buffer
+BufferLike: TypeAlias = BytesLike | HostArray | np.generic
 Address: TypeAlias = SupportsIndex | HasPtr | HasCudaArrayInterface | HasGpudata | HasPointer
-Memory: TypeAlias = Address | Buffer
-Stream: TypeAlias = int | MakesCudaStream | HasHandle | HasPtr | HasCudaStream | None
+Memory: TypeAlias = Address | BufferLike
+StreamLike: TypeAlias = int | MakesCudaStream | HasHandle | HasPtr | HasCudaStream | None
 AllocatorLike: TypeAlias = Callable[[int], Address]
 Block: TypeAlias = tuple[int, int, int]
 Grid: TypeAlias = tuple[int, int] | tuple[int, int, int]
+ArgTypes: TypeAlias = str | Sequence[str | DType | type[Any] | object]

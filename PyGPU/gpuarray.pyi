@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import TypeAlias
 
 from PyGPU._host import ArrayFlags
-from PyGPU._types import Address, AllocatorLike, HasCudaArrayInterface, Order, Shape, Stream
+from PyGPU._types import Address, AllocatorLike, HasCudaArrayInterface, Order, Shape, StreamLike
 
 _Allocator: TypeAlias = AllocatorLike | None
 _DType: TypeAlias = DTypeLike | None
@@ -74,7 +74,7 @@ class GPUArray:
     def __dlpack__(
         self,
         *,
-        stream: Stream = None,
+        stream: StreamLike = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
@@ -97,11 +97,13 @@ class GPUArray:
         ary: NDArray[Any] | None = None,
         pagelocked: bool = False,
         async_: bool = False,
-        stream: Stream = None,
+        stream: StreamLike = None,
     ) -> NDArray[Any]: ...
-    def get_async(self, stream: Stream = None, ary: NDArray[Any] | None = None) -> NDArray[Any]: ...
-    def set(self, ary: _Array, async_: bool = False, stream: Stream = None) -> None: ...
-    def set_async(self, ary: _Array, stream: Stream = None) -> None: ...
+    def get_async(
+        self, stream: StreamLike = None, ary: NDArray[Any] | None = None
+    ) -> NDArray[Any]: ...
+    def set(self, ary: _Array, async_: bool = False, stream: StreamLike = None) -> None: ...
+    def set_async(self, ary: _Array, stream: StreamLike = None) -> None: ...
     def copy(self) -> GPUArray: ...
     def __copy__(self) -> GPUArray: ...
     def __deepcopy__(self, memo: object, /) -> GPUArray: ...
@@ -129,7 +131,7 @@ class GPUArray:
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        stream: Stream = None,
+        stream: StreamLike = None,
         allocator: _Allocator = None,
     ) -> GPUArray: ...
     prod = mean = sum
@@ -139,13 +141,13 @@ class GPUArray:
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        stream: Stream = None,
+        stream: StreamLike = None,
         allocator: _Allocator = None,
     ) -> GPUArray: ...
     max = min
     def any(
         a,
-        stream: Stream = None,
+        stream: StreamLike = None,
         allocator: _Allocator = None,
         axis: _Axis = None,
         out: GPUArray | None = None,
@@ -156,7 +158,7 @@ class GPUArray:
         a,
         b: GPUArray,
         dtype: _DType = None,
-        stream: Stream = None,
+        stream: StreamLike = None,
         allocator: _Allocator = None,
         out: GPUArray | None = None,
     ) -> GPUArray: ...
@@ -172,7 +174,7 @@ class GPUArray:
         other: GPUArray,
         otherfac: _Number,
         add_timer: Callable[[int, Callable[[], float]], object] | None = None,
-        stream: Stream = None,
+        stream: StreamLike = None,
         out: GPUArray | None = None,
     ) -> GPUArray: ...
     def clip(
@@ -180,7 +182,7 @@ class GPUArray:
         min: _Operand | None = None,
         max: _Operand | None = None,
         out: GPUArray | None = None,
-        stream: Stream = None,
+        stream: StreamLike = None,
     ) -> GPUArray: ...
     def bind_to_texref(self, texref: object, allow_offset: bool = False) -> NoReturn: ...
     def bind_to_texref_ext(
@@ -195,7 +197,7 @@ class GPUArray:
         a,
         indices: _Indices,
         out: GPUArray | None = None,
-        stream: Stream = None,
+        stream: StreamLike = None,
         axis: SupportsIndex | None = None,
         mode: _Mode = "raise",
     ) -> GPUArray: ...
@@ -203,13 +205,13 @@ class GPUArray:
         a,
         indices: _Indices,
         values: GPUArray | ArrayLike,
-        stream: Stream = None,
+        stream: StreamLike = None,
         mode: _Mode = "raise",
     ) -> None: ...
-    def reverse(self, stream: Stream = None) -> GPUArray: ...
+    def reverse(self, stream: StreamLike = None) -> GPUArray: ...
     def round(a, decimals: int = 0, out: GPUArray | None = None) -> GPUArray: ...
-    def astype(self, dtype: DTypeLike, stream: Stream = None) -> GPUArray: ...
-    def fill(self, value: _Number, stream: Stream = None) -> GPUArray: ...
+    def astype(self, dtype: DTypeLike, stream: StreamLike = None) -> GPUArray: ...
+    def fill(self, value: _Number, stream: StreamLike = None) -> GPUArray: ...
 
 def empty(
     shape: Shape | NDArray[Any],
@@ -221,7 +223,7 @@ def empty(
     order: Order = "C",
 ) -> GPUArray: ...
 def asarray(
-    x: GPUArray | HasCudaArrayInterface | _HasDLPack, *, stream: Stream = None
+    x: GPUArray | HasCudaArrayInterface | _HasDLPack, *, stream: StreamLike = None
 ) -> GPUArray: ...
 def from_dlpack(
     x: _HasDLPack,
@@ -229,10 +231,12 @@ def from_dlpack(
     *,
     device: SupportsIndex | tuple[int, int] | None = None,
     copy: bool | None = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
 ) -> GPUArray: ...
 def to_gpu(ary: _Array, allocator: _Allocator = None) -> GPUArray: ...
-def to_gpu_async(ary: _Array, allocator: _Allocator = None, stream: Stream = None) -> GPUArray: ...
+def to_gpu_async(
+    ary: _Array, allocator: _Allocator = None, stream: StreamLike = None
+) -> GPUArray: ...
 def zeros(
     shape: Shape,
     dtype: _DType = ...,
@@ -244,7 +248,7 @@ def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K
 def sum(
     a: GPUArray,
     dtype: _DType = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -253,7 +257,7 @@ def sum(
 def prod(
     a: GPUArray,
     dtype: _DType = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -262,7 +266,7 @@ def prod(
 def mean(
     a: GPUArray,
     dtype: _DType = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -270,7 +274,7 @@ def mean(
 ) -> GPUArray: ...
 def min(
     a: GPUArray,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -278,7 +282,7 @@ def min(
 ) -> GPUArray: ...
 def max(
     a: GPUArray,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -286,7 +290,7 @@ def max(
 ) -> GPUArray: ...
 def any(
     a: GPUArray,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -294,7 +298,7 @@ def any(
 ) -> GPUArray: ...
 def all(
     a: GPUArray,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -304,7 +308,7 @@ def dot(
     a: GPUArray,
     b: GPUArray,
     dtype: _DType = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     out: GPUArray | None = None,
 ) -> GPUArray: ...
@@ -312,7 +316,7 @@ def subset_sum(
     subset: GPUArray,
     a: GPUArray,
     dtype: _DType = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def subset_dot(
@@ -320,34 +324,34 @@ def subset_dot(
     a: GPUArray,
     b: GPUArray,
     dtype: _DType = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def subset_min(
-    subset: GPUArray, a: GPUArray, stream: Stream = None, allocator: _Allocator = None
+    subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def subset_max(
-    subset: GPUArray, a: GPUArray, stream: Stream = None, allocator: _Allocator = None
+    subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def if_positive(
     criterion: _Operand,
     then_: _Operand,
     else_: _Operand,
     out: GPUArray | None = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
 ) -> GPUArray: ...
 def where(
     criterion: _Operand,
     then_: _Operand,
     else_: _Operand,
     out: GPUArray | None = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
 ) -> GPUArray: ...
 def maximum(
-    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: Stream = None
+    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
 def minimum(
-    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: Stream = None
+    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
 def logical_and(
     x1: _Operand,
@@ -372,7 +376,7 @@ def take(
     a: GPUArray,
     indices: _Indices,
     out: GPUArray | None = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
     axis: SupportsIndex | None = None,
     mode: _Mode = "raise",
 ) -> GPUArray: ...
@@ -380,21 +384,21 @@ def put(
     a: GPUArray,
     indices: _Indices,
     values: GPUArray | ArrayLike,
-    stream: Stream = None,
+    stream: StreamLike = None,
     mode: _Mode = "raise",
 ) -> None: ...
 def multi_take(
     arrays: Sequence[GPUArray],
     indices: _Indices,
     out: Sequence[GPUArray] | None = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
 ) -> list[GPUArray]: ...
 def multi_put(
     arrays: Sequence[GPUArray],
     dest_indices: _Indices,
     dest_shape: Shape | None = None,
     out: Sequence[GPUArray] | None = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
 ) -> list[GPUArray]: ...
 def multi_take_put(
     arrays: Sequence[GPUArray],
@@ -402,7 +406,7 @@ def multi_take_put(
     src_indices: _Indices,
     dest_shape: Shape | None = None,
     out: Sequence[GPUArray] | None = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
     src_offsets: Sequence[SupportsIndex] | None = None,
 ) -> list[GPUArray]: ...
 def concatenate(
@@ -420,7 +424,7 @@ def arange(
     step: float | None = None,
     dtype: _DType = None,
     allocator: _Allocator = None,
-    stream: Stream = None,
+    stream: StreamLike = None,
 ) -> GPUArray: ...
 def linspace(
     start: float,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import ClassVar, TypeVar
 
 __all__ = [
     "TRSA_OVERRIDE_FORMAT",
@@ -46,8 +46,8 @@ TR_DEFAULT = -1
 class _Enumeration(enum.IntEnum):
     """Members are ints that print as their names. PyCUDA's dicts: by name and by number."""
 
-    names: ClassVar[dict[str, Any]]
-    values: ClassVar[dict[int, Any]]
+    names: ClassVar[dict[str, _Enumeration]]
+    values: ClassVar[dict[int, _Enumeration]]
 
     def __str__(self) -> str:
         return self.name
@@ -72,8 +72,8 @@ class _Constants:
     def __init_subclass__(cls) -> None:
         cls.__module__ = "PyGPU.driver"
 
-    def __new__(cls) -> NoReturn:
-        raise TypeError(f"{cls.__name__} only holds constants")
+    def __init__(self) -> None:
+        raise TypeError(f"{type(self).__name__} only holds constants")
 
 
 @_listed

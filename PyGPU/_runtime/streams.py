@@ -12,10 +12,10 @@ from PyGPU._runtime import errors
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import R, Stream
+    from PyGPU._types import R, StreamLike
 
 
-def in_order(stream: Stream, arrays: Iterable[core.GPUArray], work: Callable[[], R]) -> R:
+def in_order(stream: StreamLike, arrays: Iterable[core.GPUArray], work: Callable[[], R]) -> R:
     """Call `work`, which enqueues on a stream what uses the memory of arrays.
 
     The stream waits for what the memory was taken from, and the memory is not given away before the
@@ -24,7 +24,7 @@ def in_order(stream: Stream, arrays: Iterable[core.GPUArray], work: Callable[[],
     return work() if stream is None else core._in_order(stream, tuple(arrays), work)
 
 
-def order_after(later: Stream, earlier: Stream) -> None:
+def order_after(later: StreamLike, earlier: StreamLike) -> None:
     """Work put on the stream `later` from now on waits for what is on `earlier` now."""
     event = core.cudaEvent_t(core.cudaEventDisableTiming)
     errors.check(event.last_status(), "cudaEventCreate")
