@@ -1,6 +1,7 @@
 """Types of arguments, for annotations alone: a stub without a module."""
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Literal, Protocol, SupportsIndex, TypeVar
 
 import numpy as np
@@ -79,3 +80,5 @@ AllocatorLike: TypeAlias = Callable[[int], Address]
 Block: TypeAlias = tuple[int, int, int]
 Grid: TypeAlias = tuple[int, int] | tuple[int, int, int]
 ArgTypes: TypeAlias = str | Sequence[str | DType | type[Any] | object]
+SeedGetter: TypeAlias = Callable[[int], GPUArray]
+CacheDir: TypeAlias = str | PathLike[str] | Literal[False] | None

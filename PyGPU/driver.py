@@ -4,6 +4,8 @@ Below is the runtime API: contexts are names for the primary context, and memory
 can be shared with every library that uses the runtime.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from PyGPU._driver.arrays import *  # noqa: F403

@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from PyGPU._compile import cache, headers, host, rtc
 from PyGPU._compile import options as _options
 from PyGPU._runtime import core, errors, include_root
+
+if TYPE_CHECKING:
+    from PyGPU._types import CacheDir
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Request:
     expressions: tuple[str, ...] = ()
     want: str = "cubin"  # or "ptx"
     name: str = "kernel.cu"
-    cache_dir: str | os.PathLike[str] | Literal[False] | None = None
+    cache_dir: CacheDir = None
 
 
 _NVIDIA = re.compile(r"(?:sm|compute)_(\d{2,3})[af]?")

@@ -14,7 +14,10 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from PyGPU._types import CacheDir
 
 _FORMAT = 2  # of an entry; a new number leaves old entries alone
 
@@ -27,7 +30,7 @@ class Entry(NamedTuple):
     names: dict[str, str]  # name expression -> name in the image
 
 
-def directory(asked: str | os.PathLike[str] | Literal[False] | None) -> Path | None:
+def directory(asked: CacheDir) -> Path | None:
     """The folder that is used, or None where caching is off.
 
     Parameters
