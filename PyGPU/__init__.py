@@ -18,15 +18,6 @@ from PyGPU._runtime import targets as _targets
 from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403
-from PyGPU.gpuarray import (  # noqa: F401
-    GPUArray,
-    empty,
-    empty_like,
-    to_gpu,
-    to_gpu_async,
-    zeros,
-    zeros_like,
-)
 
 if _typing.TYPE_CHECKING:
     from PyGPU._host import *  # noqa: F403

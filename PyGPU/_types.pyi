@@ -82,3 +82,5 @@ Grid: TypeAlias = tuple[int, int] | tuple[int, int, int]
 ArgTypes: TypeAlias = str | Sequence[str | DType | type[Any] | object]
 SeedGetter: TypeAlias = Callable[[int], GPUArray]
 CacheDir: TypeAlias = str | PathLike[str] | Literal[False] | None
+Number: TypeAlias = np.number[Any] | np.bool_ | complex
+Operand: TypeAlias = GPUArray | Number

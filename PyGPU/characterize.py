@@ -11,7 +11,7 @@ from PyGPU.tools import context_dependent_memoize
 
 def platform_bits() -> int:
     """32 or 64: the size of a pointer."""
-    return np.intp(0).nbytes * 8
+    return int(np.intp(0).nbytes * 8)
 
 
 def has_stack() -> bool:

@@ -9,7 +9,16 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import TypeAlias
 
 from PyGPU._host import ArrayFlags
-from PyGPU._types import Address, AllocatorLike, HasCudaArrayInterface, Order, Shape, StreamLike
+from PyGPU._types import (
+    Address,
+    AllocatorLike,
+    HasCudaArrayInterface,
+    Number,
+    Operand,
+    Order,
+    Shape,
+    StreamLike,
+)
 
 _Allocator: TypeAlias = AllocatorLike | None
 _DType: TypeAlias = DTypeLike | None
@@ -21,8 +30,6 @@ _Indices: TypeAlias = GPUArray | ArrayLike
 _Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
 _Mode: TypeAlias = Literal["raise", "clip", "wrap"]
 _Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
-_Number: TypeAlias = np.number[Any] | np.bool_ | complex
-_Operand: TypeAlias = GPUArray | _Number
 _OrderLike: TypeAlias = Literal["K", "A", "C", "F"]
 
 class _HasDLPack(Protocol):
@@ -107,7 +114,7 @@ class GPUArray:
     def copy(self) -> GPUArray: ...
     def __copy__(self) -> GPUArray: ...
     def __deepcopy__(self, memo: object, /) -> GPUArray: ...
-    def __add__(self, other: _Operand, /) -> GPUArray: ...
+    def __add__(self, other: Operand, /) -> GPUArray: ...
     __radd__ = __iadd__ = __sub__ = __rsub__ = __isub__ = __add__
     __mul__ = __rmul__ = __imul__ = __truediv__ = __rtruediv__ = __add__
     __itruediv__ = __floordiv__ = __rfloordiv__ = __ifloordiv__ = __mod__ = __add__
@@ -118,8 +125,8 @@ class GPUArray:
     __lt__ = __le__ = __gt__ = __ge__ = __add__
     def __eq__(self, other: object, /) -> GPUArray: ...  # type: ignore[override]
     def __ne__(self, other: object, /) -> GPUArray: ...  # type: ignore[override]
-    def __divmod__(self, other: _Operand, /) -> tuple[GPUArray, GPUArray]: ...
-    def __rdivmod__(self, other: _Operand, /) -> tuple[GPUArray, GPUArray]: ...
+    def __divmod__(self, other: Operand, /) -> tuple[GPUArray, GPUArray]: ...
+    def __rdivmod__(self, other: Operand, /) -> tuple[GPUArray, GPUArray]: ...
     def __neg__(self) -> GPUArray: ...
     def __pos__(self) -> GPUArray: ...
     def __abs__(self) -> GPUArray: ...
@@ -170,17 +177,17 @@ class GPUArray:
     conjugate = conj
     def mul_add(
         self,
-        selffac: _Number,
+        selffac: Number,
         other: GPUArray,
-        otherfac: _Number,
+        otherfac: Number,
         add_timer: Callable[[int, Callable[[], float]], object] | None = None,
         stream: StreamLike = None,
         out: GPUArray | None = None,
     ) -> GPUArray: ...
     def clip(
         self,
-        min: _Operand | None = None,
-        max: _Operand | None = None,
+        min: Operand | None = None,
+        max: Operand | None = None,
         out: GPUArray | None = None,
         stream: StreamLike = None,
     ) -> GPUArray: ...
@@ -211,7 +218,7 @@ class GPUArray:
     def reverse(self, stream: StreamLike = None) -> GPUArray: ...
     def round(a, decimals: int = 0, out: GPUArray | None = None) -> GPUArray: ...
     def astype(self, dtype: DTypeLike, stream: StreamLike = None) -> GPUArray: ...
-    def fill(self, value: _Number, stream: StreamLike = None) -> GPUArray: ...
+    def fill(self, value: Number, stream: StreamLike = None) -> GPUArray: ...
 
 def empty(
     shape: Shape | NDArray[Any],
@@ -334,43 +341,43 @@ def subset_max(
     subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def if_positive(
-    criterion: _Operand,
-    then_: _Operand,
-    else_: _Operand,
+    criterion: Operand,
+    then_: Operand,
+    else_: Operand,
     out: GPUArray | None = None,
     stream: StreamLike = None,
 ) -> GPUArray: ...
 def where(
-    criterion: _Operand,
-    then_: _Operand,
-    else_: _Operand,
+    criterion: Operand,
+    then_: Operand,
+    else_: Operand,
     out: GPUArray | None = None,
     stream: StreamLike = None,
 ) -> GPUArray: ...
 def maximum(
-    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: StreamLike = None
+    a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
 def minimum(
-    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: StreamLike = None
+    a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
 def logical_and(
-    x1: _Operand,
-    x2: _Operand,
+    x1: Operand,
+    x2: Operand,
     /,
     out: GPUArray | None = None,
     *,
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def logical_or(
-    x1: _Operand,
-    x2: _Operand,
+    x1: Operand,
+    x2: Operand,
     /,
     out: GPUArray | None = None,
     *,
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def logical_not(
-    x: _Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
+    x: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
 def take(
     a: GPUArray,
