@@ -42,6 +42,10 @@ class HasGpudata(Protocol):
 class HasPointer(Protocol):
     def get_pointer(self) -> SupportsIndex: ...
 
+class HasDLPack(Protocol):
+    def __dlpack__(self, *, stream: int | None = ...) -> object: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
 class HasNbytes(Protocol):
     @property
     def nbytes(self) -> int: ...
@@ -69,6 +73,7 @@ class Fill2DAsync(Protocol):
 Int: TypeAlias = SupportsIndex
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
 Order: TypeAlias = Literal["C", "F"]
+OrderLike: TypeAlias = Literal["K", "A", "C", "F"]
 HostArray: TypeAlias = NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
 BytesLike: TypeAlias = _Buffer

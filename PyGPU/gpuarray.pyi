@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, ClassVar, Literal, NoReturn, Protocol, SupportsIndex
+from typing import Any, ClassVar, Literal, NoReturn, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from typing_extensions import TypeAlias
 
 from PyGPU._host import ArrayFlags
@@ -13,28 +13,24 @@ from PyGPU._types import (
     Address,
     AllocatorLike,
     HasCudaArrayInterface,
+    HasDLPack,
+    HostArray,
     Number,
     Operand,
     Order,
+    OrderLike,
     Shape,
     StreamLike,
 )
 
 _Allocator: TypeAlias = AllocatorLike | None
 _DType: TypeAlias = DTypeLike | None
-_Array: TypeAlias = NDArray[Any] | GPUArray
-_Index: TypeAlias = (
-    SupportsIndex | slice | EllipsisType | GPUArray | NDArray[Any] | list[Any] | None
-)
+_Array: TypeAlias = HostArray | GPUArray
+_Index: TypeAlias = SupportsIndex | slice | EllipsisType | GPUArray | HostArray | list[Any] | None
 _Indices: TypeAlias = GPUArray | ArrayLike
 _Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
 _Mode: TypeAlias = Literal["raise", "clip", "wrap"]
 _Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
-_OrderLike: TypeAlias = Literal["K", "A", "C", "F"]
-
-class _HasDLPack(Protocol):
-    def __dlpack__(self, *, stream: int | None = ...) -> object: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 class GPUArray:
     # Not declared: __array__, which only refuses np.asarray(array), and NumPy's dispatch.
@@ -42,7 +38,7 @@ class GPUArray:
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __init__(
         self,
-        shape: Shape | NDArray[Any],
+        shape: Shape | HostArray,
         dtype: _DType = None,
         allocator: _Allocator = None,
         base: object = None,
@@ -101,14 +97,12 @@ class GPUArray:
     def squeeze(self) -> GPUArray: ...
     def get(
         self,
-        ary: NDArray[Any] | None = None,
+        ary: HostArray | None = None,
         pagelocked: bool = False,
         async_: bool = False,
         stream: StreamLike = None,
-    ) -> NDArray[Any]: ...
-    def get_async(
-        self, stream: StreamLike = None, ary: NDArray[Any] | None = None
-    ) -> NDArray[Any]: ...
+    ) -> HostArray: ...
+    def get_async(self, stream: StreamLike = None, ary: HostArray | None = None) -> HostArray: ...
     def set(self, ary: _Array, async_: bool = False, stream: StreamLike = None) -> None: ...
     def set_async(self, ary: _Array, stream: StreamLike = None) -> None: ...
     def copy(self) -> GPUArray: ...
@@ -221,7 +215,7 @@ class GPUArray:
     def fill(self, value: Number, stream: StreamLike = None) -> GPUArray: ...
 
 def empty(
-    shape: Shape | NDArray[Any],
+    shape: Shape | HostArray,
     dtype: _DType = None,
     allocator: _Allocator = None,
     base: object = None,
@@ -230,10 +224,10 @@ def empty(
     order: Order = "C",
 ) -> GPUArray: ...
 def asarray(
-    x: GPUArray | HasCudaArrayInterface | _HasDLPack, *, stream: StreamLike = None
+    x: GPUArray | HasCudaArrayInterface | HasDLPack, *, stream: StreamLike = None
 ) -> GPUArray: ...
 def from_dlpack(
-    x: _HasDLPack,
+    x: HasDLPack,
     /,
     *,
     device: SupportsIndex | tuple[int, int] | None = None,
@@ -245,13 +239,10 @@ def to_gpu_async(
     ary: _Array, allocator: _Allocator = None, stream: StreamLike = None
 ) -> GPUArray: ...
 def zeros(
-    shape: Shape,
-    dtype: _DType = ...,
-    allocator: _Allocator = None,
-    order: Order = "C",
+    shape: Shape, dtype: _DType = ..., allocator: _Allocator = None, order: Order = "C"
 ) -> GPUArray: ...
-def empty_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
-def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
+def empty_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
+def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
 def sum(
     a: GPUArray,
     dtype: _DType = None,
@@ -361,20 +352,10 @@ def minimum(
     a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
 def logical_and(
-    x1: Operand,
-    x2: Operand,
-    /,
-    out: GPUArray | None = None,
-    *,
-    allocator: _Allocator = None,
+    x1: Operand, x2: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
 def logical_or(
-    x1: Operand,
-    x2: Operand,
-    /,
-    out: GPUArray | None = None,
-    *,
-    allocator: _Allocator = None,
+    x1: Operand, x2: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
 def logical_not(
     x: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
@@ -444,7 +425,7 @@ def linspace(
 def ones(
     shape: Shape, dtype: DTypeLike = ..., allocator: _Allocator = None, order: Order = "C"
 ) -> GPUArray: ...
-def ones_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
+def ones_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
 def full(
     shape: Shape,
     fill_value: Any,
@@ -453,7 +434,7 @@ def full(
     order: Order = "C",
 ) -> GPUArray: ...
 def full_like(
-    other_ary: GPUArray, fill_value: Any, dtype: _DType = None, order: _OrderLike = "K"
+    other_ary: GPUArray, fill_value: Any, dtype: _DType = None, order: OrderLike = "K"
 ) -> GPUArray: ...
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]: ...
 
