@@ -5,6 +5,9 @@ every call answers with a ``cudaError_t``) and the arrays of ``PyGPU.gpuarray``.
 tells which target is in use and why.
 """
 
+from __future__ import annotations
+
+import typing as _typing
 import warnings as _warnings
 
 from PyGPU import errors as errors
@@ -12,18 +15,21 @@ from PyGPU import gpuarray as gpuarray
 from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
 from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import targets as _targets
-from PyGPU._runtime.targets import HostFallbackWarning
+from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
-from PyGPU._runtime.typed import classes as _classes
-from PyGPU.gpuarray import (  # noqa: F401
-    GPUArray,
-    empty,
-    empty_like,
-    to_gpu,
-    to_gpu_async,
-    zeros,
-    zeros_like,
-)
+from PyGPU._runtime.typed import *  # noqa: F403
+
+if _typing.TYPE_CHECKING:
+    from PyGPU._host import *  # noqa: F403
+    from PyGPU.gpuarray import *  # noqa: F403
+else:
+
+    def __getattr__(name):
+        """What PyGPU.gpuarray loads when it is asked for."""
+        if name in gpuarray.__all__:
+            return getattr(gpuarray, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 if _targets.fallback:
     _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
@@ -34,23 +40,15 @@ VERSION_STATUS = ""
 VERSION = tuple(int(part) for part in __version__.split("."))
 major_version, minor_version, release_version = VERSION
 
-# The low level: everything public of the compiled module, and its classes for each dtype.
+# The low level: everything public of the compiled module.
 globals().update({name: value for name, value in vars(_core).items() if not name.startswith("_")})
-globals().update(_classes)
 
 
-def __getattr__(name):
-    """What PyGPU.gpuarray loads when it is asked for."""
-    if name in gpuarray.DEFERRED:
-        return getattr(gpuarray, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def get_include():
+def get_include() -> str:
     """Folder of the C++ headers, for ``-I``: users' kernels include <PyGPU/gpu.h>."""
     return str(_installation.include_root())
 
 
-def get_library_dir():
+def get_library_dir() -> str:
     """Folder of libPyGPU_host.so, for ``-L``: what users' kernels link to on the host target."""
     return str(_installation.PACKAGE)

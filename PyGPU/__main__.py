@@ -3,16 +3,19 @@
 ``python -m PyGPU run script.py args...`` runs a PyCUDA program as it is.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import sys
+from typing import Any
 
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._runtime import targets
 
 
-def report():
+def report() -> dict[str, Any]:
     """What this installation is and does here, as plain data."""
     core = targets.core
     count, status = core.cudaGetDeviceCount()
@@ -32,7 +35,7 @@ def report():
     }
 
 
-def device(core, ordinal):
+def device(core: Any, ordinal: int) -> dict[str, Any]:
     """Name, memory in bytes and architecture of one device."""
     properties = core.cudaDeviceProp(ordinal)
     return {
@@ -43,7 +46,7 @@ def device(core, ordinal):
     }
 
 
-def show(facts):
+def show(facts: dict[str, Any]) -> None:
     print(f"PyGPU {facts['version']}")
     print(f"targets built: {', '.join(facts['built'])}")
     print(f"target in use: {facts['target']} ({facts['reason']})")
@@ -61,10 +64,11 @@ def show(facts):
     print(f"libraries: {facts['libraries']}")
 
 
-def main():
+def main() -> None:
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and len(arguments) > 1 and not arguments[1].startswith("-"):
-        return run(arguments[1], arguments[2:])  # all that follows is the program's
+        run(arguments[1], arguments[2:])  # all that follows is the program's
+        return
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",
         description=__doc__,

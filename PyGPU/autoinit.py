@@ -10,12 +10,12 @@ context = make_default_context()
 device = context.get_device()
 
 
-def _finish_up():
+def _finish_up() -> None:
     global context
     if context is not None:
         if cuda.Context.get_current() is not None:
             cuda.Context.pop()
-        context = None
+        context = None  # type: ignore[assignment]
     clear_context_caches()
 
 

@@ -3,13 +3,15 @@
 PyGPU knows only primary contexts, so this is PyGPU.autoinit by another name.
 """
 
+from __future__ import annotations
+
 import atexit
 
 import PyGPU.driver as cuda
 from PyGPU.tools import clear_context_caches, make_default_context
 
 
-def _retain(device):
+def _retain(device: cuda.Device) -> cuda.Context:
     context = device.retain_primary_context()
     context.push()
     return context
@@ -20,12 +22,12 @@ context = make_default_context(_retain)
 device = context.get_device()
 
 
-def _finish_up():
+def _finish_up() -> None:
     global context
     if context is not None:
         if cuda.Context.get_current() is not None:
             cuda.Context.pop()
-        context = None
+        context = None  # type: ignore[assignment]
     clear_context_caches()
 
 

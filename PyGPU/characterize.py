@@ -1,5 +1,7 @@
 """The names of ``pycuda.characterize``: what a device's C++ is like."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from PyGPU import compiler
@@ -7,23 +9,23 @@ from PyGPU._driver import copies, memory
 from PyGPU.tools import context_dependent_memoize
 
 
-def platform_bits():
+def platform_bits() -> int:
     """32 or 64: the size of a pointer."""
-    return np.intp(0).nbytes * 8
+    return int(np.intp(0).nbytes * 8)
 
 
-def has_stack():
+def has_stack() -> bool:
     """True: devices have had a stack since compute capability 2.0."""
     return True
 
 
-def has_double_support():
+def has_double_support() -> bool:
     """True: devices have computed in double precision since compute capability 1.3."""
     return True
 
 
 @context_dependent_memoize
-def sizeof(type_name, preamble=""):
+def sizeof(type_name: str, preamble: str = "") -> int:
     """The size in bytes that the device's compiler gives a type (int).
 
     Parameters

@@ -4,16 +4,23 @@ The compiler is NVRTC on NVIDIA, HIPRTC on AMD and the system's C++ compiler on 
 What they make is kept on disk (``PYGPU_CACHE_DIR``; ``PYGPU_DISABLE_CACHE=1`` turns that off).
 """
 
+from __future__ import annotations
+
 import os
 import re
 import tempfile
 import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from PyGPU._compile import build, headers, signature
+from PyGPU._compile import build, cache, headers, signature
 from PyGPU._compile import options as _options
-from PyGPU._driver.module import Module, module_from_buffer, module_from_file
+from PyGPU._driver.module import Function, Module, module_from_buffer, module_from_file
 from PyGPU._runtime import errors, state
 from PyGPU._runtime.targets import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import CacheDir
 
 CompileError = errors.CompileError
 __all__ = [
@@ -35,17 +42,27 @@ __all__ = [
 DEFAULT_NVCC_FLAGS = _options.default_flags()
 
 
-def _text_of(source):
+def _text_of(source: object) -> str:
     if isinstance(source, (bytes, bytearray)):
         raise TypeError("source: expected text, got bytes; decode() them")
     return str(source)
 
 
-def _cached_where(cache_dir):
+def _cached_where(cache_dir: CacheDir) -> CacheDir:
     return False if state.debugging else cache_dir
 
 
-def _request(source, options, arch, no_extern_c, include_dirs, cache_dir, keep, expressions, want):
+def _request(
+    source: str,
+    options: Sequence[str] | None,
+    arch: str | None,
+    no_extern_c: bool,
+    include_dirs: Sequence[str] | None,
+    cache_dir: CacheDir,
+    keep: bool,
+    expressions: Sequence[str],
+    want: str,
+) -> build.Request:
     if options is None:
         options = DEFAULT_NVCC_FLAGS
     if isinstance(options, (str, bytes)):
@@ -75,7 +92,7 @@ def _request(source, options, arch, no_extern_c, include_dirs, cache_dir, keep, 
     return request
 
 
-def _keep(text):
+def _keep(text: str) -> None:
     """Leave the source where a person can look at it."""
     folder = tempfile.mkdtemp(prefix="PyGPU-")
     path = os.path.join(folder, "kernel.cu")
@@ -84,7 +101,7 @@ def _keep(text):
     print(f"*** compiler input kept in {folder}")
 
 
-def _checked(request):
+def _checked(request: build.Request) -> cache.Entry:
     """Build, and tell what the compiler said besides."""
     state.require_device()
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
@@ -102,18 +119,18 @@ def _checked(request):
 
 
 def compile(
-    source,
-    nvcc="nvcc",
-    options=None,
-    keep=False,
-    no_extern_c=False,
-    arch=None,
-    code=None,
-    cache_dir=None,
-    include_dirs=None,
-    target="cubin",
-    name_expressions=(),
-):
+    source: str,
+    nvcc: str = "nvcc",
+    options: Sequence[str] | None = None,
+    keep: bool = False,
+    no_extern_c: bool = False,
+    arch: str | None = None,
+    code: str | None = None,
+    cache_dir: CacheDir = None,
+    include_dirs: Sequence[str] | None = None,
+    target: str = "cubin",
+    name_expressions: Sequence[str] = (),
+) -> bytes:
     """Compile a text to an image for :func:`PyGPU.driver.module_from_buffer`.
 
     Parameters
@@ -154,12 +171,19 @@ def compile(
     return _checked(request).image
 
 
-def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
+def compile_plain(
+    source: str,
+    options: Sequence[str] | None,
+    keep: bool,
+    nvcc: str,
+    cache_dir: CacheDir,
+    target: str = "cubin",
+) -> bytes:
     """:func:`compile` without wrapping the text for C names."""
     return compile(source, nvcc, options, keep, True, None, None, cache_dir, None, target)
 
 
-def preprocess_source(source, options, nvcc):
+def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
     """The source with the contents of the headers that it includes from the user's folders: what
     the cache's key is made of."""
     folders = _options.parse(options).include_dirs
@@ -167,7 +191,7 @@ def preprocess_source(source, options, nvcc):
     return "\n".join([source, *parts])
 
 
-def get_nvcc_version(nvcc="nvcc"):
+def get_nvcc_version(nvcc: str = "nvcc") -> str:
     """The name and version of the compiler that is used (str)."""
     return build.version_text()
 
@@ -175,19 +199,21 @@ def get_nvcc_version(nvcc="nvcc"):
 class CudaModule:
     """What modules from text share; ``self.module`` is a :class:`PyGPU.driver.Module`."""
 
-    def get_function(self, name):
+    module: Module
+
+    def get_function(self, name: str) -> Function:
         """The kernel of that name; a template's instance by its expression (``axpy<float>``)."""
         return self.module.get_function(name)
 
-    def get_global(self, name):
+    def get_global(self, name: str) -> tuple[int, int]:
         """(address, bytes) of a ``__device__`` or ``__constant__`` variable."""
         return self.module.get_global(name)
 
-    def get_texref(self, name):
-        return self.module.get_texref(name)
+    def get_texref(self, name: str) -> NoReturn:
+        self.module.get_texref(name)
 
-    def get_surfref(self, name):
-        return self.module.get_surfref(name)
+    def get_surfref(self, name: str) -> NoReturn:
+        self.module.get_surfref(name)
 
 
 class SourceModule(CudaModule):
@@ -203,17 +229,17 @@ class SourceModule(CudaModule):
 
     def __init__(
         self,
-        source,
-        nvcc="nvcc",
-        options=None,
-        keep=False,
-        no_extern_c=False,
-        arch=None,
-        code=None,
-        cache_dir=None,
-        include_dirs=(),
-        name_expressions=(),
-    ):
+        source: str,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: CacheDir = None,
+        include_dirs: Sequence[str] | None = (),
+        name_expressions: Sequence[str] = (),
+    ) -> None:
         request = _request(
             source,
             options,
@@ -243,30 +269,32 @@ class DynamicModule(CudaModule):
 
     def __init__(
         self,
-        nvcc="nvcc",
-        link_options=None,
-        keep=False,
-        no_extern_c=False,
-        arch=None,
-        code=None,
-        cache_dir=None,
-        include_dirs=None,
-        message_handler=None,
-        log_verbose=False,
-        cuda_libdir=None,
-    ):
-        self._settings = {
+        nvcc: str = "nvcc",
+        link_options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: CacheDir = None,
+        include_dirs: Sequence[str] | None = None,
+        message_handler: object = None,
+        log_verbose: bool = False,
+        cuda_libdir: str | None = None,
+    ) -> None:
+        self._settings: dict[str, Any] = {
             "keep": keep,
             "no_extern_c": no_extern_c,
             "arch": arch,
             "cache_dir": cache_dir,
             "include_dirs": include_dirs or (),
         }
-        self._sources = []
-        self._options = []
-        self.module = None
+        self._sources: list[str] = []
+        self._options: list[str] = []
+        self.module = None  # type: ignore[assignment]
 
-    def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
+    def add_source(
+        self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
+    ) -> DynamicModule:
         text = _text_of(source)
         if _CHILD_LAUNCH.search(signature.without_comments(text)):
             raise NotImplementedError(
@@ -277,25 +305,25 @@ class DynamicModule(CudaModule):
         self._options += nvcc_options or []
         return self
 
-    def add_data(self, data, input_type, name="unknown"):
+    def add_data(self, data: object, input_type: object, name: str = "unknown") -> NoReturn:
         raise NotImplementedError(
             "add_data: linking images needs the driver's linker, which the runtime API lacks; "
             "load them apart by module_from_buffer"
         )
 
-    def add_file(self, filename, input_type):
+    def add_file(self, filename: object, input_type: object) -> NoReturn:
         raise NotImplementedError(
             "add_file: linking images needs the driver's linker, which the runtime API lacks; "
             "load them apart by module_from_file"
         )
 
-    def add_stdlib(self, libname):
+    def add_stdlib(self, libname: str) -> DynamicModule:
         """Nothing is linked, so cudadevrt, the device runtime, is not needed."""
         if libname != "cudadevrt":
             raise OSError(f"cannot find {libname!r}: device libraries are not linked")
         return self
 
-    def link(self):
+    def link(self) -> DynamicModule:
         self.module = SourceModule(
             "\n".join(self._sources), options=self._options or None, **self._settings
         ).module
@@ -307,17 +335,17 @@ class DynamicSourceModule(DynamicModule):
 
     def __init__(
         self,
-        source,
-        nvcc="nvcc",
-        options=None,
-        keep=False,
-        no_extern_c=False,
-        arch=None,
-        code=None,
-        cache_dir=None,
-        include_dirs=None,
-        cuda_libdir=None,
-    ):
+        source: str,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: CacheDir = None,
+        include_dirs: Sequence[str] | None = None,
+        cuda_libdir: str | None = None,
+    ) -> None:
         super().__init__(
             keep=keep,
             no_extern_c=no_extern_c,

@@ -4,6 +4,10 @@
 gives the same uniform numbers on every target, device and launch shape.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from PyGPU._driver import enums
@@ -11,6 +15,9 @@ from PyGPU._random import curand, philox, pseudo, sobol
 from PyGPU._random.generators import Generator, count_of, vector
 from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.targets import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypeLike, HostArray, Int, SeedGetter, Shape, StreamLike
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
@@ -30,30 +37,28 @@ __all__ = [
     "seed_getter_unique",
 ]
 
-direction_vector_set = enums._enumeration(
-    "direction_vector_set",
-    "Tables of direction vectors for Sobol's sequences.",
-    {
-        "VECTOR_32": 101,
-        "SCRAMBLED_VECTOR_32": 102,
-        "VECTOR_64": 103,
-        "SCRAMBLED_VECTOR_64": 104,
-    },
-)
+
+@enums._listed
+class direction_vector_set(enums._Enumeration):
+    """Tables of direction vectors for Sobol's sequences."""
+
+    VECTOR_32, SCRAMBLED_VECTOR_32, VECTOR_64, SCRAMBLED_VECTOR_64 = 101, 102, 103, 104
+
+
 direction_vector_set.__module__ = __name__
 
 
-def get_curand_version():
+def get_curand_version() -> tuple[int, int, int] | None:
     """(major, minor, revision) of cuRAND (on AMD of rocRAND), or None where it is not installed."""
     return curand.version()
 
 
-def seed_getter_uniform(n):
+def seed_getter_uniform(n: int) -> core.GPUArray:
     """One seed from ``numpy.random``, `n` times: an int32 GPUArray."""
     return core.to_gpu(np.full(n, np.random.randint(0, 2**31 - 1), np.int32))
 
 
-def seed_getter_unique(n):
+def seed_getter_unique(n: int) -> core.GPUArray:
     """`n` seeds from ``numpy.random``: an int32 GPUArray."""
     return core.to_gpu(np.random.randint(0, 2**31 - 1, n).astype(np.int32))
 
@@ -82,7 +87,9 @@ class Philox4x32RandomNumberGenerator(Generator):
     _uniform_dtypes = ("f2", "f4", "f8", "i4", "u4", "i8", "u8")
     _normal_dtypes = ("f2", "f4", "f8")
 
-    def __init__(self, seed_getter=None, offset=0, *, seed=None):
+    def __init__(
+        self, seed_getter: SeedGetter | None = None, offset: int = 0, *, seed: Int | None = None
+    ) -> None:
         if seed is not None:
             if seed_getter is not None:
                 raise TypeError("seed: expected either seed or seed_getter, got both")
@@ -95,32 +102,39 @@ class Philox4x32RandomNumberGenerator(Generator):
         self._word = count_of("offset", offset)
         self._sequence = 0
 
-    def _launch(self, distribution, code, data, parameters, stream):
+    def _launch(
+        self,
+        distribution: str,
+        code: str,
+        data: core.GPUArray,
+        parameters: tuple[float, ...],
+        stream: StreamLike,
+    ) -> None:
         place = (self._key, self._word, self._sequence)
         self._word = philox.fill(distribution, code, data, *place, parameters, stream)
 
-    def call_skip_ahead(self, i, stream=None):
+    def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
         """Skip `i` words of 32 bits."""
         self._word += count_of("i", i)
 
-    def call_skip_ahead_array(self, i, stream=None):
+    def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip as many words as the one element of a uint64 GPUArray says."""
         self._word += self._read(i)
 
-    def call_skip_ahead_sequence(self, i, stream=None):
+    def call_skip_ahead_sequence(self, i: Int, stream: StreamLike = None) -> None:
         """Go to the same place of the sequence after `i` others, of 2**32."""
         self._sequence += count_of("i", i)
 
-    def call_skip_ahead_sequence_array(self, i, stream=None):
+    def call_skip_ahead_sequence_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip as many sequences as the one element of a uint64 GPUArray says."""
         self._sequence += self._read(i)
 
     @staticmethod
-    def _read(i):
+    def _read(i: core.GPUArray) -> int:
         return int(vector("i", i, np.uint64, (1,)).get()[0])
 
 
-def _random_key():
+def _random_key() -> int:
     """64 bits from ``numpy.random``."""
     low, high = np.random.randint(0, 2**32, 2, np.uint64)
     return int(high) << 32 | int(low)
@@ -129,12 +143,12 @@ def _random_key():
 class _Rand(Philox4x32RandomNumberGenerator):
     """:func:`rand`: uniform numbers below 1."""
 
-    def _kind(self, distribution, dtype):
+    def _kind(self, distribution: str, dtype: DType) -> tuple[str, str]:
         name, code = super()._kind(distribution, dtype)
         return ("half_open" if name == "uniform" else name), code
 
 
-def rand(shape, dtype=np.float32, stream=None):
+def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None) -> core.GPUArray:
     """Uniform numbers in [0, 1), or integers of any bits.
 
     Parameters
@@ -178,7 +192,7 @@ class XORWOWRandomNumberGenerator(pseudo.States):
 
     _names = (("curand", "XORWOW"), ("rocrand", "xorwow"))
 
-    def __init__(self, seed_getter=None, offset=0):
+    def __init__(self, seed_getter: SeedGetter | None = None, offset: int = 0) -> None:
         super().__init__(seed_getter or seed_getter_unique, offset)
 
 
@@ -188,19 +202,21 @@ class MRG32k3aRandomNumberGenerator(pseudo.States):
     _names = (("curand", "MRG32k3a"), ("rocrand", "mrg32k3a"))
     _skips = pseudo.SKIPS
 
-    def __init__(self, seed_getter=None, offset=0):
+    def __init__(self, seed_getter: SeedGetter | None = None, offset: int = 0) -> None:
         super().__init__(seed_getter or seed_getter_unique, offset)
 
-    def call_skip_ahead_subsequence(self, i, stream=None):
+    def call_skip_ahead_subsequence(self, i: Int, stream: StreamLike = None) -> None:
         """Skip `i` subsequences in each of the generators."""
         self._skip("skip_ahead_subsequence", i, stream)
 
-    def call_skip_ahead_subsequence_array(self, i, stream=None):
+    def call_skip_ahead_subsequence_array(
+        self, i: core.GPUArray, stream: StreamLike = None
+    ) -> None:
         """Skip i[s] subsequences in generator s. See :meth:`call_skip_ahead_array`."""
         self._skip_array("skip_ahead_subsequence", i, stream)
 
 
-def _repeated(table, count):
+def _repeated(table: HostArray, count: Int) -> core.GPUArray:
     """The first `count` rows of a table that starts again at its end, on the device."""
     count = integer("count", count)
     if count < 0:
@@ -208,7 +224,9 @@ def _repeated(table, count):
     return core.to_gpu(table[np.arange(count) % len(table)])
 
 
-def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
+def generate_direction_vectors(
+    count: Int, direction: direction_vector_set = direction_vector_set.VECTOR_32
+) -> core.GPUArray:
     """Direction vectors of Sobol's sequences by Joe and Kuo, from cuRAND's (or rocRAND's) tables.
 
     Parameters
@@ -232,17 +250,17 @@ def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
     return _repeated(curand.table("vectors", bits, int(chosen)), count)
 
 
-def generate_scramble_constants32(count):
+def generate_scramble_constants32(count: Int) -> core.GPUArray:
     """`count` constants for scrambled sequences: uint32. See generate_direction_vectors."""
     return _repeated(curand.table("constants", 32), count)
 
 
-def generate_scramble_constants64(count):
+def generate_scramble_constants64(count: Int) -> core.GPUArray:
     """`count` constants for scrambled sequences: uint64. See generate_direction_vectors."""
     return _repeated(curand.table("constants", 64), count)
 
 
-def _vectors(given, table):
+def _vectors(given: core.GPUArray | None, table: direction_vector_set) -> core.GPUArray:
     """The caller's direction vectors, or as many of a table as keep the device busy."""
     return generate_direction_vectors(sobol.default_count(), table) if given is None else given
 
@@ -268,7 +286,7 @@ class Sobol32RandomNumberGenerator(sobol.Sequence):
         Without vectors, where cuRAND (or rocRAND of ROCm 6) is not installed.
     """
 
-    def __init__(self, dir_vector=None, offset=0):
+    def __init__(self, dir_vector: core.GPUArray | None = None, offset: int = 0) -> None:
         vectors = _vectors(dir_vector, direction_vector_set.VECTOR_32)
         super().__init__(vectors, None, offset)
 
@@ -285,7 +303,12 @@ class ScrambledSobol32RandomNumberGenerator(sobol.Sequence):
     offset : int
     """
 
-    def __init__(self, dir_vector=None, scramble_vector=None, offset=0):
+    def __init__(
+        self,
+        dir_vector: core.GPUArray | None = None,
+        scramble_vector: core.GPUArray | None = None,
+        offset: int = 0,
+    ) -> None:
         vectors = _vectors(dir_vector, direction_vector_set.SCRAMBLED_VECTOR_32)
         constants = generate_scramble_constants32 if scramble_vector is None else scramble_vector
         super().__init__(vectors, constants, offset)
@@ -304,7 +327,7 @@ class Sobol64RandomNumberGenerator(sobol.Sequence):
     generator_bits = 64
     _uniform_dtypes = ("f4", "f8", "i4", "u4", "i8", "u8")
 
-    def __init__(self, dir_vector=None, offset=0):
+    def __init__(self, dir_vector: core.GPUArray | None = None, offset: int = 0) -> None:
         vectors = _vectors(dir_vector, direction_vector_set.VECTOR_64)
         super().__init__(vectors, None, offset)
 
@@ -324,7 +347,12 @@ class ScrambledSobol64RandomNumberGenerator(sobol.Sequence):
     generator_bits = 64
     _uniform_dtypes = ("f4", "f8", "i4", "u4", "i8", "u8")
 
-    def __init__(self, dir_vector=None, scramble_vector=None, offset=0):
+    def __init__(
+        self,
+        dir_vector: core.GPUArray | None = None,
+        scramble_vector: core.GPUArray | None = None,
+        offset: int = 0,
+    ) -> None:
         vectors = _vectors(dir_vector, direction_vector_set.SCRAMBLED_VECTOR_64)
         constants = generate_scramble_constants64 if scramble_vector is None else scramble_vector
         super().__init__(vectors, constants, offset)

@@ -4,11 +4,16 @@ Below is the runtime API: contexts are names for the primary context, and memory
 can be shared with every library that uses the runtime.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from PyGPU._driver.arrays import *  # noqa: F403
 from PyGPU._driver.boxes import *  # noqa: F403
 from PyGPU._driver.copies import *  # noqa: F403
 from PyGPU._driver.device import *  # noqa: F403
 from PyGPU._driver.enums import *  # noqa: F403
+from PyGPU._driver.host_arrays import *  # noqa: F403
 from PyGPU._driver.memory import *  # noqa: F403
 from PyGPU._driver.module import *  # noqa: F403
 from PyGPU._driver.pools import *  # noqa: F403
@@ -25,8 +30,11 @@ from PyGPU.errors import MemoryError as MemoryError
 from PyGPU.errors import RuntimeError as RuntimeError
 from PyGPU.tools import bitlog2 as bitlog2
 
+if TYPE_CHECKING:
+    CUDA_DEBUGGING: bool
+else:
 
-def __getattr__(name):
-    if name == "CUDA_DEBUGGING":
-        return state.debugging
-    raise AttributeError(f"module 'PyGPU.driver' has no attribute {name!r}")
+    def __getattr__(name):
+        if name == "CUDA_DEBUGGING":
+            return state.debugging
+        raise AttributeError(f"module 'PyGPU.driver' has no attribute {name!r}")

@@ -1,13 +1,19 @@
 """Kernels from an expression: the names of ``pycuda.elementwise``."""
 
+from __future__ import annotations
+
 import builtins
 import functools
 import itertools
 import math
 import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from PyGPU import compiler
+from PyGPU._driver.module import Function
 from PyGPU._driver.splay import launch_shape, limits, splay
 from PyGPU._driver.textures import NO_REFERENCES
 from PyGPU._kernels import getters
@@ -27,6 +33,9 @@ from PyGPU._runtime import errors
 from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.targets import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import StreamLike
 
 __all__ = [
     "ElementwiseKernel",
@@ -155,25 +164,31 @@ class ElementwiseKernel:
 
     def __init__(
         self,
-        arguments,
-        operation,
-        name="kernel",
-        keep=False,
-        options=None,
-        preamble="",
-        loop_prep="",
-        after_loop="",
-    ):
+        arguments: str | Sequence[VectorArg | ScalarArg],
+        operation: str,
+        name: str = "kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        loop_prep: str = "",
+        after_loop: str = "",
+    ) -> None:
         self._arguments = arguments if isinstance(arguments, str) else list(arguments)
         self._operation = operation
         self._settings = {
             **{"name": name, "keep": keep, "options": options},
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
-        self._variants = {}  # (core._here(), "plain", "ranged" or "batched") -> _Variant
+        self._variants: dict[tuple[int, str], Any] = {}  # (core._here(), form) -> _Variant
         self._many = _MANY if core.target != "host" else math.inf
 
-    def __call__(self, *args, range=None, slice=None, stream=None):
+    def __call__(
+        self,
+        *args: Any,
+        range: slice | range | None = None,
+        slice: slice | None = None,
+        stream: StreamLike = None,
+    ) -> None:
         form = "plain" if range is None and slice is None else "ranged"
         here = core._here()
         variant = self._variants.get((here, form)) or self._variant(form)
@@ -190,7 +205,7 @@ class ElementwiseKernel:
         if not in_c_order:
             _check_orders([(variant.names[place], args[place]) for place, _ in variant.vectors])
         count = n = args[variant.vectors[0][0]].size
-        tail = (n,)
+        tail: tuple[int, ...] = (n,)
         if form == "ranged":
             tail = (n, *_indices(range, slice, n))
             count = len(builtins.range(*tail[1:]))
@@ -227,12 +242,14 @@ class ElementwiseKernel:
             self._variants[key] = _Variant(*made, given)
         return self._variants[key]
 
-    def generate_stride_kernel_and_types(self, use_range):
+    def generate_stride_kernel_and_types(
+        self, use_range: bool
+    ) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
         """(module, Function, list of Argument) on the current device; the arguments end with ``n``
         or, with `use_range`, ``n, start, stop, step``."""
         return self._variant("ranged" if use_range else "plain").parts
 
-    def get_texref(self, name, use_range=False):
+    def get_texref(self, name: str, use_range: bool = False) -> NoReturn:
         raise NotImplementedError(NO_REFERENCES)
 
 

@@ -2,31 +2,35 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, ClassVar, Literal, NoReturn, Protocol, SupportsIndex
+from typing import Any, ClassVar, Literal, NoReturn, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from typing_extensions import TypeAlias
 
-from PyGPU import ArrayFlags, _Address, _HasCudaArrayInterface, _Order, _Shape, _Stream
-
-_Allocator: TypeAlias = Callable[[int], _Address] | None
-_DType: TypeAlias = DTypeLike | None
-_Array: TypeAlias = NDArray[Any] | GPUArray
-_Index: TypeAlias = (
-    SupportsIndex | slice | EllipsisType | GPUArray | NDArray[Any] | list[Any] | None
+from PyGPU._host import ArrayFlags
+from PyGPU._types import (
+    Address,
+    AllocatorLike,
+    HasCudaArrayInterface,
+    HasDLPack,
+    HostArray,
+    Number,
+    Operand,
+    Order,
+    OrderLike,
+    Shape,
+    StreamLike,
 )
+
+_Allocator: TypeAlias = AllocatorLike | None
+_DType: TypeAlias = DTypeLike | None
+_Array: TypeAlias = HostArray | GPUArray
+_Index: TypeAlias = SupportsIndex | slice | EllipsisType | GPUArray | HostArray | list[Any] | None
 _Indices: TypeAlias = GPUArray | ArrayLike
 _Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
 _Mode: TypeAlias = Literal["raise", "clip", "wrap"]
 _Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
-_Number: TypeAlias = np.number[Any] | np.bool_ | complex
-_Operand: TypeAlias = GPUArray | _Number
-_OrderLike: TypeAlias = Literal["K", "A", "C", "F"]
-
-class _HasDLPack(Protocol):
-    def __dlpack__(self, *, stream: int | None = ...) -> object: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 class GPUArray:
     # Not declared: __array__, which only refuses np.asarray(array), and NumPy's dispatch.
@@ -34,13 +38,13 @@ class GPUArray:
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __init__(
         self,
-        shape: _Shape | NDArray[Any],
+        shape: Shape | HostArray,
         dtype: _DType = None,
         allocator: _Allocator = None,
         base: object = None,
-        gpudata: _Address | None = None,
-        strides: _Shape | None = None,
-        order: _Order = "C",
+        gpudata: Address | None = None,
+        strides: Shape | None = None,
+        order: Order = "C",
     ) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -73,7 +77,7 @@ class GPUArray:
     def __dlpack__(
         self,
         *,
-        stream: _Stream = None,
+        stream: StreamLike = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
@@ -86,27 +90,25 @@ class GPUArray:
     def __bool__(self) -> bool: ...
     def __getitem__(self, key: _Index | tuple[_Index, ...], /) -> GPUArray: ...
     def __setitem__(self, key: _Index | tuple[_Index, ...], value: _Array | _Scalar, /) -> None: ...
-    def reshape(self, *shape: _Shape, order: _Order = "C") -> GPUArray: ...
+    def reshape(self, *shape: Shape, order: Order = "C") -> GPUArray: ...
     def ravel(self) -> GPUArray: ...
     def view(self, dtype: _DType = None) -> GPUArray: ...
-    def transpose(self, axes: _Shape | None = None) -> GPUArray: ...
+    def transpose(self, axes: Shape | None = None) -> GPUArray: ...
     def squeeze(self) -> GPUArray: ...
     def get(
         self,
-        ary: NDArray[Any] | None = None,
+        ary: HostArray | None = None,
         pagelocked: bool = False,
         async_: bool = False,
-        stream: _Stream = None,
-    ) -> NDArray[Any]: ...
-    def get_async(
-        self, stream: _Stream = None, ary: NDArray[Any] | None = None
-    ) -> NDArray[Any]: ...
-    def set(self, ary: _Array, async_: bool = False, stream: _Stream = None) -> None: ...
-    def set_async(self, ary: _Array, stream: _Stream = None) -> None: ...
+        stream: StreamLike = None,
+    ) -> HostArray: ...
+    def get_async(self, stream: StreamLike = None, ary: HostArray | None = None) -> HostArray: ...
+    def set(self, ary: _Array, async_: bool = False, stream: StreamLike = None) -> None: ...
+    def set_async(self, ary: _Array, stream: StreamLike = None) -> None: ...
     def copy(self) -> GPUArray: ...
     def __copy__(self) -> GPUArray: ...
     def __deepcopy__(self, memo: object, /) -> GPUArray: ...
-    def __add__(self, other: _Operand, /) -> GPUArray: ...
+    def __add__(self, other: Operand, /) -> GPUArray: ...
     __radd__ = __iadd__ = __sub__ = __rsub__ = __isub__ = __add__
     __mul__ = __rmul__ = __imul__ = __truediv__ = __rtruediv__ = __add__
     __itruediv__ = __floordiv__ = __rfloordiv__ = __ifloordiv__ = __mod__ = __add__
@@ -117,8 +119,8 @@ class GPUArray:
     __lt__ = __le__ = __gt__ = __ge__ = __add__
     def __eq__(self, other: object, /) -> GPUArray: ...  # type: ignore[override]
     def __ne__(self, other: object, /) -> GPUArray: ...  # type: ignore[override]
-    def __divmod__(self, other: _Operand, /) -> tuple[GPUArray, GPUArray]: ...
-    def __rdivmod__(self, other: _Operand, /) -> tuple[GPUArray, GPUArray]: ...
+    def __divmod__(self, other: Operand, /) -> tuple[GPUArray, GPUArray]: ...
+    def __rdivmod__(self, other: Operand, /) -> tuple[GPUArray, GPUArray]: ...
     def __neg__(self) -> GPUArray: ...
     def __pos__(self) -> GPUArray: ...
     def __abs__(self) -> GPUArray: ...
@@ -130,7 +132,7 @@ class GPUArray:
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        stream: _Stream = None,
+        stream: StreamLike = None,
         allocator: _Allocator = None,
     ) -> GPUArray: ...
     prod = mean = sum
@@ -140,13 +142,13 @@ class GPUArray:
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        stream: _Stream = None,
+        stream: StreamLike = None,
         allocator: _Allocator = None,
     ) -> GPUArray: ...
     max = min
     def any(
         a,
-        stream: _Stream = None,
+        stream: StreamLike = None,
         allocator: _Allocator = None,
         axis: _Axis = None,
         out: GPUArray | None = None,
@@ -157,7 +159,7 @@ class GPUArray:
         a,
         b: GPUArray,
         dtype: _DType = None,
-        stream: _Stream = None,
+        stream: StreamLike = None,
         allocator: _Allocator = None,
         out: GPUArray | None = None,
     ) -> GPUArray: ...
@@ -169,19 +171,19 @@ class GPUArray:
     conjugate = conj
     def mul_add(
         self,
-        selffac: _Number,
+        selffac: Number,
         other: GPUArray,
-        otherfac: _Number,
+        otherfac: Number,
         add_timer: Callable[[int, Callable[[], float]], object] | None = None,
-        stream: _Stream = None,
+        stream: StreamLike = None,
         out: GPUArray | None = None,
     ) -> GPUArray: ...
     def clip(
         self,
-        min: _Operand | None = None,
-        max: _Operand | None = None,
+        min: Operand | None = None,
+        max: Operand | None = None,
         out: GPUArray | None = None,
-        stream: _Stream = None,
+        stream: StreamLike = None,
     ) -> GPUArray: ...
     def bind_to_texref(self, texref: object, allow_offset: bool = False) -> NoReturn: ...
     def bind_to_texref_ext(
@@ -196,7 +198,7 @@ class GPUArray:
         a,
         indices: _Indices,
         out: GPUArray | None = None,
-        stream: _Stream = None,
+        stream: StreamLike = None,
         axis: SupportsIndex | None = None,
         mode: _Mode = "raise",
     ) -> GPUArray: ...
@@ -204,48 +206,47 @@ class GPUArray:
         a,
         indices: _Indices,
         values: GPUArray | ArrayLike,
-        stream: _Stream = None,
+        stream: StreamLike = None,
         mode: _Mode = "raise",
     ) -> None: ...
-    def reverse(self, stream: _Stream = None) -> GPUArray: ...
+    def reverse(self, stream: StreamLike = None) -> GPUArray: ...
     def round(a, decimals: int = 0, out: GPUArray | None = None) -> GPUArray: ...
-    def astype(self, dtype: DTypeLike, stream: _Stream = None) -> GPUArray: ...
-    def fill(self, value: _Number, stream: _Stream = None) -> GPUArray: ...
+    def astype(self, dtype: DTypeLike, stream: StreamLike = None) -> GPUArray: ...
+    def fill(self, value: Number, stream: StreamLike = None) -> GPUArray: ...
 
 def empty(
-    shape: _Shape | NDArray[Any],
+    shape: Shape | HostArray,
     dtype: _DType = None,
     allocator: _Allocator = None,
     base: object = None,
-    gpudata: _Address | None = None,
-    strides: _Shape | None = None,
-    order: _Order = "C",
+    gpudata: Address | None = None,
+    strides: Shape | None = None,
+    order: Order = "C",
 ) -> GPUArray: ...
 def asarray(
-    x: GPUArray | _HasCudaArrayInterface | _HasDLPack, *, stream: _Stream = None
+    x: GPUArray | HasCudaArrayInterface | HasDLPack, *, stream: StreamLike = None
 ) -> GPUArray: ...
 def from_dlpack(
-    x: _HasDLPack,
+    x: HasDLPack,
     /,
     *,
     device: SupportsIndex | tuple[int, int] | None = None,
     copy: bool | None = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
 ) -> GPUArray: ...
 def to_gpu(ary: _Array, allocator: _Allocator = None) -> GPUArray: ...
-def to_gpu_async(ary: _Array, allocator: _Allocator = None, stream: _Stream = None) -> GPUArray: ...
-def zeros(
-    shape: _Shape,
-    dtype: _DType = ...,
-    allocator: _Allocator = None,
-    order: _Order = "C",
+def to_gpu_async(
+    ary: _Array, allocator: _Allocator = None, stream: StreamLike = None
 ) -> GPUArray: ...
-def empty_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
-def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
+def zeros(
+    shape: Shape, dtype: _DType = ..., allocator: _Allocator = None, order: Order = "C"
+) -> GPUArray: ...
+def empty_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
+def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
 def sum(
     a: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -254,7 +255,7 @@ def sum(
 def prod(
     a: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -263,7 +264,7 @@ def prod(
 def mean(
     a: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -271,7 +272,7 @@ def mean(
 ) -> GPUArray: ...
 def min(
     a: GPUArray,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -279,7 +280,7 @@ def min(
 ) -> GPUArray: ...
 def max(
     a: GPUArray,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -287,7 +288,7 @@ def max(
 ) -> GPUArray: ...
 def any(
     a: GPUArray,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -295,7 +296,7 @@ def any(
 ) -> GPUArray: ...
 def all(
     a: GPUArray,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     axis: _Axis = None,
     out: GPUArray | None = None,
@@ -305,7 +306,7 @@ def dot(
     a: GPUArray,
     b: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
     out: GPUArray | None = None,
 ) -> GPUArray: ...
@@ -313,7 +314,7 @@ def subset_sum(
     subset: GPUArray,
     a: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def subset_dot(
@@ -321,59 +322,49 @@ def subset_dot(
     a: GPUArray,
     b: GPUArray,
     dtype: _DType = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def subset_min(
-    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator = None
+    subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def subset_max(
-    subset: GPUArray, a: GPUArray, stream: _Stream = None, allocator: _Allocator = None
+    subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: _Allocator = None
 ) -> GPUArray: ...
 def if_positive(
-    criterion: _Operand,
-    then_: _Operand,
-    else_: _Operand,
+    criterion: Operand,
+    then_: Operand,
+    else_: Operand,
     out: GPUArray | None = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
 ) -> GPUArray: ...
 def where(
-    criterion: _Operand,
-    then_: _Operand,
-    else_: _Operand,
+    criterion: Operand,
+    then_: Operand,
+    else_: Operand,
     out: GPUArray | None = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
 ) -> GPUArray: ...
 def maximum(
-    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: _Stream = None
+    a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
 def minimum(
-    a: _Operand, b: _Operand, out: GPUArray | None = None, stream: _Stream = None
+    a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
 def logical_and(
-    x1: _Operand,
-    x2: _Operand,
-    /,
-    out: GPUArray | None = None,
-    *,
-    allocator: _Allocator = None,
+    x1: Operand, x2: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
 def logical_or(
-    x1: _Operand,
-    x2: _Operand,
-    /,
-    out: GPUArray | None = None,
-    *,
-    allocator: _Allocator = None,
+    x1: Operand, x2: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
 def logical_not(
-    x: _Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
+    x: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
 def take(
     a: GPUArray,
     indices: _Indices,
     out: GPUArray | None = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     axis: SupportsIndex | None = None,
     mode: _Mode = "raise",
 ) -> GPUArray: ...
@@ -381,29 +372,29 @@ def put(
     a: GPUArray,
     indices: _Indices,
     values: GPUArray | ArrayLike,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     mode: _Mode = "raise",
 ) -> None: ...
 def multi_take(
     arrays: Sequence[GPUArray],
     indices: _Indices,
     out: Sequence[GPUArray] | None = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
 ) -> list[GPUArray]: ...
 def multi_put(
     arrays: Sequence[GPUArray],
     dest_indices: _Indices,
-    dest_shape: _Shape | None = None,
+    dest_shape: Shape | None = None,
     out: Sequence[GPUArray] | None = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
 ) -> list[GPUArray]: ...
 def multi_take_put(
     arrays: Sequence[GPUArray],
     dest_indices: _Indices,
     src_indices: _Indices,
-    dest_shape: _Shape | None = None,
+    dest_shape: Shape | None = None,
     out: Sequence[GPUArray] | None = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
     src_offsets: Sequence[SupportsIndex] | None = None,
 ) -> list[GPUArray]: ...
 def concatenate(
@@ -412,8 +403,8 @@ def concatenate(
 def stack(
     arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator = None
 ) -> GPUArray: ...
-def transpose(a: GPUArray, axes: _Shape | None = None) -> GPUArray: ...
-def reshape(a: GPUArray, *shape: _Shape, order: _Order = "C") -> GPUArray: ...
+def transpose(a: GPUArray, axes: Shape | None = None) -> GPUArray: ...
+def reshape(a: GPUArray, *shape: Shape, order: Order = "C") -> GPUArray: ...
 def arange(
     *args: Any,
     start: float | None = None,
@@ -421,7 +412,7 @@ def arange(
     step: float | None = None,
     dtype: _DType = None,
     allocator: _Allocator = None,
-    stream: _Stream = None,
+    stream: StreamLike = None,
 ) -> GPUArray: ...
 def linspace(
     start: float,
@@ -432,18 +423,18 @@ def linspace(
     allocator: _Allocator = None,
 ) -> GPUArray: ...
 def ones(
-    shape: _Shape, dtype: DTypeLike = ..., allocator: _Allocator = None, order: _Order = "C"
+    shape: Shape, dtype: DTypeLike = ..., allocator: _Allocator = None, order: Order = "C"
 ) -> GPUArray: ...
-def ones_like(other_ary: GPUArray, dtype: _DType = None, order: _OrderLike = "K") -> GPUArray: ...
+def ones_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
 def full(
-    shape: _Shape,
+    shape: Shape,
     fill_value: Any,
     dtype: _DType = None,
     allocator: _Allocator = None,
-    order: _Order = "C",
+    order: Order = "C",
 ) -> GPUArray: ...
 def full_like(
-    other_ary: GPUArray, fill_value: Any, dtype: _DType = None, order: _OrderLike = "K"
+    other_ary: GPUArray, fill_value: Any, dtype: _DType = None, order: OrderLike = "K"
 ) -> GPUArray: ...
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]: ...
 

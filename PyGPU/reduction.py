@@ -1,6 +1,10 @@
 """Reductions by expression: the names of ``pycuda.reduction``."""
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +14,9 @@ from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.reduction import limit, user_source
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
 from PyGPU._runtime import beside_first, context_dependent_memoize, core, require_array, streams
+
+if TYPE_CHECKING:
+    from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
 
 __all__ = [
     *("ReductionKernel", "ScalarArg", "VectorArg", "context_dependent_memoize", "dtype_to_ctype"),
@@ -55,16 +62,16 @@ class ReductionKernel:
 
     def __init__(
         self,
-        dtype_out,
-        neutral,
-        reduce_expr,
-        map_expr=None,
-        arguments=None,
-        name="reduce_kernel",
-        keep=False,
-        options=None,
-        preamble="",
-    ):
+        dtype_out: DTypeLike,
+        neutral: str | complex,
+        reduce_expr: str,
+        map_expr: str | None = None,
+        arguments: str | Sequence[VectorArg | ScalarArg] | None = None,
+        name: str = "reduce_kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+    ) -> None:
         self.dtype_out = np.dtype(dtype_out)
         self._arguments = _parsed(arguments)
         self._vectors = [isinstance(one, VectorArg) for one in self._arguments]
@@ -93,7 +100,7 @@ class ReductionKernel:
             self._unroll,
         )
         self._name, self._options = name, options
-        self._launchers = {}  # by device
+        self._launchers: dict[int, Any] = {}  # by device
         self._launcher(keep)
 
     def _launcher(self, keep=False):
@@ -114,7 +121,14 @@ class ReductionKernel:
             found = self._launchers[here] = (first, last, first.num_regs)
         return found
 
-    def __call__(self, *args, stream=None, out=None, allocator=None, kernel_wrapper=None):
+    def __call__(
+        self,
+        *args: Any,
+        stream: StreamLike = None,
+        out: core.GPUArray | None = None,
+        allocator: AllocatorLike | None = None,
+        kernel_wrapper: Callable[[Any], Any] | None = None,
+    ) -> core.GPUArray:
         """Queue the reduction.
 
         Parameters
@@ -238,7 +252,7 @@ def _common(dtype_out, *dtypes):
 
 
 @context_dependent_memoize
-def get_sum_kernel(dtype_out, dtype_in):
+def get_sum_kernel(dtype_out: DTypeLike | None, dtype_in: DTypeLike) -> ReductionKernel:
     """The kernel ``kernel(in)`` of a sum, in `dtype_out`; None: in `dtype_in`."""
     out = _common(dtype_out, dtype_in)
     return ReductionKernel(out, "0", "a + b", arguments=_of(dtype_in, "in"), name="sum")
@@ -250,21 +264,23 @@ def _truth(dtype):
 
 
 @context_dependent_memoize
-def get_any_kernel(dtype_out, dtype_in):
+def get_any_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel:
     """The kernel ``kernel(in)``: is an element not zero?"""
     arguments = _of(dtype_in, "in")
     return ReductionKernel(dtype_out, "false", "a || b", _truth(dtype_in), arguments, "any")
 
 
 @context_dependent_memoize
-def get_all_kernel(dtype_out, dtype_in):
+def get_all_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel:
     """The kernel ``kernel(in)``: is no element zero?"""
     arguments = _of(dtype_in, "in")
     return ReductionKernel(dtype_out, "true", "a && b", _truth(dtype_in), arguments, "all")
 
 
 @context_dependent_memoize
-def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in):
+def get_subset_sum_kernel(
+    dtype_out: DTypeLike | None, dtype_subset: DTypeLike, dtype_in: DTypeLike
+) -> ReductionKernel:
     """The kernel ``kernel(lookup_tbl, in)``: the sum of ``in[lookup_tbl]``."""
     return ReductionKernel(
         _common(dtype_out, dtype_in),
@@ -277,7 +293,9 @@ def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in):
 
 
 @context_dependent_memoize
-def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None):
+def get_dot_kernel(
+    dtype_out: DTypeLike | None, dtype_a: DTypeLike | None = None, dtype_b: DTypeLike | None = None
+) -> ReductionKernel:
     """The kernel ``kernel(a, b)`` of a sum of products, in `dtype_out`."""
     out = _common(dtype_out, dtype_a, dtype_b)
     a, b = _pair(out, dtype_a, dtype_b)
@@ -287,7 +305,12 @@ def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None):
 
 
 @context_dependent_memoize
-def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
+def get_subset_dot_kernel(
+    dtype_out: DTypeLike | None,
+    dtype_subset: DTypeLike,
+    dtype_a: DTypeLike | None = None,
+    dtype_b: DTypeLike | None = None,
+) -> ReductionKernel:
     """The kernel ``kernel(lookup_tbl, a, b)`` of a sum of products of what `lookup_tbl` names."""
     out = _common(dtype_out, dtype_a, dtype_b)
     a, b = _pair(out, dtype_a, dtype_b)
@@ -311,7 +334,7 @@ def _product(*factors):
     return " * ".join(f"out_type({factor})" for factor in factors)
 
 
-def get_minmax_neutral(what, dtype):
+def get_minmax_neutral(what: str, dtype: DTypeLike) -> str:
     """C for the number of a dtype that gives way to all others in "min" or "max"."""
     if what not in ("min", "max"):
         raise ValueError(f"what={what!r}: expected 'min' or 'max'")
@@ -327,7 +350,7 @@ def _smaller(what, dtype):
 
 
 @context_dependent_memoize
-def get_minmax_kernel(what, dtype):
+def get_minmax_kernel(what: str, dtype: DTypeLike) -> ReductionKernel:
     """The kernel ``kernel(in)`` of the smallest or largest element; not-a-number gives way.
 
     Raises
@@ -343,7 +366,9 @@ def get_minmax_kernel(what, dtype):
 
 
 @context_dependent_memoize
-def get_subset_minmax_kernel(what, dtype, dtype_subset):
+def get_subset_minmax_kernel(
+    what: str, dtype: DTypeLike, dtype_subset: DTypeLike
+) -> ReductionKernel:
     """The kernel ``kernel(lookup_tbl, in)``: the smallest or largest of ``in[lookup_tbl]``."""
     dtype = np.dtype(dtype)
     return ReductionKernel(

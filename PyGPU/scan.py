@@ -1,7 +1,11 @@
 """Scans: prefix sums with any associative operation. The names of ``pycuda.scan``."""
 
+from __future__ import annotations
+
 import contextlib
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +13,9 @@ from PyGPU import compiler
 from PyGPU._kernels.text import scan as scan_text
 from PyGPU._kernels.text import scan_tiles
 from PyGPU._runtime import core, errors, require_array, state, streams
+
+if TYPE_CHECKING:
+    from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
@@ -127,14 +134,14 @@ class _ScanKernel:
 
     def __init__(
         self,
-        dtype,
-        scan_expr,
-        neutral=None,
-        name_prefix="scan",
-        options=None,
-        preamble="",
-        devices=None,
-    ):
+        dtype: DTypeLike,
+        scan_expr: str,
+        neutral: object = None,
+        name_prefix: str = "scan",
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        devices: object = None,
+    ) -> None:
         self.dtype = np.dtype(dtype)
         self.neutral = neutral
         if not isinstance(scan_expr, str):
@@ -144,7 +151,7 @@ class _ScanKernel:
         start = self._start()
         self._scan = scan_text.Scan(self.dtype, scan_expr, start, name_prefix, str(preamble))
         self._options = options
-        self._forms = {}  # by device
+        self._forms: dict[int, Any] = {}  # by device
         self._form()
 
     def _start(self):
@@ -157,7 +164,13 @@ class _ScanKernel:
             self._forms[here] = _build(self._scan, self._options)
         return self._forms[here]
 
-    def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
+    def __call__(
+        self,
+        input_ary: core.GPUArray,
+        output_ary: core.GPUArray | str | None = None,
+        allocator: AllocatorLike | None = None,
+        stream: StreamLike = None,
+    ) -> core.GPUArray:
         """Scan an array of one axis, of any stride.
 
         Parameters

@@ -1,10 +1,14 @@
 """The names of ``pycuda.tools``: the default context, memoizing by device, data of devices and
 their occupancy, C types, kernel arguments as text, memory pools."""
 
+from __future__ import annotations
+
 import os
 import warnings
+from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PyGPU._driver.device import Context, Device, init
 from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
@@ -33,6 +37,9 @@ from PyGPU._runtime.memoize import (
     context_dependent_memoize,
     context_dependent_memoized_functions,
 )
+
+if TYPE_CHECKING:
+    from PyGPU._types import Int, P, R
 
 base_dtype_to_ctype = dtype_to_ctype
 
@@ -65,7 +72,7 @@ __all__ = [
 ]
 
 
-def bitlog2(n):
+def bitlog2(n: Int) -> int:
     """The position of the highest bit that is set: floor(log2 n); 0 for 0."""
     return max(integer("n", n).bit_length() - 1, 0)
 
@@ -74,7 +81,7 @@ _CHOICE_VARIABLES = ("PYGPU_DEVICE", "CUDA_DEVICE")
 _CHOICE_FILES = ("~/.cuda_device", "~/.cuda-device")
 
 
-def _chosen_device():
+def _chosen_device() -> int | None:
     """The ordinal that the environment or a file in the home folder names, or None."""
     for name in _CHOICE_VARIABLES:
         text = os.environ.get(name)
@@ -91,7 +98,7 @@ def _chosen_device():
     return None
 
 
-def make_default_context(ctx_maker=None):
+def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
     """A context on the device that PYGPU_DEVICE, CUDA_DEVICE or ~/.cuda_device names, or else on
     the first that gives one.
 
@@ -120,14 +127,14 @@ def make_default_context(ctx_maker=None):
     raise errors.RuntimeError("no device gives a context: " + "; ".join(failures))
 
 
-def get_default_device(default=0):
+def get_default_device(default: int = 0) -> Device:
     """The device that the environment names, or `default`. Deprecated: make_default_context."""
     warnings.warn("get_default_device is deprecated", DeprecationWarning, stacklevel=2)
     chosen = _chosen_device()
     return Device(default if chosen is None else chosen)
 
 
-def init_cuda_context_fixture():
+def init_cuda_context_fixture() -> Iterator[Context]:
     """The body of a test fixture: a default context while the test runs."""
     init()
     context = make_default_context()
@@ -138,10 +145,10 @@ def init_cuda_context_fixture():
         clear_context_caches()
 
 
-def mark_cuda_test(inner):
+def mark_cuda_test(inner: Callable[P, R]) -> Callable[P, R]:
     """Run a test function in a default context of its own."""
 
-    def run(*args, **kwargs):
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
         fixture = init_cuda_context_fixture()
         next(fixture)
         try:

@@ -157,9 +157,24 @@ MODULES = {module_of(path): path for path in PYTHON if "shim" not in path.parts}
 PACKAGES = {module for module, path in MODULES.items() if path.name == "__init__.py"}
 
 
+def is_for_types(node):
+    """Is it `if TYPE_CHECKING:`, which never runs? Only stubs may be imported there."""
+    if not isinstance(node, ast.If) or not ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        return False
+    for one in ast.walk(node):
+        if isinstance(one, ast.ImportFrom) and (one.module or "").startswith("PyGPU"):
+            names = {one.module, *(f"{one.module}.{alias.name}" for alias in one.names)}
+            assert names & STUBS, f"{one.module}: no stub"
+    return True
+
+
+STUBS = {module_of(path) for path in ROOT.glob("PyGPU/**/*.pyi")}
+
+
 def imported(path):
     """(module, name) of PyGPU that a file imports: at its top level, deeper down, by its name."""
     tree = ast.parse(path.read_text())
+    tree.body = [node for node in tree.body if not is_for_types(node)]
     top, deep, named = set(), set(), set()
     by_name = re.search(r"import_module|hooks\.defer", path.read_text())
     for node in ast.walk(tree):

@@ -20,7 +20,7 @@ from PyGPU._runtime import core
 GPUArray = core.GPUArray
 
 # Ufuncs whose operator does the same, faster.
-_OPERATORS = {
+_OPERATORS: dict[np.ufunc, object] = {
     **{np.add: GPUArray.__add__, np.subtract: GPUArray.__sub__, np.multiply: GPUArray.__mul__},
     **{np.divide: GPUArray.__truediv__, np.power: GPUArray.__pow__},
     **{np.negative: GPUArray.__neg__, np.absolute: GPUArray.__abs__},

@@ -77,7 +77,7 @@ def all(a, axis=None, out=None, keepdims=False):
     return reductions.all(a, axis=axis, out=out, keepdims=keepdims)
 
 
-_REDUCTIONS = {
+_REDUCTIONS: dict[np.ufunc, object] = {
     **{np.add: sum, np.multiply: prod, np.maximum: max, np.minimum: min},
     **{np.fmax: nanmax, np.fmin: nanmin, np.logical_and: all, np.logical_or: any},
 }

@@ -1,5 +1,7 @@
 """``python -m PyGPU run``: a PyCUDA program, as it is."""
 
+from __future__ import annotations
+
 import os
 import runpy
 import sys
@@ -9,7 +11,7 @@ from PyGPU._as_pycuda.install import install_as_pycuda
 _SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shim")
 
 
-def run(script, arguments):
+def run(script: str, arguments: list[str]) -> None:
     """Run a program whose ``import pycuda`` means PyGPU.
 
     Parameters

@@ -1,12 +1,20 @@
 """From kernel text to an image for the device in use: the compiler's options and the disk cache."""
 
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PyGPU._compile import cache, headers, host, rtc
 from PyGPU._compile import options as _options
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, errors, include_root
+
+if TYPE_CHECKING:
+    from PyGPU._types import CacheDir
 
 
 @dataclass(frozen=True)
@@ -14,26 +22,27 @@ class Request:
     """What is to be compiled."""
 
     source: str
-    options: "tuple[str, ...]" = ()
-    arch: "str | None" = None  # "sm_90", "compute_90", "gfx90a"; None: the current device's
-    include_dirs: "tuple[str, ...]" = ()
+    options: tuple[str, ...] = ()
+    arch: str | None = None  # "sm_90", "compute_90", "gfx90a"; None: the current device's
+    include_dirs: tuple[str, ...] = ()
     extern_c: bool = True
-    expressions: "tuple[str, ...]" = ()
+    expressions: tuple[str, ...] = ()
     want: str = "cubin"  # or "ptx"
     name: str = "kernel.cu"
-    cache_dir: object = None
+    cache_dir: CacheDir = None
 
 
 _NVIDIA = re.compile(r"(?:sm|compute)_(\d{2,3})[af]?")
 
 
-def capability() -> "tuple[int, int]":
+def capability() -> tuple[int, int]:
     """(major, minor) of the current device."""
     device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
-    return tuple(
+    major, minor = (
         errors.check(core.cudaDeviceGetAttribute(number, device), "cudaDeviceGetAttribute")
         for number in (75, 76)
     )
+    return major, minor
 
 
 def device_architecture() -> str:
@@ -45,7 +54,7 @@ def device_architecture() -> str:
     return f"sm_{major}{minor}"
 
 
-def check_architecture(arch):
+def check_architecture(arch: str) -> None:
     """CompileError for what cannot be the name of an architecture of this target."""
     good = re.fullmatch(r"gfx[0-9a-f]+(?::\S+)?", arch) if core.target == "hip" else None
     if not (good or _NVIDIA.fullmatch(arch)):
@@ -72,11 +81,17 @@ def build(request: Request) -> cache.Entry:
     return _BACKENDS[core.target](request, options, arch)
 
 
-def _wrapped(request):
+def _wrapped(request: Request) -> str:
     return headers.wrap_extern_c(request.source) if request.extern_c else request.source
 
 
-def _cached(request, options, compiler, words, make):
+def _cached(
+    request: Request,
+    options: _options.Options,
+    compiler: str,
+    words: list[str],
+    make: Callable[[Path | None], cache.Entry],
+) -> cache.Entry:
     folder = cache.directory(request.cache_dir)
     name = cache.key(
         core.target,
@@ -92,12 +107,12 @@ def _cached(request, options, compiler, words, make):
     )
     entry = cache.load(folder, name)
     if entry is None:
-        entry = cache.Entry(*make(folder))
+        entry = make(folder)
         cache.store(folder, name, entry)
     return entry
 
 
-def _host(request, options, arch):
+def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     words = [*host.flags(options), *options.macros, *options.other, *options.include_dirs]
     return _cached(
         request,
@@ -110,11 +125,11 @@ def _host(request, options, arch):
     )
 
 
-def _numbered(request):
+def _numbered(request: Request) -> str:
     return f'#line 1 "{request.name}"\n{_wrapped(request)}'
 
 
-def _nvrtc_words(request, options, arch):
+def _nvrtc_words(request: Request, options: _options.Options, arch: str) -> list[str]:
     words = [f"--gpu-architecture={arch}", f"-std={options.std or 'c++17'}"]
     words += ["--device-as-default-execution-space"]
     words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
@@ -123,7 +138,7 @@ def _nvrtc_words(request, options, arch):
     words += [f"--pre-include={header}" for header in options.pre_includes]
     words += headers.prelude_switches(request.source, options)
     words += rtc.toolkit_include_options("nvrtc")
-    words += [f"-I{headers.include_root()}"]
+    words += [f"-I{include_root()}"]
     words += options.macros
     words += ["--use_fast_math"] if options.fast_math else []
     words += ["-G"] if options.debug else []
@@ -134,14 +149,14 @@ def _nvrtc_words(request, options, arch):
     return [*words, *options.other]
 
 
-def _cuda(request, options, arch):
+def _cuda(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     arch = arch or device_architecture()
     words = _nvrtc_words(request, options, arch)
 
-    def make(folder):
+    def make(folder: Path | None) -> cache.Entry:
         compiler = rtc.library("nvrtc")
         known = compiler.architectures()
-        number = int(_NVIDIA.fullmatch(arch).group(1))
+        number = int(_NVIDIA.sub(r"\1", arch))
         target = arch
         if number not in known:
             # A device that is newer than the compiler gets the newest text that it can translate.
@@ -173,7 +188,7 @@ _BOTH_SIDES = (
 )
 
 
-def _hip(request, options, arch):
+def _hip(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     if request.want == "ptx":
         raise NotImplementedError("target='ptx': AMD's compiler makes code objects, no PTX")
     arch = arch or device_architecture()
@@ -184,7 +199,7 @@ def _hip(request, options, arch):
     words += [word for header in options.pre_includes for word in ("-include", header)]
     words += headers.prelude_switches(request.source, options)
     words += rtc.toolkit_include_options("hiprtc")
-    words += [f"-I{headers.include_root()}"]
+    words += [f"-I{include_root()}"]
     words += options.macros
     words += ["-ffast-math"] if options.fast_math else []
     words += [f"-O{options.optimize}"] if options.optimize else []

@@ -4,14 +4,20 @@ An entry is one file, written beside its place and moved there, so that a reader
 or none. What cannot be read, or written, costs a compilation and nothing else.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from PyGPU._types import CacheDir
 
 _FORMAT = 2  # of an entry; a new number leaves old entries alone
 
@@ -21,10 +27,10 @@ class Entry(NamedTuple):
 
     image: bytes
     log: str
-    names: "dict[str, str]"  # name expression -> name in the image
+    names: dict[str, str]  # name expression -> name in the image
 
 
-def directory(asked) -> "Path | None":
+def directory(asked: CacheDir) -> Path | None:
     """The folder that is used, or None where caching is off.
 
     Parameters
@@ -46,7 +52,7 @@ def directory(asked) -> "Path | None":
     return Path(base, "PyGPU", "kernels")
 
 
-def key(*parts) -> str:
+def key(*parts: str | bytes | bool) -> str:
     """The name of the entry that these strings and bytes determine."""
     digest = hashlib.sha256(str(_FORMAT).encode())
     for part in parts:
@@ -56,7 +62,7 @@ def key(*parts) -> str:
     return digest.hexdigest()
 
 
-def load(folder: "Path | None", name: str) -> "Entry | None":
+def load(folder: Path | None, name: str) -> Entry | None:
     """The entry, if it is there and whole."""
     if folder is None:
         return None
@@ -71,7 +77,7 @@ def load(folder: "Path | None", name: str) -> "Entry | None":
         return None
 
 
-def store(folder: "Path | None", name: str, entry: Entry) -> None:
+def store(folder: Path | None, name: str, entry: Entry) -> None:
     """Keep an entry, if the folder can be written."""
     if folder is None:
         return
@@ -81,7 +87,7 @@ def store(folder: "Path | None", name: str, entry: Entry) -> None:
 
 
 @contextlib.contextmanager
-def alone(path: Path):
+def alone(path: Path) -> Iterator[None]:
     """Let one process at a time in; where no lock can be had, all of them."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

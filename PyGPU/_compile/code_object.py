@@ -5,8 +5,11 @@ note of type 32 (NT_AMDGPU_METADATA) in MessagePack, described in LLVM's "User G
 Backend", code object V3 and later.
 """
 
+from __future__ import annotations
+
 import struct
 from functools import lru_cache
+from typing import Any
 
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 
@@ -26,7 +29,7 @@ _LENGTHS = {
 }
 
 
-def _unpack(data, at):
+def _unpack(data: bytes, at: int) -> tuple[Any, int]:
     """One MessagePack value of the kinds that metadata holds: (value, where it ends)."""
     tag = data[at]
     at += 1
@@ -53,7 +56,7 @@ def _unpack(data, at):
     return (_unpack_list if tag <= 0xDD else _unpack_map)(data, at, length)
 
 
-def _unpack_list(data, at, length):
+def _unpack_list(data: bytes, at: int, length: int) -> tuple[list[Any], int]:
     items = []
     for _ in range(length):
         item, at = _unpack(data, at)
@@ -61,7 +64,7 @@ def _unpack_list(data, at, length):
     return items, at
 
 
-def _unpack_map(data, at, length):
+def _unpack_map(data: bytes, at: int, length: int) -> tuple[dict[Any, Any], int]:
     items = {}
     for _ in range(length):
         key, at = _unpack(data, at)
@@ -69,7 +72,7 @@ def _unpack_map(data, at, length):
     return items, at
 
 
-def _elf(image):
+def _elf(image: bytes) -> bytes:
     """The first device's ELF file in an image, which may be a bundle of several."""
     if not image.startswith(_BUNDLE):
         return image
@@ -84,7 +87,7 @@ def _elf(image):
     return b""
 
 
-def _metadata(image):
+def _metadata(image: bytes) -> dict[str, Any]:
     elf = _elf(image)
     if not elf.startswith(b"\x7fELF"):
         return {}
@@ -97,13 +100,14 @@ def _metadata(image):
             name_size, data_size, note = struct.unpack_from("<III", elf, at)
             data = at + 12 + (name_size + 3) // 4 * 4
             if note == 32:
-                return _unpack(elf, data)[0]
+                found: dict[str, Any] = _unpack(elf, data)[0]
+                return found
             at = data + (data_size + 3) // 4 * 4
     return {}
 
 
 @lru_cache(maxsize=64)
-def _kernels(image):
+def _kernels(image: bytes) -> dict[str, list[tuple[str, str, int]]]:
     found = {}
     for kernel in _metadata(image).get("amdhsa.kernels", ()):
         explicit = [a for a in kernel.get(".args", ()) if not a[".value_kind"].startswith("hidden")]
@@ -114,7 +118,7 @@ def _kernels(image):
     return found
 
 
-def parameters(image, name):
+def parameters(image: bytes, name: str) -> list[tuple[str, str, int]] | None:
     """[(name, kind, bytes)] of a kernel's parameters, or None where the image does not tell."""
     try:
         return _kernels(image).get(name)

@@ -1,11 +1,15 @@
 """Headers that kernels include: ours, and what the text of others contributes to a cache key."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from PyGPU._compile.options import Options
 from PyGPU._runtime import include_root
 
 
@@ -28,7 +32,7 @@ def fingerprint() -> bytes:
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.M)
 
 
-def contents(source: str, folders, pre_includes=()) -> "list[bytes]":
+def contents(source: str, folders: Iterable[str], pre_includes: Iterable[str] = ()) -> list[bytes]:
     """What the headers of a source hold, for the key of its cache entry.
 
     Follows ``#include`` through the user's folders, whatever conditions stand around it. A header
@@ -66,7 +70,7 @@ _SWITCHES = {
 }
 
 
-def prelude_switches(source: str, options) -> "list[str]":
+def prelude_switches(source: str, options: Options) -> list[str]:
     """The macros that turn on what a source, or a header of the user's, needs of the prelude."""
     texts = contents(source, options.include_dirs, options.pre_includes)
     text = "\n".join([source, *(part.decode("utf-8", "replace") for part in texts)])

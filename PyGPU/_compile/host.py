@@ -1,15 +1,18 @@
 """Kernels of the ``host`` target: the system's C++ compiler makes a shared library of the text."""
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from PyGPU._compile import cache, headers, signature
-from PyGPU._compile.options import log
-from PyGPU._runtime import PACKAGE, errors
+from PyGPU._compile.options import Options, log
+from PyGPU._runtime import PACKAGE, errors, include_root
 
 #: Kernels watched access by access (PYGPU_HOST_STRICT=1): calls into the machine for each.
 STRICT_FLAGS = (
@@ -61,7 +64,7 @@ def is_strict() -> bool:
     return os.environ.get("PYGPU_HOST_STRICT", "") == "1"
 
 
-def flags(options) -> "list[str]":
+def flags(options: Options) -> list[str]:
     """The compiler's flags that decide what a precompiled header is good for."""
     standard = options.std or "c++17"
     result = [f"-std={_STANDARDS.get(standard, standard.replace('c++', 'gnu++'))}", *_BASE_FLAGS]
@@ -89,7 +92,7 @@ _FOR_DEVICES = re.compile(
 )
 
 
-def _understood(words):
+def _understood(words: Iterable[str]) -> Iterator[str]:
     for word in words:
         if _FOR_DEVICES.match(word):
             log.info(
@@ -99,8 +102,8 @@ def _understood(words):
             yield word
 
 
-def include_dirs(options) -> "list[str]":
-    root = headers.include_root()
+def include_dirs(options: Options) -> list[str]:
+    root = include_root()
     return [
         *options.include_dirs,
         headers.folder("device"),
@@ -109,7 +112,7 @@ def include_dirs(options) -> "list[str]":
     ]
 
 
-def _run(command, name):
+def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
     """Run the compiler; CompileError with its messages where it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
@@ -122,7 +125,7 @@ def _run(command, name):
     return done
 
 
-def _prelude(folder, base) -> "list[str]":
+def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     """Options that put our header before the text, precompiled where it can be kept."""
     plain = ["-include", _PRELUDE]
     if folder is None:
@@ -138,7 +141,7 @@ def _prelude(folder, base) -> "list[str]":
             return ready  # another process made it meanwhile
         made = Path(scratch, "prelude.h")
         made.write_text(f"#include <{_PRELUDE}>\n")
-        command = [compiler(), *base, "-x", "c++-header", "-I", str(headers.include_root())]
+        command = [compiler(), *base, "-x", "c++-header", "-I", str(include_root())]
         command = [word for word in command if word != "-shared"]
         _run([*command, str(made), "-o", f"{made}.gch"], "PyGPU's header for kernels")
         # The header first: whoever sees the precompiled one finds both.
@@ -163,7 +166,7 @@ def dynamic_shared(source: str) -> str:
     result, last, position = [], 0, 0
     stack: list[bool] = []  # is each open brace a function's, or inside one?
 
-    def advance(to):
+    def advance(to: int) -> None:
         nonlocal position
         for index in range(position, to):
             if blank[index] == "{":
@@ -196,7 +199,7 @@ _NEEDS_PREPROCESSOR = re.compile(
 )
 
 
-def _kernels(source, name, base, options):
+def _kernels(source: str, name: str, base: list[str], options: Options) -> list[signature.Kernel]:
     """The kernels of a text, as the compiler will see it."""
     if not _NEEDS_PREPROCESSOR.search(source):
         return signature.kernels(source)
@@ -212,7 +215,14 @@ def _kernels(source, name, base, options):
         return signature.kernels(_run([*words, str(unit)], name).stdout)
 
 
-def compile(source, wrapped, name, options, expressions, folder):
+def compile(
+    source: str,
+    wrapped: str,
+    name: str,
+    options: Options,
+    expressions: Sequence[str],
+    folder: Path | None,
+) -> cache.Entry:
     """Compile a text.
 
     Parameters
@@ -231,18 +241,15 @@ def compile(source, wrapped, name, options, expressions, folder):
 
     Returns
     -------
-    image : bytes
-    log : str
-    names : dict
+    cache.Entry
     """
     base = flags(options)
-    table = {}
+    table: dict[str, None] = {}
     for kernel in _kernels(source, name, base, options):
         if not kernel.is_template:
             table[f"{kernel.scope}::{kernel.name}" if kernel.scope else kernel.name] = None
     texts = headers.contents(source, options.include_dirs, options.pre_includes)
-    waits = any(_WAITS.search(text) for text in (source.encode(), *texts))
-    waits = "true" if waits else "false"
+    waits = "true" if any(map(_WAITS.search, (source.encode(), *texts))) else "false"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in [*table, *expressions]]
     text = (
         f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
@@ -260,4 +267,6 @@ def compile(source, wrapped, name, options, expressions, folder):
         command += ["-L", str(PACKAGE), "-lPyGPU_host"]
         command += _STRICT_LINK if is_strict() else ()
         done = _run(command, name)
-        return image.read_bytes(), done.stderr.strip(), {one: one for one in expressions}
+        return cache.Entry(
+            image.read_bytes(), done.stderr.strip(), {one: one for one in expressions}
+        )

@@ -1,8 +1,11 @@
 """nvcc's options, which PyCUDA programs pass, for compilers that are not nvcc."""
 
+from __future__ import annotations
+
 import logging
 import os
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 log = logging.getLogger("PyGPU")
@@ -32,22 +35,22 @@ _FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
 class Options:
     """What a compilation is told, in no compiler's spelling."""
 
-    arch: "str | None" = None
-    std: "str | None" = None
-    include_dirs: "list[str]" = field(default_factory=list)
-    macros: "list[str]" = field(default_factory=list)  # "-DNAME=1", "-UNAME", in their order
-    pre_includes: "list[str]" = field(default_factory=list)
+    arch: str | None = None
+    std: str | None = None
+    include_dirs: list[str] = field(default_factory=list)
+    macros: list[str] = field(default_factory=list)  # "-DNAME=1", "-UNAME", in their order
+    pre_includes: list[str] = field(default_factory=list)
     fast_math: bool = False
     debug: bool = False  # -G
     line_info: bool = False
-    optimize: "str | None" = None  # "0" ... "3"
-    max_registers: "int | None" = None
+    optimize: str | None = None  # "0" ... "3"
+    max_registers: int | None = None
     warnings: bool = True
-    ptxas: "list[str]" = field(default_factory=list)
-    other: "list[str]" = field(default_factory=list)  # for the compiler to judge
+    ptxas: list[str] = field(default_factory=list)
+    other: list[str] = field(default_factory=list)  # for the compiler to judge
 
 
-def default_flags() -> "list[str]":
+def default_flags() -> list[str]:
     """What stands in PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS."""
     for name in ("PYGPU_DEFAULT_NVCC_FLAGS", "PYCUDA_DEFAULT_NVCC_FLAGS"):
         if os.environ.get(name):
@@ -55,14 +58,14 @@ def default_flags() -> "list[str]":
     return []
 
 
-def _words(options):
+def _words(options: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     for option in options:
         if not isinstance(option, (str, os.PathLike)):
             raise TypeError(f"options: expected a list of str, got {option!r} in it")
         yield os.fspath(option)
 
 
-def parse(options) -> Options:
+def parse(options: Iterable[str | os.PathLike[str]]) -> Options:
     """Understand a list of nvcc's options.
 
     Parameters
@@ -87,7 +90,7 @@ def parse(options) -> Options:
     words = list(_words(options))
     position = 0
 
-    def value_of(word, name):
+    def value_of(word: str, name: str) -> str:
         """The value of `word`: behind `=`, glued to a short name, or the next word."""
         nonlocal position
         if word.startswith(name + "="):

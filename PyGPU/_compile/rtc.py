@@ -4,6 +4,8 @@ Neither is linked. The library is looked for when the first kernel is compiled; 
 everything that needs no compiler keeps working.
 """
 
+from __future__ import annotations
+
 import ctypes
 import glob
 import os
@@ -11,8 +13,11 @@ import re
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from PyGPU._compile.cache import Entry
 from PyGPU._runtime import errors
 
 _lock = threading.Lock()
@@ -29,17 +34,17 @@ class Library:
         Of the shared library.
     """
 
-    def __init__(self, prefix, path):
+    def __init__(self, prefix: str, path: str) -> None:
         self.prefix = prefix
         self.path = path
         self._library = ctypes.CDLL(path)
         self.binary = "CUBIN" if prefix == "nvrtc" else "Code"
 
-    def call(self, name, *arguments):
+    def call(self, name: str, *arguments: Any) -> int:
         """A function's result code."""
-        return getattr(self._library, self.prefix + name)(*arguments)
+        return int(getattr(self._library, self.prefix + name)(*arguments))
 
-    def check(self, name, *arguments):
+    def check(self, name: str, *arguments: Any) -> None:
         code = self.call(name, *arguments)
         if code:
             text = getattr(self._library, self.prefix + "GetErrorString")
@@ -47,13 +52,13 @@ class Library:
             reason = text(code).decode()
             raise errors.CompileError(f"{self.prefix}{name} failed: {reason}", [self.path])
 
-    def version(self):
+    def version(self) -> tuple[int, int]:
         """(major, minor)"""
         major, minor = ctypes.c_int(), ctypes.c_int()
         self.check("Version", ctypes.byref(major), ctypes.byref(minor))
         return major.value, minor.value
 
-    def architectures(self):
+    def architectures(self) -> list[int]:
         """The numbers of the architectures that NVRTC compiles for, ascending."""
         count = ctypes.c_int()
         self.check("GetNumSupportedArchs", ctypes.byref(count))
@@ -61,7 +66,9 @@ class Library:
         self.check("GetSupportedArchs", numbers)
         return list(numbers)
 
-    def compile(self, source, name, options, expressions, want):
+    def compile(
+        self, source: str, name: str, options: list[str], expressions: Sequence[str], want: str
+    ) -> Entry:
         """Compile a text.
 
         Parameters
@@ -75,9 +82,7 @@ class Library:
 
         Returns
         -------
-        image : bytes
-        log : str
-        names : dict
+        cache.Entry
 
         Raises
         ------
@@ -111,28 +116,28 @@ class Library:
             for expression in expressions:
                 lowered = ctypes.c_char_p()
                 self.check("GetLoweredName", program, expression.encode(), ctypes.byref(lowered))
-                names[expression] = lowered.value.decode()
-            return self._bytes(program, want), log, names
+                names[expression] = (lowered.value or b"").decode()
+            return Entry(self._bytes(program, want), log, names)
         finally:
             self.call("DestroyProgram", ctypes.byref(program))
 
-    def _bytes(self, program, what):
+    def _bytes(self, program: Any, what: str) -> bytes:
         size = ctypes.c_size_t()
         self.check(f"Get{what}Size", program, ctypes.byref(size))
         data = ctypes.create_string_buffer(size.value)
         self.check(f"Get{what}", program, data)
         return data.raw
 
-    def _text(self, program, what):
+    def _text(self, program: Any, what: str) -> str:
         return self._bytes(program, what).split(b"\0")[0].decode("utf-8", "replace").strip()
 
 
-def _working_directory_lock():
+def _working_directory_lock() -> threading.Lock:
     """HIPRTC and old NVRTCs do not like to be called from two threads at once."""
     return _lock
 
 
-def _candidates(prefix):
+def _candidates(prefix: str) -> list[str]:
     """Paths and names under which the library may be found, the likeliest first."""
     if os.environ.get(f"PYGPU_{prefix.upper()}"):
         return [os.environ[f"PYGPU_{prefix.upper()}"]]
@@ -172,8 +177,8 @@ def _candidates(prefix):
     return paths
 
 
-_located: "dict[str, str]" = {}
-_loaded: "dict[str, Library]" = {}
+_located: dict[str, str] = {}
+_loaded: dict[str, Library] = {}
 _MISSING = {
     "nvrtc": "NVRTC, NVIDIA's run-time compiler, is not found. Install the CUDA toolkit or "
     "'pip install nvidia-cuda-nvrtc', or name its libnvrtc.so in PYGPU_NVRTC.",
@@ -182,7 +187,7 @@ _MISSING = {
 }
 
 
-def locate(prefix):
+def locate(prefix: str) -> str:
     """Where the compiler's library is, without loading it. CompileError where it is not."""
     if prefix not in _located:
         for path in _candidates(prefix):
@@ -196,7 +201,7 @@ def locate(prefix):
     return _located[prefix]
 
 
-def _try(prefix, path):
+def _try(prefix: str, path: str) -> bool:
     try:
         _loaded[prefix] = Library(prefix, path)
     except OSError:
@@ -204,7 +209,7 @@ def _try(prefix, path):
     return True
 
 
-def library(prefix) -> Library:
+def library(prefix: str) -> Library:
     """The compiler, loaded."""
     path = locate(prefix)
     if prefix not in _loaded and not _try(prefix, path):
@@ -212,7 +217,7 @@ def library(prefix) -> Library:
     return _loaded[prefix]
 
 
-def identity(prefix) -> str:
+def identity(prefix: str) -> str:
     """What tells one installed compiler from another, without loading it."""
     path = locate(prefix)
     if not os.path.isabs(path):
@@ -221,7 +226,7 @@ def identity(prefix) -> str:
     return f"{os.path.realpath(path)} {state.st_size} {state.st_mtime_ns}"
 
 
-def toolkit_include_options(prefix) -> "list[str]":
+def toolkit_include_options(prefix: str) -> list[str]:
     """Options for the vendor's own headers, where there are any beside the compiler."""
     path = locate(prefix)
     if not os.path.isabs(path):

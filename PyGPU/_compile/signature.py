@@ -5,7 +5,10 @@ Python number can be passed, are in the source. What this reader does not unders
 unknown; a wrong guess is caught by the sizes.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -21,7 +24,7 @@ class Kernel(NamedTuple):
     """A ``__global__`` function with a body."""
 
     name: str
-    parameters: "tuple[Parameter, ...]"
+    parameters: tuple[Parameter, ...]
     is_template: bool
     scope: str  # "outer::inner" for a kernel in namespaces
 
@@ -61,7 +64,7 @@ _WORD_ORDER = {"unsigned": 0, "signed": 0, "long": 1, "short": 1, "char": 2, "in
 def without_comments(text: str) -> str:
     """The text with comments and the contents of literals blanked out, line by line in place."""
 
-    def blank(match):
+    def blank(match: re.Match[str]) -> str:
         token = match.group(0)
         if token.startswith("/"):
             return re.sub(r"[^\n]", " ", token)
@@ -85,7 +88,7 @@ def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> i
     return -1
 
 
-def split_top(text: str) -> "list[str]":
+def split_top(text: str) -> list[str]:
     """Split at the commas that no bracket encloses."""
     parts, depth, last = [], 0, 0
     for index, char in enumerate(text):
@@ -100,7 +103,7 @@ def split_top(text: str) -> "list[str]":
     return [part.strip() for part in parts if part.strip()]
 
 
-def _aliases(text: str) -> "dict[str, str]":
+def _aliases(text: str) -> dict[str, str]:
     """Types that the text gives another name: typedef, using and simple macros."""
     found = {}
     for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>](?:\s*\*)*)\s*\b(\w+)\s*;", text):
@@ -126,7 +129,7 @@ def _normal(name: str) -> str:
     return name
 
 
-def _parameter(text: str, types: "dict[str, str]") -> Parameter:
+def _parameter(text: str, types: dict[str, str]) -> Parameter:
     text = re.split(r"=(?!=)", text)[0].strip()
     name = re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", text)
     label = name.group(1) if name else ""
@@ -150,7 +153,7 @@ def _parameter(text: str, types: "dict[str, str]") -> Parameter:
     return Parameter(label, "?", 0)
 
 
-def _scopes(text: str) -> "list[tuple[int, int, str]]":
+def _scopes(text: str) -> list[tuple[int, int, str]]:
     """Where each namespace of the text begins and ends."""
     found = []
     for match in re.finditer(r"\bnamespace\s+([\w:]*)\s*\{", text):
@@ -164,7 +167,7 @@ _NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _ATTRIBUTE = ("__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "alignas")
 
 
-def kernels(source: str) -> "list[Kernel]":
+def kernels(source: str) -> list[Kernel]:
     """The kernels that a source defines, in their order.
 
     Parameters
@@ -212,7 +215,7 @@ def kernels(source: str) -> "list[Kernel]":
     return found
 
 
-def of_instance(source: str, expression: str) -> "tuple[Parameter, ...] | None":
+def of_instance(source: str, expression: str) -> tuple[Parameter, ...] | None:
     """Parameters of a kernel named as in C++: ``axpy``, ``scope::axpy`` or ``axpy<float, 4>``."""
     name, _, rest = expression.partition("<")
     name = name.strip().lstrip(":")
@@ -226,7 +229,7 @@ def of_instance(source: str, expression: str) -> "tuple[Parameter, ...] | None":
     return None
 
 
-def _with_arguments(source, kernel, arguments):
+def _with_arguments(source: str, kernel: Kernel, arguments: Sequence[str]) -> tuple[Parameter, ...]:
     """The parameters of a template's instance: its type parameters become aliases."""
     text = without_comments(source)
     head = re.search(

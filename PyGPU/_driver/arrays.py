@@ -1,10 +1,18 @@
 """Arrays, whose order in memory only the device knows, and the copies that fill and read them."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
 import numpy as np
 
 from PyGPU._driver import boxes, enums
 from PyGPU._driver.copies import device_address
 from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import Address, ArrayLike, BufferLike, DTypeLike, Int, Order
 
 __all__ = [
     "Array",
@@ -41,7 +49,7 @@ _KINDS = {"i": _SIGNED, "u": _UNSIGNED, "f": _FLOAT}
 _MEMORY = enums.memory_type
 
 
-def channel_format(format, num_channels):
+def channel_format(format: int, num_channels: int) -> tuple[int, int, int]:
     """(bits, channels, kind) as the low level wants them. LogicError for what is no format."""
     try:
         bits, kind = _CHANNELS[_FORMATS(int(format))]
@@ -52,7 +60,7 @@ def channel_format(format, num_channels):
     return bits, int(num_channels), kind
 
 
-def dtype_to_array_format(dtype):
+def dtype_to_array_format(dtype: DTypeLike) -> enums.array_format:
     """The array_format of a dtype: integers of 8, 16 and 32 bits, float16 and float32.
 
     Raises
@@ -67,6 +75,9 @@ def dtype_to_array_format(dtype):
     return _FORMAT_OF[key]
 
 
+_D = TypeVar("_D", bound="ArrayDescriptor")
+
+
 class ArrayDescriptor:
     """What an Array of one or two dimensions shall be.
 
@@ -79,9 +90,9 @@ class ArrayDescriptor:
         1, 2 or 4 numbers an element.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.width = self.height = self.num_channels = 0
-        self.format = _FORMATS.UNSIGNED_INT8
+        self.format: int = _FORMATS.UNSIGNED_INT8
 
 
 class ArrayDescriptor3D(ArrayDescriptor):
@@ -97,7 +108,7 @@ class ArrayDescriptor3D(ArrayDescriptor):
         Of array3d_flags.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.depth = self.flags = 0
 
@@ -116,23 +127,23 @@ class Array(core._Array):
     MemoryError
     """
 
-    def __init__(self, descriptor):
+    def __init__(self, descriptor: ArrayDescriptor) -> None:
         if not isinstance(descriptor, ArrayDescriptor):
             raise TypeError(f"descriptor: expected an ArrayDescriptor, got {descriptor!r}")
         told = channel_format(descriptor.format, descriptor.num_channels)
-        extent = [
+        width, height, depth = (
             boxes.whole(getattr(descriptor, name, 0), name) for name in ("width", "height", "depth")
-        ]
+        )
         flags = boxes.whole(getattr(descriptor, "flags", 0), "flags")
         if flags > 15:
             raise errors.LogicError(f"Array failed: flags={flags}: expected those of array3d_flags")
-        super().__init__(told, *extent, flags)
+        super().__init__(told, width, height, depth, flags)
 
-    def free(self):
+    def free(self) -> None:
         """Free it now; once more does nothing. No kernel may use its textures any longer."""
         errors.check(self._free(), "cudaFreeArray")
 
-    def _describe(self, descriptor):
+    def _describe(self, descriptor: _D) -> _D:
         (bits, channels, kind), width, height, depth, flags = self._shape()
         descriptor.width, descriptor.height = width, height
         descriptor.format, descriptor.num_channels = _FORMAT_OF[bits, kind], channels
@@ -140,16 +151,18 @@ class Array(core._Array):
             descriptor.depth, descriptor.flags = depth, flags
         return descriptor
 
-    def get_descriptor(self):
+    def get_descriptor(self) -> ArrayDescriptor:
         """Width, height, format and channels, as an ArrayDescriptor."""
         return self._describe(ArrayDescriptor())
 
-    def get_descriptor_3d(self):
+    def get_descriptor_3d(self) -> ArrayDescriptor3D:
         """All of its shape, as an ArrayDescriptor3D."""
         return self._describe(ArrayDescriptor3D())
 
 
-def _new_array(shape, order, format, num_channels, flags=0):
+def _new_array(
+    shape: Sequence[int], order: Order, format: int, num_channels: int, flags: int = 0
+) -> Array:
     """An Array of a matrix's shape: 1 to 3 lengths, the fastest last for "C", first for "F"."""
     lengths = shape[::-1] if order == "C" else shape
     descriptor = ArrayDescriptor3D()
@@ -158,13 +171,15 @@ def _new_array(shape, order, format, num_channels, flags=0):
     return Array(descriptor)
 
 
-def _order(order):
+def _order(order: str) -> Order:
     if not isinstance(order, str) or order.upper() not in ("C", "F"):
         raise errors.LogicError(f"order={order!r}: expected 'C' or 'F'")
-    return order.upper()
+    return "C" if order in "Cc" else "F"
 
 
-def _fill(array, kind, where, row_bytes):
+def _fill(
+    array: Array, kind: enums.memory_type, where: boxes.Buffer | int, row_bytes: int
+) -> Array:
     """Fill all of an array from memory without gaps, of rows of `row_bytes`."""
     shape = array.get_descriptor_3d()
     rows, slices = max(shape.height, 1), max(shape.depth, 1)
@@ -174,7 +189,7 @@ def _fill(array, kind, where, row_bytes):
     return array
 
 
-def _element(dtype):
+def _element(dtype: DTypeLike) -> tuple[enums.array_format, int]:
     """(array_format, channels) that hold a dtype; wide numbers as parts of 32 bits."""
     dtype = np.dtype(dtype)
     if dtype in (np.dtype(np.complex64), np.dtype(np.float64)):
@@ -184,17 +199,17 @@ def _element(dtype):
     return dtype_to_array_format(dtype), 1
 
 
-def _surface_flags(allow):
+def _surface_flags(allow: bool) -> int:
     return enums.array3d_flags.SURFACE_LDST if allow else 0
 
 
-def _require(name, shape, lengths):
+def _require(name: str, shape: Sequence[int], lengths: tuple[int, ...]) -> None:
     if len(shape) not in lengths or 0 in shape:
         wanted = " or ".join(map(str, lengths))
         raise errors.LogicError(f"{name}: expected {wanted} dimensions, none empty, got {shape}")
 
 
-def matrix_to_array(matrix, order, allow_double_hack=False):
+def matrix_to_array(matrix: ArrayLike, order: Order, allow_double_hack: bool = False) -> Array:
     """A new Array with a matrix.
 
     Parameters
@@ -219,14 +234,16 @@ def matrix_to_array(matrix, order, allow_double_hack=False):
     return _from_host(matrix, order, *element)
 
 
-def _from_host(matrix, order, format, num_channels, flags=0):
+def _from_host(
+    matrix: ArrayLike, order: Order, format: int, num_channels: int, flags: int = 0
+) -> Array:
     data = np.asarray(matrix, order=order)
     array = _new_array(data.shape, order, format, num_channels, flags)
     row_bytes = data.shape[-1 if order == "C" else 0] * data.itemsize
     return _fill(array, _MEMORY.HOST, boxes.Buffer(data, "matrix", False), row_bytes)
 
 
-def np_to_array(nparray, order, allowSurfaceBind=False):
+def np_to_array(nparray: ArrayLike, order: Order, allowSurfaceBind: bool = False) -> Array:
     """A new Array with an ndarray of two or three dimensions.
 
     complex64 and float64 become two channels of int32, complex128 four. The order "C" makes the
@@ -237,7 +254,9 @@ def np_to_array(nparray, order, allowSurfaceBind=False):
     return _from_host(nparray, order, *_element(nparray.dtype), _surface_flags(allowSurfaceBind))
 
 
-def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):
+def gpuarray_to_array(
+    gpuarray: core.GPUArray, order: Order, allowSurfaceBind: bool = False
+) -> Array:
     """np_to_array from a GPUArray, which must lie in memory in that order. Copies on the device."""
     order, flags = _order(order), gpuarray.flags
     _require("gpuarray", gpuarray.shape, (2, 3))
@@ -249,7 +268,7 @@ def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):
     return _fill(array, _MEMORY.DEVICE, device_address(gpuarray, "gpuarray"), row_bytes)
 
 
-def make_multichannel_2d_array(ndarray, order):
+def make_multichannel_2d_array(ndarray: ArrayLike, order: Order) -> Array:
     """A new Array of several channels.
 
     Parameters
@@ -267,7 +286,7 @@ def make_multichannel_2d_array(ndarray, order):
     return _fill(array, _MEMORY.HOST, boxes.Buffer(data, "ndarray", False), row_bytes)
 
 
-def _row(array, index, name):
+def _row(array: Array, index: Int, name: str) -> boxes.End:
     """An end: the one row of a one-dimensional array, from a byte on."""
     boxes.array_in(array, name)
     shape = array.get_descriptor_3d()
@@ -279,39 +298,39 @@ def _row(array, index, name):
     return (_MEMORY.ARRAY, array, 0, 0, boxes.whole(index, "index"), 0, 0, -1)
 
 
-def _memory(kind, where):
+def _memory(kind: enums.memory_type, where: boxes.Buffer | int) -> boxes.End:
     return (kind, where, 0, 0, 0, 0, 0, -1)
 
 
-def memcpy_dtoa(ary, index, src, len):
+def memcpy_dtoa(ary: Array, index: Int, src: Address, len: Int) -> None:
     """Copy `len` bytes of device memory into a one-dimensional Array, from its byte `index` on."""
     source = _memory(_MEMORY.DEVICE, device_address(src, "src"))
     box = (boxes.whole(len, "len"), 1, 1)
     boxes.copy(_row(ary, index, "ary"), source, box, what="memcpy_dtoa")
 
 
-def memcpy_atod(dest, ary, index, len):
+def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
     """Copy `len` bytes of a one-dimensional Array, from its byte `index` on, to device memory."""
     target = _memory(_MEMORY.DEVICE, device_address(dest, "dest"))
     box = (boxes.whole(len, "len"), 1, 1)
     boxes.copy(target, _row(ary, index, "ary"), box, what="memcpy_atod")
 
 
-def memcpy_htoa(ary, index, src):
+def memcpy_htoa(ary: Array, index: Int, src: BufferLike) -> None:
     """Copy a host buffer into a one-dimensional Array, from its byte `index` on."""
     buffer = boxes.Buffer(src, "src", False, contiguous=True)
     source, target = _memory(_MEMORY.HOST, buffer), _row(ary, index, "ary")
     boxes.copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_htoa")
 
 
-def memcpy_atoh(dest, ary, index):
+def memcpy_atoh(dest: BufferLike, ary: Array, index: Int) -> None:
     """Fill a host buffer from a one-dimensional Array, from its byte `index` on."""
     buffer = boxes.Buffer(dest, "dest", True, contiguous=True)
     target, source = _memory(_MEMORY.HOST, buffer), _row(ary, index, "ary")
     boxes.copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_atoh")
 
 
-def memcpy_atoa(dest, dest_index, src, src_index, len):
+def memcpy_atoa(dest: Array, dest_index: Int, src: Array, src_index: Int, len: Int) -> None:
     """Copy `len` bytes between one-dimensional Arrays."""
     target, source = _row(dest, dest_index, "dest"), _row(src, src_index, "src")
     boxes.copy(target, source, (boxes.whole(len, "len"), 1, 1), what="memcpy_atoa")

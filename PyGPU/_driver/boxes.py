@@ -1,13 +1,21 @@
 """Copies of boxes between pitched host memory, pitched device memory and arrays: Memcpy2D,
 Memcpy3D and Memcpy3DPeer, and the one-dimensional copies that reach into arrays."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._driver.copies import device_address
+from PyGPU._driver.device import Context
 from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import Address, Block, BufferLike, Int, StreamLike
 
 __all__ = [
     "Memcpy2D",
@@ -19,6 +27,10 @@ _HOST, _DEVICE = enums.memory_type.HOST, enums.memory_type.DEVICE
 _ARRAY, _UNIFIED = enums.memory_type.ARRAY, enums.memory_type.UNIFIED
 
 
+#: (memory_type, what it is, pitch, rows of a slice, x in bytes, y, z, device or -1)
+End = tuple[enums.memory_type, Any, int, int, int, int, int, int]
+
+
 class Buffer:
     """Host memory: its address, and the bytes from there on that belong to the object.
 
@@ -28,7 +40,9 @@ class Buffer:
         Of any strides; the address is that of its first element.
     """
 
-    def __init__(self, buffer, name, writable, contiguous=False):
+    def __init__(
+        self, buffer: BufferLike, name: str, writable: bool, contiguous: bool = False
+    ) -> None:
         if isinstance(buffer, (str, list, tuple, core.GPUArray)):
             raise TypeError(f"{name}: expected a host buffer, got {type(buffer).__name__}")
         if isinstance(buffer, (np.ndarray, np.generic)):
@@ -49,7 +63,7 @@ class Buffer:
         self.nbytes = ahead + array.itemsize if array.size else 0
 
 
-def whole(value, name):
+def whole(value: Int, name: str) -> int:
     try:
         number = operator.index(value)
     except TypeError:
@@ -59,20 +73,21 @@ def whole(value, name):
     return number
 
 
-def copy(dst, src, box, stream=None, wait=True, what="copy"):
+def copy(
+    dst: End, src: End, box: Block, stream: StreamLike = None, wait: bool = True, what: str = "copy"
+) -> None:
     """Copy a box between two ends.
 
     Parameters
     ----------
-    dst, src : tuple
-        (memory_type, what it is: a Buffer, an address or an Array; pitch, rows of a slice, x in
-        bytes, y, z, device or -1).
+    dst, src : End
+        Of a Buffer, an address or an Array.
     box : tuple
         Width in bytes, height, depth.
     """
     if not all(box):
         return
-    told = []
+    told: list[tuple[Any, ...]] = []
     for side, (kind, where, *numbers) in (("dst", dst), ("src", src)):
         if kind != _ARRAY:
             _check_pitch(what, side, numbers, box)
@@ -80,11 +95,11 @@ def copy(dst, src, box, stream=None, wait=True, what="copy"):
             _check_bounds(what, side, where, numbers, box)
             where = where.address
         told.append((where, *numbers))
-    status = core._copy_box(*told, *box, _direction(dst[0], src[0]), stream, wait)
+    status = core._copy_box(told[0], told[1], *box, _direction(dst[0], src[0]), stream, wait)
     errors.check(status, what)
 
 
-def _check_pitch(what, side, numbers, box):
+def _check_pitch(what: str, side: str, numbers: Sequence[int], box: Block) -> None:
     pitch, rows, x, y, z, _ = numbers
     width, height, depth = box
     if (height > 1 or depth > 1 or y or z) and x + width > pitch:
@@ -98,7 +113,7 @@ def _check_pitch(what, side, numbers, box):
         )
 
 
-def _check_bounds(what, side, buffer, numbers, box):
+def _check_bounds(what: str, side: str, buffer: Buffer, numbers: Sequence[int], box: Block) -> None:
     pitch, rows, x, y, z, _ = numbers
     width, height, depth = box
     first = x + pitch * (y + rows * z)
@@ -110,7 +125,7 @@ def _check_bounds(what, side, buffer, numbers, box):
         )
 
 
-def _direction(dst, src):
+def _direction(dst: Int, src: Int) -> int:
     """CUDA's kind of copy."""
     if _UNIFIED in (dst, src):
         return 4
@@ -125,8 +140,18 @@ class _Box:
     _name = "Memcpy2D"
     _depth = False
     _fields = "x_in_bytes y pitch memory_type device"
+    src_x_in_bytes: int
+    dst_x_in_bytes: int
+    src_y: int
+    dst_y: int
+    src_pitch: int
+    dst_pitch: int
+    src_memory_type: int
+    dst_memory_type: int
+    src_device: Any
+    dst_device: Any
 
-    def __init__(self):
+    def __init__(self) -> None:
         for side in ("src", "dst"):
             for field in self._fields.split():
                 setattr(self, f"{side}_{field}", 0)
@@ -134,70 +159,68 @@ class _Box:
         self.height = 0
         if self._depth:
             self.depth = 0
-        self._ends = {}
+        self._ends: dict[tuple[str, enums.memory_type], Any] = {}
 
-    def _set(self, side, kind, end):
+    def _set(self, side: str, kind: enums.memory_type, end: Any) -> None:
         self._ends[side, kind] = end
         setattr(self, f"{side}_memory_type", kind)
 
-    def set_src_host(self, buffer):
+    def set_src_host(self, buffer: BufferLike) -> None:
         """Copy from a host buffer of any strides; its first element is where counting begins."""
         self._set("src", _HOST, Buffer(buffer, "src", False))
 
-    def set_dst_host(self, buffer):
+    def set_dst_host(self, buffer: BufferLike) -> None:
         """Copy to a writable host buffer."""
         self._set("dst", _HOST, Buffer(buffer, "dst", True))
 
-    def set_src_array(self, array):
+    def set_src_array(self, array: core._Array) -> None:
         """Copy from an Array."""
         self._set("src", _ARRAY, array_in(array, "src"))
 
-    def set_dst_array(self, array):
+    def set_dst_array(self, array: core._Array) -> None:
         self._set("dst", _ARRAY, array_in(array, "dst"))
 
-    def set_src_device(self, devptr):
+    def set_src_device(self, devptr: Address) -> None:
         """Copy from device memory: an address or anything that stands for one."""
         self.src_device = device_address(devptr, "src")
         self._set("src", _DEVICE, devptr)
 
-    def set_dst_device(self, devptr):
+    def set_dst_device(self, devptr: Address) -> None:
         self.dst_device = device_address(devptr, "dst")
         self._set("dst", _DEVICE, devptr)
 
-    def set_src_unified(self, buffer):
+    def set_src_unified(self, buffer: BufferLike) -> None:
         """Copy from a contiguous buffer whose address tells the runtime where it lies."""
         self._set("src", _UNIFIED, Buffer(buffer, "src", False, contiguous=True))
 
-    def set_dst_unified(self, buffer):
+    def set_dst_unified(self, buffer: BufferLike) -> None:
         self._set("dst", _UNIFIED, Buffer(buffer, "dst", True, contiguous=True))
 
-    def _end(self, side):
+    def _end(self, side: str) -> End:
         try:
             kind = enums.memory_type(int(getattr(self, f"{side}_memory_type")))
         except ValueError:
             kind = None
-        where = self._ends.get((side, kind))
+        where = self._ends.get((side, kind)) if kind else None
         if kind == _DEVICE:  # programs also set the field by itself
             where = device_address(getattr(self, f"{side}_device"), f"{side}_device") or None
-        if where is None:
+        if kind is None or where is None:
             raise errors.LogicError(
                 f"{self._name} failed: no {side}: call set_{side}_host, set_{side}_device, "
                 f"set_{side}_array or set_{side}_unified before"
             )
-        number = {
-            name: whole(getattr(self, f"{side}_{name}"), f"{side}_{name}")
-            if name in self._fields.split()
-            else 0
+        pitch, rows, x, y, z, lod = (
+            whole(getattr(self, f"{side}_{name}", 0), f"{side}_{name}")
             for name in ("pitch", "height", "x_in_bytes", "y", "z", "lod")
-        }
-        if number.pop("lod"):
+        )
+        if lod:
             raise errors.LogicError(f"{self._name} failed: {side}_lod: arrays have no mipmaps")
-        return (kind, where, *number.values(), self._device_of(side))
+        return kind, where, pitch, rows, x, y, z, self._device_of(side)
 
-    def _device_of(self, side):
+    def _device_of(self, side: str) -> int:
         return -1
 
-    def _copy(self, stream, wait):
+    def _copy(self, stream: StreamLike, wait: bool) -> None:
         box = (
             whole(self.width_in_bytes, "width_in_bytes"),
             whole(self.height, "height"),
@@ -206,13 +229,13 @@ class _Box:
         copy(self._end("dst"), self._end("src"), box, stream, wait, self._name)
 
 
-def array_in(array, name):
+def array_in(array: core._Array, name: str) -> core._Array:
     if not isinstance(array, core._Array):
         raise TypeError(f"{name}: expected an Array, got {type(array).__name__}")
     return array
 
 
-def _is_switch(value):
+def _is_switch(value: object) -> bool:
     """Is it for `aligned`, which runtimes have no use for, rather than a stream?"""
     return value is None or isinstance(value, (bool, int, np.bool_))
 
@@ -238,7 +261,7 @@ class Memcpy2D(_Box):
         For a side that was not set, or a box that does not fit one.
     """
 
-    def __call__(self, aligned=None, *, stream=None):
+    def __call__(self, aligned: StreamLike | bool = None, *, stream: StreamLike = None) -> None:
         if not _is_switch(aligned):
             stream = aligned
         self._copy(stream, stream is None)
@@ -259,8 +282,14 @@ class Memcpy3D(_Box):
     _name = "Memcpy3D"
     _depth = True
     _fields = "x_in_bytes y z lod pitch height memory_type device"
+    src_z: int
+    dst_z: int
+    src_lod: int
+    dst_lod: int
+    src_height: int
+    dst_height: int
 
-    def __call__(self, stream=None):
+    def __call__(self, stream: StreamLike = None) -> None:
         self._copy(stream, stream is None)
 
 
@@ -269,18 +298,18 @@ class Memcpy3DPeer(Memcpy3D):
 
     _name = "Memcpy3DPeer"
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self._contexts = {"src": None, "dst": None}
+        self._contexts: dict[str, Context | None] = {"src": None, "dst": None}
 
-    def set_src_context(self, ctx):
+    def set_src_context(self, ctx: Context) -> None:
         """Say which device the source is on."""
         self._contexts["src"] = _context(ctx)
 
-    def set_dst_context(self, ctx):
+    def set_dst_context(self, ctx: Context) -> None:
         self._contexts["dst"] = _context(ctx)
 
-    def _device_of(self, side):
+    def _device_of(self, side: str) -> int:
         types = {int(self.src_memory_type), int(self.dst_memory_type)}
         if not types <= {_DEVICE, _ARRAY}:  # the host is no peer: a plain copy
             return -1
@@ -290,7 +319,7 @@ class Memcpy3DPeer(Memcpy3D):
         return context.device._ordinal
 
 
-def _context(ctx):
+def _context(ctx: Context) -> Context:
     if not hasattr(getattr(ctx, "device", None), "_ordinal"):
         raise TypeError(f"expected a Context, got {type(ctx).__name__}")
     return ctx

@@ -1,10 +1,30 @@
 """Copies and fills with PyCUDA's functions, whole buffers at a time; arguments In, Out, InOut."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from PyGPU._driver import memory
 from PyGPU._driver.device import Context
 from PyGPU._runtime import core, errors, extent, hooks, integer
+
+if TYPE_CHECKING:
+    from PyGPU._types import (
+        Address,
+        BufferLike,
+        DTypeLike,
+        Fill,
+        Fill2D,
+        Fill2DAsync,
+        FillAsync,
+        HostArray,
+        Int,
+        Order,
+        Shape,
+        StreamLike,
+    )
 
 __all__ = [
     "ArgumentHandler",
@@ -39,7 +59,7 @@ __all__ = [
 _TO_DEVICE, _TO_HOST, _ON_DEVICE = 1, 2, 3
 
 
-def _host(buffer, name, writable):
+def _host(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, int]:
     """(flat memoryview, bytes) of a host buffer, whatever its order."""
     if isinstance(buffer, (str, list, core.GPUArray)):
         hint = "; a bytearray can be filled" if writable and isinstance(buffer, str) else ""
@@ -69,7 +89,7 @@ def _host(buffer, name, writable):
     return view, view.nbytes
 
 
-def device_address(pointer, name):
+def device_address(pointer: Address, name: str) -> int:
     """The address (int) in anything that stands for device memory."""
     if isinstance(pointer, core.GPUArray):
         return pointer.ptr
@@ -83,11 +103,11 @@ def device_address(pointer, name):
         return int(pointer.get_pointer())
     interface = getattr(pointer, "__cuda_array_interface__", None)
     if interface:
-        return interface["data"][0]
+        return int(interface["data"][0])
     raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")
 
 
-def _check_copy(status, call, address, size):
+def _check_copy(status: core.cudaError_t, call: str, address: int, size: int) -> None:
     """Raise for a failed copy, with what is known of the device memory at the address."""
     if status == core.cudaErrorInvalidValue and not status.detail:
         (start, extent, unknown), detail = core._address_range(address), "it is no device memory"
@@ -99,7 +119,7 @@ def _check_copy(status, call, address, size):
     errors.check(status, call)
 
 
-def memcpy_htod(dest, src):
+def memcpy_htod(dest: Address, src: BufferLike) -> None:
     """Copy a host buffer to the device address `dest`."""
     data, size = _host(src, "src", False)
     if size:
@@ -107,7 +127,7 @@ def memcpy_htod(dest, src):
         _check_copy(core._upload(address, data), "cudaMemcpy (htod)", address, size)
 
 
-def memcpy_htod_async(dest, src, stream=None):
+def memcpy_htod_async(dest: Address, src: BufferLike, stream: StreamLike = None) -> None:
     """memcpy_htod in the stream's order; `src` must be page-locked for that, and must stay."""
     data, size = _host(src, "src", False)
     if size:
@@ -116,7 +136,7 @@ def memcpy_htod_async(dest, src, stream=None):
         errors.check(status, "cudaMemcpyAsync (htod)")
 
 
-def memcpy_dtoh(dest, src):
+def memcpy_dtoh(dest: BufferLike, src: Address) -> None:
     """Fill the host buffer `dest` from a device address."""
     data, size = _host(dest, "dest", True)
     if size:
@@ -124,7 +144,7 @@ def memcpy_dtoh(dest, src):
         _check_copy(core._download(data, address), "cudaMemcpy (dtoh)", address, size)
 
 
-def memcpy_dtoh_async(dest, src, stream=None):
+def memcpy_dtoh_async(dest: BufferLike, src: Address, stream: StreamLike = None) -> None:
     """memcpy_dtoh in the stream's order; `dest` must be page-locked for that, and must stay."""
     data, size = _host(dest, "dest", True)
     if size:
@@ -133,19 +153,19 @@ def memcpy_dtoh_async(dest, src, stream=None):
         errors.check(status, "cudaMemcpyAsync (dtoh)")
 
 
-def memcpy_dtod(dest, src, size):
+def memcpy_dtod(dest: Address, src: Address, size: Int) -> None:
     """Copy `size` bytes from one device address to another."""
     to, source = device_address(dest, "dest"), device_address(src, "src")
     errors.check(core.cudaMemcpy(to, source, extent("size", size), _ON_DEVICE), "cudaMemcpy (dtod)")
 
 
-def memcpy_dtod_async(dest, src, size, stream=None):
+def memcpy_dtod_async(dest: Address, src: Address, size: Int, stream: StreamLike = None) -> None:
     to, source = device_address(dest, "dest"), device_address(src, "src")
     status = core.cudaMemcpyAsync(to, source, extent("size", size), _ON_DEVICE, stream)
     errors.check(status, "cudaMemcpyAsync (dtod)")
 
 
-def _ordinal(context):
+def _ordinal(context: Context | None) -> int:
     if context is None:
         return errors.check(core.cudaGetDevice(), "cudaGetDevice")
     if not isinstance(context, Context):
@@ -153,7 +173,13 @@ def _ordinal(context):
     return context.device._ordinal
 
 
-def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
+def memcpy_peer(
+    dest: Address,
+    src: Address,
+    size: Int,
+    dest_context: Context | None = None,
+    src_context: Context | None = None,
+) -> None:
     """Copy between devices, which are those of the contexts (None: the current one)."""
     status = core.cudaMemcpyPeer(
         device_address(dest, "dest"),
@@ -165,7 +191,14 @@ def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
     errors.check(status, "cudaMemcpyPeer")
 
 
-def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stream=None):
+def memcpy_peer_async(
+    dest: Address,
+    src: Address,
+    size: Int,
+    dest_context: Context | None = None,
+    src_context: Context | None = None,
+    stream: StreamLike = None,
+) -> None:
     status = core.cudaMemcpyPeerAsync(
         device_address(dest, "dest"),
         _ordinal(dest_context),
@@ -177,7 +210,17 @@ def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stre
     errors.check(status, "cudaMemcpyPeerAsync")
 
 
-def _fill(call, itemsize, dest, pitch, data, width, height, stream, wait):
+def _fill(
+    call: str,
+    itemsize: int,
+    dest: Address,
+    pitch: Int,
+    data: Int,
+    width: Int,
+    height: Int,
+    stream: StreamLike,
+    wait: bool,
+) -> None:
     value = integer(f"{call}: data", data)
     if not 0 <= value < 1 << 8 * itemsize:
         raise OverflowError(f"{call}: data={value}: expected {8 * itemsize} unsigned bits")
@@ -199,20 +242,22 @@ def _fill(call, itemsize, dest, pitch, data, width, height, stream, wait):
             errors.check(core.cudaStreamSynchronize(None), call)
 
 
-def _fills(bits):
+def _fills(bits: int) -> tuple[Fill, FillAsync, Fill2D, Fill2DAsync]:
     """The four fills of one width."""
     size_of = bits // 8
 
-    def fill(dest, data, size):
+    def fill(dest: Address, data: Int, size: Int) -> None:
         _fill(f"memset_d{bits}", size_of, dest, 0, data, size, 1, None, True)
 
-    def fill_async(dest, data, size, stream=None):
+    def fill_async(dest: Address, data: Int, size: Int, stream: StreamLike = None) -> None:
         _fill(f"memset_d{bits}_async", size_of, dest, 0, data, size, 1, stream, False)
 
-    def fill_2d(dest, pitch, data, width, height):
+    def fill_2d(dest: Address, pitch: Int, data: Int, width: Int, height: Int) -> None:
         _fill(f"memset_d2d{bits}", size_of, dest, pitch, data, width, height, None, True)
 
-    def fill_2d_async(dest, pitch, data, width, height, stream=None):
+    def fill_2d_async(
+        dest: Address, pitch: Int, data: Int, width: Int, height: Int, stream: StreamLike = None
+    ) -> None:
         _fill(f"memset_d2d{bits}_async", size_of, dest, pitch, data, width, height, stream, False)
 
     for function, name, doc in (
@@ -231,29 +276,29 @@ memset_d16, memset_d16_async, memset_d2d16, memset_d2d16_async = _fills(16)
 memset_d32, memset_d32_async, memset_d2d32, memset_d2d32_async = _fills(32)
 
 
-def to_device(bf_obj):
+def to_device(bf_obj: BufferLike) -> memory.DeviceAllocation:
     """New device memory with the contents of a buffer, in C order."""
     if isinstance(bf_obj, (str, list)):
         raise TypeError(f"to_device: expected a buffer, got {type(bf_obj).__name__}")
+    data: Any
     if isinstance(bf_obj, (np.ndarray, np.generic)):
         data = np.ascontiguousarray(bf_obj)
     else:
-        data = memoryview(bf_obj)
-        data = data if data.c_contiguous else data.tobytes()
-    size = data.nbytes if hasattr(data, "nbytes") else len(data)
-    result = memory.mem_alloc(size)
+        view = memoryview(bf_obj)
+        data = view if view.c_contiguous else np.frombuffer(view.tobytes(), np.uint8)
+    result = memory.mem_alloc(data.nbytes)
     memcpy_htod(result, data)
     return result
 
 
-def from_device(devptr, shape, dtype, order="C"):
+def from_device(devptr: Address, shape: Shape, dtype: DTypeLike, order: Order = "C") -> HostArray:
     """A new ndarray with what is at a device address."""
     result = np.empty(shape, dtype, order)
     memcpy_dtoh(result, devptr)
     return result
 
 
-def from_device_like(devptr, other_ary):
+def from_device_like(devptr: Address, other_ary: HostArray) -> HostArray:
     """A new ndarray of the shape, dtype and order of another."""
     result = np.empty_like(other_ary)
     memcpy_dtoh(result, devptr)
@@ -269,11 +314,11 @@ class ArgumentHandler:
         Contiguous.
     """
 
-    def __init__(self, array):
+    def __init__(self, array: HostArray) -> None:
         self.array = array
-        self.dev_alloc = None
+        self.dev_alloc: Any = None
 
-    def get_device_alloc(self):
+    def get_device_alloc(self) -> Any:
         if self.dev_alloc is None:
             try:
                 self.dev_alloc = memory.mem_alloc_like(self.array)
@@ -283,21 +328,21 @@ class ArgumentHandler:
                 ) from None
         return self.dev_alloc
 
-    def pre_call(self, stream):
+    def pre_call(self, stream: StreamLike) -> None:
         pass
 
-    def post_call(self, stream):
+    def post_call(self, stream: StreamLike) -> None:
         pass
 
 
-def _upload(handler, stream):
+def _upload(handler: ArgumentHandler, stream: StreamLike) -> None:
     if stream is None:
         memcpy_htod(handler.get_device_alloc(), handler.array)
     else:
         memcpy_htod_async(handler.get_device_alloc(), handler.array, stream)
 
 
-def _download(handler, stream):
+def _download(handler: ArgumentHandler, stream: StreamLike) -> None:
     if stream is None:
         memcpy_dtoh(handler.array, handler.get_device_alloc())
     else:
@@ -308,24 +353,24 @@ def _download(handler, stream):
 class In(ArgumentHandler):
     """A host array that the kernel reads."""
 
-    def pre_call(self, stream):
+    def pre_call(self, stream: StreamLike) -> None:
         _upload(self, stream)
 
 
 class Out(ArgumentHandler):
     """A host array that the kernel writes, all of it."""
 
-    def pre_call(self, stream):
+    def pre_call(self, stream: StreamLike) -> None:
         _host(self.array, "Out", True)  # learn before the launch that it cannot be written
 
-    def post_call(self, stream):
+    def post_call(self, stream: StreamLike) -> None:
         _download(self, stream)
 
 
 class InOut(In, Out):
     """A host array that the kernel reads and writes."""
 
-    def pre_call(self, stream):
+    def pre_call(self, stream: StreamLike) -> None:
         _host(self.array, "InOut", True)
         _upload(self, stream)
 

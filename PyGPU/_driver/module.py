@@ -1,8 +1,11 @@
 """Loaded modules and their functions."""
 
+from __future__ import annotations
+
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -11,6 +14,9 @@ from PyGPU._driver import enums
 from PyGPU._driver.stream import Event
 from PyGPU._driver.textures import NO_REFERENCES
 from PyGPU._runtime import core, errors, integer
+
+if TYPE_CHECKING:
+    from PyGPU._types import ArgTypes, Block, BytesLike, Grid, Int
 
 __all__ = [
     "Function",
@@ -30,7 +36,7 @@ _PROMISES = {
 _KINDS = {"i": "i", "u": "u", "f": "f", "c": "c", "b": "b"}
 
 
-def _promises(arg_types):
+def _promises(arg_types: ArgTypes) -> list[tuple[str, int]]:
     """[(kind, bytes)] of what prepare() is given."""
     if isinstance(arg_types, str):
         found = re.findall(r"(\d*)([A-Za-z?])", arg_types)
@@ -52,7 +58,7 @@ def _promises(arg_types):
     return [promise for one in arg_types for promise in _promise(one)]
 
 
-def _promise(one):
+def _promise(one: Any) -> list[tuple[str, int]]:
     if isinstance(one, str):
         return _promises(one)
     if isinstance(one, np.dtype) or (isinstance(one, type) and issubclass(one, np.generic)):
@@ -71,7 +77,7 @@ class Function(core._Function):
     kernel's own signature is an ArgumentError, before the launch.
     """
 
-    def prepare(self, arg_types, texrefs=()):
+    def prepare(self, arg_types: ArgTypes, texrefs: Sequence[Any] = ()) -> Function:
         """Say the arguments' types once, for the prepared calls.
 
         Parameters
@@ -89,53 +95,55 @@ class Function(core._Function):
         self._prepare(_promises(arg_types))
         return self
 
-    def prepared_timed_call(self, grid, block, *args, shared_size=0):
+    def prepared_timed_call(
+        self, grid: Grid, block: Block, *args: Any, shared_size: int = 0
+    ) -> Callable[[], float]:
         """Launch, and return a callable that waits and gives the seconds that the kernel took."""
         start, end = Event(), Event()
         start.record()
         self.prepared_call(grid, block, *args, shared_size=shared_size)
         end.record()
 
-        def seconds():
+        def seconds() -> float:
             end.synchronize()
             return end.time_since(start) * 1e-3
 
         return seconds
 
-    def get_attribute(self, attr):
+    def get_attribute(self, attr: Int) -> int:
         """The value of a function_attribute (int)."""
         return self._get_attribute(integer("attr", attr))
 
-    def set_attribute(self, attr, value):
+    def set_attribute(self, attr: Int, value: Int) -> None:
         """Set MAX_DYNAMIC_SHARED_SIZE_BYTES or PREFERRED_SHARED_MEMORY_CARVEOUT."""
         number = integer("value", value)
         if abs(number) >= 1 << 31:
             raise errors.LogicError(f"Function.set_attribute failed: value={number}: 32 bits")
         self._set_attribute((integer("attr", attr), number))
 
-    def set_cache_config(self, fc):
+    def set_cache_config(self, fc: Int) -> None:
         """Prefer shared memory or cache: a hint, told as the shared memory's share."""
         share = {0: -1, 1: 100, 2: 0, 3: 50}[int(enums.func_cache(int(fc)))]
         self._set_attribute((int(enums.function_attribute.PREFERRED_SHARED_MEMORY_CARVEOUT), share))
 
-    def set_shared_config(self, config):
+    def set_shared_config(self, config: Int) -> None:
         """Nothing: devices have had one bank size for long."""
         enums.shared_config(int(config))
 
-    def param_set_texref(self, texref):
+    def param_set_texref(self, texref: object) -> NoReturn:
         raise NotImplementedError(NO_REFERENCES)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> int:
         attribute = enums.function_attribute.names.get(name.upper())
         if attribute is None or name.startswith("_") or name.isupper():
             raise AttributeError(f"a Function has no attribute {name!r}")
         return self._get_attribute(int(attribute))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Function {self.name}>"
 
 
-def _plain(name):
+def _plain(name: str) -> str | None:
     """The plain name in a mangled one: _Z5saxpyPfi -> saxpy."""
     match = re.match(r"_Z(\d+)", name)
     return name[match.end() : match.end() + int(match.group(1))] if match else None
@@ -153,14 +161,21 @@ class Module:
         Names in the image of C++ name expressions.
     """
 
-    def __init__(self, image, source=None, names=None, expressions=(), options=()):
+    def __init__(
+        self,
+        image: bytes,
+        source: str | None = None,
+        names: dict[str, str] | None = None,
+        expressions: Sequence[str] = (),
+        options: Iterable[tuple[int, int]] = (),
+    ) -> None:
         self._image = bytes(image)
         self._module = core._Module(self._image, list(options))
         self._source = source
         self._names = names or {}
         self._parameters = None  # {kernel: parameters}, read when first asked for
 
-    def _lookup(self, name):
+    def _lookup(self, name: str) -> str:
         """The name in the image."""
         if name in self._names:
             return self._names[name]
@@ -170,23 +185,25 @@ class Module:
                 return lowered
         return name
 
-    def _mangled(self, name):
+    def _mangled(self, name: str) -> str | None:
         """The one C++ kernel of the image with this plain name, or None."""
         plain = name.split("::")[-1]
         pattern = rb"\b_Z(?:N\w*?)?%d%s\w*" % (len(plain), re.escape(plain.encode()))
         found = {match.decode() for match in re.findall(pattern, self._image)}
         return found.pop() if len(found) == 1 else None
 
-    def _signature_of(self, name, lowered):
+    def _signature_of(self, name: str, lowered: str) -> list[tuple[str, str, int]] | None:
         told = code_object.parameters(self._image, lowered) if core.target == "hip" else None
         if self._source is None:
             return told
         found = signature.of_instance(self._source, _plain(name) or name)
         if told is None or found is None or len(found) != len(told):
-            return [tuple(one) for one in found] if found is not None else told
+            return (
+                [(one.name, one.kind, one.nbytes) for one in found] if found is not None else told
+            )
         return [(a.name, a.kind, nbytes) for a, (_, _, nbytes) in zip(found, told)]
 
-    def get_function(self, name):
+    def get_function(self, name: str) -> Function:
         """The kernel of that name.
 
         Raises
@@ -205,18 +222,18 @@ class Module:
                 raise _unknown(name, error, self._source) from None
             return Function(self._module, other, self._signature_of(name, other))
 
-    def get_global(self, name):
+    def get_global(self, name: str) -> tuple[int, int]:
         """(address, bytes) of a ``__device__`` or ``__constant__`` variable, or a LogicError."""
         return self._module.get_global(name)
 
-    def get_texref(self, name):
+    def get_texref(self, name: str) -> NoReturn:
         raise NotImplementedError(NO_REFERENCES)
 
-    def get_surfref(self, name):
+    def get_surfref(self, name: str) -> NoReturn:
         raise NotImplementedError(NO_REFERENCES)
 
 
-def _unknown(name, error, source):
+def _unknown(name: str, error: errors.Error, source: str | None) -> errors.LogicError:
     """The error for a kernel that is not there, with those that are."""
     text = str(error)
     if source is not None:
@@ -230,7 +247,11 @@ def _unknown(name, error, source):
     return made
 
 
-def module_from_buffer(buffer, options=(), message_handler=None):
+def module_from_buffer(
+    buffer: str | BytesLike,
+    options: Iterable[tuple[Int, Int]] = (),
+    message_handler: Callable[[bool, str, str], object] | None = None,
+) -> Module:
     """Load an image: what compiler.compile() gave, a cubin, PTX or a fatbin.
 
     Parameters
@@ -254,7 +275,7 @@ def module_from_buffer(buffer, options=(), message_handler=None):
     return module
 
 
-def module_from_file(filename):
+def module_from_file(filename: str | os.PathLike[str]) -> Module:
     """Load an image from a file."""
     try:
         with open(os.fspath(filename), "rb") as file:
@@ -267,7 +288,9 @@ def module_from_file(filename):
 class Linker:
     """PyCUDA's linker of images: the runtime API has none."""
 
-    def __init__(self, message_handler=None, options=None, log_verbose=False):
+    def __init__(
+        self, message_handler: object = None, options: object = None, log_verbose: bool = False
+    ) -> None:
         raise NotImplementedError(
             "Linker: linking images needs the driver's linker, which the runtime API lacks; put "
             "the sources into one SourceModule, or load images apart by module_from_buffer"

@@ -1,5 +1,7 @@
 """What a device offers to a block, and how many blocks it can hold at once."""
 
+from __future__ import annotations
+
 from PyGPU._driver import enums
 from PyGPU._driver.device import Context, Device
 from PyGPU._runtime import state
@@ -18,7 +20,7 @@ class DeviceData:
     smem_granularity = 32
     register_allocation_unit = "warp"
 
-    def __init__(self, dev=None):
+    def __init__(self, dev: Device | None = None) -> None:
         if dev is None:
             current = Context.get_current()
             dev = current.device if current else Device(state.current_device())
@@ -31,33 +33,33 @@ class DeviceData:
         self.registers = get(attribute.MAX_REGISTERS_PER_BLOCK)
         self.shared_memory = get(attribute.MAX_SHARED_MEMORY_PER_BLOCK)
 
-    def align(self, bytes, word_size=4):
+    def align(self, bytes: int, word_size: int = 4) -> int:
         """`bytes` rounded up to whole memory transactions."""
         unit = self.align_bytes(word_size)
         return -(-bytes // unit) * unit
 
-    def align_dtype(self, elements, dtype_size):
+    def align_dtype(self, elements: int, dtype_size: int) -> int:
         """`elements` rounded up so that their bytes are aligned."""
         unit = self.align_words(dtype_size)
         return -(-elements // unit) * unit
 
-    def align_words(self, word_size):
+    def align_words(self, word_size: int) -> int:
         """Words in an aligned transaction."""
         return self.align_bytes(word_size) // word_size
 
-    def align_bytes(self, word_size=4):
+    def align_bytes(self, word_size: int = 4) -> int:
         """Bytes of a memory transaction for words of 4, 8 or 16 bytes."""
         sizes = {4: 64, 8: 128, 16: 128}
         if word_size not in sizes:
             raise ValueError(f"word_size={word_size}: expected 4, 8 or 16")
         return sizes[word_size]
 
-    def coalesce(self, thread_count):
+    def coalesce(self, thread_count: int) -> int:
         """`thread_count` rounded up to a multiple of 16."""
         return -(-thread_count // 16) * 16
 
     @staticmethod
-    def make_valid_tex_channel_count(size):
+    def make_valid_tex_channel_count(size: int) -> int:
         """1, 2 or 4 channels for `size`."""
         for valid in (1, 2, 4):
             if size <= valid:
@@ -88,7 +90,9 @@ class OccupancyRecord:
         warps_per_mp as a part of what the device can hold.
     """
 
-    def __init__(self, devdata, threads, shared_mem=0, registers=0):
+    def __init__(
+        self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0
+    ) -> None:
         if not 1 <= threads <= devdata.max_threads:
             raise ValueError(f"threads={threads}: a block has 1 to {devdata.max_threads}")
         if shared_mem > devdata.shared_memory:

@@ -4,14 +4,21 @@ No pool has a lock: each step is one operation of a list or a dict, which Python
 finalizer of a block, which may run in any thread at any time, never waits.
 """
 
+from __future__ import annotations
+
 import gc
 import sys
 import traceback
 from collections import Counter
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any, SupportsInt, TextIO, TypeVar, cast
 
+from PyGPU._driver import host_arrays
 from PyGPU._driver import memory as _driver_memory
 from PyGPU._runtime import core, errors, extent, integer
+
+if TYPE_CHECKING:
+    from PyGPU._types import DTypeLike, HostArray, Int, Order, Shape
 
 __all__ = [
     "DebugMemoryPool",
@@ -24,14 +31,14 @@ __all__ = [
 
 
 @lru_cache(maxsize=1 << 12)
-def _bin_number(size):
+def _bin_number(size: int) -> int:
     if size == 0:
         return 0
     exponent = size.bit_length() - 1
     return 16 * exponent + (((size << 4) >> exponent) & 15)
 
 
-def _alloc_size(bin):
+def _alloc_size(bin: int) -> int:
     exponent, mantissa = divmod(bin, 16)
     if exponent < 4:
         return (16 + mantissa) >> (4 - exponent)
@@ -41,10 +48,12 @@ def _alloc_size(bin):
 class _PooledAllocation:
     """A block of a pool's. It goes back to the pool with the last reference."""
 
-    _pool = None  # who lends it
+    _pool: _Pool | None = None  # who lends it
+    _memory: Any
+    _held: list[Any]
     _size = 0
 
-    def _give_back(self):
+    def _give_back(self) -> bool:
         """False if it was given back before."""
         pool = self._pool
         if pool is None or pool._active.pop(id(self), None) is None:
@@ -56,7 +65,7 @@ class _PooledAllocation:
                 self._held.clear()
         return True
 
-    def free(self):
+    def free(self) -> None:
         """Give it back to the pool now. What uses it must not be used again.
 
         Raises
@@ -70,14 +79,14 @@ class _PooledAllocation:
 
     __del__ = _give_back
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._size
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return True
 
-    def __repr__(self):
-        return f"<{type(self).__name__} of {self._size} bytes at {int(self):#x}>"
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._size} bytes at {int(cast(SupportsInt, self)):#x}>"
 
 
 class PooledDeviceAllocation(_PooledAllocation, int):
@@ -87,40 +96,43 @@ class PooledDeviceAllocation(_PooledAllocation, int):
 class PooledHostAllocation(_PooledAllocation, _driver_memory.HostPointer):
     """A block of a PageLockedMemoryPool: the ``base`` of an array."""
 
-    def __init__(self, address):
+    def __init__(self, address: SupportsInt) -> None:
         self._address = int(address)
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self._address
 
     __index__ = __int__
 
 
+_B = TypeVar("_B", bound=_PooledAllocation)
+
+
 class _Place:
     """What a pool holds on a device."""
 
-    def __init__(self, here):
+    def __init__(self, here: int) -> None:
         self.here = here  # another number after cudaDeviceReset, with which the memory goes
-        self.bins = {}  # bin number -> memory
+        self.bins: dict[int, list[Any]] = {}  # bin number -> memory
 
 
 class _Pool:
     """What both kinds of pool share. Subclasses say how memory is taken."""
 
-    def __init__(self):
-        self._places = {}  # device -> _Place
-        self._active = {}  # id of a block -> the bytes that were asked for
+    def __init__(self) -> None:
+        self._places: dict[int, _Place] = {}  # by device
+        self._active: dict[int, int] = {}  # id of a block -> the bytes that were asked for
         self._holds = True
 
-    def _take(self, nbytes):
+    def _take(self, nbytes: int) -> Any:
         """New memory, which frees itself; or a MemoryError."""
         raise NotImplementedError
 
-    def _has_room(self, nbytes):
+    def _has_room(self, nbytes: int) -> bool:
         """False where _take would fail for sure."""
         return True
 
-    def _memory(self, size):
+    def _memory(self, size: int) -> tuple[Any, list[Any]]:
         """(memory for `size` bytes, the list that it goes back to)"""
         here = core._here()
         device = here & 0xFF
@@ -136,12 +148,12 @@ class _Pool:
         except IndexError:
             return self._new_memory(place, held, _alloc_size(number)), held
 
-    def _lend(self, block, memory, held, size):
+    def _lend(self, block: _B, memory: Any, held: list[Any], size: int) -> _B:
         block._pool, block._memory, block._held, block._size = self, memory, held, size
         self._active[id(block)] = size
         return block
 
-    def _new_memory(self, place, held, nbytes):
+    def _new_memory(self, place: _Place, held: list[Any], nbytes: int) -> Any:
         try:
             return self._take(nbytes)
         except errors.MemoryError:
@@ -160,55 +172,55 @@ class _Pool:
                 if not freed:
                     raise
 
-    def _all_held(self):
+    def _all_held(self) -> list[tuple[int, list[Any]]]:
         """[(bin number, memory held)]"""
         return [pair for place in list(self._places.values()) for pair in list(place.bins.items())]
 
     @staticmethod
-    def bin_number(size):
+    def bin_number(size: Int) -> int:
         """The bin of blocks that serve `size` bytes: sizes that share their highest five bits."""
         return _bin_number(extent("size", size))
 
     @staticmethod
-    def alloc_size(bin):
+    def alloc_size(bin: Int) -> int:
         """The bytes of a block of that bin: what its largest size needs."""
         return _alloc_size(extent("bin", bin))
 
     @property
-    def held_blocks(self):
+    def held_blocks(self) -> int:
         """Blocks that wait for reuse."""
         return sum(len(held) for _, held in self._all_held())
 
     @property
-    def active_blocks(self):
+    def active_blocks(self) -> int:
         """Blocks in use."""
         return len(self._active)
 
     @property
-    def active_bytes(self):
+    def active_bytes(self) -> int:
         """Bytes that were asked for, of the blocks in use."""
         return sum(list(self._active.values()))
 
     @property
-    def managed_bytes(self):
+    def managed_bytes(self) -> int:
         """Bytes of all blocks, held or in use."""
         sizes = [_alloc_size(_bin_number(size)) for size in list(self._active.values())]
         return sum(sizes) + sum(
             _alloc_size(number) * len(held) for number, held in self._all_held()
         )
 
-    def free_held(self):
+    def free_held(self) -> None:
         """Free the blocks that wait for reuse."""
         for _, held in self._all_held():
             held.clear()
 
-    def stop_holding(self):
+    def stop_holding(self) -> None:
         """Free the blocks that wait for reuse, and from now on all that come back."""
         self._holds = False
         self.free_held()
 
 
-def _free_largest(place):
+def _free_largest(place: _Place) -> bool:
     """Free one block of the largest that are held. False where none is."""
     for number in sorted(place.bins, reverse=True):
         try:
@@ -229,7 +241,7 @@ class DeviceMemoryPool(_Pool):
     may share a pool. Each device has blocks of its own.
     """
 
-    def allocate(self, size):
+    def allocate(self, size: Int) -> PooledDeviceAllocation:
         """A block of at least `size` bytes, also of none.
 
         Returns
@@ -249,10 +261,10 @@ class DeviceMemoryPool(_Pool):
         memory, held = self._memory(size)
         return self._lend(PooledDeviceAllocation(memory), memory, held, size)
 
-    def _take(self, nbytes):
+    def _take(self, nbytes: int) -> Any:
         return _driver_memory.mem_alloc(nbytes)
 
-    def _has_room(self, nbytes):  # mem_alloc collects garbage each time that it fails
+    def _has_room(self, nbytes: int) -> bool:  # mem_alloc collects garbage each time that it fails
         address, status = core.cudaMalloc(nbytes)
         if status:
             core.cudaGetLastError()
@@ -270,10 +282,10 @@ class PageLockedAllocator:
         Of ``host_alloc_flags``.
     """
 
-    def __init__(self, flags=0):
+    def __init__(self, flags: Int = 0) -> None:
         self._flags = integer("flags", flags)
 
-    def allocate(self, size):
+    def allocate(self, size: int) -> _driver_memory.PagelockedHostAllocation:
         """Page-locked memory, freed with the object that is returned."""
         address = errors.check(core.cudaHostAlloc(size, self._flags), "cudaHostAlloc")
         return _driver_memory.PagelockedHostAllocation(address)
@@ -288,13 +300,13 @@ class PageLockedMemoryPool(_Pool):
     allocator : PageLockedAllocator, optional
     """
 
-    def __init__(self, allocator=None):
+    def __init__(self, allocator: PageLockedAllocator | None = None) -> None:
         super().__init__()
         if not isinstance(allocator, (PageLockedAllocator, type(None))):
             raise TypeError(f"allocator: expected a PageLockedAllocator, got {allocator!r}")
         self._allocator = allocator or PageLockedAllocator()
 
-    def allocate(self, shape, dtype, order="C"):
+    def allocate(self, shape: Shape, dtype: DTypeLike, order: Order = "C") -> HostArray:
         """An uninitialised ndarray, whose ``base`` is a PooledHostAllocation.
 
         Parameters
@@ -303,14 +315,14 @@ class PageLockedMemoryPool(_Pool):
         dtype : numpy.dtype or what makes one
         order : {"C", "F"}
         """
-        shape, dtype, nbytes = _driver_memory._bytes_of(shape, dtype)
+        shape, dtype, nbytes = host_arrays.bytes_of(shape, dtype)
         if order not in ("C", "F"):
             raise errors.RuntimeError(f"order={order!r}: expected 'C' or 'F'")
-        memory, held = self._memory(_driver_memory._in_memory("nbytes", nbytes))
+        memory, held = self._memory(_driver_memory.in_memory("nbytes", nbytes))
         block = self._lend(PooledHostAllocation(memory), memory, held, nbytes)
-        return _driver_memory._view(block, int(block), shape, dtype, order)
+        return host_arrays.array_at(block, int(block), shape, dtype, order)
 
-    def _take(self, nbytes):
+    def _take(self, nbytes: int) -> Any:
         return self._allocator.allocate(nbytes)
 
 
@@ -326,13 +338,13 @@ class DebugMemoryPool(DeviceMemoryPool):
         sys.stdout by default.
     """
 
-    def __init__(self, interactive=True, logfile=None):
+    def __init__(self, interactive: bool = True, logfile: TextIO | None = None) -> None:
         super().__init__()
         self.interactive = interactive
         self.logfile = sys.stdout if logfile is None else logfile
-        self._takers = {}  # id of a block -> (bytes, who took it)
+        self._takers: dict[int, tuple[int, str]] = {}  # id of a block -> (bytes, who took it)
 
-    def allocate(self, size):
+    def allocate(self, size: Int) -> PooledDeviceAllocation:
         block = super().allocate(size)
         caller = traceback.extract_stack(limit=2)[0]
         who = f"{caller.name} ({caller.filename}:{caller.lineno})"

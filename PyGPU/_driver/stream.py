@@ -1,7 +1,14 @@
 """Streams and events with PyCUDA's methods; profiler switches."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from PyGPU._driver import enums
 from PyGPU._runtime import core, errors, extent
+
+if TYPE_CHECKING:
+    from PyGPU._types import Int, StreamLike
 
 __all__ = [
     "Event",
@@ -21,24 +28,24 @@ class Stream(core.cudaStream_t):
         0: ordered with the null stream; 1: apart from it.
     """
 
-    def __init__(self, flags=0):
+    def __init__(self, flags: Int = 0) -> None:
         super().__init__(extent("flags", flags))
         errors.check(self.last_status(), "cudaStreamCreate")
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Wait until the stream has done its work."""
         errors.check(core.cudaStreamSynchronize(self), "cudaStreamSynchronize")
 
-    def is_done(self):
+    def is_done(self) -> bool:
         """Has the stream done its work?"""
         return _is_done(core.cudaStreamQuery(self), "cudaStreamQuery")
 
-    def wait_for_event(self, evt):
+    def wait_for_event(self, evt: core.cudaEvent_t) -> None:
         """Later work on this stream waits for the event."""
         errors.check(core.cudaStreamWaitEvent(self, evt), "cudaStreamWaitEvent")
 
 
-def _is_done(status, call):
+def _is_done(status: core.cudaError_t, call: str) -> bool:
     if status == core.cudaErrorNotReady:
         core.cudaGetLastError()
         return False
@@ -55,38 +62,38 @@ class Event(core.cudaEvent_t):
         Of ``event_flags``.
     """
 
-    def __init__(self, flags=0):
+    def __init__(self, flags: Int = 0) -> None:
         super().__init__(extent("flags", flags))
         errors.check(self.last_status(), "cudaEventCreate")
 
-    def record(self, stream=None):
+    def record(self, stream: StreamLike = None) -> Event:
         """Mark the point that the stream's work has reached. Returns the event."""
         errors.check(core.cudaEventRecord(self, stream), "cudaEventRecord")
         return self
 
-    def synchronize(self):
+    def synchronize(self) -> Event:
         """Wait until the point is reached. Returns the event."""
         errors.check(core.cudaEventSynchronize(self), "cudaEventSynchronize")
         return self
 
-    def query(self):
+    def query(self) -> bool:
         """Is the point reached?"""
         return _is_done(core.cudaEventQuery(self), "cudaEventQuery")
 
-    def time_since(self, event):
+    def time_since(self, event: core.cudaEvent_t) -> float:
         """Milliseconds from `event` to this one (float)."""
         return errors.check(core.cudaEventElapsedTime(event, self), "cudaEventElapsedTime")
 
-    def time_till(self, event):
+    def time_till(self, event: core.cudaEvent_t) -> float:
         """Milliseconds from this one to `event` (float)."""
         return errors.check(core.cudaEventElapsedTime(self, event), "cudaEventElapsedTime")
 
-    def ipc_handle(self):
+    def ipc_handle(self) -> bytearray:
         """A handle (bytearray of 64) by which another process opens the event."""
         return bytearray(errors.check(core.cudaIpcGetEventHandle(self), "cudaIpcGetEventHandle"))
 
     @staticmethod
-    def from_ipc_handle(handle):
+    def from_ipc_handle(handle: bytes | bytearray) -> Event:
         """Another process's event."""
         if len(handle) != 64:
             raise errors.LogicError(
@@ -98,15 +105,17 @@ class Event(core.cudaEvent_t):
         return event
 
 
-def initialize_profiler(config_file, output_file, output_mode=enums.profiler_output_mode.CSV):
+def initialize_profiler(
+    config_file: str, output_file: str, output_mode: Int = enums.profiler_output_mode.CSV
+) -> None:
     """Nothing: runtimes no longer write profiles by themselves; use the vendor's profiler."""
 
 
-def start_profiler():
+def start_profiler() -> None:
     """Tell the vendor's profiler to begin, if one is attached."""
     errors.check(core.cudaProfilerStart(), "cudaProfilerStart")
 
 
-def stop_profiler():
+def stop_profiler() -> None:
     """Tell the vendor's profiler to stop."""
     errors.check(core.cudaProfilerStop(), "cudaProfilerStop")

@@ -1,6 +1,11 @@
 """Texture and surface objects: how kernels read and write arrays; and the references of old, which
 CUDA dropped."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
 import numpy as np
 
 from PyGPU._driver import enums
@@ -8,6 +13,9 @@ from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.boxes import array_in
 from PyGPU._driver.copies import device_address
 from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import Address, Block, DTypeLike, Int, Shape
 
 __all__ = [
     "SurfaceObject",
@@ -19,6 +27,9 @@ __all__ = [
 ]
 
 _MODES, _FILTERS = enums.address_mode, enums.filter_mode
+
+
+_E = TypeVar("_E", bound=enums._Enumeration)
 
 
 class TextureObject(core._TextureObject):
@@ -66,27 +77,28 @@ class TextureObject(core._TextureObject):
 
     def __init__(
         self,
-        source,
-        address_mode=_MODES.CLAMP,
-        filter_mode=_FILTERS.POINT,
-        normalized_coords=False,
-        normalized_float=False,
-        border_color=(0, 0, 0, 0),
+        source: core._Array | Address,
+        address_mode: int | Sequence[int] = _MODES.CLAMP,
+        filter_mode: Int = _FILTERS.POINT,
+        normalized_coords: bool = False,
+        normalized_float: bool = False,
+        border_color: Sequence[float] = (0, 0, 0, 0),
         *,
-        dtype=None,
-        shape=None,
-        num_channels=1,
-        pitch=None,
-    ):
+        dtype: DTypeLike | None = None,
+        shape: Shape | None = None,
+        num_channels: int = 1,
+        pitch: Int | None = None,
+    ) -> None:
         if isinstance(source, core._Array):
             if (dtype, shape, num_channels, pitch) != (None, None, 1, None):
                 raise TypeError("an Array knows its dtype, shape, num_channels and pitch itself")
-            where, told, extent = source, source._shape()[0], (0, 0, 0)
+            where: core._Array | int = source
+            told, extent = source._shape()[0], (0, 0, 0)
         else:
             where, told, extent = _memory(source, dtype, shape, num_channels, pitch)
             _check_memory(where, told, extent)
         modes = _modes(address_mode)
-        if isinstance(source, core._Array) and source.get_descriptor_3d().height == 0:
+        if isinstance(source, core._Array) and source._shape()[2] == 0:
             # One row: a GPU would mix it with the border above and below.
             modes = (modes[0], int(_MODES.CLAMP), modes[2])
         filtering = _member("filter_mode", _FILTERS, filter_mode)
@@ -124,11 +136,8 @@ class SurfaceObject(core._SurfaceObject):
         The cudaSurfaceObject_t, also by ``int()``.
     """
 
-    def __init__(self, array):
-        if (
-            not array_in(array, "array").get_descriptor_3d().flags
-            & enums.array3d_flags.SURFACE_LDST
-        ):
+    def __init__(self, array: core._Array) -> None:
+        if not array_in(array, "array")._shape()[4] & enums.array3d_flags.SURFACE_LDST:
             raise errors.LogicError(
                 "SurfaceObject failed: the array was made without array3d_flags.SURFACE_LDST"
             )
@@ -136,7 +145,7 @@ class SurfaceObject(core._SurfaceObject):
         self.array = array
 
 
-def _member(name, enumeration, value):
+def _member(name: str, enumeration: type[_E], value: Int) -> _E:
     try:
         return enumeration(int(value))
     except (TypeError, ValueError):
@@ -145,15 +154,22 @@ def _member(name, enumeration, value):
         ) from None
 
 
-def _modes(given):
+def _modes(given: int | Sequence[int]) -> Block:
     modes = [given] if isinstance(given, int) else list(given)
     if not 1 <= len(modes) <= 3:
         raise errors.LogicError(f"address_mode={given!r}: expected one, or one for each axis")
     modes = [int(_member("address_mode", _MODES, mode)) for mode in modes]
-    return tuple(modes + modes[-1:] * (3 - len(modes)))
+    x, y, z = modes + modes[-1:] * (3 - len(modes))
+    return x, y, z
 
 
-def _memory(source, dtype, shape, num_channels, pitch):
+def _memory(
+    source: Address,
+    dtype: DTypeLike | None,
+    shape: Shape | None,
+    num_channels: int,
+    pitch: Int | None,
+) -> tuple[int, tuple[int, int, int], Block]:
     """(address, format, (width, height, pitch)); a height of 0 for memory without rows."""
     if isinstance(source, core.GPUArray):
         if not source.flags.c_contiguous and pitch is None:
@@ -177,7 +193,7 @@ def _memory(source, dtype, shape, num_channels, pitch):
     return address, told, (lengths[1], lengths[0], pitch)
 
 
-def _check_reading(told, filtering, normalized_float):
+def _check_reading(told: tuple[int, int, int], filtering: Int, normalized_float: bool) -> None:
     bits, _, kind = told
     gives_float = kind == 2 or normalized_float
     if normalized_float and kind != 2 and bits == 32:
@@ -190,13 +206,13 @@ def _check_reading(told, filtering, normalized_float):
         )
 
 
-def _alignment(attribute):
+def _alignment(attribute: Int) -> int:
     device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
     value, status = core.cudaDeviceGetAttribute(int(attribute), device)
     return 1 if status else max(value, 1)
 
 
-def _check_memory(address, told, extent):
+def _check_memory(address: int, told: tuple[int, int, int], extent: Block) -> None:
     """Runtimes only say that something is invalid."""
     width, height, pitch = extent
     alignment = _alignment(enums.device_attribute.TEXTURE_ALIGNMENT)
@@ -227,7 +243,7 @@ NO_REFERENCES = (
 class TextureReference:
     """Gone since CUDA 12: see TextureObject."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise NotImplementedError(NO_REFERENCES)
 
 
@@ -235,11 +251,11 @@ class SurfaceReference(TextureReference):
     """Gone since CUDA 12: see SurfaceObject."""
 
 
-def bind_array_to_texref(ary, texref):
+def bind_array_to_texref(ary: object, texref: object) -> NoReturn:
     """Gone since CUDA 12: see TextureObject."""
     raise NotImplementedError(NO_REFERENCES)
 
 
-def matrix_to_texref(matrix, texref, order):
+def matrix_to_texref(matrix: object, texref: object, order: object) -> NoReturn:
     """Gone since CUDA 12: see matrix_to_array and TextureObject."""
     raise NotImplementedError(NO_REFERENCES)

@@ -1,25 +1,32 @@
 """C's names of NumPy's types, and kernel arguments read from declarations."""
 
+from __future__ import annotations
+
 import re
 import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-_names = {}  # dtype -> its C name
-_dtypes = {}  # C name -> dtype
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypeLike
+
+_names: dict[DType, str] = {}  # dtype -> its C name
+_dtypes: dict[str, DType] = {}  # C name -> dtype
 _TEXTURE_NAMES = {
     **{"f4": "fp_tex_float", "f8": "fp_tex_double"},
     **{"c8": "fp_tex_cfloat", "c16": "fp_tex_cdouble"},
 }
 
 
-def _add(dtype, *names):
+def _add(dtype: DType, *names: str) -> None:
     _names.setdefault(dtype, names[0])
     for name in names:
         _dtypes[name] = dtype
 
 
-def _fill():
+def _fill() -> None:
     _add(np.dtype(np.bool_), "bool")
     for code, names in {
         "i1": ("signed char", "char", "int8_t"),
@@ -44,7 +51,7 @@ def _fill():
 _fill()
 
 
-def dtype_to_ctype(dtype, with_fp_tex_hack=False):
+def dtype_to_ctype(dtype: DTypeLike | None, with_fp_tex_hack: bool = False) -> str:
     """The C name of a type.
 
     Parameters
@@ -69,7 +76,7 @@ def dtype_to_ctype(dtype, with_fp_tex_hack=False):
         raise ValueError(f"unable to map dtype '{dtype}'") from None
 
 
-def get_or_register_dtype(names, dtype=None):
+def get_or_register_dtype(names: str | Iterable[str], dtype: DTypeLike | None = None) -> DType:
     """Look a C name up, or give a type one.
 
     Parameters
@@ -97,7 +104,7 @@ def get_or_register_dtype(names, dtype=None):
     return dtype
 
 
-def register_dtype(dtype, name, alias_ok=False):
+def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
     """Deprecated: get_or_register_dtype(name, dtype)."""
     warnings.warn("register_dtype is deprecated: get_or_register_dtype", DeprecationWarning, 2)
     if np.dtype(dtype) in _names and not alias_ok:
@@ -108,11 +115,11 @@ def register_dtype(dtype, name, alias_ok=False):
 class Argument:
     """A kernel's argument: its dtype and name."""
 
-    def __init__(self, dtype, name):
-        self.dtype = np.dtype(dtype)
+    def __init__(self, dtype: DTypeLike, name: str) -> None:
+        self.dtype: DType = np.dtype(dtype)
         self.name = name
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.dtype})"
 
 
@@ -121,22 +128,22 @@ class VectorArg(Argument):
 
     struct_char = "P"
 
-    def declarator(self):
+    def declarator(self) -> str:
         return f"{dtype_to_ctype(self.dtype)} *{self.name}"
 
 
 class ScalarArg(Argument):
     """A value."""
 
-    def declarator(self):
+    def declarator(self) -> str:
         return f"{dtype_to_ctype(self.dtype)} {self.name}"
 
     @property
-    def struct_char(self):
+    def struct_char(self) -> str:
         return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
 
 
-def parse_c_arg(c_arg):
+def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:
     """A VectorArg or ScalarArg from a declaration such as ``const float *x`` or ``int n``.
 
     Raises
@@ -156,6 +163,6 @@ def parse_c_arg(c_arg):
     return (VectorArg if match.group(2) or match.group(4) else ScalarArg)(dtype, match.group(3))
 
 
-def get_arg_type(c_arg):
+def get_arg_type(c_arg: str) -> str:
     """The struct character of a declared argument."""
     return parse_c_arg(c_arg).struct_char

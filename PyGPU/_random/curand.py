@@ -1,16 +1,23 @@
 """cuRAND and rocRAND, where they are installed: headers for kernels, tables for sequences."""
 
+from __future__ import annotations
+
 import ctypes
 import glob
 import os
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from PyGPU._compile import rtc
 from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import HostArray
 
 # Prefix of the functions' names, environment variables of the toolkit, usual places, library.
 _VENDORS = {
@@ -20,7 +27,7 @@ _VENDORS = {
 _RTC = {"curand": "nvrtc", "rocrand": "hiprtc"}
 
 
-def _roots(vendor):
+def _roots(vendor: str) -> list[str]:
     """Folders of toolkits, in which there are lib and include; then those of NVIDIA's wheels."""
     variables, usual, _ = _VENDORS[vendor]
     roots = [os.environ[name] for name in variables if os.environ.get(name)] + [*usual]
@@ -31,7 +38,7 @@ def _roots(vendor):
 
 
 @cache
-def library(vendor):
+def library(vendor: str) -> ctypes.CDLL | None:
     """The host library "curand" or "rocrand", or None where there is none."""
     name, machine = _VENDORS[vendor][2], os.uname().machine
     paths = []
@@ -46,7 +53,7 @@ def library(vendor):
     return None
 
 
-def version():
+def version() -> tuple[int, int, int] | None:
     """(major, minor, revision) of cuRAND, or of rocRAND on the hip target; None without it."""
     vendor = "rocrand" if core.target == "hip" else "curand"
     found = library(vendor)
@@ -56,11 +63,11 @@ def version():
     if vendor == "rocrand":
         found.rocrand_get_version(ctypes.byref(number))
         return number.value // 100000, number.value // 100 % 1000, number.value % 100
-    parts = []
-    for part in range(3):
-        found.curandGetProperty(part, ctypes.byref(number))
-        parts.append(number.value)
-    return tuple(parts)
+    numbers = (ctypes.c_int(), ctypes.c_int(), ctypes.c_int())
+    for part, value in enumerate(numbers):
+        found.curandGetProperty(part, ctypes.byref(value))
+    major, minor, revision = numbers
+    return major.value, minor.value, revision.value
 
 
 DIMENSIONS = 20000  # of the tables
@@ -73,7 +80,7 @@ _FUNCTIONS = {  # (table, bits): names in cuRAND and rocRAND
 }
 
 
-def table(kind, bits, number=None):
+def table(kind: str, bits: int, number: int | None = None) -> HostArray:
     """Direction vectors (20000, bits) or scramble constants (20000,) of a host library.
 
     Parameters
@@ -108,12 +115,12 @@ def table(kind, bits, number=None):
     )
 
 
-def _holding(folders, name):
+def _holding(folders: Iterable[str], name: str) -> str | None:
     return next((folder for folder in folders if Path(folder, name).exists()), None)
 
 
 @cache
-def include_dirs():
+def include_dirs() -> tuple[str, ...] | None:
     """Folders beyond the compiler's own that the device's header needs (a tuple), or None where
     there is no such header."""
     vendor = {"cuda": "curand", "hip": "rocrand"}.get(core.target)

@@ -1,15 +1,21 @@
 """What all random number generators share: methods, dtypes, arrays that are not packed."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from PyGPU._runtime import core, integer, require_array
 
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypeLike, Int, Shape, StreamLike
+
 _FLOATS = ("f4", "f8")
 
 
-def count_of(name, value):
+def count_of(name: str, value: Int) -> int:
     """How far to skip: an int of 64 bits. OverflowError for others."""
     number = integer(name, value)
     if not 0 <= number < 1 << 64:
@@ -17,7 +23,9 @@ def count_of(name, value):
     return number
 
 
-def vector(name, array, dtype, shape):
+def vector(
+    name: str, array: core.GPUArray, dtype: DTypeLike, shape: tuple[int, ...]
+) -> core.GPUArray:
     """A packed GPUArray of this dtype and shape, or a TypeError."""
     dtype = np.dtype(dtype)
     if not isinstance(array, core.GPUArray) or array.dtype != dtype or array.shape != shape:
@@ -52,10 +60,10 @@ class Generator:
 
     generator_bits = 32
     has_box_muller = True
-    _uniform_dtypes = ("f4", "f8", "i4", "u4")
-    _normal_dtypes = _FLOATS
+    _uniform_dtypes: tuple[str, ...] = ("f4", "f8", "i4", "u4")
+    _normal_dtypes: tuple[str, ...] = _FLOATS
 
-    def fill_uniform(self, data, stream=None):
+    def fill_uniform(self, data: core.GPUArray, stream: StreamLike = None) -> None:
         """Uniform numbers in (0, 1], or integers of any bits.
 
         Parameters
@@ -71,27 +79,37 @@ class Generator:
         """
         self._fill("uniform", data, (), stream)
 
-    def gen_uniform(self, shape, dtype, stream=None):
+    def gen_uniform(
+        self, shape: Shape, dtype: DTypeLike, stream: StreamLike = None
+    ) -> core.GPUArray:
         """A new array of uniform numbers. See :meth:`fill_uniform`."""
         return self._generated("uniform", shape, dtype, (), stream)
 
-    def fill_normal(self, data, stream=None):
+    def fill_normal(self, data: core.GPUArray, stream: StreamLike = None) -> None:
         """Normal numbers of mean 0 and standard deviation 1, in float32 or float64."""
         self._fill("normal", data, (), stream)
 
-    def gen_normal(self, shape, dtype, stream=None):
+    def gen_normal(
+        self, shape: Shape, dtype: DTypeLike, stream: StreamLike = None
+    ) -> core.GPUArray:
         """A new array of normal numbers. See :meth:`fill_normal`."""
         return self._generated("normal", shape, dtype, (), stream)
 
-    def fill_log_normal(self, data, mean, stddev, stream=None):
+    def fill_log_normal(
+        self, data: core.GPUArray, mean: float, stddev: float, stream: StreamLike = None
+    ) -> None:
         """exp(mean + stddev * z) of normal numbers z, in float32 or float64."""
         self._fill("log_normal", data, (float(mean), float(stddev)), stream)
 
-    def gen_log_normal(self, shape, dtype, mean, stddev, stream=None):
+    def gen_log_normal(
+        self, shape: Shape, dtype: DTypeLike, mean: float, stddev: float, stream: StreamLike = None
+    ) -> core.GPUArray:
         """A new array of log-normal numbers. See :meth:`fill_log_normal`."""
         return self._generated("log_normal", shape, dtype, (float(mean), float(stddev)), stream)
 
-    def fill_poisson(self, data, lambda_value=None, stream=None):
+    def fill_poisson(
+        self, data: core.GPUArray, lambda_value: float | None = None, stream: StreamLike = None
+    ) -> None:
         """Poisson numbers.
 
         Parameters
@@ -113,31 +131,35 @@ class Generator:
         """
         self._fill(*self._poisson(data, lambda_value), stream)
 
-    def gen_poisson(self, shape, dtype, lambda_value, stream=None):
+    def gen_poisson(
+        self, shape: Shape, dtype: DTypeLike, lambda_value: float, stream: StreamLike = None
+    ) -> core.GPUArray:
         """A new array of Poisson numbers of one mean, in uint32. See :meth:`fill_poisson`."""
         mean = self._mean(lambda_value)
         return self._generated("poisson", shape, dtype, (mean,), stream)
 
     @staticmethod
-    def _mean(value):
+    def _mean(value: float) -> float:
         mean = float(value)
         if not 0 <= mean < math.inf:
             raise ValueError(f"lambda_value={value!r}: expected a finite mean that is not negative")
         return mean
 
-    def _poisson(self, data, lambda_value):
+    def _poisson(
+        self, data: core.GPUArray, lambda_value: float | None
+    ) -> tuple[str, core.GPUArray, tuple[float, ...]]:
         if lambda_value is None:
             return "poisson_of", data, ()
         return "poisson", data, (self._mean(lambda_value),)
 
-    def _dtypes(self, distribution):
+    def _dtypes(self, distribution: str) -> tuple[str, ...]:
         """The dtypes that a distribution comes in, as "f4"."""
         if distribution == "uniform":
             return self._uniform_dtypes
         fixed = {"poisson": ("u4",), "poisson_of": ("f4", "f8", "u4")}
         return fixed.get(distribution, self._normal_dtypes)
 
-    def _kind(self, distribution, dtype):
+    def _kind(self, distribution: str, dtype: DType) -> tuple[str, str]:
         """(distribution, dtype) of the kernel: integers that are uniform are bits."""
         code = f"{dtype.kind}{dtype.itemsize}" if dtype.isnative else None
         known = self._dtypes(distribution)
@@ -151,7 +173,13 @@ class Generator:
             return "bits", "u" + code[1]
         return distribution, code
 
-    def _fill(self, distribution, data, parameters, stream):
+    def _fill(
+        self,
+        distribution: str,
+        data: core.GPUArray,
+        parameters: tuple[float, ...],
+        stream: StreamLike,
+    ) -> None:
         kind = self._kind(distribution, require_array("data", data).dtype)
         if data.size == 0:
             return
@@ -164,13 +192,27 @@ class Generator:
         self._launch(*kind, packed, parameters, stream)
         data.set_async(packed, stream)
 
-    def _generated(self, distribution, shape, dtype, parameters, stream):
+    def _generated(
+        self,
+        distribution: str,
+        shape: Shape,
+        dtype: DTypeLike,
+        parameters: tuple[float, ...],
+        stream: StreamLike,
+    ) -> core.GPUArray:
         dtype = np.dtype(dtype)
         self._kind(distribution, dtype)
         result = core.GPUArray(shape, dtype)
         self._fill(distribution, result, parameters, stream)
         return result
 
-    def _launch(self, distribution, code, data, parameters, stream):
+    def _launch(
+        self,
+        distribution: str,
+        code: str,
+        data: core.GPUArray,
+        parameters: tuple[float, ...],
+        stream: StreamLike,
+    ) -> None:
         """Fill a packed array that is not empty."""
         raise NotImplementedError

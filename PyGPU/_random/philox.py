@@ -1,10 +1,16 @@
 """Arrays filled by Philox4x32-10: number k depends on the key and the position alone, whatever the
 launch, the device or the target."""
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING
 
 from PyGPU._kernels import Program
 from PyGPU._random import text as _random_text
+
+if TYPE_CHECKING:
+    from PyGPU._types import GPUArray, StreamLike
 
 _BLOCK = 256
 _COUNTERS = 2  # of a thread, which share the arithmetic of the key
@@ -20,7 +26,7 @@ _HALF_WORD = "w[k / 2] << (k % 2 ? 0 : 16)"
 _WIDE_WORD = "P_join(w[2 * k], w[2 * k + 1])"
 
 # (distribution, dtype): type in memory, numbers of a counter, statements before, value of number k.
-_KINDS = {
+_KINDS: dict[tuple[str, str], tuple[str, int, str, str]] = {
     ("bits", "u4"): ("unsigned", 4, "", "w[k]"),
     ("bits", "u8"): ("unsigned long long", 2, "", _WIDE_WORD),
     ("normal", "f2"): ("half", 4, _FLOATS, "__float2half(z[k])"),
@@ -42,7 +48,7 @@ _EXTRA = {  # parameters that a distribution adds, and their types for prepare()
 _COMMON = "long long n, unsigned long long first, unsigned shift, unsigned sequence, uint2 key"
 
 
-def _packed_text(kind, distribution, code):
+def _packed_text(kind: tuple[str, int, str, str], distribution: str, code: str) -> str:
     """A kernel whose threads store 16 bytes at once (8 where a counter gives four halves)."""
     c_type, per, before, value = kind
     extra = _EXTRA.get(distribution, {}).get(code)
@@ -84,7 +90,7 @@ extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
 """
 
 
-def _poisson_text(c_type, mean):
+def _poisson_text(c_type: str, mean: str) -> str:
     """A kernel whose threads draw as often as they must: the fourth word counts."""
     parameters = ", double mean" if mean == "mean" else ""
     return f"""
@@ -107,7 +113,7 @@ extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
 """
 
 
-def text(distribution, code):
+def text(distribution: str, code: str) -> str:
     """The kernel ``fill`` of a distribution and a dtype such as "f4"."""
     parts = [_random_text.PHILOX, _random_text.UNIFORM]
     if distribution.startswith("poisson"):
@@ -121,14 +127,23 @@ def text(distribution, code):
 
 
 @functools.cache
-def _kernel(distribution, code):
+def _kernel(distribution: str, code: str) -> Program:
     extra = "d" if distribution == "poisson" else ""
     if distribution in _EXTRA:
         extra = _EXTRA[distribution][code][1]
     return Program(text(distribution, code), fill="PqQII8s" + extra)
 
 
-def fill(distribution, code, data, key, word, sequence, parameters=(), stream=None):
+def fill(
+    distribution: str,
+    code: str,
+    data: GPUArray,
+    key: bytes,
+    word: int,
+    sequence: int,
+    parameters: tuple[float, ...] = (),
+    stream: StreamLike = None,
+) -> int:
     """Fill a packed array from a place in the sequence of 32-bit words.
 
     Parameters

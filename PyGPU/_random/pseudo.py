@@ -1,17 +1,24 @@
 """Pseudo-random generators with a state for each thread: cuRAND's, rocRAND's, or Philox in their
 place."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU import compiler
-from PyGPU._driver import Device, enums, memory
+from PyGPU._driver import Device, Function, enums, memory
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Generator, count_of, vector
 from PyGPU._runtime import context_dependent_memoize, core, errors
 from PyGPU._runtime import state as _driver_state
+
+if TYPE_CHECKING:
+    from PyGPU._types import Int, SeedGetter, StreamLike
 
 _VENDORS = {
     "curand": """
@@ -112,7 +119,7 @@ extern "C" __global__ void initialize(P_state *states, int count, const int *see
 """
 
 
-def _skip_text(name):
+def _skip_text(name: str) -> str:
     return f"""
 extern "C" __global__ void {name}(P_state *states, int count, const unsigned long long *each,
                                   unsigned long long all) {{
@@ -122,7 +129,9 @@ extern "C" __global__ void {name}(P_state *states, int count, const unsigned lon
 """
 
 
-def _fill_text(name, c_type, statements, parameters="", at_once=1):
+def _fill_text(
+    name: str, c_type: str, statements: str, parameters: str = "", at_once: int = 1
+) -> str:
     """State i fills the elements, or pairs of them, i, i + count, i + 2 count ..."""
     return f"""
 extern "C" __global__ void {name}(P_state *states, int count, {c_type} *out,
@@ -136,7 +145,7 @@ extern "C" __global__ void {name}(P_state *states, int count, {c_type} *out,
 """
 
 
-def _pair(c_type, value):
+def _pair(c_type: str, value: str) -> str:
     first, second = value.replace("Z", "z.x"), value.replace("Z", "z.y")
     return (
         f"const {c_type}2 z = P_normals(&state, {c_type}()); out[k] = {first}; "
@@ -144,7 +153,7 @@ def _pair(c_type, value):
     )
 
 
-def _poisson(mean):
+def _poisson(mean: str) -> str:
     return f"P_draws draws = {{&state}}; P_store(out + k, P_poisson(draws, {mean}));"
 
 
@@ -152,7 +161,7 @@ def _poisson(mean):
 SKIPS = ("skip_ahead", "skip_ahead_sequence", "skip_ahead_subsequence")
 _LOG_F4, _LOG_F8 = "expf(mean + stddev * Z)", "exp(mean + stddev * Z)"
 # name: type in memory, statements, parameters and their types for prepare(), elements at once
-_KERNELS = {
+_KERNELS: dict[str, tuple[Any, ...]] = {
     "bits_u4": ("unsigned", "out[k] = P_bits(&state);"),
     "uniform_f4": ("float", "out[k] = P_uniform(&state, 0.0f);"),
     "uniform_f8": ("double", "out[k] = P_uniform(&state, 0.0);"),
@@ -168,7 +177,7 @@ _KERNELS = {
 _PARAMETERS = {"log_normal_f4": "ff", "log_normal_f8": "dd", "poisson_u4": "d"}
 
 
-def text(vendor, name, skips):
+def text(vendor: str, name: str | None, skips: Sequence[str]) -> str:
     """All kernels of a generator.
 
     Parameters
@@ -190,7 +199,9 @@ def text(vendor, name, skips):
     )
 
 
-def _compile(vendor, names, skips, include_dirs):
+def _compile(
+    vendor: str, names: dict[str, str], skips: Sequence[str], include_dirs: Sequence[str]
+) -> compiler.SourceModule:
     source = text(vendor, names.get(vendor), skips)
     options = [] if vendor == "philox" else ["-w"]  # the vendor's headers are not ours to mend
     return compiler.SourceModule(
@@ -199,9 +210,11 @@ def _compile(vendor, names, skips, include_dirs):
 
 
 @context_dependent_memoize
-def _compiled(names, skips):
+def _compiled(
+    names: tuple[tuple[str, str], ...], skips: tuple[str, ...]
+) -> tuple[str, compiler.SourceModule, dict[str, Function]]:
     """(vendor, module, kernels by name) of the device's library, or else of our own."""
-    vendor = {"cuda": "curand", "hip": "rocrand"}.get(core.target)
+    vendor = {"cuda": "curand", "hip": "rocrand"}.get(core.target, "philox")
     folders, module = curand.include_dirs(), None
     if folders is not None:
         try:
@@ -232,10 +245,10 @@ class States(Generator):
         Whose functions make the numbers.
     """
 
-    _names = ()  # pairs of a vendor and what it calls the state
-    _skips = SKIPS[:2]
+    _names: tuple[tuple[str, str], ...] = ()  # pairs of a vendor and what it calls the state
+    _skips: tuple[str, ...] = SKIPS[:2]
 
-    def __init__(self, seed_getter, offset):
+    def __init__(self, seed_getter: SeedGetter, offset: int) -> None:
         offset = count_of("offset", offset)
         self.backend, self.module, self.generators = _compiled(self._names, self._skips)
         device = Device(_driver_state.current_device())
@@ -245,12 +258,12 @@ class States(Generator):
         )
         count = self.block_count * self.generators_per_block
         seeds = vector("seed_getter(n)", seed_getter(count), np.int32, (count,))
-        self._state = None
+        self._state: memory.DeviceAllocation | None = None
         self._call("initialize", None, seeds, offset)
         core.cudaStreamSynchronize(None)  # streams apart from the null stream may use the states
 
     @property
-    def state(self):
+    def state(self) -> memory.DeviceAllocation:
         """The device memory that holds the states."""
         if self._state is None:
             size = core.zeros((1,), np.int32)
@@ -259,7 +272,7 @@ class States(Generator):
             self._state = memory.mem_alloc(count * int(size.get()[0]))
         return self._state
 
-    def _call(self, name, stream, *arguments):
+    def _call(self, name: str, stream: StreamLike, *arguments: Any) -> None:
         count = self.block_count * self.generators_per_block
         self.generators[name].prepared_async_call(
             (self.block_count, 1),
@@ -269,21 +282,28 @@ class States(Generator):
             *arguments,
         )
 
-    def _launch(self, distribution, code, data, parameters, stream):
+    def _launch(
+        self,
+        distribution: str,
+        code: str,
+        data: core.GPUArray,
+        parameters: tuple[float, ...],
+        stream: StreamLike,
+    ) -> None:
         self._call(f"{distribution}_{code}", stream, data, data.size, *parameters)
 
-    def _skip(self, name, i, stream):
+    def _skip(self, name: str, i: Int, stream: StreamLike) -> None:
         self._call(name, stream, 0, count_of("i", i))
 
-    def _skip_array(self, name, i, stream):
+    def _skip_array(self, name: str, i: core.GPUArray, stream: StreamLike) -> None:
         count = self.block_count * self.generators_per_block
         self._call(name, stream, vector("i", i, np.uint64, (count,)), 0)
 
-    def call_skip_ahead(self, i, stream=None):
+    def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
         """Skip `i` numbers in each of the generators."""
         self._skip("skip_ahead", i, stream)
 
-    def call_skip_ahead_array(self, i, stream=None):
+    def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip i[s] numbers in generator s.
 
         Parameters
@@ -293,10 +313,10 @@ class States(Generator):
         """
         self._skip_array("skip_ahead", i, stream)
 
-    def call_skip_ahead_sequence(self, i, stream=None):
+    def call_skip_ahead_sequence(self, i: Int, stream: StreamLike = None) -> None:
         """Skip `i` sequences in each of the generators."""
         self._skip("skip_ahead_sequence", i, stream)
 
-    def call_skip_ahead_sequence_array(self, i, stream=None):
+    def call_skip_ahead_sequence_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip i[s] sequences in generator s. See :meth:`call_skip_ahead_array`."""
         self._skip_array("skip_ahead_sequence", i, stream)

@@ -1,14 +1,21 @@
 """Sobol's quasi-random sequences from given direction vectors, in the order of Gray's code."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from PyGPU import compiler
-from PyGPU._driver import Device, enums
+from PyGPU._driver import Device, Function, enums
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Generator, count_of, vector
 from PyGPU._runtime import context_dependent_memoize, core
 from PyGPU._runtime import state as _driver_state
+
+if TYPE_CHECKING:
+    from PyGPU._types import Int, SeedGetter, StreamLike
 
 _BLOCK = 256
 
@@ -58,7 +65,7 @@ extern "C" __global__ void advance(P_word *positions, int count, long long n) {
 """
 
 
-def _fill_text(name, c_type, store, parameters=""):
+def _fill_text(name: str, c_type: str, store: str, parameters: str = "") -> str:
     return f"""
 extern "C" __global__ void {name}(const P_word *positions, const P_word *vectors,
                                   const P_word *constants, int count, int slots, {c_type} *out,
@@ -103,12 +110,12 @@ _WIDE = {"bits_u8": ("unsigned long long", "out[k] = x", "")}
 _TYPES = {"float": "f", "double": "d"}
 
 
-def kernels(bits):
+def kernels(bits: int) -> dict[str, tuple[str, str, str]]:
     """{name: (type in memory, statement, parameters)} of the sequences of 32 or 64 bits."""
     return _KERNELS if bits == 32 else {**_KERNELS, **_WIDE}
 
 
-def text(bits):
+def text(bits: int) -> str:
     """All kernels of the sequences of 32 or 64 bits."""
     word = "unsigned" if bits == 32 else "unsigned long long"
     return "".join(
@@ -119,7 +126,7 @@ def text(bits):
 
 
 @context_dependent_memoize
-def _compiled(bits):
+def _compiled(bits: int) -> tuple[compiler.SourceModule, dict[str, Function]]:
     """The module, and its kernels by name, prepared."""
     module = compiler.SourceModule(text(bits), options=[], no_extern_c=True)
     word = "I" if bits == 32 else "Q"
@@ -132,18 +139,18 @@ def _compiled(bits):
     return module, functions
 
 
-def _arguments(parameters):
+def _arguments(parameters: str) -> str:
     return "".join(_TYPES[one.split()[0]] for one in parameters.split(",")[1:])
 
 
-def _default_counts():
+def _default_counts() -> tuple[int, int]:
     """(blocks, sequences of a block) so that the device is busy and no sequence comes twice."""
     device = Device(_driver_state.current_device())
     blocks = device.get_attribute(enums.device_attribute.MULTIPROCESSOR_COUNT)
     return blocks, max(1, min(_BLOCK, curand.DIMENSIONS // blocks))
 
 
-def default_count():
+def default_count() -> int:
     """How many sequences there are where the caller gives no vectors."""
     blocks, threads = _default_counts()
     return blocks * threads
@@ -155,7 +162,9 @@ class Sequence(Generator):
     has_box_muller = False
     _threads = 1 << 18  # enough to fill any device
 
-    def __init__(self, vectors, constants, offset):
+    def __init__(
+        self, vectors: core.GPUArray, constants: core.GPUArray | SeedGetter | None, offset: int
+    ) -> None:
         """`constants`: a GPUArray, a callable(int) that gives one, or None."""
         bits, offset = self.generator_bits, count_of("offset", offset)
         word = np.dtype(f"u{bits // 8}")
@@ -176,17 +185,17 @@ class Sequence(Generator):
         self.call_skip_ahead(offset)
 
     @property
-    def state(self):
+    def state(self) -> Any:
         """The device memory that holds how far each sequence is."""
         return self._positions.gpudata
 
-    def call_skip_ahead(self, i, stream=None):
+    def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
         """Skip `i` numbers in each of the sequences."""
         number = count_of("i", i) % (1 << self.generator_bits)
         if number:
             self._call("skip", self._count, stream, self._positions, self._count, 0, number)
 
-    def call_skip_ahead_array(self, i, stream=None):
+    def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip i[s] numbers in sequence s.
 
         Parameters
@@ -197,11 +206,18 @@ class Sequence(Generator):
         each = vector("i", i, self._positions.dtype, (self._count,))
         self._call("skip", self._count, stream, self._positions, self._count, each, 0)
 
-    def _call(self, name, threads, stream, *arguments):
+    def _call(self, name: str, threads: int, stream: StreamLike, *arguments: Any) -> None:
         blocks = -(-threads // _BLOCK)
         self.generators[name].prepared_async_call((blocks, 1), (_BLOCK, 1, 1), stream, *arguments)
 
-    def _launch(self, distribution, code, data, parameters, stream):
+    def _launch(
+        self,
+        distribution: str,
+        code: str,
+        data: core.GPUArray,
+        parameters: tuple[float, ...],
+        stream: StreamLike,
+    ) -> None:
         points = -(-data.size // self._count)
         wanted = min(points, max(1, self._threads // self._count))
         slots = wanted.bit_length() - 1

@@ -1,11 +1,17 @@
 """What programs pass, checked: errors name the argument and what was expected."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 from PyGPU._runtime.targets import core
 
+if TYPE_CHECKING:
+    from PyGPU._types import Int
 
-def integer(name, value):
+
+def integer(name: str, value: Int) -> int:
     """An int from anything that stands for one. TypeError otherwise."""
     try:
         return operator.index(value)
@@ -13,7 +19,7 @@ def integer(name, value):
         raise TypeError(f"{name}: expected an integer, got {value!r}") from None
 
 
-def extent(name, value):
+def extent(name: str, value: Int) -> int:
     """A number of bytes or elements. OverflowError for negative ones and those beyond 64 bits."""
     number = integer(name, value)
     if not 0 <= number < 1 << 63:
@@ -21,7 +27,7 @@ def extent(name, value):
     return number
 
 
-def require_array(name, value):
+def require_array(name: str, value: object) -> core.GPUArray:
     """A GPUArray. TypeError otherwise."""
     if not isinstance(value, core.GPUArray):
         raise TypeError(

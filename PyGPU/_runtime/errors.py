@@ -4,18 +4,25 @@ The classes are PyCUDA's. ``MemoryError`` and ``RuntimeError`` are also the buil
 so either spelling catches them.
 """
 
+from __future__ import annotations
+
 import builtins
 import struct
+from collections.abc import Sequence
+from typing import Any, TypeVar, overload
 
 from PyGPU._runtime import hooks
 from PyGPU._runtime.targets import core
+
+_T = TypeVar("_T")
+_U = TypeVar("_U")
 
 
 class Error(Exception):
     """A device call failed. ``call`` names it, ``status`` is its cudaError_t (or None)."""
 
     call: str = ""
-    status = None
+    status: core.cudaError_t | None = None
 
 
 class MemoryError(Error, builtins.MemoryError):
@@ -52,14 +59,20 @@ class CompileError(Error):
     stdout, stderr : str, optional
     """
 
-    def __init__(self, msg, command_line, stdout=None, stderr=None):
+    def __init__(
+        self,
+        msg: str,
+        command_line: Sequence[str],
+        stdout: str | None = None,
+        stderr: str | None = None,
+    ) -> None:
         super().__init__(msg, command_line, stdout, stderr)
         self.msg = msg
         self.command_line = command_line
         self.stdout = stdout
         self.stderr = stderr
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = f"{self.msg}\n[command: {' '.join(map(str, self.command_line))}]"
         for name in ("stdout", "stderr"):
             if getattr(self, name):
@@ -71,7 +84,7 @@ class CompilerMissing(CompileError):
     """There is no compiler for kernels here; the text says what to install."""
 
 
-_CLASSES = {
+_CLASSES: dict[int, type[Error]] = {
     **dict.fromkeys((701, 702, 703, 719), LaunchError),
     2: MemoryError,
     **dict.fromkeys((3, 35, 46, 100, 209, 214, 301, 600), RuntimeError),
@@ -85,7 +98,7 @@ _HINTS = {
 }
 
 
-def exception_of(call, status):
+def exception_of(call: str, status: core.cudaError_t) -> Error:
     """The exception for a failed call.
 
     Parameters
@@ -106,7 +119,13 @@ def exception_of(call, status):
     return error
 
 
-def check(result, call="device call"):
+@overload
+def check(result: core.cudaError_t, call: str = ...) -> None: ...
+@overload
+def check(result: tuple[_T, core.cudaError_t], call: str = ...) -> _T: ...
+@overload
+def check(result: tuple[_T, _U, core.cudaError_t], call: str = ...) -> tuple[_T, _U]: ...
+def check(result: Any, call: str = "device call") -> Any:
     """Raise if a low-level call failed; otherwise give what it yielded.
 
     Parameters
@@ -130,17 +149,7 @@ def check(result, call="device call"):
     return values[0] if len(values) == 1 else tuple(values) or None
 
 
-for _class in (
-    Error,
-    MemoryError,
-    LogicError,
-    ArgumentError,
-    ShapeError,
-    LaunchError,
-    RuntimeError,
-):
-    _class.__module__ = "PyGPU.errors"
-for _class in (CompileError, CompilerMissing):
+for _class in (*Error.__subclasses__(), Error, ArgumentError, ShapeError, CompilerMissing):
     _class.__module__ = "PyGPU.errors"
 
 hooks.register(

@@ -18,6 +18,8 @@ restored            what a pickled array is made from
 ==================  =================================================================
 """
 
+from __future__ import annotations
+
 import importlib
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Where this installation's own files lie."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 #: Folder of the package: its compiled modules and libPyGPU_host.so are there.

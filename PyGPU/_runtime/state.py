@@ -1,6 +1,9 @@
 """What the driver's look-alikes share: the debugging switch and each thread's stack of contexts."""
 
+from __future__ import annotations
+
 import threading
+from typing import Any
 
 from PyGPU._runtime import errors
 from PyGPU._runtime.targets import core
@@ -8,7 +11,7 @@ from PyGPU._runtime.targets import core
 debugging = False
 
 
-def set_debugging(flag=True):
+def set_debugging(flag: bool = True) -> None:
     """Compile for the debugger (-G), keep the sources, and cache nothing."""
     global debugging
     debugging = bool(flag)
@@ -17,11 +20,12 @@ def set_debugging(flag=True):
 _thread = threading.local()
 
 
-def stack():
+def stack() -> list[Any]:
     """The calling thread's contexts, the current one last."""
     if not hasattr(_thread, "contexts"):
         _thread.contexts = []
-    return _thread.contexts
+    contexts: list[Any] = _thread.contexts
+    return contexts
 
 
 def current_device() -> int:
@@ -32,7 +36,7 @@ def current_device() -> int:
     return device
 
 
-def require_device():
+def require_device() -> None:
     """RuntimeError where the target has no device."""
     count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
     if count == 0:

@@ -3,11 +3,19 @@
 Calls that are given the arrays themselves see to it on their own.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
 from PyGPU._runtime import errors
 from PyGPU._runtime.targets import core
 
+if TYPE_CHECKING:
+    from PyGPU._types import R, StreamLike
 
-def in_order(stream, arrays, work):
+
+def in_order(stream: StreamLike, arrays: Iterable[core.GPUArray], work: Callable[[], R]) -> R:
     """Call `work`, which enqueues on a stream what uses the memory of arrays.
 
     The stream waits for what the memory was taken from, and the memory is not given away before the
@@ -16,7 +24,7 @@ def in_order(stream, arrays, work):
     return work() if stream is None else core._in_order(stream, tuple(arrays), work)
 
 
-def order_after(later, earlier):
+def order_after(later: StreamLike, earlier: StreamLike) -> None:
     """Work put on the stream `later` from now on waits for what is on `earlier` now."""
     event = core.cudaEvent_t(core.cudaEventDisableTiming)
     errors.check(event.last_status(), "cudaEventCreate")

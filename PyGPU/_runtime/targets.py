@@ -4,12 +4,15 @@ The look for a device is cheap (device nodes, the driver's library, visibility v
 no runtime call: importing PyGPU never creates a context.
 """
 
+from __future__ import annotations
+
 import ctypes
 import glob
 import importlib
 import importlib.util
 import os
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 TARGETS = ("cuda", "hip", "host")  # in the order of preference
 NO_GPU = "no GPU target can be used"
@@ -24,7 +27,7 @@ def is_built(target: str) -> bool:
     return importlib.util.find_spec(f"PyGPU._{target}") is not None
 
 
-def _hidden(*variables: str) -> "str | None":
+def _hidden(*variables: str) -> str | None:
     """The visibility variable that hides every device, if one does."""
     for name in variables:
         value = os.environ.get(name)
@@ -41,7 +44,7 @@ def _loads(library: str) -> bool:
     return True
 
 
-def why_no_device(target: str) -> "str | None":
+def why_no_device(target: str) -> str | None:
     """Why a GPU target has no device here, or None where it seems to have one."""
     if target == "host":
         return None
@@ -79,7 +82,7 @@ def _explicit(target: str) -> ModuleType:
     return load(target)
 
 
-def _first_usable() -> "tuple[ModuleType, dict[str, str]]":
+def _first_usable() -> tuple[ModuleType, dict[str, str]]:
     """The first built target with a device (host always has one), and why those before it fail."""
     refused: dict[str, str] = {}
     for target in TARGETS:
@@ -97,7 +100,7 @@ def _first_usable() -> "tuple[ModuleType, dict[str, str]]":
     )
 
 
-def choose() -> "tuple[ModuleType, str, dict[str, str]]":
+def choose() -> tuple[ModuleType, str, dict[str, str]]:
     """The module to use, why it was chosen, and why each other target was not."""
     asked = os.environ.get("PYGPU_TARGET", "").strip().lower()
     if asked:
@@ -111,7 +114,13 @@ def choose() -> "tuple[ModuleType, str, dict[str, str]]":
     return module, NO_GPU, refused
 
 
-core, reason, refused = choose()
+_module, reason, refused = choose()
+if TYPE_CHECKING:
+    from PyGPU import _host
+
+    core = _host  # all targets' modules have the same names
+else:
+    core = _module
 
 #: What to tell a user who may have expected a GPU; None where there is nothing to tell.
 fallback = None

@@ -1,5 +1,7 @@
 """The low level's classes for each dtype: DeviceArray_int64 is DeviceArray for int64, and so on."""
 
+from __future__ import annotations
+
 from PyGPU._runtime.targets import core
 
 _DOCS = {
@@ -20,7 +22,7 @@ _DOCS = {
 }
 
 
-def _typed(base, dtype):
+def _typed(base: type, dtype: str) -> type:
     """The subclass of ``base`` that says its dtype; the constructor in C++ reads it there."""
     body = {
         "dtype": dtype,
@@ -31,9 +33,12 @@ def _typed(base, dtype):
     return type(f"{base.__name__}_{dtype}", (base,), body)
 
 
-classes = {}
+_classes = {}
 for _dtype in core.SUPPORTED_DTYPES:
     for _family in _DOCS:
-        classes[f"{_family}_{_dtype}"] = _typed(getattr(core, _family), _dtype)
-    classes[f"ptr_wrapper_{_dtype}"] = classes[f"pointer_wrapper_{_dtype}"]
-    core._set_pointer_class(_dtype, classes[f"pointer_wrapper_{_dtype}"])
+        _classes[f"{_family}_{_dtype}"] = _typed(getattr(core, _family), _dtype)
+    _pointer = _classes[f"ptr_wrapper_{_dtype}"] = _classes[f"pointer_wrapper_{_dtype}"]
+    core._set_pointer_class(_dtype, _pointer)
+
+globals().update(_classes)
+__all__ = [*_classes]

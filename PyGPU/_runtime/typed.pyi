@@ -5,7 +5,13 @@ Their pointers are of the dtype's own class.
 
 from typing import ClassVar, Generic, TypeVar
 
-from PyGPU import DeviceAllocator, DeviceArray, HostAllocator, PagelockedAllocator, pointer_wrapper
+from PyGPU._host import (
+    DeviceAllocator,
+    DeviceArray,
+    HostAllocator,
+    PagelockedAllocator,
+    pointer_wrapper,
+)
 
 _P = TypeVar("_P", bound=pointer_wrapper)
 

@@ -1,12 +1,20 @@
 """Kernels that do one operation for each index: their text, compiled and prepared."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from PyGPU import compiler
 from PyGPU._compile import signature
-from PyGPU._kernels.types import Argument, ScalarArg, parse_c_arg
+from PyGPU._driver import Function
+from PyGPU._kernels.types import Argument, ScalarArg, VectorArg, parse_c_arg
+
+if TYPE_CHECKING:
+    from PyGPU._types import Block
 
 # A block of one thread takes indices that lie together: on the host machine, where a block is the
 # work of a core. All others go through memory side by side, as a GPU likes it.
@@ -77,7 +85,7 @@ _N = [ScalarArg(np.uintp, "n")]
 _RANGE = [ScalarArg(np.intp, name) for name in ("start", "stop", "step")]
 
 
-def arguments_of(arguments):
+def arguments_of(arguments: str | Sequence[VectorArg | ScalarArg]) -> list[VectorArg | ScalarArg]:
     """A new list of arguments that are told in C, or as a list of Argument.
 
     Raises
@@ -94,11 +102,19 @@ def arguments_of(arguments):
     return arguments
 
 
-def _headers(arguments):
+def _headers(arguments: list[VectorArg | ScalarArg]) -> str:
     return "#include <cuda_fp16.h>\n" if any(one.dtype.char == "e" for one in arguments) else ""
 
 
-def _source(arguments, operation, name, preamble, loop_prep, after_loop, is_range):
+def _source(
+    arguments: list[VectorArg | ScalarArg],
+    operation: str,
+    name: str,
+    preamble: str,
+    loop_prep: str,
+    after_loop: str,
+    is_range: bool,
+) -> str:
     return _TEXT.format(
         headers=_headers(arguments),
         preamble=preamble,
@@ -114,37 +130,37 @@ def _source(arguments, operation, name, preamble, loop_prep, after_loop, is_rang
 
 
 def get_elwise_module(
-    arguments,
-    operation,
-    name="kernel",
-    keep=False,
-    options=None,
-    preamble="",
-    loop_prep="",
-    after_loop="",
-):
+    arguments: str | Sequence[VectorArg | ScalarArg],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+    loop_prep: str = "",
+    after_loop: str = "",
+) -> compiler.SourceModule:
     """The module of a kernel that does `operation` for each ``i`` below the argument ``n``."""
     text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, False)
     return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
 
 def get_elwise_range_module(
-    arguments,
-    operation,
-    name="kernel",
-    keep=False,
-    options=None,
-    preamble="",
-    loop_prep="",
-    after_loop="",
-):
+    arguments: str | Sequence[VectorArg | ScalarArg],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+    loop_prep: str = "",
+    after_loop: str = "",
+) -> compiler.SourceModule:
     """The module of a kernel that does `operation` for each ``i`` of range(start, stop, step),
     which are its arguments."""
     text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, True)
     return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
 
-def can_be_batched(arrays, operation, *around):
+def can_be_batched(arrays: Sequence[str], operation: str, *around: str) -> bool:
     """May a thread take a few neighbouring indices and end, as far as the texts show? Each array
     must be used at the index ``i`` alone; `around` are the texts beside the operation."""
     if any(around) or "*)" in operation or _OF_THE_LOOP.search(operation):
@@ -156,7 +172,13 @@ def can_be_batched(arrays, operation, *around):
     )
 
 
-def get_batched_kernel_and_types(arguments, operation, name, keep, options):
+def get_batched_kernel_and_types(
+    arguments: str | Sequence[VectorArg | ScalarArg],
+    operation: str,
+    name: str,
+    keep: bool,
+    options: Sequence[str] | None,
+) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
     """Like :func:`get_elwise_kernel_and_types`, where :func:`can_be_batched` and no arrays overlap,
     for launches of :func:`batched_shape`."""
     arguments = arguments_of(arguments) + _N
@@ -172,19 +194,27 @@ def get_batched_kernel_and_types(arguments, operation, name, keep, options):
     return module, _prepared(module, name, arguments), arguments
 
 
-def batched_shape(n):
+def batched_shape(n: int) -> tuple[tuple[int, int], Block]:
     """(grid, block) for a kernel that takes many indices at once."""
     return (-(-n // (_BATCH_THREADS * _BATCH)), 1), (_BATCH_THREADS, 1, 1)
 
 
-def _prepared(module, name, arguments):
+def _prepared(
+    module: compiler.SourceModule, name: str, arguments: list[VectorArg | ScalarArg]
+) -> Function:
     function = module.get_function(name)
     return function.prepare("".join(one.struct_char for one in arguments))
 
 
 def get_elwise_kernel_and_types(
-    arguments, operation, name="kernel", keep=False, options=None, use_range=False, **kwargs
-):
+    arguments: str | Sequence[VectorArg | ScalarArg],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    use_range: bool = False,
+    **kwargs: str,
+) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
     """A kernel that does an operation for each index.
 
     Parameters
@@ -209,8 +239,14 @@ def get_elwise_kernel_and_types(
 
 
 def get_elwise_kernel(
-    arguments, operation, name="kernel", keep=False, options=None, use_range=False, **kwargs
-):
+    arguments: str | Sequence[VectorArg | ScalarArg],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    use_range: bool = False,
+    **kwargs: str,
+) -> Function:
     """The prepared function of :func:`get_elwise_kernel_and_types`."""
     return get_elwise_kernel_and_types(
         arguments, operation, name, keep, options, use_range, **kwargs

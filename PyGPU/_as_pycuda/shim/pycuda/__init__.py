@@ -11,4 +11,4 @@ import PyGPU  # noqa: E402
 
 PyGPU.install_as_pycuda()
 
-import pycuda  # noqa: E402, F401  now PyGPU, which takes this module's place
+import pycuda  # type: ignore[import-not-found]  # noqa: E402, F401  now PyGPU, which takes this module's place
