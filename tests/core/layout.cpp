@@ -125,18 +125,18 @@ TEST_CASE("the canonical form is the same memory with the fewest axes") {
   }
 }
 
-TEST_CASE("the image closes the gaps and keeps the order of elements") {
+TEST_CASE("the dense layout closes the gaps and keeps the order of elements") {
   for (const Layout& layout : small_layouts()) {
-    const auto [image, offset] = layout.image();
+    const auto [dense, offset] = layout.dense_layout();
     if (layout.size() == 0) continue;
     CAPTURE(layout.shape().text());
     CAPTURE(layout.strides().text());
-    const Offsets closed = naive::offsets(image, offset), open = naive::offsets(layout);
+    const Offsets closed = naive::offsets(dense, offset), open = naive::offsets(layout);
     CHECK(fills_its_memory(closed, 4));
     CHECK(*std::min_element(closed.begin(), closed.end()) == 0);
     for (int axis = 0; axis < layout.ndim(); ++axis)
       if (layout.strides()[axis] && layout.shape()[axis] > 1)
-        CHECK((layout.strides()[axis] < 0) == (image.strides()[axis] < 0));
+        CHECK((layout.strides()[axis] < 0) == (dense.strides()[axis] < 0));
     if (layout.dense()) {  // then it is the array itself, but for where it begins
       CHECK(closed[0] - open[0] == offset);
       for (std::size_t i = 0; i < open.size(); ++i) CHECK(closed[i] - open[i] == offset);

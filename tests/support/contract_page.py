@@ -198,7 +198,8 @@ def summary(thing):
 def beyond(module):
     """[(name, summary)] of what the table does not have."""
     live = importlib.import_module(f"PyGPU.{module}")
-    public = [name for name in vars(live) if not name.startswith("_")]
+    typing = {"TYPE_CHECKING", "annotations"}  # of the type checker
+    public = [name for name in vars(live) if not name.startswith("_") and name not in typing]
     names = getattr(live, "__all__", public)
     things = {name: getattr(live, name) for name in names}
     if module == "gpuarray":
