@@ -82,6 +82,11 @@ def test_python_is_known_to_the_bindings_alone(path):
         assert not re.match(r"pybind11|python/|Python\.h|structmember\.h", name), name
 
 
+@pytest.mark.parametrize("path", CPP, ids=relative)
+def test_pybind11_is_used_by_its_public_face(path):
+    assert not re.search(r"\b(py|pybind11)::detail\b", without_comments(path))
+
+
 @pytest.mark.parametrize("path", LIBRARY, ids=relative)
 def test_ownership_is_written_once(path):
     if path.name == "unique_handle.h":
