@@ -5,7 +5,7 @@ target hip are not listed.
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from typing_extensions import Self, disjoint_base
@@ -22,6 +22,7 @@ from PyGPU._types import (
     Int,
     Memory,
     Order,
+    R,
     Shape,
     StreamLike,
 )
@@ -383,8 +384,7 @@ def _copy_box(
     stream: StreamLike,
     wait: bool,
 ) -> cudaError_t: ...
-def _enter(arrays: tuple[GPUArray, ...], stream: StreamLike) -> None: ...
-def _leave(arrays: tuple[GPUArray, ...], stream: StreamLike) -> None: ...
+def _in_order(stream: StreamLike, arrays: tuple[GPUArray, ...], work: Callable[[], R]) -> R: ...
 def _overlap(a: GPUArray, b: GPUArray) -> bool: ...
 def _map(
     name: str,
@@ -402,3 +402,42 @@ def _take_dlpack(
 def _borrow_memory(
     owner: object, address: Int, shape: Shape, strides: Shape | None, dtype: DTypeLike, wait: bool
 ) -> GPUArray: ...
+def _operation(name: str) -> int: ...
+def _apply(
+    operation: int,
+    operands: tuple[Any, ...],
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+) -> Any: ...
+def _reduce(
+    name: str,
+    a: GPUArray,
+    axis: Any,
+    dtype: DTypeLike | None,
+    out: GPUArray | None,
+    keepdims: bool,
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+) -> GPUArray: ...
+def _dot(
+    a: GPUArray,
+    b: GPUArray,
+    dtype: DTypeLike | None,
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+    out: GPUArray | None,
+) -> GPUArray: ...
+def _reduce_subset(
+    name: str,
+    subset: GPUArray,
+    tables: tuple[GPUArray, ...],
+    dtype: DTypeLike | None,
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+) -> GPUArray: ...
+def _reduction_block(itemsize: Int) -> int: ...
+def _reduction_launch(
+    itemsize: Int, registers: Int, unroll: Int, n: Int
+) -> tuple[int, int, int]: ...
+
+_reduction_tuning: dict[str, int]
