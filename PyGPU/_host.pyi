@@ -22,6 +22,7 @@ from PyGPU._types import (
     Int,
     Memory,
     Order,
+    R,
     Shape,
     StreamLike,
 )
@@ -32,8 +33,6 @@ from PyGPU.gpuarray import to_gpu as to_gpu
 from PyGPU.gpuarray import to_gpu_async as to_gpu_async
 from PyGPU.gpuarray import zeros as zeros
 from PyGPU.gpuarray import zeros_like as zeros_like
-
-_Answer = TypeVar("_Answer")
 
 __version__: str
 target: Literal["cuda", "hip", "host"]
@@ -363,7 +362,7 @@ _hook_names: tuple[str, ...]
 _reduction_tuning: dict[str, int]
 
 def _set_hook(name: str, value: object) -> None: ...
-def _set_pointer_class(arg0: str, arg1: type[pointer_wrapper]) -> None: ...
+def _set_pointer_class(dtype: str, made: type[pointer_wrapper]) -> None: ...
 def _context_handle() -> tuple[int, cudaError_t]: ...
 def _address_range(address: Address) -> tuple[int, int, cudaError_t]: ...
 def _mem_alloc(nbytes: Int) -> DeviceAllocation: ...
@@ -389,69 +388,7 @@ def _copy_box(
     stream: StreamLike,
     wait: bool,
 ) -> cudaError_t: ...
-def _in_order(
-    stream: StreamLike, arrays: tuple[GPUArray, ...], work: Callable[[], _Answer]
-) -> _Answer: ...
-def _operation(name: str) -> int: ...
-def _apply(
-    operation: int,
-    operands: tuple[Any, ...],
-    stream: StreamLike,
-    allocator: AllocatorLike | None,
-    /,
-) -> Any: ...
-def _reduce(
-    name: str,
-    a: GPUArray,
-    axis: Any,
-    dtype: DTypeLike | None,
-    out: GPUArray | None,
-    keepdims: bool,
-    stream: StreamLike,
-    allocator: AllocatorLike | None,
-    /,
-) -> GPUArray: ...
-def _dot(
-    a: GPUArray,
-    b: GPUArray,
-    dtype: DTypeLike | None,
-    stream: StreamLike,
-    allocator: AllocatorLike | None,
-    out: GPUArray | None,
-    /,
-) -> GPUArray: ...
-def _reduce_subset(
-    name: str,
-    subset: GPUArray,
-    tables: tuple[GPUArray, ...],
-    dtype: DTypeLike | None,
-    stream: StreamLike,
-    allocator: AllocatorLike | None,
-    /,
-) -> GPUArray: ...
-def _reduction_launch(
-    itemsize: Int, registers: Int, unroll: Int, n: Int
-) -> tuple[int, int, int]: ...
-def _reduction_block(itemsize: Int) -> int: ...
-def _pretend_figures(figures: dict[str, int] | None) -> None: ...
-def _pretend_index32(most: Int) -> None: ...
-def _gather(
-    shape: Any,
-    itemsize: int,
-    target: tuple[Any, Any],
-    source: tuple[Any, Any],
-    indices: Sequence[Any],
-    mask: tuple[Any, Any] | None,
-    mode: str,
-    stream: StreamLike,
-    arrays: Sequence[GPUArray],
-    /,
-) -> None: ...
-def _take(a: GPUArray, indices: Any, axis: int | None, mode: str, stream: StreamLike, /) -> Any: ...
-def _report_wrong(indices: GPUArray, count: int, offset: int, stream: StreamLike, /) -> int: ...
-def _concatenate(
-    arrays: Sequence[GPUArray], axis: int, allocator: AllocatorLike | None, /
-) -> GPUArray: ...
+def _in_order(stream: StreamLike, arrays: tuple[GPUArray, ...], work: Callable[[], R]) -> R: ...
 def _overlap(a: GPUArray, b: GPUArray) -> bool: ...
 def _map(
     name: str,
@@ -469,3 +406,42 @@ def _take_dlpack(
 def _borrow_memory(
     owner: object, address: Int, shape: Shape, strides: Shape | None, dtype: DTypeLike, wait: bool
 ) -> GPUArray: ...
+def _operation(name: str) -> int: ...
+def _apply(
+    operation: int,
+    operands: tuple[Any, ...],
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+) -> Any: ...
+def _reduce(
+    name: str,
+    a: GPUArray,
+    axis: Any,
+    dtype: DTypeLike | None,
+    out: GPUArray | None,
+    keepdims: bool,
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+) -> GPUArray: ...
+def _dot(
+    a: GPUArray,
+    b: GPUArray,
+    dtype: DTypeLike | None,
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+    out: GPUArray | None,
+) -> GPUArray: ...
+def _reduce_subset(
+    name: str,
+    subset: GPUArray,
+    tables: tuple[GPUArray, ...],
+    dtype: DTypeLike | None,
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+) -> GPUArray: ...
+def _reduction_block(itemsize: Int) -> int: ...
+def _reduction_launch(
+    itemsize: Int, registers: Int, unroll: Int, n: Int
+) -> tuple[int, int, int]: ...
+
+_reduction_tuning: dict[str, int]

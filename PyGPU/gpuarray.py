@@ -27,7 +27,7 @@ def _restored(ary):
 hooks.register(restored=_restored)
 hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
 hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
-for _kind in ("elementwise", "reduction", "gather", "check", "select"):
+for _kind in ("elementwise", "reduction", "gather", "check", "select", "join"):
     hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
 hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
 hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,9 @@ def array_at(
     array = np.asarray(owner)
     del owner.__array_interface__
     if array.dtype != dtype:  # fields that no list of descriptions can say
-        array.dtype = dtype  # type: ignore[misc]
+        with warnings.catch_warnings():  # a view would have another .base
+            warnings.simplefilter("ignore", DeprecationWarning)
+            array.dtype = dtype  # type: ignore[misc]
     return array
 
 

@@ -29,6 +29,11 @@ def check_module(dtype):
     return load(gather.check_source(dtype), "check.cu")
 
 
+def join_module(count):
+    """The module with the kernel ``join`` of so many arrays."""
+    return load(gather.join_source(count), "join.cu")
+
+
 def select_module(itemsize, threads):
     """The module with the kernel ``select_items``."""
     device = state.current_device()

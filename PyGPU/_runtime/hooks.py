@@ -11,6 +11,7 @@ elementwise_module  an elementwise kernel's key -> the module that holds it
 reduction_module    a reduction's key -> the module that holds it, bytes of what is accumulated
 gather_module       a gather's key -> the module that holds it
 check_module        dtype of indices -> the module that holds the check of their range
+join_module         number of arrays -> the module that joins them in one launch
 select_module       (itemsize, threads) -> the module that selects items by a mask
 require_c_type      ValueError for a dtype without a C type
 get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or arrays of indices

@@ -7,17 +7,18 @@
 namespace PyGPU::python {
 
 // What it is for stands in PyGPU/_runtime/hooks.py.
-#define PYGPU_HOOKS(X)                                                                        \
-  X(exception_of)                                                                             \
-  X(argument_error)                                                                           \
-  X(shape_error)                                                                              \
-  X(compiler_missing)                                                                         \
-  X(argument_handler)                                                                         \
-  X(types)                                                                                    \
-  X(elementwise_module)                                                                       \
-  X(reduction_module)                                                                         \
-  X(gather_module) X(check_module) X(select_module) X(require_c_type) X(get_item) X(set_item) \
-      X(restored)
+#define PYGPU_HOOKS(X)  \
+  X(exception_of)       \
+  X(argument_error)     \
+  X(shape_error)        \
+  X(compiler_missing)   \
+  X(argument_handler)   \
+  X(types)              \
+  X(elementwise_module) \
+  X(reduction_module)   \
+  X(gather_module)      \
+  X(check_module)       \
+  X(select_module) X(join_module) X(require_c_type) X(get_item) X(set_item) X(restored)
 
 enum class Hook {
 #define PYGPU_HOOK(name) name,

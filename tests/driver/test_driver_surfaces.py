@@ -57,7 +57,7 @@ def check(type_, channels, kernel, extent, flags=0):
     source = surface_array(data, extent, channels, flags)
     target = surface_array(np.zeros_like(data), extent, channels, flags)
     name = type_ if channels == 1 else f"{type_}{channels}"
-    call = SourceModule(KERNELS.replace("TYPE", name)).get_function(kernel)
+    call = SourceModule(KERNELS.replace("TYPE", name), options=["-w"]).get_function(kernel)
     call(drv.SurfaceObject(source), drv.SurfaceObject(target), block=shape[::-1])
     found = contents(target, data.shape, data.dtype)
     np.testing.assert_array_equal(found, data[::-1, ::-1, ::-1])

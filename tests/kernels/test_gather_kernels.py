@@ -18,6 +18,7 @@ TEXTS = {
     "select, 32": gather.select_source(4, 32, 1024),
     "select, 64": gather.select_source(16, 64, 1024),
     "select, one thread": gather.select_source(1, 32, 1),
+    "join": gather.join_source(3),
     "check": gather.check_source("uint32"),
     **{f"range {kind}{n}": ranges.range_source(kind, n) for kind, n in [("u", 8), ("f", 2)]},
 }

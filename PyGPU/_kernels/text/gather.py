@@ -97,6 +97,30 @@ extern "C" __global__ void check(const {Element(dtype).stored} *index, long long
 """
 
 
+MOST_JOINED = 8
+
+
+def join_source(count):
+    """The text of a kernel ``join``: rows of words made of a run of each of `count` arrays, whose
+    ends in a row are given."""
+    arrays = range(count)
+    pointers = ", ".join(f"const P_word16 *from{k}" for k in arrays)
+    choices = " else ".join(
+        f"if (at < loop.end[{k}]) to[i] = from{k}[row * (loop.end[{k}] - {begin}) + at - {begin}];"
+        for k in arrays
+        for begin in [f"loop.end[{k - 1}]" if k else "0"]
+    )
+    return f"""{_HEAD}
+struct P_loop {{ unsigned size, end[{count}]; }};
+extern "C" __global__ void join(P_loop loop, P_word16 *to, {pointers}) {{
+  const unsigned i = blockIdx.x * {THREADS} + threadIdx.x;
+  if (i >= loop.size) return;
+  const unsigned row = i / loop.end[{count - 1}], at = i - row * loop.end[{count - 1}];
+  {choices}
+}}
+"""
+
+
 # Blocks are one: few elements. A warp's lanes count by a vote, warps through shared memory.
 _SELECT = """
 extern "C" __global__ void select_items(const unsigned char *mask, const P_item *from, P_item *to,

@@ -1,7 +1,9 @@
 // Arrays joined along an axis.
 #include "python/array/map.h"
 #include "python/array/methods.h"
+#include "python/launch/enqueue.h"
 #include "python/launch/packing.h"
+#include "python/launch/specializations.h"
 
 namespace PyGPU::python {
 namespace {
@@ -27,6 +29,53 @@ void put(const GPUArray& source, const GPUArray& part) {
   map.operand[0].code = map.compute[0] = code_of(source.dtype);
   map.result[0] = &part;
   launch(map, {});
+}
+
+constexpr std::size_t most_joined = 8, few_bytes = 1 << 20, word = 16;
+
+struct JoinKernel {
+  explicit JoinKernel(std::shared_ptr<Module> module) : kernel(std::move(module), "join") {}
+  bool alive() const { return kernel.module().alive(); }
+  Kernel kernel;
+};
+
+// A few small arrays in one launch, by words. False: they are not so.
+bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
+  static auto& kept = *new Specializations<JoinKernel>;
+  const int device = out.core.device();
+  if (arrays.size() > most_joined || out.layout().nbytes() > few_bytes ||
+      !is_aligned(Layout(), out.core.address(), word))
+    return false;
+  unsigned loop[1 + most_joined];
+  KernelArguments arguments;
+  void* const to = out.core.address();
+  arguments.add_struct(loop);
+  arguments.add(to);
+  std::size_t end = 0;
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    const GPUArray& array = *arrays[k];
+    const Layout& layout = array.layout();
+    std::size_t run = layout.itemsize();
+    for (int i = axis; i < layout.ndim(); ++i) run *= std::size_t(layout.shape()[i]);
+    if (run == 0 || run % word || !layout.c_contiguous() || !array.dtype.equal(out.dtype) ||
+        !is_aligned(Layout(), array.core.address(), word) || array.core.device() != device)
+      return false;
+    array.core.require_alive();
+    end += run / word;
+    loop[1 + k] = unsigned(end);
+    arguments.add(array.core.address());
+  }
+  loop[0] = unsigned(out.layout().nbytes() / word);
+  SpecializationKey key;
+  key.add(unsigned(arrays.size()), 4);
+  key.add(unsigned(device), 8);
+  const auto make = [&] {
+    return std::make_unique<JoinKernel>(held<Module>(hook(Hook::join_module)(arrays.size())));
+  };
+  constexpr unsigned threads = 256;
+  enqueue(kept.at(key, make).kernel, dim3((loop[0] + threads - 1) / threads, 1, 1),
+          dim3(threads, 1, 1), arguments, {});
+  return true;
 }
 
 // _concatenate(arrays, axis, allocator)
@@ -71,6 +120,9 @@ PyObject* concatenate(PyObject*, PyObject* const* given, Py_ssize_t count) {
     const Layout whole(shape, itemsize_of(dtype));
     const auto allocator = py::reinterpret_borrow<py::object>(given[2]);
     GPUArray out = new_array(whole, dtype, allocator.is_none() ? first.allocator : allocator);
+    bool joined = false;
+    if (out.layout().size()) with_compiler([&] { joined = join(arrays, out, axis); });
+    if (joined) return wrap(std::move(out)).release().ptr();
     Index start = 0;
     for (const GPUArray* const array : arrays) {
       Axes part = shape;
@@ -88,7 +140,7 @@ PyObject* concatenate(PyObject*, PyObject* const* given, Py_ssize_t count) {
 
 void bind_joining(py::module_& m) {
   static PyMethodDef methods[] = {{"_concatenate", as_method(&concatenate), METH_FASTCALL,
-                                   "_concatenate(arrays, axis, allocator)"},
+                                   "_concatenate(arrays, axis, allocator, /)\n--\n\n"},
                                   {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
 }

@@ -140,7 +140,7 @@ void bind_operators(py::module_& m, const py::object& c) {
       {{"stream"}, {"arrays"}, {"work"}});
   def(m, "_operation", &operation_named, "The number of an operation.", {{"name"}});
   static PyMethodDef methods[] = {{"_apply", as_method(&apply), METH_FASTCALL,
-                                   "_apply(operation, operands, stream, allocator)"},
+                                   "_apply(operation, operands, stream, allocator, /)\n--\n\n"},
                                   {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_empty_for", &empty_for,

@@ -287,10 +287,11 @@ void pretend(const py::object& given) {
 void bind_reductions(py::module_& m) {
   static PyMethodDef methods[] = {
       {"_reduce", as_method(&reduce), METH_FASTCALL,
-       "_reduce(name, a, axis, dtype, out, keepdims, stream, allocator)"},
-      {"_dot", as_method(&dot), METH_FASTCALL, "_dot(a, b, dtype, stream, allocator, out)"},
+       "_reduce(name, a, axis, dtype, out, keepdims, stream, allocator, /)\n--\n\n"},
+      {"_dot", as_method(&dot), METH_FASTCALL,
+       "_dot(a, b, dtype, stream, allocator, out, /)\n--\n\n"},
       {"_reduce_subset", as_method(&reduce_subset), METH_FASTCALL,
-       "_reduce_subset(name, subset, tables, dtype, stream, allocator)"},
+       "_reduce_subset(name, subset, tables, dtype, stream, allocator, /)\n--\n\n"},
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_reduction_launch", &launch_of, "(threads, blocks, chunk)",

@@ -34,12 +34,18 @@ struct ReportWords {
       if (!is_gone(word.device, word.epoch)) return word;
     }
     constexpr std::size_t count = 64;
-    Memory memory;
-    check("cudaMallocHost", take_memory(memory, MemoryKind::pinned, count * sizeof(Index)));
-    const MemoryTraits::Handle block = memory.give_up();
-    auto* const words = static_cast<Index*>(block.address);
-    for (std::size_t i = 1; i < count; ++i) free.push_back({words + i, block.device, block.epoch});
-    return {words, block.device, block.epoch};
+    ReportWord word;
+    word.device = current_device();
+    word.epoch = device_epoch(word.device);
+    void* block = nullptr;  // for the kernels of all devices
+    check("cudaHostAlloc", cudaHostAlloc(&block, count * sizeof(Index),
+                                         cudaHostAllocPortable | cudaHostAllocMapped));
+    for (std::size_t i = 0; i < count; ++i) {
+      word.address = static_cast<Index*>(block) + i;
+      free.push_back(word);
+    }
+    free.pop_back();
+    return word;
   }
 };
 

@@ -180,10 +180,9 @@ void bind_pointers(py::module_& m) {
   py::tuple names(dtype_count);
   for (int i = 0; i < dtype_count; ++i) names[std::size_t(i)] = dtypes[i].name;
   m.attr("SUPPORTED_DTYPES") = names;
-  def(
-      m, "_set_pointer_class",
-      [](const std::string& dtype, const py::object& made) { pointer_classes()[dtype] = made; },
-      "");
+  def(m, "_set_pointer_class",
+      [](const std::string& dtype, const py::object& made) { pointer_classes()[dtype] = made; }, "",
+      {{"dtype"}, {"made"}});
 }
 
 }  // namespace PyGPU::python
