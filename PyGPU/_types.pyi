@@ -89,3 +89,4 @@ SeedGetter: TypeAlias = Callable[[int], GPUArray]
 CacheDir: TypeAlias = str | PathLike[str] | Literal[False] | None
 Number: TypeAlias = np.number[Any] | np.bool_ | complex
 Operand: TypeAlias = GPUArray | Number
+Launch: TypeAlias = Callable[..., None]

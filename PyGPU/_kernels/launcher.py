@@ -4,12 +4,20 @@ Operators and functions of arrays are launched by C++, which asks for a module b
 launched from Python is a Program.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from PyGPU._compile import build
 from PyGPU._driver import Module
 from PyGPU._runtime import core
 
+if TYPE_CHECKING:
+    from PyGPU._types import Launch
 
-def load(source, name="kernel.cu", options=()):
+
+def load(source: str, name: str = "kernel.cu", options: Iterable[str] = ()) -> core._Module:
     """The compiled module of a text, on the current device, for C++."""
     request = build.Request(source=source, options=tuple(options), extern_c=False, name=name)
     return core._Module(build.build(request).image, [])
@@ -25,12 +33,12 @@ class Program:
         What each kernel is prepared for, as Function.prepare takes it.
     """
 
-    def __init__(self, source, **kernels):
+    def __init__(self, source: str, **kernels: str) -> None:
         self.source = source
         self._kernels = kernels
-        self._made = {}  # by device, anew after each reset of it
+        self._made: dict[int, tuple[Launch, ...]] = {}  # by device, anew after each reset of it
 
-    def __call__(self):
+    def __call__(self) -> tuple[Launch, ...]:
         """The kernels' launching functions on the current device:
         ``launch(grid, block, stream, *arguments)``."""
         here = core._here()
