@@ -214,7 +214,7 @@ def _compiled(
     names: tuple[tuple[str, str], ...], skips: tuple[str, ...]
 ) -> tuple[str, compiler.SourceModule, dict[str, Function]]:
     """(vendor, module, kernels by name) of the device's library, or else of our own."""
-    vendor = {"cuda": "curand", "hip": "rocrand"}.get(core.target, "philox")
+    vendor = {"cuda": "curand", "hip": "rocrand"}.get(core.target, "")
     folders, module = curand.include_dirs(), None
     if folders is not None:
         try:
