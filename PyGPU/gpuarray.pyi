@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from typing_extensions import TypeAlias
+from typing_extensions import TypeAlias, disjoint_base
 
 from PyGPU._host import ArrayFlags
 from PyGPU._types import (
@@ -32,6 +32,7 @@ _Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
 _Mode: TypeAlias = Literal["raise", "clip", "wrap"]
 _Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
 
+@disjoint_base
 class GPUArray:
     # Not declared: __array__, which only refuses np.asarray(array), and NumPy's dispatch.
     __array_priority__: ClassVar[int]

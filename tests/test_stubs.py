@@ -26,7 +26,10 @@ def parsed(name):
 
 
 TYPED = parsed("_runtime/typed.pyi")
-STUBS = {core: parsed("_host.pyi") + parsed("_constants.pyi"), gpuarray: parsed("gpuarray.pyi")}
+STUBS = {
+    core: parsed("_host.pyi") + parsed("_calls.pyi") + parsed("_constants.pyi"),
+    gpuarray: parsed("gpuarray.pyi"),
+}
 
 
 def declared(body):
@@ -64,6 +67,8 @@ def is_ours(name, value):
 
 def live_signature(function):
     """The signature that C++ or Python tells, as the syntax tree of a definition."""
+    if inspect.isbuiltin(function) and not function.__text_signature__:
+        return ast.parse(f"def {function.__doc__.splitlines()[0]}: ...").body[0]
     text = f"{function.__name__}{inspect.signature(function)}"
     text = re.sub(r"<class '[\w.]+'>", "...", text)  # a default that has no text
     live = ast.parse(f"def {text}: ...").body[0]

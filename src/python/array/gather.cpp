@@ -299,11 +299,12 @@ bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out) {
 void bind_gather(py::module_& m) {
   static PyMethodDef methods[] = {
       {"_gather", as_method(&gather_items), METH_FASTCALL,
-       "_gather(shape, itemsize, target, source, indices, mask, mode, stream, arrays, /)\n--\n\n"},
+       PYGPU_SIGNATURE(
+           "_gather(shape, itemsize, target, source, indices, mask, mode, stream, arrays)")},
       {"_take", as_method(&take_items), METH_FASTCALL,
-       "_take(a, indices, axis, mode, stream, /)\n--\n\n"},
+       PYGPU_SIGNATURE("_take(a, indices, axis, mode, stream)")},
       {"_report_wrong", as_method(&report_wrong), METH_FASTCALL,
-       "_report_wrong(indices, count, offset, stream, /)\n--\n\n"},
+       PYGPU_SIGNATURE("_report_wrong(indices, count, offset, stream)")},
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_pretend_index32", &pretend_index32,

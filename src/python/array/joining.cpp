@@ -140,7 +140,7 @@ PyObject* concatenate(PyObject*, PyObject* const* given, Py_ssize_t count) {
 
 void bind_joining(py::module_& m) {
   static PyMethodDef methods[] = {{"_concatenate", as_method(&concatenate), METH_FASTCALL,
-                                   "_concatenate(arrays, axis, allocator, /)\n--\n\n"},
+                                   PYGPU_SIGNATURE("_concatenate(arrays, axis, allocator)")},
                                   {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
 }

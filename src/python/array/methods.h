@@ -8,6 +8,9 @@
 
 namespace PyGPU::python {
 
+// The docstring of a function that says no more than its signature, for inspect and for a reader.
+#define PYGPU_SIGNATURE(text) text "\n--\n\n" text
+
 // Functions of CPython's fast call, for a module. `methods` ends with a row of nulls.
 inline void add_functions(py::module_& m, PyMethodDef* methods) {
   if (PyModule_AddFunctions(m.ptr(), methods)) throw py::error_already_set();

@@ -139,9 +139,10 @@ void bind_operators(py::module_& m, const py::object& c) {
       "Call `work`, which enqueues on the stream what uses the memory of these arrays.",
       {{"stream"}, {"arrays"}, {"work"}});
   def(m, "_operation", &operation_named, "The number of an operation.", {{"name"}});
-  static PyMethodDef methods[] = {{"_apply", as_method(&apply), METH_FASTCALL,
-                                   "_apply(operation, operands, stream, allocator, /)\n--\n\n"},
-                                  {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {
+      {"_apply", as_method(&apply), METH_FASTCALL,
+       PYGPU_SIGNATURE("_apply(operation, operands, stream, allocator)")},
+      {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_empty_for", &empty_for,
       "A new array for what the operands give together: their shape by NumPy's broadcasting, the "

@@ -287,11 +287,11 @@ void pretend(const py::object& given) {
 void bind_reductions(py::module_& m) {
   static PyMethodDef methods[] = {
       {"_reduce", as_method(&reduce), METH_FASTCALL,
-       "_reduce(name, a, axis, dtype, out, keepdims, stream, allocator, /)\n--\n\n"},
+       PYGPU_SIGNATURE("_reduce(name, a, axis, dtype, out, keepdims, stream, allocator)")},
       {"_dot", as_method(&dot), METH_FASTCALL,
-       "_dot(a, b, dtype, stream, allocator, out, /)\n--\n\n"},
+       PYGPU_SIGNATURE("_dot(a, b, dtype, stream, allocator, out)")},
       {"_reduce_subset", as_method(&reduce_subset), METH_FASTCALL,
-       "_reduce_subset(name, subset, tables, dtype, stream, allocator, /)\n--\n\n"},
+       PYGPU_SIGNATURE("_reduce_subset(name, subset, tables, dtype, stream, allocator)")},
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_reduction_launch", &launch_of, "(threads, blocks, chunk)",
