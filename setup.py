@@ -198,11 +198,11 @@ class BuildExt(build_ext):
     def build_extensions(self):
         self.remove_other_targets()
         cores = self.parallel or os.cpu_count() or 1
-        jobs = [(ext, unit) for ext in self.extensions for unit in self.units(ext)]
+        jobs = [(ext, *unit) for ext in self.extensions for unit in self.units(ext)]
         with ThreadPoolExecutor(cores) as pool:
             objects = list(pool.map(lambda job: self.compile(*job), jobs))
         for ext in self.extensions:
-            own = [made for (owner, _), made in zip(jobs, objects) if owner is ext]
+            own = [made for job, made in zip(jobs, objects) if job[0] is ext]
             self.link(ext, own)
 
     def remove_other_targets(self):
@@ -217,27 +217,33 @@ class BuildExt(build_ext):
                     old.unlink()
 
     def units(self, ext):
-        """An extension's sources, those of a folder of src/python gathered into one.
+        """What is compiled at once, the longest first, and how: (source, flags).
 
-        Most of their compile time goes into pybind11's headers, which are then read once for many.
+        The sources of a folder of src/python are one unit: reading the headers takes most of their
+        time. Arguments and tables of calls are not worth an optimiser.
         """
-        plain = [source for source in ext.sources if "python" not in Path(source).parts]
-        gathered = []
-        for number, folders in enumerate((["array"], ["python", "exchange", "launch", "runtime"])):
-            unit = Path(self.build_temp, ext.name, f"bindings{number}.cpp")
+        folders = {}
+        for source in ext.sources:
+            folders.setdefault(Path(source).parent, []).append(source)
+        gathered, plain = [], []
+        for folder, inside in folders.items():
+            if "python" not in folder.parts:
+                plain += [(source, []) for source in inside]
+                continue
+            unit = Path(self.build_temp, ext.name, f"python_{folder.name}.cpp")
             unit.parent.mkdir(parents=True, exist_ok=True)
-            chosen = [s for s in ext.sources if s not in plain and Path(s).parent.name in folders]
-            unit.write_text("".join(f'#include "{HERE / source}"\n' for source in chosen))
-            gathered += [str(unit)] if chosen else []
-        return [*gathered, *plain]  # the longest first
+            unit.write_text("".join(f'#include "{HERE / source}"\n' for source in inside))
+            flags = [] if folder.name in ("array", "launch", "python") else ["-O1"]
+            gathered.append((len(inside), str(unit), flags))
+        return [*(unit[1:] for unit in sorted(gathered, reverse=True)), *plain]
 
-    def compile(self, ext, source):
+    def compile(self, ext, source, flags):
         (made,) = self.compiler.compile(
             [source],
             output_dir=str(Path(self.build_temp, ext.name)),
             macros=ext.define_macros,
             include_dirs=ext.include_dirs,
-            extra_postargs=ext.extra_compile_args,
+            extra_postargs=[*ext.extra_compile_args, *flags],
         )
         return made
 

@@ -116,7 +116,7 @@ LAYERS = [
     },
     {"array.h", "loop.h", "reduction_plan.h"},
     {"objects.h"},
-    {"heap_type.h"},
+    {"heap_type.h", "numpy.h"},
     {"functions.h"},
     {"bindings.h", "hooks.h"},
     {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h"}

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "python/heap_type.h"
+#include "python/numpy.h"
 
 namespace PyGPU::python {
 

@@ -20,13 +20,9 @@ void add_hip_names(py::module_& m) {
   }
 }
 
-}  // namespace
-}  // namespace PyGPU::python
-
-PYBIND11_MODULE(PYGPU_MODULE, m) {
-  using namespace PyGPU::python;
+void fill(py::module_& m) {
   const std::string target = PYGPU_TARGET_NAME;
-  m.doc() = "PyGPU on the target " + target;
+  m.attr("__doc__") = "PyGPU on the target " + target;
   m.attr("target") = target;
   m.attr("cuda_enabled") = bool(PYGPU_HAVE_GPU);
   m.attr("use_hip") = target == "hip";
@@ -49,4 +45,24 @@ PYBIND11_MODULE(PYGPU_MODULE, m) {
   bind_function(m);
   bind_arrays(m);
   if (target == "hip") add_hip_names(m);
+}
+
+#define PYGPU_JOINED(a, b) a##b
+#define PYGPU_NAMED(a, b) PYGPU_JOINED(a, b)
+#define PYGPU_TEXT(a) #a
+#define PYGPU_TEXT_OF(a) PYGPU_TEXT(a)
+
+}  // namespace
+}  // namespace PyGPU::python
+
+PyMODINIT_FUNC PYGPU_NAMED(PyInit_, PYGPU_MODULE)() {
+  using namespace PyGPU::python;
+  static PyModuleDef definition = {
+      PyModuleDef_HEAD_INIT, PYGPU_TEXT_OF(PYGPU_MODULE), {}, -1, {}, {}, {}, {}, {}};
+  return guarded([] {
+    auto m = py::reinterpret_steal<py::module_>(PyModule_Create(&definition));
+    if (!m) throw py::error_already_set();
+    fill(m);
+    return m.release().ptr();
+  });
 }

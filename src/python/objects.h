@@ -2,13 +2,27 @@
 // Python.
 #pragma once
 
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
+#include <pybind11/cast.h>
+#include <pybind11/detail/class.h>  // bodies of what cast.h declares
 #include <structmember.h>
 
 namespace PyGPU::python {
 
-namespace py = pybind11;
+namespace py {
+
+using namespace pybind11;
+
+class module_ : public object {
+ public:
+  PYBIND11_OBJECT(module_, object, PyModule_Check)
+  static module_ import(const char* name) {
+    auto found = reinterpret_steal<module_>(PyImport_ImportModule(name));
+    if (!found) throw error_already_set();
+    return found;
+  }
+};
+
+}  // namespace py
 
 // Set Python's exception for the one that is being handled.
 void translate_exception() noexcept;

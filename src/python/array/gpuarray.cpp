@@ -22,9 +22,8 @@ py::object dtype_of(const py::object& any) {
   static py::object& last_type = *new py::object;  // leaked on purpose
   static py::object& last_dtype = *new py::object;
   if (any.is(last_type)) return last_dtype;
-  constexpr std::uint64_t has_object = 1;  // NPY_ITEM_HASOBJECT
   const py::dtype dtype = py::dtype::from_args(any);
-  if (std::uint64_t(dtype.flags()) & has_object)
+  if (dtype.has_object())
     throw py::type_error("dtype " + py::repr(dtype).cast<std::string>() +
                          " holds Python objects, which have no meaning on a device");
   if (dtype.itemsize() > 0) {

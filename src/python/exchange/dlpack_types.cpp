@@ -68,8 +68,9 @@ dlpack::Device read_device(const py::object& pair) {
 
 void drop(PyObject* object) {
   if (!object || !Py_IsInitialized() || (is_finalizing() && !PyGILState_Check())) return;
-  py::gil_scoped_acquire hold;
+  const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(object);
+  PyGILState_Release(state);
 }
 
 }  // namespace PyGPU::python

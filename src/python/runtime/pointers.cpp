@@ -56,8 +56,8 @@ py::array host_view(const Pointer& pointer, const py::object& owner) {
     throw py::value_error(std::string("pointer_wrapper_") + pointer.dtype->name + " at " +
                           hex(pointer.address) +
                           " is not safe to read: only host memory that Python controls is");
-  py::array view(py::dtype(pointer.dtype->name), {pointer.count}, {pointer.dtype->itemsize},
-                 pointer.address, owner);
+  py::array view(py::dtype(pointer.dtype->name), {py::ssize_t(pointer.count)},
+                 {py::ssize_t(pointer.dtype->itemsize)}, pointer.address, owner);
   if (pointer.read_only) view.attr("flags").attr("writeable") = false;
   return view;
 }

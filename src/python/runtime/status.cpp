@@ -103,8 +103,13 @@ void bind_status(py::module_& m) {
       "The calling thread's last error.");
 
   Storage::on_shortage([] {
-    py::gil_scoped_acquire hold;
-    py::module_::import("gc").attr("collect")();
+    const PyGILState_STATE state = PyGILState_Ensure();
+    try {
+      py::module_::import("gc").attr("collect")();  // also where it is switched off
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("PyGPU: the collection of garbage for a shortage of memory");
+    }
+    PyGILState_Release(state);
   });
 }
 

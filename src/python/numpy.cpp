@@ -1,0 +1,86 @@
+// What needs NumPy itself. See numpy.h.
+#include "python/numpy.h"
+
+namespace PyGPU::python::py {
+namespace {
+
+// Looked up once, and kept: arrays outlive the modules.
+struct NumPy {
+  PyTypeObject *dtype, *array;
+  bool is_1;
+  PyObject* (*new_array)(PyTypeObject*, PyObject* dtype, int ndim, const Py_ssize_t* shape,
+                         const Py_ssize_t* strides, void* start, int flags, PyObject* like);
+  int (*set_base)(PyObject* array, PyObject* base);
+  int (*to_dtype)(PyObject* any, PyObject** dtype);
+};
+
+const NumPy& numpy() {
+  static const NumPy found = [] {
+    const module_ numpy = module_::import("numpy");
+    const auto type = [&](const char* name) {
+      return reinterpret_cast<PyTypeObject*>(object(numpy.attr(name)).release().ptr());
+    };
+    const bool is_1 = numpy.attr("__version__").cast<std::string>()[0] == '1';
+    const module_ core =
+        module_::import(is_1 ? "numpy.core._multiarray_umath" : "numpy._core._multiarray_umath");
+    auto** const table =
+        static_cast<void**>(PyCapsule_GetPointer(object(core.attr("_ARRAY_API")).ptr(), nullptr));
+    if (!table) throw error_already_set();
+    // Their places in the table are part of the ABI.
+    return NumPy{type("dtype"),
+                 type("ndarray"),
+                 is_1,
+                 reinterpret_cast<decltype(NumPy::new_array)>(table[94]),
+                 reinterpret_cast<decltype(NumPy::set_base)>(table[282]),
+                 reinterpret_cast<decltype(NumPy::to_dtype)>(table[174])};
+  }();
+  return found;
+}
+
+}  // namespace
+
+bool is_dtype(PyObject* object) { return PyObject_TypeCheck(object, numpy().dtype); }
+bool is_array(PyObject* object) { return PyObject_TypeCheck(object, numpy().array); }
+
+dtype::dtype(const std::string& name) : dtype(from_args(pybind11::str(name))) {}
+
+dtype dtype::from_args(const object& any) {
+  PyObject* found = nullptr;
+  if (!numpy().to_dtype(any.ptr(), &found) || !found) throw error_already_set();
+  return reinterpret_steal<dtype>(found);
+}
+
+ssize_t dtype::itemsize() const {
+  return numpy().is_1 ? reinterpret_cast<const Tail1*>(ptr())->itemsize
+                      : reinterpret_cast<const Tail2*>(ptr())->itemsize;
+}
+
+bool dtype::has_object() const {
+  constexpr std::uint64_t flag = 1;
+  const std::uint64_t flags = numpy().is_1 ? static_cast<unsigned char>(head()->flags_1)
+                                           : reinterpret_cast<const Tail2*>(ptr())->flags;
+  return flags & flag;
+}
+
+array::array(const python::py::dtype& type, const std::vector<ssize_t>& shape,
+             const std::vector<ssize_t>& strides, void* start, handle owner)
+    : object(reinterpret_steal<object>(numpy().new_array(
+          numpy().array, python::py::dtype(type).release().ptr(), int(shape.size()), shape.data(),
+          strides.empty() ? nullptr : strides.data(), start, start ? writeable_flag : 0,
+          nullptr))) {
+  if (!ptr()) throw error_already_set();
+  if (owner && numpy().set_base(ptr(), handle(owner).inc_ref().ptr())) throw error_already_set();
+}
+
+ssize_t array::size() const {
+  ssize_t count = 1;
+  for (ssize_t axis = 0; axis < ndim(); ++axis) count *= shape(axis);
+  return count;
+}
+
+void* array::mutable_data() const {
+  if (!writeable()) throw value_error("the array is read-only");
+  return fields()->data;
+}
+
+}  // namespace PyGPU::python::py
