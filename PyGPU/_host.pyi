@@ -360,6 +360,3 @@ def _take_dlpack(
 def _borrow_memory(
     owner: object, address: Int, shape: Shape, strides: Shape | None, dtype: DTypeLike, wait: bool
 ) -> GPUArray: ...
-def _operation(name: str) -> int: ...
-
-_reduction_tuning: dict[str, int]

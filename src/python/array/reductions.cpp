@@ -2,6 +2,7 @@
 // Python calls them.
 #include "python/array/fold.h"
 #include "python/array/methods.h"
+#include "python/launch/packing.h"
 
 namespace PyGPU::python {
 namespace {
