@@ -38,7 +38,7 @@ __all__ = [
     "preprocess_source",
 ]
 
-#: Options for every compilation that is not told its own.
+#: Options for every compilation that is not given its own.
 DEFAULT_NVCC_FLAGS = _options.default_flags()
 
 

@@ -135,7 +135,7 @@ class ReductionKernel:
         ----------
         *args
             GPUArrays for pointers, numbers for the rest. The first array says how many elements
-            there are; all arrays must be packed, and in the same order.
+            there are; all arrays must be contiguous, and in the same order.
         stream : Stream, optional
         out : GPUArray, optional
             Its first element takes the result.
@@ -152,7 +152,7 @@ class ReductionKernel:
         Raises
         ------
         RuntimeError
-            For arrays that are not packed, or in different orders.
+            For arrays that are not contiguous, or in different orders.
         ValueError
             For an `out` of another dtype, or without elements.
         """
@@ -236,7 +236,7 @@ def _declared(arguments):
 
 
 def _promises(types):
-    """What Function.prepare is told: a pointer, or a scalar's dtype."""
+    """What Function.prepare takes: a pointer, or a scalar's dtype."""
     return ["P" if isinstance(one, VectorArg) else one.dtype for one in types]
 
 

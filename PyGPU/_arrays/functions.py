@@ -22,7 +22,7 @@ _DTYPES = frozenset(map(np.dtype, "?bBhHiIlLqQefdFD"))
 
 
 def kind_of(operand):
-    """What NumPy is told of an operand: a dtype, or the type and value of a Python number.
+    """An operand, as `promoted` takes it: a dtype, or the type and value of a Python number.
 
     Values count for integers alone: NumPy refuses those that do not fit.
     """

@@ -50,15 +50,15 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
             "from_dlpack: x: expected an object with __dlpack__ and __dlpack_device__, got "
             f"{type(x).__name__}"
         )
-    told = tuple(int(part) for part in x.__dlpack_device__())
-    here = _place(x, *told)
+    device_id = tuple(int(part) for part in x.__dlpack_device__())
+    here = _place(x, *device_id)
     wanted = here if device is None else _number(device)
     if wanted != here and copy is False:
         raise BufferError(
             f"from_dlpack: copy=False: x is on device {here}; on device {wanted} is only a copy"
         )
     with _current(here):
-        array = core._take_dlpack(_capsule(x, copy), x, told, copy is True)
+        array = core._take_dlpack(_capsule(x, copy), x, device_id, copy is True)
         _order(stream, array)
     if wanted != here:
         with _current(wanted):

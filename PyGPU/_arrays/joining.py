@@ -1,4 +1,4 @@
-"""Arrays joined, turned and reversed."""
+"""Arrays joined, transposed and reversed."""
 
 from PyGPU._runtime import beside_first, core, errors, integer, require_array
 

@@ -128,11 +128,11 @@ def copy(a, order="K", subok=False):
 
 
 def _in_order(a, order):
-    """The array, packed in an order: itself, or a copy."""
+    """The array, contiguous in an order: itself, or a copy."""
     if order not in ("C", "F"):
         raise ValueError(f"order: expected 'C' or 'F', got {order!r}")
-    packed = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
-    return a if packed else copy(a, order)
+    is_contiguous = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
+    return a if is_contiguous else copy(a, order)
 
 
 def reshape(a, shape=None, order="C", *, newshape=None):
@@ -146,7 +146,7 @@ def ravel(a, order="C"):
 
 
 def _axes(axes, ndim):
-    """Axes, told as one or several, from 0. ValueError for those that are not there or twice."""
+    """One or several axes, counted from 0. ValueError for those that are not there or twice."""
     found = [operator.index(axis) for axis in (axes if np.iterable(axes) else (axes,))]
     for axis in found:
         if not -ndim <= axis < ndim:

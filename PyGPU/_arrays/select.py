@@ -155,7 +155,7 @@ def _kernels():
     return _Kernels(core.target != "host", errors.check(warp, "cudaDeviceGetAttribute"))
 
 
-def _packed(mask):
+def _in_c_order(mask):
     """The mask in C order."""
     if not isinstance(mask, core.GPUArray):
         raise TypeError(f"mask: expected a GPUArray of bool, got {type(mask).__name__}")
@@ -163,9 +163,9 @@ def _packed(mask):
         raise TypeError(f"mask: expected a GPUArray of bool, got a GPUArray of {mask.dtype}")
     if mask.flags.c_contiguous:
         return mask
-    packed = core.GPUArray(mask.shape, np.bool_, allocator=mask.allocator)
-    packed[...] = mask
-    return packed
+    contiguous = core.GPUArray(mask.shape, np.bool_, allocator=mask.allocator)
+    contiguous[...] = mask
+    return contiguous
 
 
 def _last(offsets):
@@ -185,7 +185,7 @@ def count(mask):
     TypeError
         For anything else.
     """
-    mask = _packed(mask)
+    mask = _in_c_order(mask)
     return _last(_kernels().offsets(mask)) if mask.size else 0
 
 
@@ -206,7 +206,7 @@ def nonzero_flat(mask):
     TypeError
         For anything else.
     """
-    mask = _packed(mask)
+    mask = _in_c_order(mask)
     offsets = _kernels().offsets(mask) if mask.size else None
     number = _last(offsets) if mask.size else 0
     indices = core.GPUArray((number,), np.int64, allocator=mask.allocator)

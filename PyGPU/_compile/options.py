@@ -33,7 +33,7 @@ _FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
 
 @dataclass
 class Options:
-    """What a compilation is told, in no compiler's spelling."""
+    """The options of a compilation, in no compiler's spelling."""
 
     arch: str | None = None
     std: str | None = None

@@ -130,14 +130,14 @@ class Array(core._Array):
     def __init__(self, descriptor: ArrayDescriptor) -> None:
         if not isinstance(descriptor, ArrayDescriptor):
             raise TypeError(f"descriptor: expected an ArrayDescriptor, got {descriptor!r}")
-        told = channel_format(descriptor.format, descriptor.num_channels)
+        found = channel_format(descriptor.format, descriptor.num_channels)
         width, height, depth = (
             boxes.whole(getattr(descriptor, name, 0), name) for name in ("width", "height", "depth")
         )
         flags = boxes.whole(getattr(descriptor, "flags", 0), "flags")
         if flags > 15:
             raise errors.LogicError(f"Array failed: flags={flags}: expected those of array3d_flags")
-        super().__init__(told, width, height, depth, flags)
+        super().__init__(found, width, height, depth, flags)
 
     def free(self) -> None:
         """Free it now; once more does nothing. No kernel may use its textures any longer."""
@@ -190,7 +190,7 @@ def _fill(
 
 
 def _element(dtype: DTypeLike) -> tuple[enums.array_format, int]:
-    """(array_format, channels) that hold a dtype; wide numbers as parts of 32 bits."""
+    """(array_format, channels) that hold a dtype; numbers of more as parts of 32 bits."""
     dtype = np.dtype(dtype)
     if dtype in (np.dtype(np.complex64), np.dtype(np.float64)):
         return _FORMATS.SIGNED_INT32, 2

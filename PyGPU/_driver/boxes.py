@@ -87,15 +87,15 @@ def copy(
     """
     if not all(box):
         return
-    told: list[tuple[Any, ...]] = []
+    sides: list[tuple[Any, ...]] = []
     for side, (kind, where, *numbers) in (("dst", dst), ("src", src)):
         if kind != _ARRAY:
             _check_pitch(what, side, numbers, box)
         if isinstance(where, Buffer):
             _check_bounds(what, side, where, numbers, box)
             where = where.address
-        told.append((where, *numbers))
-    status = core._copy_box(told[0], told[1], *box, _direction(dst[0], src[0]), stream, wait)
+        sides.append((where, *numbers))
+    status = core._copy_box(sides[0], sides[1], *box, _direction(dst[0], src[0]), stream, wait)
     errors.check(status, what)
 
 

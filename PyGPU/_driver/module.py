@@ -122,7 +122,7 @@ class Function(core._Function):
         self._set_attribute((integer("attr", attr), number))
 
     def set_cache_config(self, fc: Int) -> None:
-        """Prefer shared memory or cache: a hint, told as the shared memory's share."""
+        """Prefer shared memory or cache: a hint, given as the shared memory's share."""
         share = {0: -1, 1: 100, 2: 0, 3: 50}[int(enums.func_cache(int(fc)))]
         self._set_attribute((int(enums.function_attribute.PREFERRED_SHARED_MEMORY_CARVEOUT), share))
 
@@ -193,15 +193,15 @@ class Module:
         return found.pop() if len(found) == 1 else None
 
     def _signature_of(self, name: str, lowered: str) -> list[tuple[str, str, int]] | None:
-        told = code_object.parameters(self._image, lowered) if core.target == "hip" else None
+        known = code_object.parameters(self._image, lowered) if core.target == "hip" else None
         if self._source is None:
-            return told
+            return known
         found = signature.of_instance(self._source, _plain(name) or name)
-        if told is None or found is None or len(found) != len(told):
+        if known is None or found is None or len(found) != len(known):
             return (
-                [(one.name, one.kind, one.nbytes) for one in found] if found is not None else told
+                [(one.name, one.kind, one.nbytes) for one in found] if found is not None else known
             )
-        return [(a.name, a.kind, nbytes) for a, (_, _, nbytes) in zip(found, told)]
+        return [(a.name, a.kind, nbytes) for a, (_, _, nbytes) in zip(found, known)]
 
     def get_function(self, name: str) -> Function:
         """The kernel of that name.

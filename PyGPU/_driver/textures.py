@@ -93,10 +93,10 @@ class TextureObject(core._TextureObject):
             if (dtype, shape, num_channels, pitch) != (None, None, 1, None):
                 raise TypeError("an Array knows its dtype, shape, num_channels and pitch itself")
             where: core._Array | int = source
-            told, extent = source._shape()[0], (0, 0, 0)
+            channels, extent = source._shape()[0], (0, 0, 0)
         else:
-            where, told, extent = _memory(source, dtype, shape, num_channels, pitch)
-            _check_memory(where, told, extent)
+            where, channels, extent = _memory(source, dtype, shape, num_channels, pitch)
+            _check_memory(where, channels, extent)
         modes = _modes(address_mode)
         if isinstance(source, core._Array) and source._shape()[2] == 0:
             # One row: a GPU would mix it with the border above and below.
@@ -105,10 +105,10 @@ class TextureObject(core._TextureObject):
         border = [float(value) for value in border_color]
         if len(border) > 4:
             raise ValueError(f"border_color={border_color!r}: expected at most 4 numbers")
-        _check_reading(told, filtering, normalized_float)
+        _check_reading(channels, filtering, normalized_float)
         super().__init__(
             where,
-            told,
+            channels,
             extent,
             modes,
             int(filtering),
@@ -182,19 +182,19 @@ def _memory(
     if dtype is None or shape is None:
         raise TypeError("TextureObject: memory needs a dtype and a shape")
     address = device_address(source, "source")
-    told = channel_format(dtype_to_array_format(dtype), num_channels)
+    channels = channel_format(dtype_to_array_format(dtype), num_channels)
     lengths = tuple(n.__index__() for n in shape) if np.iterable(shape) else (shape.__index__(),)
     if len(lengths) not in (1, 2) or min(lengths) < 1:
         raise errors.LogicError(f"shape={shape!r}: expected one or two positive lengths")
-    row_bytes = lengths[-1] * told[0] // 8 * told[1]
+    row_bytes = lengths[-1] * channels[0] // 8 * channels[1]
     if len(lengths) == 1:
-        return address, told, (lengths[0], 0, row_bytes)
+        return address, channels, (lengths[0], 0, row_bytes)
     pitch = row_bytes if pitch is None else pitch.__index__()
-    return address, told, (lengths[1], lengths[0], pitch)
+    return address, channels, (lengths[1], lengths[0], pitch)
 
 
-def _check_reading(told: tuple[int, int, int], filtering: Int, normalized_float: bool) -> None:
-    bits, _, kind = told
+def _check_reading(channels: tuple[int, int, int], filtering: Int, normalized_float: bool) -> None:
+    bits, _, kind = channels
     gives_float = kind == 2 or normalized_float
     if normalized_float and kind != 2 and bits == 32:
         raise errors.LogicError(
@@ -212,7 +212,7 @@ def _alignment(attribute: Int) -> int:
     return 1 if status else max(value, 1)
 
 
-def _check_memory(address: int, told: tuple[int, int, int], extent: Block) -> None:
+def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -> None:
     """Runtimes only say that something is invalid."""
     width, height, pitch = extent
     alignment = _alignment(enums.device_attribute.TEXTURE_ALIGNMENT)
@@ -223,7 +223,7 @@ def _check_memory(address: int, told: tuple[int, int, int], extent: Block) -> No
         )
     if not height:
         return
-    row_bytes = width * told[0] // 8 * told[1]
+    row_bytes = width * channels[0] // 8 * channels[1]
     alignment = _alignment(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)
     if pitch < row_bytes:
         raise errors.LogicError(f"pitch={pitch}: the rows have {row_bytes} bytes")

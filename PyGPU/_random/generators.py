@@ -1,4 +1,4 @@
-"""What all random number generators share: methods, dtypes, arrays that are not packed."""
+"""What all random number generators share: methods, dtypes, arrays that are not contiguous."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def count_of(name: str, value: Int) -> int:
 def vector(
     name: str, array: core.GPUArray, dtype: DTypeLike, shape: tuple[int, ...]
 ) -> core.GPUArray:
-    """A packed GPUArray of this dtype and shape, or a TypeError."""
+    """A contiguous GPUArray of this dtype and shape, or a TypeError."""
     dtype = np.dtype(dtype)
     if not isinstance(array, core.GPUArray) or array.dtype != dtype or array.shape != shape:
         got = type(array).__name__
@@ -37,16 +37,16 @@ def vector(
         )
     if array.flags.c_contiguous:
         return array
-    packed = core.GPUArray(shape, dtype)
-    packed.set(array)
-    return packed
+    contiguous = core.GPUArray(shape, dtype)
+    contiguous.set(array)
+    return contiguous
 
 
 class Generator:
     """The methods of a random number generator.
 
-    A method ``fill_x(data, ...)`` fills a GPUArray, in the order of its memory where that is packed
-    and else in C order; ``gen_x(shape, dtype, ...)`` makes a new one.
+    A method ``fill_x(data, ...)`` fills a GPUArray, in the order of its memory where that is
+    contiguous and else in C order; ``gen_x(shape, dtype, ...)`` makes a new one.
 
     Attributes
     ----------
@@ -186,11 +186,11 @@ class Generator:
         if data.flags.forc:
             self._launch(*kind, data, parameters, stream)
             return
-        packed = core.GPUArray(data.shape, data.dtype)
+        contiguous = core.GPUArray(data.shape, data.dtype)
         if distribution == "poisson_of":
-            packed.set_async(data, stream)
-        self._launch(*kind, packed, parameters, stream)
-        data.set_async(packed, stream)
+            contiguous.set_async(data, stream)
+        self._launch(*kind, contiguous, parameters, stream)
+        data.set_async(contiguous, stream)
 
     def _generated(
         self,
@@ -214,5 +214,5 @@ class Generator:
         parameters: tuple[float, ...],
         stream: StreamLike,
     ) -> None:
-        """Fill a packed array that is not empty."""
+        """Fill a contiguous array that is not empty."""
         raise NotImplementedError

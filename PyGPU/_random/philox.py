@@ -144,7 +144,7 @@ def fill(
     parameters: tuple[float, ...] = (),
     stream: StreamLike = None,
 ) -> int:
-    """Fill a packed array from a place in the sequence of 32-bit words.
+    """Fill a contiguous array from a place in the sequence of 32-bit words.
 
     Parameters
     ----------

@@ -200,15 +200,15 @@ Callable make_callable(const std::string& name, Callable::Plain function, Callab
                        std::size_t count, const char* doc, const std::string& result,
                        const Parameters& parameters, bool is_method) {
   Callable made{function, thunk, name, "", "", {}, {}, {}, 0, -1};
-  std::string told, bare;
+  std::string shown, bare;
   bool by_place = true;
   const auto add = [&](const char* parameter, const std::string& text, const py::object& value) {
     made.parameters.push_back(parameter);
     made.names.push_back(PyUnicode_InternFromString(parameter));
     made.defaults.push_back(py::object(value).release().ptr());
     if (by_place) ++made.positional;
-    told += (told.empty() ? "" : ", ") + text;
-    if (value) told += "=" + repr_of(value);
+    shown += (shown.empty() ? "" : ", ") + text;
+    if (value) shown += "=" + repr_of(value);
   };
   const bool unnamed = parameters.empty() && count > std::size_t(is_method);
   if (is_method) add("self", "self", {});
@@ -216,7 +216,7 @@ Callable make_callable(const std::string& name, Callable::Plain function, Callab
   if (unnamed) {
     for (std::size_t i = is_method; i < count; ++i)
       add(unnamed_names[i - is_method], unnamed_names[i - is_method], {});
-    told += ", /";
+    shown += ", /";
   }
   for (const Parameter& parameter : parameters) {
     if (*parameter.name != '*') {
@@ -228,13 +228,13 @@ Callable make_callable(const std::string& name, Callable::Plain function, Callab
       made.rest = int(made.names.size());
       add(parameter.name + 1, parameter.name, {});
     } else {
-      told += told.empty() ? "*" : ", *";
+      shown += shown.empty() ? "*" : ", *";
     }
   }
   if (made.names.size() != count || count > most_parameters)
     throw std::logic_error(made.name + ": its parameters are not those of its C++ function");
-  made.doc = made.name + "(" + told + ") -> " + result + "\n\n" + doc;
-  made.text = "(" + std::string(is_method ? "$" : "") + told + ")";
+  made.doc = made.name + "(" + shown + ") -> " + result + "\n\n" + doc;
+  made.text = "(" + std::string(is_method ? "$" : "") + shown + ")";
   return made;
 }
 

@@ -86,7 +86,7 @@ _RANGE = [ScalarArg(np.intp, name) for name in ("start", "stop", "step")]
 
 
 def arguments_of(arguments: str | Sequence[VectorArg | ScalarArg]) -> list[VectorArg | ScalarArg]:
-    """A new list of arguments that are told in C, or as a list of Argument.
+    """A new list of arguments that are given in C, or as a list of Argument.
 
     Raises
     ------

@@ -48,8 +48,8 @@ def tile_for(itemsize, warp):
     return Tile(warp, threads, items, itemsize, pause) if nbytes() <= _SHARED_BYTES else None
 
 
-# A total is told in words of 8 bytes, half of each the state, half a part of the value: written and
-# read whole, they need no order among them. Parts of different states are read again.
+# A total is published in words of 8 bytes, half of each the state, half a part of the value:
+# written and read whole, they need no order among them. Parts of different states are read again.
 _LOOK_BACK = """
 struct P_parts { unsigned part[P_WORDS]; };
 __device__ inline P_parts P_split(const P_value &x) {
@@ -85,14 +85,14 @@ __device__ inline P_value P_from(const P_value &x, int lane) {
 enum { P_UNKNOWN, P_TOTAL, P_PREFIX };  // what is known of a tile; P_PREFIX: all up to its end
 struct P_known { unsigned state; P_parts parts; };
 
-__device__ inline void P_tell(unsigned long long *states, long long tile, unsigned state,
+__device__ inline void P_publish(unsigned long long *states, long long tile, unsigned state,
                               const P_value &x) {
   const P_parts parts = P_split(x);
   volatile unsigned long long *words = states + tile * P_WORDS;
   for (int i = 0; i < P_WORDS; ++i)
     words[i] = (unsigned long long)state << 32 | parts.part[i];
 }
-__device__ inline P_known P_ask(const unsigned long long *states, long long tile) {
+__device__ inline P_known P_look(const unsigned long long *states, long long tile) {
   P_known known;
   known.state = P_UNKNOWN;
   if (tile < 0) return known;
@@ -113,7 +113,7 @@ __device__ inline P_value P_before(const unsigned long long *states, long long t
   P_value before;
   bool any = false;
   tile += lane - P_WARP;
-  P_known known = P_ask(states, tile);
+  P_known known = P_look(states, tile);
   for (;;) {
     int first;  // the lane from which on totals count
     for (;;) {
@@ -122,10 +122,10 @@ __device__ inline P_value P_before(const unsigned long long *states, long long t
       const unsigned long long needed = first < 0 ? P_LANES : P_LANES >> first << first;
       if ((ready & needed) == needed) break;
       P_PAUSE
-      known = P_ask(states, tile);
+      known = P_look(states, tile);
     }
     P_value sum = P_whole(known.parts);
-    if (first < 0) known = P_ask(states, tile -= P_WARP);  // on its way while this is summed
+    if (first < 0) known = P_look(states, tile -= P_WARP);  // on its way while this is summed
     for (int distance = 1; distance < P_WARP; distance *= 2) {
       const P_value next = P_down(sum, distance);
       if (lane >= first && lane + distance < P_WARP) sum = P_join(sum, next);
@@ -213,11 +213,11 @@ SCAN_tiles(long long n, const char *in, long long in_step, char *out, long long 
   if (state) {
     if (warp == 0) {
       if (tile > 0) {
-        if (lane == 0) P_tell(state, tile, P_TOTAL, total);
+        if (lane == 0) P_publish(state, tile, P_TOTAL, total);
         before = P_before(state, tile, lane);
       }
       if (lane == 0) {
-        P_tell(state, tile, P_PREFIX, any ? P_join(before, total) : total);
+        P_publish(state, tile, P_PREFIX, any ? P_join(before, total) : total);
         totals[P_THREADS / P_WARP] = before;
       }
     }

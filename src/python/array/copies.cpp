@@ -1,6 +1,7 @@
 // Copies between NumPy and GPUArray. On the device side whole blocks move; on the host side NumPy
-// arranges the elements. Between them stands the array's image: the elements packed in the array's
-// own axis order and direction. An ndarray that already looks like the image is used as it is.
+// arranges the elements. Between them stands the array's image: the elements side by side in the
+// array's own axis order and direction. An ndarray that already looks like the image is used as it
+// is.
 #include <cstring>
 
 #include "PyGPU/copy_plan.h"
@@ -141,9 +142,9 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   const View image = array.layout().dense_layout();
   if (looks_like(host, image))
     return upload(array, static_cast<const char*>(host.data()) - image.offset, stream);
-  const Image packed = new_image(array, false);
-  numpy().attr("copyto")(packed.array, host);
-  upload(array, packed.start, stream);
+  const Image arranged = new_image(array, false);
+  numpy().attr("copyto")(arranged.array, host);
+  upload(array, arranged.start, stream);
   finish(stream);  // before the copy on the way goes
 }
 
@@ -159,8 +160,8 @@ GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const Stream
   warn(PyExc_UserWarning, "set: reshaping between different shapes: " + texts);
   GPUArray ordered = source;
   if (!source.layout().c_contiguous()) {
-    const Layout packed(source.layout().shape(), source.layout().itemsize());
-    ordered = new_array_beside(source, packed, py::none());
+    const Layout contiguous(source.layout().shape(), source.layout().itemsize());
+    ordered = new_array_beside(source, contiguous, py::none());
     set_from_device(ordered, source, stream);
   }
   ordered.core = ordered.core.view(ordered.layout().reshape(shape, Order::c));
@@ -189,9 +190,9 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream) {
   if (!array.layout().dense()) {
-    const GPUArray packed = new_array_beside(array, array.layout().k_order(), py::none());
-    set_from_device(packed, array, stream);
-    return get_to_host(packed, out, pagelocked, stream);
+    const GPUArray dense = new_array_beside(array, array.layout().k_order(), py::none());
+    set_from_device(dense, array, stream);
+    return get_to_host(dense, out, pagelocked, stream);
   }
   if (out.is_none()) {
     const Image image = new_image(array, pagelocked);
@@ -214,10 +215,10 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
     download(array, static_cast<char*>(host.mutable_data()) - image.offset, stream);
     return host;
   }
-  const Image packed = new_image(array, false);
-  download(array, packed.start, stream);
+  const Image arranged = new_image(array, false);
+  download(array, arranged.start, stream);
   finish(stream);
-  numpy().attr("copyto")(host, packed.array);
+  numpy().attr("copyto")(host, arranged.array);
   return host;
 }
 

@@ -101,11 +101,11 @@ GPUArray view_as(const py::object& self, const py::object& dtype) {
 GPUArray transpose(const py::object& self, const py::object& axes) {
   auto& array = held<GPUArray>(self);
   const Layout& layout = array.layout();
-  GPUArray turned =
+  GPUArray transposed =
       view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
-  turned.gpudata = gpudata_of(array);
-  if (!array.base.is_none()) turned.base = array.base;
-  return turned;
+  transposed.gpudata = gpudata_of(array);
+  if (!array.base.is_none()) transposed.base = array.base;
+  return transposed;
 }
 
 py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bool async,
@@ -271,7 +271,7 @@ void bind_transfers(const py::object& c) {
          {{"ary"}, {"stream", py::none()}});
   method(
       c, "copy", [](const GPUArray& a) { return copy_of(a); },
-      "A packed copy with the axes in the same order.");
+      "A contiguous copy with the axes in the same order.");
   method(c, "__copy__", [](const GPUArray& a) { return copy_of(a); });
   method(c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); });
   method(

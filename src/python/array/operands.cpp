@@ -111,7 +111,8 @@ bool depends_on_value(const Operand* operands, int count) {
   return false;
 }
 
-// What PyGPU/_kernels/promotion.py is told of an operand: a dtype, or a number's type and value.
+// The kind of an operand, as PyGPU/_kernels/promotion.py takes it: a dtype, or a number's type and
+// value.
 py::object kind_of(const Operand& operand) {
   if (operand.code >= 0) return dtype_object(operand.code);
   const bool is_integer = PyLong_Check(operand.number.ptr());

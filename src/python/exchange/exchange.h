@@ -18,7 +18,7 @@ dlpack::Device read_device(const py::object& pair);
 // Let a reference go. It is leaked where the interpreter no longer lets this thread in.
 void drop(PyObject* object);
 
-// Wait for work of a device. Its failures are told elsewhere.
+// Wait for work of a device. Its failures are reported elsewhere.
 template <class Wait>
 void wait_without_gil(int device, Wait wait) {
   if (forked()) return;

@@ -36,7 +36,7 @@ void end_capsule(PyObject* capsule) {
   managed->deleter(managed);
 }
 
-// The elements to be told of, and who keeps them.
+// The elements to be exported, and who keeps them.
 struct Source {
   Layout layout;
   void* address;

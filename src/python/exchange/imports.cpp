@@ -9,7 +9,7 @@ namespace PyGPU::python {
 namespace {
 
 // Memory of another library while it is in use here.
-struct Loan {
+struct ImportedMemory {
   std::function<void()> end;
   void* start = nullptr;
   std::size_t nbytes = 0;
@@ -17,26 +17,27 @@ struct Loan {
   bool wait = true;  // the owner may not follow the null stream in what it does next
 };
 
-void end_loan(Loan* loan) {
+void release_import(ImportedMemory* memory) {
   if (Py_IsInitialized()) {
-    if (loan->nbytes && !forked()) {
+    if (memory->nbytes && !forked()) {
       try {
-        order_after_all({}, loan->device);
-      } catch (const DeviceError&) {  // of the work, and told elsewhere
+        order_after_all({}, memory->device);
+      } catch (const DeviceError&) {  // of the work, and reported elsewhere
       }
-      if (loan->wait)
-        wait_without_gil(loan->device, [] { return cudaStreamSynchronize(cudaStream_t()); });
+      if (memory->wait)
+        wait_without_gil(memory->device, [] { return cudaStreamSynchronize(cudaStream_t()); });
     }
-    if (loan->nbytes) (void)end_import(loan->start, loan->nbytes);
-    loan->end();
+    if (memory->nbytes) (void)end_import(memory->start, memory->nbytes);
+    memory->end();
   }
-  delete loan;
+  delete memory;
 }
 
 // `end` is called in any case, once: when the last array that uses the memory is gone.
 GPUArray borrow(const Layout& layout, void* address, const py::object& dtype,
                 const py::object& owner, bool wait, std::function<void()> end) {
-  const std::shared_ptr<Loan> loan(new Loan{std::move(end), nullptr, 0, 0, wait}, &end_loan);
+  const std::shared_ptr<ImportedMemory> memory(
+      new ImportedMemory{std::move(end), nullptr, 0, 0, wait}, &release_import);
   GPUArray array({}, dtype, py::none(), owner, py::none());
   if (layout.nbytes() == 0) {
     array.core = Array::borrow(layout, nullptr);
@@ -45,11 +46,11 @@ GPUArray borrow(const Layout& layout, void* address, const py::object& dtype,
   if (!address)
     refuse_exchange("an array of " + std::to_string(layout.size()) + " elements at address 0");
   const auto [low, high] = layout.extent();
-  loan->start = static_cast<char*>(address) + low;
-  check("import_memory", import_memory(loan->start, std::size_t(high - low)));
-  loan->nbytes = std::size_t(high - low);
-  array.core = Array::borrow(layout, address, loan);
-  loan->device = array.core.device();
+  memory->start = static_cast<char*>(address) + low;
+  check("import_memory", import_memory(memory->start, std::size_t(high - low)));
+  memory->nbytes = std::size_t(high - low);
+  array.core = Array::borrow(layout, address, memory);
+  memory->device = array.core.device();
   array.gpudata = py::int_(reinterpret_cast<std::uintptr_t>(address));
   return array;
 }
@@ -78,10 +79,10 @@ Layout layout_of(const dlpack::Tensor& tensor, std::size_t itemsize) {
   }
 }
 
-// Until the capsule is renamed, it ends the loan by itself.
+// Until the capsule is renamed, it ends the import by itself.
 template <class Managed>
-GPUArray take_tensor(const py::object& capsule, const py::object& owner, const dlpack::Device& told,
-                     bool may_be_read_only) {
+GPUArray take_tensor(const py::object& capsule, const py::object& owner,
+                     const dlpack::Device& device_id, bool may_be_read_only) {
   const char* const fresh = dlpack::Names<Managed>::fresh;
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), fresh));
   if constexpr (std::is_same_v<Managed, dlpack::ManagedVersioned>) {
@@ -94,7 +95,7 @@ GPUArray take_tensor(const py::object& capsule, const py::object& owner, const d
           "from_dlpack(x, copy=True) makes one that may be written");
   }
   const dlpack::Tensor& tensor = managed->tensor;
-  if (!(tensor.device == told))
+  if (!(tensor.device == device_id))
     refuse_exchange(
         "from_dlpack: the capsule is of device (" + std::to_string(int(tensor.device.type)) + ", " +
         std::to_string(tensor.device.number) + "), which is not what __dlpack_device__() says");
@@ -110,11 +111,11 @@ GPUArray take_tensor(const py::object& capsule, const py::object& owner, const d
 
 GPUArray take_dlpack(const py::object& capsule, const py::object& owner, const py::object& device,
                      bool may_be_read_only) {
-  const dlpack::Device told = read_device(device);
+  const dlpack::Device device_id = read_device(device);
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::Names<dlpack::ManagedVersioned>::fresh))
-    return take_tensor<dlpack::ManagedVersioned>(capsule, owner, told, may_be_read_only);
+    return take_tensor<dlpack::ManagedVersioned>(capsule, owner, device_id, may_be_read_only);
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::Names<dlpack::Managed>::fresh))
-    return take_tensor<dlpack::Managed>(capsule, owner, told, may_be_read_only);
+    return take_tensor<dlpack::Managed>(capsule, owner, device_id, may_be_read_only);
   const char* const name =
       PyCapsule_CheckExact(capsule.ptr()) ? PyCapsule_GetName(capsule.ptr()) : nullptr;
   PyErr_Clear();

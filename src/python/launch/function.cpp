@@ -304,12 +304,12 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
     function.slots.push_back({"", Kind::unknown, parameter.nbytes, 0});
   function.counts = known;
   if (!signature.is_none()) {
-    const auto told = signature.cast<py::list>();
-    if (!known) function.slots.resize(told.size());
+    const auto declared = signature.cast<py::list>();
+    if (!known) function.slots.resize(declared.size());
     function.counts = true;
-    for (std::size_t i = 0; i < function.slots.size() && told.size() == function.slots.size();
+    for (std::size_t i = 0; i < function.slots.size() && declared.size() == function.slots.size();
          ++i) {
-      const auto row = told[i].cast<std::tuple<std::string, std::string, std::size_t>>();
+      const auto row = declared[i].cast<std::tuple<std::string, std::string, std::size_t>>();
       Slot& slot = function.slots[i];
       if (!known) slot.nbytes = std::get<2>(row);
       slot.name = std::get<0>(row);

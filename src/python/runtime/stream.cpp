@@ -37,8 +37,8 @@ StreamRef stream_of(py::handle object) {
   if (PyLong_Check(object.ptr())) return {as_handle(object), nullptr};
   // The protocol of NVIDIA's Python libraries: (version, handle), from a method or an attribute.
   if (py::hasattr(object, "__cuda_stream__")) {
-    const py::object told = object.attr("__cuda_stream__");
-    return {as_handle(py::tuple(PyCallable_Check(told.ptr()) ? told() : told)[1]), nullptr};
+    const py::object stream = object.attr("__cuda_stream__");
+    return {as_handle(py::tuple(PyCallable_Check(stream.ptr()) ? stream() : stream)[1]), nullptr};
   }
   for (const char* name : {"handle", "ptr", "cuda_stream"}) {
     py::object number = py::getattr(object, name, py::none());

@@ -26,11 +26,11 @@ T at(const py::tuple& values, std::size_t index) {
 }
 
 // (bits of a channel, channels, kind)
-cudaChannelFormatDesc format_of(const py::tuple& told) {
-  const int bits = at<int>(told, 0), channels = at<int>(told, 1);
+cudaChannelFormatDesc format_of(const py::tuple& given) {
+  const int bits = at<int>(given, 0), channels = at<int>(given, 1);
   const auto channel = [=](int number) { return number < channels ? bits : 0; };
   return {channel(0), channel(1), channel(2), channel(3),
-          static_cast<cudaChannelFormatKind>(at<int>(told, 2))};
+          static_cast<cudaChannelFormatKind>(at<int>(given, 2))};
 }
 
 py::tuple told_format(const cudaChannelFormatDesc& format) {
@@ -73,21 +73,21 @@ std::shared_ptr<TextureObject> make_texture_object(py::handle, py::handle source
 }
 
 // (array or address, pitch, rows of a slice, x, y, z, device)
-BoxEnd box_end(const py::tuple& told, SharedArray& keep) {
+BoxEnd box_end(const py::tuple& given, SharedArray& keep) {
   BoxEnd end;
-  const py::object where = told[0];
+  const py::object where = given[0];
   if (is<TextureArray>(where)) {
     keep = array_in(where);
     end.array = keep.get();
   } else {
     end.address = address_of(where, "address");
   }
-  end.pitch = at<std::size_t>(told, 1);
-  end.rows = at<std::size_t>(told, 2);
-  end.x = at<std::size_t>(told, 3);
-  end.y = at<std::size_t>(told, 4);
-  end.z = at<std::size_t>(told, 5);
-  end.device = at<int>(told, 6);
+  end.pitch = at<std::size_t>(given, 1);
+  end.rows = at<std::size_t>(given, 2);
+  end.x = at<std::size_t>(given, 3);
+  end.y = at<std::size_t>(given, 4);
+  end.z = at<std::size_t>(given, 5);
+  end.device = at<int>(given, 6);
   return end;
 }
 
