@@ -95,10 +95,14 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(autouse=True)
-def clean_last_error():
-    """A test that provokes errors leaves none to the next."""
+def clean_state():
+    """A test that provokes errors leaves none to the next; each begins on the first device."""
     yield
     PyGPU.cudaGetLastError()
+    device = PyGPU.cudaGetDevice()[0]
+    if device != 0:
+        PyGPU.cudaSetDevice(0)
+        pytest.fail(f"the test left the thread on device {device}")
 
 
 @pytest.fixture

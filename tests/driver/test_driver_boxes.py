@@ -273,6 +273,7 @@ def test_between_devices():
     np.testing.assert_array_equal(y.get(), x.get())
     with pytest.raises(TypeError, match="Context"):
         copy.set_src_context(0)
+    PyGPU.cudaSetDevice(0)
 
 
 def test_between_two_devices(two_devices):

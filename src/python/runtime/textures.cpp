@@ -33,7 +33,7 @@ cudaChannelFormatDesc format_of(const py::tuple& given) {
           static_cast<cudaChannelFormatKind>(at<int>(given, 2))};
 }
 
-py::tuple told_format(const cudaChannelFormatDesc& format) {
+py::tuple description_of(const cudaChannelFormatDesc& format) {
   const int channels = (format.x != 0) + (format.y != 0) + (format.z != 0) + (format.w != 0);
   return py::make_tuple(format.x, channels, int(format.f));
 }
@@ -91,7 +91,7 @@ BoxEnd box_end(const py::tuple& given, SharedArray& keep) {
   return end;
 }
 
-Status copy_told_box(const py::tuple& dst, const py::tuple& src, std::size_t width,
+Status copy_given_box(const py::tuple& dst, const py::tuple& src, std::size_t width,
                      std::size_t height, std::size_t depth, int kind, py::handle stream,
                      bool wait) {
   SharedArray to_array, from_array;
@@ -115,7 +115,7 @@ void bind_arrays(py::module_& m) {
   });
   method(a, "_shape", [](py::handle self) {
     const ArrayShape shape = array_in(self)->shape();
-    return py::make_tuple(told_format(shape.format), shape.extent.width, shape.extent.height,
+    return py::make_tuple(description_of(shape.format), shape.extent.width, shape.extent.height,
                           shape.extent.depth, shape.flags);
   });
   property(a, "handle",
@@ -149,7 +149,7 @@ void bind_arrays(py::module_& m) {
       s, "handle", [](const SurfaceObject& self) { return self.number(); },
       "The cudaSurfaceObject_t (int).");
 
-  def(m, "_copy_box", &copy_told_box, "",
+  def(m, "_copy_box", &copy_given_box, "",
       {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
   def(
       m, "cudaProfilerStart", [] { return call([] { return cudaProfilerStart(); }); },
