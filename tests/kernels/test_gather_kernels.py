@@ -10,6 +10,7 @@ from PyGPU._kernels.text import gather
 FORMS = {
     "rows": (16, 1, False, False, ("int32",), (1,), "raise"),
     "reported": (4, 2, False, False, ("int64",), (2,), "report"),
+    "polled": (4, 1, False, False, ("uint32",), (1,), "poll"),
     "both sides": (2, 3, True, False, ("int32", "int64"), (1, 2), "wrap"),
     "masked": (4, 6, False, True, ("uint32",), (3,), "clip"),
 }

@@ -13,13 +13,20 @@ _WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsign
 _HEAD = """
 typedef unsigned long long P_word;  // sums of it wrap
 struct alignas(16) P_word16 { P_word low, high; };
+// Two words of the host's memory: what is reported, and then that it is.
+__device__ inline void P_report(volatile long long *report, long long value) {
+  report[0] = value;
+  __threadfence_system();
+  report[1] = 1;
+}
 """
 
 #: What becomes of an index `v` that is not in [0, n): nothing is copied; the same, and the index is
-#: reported; the nearest; modulo n.
+#: reported; the same of one block, which reports when it is done; the nearest; modulo n.
 MODES = {
-    "raise": "if (v < 0) v += n; if (v < 0 || v >= n) return;",
-    "report": "if (v < -n || v >= n) { *wrong = v; return; } if (v < 0) v += n;",
+    "raise": "if (v < 0) v += n; if (v < 0 || v >= n) break;",
+    "report": "if (v < -n || v >= n) { *report = v; break; } if (v < 0) v += n;",
+    "poll": "if (v < -n || v >= n) { atomicExch(&wrong, (P_word)v); break; } if (v < 0) v += n;",
     "clip": "v = v < 0 ? 0 : v >= n ? n - 1 : v;",
     "wrap": "v %= n; if (v < 0) v += n;",
 }
@@ -66,19 +73,24 @@ def source(word, ndim, index64, masked, types, counted, mode):
     P_index left = (P_index)v;
     {unravel("left", axes, f"by{k}.length", places)}
   }}""")
-    if mode == "report":
-        parameters.append("volatile long long *wrong")
+    if mode in ("report", "poll"):
+        parameters.append("volatile long long *report")
+    shared = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
+    done = "__syncthreads(); if (threadIdx.x == 0) P_report(report, (long long)wrong);"
     places = " ".join([f"{name} += at * loop.{name}[axis];" for name in names] + offsets)
     fields = "".join(f", {name}[{ndim}]" for name in ["shape", *names])
     return f"""{_HEAD}{index_types(index64)}
 struct P_loop {{ long long size{fields}; }};
 {"".join(structures)}
 extern "C" __global__ void gather({", ".join(parameters)}) {{
-  P_index i = (P_index)blockIdx.x * {THREADS} + (P_index)threadIdx.x;
-  if (i >= loop.size) return;
+  {shared if mode == "poll" else ""}
+  P_index i = (P_index)blockIdx.x * (P_index)blockDim.x + (P_index)threadIdx.x;
+  if (i < loop.size) do {{
   {unravel("i", ndim, "loop.shape", places)}
-  {"if (!*mask) return;" if masked else ""}{"".join(steps)}
+  {"if (!*mask) break;" if masked else ""}{"".join(steps)}
   *({_WORDS.get(word, "P_word16")} *)to = *(const {_WORDS.get(word, "P_word16")} *)from;
+  }} while (false);
+  {done if mode == "poll" else ""}
 }}
 """
 
@@ -87,11 +99,11 @@ def check_source(dtype):
     """The text of a kernel ``check``: reports an index that is out of range, which 0 never is."""
     return f"""
 extern "C" __global__ void check(const {Element(dtype).stored} *index, long long size,
-                                 long long offset, long long count, volatile long long *wrong) {{
+                                 long long offset, long long count, volatile long long *report) {{
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < size; i += stride) {{
     const long long v = (long long)((unsigned long long)index[i] + (unsigned long long)offset);
-    if (v < -count || v >= count) *wrong = v;
+    if (v < -count || v >= count) *report = v;
   }}
 }}
 """
@@ -124,7 +136,7 @@ extern "C" __global__ void join(P_loop loop, P_word16 *to, {pointers}) {{
 # Blocks are one: few elements. A warp's lanes count by a vote, warps through shared memory.
 _SELECT = """
 extern "C" __global__ void select_items(const unsigned char *mask, const P_item *from, P_item *to,
-                                        long long n, volatile long long *count) {
+                                        long long n, volatile long long *report) {
   __shared__ int totals[THREADS / WARP];
   const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   long long done = 0;
@@ -142,16 +154,16 @@ extern "C" __global__ void select_items(const unsigned char *mask, const P_item 
     if (is_chosen) to[at] = from[i];
     __syncthreads();
   }
-  if (threadIdx.x == 0) *count = done;
+  if (threadIdx.x == 0) P_report(report, done);
 }
 """
 _SELECT_BY_ONE = """
 extern "C" __global__ void select_items(const unsigned char *mask, const P_item *from, P_item *to,
-                                        long long n, volatile long long *count) {
+                                        long long n, volatile long long *report) {
   long long done = 0;
   for (long long i = 0; i < n; ++i)
     if (mask[i]) to[done++] = from[i];
-  *count = done;
+  P_report(report, done);
 }
 """
 

@@ -10,8 +10,8 @@
 namespace PyGPU::python {
 namespace {
 
-enum class Mode : unsigned char { raise, report, clip, wrap };
-constexpr const char* mode_names[] = {"raise", "report", "clip", "wrap"};
+enum class Mode : unsigned char { raise, report, poll, clip, wrap };
+constexpr const char* mode_names[] = {"raise", "report", "poll", "clip", "wrap"};
 constexpr unsigned gather_threads = 256;
 
 Mode mode_named(PyObject* name) {
@@ -55,10 +55,16 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
   return place->kernel;
 }
 
-// `wrong`: where mode `report` reports, in memory that the host reads.
-void launch(const Gather& gather, Mode mode, int device, const StreamRef& stream,
-            StreamOrder& order, Index* wrong = nullptr) {
+// `report`: where mode `report` reports, in memory that the host reads. True: and says that it is
+// done, as one block can.
+bool launch(const Gather& gather, Mode mode, int device, const StreamRef& stream,
+            StreamOrder& order, Index* report = nullptr) {
   GatherPlan plan = plan_gather(gather);
+  unsigned threads = gather_threads;
+  if (mode == Mode::report && !launch_runs_kernel && plan.size <= 1024) {
+    mode = Mode::poll;
+    threads = unsigned(plan.size + 63) / 64 * 64;
+  }
   const Kernel& kernel = kernel_for(gather, plan, mode, device);
   KernelArguments arguments;
   arguments.add_struct(plan.loop.data());
@@ -69,11 +75,12 @@ void launch(const Gather& gather, Mode mode, int device, const StreamRef& stream
     arguments.add_struct(plan.indices[k].data());
     arguments.add(gather.indices[k].address);
   }
-  if (mode == Mode::report) arguments.add(wrong);
-  const Index blocks = (plan.size + gather_threads - 1) / gather_threads;
+  if (report) arguments.add(report);
+  const Index blocks = (plan.size + threads - 1) / threads;
   order.run([&] {
-    enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(gather_threads, 1, 1), arguments, stream);
+    enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(threads, 1, 1), arguments, stream);
   });
+  return mode == Mode::poll;
 }
 
 int index_type(const py::object& dtype) {
@@ -185,8 +192,8 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
     return true;
   }
   const Report report;
-  launch(gather, Mode::report, device, stream, order, report.word());
-  if (const Index wrong = report.read(stream)) out_of_bounds(wrong, before, length);
+  const bool polls = launch(gather, Mode::report, device, stream, order, report.word());
+  if (const Index wrong = report.read(stream, polls)) out_of_bounds(wrong, before, length);
   return true;
 }
 
@@ -236,7 +243,7 @@ PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
     order.run([&] {
       enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(gather_threads, 1, 1), arguments, stream);
     });
-    return PyLong_FromLongLong(report.read(stream));
+    return PyLong_FromLongLong(report.read(stream, false));
   });
 }
 
@@ -279,7 +286,7 @@ bool select(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   arguments.add(layout.size());
   arguments.add(report.word());
   enqueue(kernel, dim3(1, 1, 1), dim3(threads, 1, 1), arguments, {});
-  const Index number = report.read({});
+  const Index number = report.read({}, true);
   room.core = room.core.view(Layout({number}, itemsize));
   out = std::move(room);
   return true;
