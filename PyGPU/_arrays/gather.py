@@ -79,7 +79,7 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
     TypeError, ValueError
         For indices that are no integers; for `out` of another dtype or shape.
     """
-    if out is None and axis in (None, 0):
+    if out is None and (axis is None or (type(axis) is int and axis == 0)):
         taken = core._take(a, indices, axis, mode, stream)
         if taken is not NotImplemented:
             return taken

@@ -201,7 +201,8 @@ def get_item(array, key):
     view, loop = selection.view, _loop(selection)
     out = core.GPUArray(loop.shape, array.dtype, array.allocator)
     read = (view.ptr, loop.strides)
-    gather(loop.shape, array.itemsize, (out.ptr, out.strides), read, loop.indices)
+    target = (out.ptr, out.strides)
+    gather(loop.shape, array.itemsize, target, read, loop.indices, arrays=(view,))
     return out
 
 
@@ -272,7 +273,8 @@ def set_item(array, key, value):
         return
     loop = _loop(selection, scatters=True)
     read = (value.ptr, _strides_over(loop.shape, value))
-    gather(loop.shape, array.itemsize, (view.ptr, loop.strides), read, loop.indices)
+    target = (view.ptr, loop.strides)
+    gather(loop.shape, array.itemsize, target, read, loop.indices, arrays=(view, value))
 
 
 def _assign_by_mask(selection, value):
@@ -303,5 +305,5 @@ def _assign_by_mask(selection, value):
         mask = core.to_gpu(mask)
     where = (mask.ptr, (0,) * place + mask.strides + (0,) * (len(kept) - place))
     target = (view.ptr, tuple(view.strides[axis] for axis in order))
-    gather(shape, view.itemsize, target, read, mask=where)
+    gather(shape, view.itemsize, target, read, mask=where, arrays=(view, value, mask))
     return True

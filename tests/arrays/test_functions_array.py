@@ -241,3 +241,12 @@ def test_clip():
 def test_bad_input(call, error, text):
     with pytest.raises(error, match=text):
         call(gpu(1, 2, 3))
+
+
+def test_a_number_whose_truth_raises():
+    class Number(complex):
+        def __bool__(self):
+            raise KeyError("no truth")
+
+    with pytest.raises(KeyError):
+        ga.where(Number(1), zeros(3), 0)

@@ -6,10 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DTYPES, arrays, assert_same, shapes, values
 
-from PyGPU import driver
+from PyGPU import driver, errors
 from PyGPU.gpuarray import multi_put, multi_take, multi_take_put, put, take, to_gpu, zeros
 
 SIZES = [np.dtype(text) for text in ("i1", "S5")]
+
+
+class _BadIndex:
+    def __index__(self):
+        raise KeyError("no index")
 
 
 @st.composite
@@ -226,3 +231,44 @@ def test_arguments_of_the_forms_for_many():
         multi_put(arrays, index, 8)
     with pytest.raises(TypeError, match=r"arrays\[1\]: expected a GPUArray"):
         multi_take([arrays[0], PAIR[1]], index)
+
+
+def test_wrong_indices_where_nothing_is_taken():
+    empty, wrong = zeros((3, 0), "f4"), to_gpu(np.array([5]))
+    for call in (
+        lambda: take(empty, wrong, axis=0),
+        lambda: empty[wrong],
+        lambda: take(empty, wrong),
+    ):
+        with pytest.raises(IndexError):
+            call()
+    assert take(empty, wrong, axis=0, mode="clip").shape == (1, 0)
+
+
+@pytest.mark.parametrize("axis", [0.0, "0", _BadIndex()])
+def test_a_wrong_axis(axis):
+    with pytest.raises((TypeError, KeyError)):
+        take(zeros((2, 2)), to_gpu(np.array([0])), axis=axis)
+
+
+def test_memory_that_was_freed():
+    freed, here, index = zeros(64), zeros(64), to_gpu(np.arange(2))
+    freed.gpudata.free()
+    for use in (
+        lambda: take(freed.reshape(8, 8), index, axis=1),
+        lambda: take(here.reshape(8, 8), freed.view("i8"), axis=1),
+        lambda: put(freed, index, here),
+        lambda: put(here, index, freed),
+        lambda: multi_take([freed], index),
+        lambda: freed.__setitem__(index, 1.0),
+        lambda: here.__setitem__(index, freed[:2]),
+        lambda: freed.__setitem__(to_gpu(np.ones(64, bool)), 1.0),
+    ):
+        with pytest.raises(errors.LogicError):
+            use()
+
+
+def test_offsets_beyond_64_bits():
+    index = to_gpu(np.arange(2))
+    with pytest.raises(OverflowError):
+        multi_take_put([zeros(4)], index, index, dest_shape=4, src_offsets=[1 << 70])

@@ -36,3 +36,48 @@ assert PyGPU.cudaGetDevice() == (0, 0)
 
 def test_two_devices(two_devices):
     two_devices(PROGRAM)
+
+
+APART = """
+import numpy as np, PyGPU
+from PyGPU import gpuarray as gpu
+
+x = np.arange(12, dtype="f4")
+assert not PyGPU.cudaSetDevice(1)
+far, far_index, far_mask = gpu.to_gpu(x), gpu.to_gpu(np.array([0, 2])), gpu.to_gpu(x > 3)
+far_out, far_table = gpu.zeros((), "f4"), gpu.zeros((4, 3), "f4")
+assert not PyGPU.cudaSetDevice(0)
+near, near_index, table = gpu.to_gpu(x), gpu.to_gpu(np.array([0, 2])), gpu.zeros((4, 3), "f4")
+for use in (
+    lambda: gpu.sum(near, out=far_out),
+    lambda: gpu.sum(table, axis=0, out=far_table[0]),
+    lambda: gpu.dot(near, far),
+    lambda: gpu.dot(near, near, out=far_out),
+    lambda: gpu.subset_sum(far_index, near),
+    lambda: gpu.subset_dot(near_index, near, far),
+    lambda: gpu.take(near, far_index),
+    lambda: gpu.take(table, far_index, axis=1),
+    lambda: gpu.take(near, near_index, out=far[:2]),
+    lambda: near[far_index],
+    lambda: near[far_mask],
+    lambda: near.__setitem__(far_index, 1.0),
+    lambda: near.__setitem__(near_index, far[:2]),
+    lambda: near.__setitem__(far_mask, 1.0),
+    lambda: gpu.put(near, far_index, near),
+    lambda: gpu.multi_take([near], far_index),
+):
+    try:
+        use()
+    except TypeError as error:
+        assert "device" in str(error), error
+    else:
+        raise AssertionError("arrays of two devices in one kernel")
+assert (near.get() == x).all() and (far.get() == x).all()
+# What was refused left no kernel of one device under the other's name.
+assert gpu.sum(near).get() == gpu.sum(far).get() == x.sum()
+assert (far[far_index].get() == x[[0, 2]]).all() and (far[far_mask].get() == x[x > 3]).all()
+"""
+
+
+def test_operands_on_two_devices(two_devices):
+    two_devices(APART)

@@ -139,3 +139,29 @@ def test_copies_keep_the_order(x):
         assert made.flags.c_contiguous or not array.flags.c_contiguous
         assert made.flags.f_contiguous or not array.flags.f_contiguous
     assert counted_strides(copy.deepcopy(array)) == counted_strides(x.copy(order="K"))
+
+
+class _BadIndex:
+    def __index__(self):
+        raise KeyError("no index")
+
+
+@pytest.mark.parametrize("join", [concatenate, stack])
+def test_an_axis_that_raises(join):
+    with pytest.raises(KeyError):
+        join([zeros(3), zeros(3)], axis=_BadIndex())
+    with pytest.raises(ValueError, match=str(1 << 80)):
+        concatenate([zeros(3)], axis=1 << 80)
+
+
+def test_an_allocator_that_changes_the_list():
+    x = np.arange(12, dtype="f4")
+    arrays, made = [to_gpu(x), to_gpu(x + 1)], []
+
+    def allocate(nbytes):
+        arrays.clear()
+        made.extend(zeros(x.shape, x.dtype) for _ in range(4))  # where the arrays were
+        return driver.mem_alloc(nbytes)
+
+    joined = concatenate(arrays, allocator=allocate)
+    assert_same(joined.get(), np.concatenate([x, x + 1]))

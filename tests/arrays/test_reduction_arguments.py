@@ -6,6 +6,7 @@ from reduction_tools import assert_close, numbers
 
 import PyGPU.driver as drv
 from PyGPU._arrays import reductions as gpu
+from PyGPU.errors import LogicError
 from PyGPU.gpuarray import GPUArray, to_gpu, zeros
 
 FUNCTIONS = ["sum", "prod", "mean", "min", "max", "any", "all"]
@@ -131,3 +132,21 @@ drv.Context.pop()
 assert sum(a).get() == 5000 * 4999 // 2
 assert drv.Context.get_current() is None
 """)
+
+
+def test_results_that_are_not_aligned():
+    memory = zeros(64, "u1")
+    a = to_gpu(numbers((4, 8), "f4"))
+    for shape, axis in (((), None), ((8,), 0)):
+        out = GPUArray(shape, "f4", base=memory, gpudata=memory.ptr + 1)
+        with pytest.raises(ValueError, match="aligned"):
+            gpu.sum(a, axis=axis, out=out)
+
+
+def test_subsets_of_memory_that_was_freed():
+    a, subset = to_gpu(numbers(64, "f4")), to_gpu(np.arange(3))
+    a.gpudata.free()
+    with pytest.raises(LogicError):
+        gpu.subset_sum(subset, a)
+    with pytest.raises(LogicError):
+        gpu.subset_sum(a.view("i4"), to_gpu(numbers(64, "f4")))

@@ -214,3 +214,17 @@ def test_out_that_does_not_fit():
         gpu.sum(a, axis=0, dtype="f4", out=empty_like(gpu.sum(a, axis=0)))
     with pytest.raises(TypeError, match="out: expected a GPUArray, got ndarray"):
         gpu.sum(a, axis=0, out=np.zeros(40, "i4"))
+
+
+@pytest.mark.parametrize(
+    "axis", [0, -1, np.int64(0), np.array(-1), 1, -2, 1 << 80, -(1 << 80), 0.0]
+)
+def test_the_axis_of_an_array_without_axes(axis):
+    x = np.array(3, "i4")
+    try:
+        expected = x.sum(axis=axis, dtype=x.dtype)
+    except (TypeError, ValueError, OverflowError):  # AxisError is a ValueError
+        with pytest.raises((TypeError, ValueError)):
+            gpu.sum(to_gpu(x), axis=axis)
+    else:
+        assert_close(gpu.sum(to_gpu(x), axis=axis).get(), expected)

@@ -82,6 +82,7 @@ void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index output
 void fold_linear(FoldForm form, const void* const* addresses, Index n, const Array& result,
                  const FoldRequest& request, StreamOrder& order) {
   const int arrays = form.inputs + form.tables;
+  require_aligned(result, form.compute);
   Index head = 0;
   if (form.tables == 0) {
     // Vectors of 16 bytes from the first element on that all operands can load one from.
@@ -157,6 +158,7 @@ void fold_axes(FoldForm form, const AxisReduction& plan, const Array& array, con
   const bool contiguous = plan.folded.ndim == 1 && plan.folded.strides[0][0] == Index(itemsize);
   if (outputs == 1 && (contiguous || count < 2))
     return fold_linear(form, &address, count, result, request, order);
+  require_aligned(result, form.compute);
   form.vector_width = plan.vector_width;
   form.kept = plan.outputs.ndim;
   form.folded = plan.folded.ndim;

@@ -116,6 +116,8 @@ PyObject* gather_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
     for (const py::handle item : py::reinterpret_borrow<py::sequence>(given[4])) {
       const auto row = py::reinterpret_borrow<py::tuple>(item);
       const GPUArray& array = require_array("index", py::object(row[0]).ptr());
+      array.core.require_alive();
+      require_device(array.core, current_device());
       IndexArray index;
       index.address = array.core.address();
       index.type = index_type(array.dtype);
@@ -129,8 +131,12 @@ PyObject* gather_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
     }
     if (Layout(gather.shape, gather.itemsize).nbytes() == 0) Py_RETURN_NONE;
     const auto arrays = py::reinterpret_borrow<py::sequence>(given[8]);
-    for (const py::handle array : arrays)
-      order.uses(require_array("array", array.ptr()).core.storage());
+    for (const py::handle item : arrays) {
+      const GPUArray& array = require_array("array", item.ptr());
+      array.core.require_alive();
+      require_device(array.core, current_device());
+      order.uses(array.core.storage());
+    }
     launch(gather, mode_named(given[6]), current_device(), stream, order);
     Py_RETURN_NONE;
   });
@@ -172,9 +178,10 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
     index.steps.push_back(a.layout().strides()[i]);
   }
   const Index length = index.count();
-  if (length == 0 && indices.layout().size()) return false;
   gather.itemsize = a.layout().itemsize();
   const Layout layout(gather.shape, gather.itemsize);
+  const bool is_nothing = length == 0 || layout.nbytes() == 0;
+  if (is_nothing && indices.layout().size()) return false;  // all of them may be wrong
   const DeviceGuard here = a.core.address() ? use_device(a.core.device()) : DeviceGuard();
   out = new_array(layout, a.dtype, a.allocator);
   if (layout.nbytes() == 0) return true;
@@ -203,7 +210,7 @@ PyObject* take_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
     require_count("_take", count, 5);
     const GPUArray* const indices = gpuarray_in(given[1]);
     const GPUArray& a = require_array("a", given[0]);
-    const int axis = given[2] == Py_None ? -1 : int(PyLong_AsLong(given[2]));
+    const int axis = given[2] == Py_None ? -1 : py::handle(given[2]).cast<int>();
     GPUArray out({}, py::none(), py::none());
     if (!indices || !take(a, *indices, axis, mode_named(given[3]), stream_of(given[4]), out))
       Py_RETURN_NOTIMPLEMENTED;
@@ -217,8 +224,11 @@ PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
     require_count("_report_wrong", number, 4);
     static auto& kept = *new Specializations<GatherKernel>;
     const GPUArray& indices = require_array("indices", given[0]);
+    indices.core.require_alive();
+    require_device(indices.core, current_device());
     const Index size = indices.layout().size();
     const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
+    if (PyErr_Occurred()) throw py::error_already_set();
     const StreamRef stream = stream_of(given[3]);
     SpecializationKey key;
     key.add(unsigned(index_type(indices.dtype)), 2);
@@ -261,7 +271,6 @@ bool select(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
       reinterpret_cast<std::uintptr_t>(a.core.address()) % itemsize)
     return false;
   const int device = a.core.device();
-  if (mask.core.device() != device) return false;
   a.core.require_alive();
   mask.core.require_alive();
   const DeviceGuard here = use_device(device);
@@ -297,6 +306,7 @@ bool select(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
 bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out) {
   const GPUArray* const chosen = gpuarray_in(key);
   if (!chosen) return false;
+  if (array.core.address()) require_device(chosen->core, array.core.device());
   const char kind = py::reinterpret_borrow<py::dtype>(chosen->dtype).kind();
   if (kind == 'b') return select(array, *chosen, out);
   return array.layout().ndim() > 0 && chosen->layout().ndim() > 0 &&

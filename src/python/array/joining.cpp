@@ -83,12 +83,12 @@ PyObject* concatenate(PyObject*, PyObject* const* given, Py_ssize_t count) {
   return guarded([&] {
     require_count("_concatenate", count, 3);
     std::vector<const GPUArray*> arrays;
-    const auto list = py::reinterpret_steal<py::object>(
-        PySequence_Fast(given[0], "arrays: expected a sequence of GPUArray"));
-    if (!list) throw py::error_already_set();
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(list.ptr()); ++k) {
+    // A tuple of our own: an allocator may change a list.
+    const auto all = py::reinterpret_steal<py::object>(PySequence_Tuple(given[0]));
+    if (!all) throw py::error_already_set();
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(all.ptr()); ++k) {
       const std::string name = "arrays[" + std::to_string(k) + "]";
-      arrays.push_back(&require_array(name.c_str(), PySequence_Fast_GET_ITEM(list.ptr(), k)));
+      arrays.push_back(&require_array(name.c_str(), PyTuple_GET_ITEM(all.ptr(), k)));
     }
     if (arrays.empty()) throw py::value_error("arrays: expected at least one GPUArray, got none");
     Axes shape = arrays[0]->layout().shape();
@@ -97,10 +97,13 @@ PyObject* concatenate(PyObject*, PyObject* const* given, Py_ssize_t count) {
     if (!PyIndex_Check(given[1]))
       throw py::type_error("axis: expected an integer, got " +
                            py::repr(given[1]).cast<std::string>());
-    const Py_ssize_t asked = PyNumber_AsSsize_t(given[1], nullptr);
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(given[1]));
+    if (!number) throw py::error_already_set();
+    const Py_ssize_t asked = PyNumber_AsSsize_t(number.ptr(), nullptr);
     if (asked < -ndim || asked >= ndim)
-      throw py::value_error("axis " + std::to_string(asked) + " is out of bounds for arrays of " +
-                            std::to_string(ndim) + " dimensions");
+      throw py::value_error("axis " + py::str(number).cast<std::string>() +
+                            " is out of bounds for arrays of " + std::to_string(ndim) +
+                            " dimensions");
     const int axis = int(asked < 0 ? asked + ndim : asked);
     shape[axis] = 0;
     for (std::size_t k = 0; k < arrays.size(); ++k) {

@@ -110,7 +110,7 @@ GPUArray result_array(const Operand* operands, int count, int code, const py::ob
 }
 
 void require_device(const Array& array, int device) {
-  if (array.device() != device)
+  if (array.address() && array.device() != device)
     throw py::type_error("operands on devices " + std::to_string(device) + " and " +
                          std::to_string(array.device()) + ": copy one to the other's device first");
 }
@@ -144,6 +144,11 @@ Array contiguous_copy(const GPUArray& array, const StreamRef& stream, const Layo
   return copy.core;
 }
 
+void require_aligned(const Array& result, int code) {
+  if (!is_aligned(result, code))
+    throw py::value_error("the result's elements are not aligned to their size");
+}
+
 Array aligned(const GPUArray& array, int code, const StreamRef& stream) {
   return is_aligned(array.core, code) ? array.core : contiguous_copy(array, stream);
 }
@@ -167,8 +172,7 @@ void launch(const Map& map, const StreamRef& stream) {
   };
   for (int i = 0; i < map.results; ++i) {
     const GPUArray& result = *map.result[i];
-    if (!is_aligned(result.core, code_of(result.dtype)))
-      throw py::value_error("the result's elements are not aligned to their size");
+    require_aligned(result.core, code_of(result.dtype));
     if (i > 0 && result.core.overlaps(map.result[0]->core))
       throw py::value_error("out: the results overlap");
     add(result.layout(), result.core);

@@ -77,11 +77,13 @@ void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& s
 // The array, or a contiguous copy, in the order of the stream, of one whose elements do not lie at
 // multiples of their size.
 Array aligned(const GPUArray& array, int code, const StreamRef& stream);
+// ValueError for a result whose elements do not lie at multiples of their size.
+void require_aligned(const Array& result, int code);
 // A contiguous copy, in the order of the stream.
 Array contiguous_copy(const GPUArray& array, const StreamRef& stream,
                       const Layout* layout = nullptr);
 
-// TypeError unless all are on one device.
+// TypeError for an array with elements on another device.
 void require_device(const Array& array, int device);
 
 }  // namespace PyGPU::python

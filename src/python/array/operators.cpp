@@ -161,8 +161,10 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     for (int i = 0; i < operands; ++i) {
       map.compute[i] = types.compute[i];
       Operand& operand = map.operand[i];
-      if (!operand.array && dtypes[map.compute[i]].kind == 'b')  // any number is true or false
-        operand.number = py::bool_(PyObject_IsTrue(operand.number.ptr()) == 1);
+      if (operand.array || dtypes[map.compute[i]].kind != 'b') continue;
+      const int truth = PyObject_IsTrue(operand.number.ptr());  // any number is true or false
+      if (truth < 0) throw py::error_already_set();
+      operand.number = py::bool_(truth == 1);
     }
     launch(map, stream_of(arguments[2]));
     if (map.results == 1) return wrap(std::move(made[0]), like).release().ptr();

@@ -45,6 +45,7 @@ int asked_code(Fold fold, PyObject* dtype) {
 
 void check_out(const GPUArray& out, const Axes& shape, int code) {
   out.core.require_alive();
+  require_device(out.core, current_device());
   if (!out.dtype.equal(dtype_object(code)))
     throw py::value_error(std::string("out: expected dtype ") + dtypes[code].name + ", got " +
                           py::str(out.dtype).cast<std::string>());
@@ -61,10 +62,12 @@ const GPUArray* out_of(PyObject* object) {
 void read_axes(PyObject* axis, int ndim, bool* folded) {
   std::fill(folded, folded + ndim, axis == Py_None);
   if (axis == Py_None) return;
+  const bool are_many = PyTuple_Check(axis) || PyList_Check(axis);
   const auto add = [&](PyObject* one) {
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(one));
     if (!number) throw py::error_already_set();
     const Py_ssize_t at = PyNumber_AsSsize_t(number.ptr(), nullptr);
+    if (ndim == 0 && !are_many && (at == 0 || at == -1)) return;  // as NumPy has it
     if (at < -ndim || at >= ndim) {
       static const py::object& error = *new const auto([] {
         const py::module_ numpy = py::module_::import("numpy");
@@ -79,11 +82,7 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
                             ": an axis is named twice");
     named = true;
   };
-  if (!PyTuple_Check(axis) && !PyList_Check(axis)) {
-    const long number = ndim == 0 && PyLong_Check(axis) ? PyLong_AsLong(axis) : 1;
-    if (number == 0 || number == -1) return PyErr_Clear();  // as NumPy has it
-    return add(axis);
-  }
+  if (!are_many) return add(axis);
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(axis); ++i)
     add(PySequence_Fast_GET_ITEM(axis, i));
 }
@@ -245,6 +244,8 @@ PyObject* reduce_subset(PyObject*, PyObject* const* given, Py_ssize_t count) {
     Array ready[most_inputs];
     const void* addresses[most_inputs];
     for (int i = 0; i <= form.tables; ++i) {
+      arrays[i]->core.require_alive();
+      require_device(arrays[i]->core, current_device());
       form.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
       ready[i] = in_c_order(*arrays[i], aligned(*arrays[i], form.codes[i], request.stream),
                             request.stream);
