@@ -1,7 +1,7 @@
 """What elementwise operations compute: expressions in C, by NumPy's names.
 
 ``a``, ``b``, ``c``, ``d`` are the operands, converted to their types of computation ``A``, ``B``,
-``C``, ``D``; ``T`` is ``A``. Functions with a P in front are in PyGPU._kernels.text.device_functions. An
+``C``, ``D``; ``T`` is ``A``. Functions with a P in front are in text/device_functions.py. An
 operation with two results has two expressions.
 """
 

@@ -137,9 +137,7 @@ def test_managed_memory_is_moved_before_it_is_used():
     """Where the device cannot move it on demand, that is what the call reports."""
     stream, address = PyGPU.cudaStream_t(), check(PyGPU.cudaMallocManaged(MB))
     device = check(PyGPU.cudaGetDevice())
-    able = check(
-        PyGPU.cudaDeviceGetAttribute(PyGPU.cudaDevAttrConcurrentManagedAccess, device)
-    )
+    able = check(PyGPU.cudaDeviceGetAttribute(PyGPU.cudaDevAttrConcurrentManagedAccess, device))
     host_bytes(address, MB)[:] = 5
     for place, where in [(device, stream), (PyGPU.cudaCpuDeviceId, None), (device, 0)]:
         status = PyGPU.cudaMemPrefetchAsync(address, MB, place, where)
