@@ -100,5 +100,5 @@ _constants: tuple[int, ...]
     cudaDeviceLmemResizeToMax, cudaFuncCachePreferNone, cudaFuncCachePreferShared,
     cudaFuncCachePreferL1, cudaFuncCachePreferEqual, cudaLimitStackSize, cudaLimitPrintfFifoSize,
     cudaLimitMallocHeapSize, cudaIpcMemLazyEnablePeerAccess, cudaStreamLegacy,
-    cudaStreamPerThread,
+    cudaStreamPerThread, cudaCpuDeviceId,
 ) = _constants

@@ -18,7 +18,7 @@ GPUArray = core.GPUArray
 _apply, _empty_for, _map = core._apply, core._empty_for, core._map
 _OPERATIONS = {name: core._operation(name) for name in NAMES}
 _BOOL = np.dtype(np.bool_)
-_DTYPES = frozenset(map(np.dtype, "?bBhHiIlLqQefdFD"))
+_DTYPES = frozenset(map(np.dtype, core.SUPPORTED_DTYPES))
 
 
 def kind_of(operand):

@@ -38,6 +38,21 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False):
     return reductions.prod(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
+def _over_numbers(function, name, a, axis, dtype, out, keepdims):
+    """NumPy's sum or prod that leaves not-a-number out, which integers cannot be."""
+    dtype = _asked(function, a, dtype)
+    name = f"nan{name}" if a.dtype.kind in "fc" else name
+    return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
+
+
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False):
+    return _over_numbers(np.sum, "sum", a, axis, dtype, out, keepdims)
+
+
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False):
+    return _over_numbers(np.prod, "prod", a, axis, dtype, out, keepdims)
+
+
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     dtype = _asked(np.mean, a, dtype)
     return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
@@ -275,7 +290,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True):
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (
-        *(sum, prod, mean, max, min, nanmax, nanmin, any, all, dot),
+        *(sum, prod, nansum, nanprod, mean, max, min, nanmax, nanmin, any, all, dot),
         *(where, clip, round, real, imag, isclose, allclose, array_equal),
         *(copy, reshape, ravel, squeeze, expand_dims, moveaxis, swapaxes, transpose),
         *(concatenate, stack, zeros_like, empty_like, ones_like, full_like),

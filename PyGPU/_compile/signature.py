@@ -16,7 +16,7 @@ class Parameter(NamedTuple):
     """One parameter of a kernel."""
 
     name: str
-    kind: str  # as in src/bind_packing.h
+    kind: str  # as in src/python/launch/packing.h
     nbytes: int  # 0: not known
 
 
@@ -29,29 +29,30 @@ class Kernel(NamedTuple):
     scope: str  # "outer::inner" for a kernel in namespaces
 
 
+#: C's names of NumPy's types; kernel text that we write has the first.
+C_NAMES: dict[str, tuple[str, ...]] = {
+    "b1": ("bool",),
+    "i1": ("signed char", "char", "int8_t"),
+    "u1": ("unsigned char", "uint8_t", "uchar"),
+    "i2": ("short", "signed short", "short int", "signed short int", "int16_t"),
+    "u2": ("unsigned short", "unsigned short int", "uint16_t", "ushort"),
+    "i4": ("int", "signed int", "signed", "int32_t"),
+    "u4": ("unsigned", "unsigned int", "uint32_t", "uint"),
+    "i8": ("long", "long int", "signed long", "signed long int", "long long", "long long int")
+    + ("signed long long", "int64_t", "ssize_t", "ptrdiff_t", "intptr_t", "npy_int64"),
+    "u8": ("unsigned long", "unsigned long int", "unsigned long long", "unsigned long long int")
+    + ("uint64_t", "size_t", "ulong", "uintptr_t", "cudaTextureObject_t", "cudaSurfaceObject_t"),
+    "f2": ("half", "__half"),
+    "f4": ("float",),
+    "f8": ("double",),
+    "c8": ("pycuda::complex<float>", "cuFloatComplex", "cuComplex"),
+    "c16": ("pycuda::complex<double>", "cuDoubleComplex"),
+}
 _TYPES = {
-    **dict.fromkeys(("bool",), ("b", 1)),
-    **dict.fromkeys(("char", "signed char", "int8_t", "std::int8_t"), ("i", 1)),
-    **dict.fromkeys(("unsigned char", "uint8_t", "std::uint8_t", "uchar"), ("u", 1)),
-    **dict.fromkeys(("short", "signed short", "int16_t", "std::int16_t"), ("i", 2)),
-    **dict.fromkeys(("unsigned short", "uint16_t", "std::uint16_t", "ushort"), ("u", 2)),
-    **dict.fromkeys(("int", "signed", "signed int", "int32_t", "std::int32_t"), ("i", 4)),
-    **dict.fromkeys(("unsigned", "unsigned int", "uint32_t", "std::uint32_t", "uint"), ("u", 4)),
-    **dict.fromkeys(
-        ("long", "signed long", "long long", "signed long long", "int64_t", "std::int64_t")
-        + ("ptrdiff_t", "std::ptrdiff_t", "ssize_t", "intptr_t", "npy_int64"),
-        ("i", 8),
-    ),
-    **dict.fromkeys(
-        ("unsigned long", "unsigned long long", "uint64_t", "std::uint64_t", "ulong")
-        + ("size_t", "std::size_t", "uintptr_t", "cudaTextureObject_t", "cudaSurfaceObject_t"),
-        ("u", 8),
-    ),
-    **dict.fromkeys(("half", "__half"), ("f", 2)),
-    "float": ("f", 4),
-    "double": ("f", 8),
-    **dict.fromkeys(("pycuda::complex<float>", "cuFloatComplex", "cuComplex"), ("c", 8)),
-    **dict.fromkeys(("pycuda::complex<double>", "cuDoubleComplex"), ("c", 16)),
+    prefix + name: (code[0], int(code[1:]))
+    for code, names in C_NAMES.items()
+    for name in names
+    for prefix in ("", "std::")
 }
 
 _NOISE = re.compile(

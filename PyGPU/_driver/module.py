@@ -26,7 +26,7 @@ __all__ = [
     "module_from_file",
 ]
 
-# What struct's characters promise: (kind as in src/bind_packing.h, bytes).
+# What struct's characters promise: (kind as in src/python/launch/packing.h, bytes).
 _PROMISES = {
     **{"P": ("P", 8), "F": ("c", 8), "D": ("c", 16), "?": ("b", 1)},
     **{"b": ("i", 1), "h": ("i", 2), "i": ("i", 4), "l": ("i", 8), "q": ("i", 8), "n": ("i", 8)},

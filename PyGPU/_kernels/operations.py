@@ -1,7 +1,7 @@
 """What elementwise operations compute: expressions in C, by NumPy's names.
 
 ``a``, ``b``, ``c``, ``d`` are the operands, converted to their types of computation ``A``, ``B``,
-``C``, ``D``; ``T`` is ``A``. Functions with a P in front are in PyGPU._kernels.device_functions. An
+``C``, ``D``; ``T`` is ``A``. Functions with a P in front are in text/device_functions.py. An
 operation with two results has two expressions.
 """
 
@@ -28,6 +28,7 @@ _EXPRESSIONS = {
     "square": "a * a",
     "reciprocal": "P_reciprocal(a)",
     "gcd": "P_gcd(a, b)",
+    "lcm": "P_lcm(a, b)",
     "heaviside": "P_heaviside(a, b)",
     # Bits
     "bitwise_and": "a & b",
@@ -36,6 +37,7 @@ _EXPRESSIONS = {
     "left_shift": "P_left_shift(a, b)",
     "right_shift": "P_right_shift(a, b)",
     "invert": "~a",
+    "bitwise_count": "__popcll(P_magnitude(a))",
     # Comparison, choice and logic
     "equal": "a == b",
     "not_equal": "a != b",
@@ -69,6 +71,7 @@ _EXPRESSIONS = {
     "conjugate": "a",
     "copysign": "copysign(a, b)",
     "nextafter": "nextafter(a, b)",
+    "spacing": "P_spacing(a)",
     "floor": "floor(a)",
     "ceil": "ceil(a)",
     "trunc": "trunc(a)",
@@ -100,7 +103,10 @@ _BOOL = {
     **_UNSIGNED,
     **{"add": "a || b", "multiply": "a && b", "bitwise_and": "a && b", "bitwise_or": "a || b"},
     **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
+    "bitwise_count": "a",
 }
+# Kernels compute float16 in float: these need to know the elements' precision.
+_HALF = {"nextafter": "P_half_nextafter(a, b)", "spacing": "P_half_spacing(a)"}
 _COMPLEX = {
     "conjugate": "conj(a)",
     "exp2": "exp(a * A(0.69314718055994530942))",
@@ -110,6 +116,7 @@ _COMPLEX = {
     "rint": "P_rint(a)",
 }
 _OF_KIND = {"b": _BOOL, "i": _INTEGER, "u": _UNSIGNED, "f": {}, "c": _COMPLEX}
+_OF_DTYPE = {np.dtype(np.float16): _HALF}
 
 #: The names of all operations.
 NAMES = frozenset(_EXPRESSIONS)
@@ -117,5 +124,6 @@ NAMES = frozenset(_EXPRESSIONS)
 
 def expressions(name, compute):
     """The C expressions of an operation, one for each result, for its first type of computation."""
-    found = _OF_KIND[np.dtype(compute).kind].get(name) or _EXPRESSIONS[name]
+    compute = np.dtype(compute)
+    found = _OF_DTYPE.get(compute, _OF_KIND[compute.kind]).get(name, _EXPRESSIONS[name])
     return (found,) if isinstance(found, str) else found

@@ -10,7 +10,7 @@ _ORDER = frozenset(("less", "less_equal", "greater", "greater_equal"))
 COMPARISONS = _ORDER | {"equal", "not_equal"}
 _LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not"))
 # What is computed in the operand's own dtype, whatever the result's.
-_OWN = frozenset(("isnan", "isinf", "isfinite", "signbit", "absolute"))
+_OWN = frozenset(("isnan", "isinf", "isfinite", "signbit", "absolute", "bitwise_count"))
 _NEED_ORDER = _ORDER | {"maximum", "minimum", "fmax", "fmin", "clip"}
 
 
@@ -62,8 +62,6 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
     own = tuple(map(dtype_of_kind, kinds))
     if name in _NEED_ORDER and any(one.kind == "c" for one in own):
         raise TypeError(f"{name} is not defined for complex numbers")
-    if name == "nextafter" and results[0] == np.float16:
-        raise TypeError("nextafter is not defined for float16")
     if name in COMPARISONS:
         common = asked(np.add, kinds)
         if common[0].kind == "O":  # NumPy 1

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from PyGPU._compile import signature
+
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike
 
@@ -26,29 +28,8 @@ def _add(dtype: DType, *names: str) -> None:
         _dtypes[name] = dtype
 
 
-def _fill() -> None:
-    _add(np.dtype(np.bool_), "bool")
-    for code, names in {
-        "i1": ("signed char", "char", "int8_t"),
-        "u1": ("unsigned char", "uint8_t", "uchar"),
-        "i2": ("short", "signed short", "short int", "signed short int", "int16_t"),
-        "u2": ("unsigned short", "unsigned short int", "uint16_t", "ushort"),
-        "i4": ("int", "signed int", "signed", "int32_t"),
-        "u4": ("unsigned", "unsigned int", "uint32_t", "uint"),
-        "i8": ("long", "long int", "signed long", "signed long int", "long long", "long long int")
-        + ("signed long long", "int64_t", "ssize_t", "ptrdiff_t", "intptr_t"),
-        "u8": ("unsigned long", "unsigned long int", "unsigned long long", "uint64_t", "size_t")
-        + ("unsigned long long int", "ulong", "uintptr_t"),
-        "f2": ("half", "__half"),
-        "f4": ("float",),
-        "f8": ("double",),
-        "c8": ("pycuda::complex<float>",),
-        "c16": ("pycuda::complex<double>",),
-    }.items():
-        _add(np.dtype(code), *names)
-
-
-_fill()
+for _code, _c_names in signature.C_NAMES.items():
+    _add(np.dtype(_code), *_c_names)
 
 
 def dtype_to_ctype(dtype: DTypeLike | None, with_fp_tex_hack: bool = False) -> str:

@@ -86,6 +86,20 @@ cudaError_t cudaMallocManaged(void** address, std::size_t nbytes, unsigned flags
   });
 }
 
+// All memory is the host's: there is nothing to move.
+cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t nbytes, int device,
+                                 cudaStream_t stream) {
+  return call([&] {
+    Machine& machine = Machine::get();
+    if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (device < cudaCpuDeviceId || device >= int(machine.devices.size()))
+      return cudaErrorInvalidDevice;
+    std::lock_guard<std::mutex> hold(machine.lock);
+    const Allocation* block = nbytes ? machine.find(address, nbytes) : nullptr;
+    return block && block->space == Space::managed ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
 cudaError_t cudaMallocAsync(void** address, std::size_t nbytes, cudaStream_t stream) {
   return call([&] {
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;

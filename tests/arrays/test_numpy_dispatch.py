@@ -62,8 +62,6 @@ def test_types_are_numpys(ufunc):
             got = dtypes_of(ufunc, *[zero(first), zero(second)][: ufunc.nin])
             if UFUNCS[ufunc] in NO_ORDER and {first, second} & set("FD"):
                 expected = TypeError
-            if ufunc is np.nextafter and expected == [np.float16]:
-                expected = TypeError
             assert got == expected, (first, second)
 
 
@@ -124,6 +122,51 @@ def test_values():
         assert_same(got.get(), expected)
     assert_same(np.positive(a).get(), x)
     assert np.positive(a) is not a
+
+
+INTEGERS = [np.gcd, np.lcm, *([np.bitwise_count] if NUMPY_2 else [])]
+
+
+@pytest.mark.parametrize("ufunc", INTEGERS, ids=name_of)
+@pytest.mark.parametrize("code", "bBhHiIqQ")
+def test_divisors_multiples_and_bits_of_integers(ufunc, code):
+    """Of both ends of a dtype too: magnitudes that it does not hold."""
+    info = np.iinfo(code)
+    some = np.unique(np.array([info.min, info.min + 1, -12, -1, 0, 1, 18, info.max], "O"))
+    x = np.array([one for one in some if info.min <= one <= info.max], code)
+    operands = (x,) if ufunc.nin == 1 else tuple(np.meshgrid(x, x))
+    assert_same(ufunc(*map(to_gpu, operands)).get(), ufunc(*operands))
+
+
+@pytest.mark.skipif(not NUMPY_2, reason="numpy.bitwise_count is NumPy 2's")
+def test_bits_of_bools():
+    flags = np.array([True, False])
+    assert_same(np.bitwise_count(to_gpu(flags)).get(), np.bitwise_count(flags))
+
+
+def same_numbers(got, expected):
+    """As numpy.testing says it, with the signs of zeros and the dtypes."""
+    np.testing.assert_array_equal(got, expected, strict=True)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(expected)[numbers])
+
+
+@pytest.mark.parametrize("code", "efd")
+def test_numbers_next_to_a_number(code):
+    info = np.finfo(code)
+    ends = [0, info.tiny, info.tiny * info.eps, info.max, 1, 1 - info.eps / 2, 2, np.inf, np.nan]
+    x = np.array([*ends, *np.negative(ends)], code)
+    x, y = np.meshgrid(x, x)
+    same_numbers(np.spacing(to_gpu(x)).get(), np.spacing(x))
+    np.testing.assert_array_equal(np.nextafter(to_gpu(x), to_gpu(y)).get(), np.nextafter(x, y))
+
+
+def test_every_float16_has_its_next():
+    x = np.arange(65536).astype("u2").view("e")
+    a = to_gpu(x)
+    same_numbers(np.spacing(a).get(), np.spacing(x))
+    for end in (np.inf, -np.inf, 0, 1, np.nan):
+        np.testing.assert_array_equal(np.nextafter(a, end).get(), np.nextafter(x, np.float16(end)))
 
 
 def test_not_a_number_wins():
@@ -235,7 +278,7 @@ def test_arrays_of_the_host_do_not_mix(call):
         (lambda a: np.add(a, "text"), TypeError, "'text'"),
         (lambda a: np.add(a, None), TypeError, "None"),
         (lambda a: np.matmul(a, a), TypeError, "numpy.matmul is not implemented"),
-        (lambda a: np.spacing(a), TypeError, r"numpy.spacing is not implemented.*\.get\(\)"),
+        (lambda a: np.isnat(a), TypeError, r"numpy.isnat is not implemented.*\.get\(\)"),
         (lambda a: np.add.accumulate(a), TypeError, "numpy.add.accumulate is not implemented"),
         (lambda a: np.add.outer(a, a), TypeError, "numpy.add.outer is not implemented"),
         (lambda a: np.add.at(a, [0], 1), TypeError, "expected arrays|numpy.add.at"),

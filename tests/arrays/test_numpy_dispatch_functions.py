@@ -93,6 +93,42 @@ def test_not_a_number_wins():
     assert (np.nanmax(a).get(), np.nanmin(a).get()) == (3, 1)
 
 
+@pytest.mark.parametrize("code", "?bBhHiIqQefdFD")
+@pytest.mark.parametrize("name", ["nansum", "nanprod"])
+def test_reductions_of_what_is_a_number(name, code):
+    function = getattr(np, name)
+    x = (X % 3 + 1).astype(code)
+    if x.dtype.kind in "fc":
+        x[0, 1:3], x[2] = np.nan, np.nan  # the last row has nothing else
+    if x.dtype.kind == "c":
+        x[1, 1] = complex(1, np.nan)
+    a = to_gpu(x)
+    for named in ({}, {"axis": 0}, {"axis": 1, "keepdims": True}, {"axis": (0, 1)}):
+        assert_same(function(a, **named).get(), np.asarray(function(x, **named)))
+    assert_same(function(a[::-2, 1:].T, axis=1).get(), function(x[::-2, 1:].T, axis=1))
+    assert_same(function(a[:0], axis=0).get(), function(x[:0], axis=0))
+
+
+def test_sums_that_become_not_a_number():
+    """What is not a number is left out of the elements, not of the parts of a sum."""
+    x = np.ones(100_000, "f4")
+    x[7], x[60_000], x[3::9] = np.inf, -np.inf, np.nan
+    assert np.isnan(np.nansum(to_gpu(x)).get())
+    x[7] = x[60_000] = 0
+    assert np.nansum(to_gpu(x)).get() == np.nansum(x)
+    z = x * np.complex64(1 + 2j)
+    assert np.nansum(to_gpu(z)).get() == np.nansum(z)
+
+
+def test_settings_of_sums_of_numbers():
+    x = np.array([[1.5, np.nan], [2.5, 60000]], "e")
+    a, out = to_gpu(x), to_gpu(np.zeros(2, "f8"))
+    assert_same(np.nansum(a, dtype="i8").get(), np.asarray(np.nansum(x, dtype="i8")))
+    assert_same(np.nansum(a, 0, "f4").get(), np.nansum(x, 0, "f4"))
+    assert np.nansum(a, axis=0, dtype="f8", out=out) is out
+    assert out.get().tolist() == [4, 60000]
+
+
 def test_where_and_clip():
     a = to_gpu(X)
     assert_same(np.where(a > 0, a, 0.5).get(), np.where(X > 0, X, np.float32(0.5)))

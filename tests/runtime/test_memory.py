@@ -133,6 +133,30 @@ def test_managed_memory_can_be_attached_to_a_stream():
     assert PyGPU.cudaStreamSynchronize(stream) == PyGPU.cudaFree(address) == 0
 
 
+def test_managed_memory_is_moved_before_it_is_used():
+    """Where the device cannot move it on demand, that is what the call reports."""
+    stream, address = PyGPU.cudaStream_t(), check(PyGPU.cudaMallocManaged(MB))
+    device = check(PyGPU.cudaGetDevice())
+    able = check(PyGPU.cudaDeviceGetAttribute(PyGPU.cudaDevAttrConcurrentManagedAccess, device))
+    host_bytes(address, MB)[:] = 5
+    for place, where in [(device, stream), (PyGPU.cudaCpuDeviceId, None), (device, 0)]:
+        status = PyGPU.cudaMemPrefetchAsync(address, MB, place, where)
+        assert (status == 0) == bool(able)
+    assert PyGPU.cudaMemPrefetchAsync(address=address + MB // 2, nbytes=8, device=place) == status
+    assert PyGPU.cudaDeviceSynchronize() == 0
+    assert (host_bytes(address, MB) == 5).all()
+    assert PyGPU.cudaMemPrefetchAsync(address, MB, 99) == 101
+    assert PyGPU.cudaMemPrefetchAsync(address, MB, -2) == 101
+    assert PyGPU.cudaFree(address) == 0
+
+
+def test_only_managed_memory_is_moved():
+    device = check(PyGPU.cudaGetDevice())
+    address = check(PyGPU.cudaMalloc(MB))
+    assert PyGPU.cudaMemPrefetchAsync(address, MB, device) != 0
+    assert PyGPU.cudaFree(address) == 0
+
+
 def test_unknown_flags_make_no_managed_memory():
     assert PyGPU.cudaMallocManaged(MB, 99) == (0, 1)
 

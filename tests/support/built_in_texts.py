@@ -46,6 +46,8 @@ CALLS = {
     "in place": lambda: [a.__iadd__(1), i.__imul__(3), a.fill(2), a[:, ::2].fill(3)],
     "transposed": lambda: [a.T + b.T, a.T.copy() + a.T, a.astype("f8"), z.real, z.conj(), abs(z)],
     "cumath": lambda: [cumath.exp(a), cumath.sqrt(z), cumath.fmod(a, b), cumath.frexp(a)],
+    "divisors and bits": lambda: [np.lcm(i, 6), getattr(np, "bitwise_count", np.invert)(i)],
+    "next numbers": lambda: [np.spacing(a), np.spacing(h), np.nextafter(h, 0)],
     "choices": lambda: [
         ga.where(mask, a, b),
         ga.maximum(a, b),
@@ -55,6 +57,7 @@ CALLS = {
     "mul_add": lambda: [a.mul_add(2, b, 3)],
     "sums": lambda: [ga.sum(a), ga.sum(h), ga.sum(z), ga.sum(a, axis=0), ga.sum(a, axis=1)],
     "reductions": lambda: [ga.max(i), ga.any(mask), ga.dot(flat, flat), ga.min(a[:, ::2], axis=0)],
+    "sums of numbers": lambda: [np.nansum(a), np.nansum(h), np.nanprod(z, axis=0)],
     "subsets": lambda: [
         ga.subset_sum(some.astype("u4"), flat),
         ga.subset_max(some.astype("u4"), flat),

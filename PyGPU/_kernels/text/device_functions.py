@@ -145,12 +145,53 @@ template <class T> __device__ T P_logaddexp2(T a, T b) {
                     : gap <= T(0) ? b + log2e * log1p(exp2(gap)) : gap;
 }
 """,
+    # An integer's, which its own type need not hold.
+    "P_magnitude": """
+template <class T> __device__ unsigned long long P_magnitude(T a) {
+  return P_below_zero(a) ? 0ull - (unsigned long long)a : (unsigned long long)a;
+}
+""",
     "P_gcd": """
 template <class T> __device__ T P_gcd(T a, T b) {
-  unsigned long long x = P_below_zero(a) ? 0ull - (unsigned long long)a : (unsigned long long)a;
-  unsigned long long y = P_below_zero(b) ? 0ull - (unsigned long long)b : (unsigned long long)b;
+  unsigned long long x = P_magnitude(a), y = P_magnitude(b);
   while (y != 0) { const unsigned long long r = x % y; x = y; y = r; }
   return T(x);
+}
+""",
+    "P_lcm": """
+template <class T> __device__ T P_lcm(T a, T b) {
+  const unsigned long long divisor = P_magnitude(P_gcd(a, b));
+  return T(divisor == 0 ? 0 : P_magnitude(a) / divisor * P_magnitude(b));
+}
+""",
+    # To the next number away from zero, with the sign of a; zero has none.
+    "P_spacing": """
+template <class T> __device__ T P_spacing(T a) {
+  return nextafter(a, a < T(0) ? T(-INFINITY) : T(INFINITY)) - a;
+}
+""",
+    # From a size to the next larger one.
+    "P_half_step": """
+__device__ inline float P_half_step(float a) {
+  int power;
+  frexp(a, &power);
+  if (fabsf(a) >= 65504.0f) return INFINITY;
+  return ldexp(1.0f, a == 0.0f || power < -13 ? -24 : power - 11);
+}
+""",
+    # Times 0.9999 comes into the next smaller power of two, from a power of two alone.
+    "P_half_nextafter": """
+__device__ inline float P_half_nextafter(float a, float b) {
+  if (a == b || a != a) return a;
+  if (b != b) return b;
+  if (a == 0.0f || (a < b) == (a > 0.0f)) return a + copysign(P_half_step(a), b - a);
+  return a - a == 0.0f ? a - copysign(P_half_step(a * 0.9999f), a) : copysign(65504.0f, a);
+}
+""",
+    # Upwards, which is NumPy's other way for this type alone.
+    "P_half_spacing": """
+__device__ inline float P_half_spacing(float a) {
+  return a - a == 0.0f ? P_half_nextafter(a, INFINITY) - a : a - a;
 }
 """,
     # A power of two beyond which every result is zero or infinite, as an int.

@@ -53,7 +53,11 @@ def accumulator(operation, compute):
 
 
 def _rule(operation, compute):
-    """(neutral, fold) in C, of values `a` and `b` of the accumulator's type `A`."""
+    """(neutral, fold) in C, of values `a` and `b` of the accumulator's type `A`.
+
+    Of an operation with "nan" in front, values that are not-a-number are neutral.
+    """
+    operation = operation.removeprefix("nan")
     is_bool = compute.kind == "b"
     if operation in ("sum", "mean", "dot"):
         return "A(0)", "a | b" if is_bool else "a + b"
@@ -132,7 +136,9 @@ def source(form):
     done = Element(accumulator(form.operation, form.compute))
     neutral, fold = _rule(form.operation, form.compute)
     terms = [f"A({one.converted(one.load(f'x{j}'), compute)})" for j, one in enumerate(values)]
-    product = " & " if compute.is_bool else " * "
+    value = (" & " if compute.is_bool else " * ").join(terms)
+    if form.operation.startswith("nan"):
+        value = f"{values[0].load('x0')} == {values[0].load('x0')} ? {value} : P_neutral()"
     arguments = ", ".join(f"const {one.stored} &x{j}" for j, one in enumerate(values))
     return f"""{headers([*values, compute])}{VECTOR}{_FOLD}
 typedef {done.computed} A;
@@ -142,7 +148,7 @@ struct P_folded {{
   __device__ A operator()(const A &a, const A &b) const {{ return A({fold}); }}
 }};
 __device__ inline A P_neutral() {{ return {neutral}; }}
-__device__ inline A P_value({arguments}) {{ return {product.join(terms)}; }}
+__device__ inline A P_value({arguments}) {{ return {value}; }}
 __device__ inline R P_result(const A &total, long long count) {{
   return {_store(form.operation, form.compute)};
 }}

@@ -10,17 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from PyGPU._kernels import types
+from PyGPU._kernels.text.common import Element, headers
 
 # Kinds of numbers by the kind of dtype that may hold them.
 _CAN_BECOME = {"b": "biuf", "i": "biuf", "u": "biuf", "f": "biuf", "c": "biufc"}
-_HALF = """
-__device__ inline P_value P_load(P_stored x) { return __half2float(x); }
-__device__ inline P_stored P_store(P_value x) { return __float2half(x); }
-"""
-_PLAIN = """
-__device__ inline P_value P_load(P_stored x) { return x; }
-__device__ inline P_stored P_store(P_value x) { return x; }
-"""
 
 
 def literal(value, dtype):
@@ -74,20 +67,18 @@ class Scan(NamedTuple):
 
     def head(self):
         """The types, the operation, how an element is read and written."""
-        stored = types.dtype_to_ctype(self.dtype)
-        half = stored == "half"
+        element = Element(self.dtype)
         start = "P_value()" if self.start is None else self.start
-        includes = "#include <cuda_fp16.h>\n" if half else ""
-        if "pycuda::complex" in stored:
-            includes += "#include <pycuda-complex.hpp>\n"
-        return f"""{includes}{self.preamble}
-typedef {stored} P_stored;
-typedef {"float" if half else stored} P_value;
+        return f"""{headers([element])}{self.preamble}
+typedef {element.stored} P_stored;
+typedef {element.computed} P_value;
 static_assert(sizeof(P_stored) == {self.dtype.itemsize}, "the dtype has another size");
 enum {{ P_EXCLUSIVE = {int(self.start is not None)} }};
 __device__ inline P_value P_start() {{ return {start}; }}
 __device__ inline P_value P_join(P_value a, P_value b) {{ return {self.expression}; }}
-{_HALF if half else _PLAIN}"""
+__device__ inline P_value P_load(const P_stored &x) {{ return {element.load("x")}; }}
+__device__ inline P_stored P_store(const P_value &x) {{ return {element.store("x")}; }}
+"""
 
 
 def chunks(scan):

@@ -18,6 +18,17 @@ static_assert(CUDART_VERSION >= 11030, "PyGPU needs CUDA 11.3 or newer");
 #define PYGPU_LAUNCH(kernel, grid, block, shared, stream) kernel<<<grid, block, shared, stream>>>
 #define PYGPU_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 
+#if CUDART_VERSION >= 13000
+// As it was before CUDA 13, and as HIP has it: the place is a device's number, or cudaCpuDeviceId.
+inline cudaError_t cudaMemPrefetchAsync(const void* address, size_t nbytes, int device,
+                                        cudaStream_t stream) {
+  const bool on_host = device == cudaCpuDeviceId;
+  const cudaMemLocation place{on_host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
+                              on_host ? 0 : device};
+  return cudaMemPrefetchAsync(address, nbytes, place, 0, stream);
+}
+#endif
+
 namespace PyGPU {
 // The compiler's name of the device.
 inline std::string architecture_name(const cudaDeviceProp& properties) {

@@ -44,6 +44,7 @@
 #define cudaMemAttachGlobal hipMemAttachGlobal
 #define cudaMemAttachHost hipMemAttachHost
 #define cudaMemAttachSingle hipMemAttachSingle
+#define cudaCpuDeviceId hipCpuDeviceId
 #define cudaDeviceScheduleAuto hipDeviceScheduleAuto
 #define cudaDeviceScheduleSpin hipDeviceScheduleSpin
 #define cudaDeviceScheduleYield hipDeviceScheduleYield
@@ -113,6 +114,7 @@
 #define cudaDeviceGetDefaultMemPool hipDeviceGetDefaultMemPool
 #define cudaMemPoolSetAttribute hipMemPoolSetAttribute
 #define cudaMemPoolGetAttribute hipMemPoolGetAttribute
+#define cudaMemPrefetchAsync hipMemPrefetchAsync
 #define cudaMemPoolTrimTo hipMemPoolTrimTo
 #define cudaMemcpy hipMemcpy
 #define cudaMemcpyAsync hipMemcpyAsync

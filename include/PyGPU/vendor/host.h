@@ -76,6 +76,8 @@ enum : unsigned {
   cudaIpcMemLazyEnablePeerAccess = 1
 };
 
+constexpr int cudaCpuDeviceId = -1;
+
 using cudaStream_t = struct PyGPUHostStream*;
 using cudaEvent_t = struct PyGPUHostEvent*;
 using cudaMemPool_t = struct PyGPUHostPool*;
@@ -172,6 +174,8 @@ PYGPU_HOST_CALL(cudaMalloc, void** address, std::size_t nbytes)
 PYGPU_HOST_CALL(cudaMallocPitch, void** address, std::size_t* pitch, std::size_t width,
                 std::size_t height)
 PYGPU_HOST_CALL(cudaMallocManaged, void** address, std::size_t nbytes, unsigned flags)
+PYGPU_HOST_CALL(cudaMemPrefetchAsync, const void* address, std::size_t nbytes, int device,
+                cudaStream_t stream)
 PYGPU_HOST_CALL(cudaMallocAsync, void** address, std::size_t nbytes, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaFree, void* address)
 PYGPU_HOST_CALL(cudaFreeAsync, void* address, cudaStream_t stream)

@@ -6,9 +6,9 @@
 
 namespace PyGPU::python {
 
-enum class Fold : unsigned char { sum, prod, mean, min, max, any, all, dot };
-inline constexpr const char* fold_names[] = {"sum", "prod", "mean", "min",
-                                             "max", "any",  "all",  "dot"};
+enum class Fold : unsigned char { sum, prod, mean, min, max, any, all, dot, nansum, nanprod };
+inline constexpr const char* fold_names[] = {"sum", "prod", "mean", "min",    "max",
+                                             "any", "all",  "dot",  "nansum", "nanprod"};
 
 constexpr int most_inputs = 3;  // two operands; or indices, and the arrays that they choose from
 

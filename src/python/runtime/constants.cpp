@@ -56,6 +56,7 @@ constexpr Constant constants[] = {
     {"cudaIpcMemLazyEnablePeerAccess", cudaIpcMemLazyEnablePeerAccess},
     {"cudaStreamLegacy", 1},
     {"cudaStreamPerThread", 2},
+    {"cudaCpuDeviceId", cudaCpuDeviceId},
 };
 
 }  // namespace

@@ -152,6 +152,13 @@ void bind_memory(py::module_& m) {
       },
       "Attach managed memory to a stream, with a cudaMemAttach... flag.",
       {{"stream"}, {"address"}, {"nbytes", 0}, {"flags", unsigned(cudaMemAttachSingle)}});
+  def(m, "cudaMemPrefetchAsync",
+      [](py::handle address, std::size_t nbytes, int device, const StreamRef& stream) {
+        const void* const block = address_of(address, "address");
+        return call([&] { return cudaMemPrefetchAsync(block, nbytes, device, stream.handle); });
+      },
+      "Move managed memory to a device, or with cudaCpuDeviceId to the host, before it is used.",
+      {{"address"}, {"nbytes"}, {"device"}, {"stream", py::none()}});
   def(m, "cudaPointerGetAttributes", &pointer_attributes,
       "({'type', 'device', 'devicePointer', 'hostPointer'}, cudaError_t)", {{"address"}});
 
