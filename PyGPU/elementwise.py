@@ -14,8 +14,8 @@ import numpy as np
 
 from PyGPU import compiler
 from PyGPU._driver.module import Function
+from PyGPU._driver.references import NO_REFERENCES
 from PyGPU._driver.splay import launch_shape, limits, splay
-from PyGPU._driver.textures import NO_REFERENCES
 from PyGPU._kernels import getters
 from PyGPU._kernels.getters import *  # noqa: F403
 from PyGPU._kernels.text.indexed import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from PyGPU._driver import boxes, enums
-from PyGPU._driver.copies import device_address
+from PyGPU._driver.memory import device_address
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:

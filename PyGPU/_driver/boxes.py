@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver import enums
-from PyGPU._driver.copies import device_address
 from PyGPU._driver.device import Context
+from PyGPU._driver.memory import device_address
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:

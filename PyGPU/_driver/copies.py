@@ -8,6 +8,7 @@ import numpy as np
 
 from PyGPU._driver import memory
 from PyGPU._driver.device import Context
+from PyGPU._driver.memory import device_address
 from PyGPU._runtime import core, errors, extent, hooks, integer
 
 if TYPE_CHECKING:
@@ -87,24 +88,6 @@ def _host(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, in
     if not view.contiguous:
         raise ValueError(f"{name}: the buffer is not contiguous")
     return view, view.nbytes
-
-
-def device_address(pointer: Address, name: str) -> int:
-    """The address (int) in anything that stands for device memory."""
-    if isinstance(pointer, core.GPUArray):
-        return pointer.ptr
-    if isinstance(pointer, (float, str, bytes)) or pointer is None:
-        raise TypeError(f"{name}: expected a device address, got {pointer!r}")
-    if hasattr(pointer, "__index__"):
-        return pointer.__index__()
-    if hasattr(pointer, "gpudata"):
-        return int(pointer.gpudata)
-    if hasattr(pointer, "get_pointer"):
-        return int(pointer.get_pointer())
-    interface = getattr(pointer, "__cuda_array_interface__", None)
-    if interface:
-        return int(interface["data"][0])
-    raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")
 
 
 def _check_copy(status: core.cudaError_t, call: str, address: int, size: int) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from PyGPU._compile import code_object, signature
 from PyGPU._driver import enums
+from PyGPU._driver.references import NO_REFERENCES
 from PyGPU._driver.stream import Event
-from PyGPU._driver.textures import NO_REFERENCES
 from PyGPU._runtime import core, errors, integer
 
 if TYPE_CHECKING:

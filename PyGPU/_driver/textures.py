@@ -11,7 +11,8 @@ import numpy as np
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.boxes import array_in
-from PyGPU._driver.copies import device_address
+from PyGPU._driver.memory import device_address
+from PyGPU._driver.references import NO_REFERENCES
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
@@ -232,12 +233,6 @@ def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -
             f"pitch={pitch}: expected a multiple of {alignment} "
             "(device_attribute.TEXTURE_PITCH_ALIGNMENT)"
         )
-
-
-NO_REFERENCES = (
-    "texture and surface references are gone since CUDA 12: make a PyGPU.driver.TextureObject or "
-    "SurfaceObject and pass it to the kernel as a cudaTextureObject_t or cudaSurfaceObject_t"
-)
 
 
 class TextureReference:

@@ -11,7 +11,6 @@ import struct
 from collections.abc import Sequence
 from typing import Any, TypeVar, overload
 
-from PyGPU._runtime import hooks
 from PyGPU._runtime.targets import core
 
 _T = TypeVar("_T")
@@ -152,9 +151,7 @@ def check(result: Any, call: str = "device call") -> Any:
 for _class in (*Error.__subclasses__(), Error, ArgumentError, ShapeError, CompilerMissing):
     _class.__module__ = "PyGPU.errors"
 
-hooks.register(
-    exception_of=exception_of,
-    argument_error=ArgumentError,
-    shape_error=ShapeError,
-    compiler_missing=CompilerMissing,
-)
+core._set_hook("exception_of", exception_of)
+core._set_hook("argument_error", ArgumentError)
+core._set_hook("shape_error", ShapeError)
+core._set_hook("compiler_missing", CompilerMissing)
