@@ -9,6 +9,7 @@ namespace PyGPU::python {
 enum class Fold : unsigned char { sum, prod, mean, min, max, any, all, dot, nansum, nanprod };
 inline constexpr const char* fold_names[] = {"sum", "prod", "mean", "min",    "max",
                                              "any", "all",  "dot",  "nansum", "nanprod"};
+static_assert(std::size(fold_names) <= 16 && dtype_count <= 16, "keys have 4 bits for each");
 
 constexpr int most_inputs = 3;  // two operands; or indices, and the arrays that they choose from
 
