@@ -73,15 +73,18 @@ def vector_of(element, width):
     return f"P_vector<{element.stored}, {width}>"
 
 
-def headers(elements):
-    """What text with such elements begins with."""
+def includes(elements):
+    """The headers of these elements' types."""
     half = any(one.is_half for one in elements)
     is_complex = any(one.is_complex for one in elements)
-    return (
-        ("#include <cuda_fp16.h>\n" if half else "")
-        + ("#include <pycuda-complex.hpp>\n" if is_complex else "")
-        + (_HALF if half else "")
+    return ("#include <cuda_fp16.h>\n" if half else "") + (
+        "#include <pycuda-complex.hpp>\n" if is_complex else ""
     )
+
+
+def headers(elements):
+    """What text begins with that loads and stores such elements."""
+    return includes(elements) + (_HALF if any(one.is_half for one in elements) else "")
 
 
 def index_types(index64):

@@ -11,7 +11,7 @@ import numpy as np
 from PyGPU import compiler
 from PyGPU._compile import signature
 from PyGPU._driver import Function
-from PyGPU._kernels.text.common import Element, headers
+from PyGPU._kernels.text.common import Element, includes
 from PyGPU._kernels.types import Argument, ScalarArg, VectorArg, parse_c_arg
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _source(
     is_range: bool,
 ) -> str:
     return _TEXT.format(
-        headers=headers([Element(one.dtype) for one in arguments]),
+        headers=includes([Element(one.dtype) for one in arguments]),
         preamble=preamble,
         name=name,
         parameters=", ".join(one.declarator() for one in arguments),
@@ -180,7 +180,7 @@ def get_batched_kernel_and_types(
     for launches of :func:`batched_shape`."""
     arguments = arguments_of(arguments) + _N
     text = _BATCHED_TEXT.format(
-        headers=headers([Element(one.dtype) for one in arguments]),
+        headers=includes([Element(one.dtype) for one in arguments]),
         threads=_BATCH_THREADS,
         batch=_BATCH,
         name=name,

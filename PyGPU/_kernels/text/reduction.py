@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from PyGPU._kernels.text.common import VECTOR, Element, headers, index_types, unravel, vector_of
+from PyGPU._kernels.text.common import (
+    VECTOR,
+    Element,
+    headers,
+    includes,
+    index_types,
+    unravel,
+    vector_of,
+)
 from PyGPU._runtime import core
 
 _TUNING = core._reduction_tuning
@@ -391,7 +399,7 @@ extern "C" __global__ void {name}_{suffix}(out_type *P_out{source}{own}, size_t 
 """
 
     own = f", {arguments}" if arguments else ""
-    return f"""{headers(elements)}#include <pycuda-complex.hpp>
+    return f"""{includes(elements)}#include <pycuda-complex.hpp>
 {preamble}
 {_FOLD}
 typedef {out_type} out_type;
