@@ -14,10 +14,8 @@ using Lengths = std::vector<py::ssize_t>;
 
 Lengths lengths(const Axes& axes) { return Lengths(axes.begin(), axes.end()); }
 
-py::object numpy() {
-  static auto& module = *new py::object(py::module_::import("numpy"));
-  return module;
-}
+// Not kept in a static: its guard and the GIL could wait for each other.
+py::object numpy() { return py::module_::import("numpy"); }
 
 // Wait for what was put on a stream; a null `stream` means that the work was done in the call.
 void finish(const StreamRef* stream) {

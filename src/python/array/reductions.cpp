@@ -69,10 +69,8 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
     const Py_ssize_t at = PyNumber_AsSsize_t(number.ptr(), nullptr);
     if (ndim == 0 && !are_many && (at == 0 || at == -1)) return;  // as NumPy has it
     if (at < -ndim || at >= ndim) {
-      static const py::object& error = *new const auto([] {
-        const py::module_ numpy = py::module_::import("numpy");
-        return py::object(py::getattr(numpy, "exceptions", numpy).attr("AxisError"));
-      }());
+      const py::module_ numpy = py::module_::import("numpy");
+      const py::object error = py::getattr(numpy, "exceptions", numpy).attr("AxisError");
       PyErr_SetObject(error.ptr(), py::object(error(number, ndim, "axis")).ptr());
       throw py::error_already_set();
     }
