@@ -136,7 +136,7 @@ def _nvrtc_words(request: Request, options: _options.Options, arch: str) -> list
     words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
     words += [f"--pre-include={header}" for header in options.pre_includes]
-    words += headers.prelude_switches(request.source, options)
+    words += headers.prelude_switches(request.source, options.include_dirs, options.pre_includes)
     words += rtc.toolkit_include_options("nvrtc")
     words += [f"-I{include_root()}"]
     words += options.macros
@@ -197,7 +197,7 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     words += [f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
     words += [word for header in options.pre_includes for word in ("-include", header)]
-    words += headers.prelude_switches(request.source, options)
+    words += headers.prelude_switches(request.source, options.include_dirs, options.pre_includes)
     words += rtc.toolkit_include_options("hiprtc")
     words += [f"-I{include_root()}"]
     words += options.macros

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from PyGPU._compile.options import Options
 from PyGPU._runtime import include_root
 
 
@@ -70,9 +69,9 @@ _SWITCHES = {
 }
 
 
-def prelude_switches(source: str, options: Options) -> list[str]:
+def prelude_switches(source: str, folders: Iterable[str], pre_includes: Iterable[str]) -> list[str]:
     """The macros that turn on what a source, or a header of the user's, needs of the prelude."""
-    texts = contents(source, options.include_dirs, options.pre_includes)
+    texts = contents(source, folders, pre_includes)
     text = "\n".join([source, *(part.decode("utf-8", "replace") for part in texts)])
     found = [switch for switch, pattern in _SWITCHES.items() if re.search(pattern, text)]
     traits = "-DPYGPU_USES_TRAITS"

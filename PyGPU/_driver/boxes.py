@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver import enums
-from PyGPU._driver.device import Context
 from PyGPU._driver.memory import device_address
 from PyGPU._runtime import core, errors
 
@@ -300,13 +299,13 @@ class Memcpy3DPeer(Memcpy3D):
 
     def __init__(self) -> None:
         super().__init__()
-        self._contexts: dict[str, Context | None] = {"src": None, "dst": None}
+        self._contexts: dict[str, Any] = {"src": None, "dst": None}
 
-    def set_src_context(self, ctx: Context) -> None:
+    def set_src_context(self, ctx: Any) -> None:
         """Say which device the source is on."""
         self._contexts["src"] = _context(ctx)
 
-    def set_dst_context(self, ctx: Context) -> None:
+    def set_dst_context(self, ctx: Any) -> None:
         self._contexts["dst"] = _context(ctx)
 
     def _device_of(self, side: str) -> int:
@@ -316,10 +315,10 @@ class Memcpy3DPeer(Memcpy3D):
         context = self._contexts[side]
         if context is None:
             return errors.check(core.cudaGetDevice(), "cudaGetDevice")
-        return context.device._ordinal
+        return int(context.device._ordinal)
 
 
-def _context(ctx: Context) -> Context:
+def _context(ctx: Any) -> Any:
     if not hasattr(getattr(ctx, "device", None), "_ordinal"):
         raise TypeError(f"expected a Context, got {type(ctx).__name__}")
     return ctx
