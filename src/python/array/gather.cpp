@@ -22,15 +22,8 @@ Mode mode_named(PyObject* name) {
                         ": expected one of 'raise', 'clip', 'wrap'");
 }
 
-struct GatherKernel {
-  GatherKernel(std::shared_ptr<Module> module, const char* name)
-      : kernel(std::move(module), name) {}
-  bool alive() const { return kernel.module().alive(); }
-  Kernel kernel;
-};
-
 const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode, int device) {
-  static auto& kept = *new std::unordered_map<std::string, std::unique_ptr<GatherKernel>>;
+  static auto& kept = *new Specializations<SpecializedKernel, std::string, std::hash<std::string>>;
   // Index arrays may be as many as axes: their key has no fixed length.
   std::string key{char(plan.word),    char(plan.ndim),
                   char(plan.index64), char(gather.mask.address != nullptr),
@@ -39,20 +32,18 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
     key += char(gather.indices[k].type);
     key += char(plan.counted[k]);
   }
-  const auto found = kept.find(key);
-  if (found != kept.end() && found->second->alive()) return found->second->kernel;
-  py::tuple types(gather.indices.size()), counted(gather.indices.size());
-  for (std::size_t k = 0; k < gather.indices.size(); ++k) {
-    types[k] = index_types[gather.indices[k].type];
-    counted[k] = plan.counted[k];
-  }
-  const py::object module =
-      hook(Hook::gather_module)(plan.word, plan.ndim, plan.index64, gather.mask.address != nullptr,
-                                types, counted, mode_names[int(mode)]);
-  auto made = std::make_unique<GatherKernel>(held<Module>(module), "gather");
-  std::unique_ptr<GatherKernel>& place = kept[key];
-  if (!place || !place->alive()) place = std::move(made);
-  return place->kernel;
+  const auto make = [&] {
+    py::tuple types(gather.indices.size()), counted(gather.indices.size());
+    for (std::size_t k = 0; k < gather.indices.size(); ++k) {
+      types[k] = index_types[gather.indices[k].type];
+      counted[k] = plan.counted[k];
+    }
+    const py::object module = hook(Hook::gather_module)(plan.word, plan.ndim, plan.index64,
+                                                        gather.mask.address != nullptr, types,
+                                                        counted, mode_names[int(mode)]);
+    return std::make_unique<SpecializedKernel>(held<Module>(module), "gather");
+  };
+  return kept.at(key, make).kernel;
 }
 
 // `report`: where mode `report` reports, in memory that the host reads. True: and says that it is
@@ -222,7 +213,7 @@ PyObject* take_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
 PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
   return guarded([&] {
     require_count("_report_wrong", number, 4);
-    static auto& kept = *new Specializations<GatherKernel>;
+    static auto& kept = *new Specializations<SpecializedKernel>;
     const GPUArray& indices = require_array("indices", given[0]);
     indices.core.require_alive();
     require_device(indices.core, current_device());
@@ -236,7 +227,7 @@ PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
     const Kernel& kernel =
         kept.at(key,
                 [&] {
-                  return std::make_unique<GatherKernel>(
+                  return std::make_unique<SpecializedKernel>(
                       held<Module>(hook(Hook::check_module)(indices.dtype)), "check");
                 })
             .kernel;
@@ -262,7 +253,7 @@ constexpr Index few_items = 1 << 14;
 // The items where a mask of the array's shape is true, by one block: memory for all of them is
 // taken before their number is known. False: a case for Python.
 bool select(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
-  static auto& kept = *new Specializations<GatherKernel>;
+  static auto& kept = *new Specializations<SpecializedKernel>;
   const Layout& layout = a.layout();
   const std::size_t itemsize = layout.itemsize();
   const bool is_word = itemsize && itemsize <= 16 && (itemsize & (itemsize - 1)) == 0;
@@ -282,7 +273,7 @@ bool select(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
       kept.at(key,
               [&] {
                 const py::object module = hook(Hook::select_module)(itemsize, threads);
-                return std::make_unique<GatherKernel>(held<Module>(module), "select_items");
+                return std::make_unique<SpecializedKernel>(held<Module>(module), "select_items");
               })
           .kernel;
   GPUArray room = new_array(Layout({layout.size()}, itemsize), a.dtype, a.allocator);

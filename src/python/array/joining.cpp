@@ -33,15 +33,9 @@ void put(const GPUArray& source, const GPUArray& part) {
 
 constexpr std::size_t most_joined = 8, few_bytes = 1 << 20, word = 16;
 
-struct JoinKernel {
-  explicit JoinKernel(std::shared_ptr<Module> module) : kernel(std::move(module), "join") {}
-  bool alive() const { return kernel.module().alive(); }
-  Kernel kernel;
-};
-
 // A few small arrays in one launch, by words. False: they are not so.
 bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
-  static auto& kept = *new Specializations<JoinKernel>;
+  static auto& kept = *new Specializations<SpecializedKernel>;
   const int device = out.core.device();
   if (arrays.size() > most_joined || out.layout().nbytes() > few_bytes ||
       !is_aligned(Layout(), out.core.address(), word))
@@ -70,7 +64,8 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   key.add(unsigned(arrays.size()), 4);
   key.add(unsigned(device), 8);
   const auto make = [&] {
-    return std::make_unique<JoinKernel>(held<Module>(hook(Hook::join_module)(arrays.size())));
+    return std::make_unique<SpecializedKernel>(held<Module>(hook(Hook::join_module)(arrays.size())),
+                                               "join");
   };
   constexpr unsigned threads = 256;
   enqueue(kept.at(key, make).kernel, dim3((loop[0] + threads - 1) / threads, 1, 1),

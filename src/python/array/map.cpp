@@ -27,14 +27,8 @@ void put_number(py::handle number, int code, char* to) {
   pack_promised(number.ptr(), {slot.kind, slot.nbytes}, slot, 0, to);
 }
 
-struct MapKernel {
-  explicit MapKernel(std::shared_ptr<Module> module) : kernel(std::move(module), "elementwise") {}
-  bool alive() const { return kernel.module().alive(); }
-  Kernel kernel;
-};
-
 const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
-  static auto& kept = *new Specializations<MapKernel>;
+  static auto& kept = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   int results[max_results];
   key.add(unsigned(map.operation), 12);
@@ -72,7 +66,7 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
         operation_name(map.operation), inputs, compute, outputs, are_scalars,
         plan.contiguous ? 0 : plan.axes.ndim, plan.index64, plan.vector_width, plan.vectors,
         plan.broadcast, plan.transposed);
-    return std::make_unique<MapKernel>(held<Module>(made));
+    return std::make_unique<SpecializedKernel>(held<Module>(made), "elementwise");
   };
   return kept.at(key, make).kernel;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "PyGPU/kernel.h"
 #include "python/hooks.h"
 
 namespace PyGPU::python {
@@ -36,13 +37,21 @@ class SpecializationKey {
   int word_ = 0, used_ = 0;
 };
 
+// A specialization that is one kernel.
+struct SpecializedKernel {
+  SpecializedKernel(std::shared_ptr<Module> module, const char* name)
+      : kernel(std::move(module), name) {}
+  bool alive() const { return kernel.module().alive(); }
+  Kernel kernel;
+};
+
 // `Made` has alive(): a reset of the device takes its modules away.
-template <class Made>
+template <class Made, class Key = SpecializationKey, class Hash = SpecializationKey::Hash>
 class Specializations {
  public:
   // `make` gives a unique_ptr and runs Python, so that other threads may come between.
   template <class Make>
-  Made& at(const SpecializationKey& key, Make make) {
+  Made& at(const Key& key, Make make) {
     const auto found = kept_.find(key);
     if (found != kept_.end() && found->second->alive()) return *found->second;
     std::unique_ptr<Made> made = make();
@@ -52,7 +61,7 @@ class Specializations {
   }
 
  private:
-  std::unordered_map<SpecializationKey, std::unique_ptr<Made>, SpecializationKey::Hash> kept_;
+  std::unordered_map<Key, std::unique_ptr<Made>, Hash> kept_;
 };
 
 }  // namespace PyGPU::python
