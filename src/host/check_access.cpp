@@ -9,6 +9,7 @@
 #include <link.h>
 
 #include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -106,14 +107,13 @@ void describe_access(const char* what, std::uintptr_t address, std::size_t nbyte
       past = address + nbytes - entry->first - span;
     }
   }
+  char where[128] = "";
   if (span && past <= span + 4096)
-    describe(cudaErrorIllegalAddress,
-             "%s of %zu bytes at %#" PRIxPTR ": ends %" PRIuPTR
-             " bytes past the end of an allocation of %zu bytes",
-             what, nbytes, address, past, span);
-  else
-    describe(cudaErrorIllegalAddress, "%s of %zu bytes at %#" PRIxPTR ", which is not allocated",
-             what, nbytes, address);
+    std::snprintf(where, sizeof(where),
+                  ": it ends %" PRIuPTR " bytes past the end of an allocation of %zu bytes", past,
+                  span);
+  describe(cudaErrorIllegalAddress, "%s of %zu bytes at %#" PRIxPTR ", which is not allocated%s",
+           what, nbytes, address, where);
 }
 
 void check_access(const char* what, std::uintptr_t address, std::size_t nbytes) {

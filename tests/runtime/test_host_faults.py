@@ -233,7 +233,7 @@ def test_strict_mode_finds_an_overrun_of_one_element(tmp_path):
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
     assert "thread (20, 0, 0): a write of 4 bytes" in first
-    assert "ends 4 bytes past the end of an allocation of 80 bytes" in first
+    assert "not allocated: it ends 4 bytes past the end of an allocation of 80 bytes" in first
     assert "which is not allocated" in second
 
 
