@@ -116,10 +116,10 @@ LAYERS = [
     },
     {"array.h", "loop.h", "reduction_plan.h"},
     {"objects.h"},
-    {"heap_type.h", "numpy.h"},
+    {"heap_type.h", "numpy.h", "gil.h"},
     {"functions.h"},
     {"bindings.h", "hooks.h"},
-    {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h"}
+    {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h", "placement.h"}
     | {"methods.h", "fold.h", "specializations.h", "enqueue.h", "report.h"},
 ]
 

@@ -3,7 +3,6 @@ processes; and the owners of host memory that the device may reach."""
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from typing import TYPE_CHECKING, SupportsInt
 
@@ -151,12 +150,9 @@ def mem_get_address_range(ptr: Address) -> tuple[int, int]:
 
 
 def as_buffer(memory: SupportsInt, size: Int, offset: Int = 0) -> memoryview:
-    """The bytes at a device address as a writable memoryview: for managed memory, which the host
-    can reach, or for an MPI that knows device addresses."""
-    size = extent("size", size)
-    return memoryview(
-        (ctypes.c_char * size).from_address(int(memory) + integer("offset", offset))
-    ).cast("B")
+    """The bytes at a device address as a writable memoryview, which keeps `memory`: for managed
+    memory, which the host can reach, or for an MPI that knows device addresses."""
+    return core._as_buffer(memory, extent("size", size), integer("offset", offset))
 
 
 class PointerHolderBase:

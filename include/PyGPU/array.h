@@ -14,7 +14,9 @@ class Array {
   Array() {}
   // New memory, uninitialised.
   static Array empty(const Layout& layout);
-  // Memory of somebody else, valid as long as `owner` is held; without one, the caller's affair.
+  // Memory at an address: of somebody else, valid as long as `owner` is held; without one, memory
+  // of ours that the address lies in, else the caller's affair. Throws std::invalid_argument for
+  // what reaches beyond memory of ours.
   static Array borrow(const Layout& layout, void* address,
                       std::shared_ptr<const void> owner = nullptr);
 

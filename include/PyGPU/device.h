@@ -1,6 +1,8 @@
 // The calling thread's current device.
 #pragma once
 
+#include <functional>
+
 #include "error.h"
 #include "unique_handle.h"
 
@@ -28,6 +30,12 @@ unsigned count_launch(int device, bool on_null_stream);
 void seen_idle(int device, bool null_stream_only);
 // cudaDeviceSynchronize, followed by seen_idle.
 cudaError_t synchronize_device();
+
+// Makes a call that may wait for the device, wherever its outcome is needed. `around_waits` sets
+// what goes on meanwhile; for the bindings, Python's other threads.
+using Wait = std::function<cudaError_t()>;
+cudaError_t waiting(const Wait& call);
+void around_waits(std::function<cudaError_t(const Wait&)> around);
 
 // Do work with `device` current. Returns the work's error, or that of the switch; never throws.
 template <class Work>

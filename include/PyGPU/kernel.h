@@ -1,8 +1,11 @@
 // Compiled code on a device: modules, their kernels and globals, and the launch.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -41,6 +44,10 @@ class Module {
   };
   Global global(const std::string& name) const;
 
+  // The same image, loaded on another device once, with variables of its own. Null where the
+  // addresses of this module's variables were asked for: what stands there would not follow.
+  std::shared_ptr<const Module> on(int device) const;
+
   int device() const { return handle_.get().device; }
   bool alive() const { return !is_gone(device(), handle_.get().epoch); }
   void require_alive() const;
@@ -49,6 +56,11 @@ class Module {
  private:
   UniqueHandle<ModuleTraits> handle_;
   std::string info_log_;
+  std::string image_;  // kept where there are other devices
+  std::vector<JitOption> options_;
+  mutable std::atomic<bool> gave_globals_{false};
+  mutable std::mutex lock_;
+  mutable std::map<int, std::shared_ptr<const Module>> elsewhere_;
 };
 
 // Where a kernel expects a parameter, as its compiler arranged them.
@@ -74,7 +86,10 @@ class Kernel {
 
   // Attributes by the driver's numbers. Throws DeviceError.
   int attribute(int number) const;
-  void set_attribute(int number, int value) const;
+  void set_attribute(int number, int value);
+
+  // The same kernel, with the same attributes, of a module on another device.
+  Kernel of(std::shared_ptr<const Module> module) const;
 
   // `arguments` points to each argument. Enqueues on the module's device.
   cudaError_t launch(const LaunchShape& shape, void** arguments, cudaStream_t stream) const;
@@ -89,6 +104,7 @@ class Kernel {
   cudaKernel_t kernel_{};
   bool knows_parameters_ = false;
   std::vector<ParameterPlace> parameters_;
+  std::map<int, int> attributes_;  // that were set
 };
 
 }  // namespace PyGPU

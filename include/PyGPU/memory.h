@@ -1,6 +1,7 @@
 // Blocks of memory of every kind, each released the way it was taken.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -17,7 +18,7 @@ enum class MemoryKind {
   host,      // pageable, zeroed
   pinned,    // page-locked host memory
   device,    // cudaMalloc
-  pooled,    // cudaMallocAsync: from the runtime's pool, in the null stream's order
+  pooled,    // from a pool of ours of the runtime's, in the null stream's order
   borrowed,  // another library's, used in the null stream's order
 };
 
@@ -39,8 +40,14 @@ using Memory = UniqueHandle<MemoryTraits>;
 // Allocate `nbytes` on the current device. For zero bytes the handle stays empty, without an error.
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 
+// cudaDeviceEnablePeerAccess and its end for the current device, for our pool on `peer` as well.
+Status enable_peer_access(int peer, unsigned flags);
+Status disable_peer_access(int peer);
+// Was that device's memory made reachable so?
+bool reaches_peer(int device, int peer);
+
 // Device memory of an array, shared by its views, freed with the last of them.
-class Storage {
+class Storage : public std::enable_shared_from_this<Storage> {
  public:
   Storage() : uses_(this) {}
   // Memory of `kind`; where there is no pool, plain device memory. Out of memory: runs `reclaim`,
@@ -51,13 +58,22 @@ class Storage {
   // Memory of another library, valid as long as `owner` is held.
   static std::shared_ptr<Storage> borrow(void* address, std::size_t nbytes, int device,
                                          std::shared_ptr<const void> owner);
+  // The memory that an address lies in, if it is ours and was exposed; else null.
+  static std::shared_ptr<Storage> holding(const void* address);
   // Sets `reclaim`, which runs when memory is short; for the bindings, Python's garbage collector.
   static void on_shortage(std::function<void()> reclaim);
 
   void* address() const { return memory_.get().address; }
+  std::size_t nbytes() const { return memory_.get().nbytes; }
+  std::size_t nbytes_from(const void* inside) const {
+    return nbytes() - std::size_t(static_cast<const char*>(inside) - static_cast<char*>(address()));
+  }
   // The address becomes known to code that may use it on streams we know nothing of: the memory
-  // then goes back to the runtime when it is freed, not to the next small array.
-  void expose() { exposed_ = true; }
+  // then goes back to the runtime when it is freed, not to the next small array. Where the address
+  // comes back, `holding` finds the memory.
+  void expose() {
+    if (!exposed_.exchange(true)) remember();
+  }
   int device() const { return memory_.get().device; }
   bool alive() const;
   // Call before and after enqueueing work on `stream` that uses this memory. Pooled and borrowed
@@ -77,6 +93,8 @@ class Storage {
     static cudaError_t release(Storage* storage);
   };
 
+  void remember();
+  Memory take_out();  // the memory, which `holding` finds no more
   cudaError_t join_streams();
   bool in_null_order() const;
 
@@ -94,7 +112,12 @@ class StreamOrder {
   explicit StreamOrder(const StreamRef& stream) : stream_(stream) {}
   // Null: memory that somebody else answers for. Work on the null stream is in order by itself.
   void uses(const std::shared_ptr<Storage>& storage) {
-    if (stream_.handle && storage) used_.push_back(storage);
+    if (!stream_.handle || !storage) return;
+    if (std::find(used_.begin(), used_.end(), storage) == used_.end()) used_.push_back(storage);
+  }
+  // The memory of ours that an address lies in, if any.
+  void uses_at(const void* address) {
+    if (stream_.handle) uses(Storage::holding(address));
   }
   // `work` enqueues on the stream; if it throws, part of it may be there.
   template <class Work>

@@ -1,6 +1,8 @@
 // The C++ core of GPUArray. See array.h.
 #include "PyGPU/array.h"
 
+#include <stdexcept>
+
 #include "PyGPU/transfer.h"
 
 namespace PyGPU {
@@ -38,12 +40,19 @@ Array Array::borrow(const Layout& layout, void* address, std::shared_ptr<const v
   array.layout_ = layout;
   if (layout.nbytes() == 0) return array;
   array.data_ = static_cast<char*>(address);
-  array.device_ = device_of(address);
-  if (owner) {
-    const auto [low, high] = layout.extent();
-    array.storage_ = Storage::borrow(array.data_ + low, std::size_t(high - low), array.device_,
-                                     std::move(owner));
+  const auto [low, high] = layout.extent();
+  char* const start = array.data_ + low;
+  const auto nbytes = std::size_t(high - low);
+  if (!owner) array.storage_ = Storage::holding(start);
+  if (array.storage_) {
+    const std::size_t ahead = array.storage_->nbytes_from(start);
+    if (nbytes > ahead)
+      throw std::invalid_argument("the array reaches over " + std::to_string(nbytes) +
+                                  " bytes of memory, of which " + std::to_string(ahead) +
+                                  " are allocated");
   }
+  array.device_ = array.storage_ ? array.storage_->device() : device_of(address);
+  if (owner) array.storage_ = Storage::borrow(start, nbytes, array.device_, std::move(owner));
   return array;
 }
 

@@ -52,7 +52,8 @@ std::string shape_text(const dim3& d) {
 
 cudaError_t ModuleTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-  return on_device(handle.device, [&] { return unload_module(handle.library); });
+  return waiting(
+      [&] { return on_device(handle.device, [&] { return unload_module(handle.library); }); });
 }
 
 Module::Module(const std::string& image, const std::vector<JitOption>& options) {
@@ -76,6 +77,21 @@ Module::Module(const std::string& image, const std::vector<JitOption>& options) 
   info_log_.resize(info_log_.find('\0') == std::string::npos ? log_bytes : info_log_.find('\0'));
   if (error) check("module load", {error, error_log.c_str()});
   handle_ = UniqueHandle<ModuleTraits>(handle);
+  if (is_only_device()) return;
+  image_ = image;
+  options_ = options;
+}
+
+std::shared_ptr<const Module> Module::on(int device) const {
+  require_alive();
+  if (gave_globals_) return nullptr;
+  std::lock_guard<std::mutex> hold(lock_);
+  std::shared_ptr<const Module>& module = elsewhere_[device];
+  if (!module || !module->alive()) {
+    const DeviceGuard there = use_device(device);
+    module = std::make_shared<const Module>(image_, options_);
+  }
+  return module;
 }
 
 void Module::require_alive() const {
@@ -100,6 +116,7 @@ Module::Global Module::global(const std::string& name) const {
   Global found{};
   const cudaError_t error =
       find_global(&found.address, &found.nbytes, handle_.get().library, name.c_str());
+  gave_globals_ = true;
   if (error) check("get_global", {error, "global '" + name + "' not found in the module"});
   return found;
 }
@@ -129,12 +146,19 @@ int Kernel::attribute(int number) const {
   return value;
 }
 
-void Kernel::set_attribute(int number, int value) const {
+Kernel Kernel::of(std::shared_ptr<const Module> module) const {
+  Kernel same(std::move(module), name_);
+  for (const auto& [number, value] : attributes_) same.set_attribute(number, value);
+  return same;
+}
+
+void Kernel::set_attribute(int number, int value) {
   module_->require_alive();
   const DeviceGuard here = use_device(module_->device());
   check("Function.set_attribute",
         {set_kernel_attribute(kernel_, number, value),
          "attribute " + std::to_string(number) + " to " + std::to_string(value)});
+  attributes_[number] = value;
 }
 
 cudaError_t Kernel::launch(const LaunchShape& shape, void** arguments, cudaStream_t stream) const {

@@ -4,31 +4,75 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
+#include <map>
 
 #include "PyGPU/small_blocks.h"
 
 namespace PyGPU {
 namespace {
 
-// Does the device have the runtime's pool? Queried once a device; the pool's release threshold is
-// then raised, so that it keeps freed memory and the next allocation needs no call to the driver.
-bool has_pool(int device) {
-  static std::atomic<unsigned> known[max_devices];  // 0: not known; 2 * epoch + (1: yes, 2: no)
-  if (device < 0 || device >= max_devices) return false;
-  const unsigned yes_now = 2 * device_epoch(device) + 1;
-  unsigned answer = known[device].load(std::memory_order_relaxed);
-  if (answer != yes_now && answer != yes_now + 1) {
+// Our pool on each device that has pools, made at its first use. Its release threshold is high, so
+// that it keeps freed memory and the next allocation needs no call to the driver. The default pool
+// is left to the other libraries of the process.
+class Pools {
+ public:
+  // Null where the device has no pools.
+  cudaMemPool_t on(int device) {
+    if (device < 0 || device >= max_devices) return nullptr;
+    Pool& pool = pools_[device];
+    // Counted from 1, so that 0 is no epoch. A reset of the device takes its pools away.
+    const unsigned now = device_epoch(device) + 1;
+    if (pool.epoch.load(std::memory_order_acquire) != now) {
+      std::lock_guard<std::mutex> hold(lock_);
+      if (pool.epoch.load(std::memory_order_relaxed) != now) {
+        pool.handle = make(device);
+        pool.epoch.store(now, std::memory_order_release);
+      }
+    }
+    return pool.handle;
+  }
+
+ private:
+  struct Pool {
+    std::atomic<unsigned> epoch{0};
+    cudaMemPool_t handle = nullptr;
+  };
+
+  static cudaMemPool_t make(int device) {
     int supported = 0;
     cudaMemPool_t pool = nullptr;
     std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
-    const bool yes = !cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) &&
-                     supported && !cudaDeviceGetDefaultMemPool(&pool, device) &&
-                     !cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
-    if (!yes) (void)cudaGetLastError();
-    known[device] = answer = yes ? yes_now : yes_now + 1;
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device;
+    if (!cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) && supported &&
+        !cudaMemPoolCreate(&pool, &properties) &&
+        !cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep))
+      return pool;
+    (void)cudaGetLastError();
+    return nullptr;
   }
-  return answer == yes_now;
+
+  std::mutex lock_;
+  Pool pools_[max_devices];
+};
+Pools pools;
+
+// The storages whose addresses were given away, by where they begin.
+struct Exposed {
+  std::mutex lock;
+  std::map<std::uintptr_t, Storage*> by_start;
+};
+Exposed& exposed() {
+  static auto& all = *new Exposed;  // arrays may go after the statics
+  return all;
+}
+
+std::uintptr_t start_of(const Storage& storage) {
+  return reinterpret_cast<std::uintptr_t>(storage.address());
 }
 
 cudaError_t take(MemoryTraits::Handle& block) {
@@ -36,12 +80,15 @@ cudaError_t take(MemoryTraits::Handle& block) {
     case MemoryKind::host:
       block.address = std::calloc(block.nbytes, 1);
       return block.address ? cudaSuccess : cudaErrorMemoryAllocation;
-    case MemoryKind::pinned: return cudaMallocHost(&block.address, block.nbytes);
-    case MemoryKind::device: return cudaMalloc(&block.address, block.nbytes);
+    case MemoryKind::pinned:
+      return waiting([&] { return cudaMallocHost(&block.address, block.nbytes); });
+    case MemoryKind::device:
+      return waiting([&] { return cudaMalloc(&block.address, block.nbytes); });
     case MemoryKind::pooled:
       block.address = small_blocks::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
-      return cudaMallocAsync(&block.address, block.nbytes, cudaStream_t());
+      return cudaMallocFromPoolAsync(&block.address, block.nbytes, pools.on(block.device),
+                                     cudaStream_t());
     case MemoryKind::borrowed: break;  // never allocated here
   }
   return cudaErrorInvalidValue;
@@ -53,20 +100,17 @@ std::string shortage(std::size_t nbytes, int device) {
       std::to_string(nbytes) + " bytes were asked for on device " + std::to_string(device);
   if (cudaMemGetInfo(&free, &total) == cudaSuccess)
     text += "; " + std::to_string(free) + " of its " + std::to_string(total) + " bytes are free";
-  cudaMemPool_t pool = nullptr;
   std::uint64_t used = 0;
-  if (has_pool(device) && !cudaDeviceGetDefaultMemPool(&pool, device) &&
-      !cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used))
+  const cudaMemPool_t pool = pools.on(device);
+  if (pool && !cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used))
     text += ", and live arrays of this process hold " + std::to_string(used);
   return text;
 }
 
 void trim_pool(int device) {
   small_blocks::give_back(device);
-  cudaMemPool_t pool = nullptr;
-  (void)cudaDeviceSynchronize();
-  if (has_pool(device) && !cudaDeviceGetDefaultMemPool(&pool, device))
-    (void)cudaMemPoolTrimTo(pool, 0);
+  (void)waiting([] { return cudaDeviceSynchronize(); });
+  if (const cudaMemPool_t pool = pools.on(device)) (void)cudaMemPoolTrimTo(pool, 0);
   (void)cudaGetLastError();
 }
 
@@ -77,12 +121,54 @@ std::function<void()>& reclaim_hook() {
 
 }  // namespace
 
+namespace {
+
+// For each device and peer: 0, or the device's epoch, counted from 1, in which it reached the peer.
+std::atomic<unsigned> reached[max_devices][max_devices];
+
+cudaError_t set_access(int device, int peer, cudaMemAccessFlags flags) {
+  const cudaMemPool_t pool = pools.on(peer);
+  cudaMemAccessDesc access{};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = device;
+  access.flags = flags;
+  return pool ? cudaMemPoolSetAccess(pool, &access, 1) : cudaSuccess;
+}
+
+bool is_number(int device) { return device >= 0 && device < max_devices; }
+
+}  // namespace
+
+Status enable_peer_access(int peer, unsigned flags) {
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device)) return error;
+  if (const cudaError_t error = cudaDeviceEnablePeerAccess(peer, flags)) return error;
+  if (!is_number(device) || !is_number(peer)) return {};
+  reached[device][peer] = device_epoch(device) + 1;
+  return set_access(device, peer, cudaMemAccessFlagsProtReadWrite);
+}
+
+Status disable_peer_access(int peer) {
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device)) return error;
+  if (const cudaError_t error = cudaDeviceDisablePeerAccess(peer)) return error;
+  if (!is_number(device) || !is_number(peer)) return {};
+  reached[device][peer] = 0;
+  return set_access(device, peer, cudaMemAccessFlagsProtNone);
+}
+
+bool reaches_peer(int device, int peer) {
+  return is_number(device) && is_number(peer) && reached[device][peer] == device_epoch(device) + 1;
+}
+
 cudaError_t MemoryTraits::release(Handle block) {
   const bool ours = !is_gone(block.device, block.epoch);
   switch (block.kind) {
     case MemoryKind::host: std::free(block.address); break;
-    case MemoryKind::pinned: return ours ? cudaFreeHost(block.address) : cudaSuccess;
-    case MemoryKind::device: return ours ? cudaFree(block.address) : cudaSuccess;
+    case MemoryKind::pinned:  // waits for the device, as the next one does
+      return ours ? waiting([&] { return cudaFreeHost(block.address); }) : cudaSuccess;
+    case MemoryKind::device:
+      return ours ? waiting([&] { return cudaFree(block.address); }) : cudaSuccess;
     case MemoryKind::pooled:  // in the order of its own device's null stream
       if (!ours) return cudaSuccess;
       return on_device(block.device, [&] { return cudaFreeAsync(block.address, cudaStream_t()); });
@@ -110,10 +196,15 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
 }
 
 cudaError_t Storage::UsesTraits::release(Storage* storage) {
-  if (!storage->alive() || forked()) return cudaSuccess;
-  const cudaError_t error = storage->used_on_.empty() ? cudaSuccess : storage->join_streams();
+  if (forked()) return cudaSuccess;
+  const bool joins = storage->alive() && !storage->used_on_.empty();
+  const cudaError_t error = joins ? storage->join_streams() : cudaSuccess;
+  if (storage->exposed_) {
+    const cudaError_t freed = storage->take_out().reset();
+    return error ? error : freed;
+  }
   const MemoryTraits::Handle& block = storage->memory_.get();
-  const bool may_stay = !error && block.kind == MemoryKind::pooled && !storage->exposed_;
+  const bool may_stay = storage->alive() && !error && block.kind == MemoryKind::pooled;
   if (may_stay && small_blocks::keep(block.device, block.address, block.nbytes))
     (void)storage->memory_.give_up();
   return error;
@@ -138,7 +229,7 @@ std::shared_ptr<Storage> Storage::borrow(void* address, std::size_t nbytes, int 
 
 std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   const int device = current_device();
-  if (!has_pool(device)) kind = MemoryKind::device;
+  if (!pools.on(device)) kind = MemoryKind::device;
   const auto storage = std::make_shared<Storage>();
   Status status = take_memory(storage->memory_, kind, nbytes);
   if (status.code == cudaErrorMemoryAllocation) {
@@ -154,6 +245,42 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   }
   check(kind == MemoryKind::pooled ? "cudaMallocAsync" : "cudaMalloc", status);
   return storage;
+}
+
+std::shared_ptr<Storage> Storage::holding(const void* address) {
+  if (forked()) return nullptr;
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  std::lock_guard<std::mutex> hold(exposed().lock);
+  const auto after = exposed().by_start.upper_bound(number);
+  if (after == exposed().by_start.begin()) return nullptr;
+  const auto [start, storage] = *std::prev(after);
+  const bool inside = number - start < storage->nbytes() && storage->alive();
+  return inside ? storage->weak_from_this().lock() : nullptr;
+}
+
+// Memory that another library lends may lie in memory that is known already, which then answers.
+void Storage::remember() {
+  std::lock_guard<std::mutex> hold(exposed().lock);
+  if (!memory_) return;  // freed meanwhile
+  auto& known = exposed().by_start;
+  auto next = known.lower_bound(start_of(*this));
+  if (next != known.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second->nbytes() > start_of(*this)) next = before;
+  }
+  while (next != known.end() && next->first < start_of(*this) + nbytes()) {
+    if (next->second->alive()) return;
+    next = known.erase(next);  // lost in a reset of its device
+  }
+  known.emplace(start_of(*this), this);
+}
+
+Memory Storage::take_out() {
+  if (!exposed_) return std::move(memory_);
+  std::lock_guard<std::mutex> hold(exposed().lock);
+  const auto found = exposed().by_start.find(start_of(*this));
+  if (found != exposed().by_start.end() && found->second == this) exposed().by_start.erase(found);
+  return std::move(memory_);
 }
 
 void Storage::on_shortage(std::function<void()> reclaim) { reclaim_hook() = std::move(reclaim); }
@@ -206,7 +333,7 @@ cudaError_t Storage::join_streams() {
 
 Status Storage::free() {
   const cudaError_t joined = join_streams();
-  const cudaError_t freed = memory_.reset();
+  const cudaError_t freed = take_out().reset();
   return joined ? joined : freed;
 }
 

@@ -191,9 +191,28 @@ Status plain_copy(void* device, const void* host, std::size_t nbytes, bool up) {
             : cudaMemcpy(const_cast<void*>(host), device, nbytes, cudaMemcpyDeviceToHost);
 }
 
+// Is all of it allocated? Else some pieces would be copied before one fails. What lies behind an
+// allocation may belong to the next one, which some libraries map there.
+bool is_allocated(const void* device, std::size_t nbytes) {
+  const char* at = static_cast<const char*>(device);
+  const char* const end = at + nbytes;
+  while (at < end) {
+    void* start = nullptr;
+    std::size_t size = 0;
+    if (address_range(&start, &size, const_cast<char*>(at))) {
+      (void)cudaGetLastError();
+      return false;
+    }
+    const char* const next = static_cast<char*>(start) + size;
+    if (next <= at) return false;
+    at = next;
+  }
+  return true;
+}
+
 Status transfer(void* device, const void* host, std::size_t nbytes, bool up) {
   if (!enter_runtime()) return forked_status();
-  if (nbytes >= threshold() && is_pageable(host)) {
+  if (nbytes >= threshold() && is_pageable(host) && is_allocated(device, nbytes)) {
     int current = 0;
     if (const cudaError_t error = cudaGetDevice(&current)) return error;
     Staging& staging = Staging::of(current);

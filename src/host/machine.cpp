@@ -77,7 +77,10 @@ Machine::Machine()
   const std::size_t count = setting("PYGPU_HOST_DEVICES", 1, 1, 64);
   const std::size_t memory = setting("PYGPU_HOST_MEMORY", physical_memory(), 1 << 20, 1ull << 50);
   devices.resize(count);
-  for (Device& device : devices) device.memory = memory;
+  for (std::size_t i = 0; i < count; ++i) {
+    devices[i].memory = memory;
+    devices[i].pool.device = int(i);
+  }
   pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
 }
 

@@ -27,7 +27,8 @@ struct PyGPUHostEvent {
 };
 
 struct PyGPUHostPool {
-  std::uint64_t release_threshold;
+  int device = 0;
+  std::uint64_t release_threshold = 0;
 };
 
 namespace PyGPU::host {
@@ -49,7 +50,7 @@ struct Device {
   unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
   std::size_t limits[3] = {1024, 1 << 20, 8 << 20};  // in the order of cudaLimit
   cudaFuncCache cache = cudaFuncCachePreferNone;
-  PyGPUHostPool pool{0};
+  PyGPUHostPool pool;
 };
 
 class Machine {

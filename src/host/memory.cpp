@@ -107,6 +107,15 @@ cudaError_t cudaMallocAsync(void** address, std::size_t nbytes, cudaStream_t str
   });
 }
 
+cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t nbytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  return call([&] {
+    if (!pool || pool->device != current_device()) return cudaErrorInvalidValue;
+    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    return allocate(address, nbytes, Space::device, 0);
+  });
+}
+
 cudaError_t cudaFree(void* address) {
   return call([&] { return release(address, is_device); });
 }
@@ -225,6 +234,20 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 
 // The pool keeps nothing: a freed block goes to the system at once.
 
+// What is made stays: PyGPU makes one a device.
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  return call([&] {
+    Machine& machine = Machine::get();
+    if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned ||
+        properties->location.type != cudaMemLocationTypeDevice)
+      return cudaErrorInvalidValue;
+    const int device = properties->location.id;
+    if (device < 0 || std::size_t(device) >= machine.devices.size()) return cudaErrorInvalidDevice;
+    *pool = new PyGPUHostPool{device, 0};
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return call([&] {
     Machine& machine = Machine::get();
@@ -249,11 +272,22 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     if (!pool || !value) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    std::uint64_t used = 0;
-    for (const Device& device : machine.devices)
-      if (&device.pool == pool) used = device.used;
+    const std::uint64_t used = machine.devices[std::size_t(pool->device)].used;
     const bool threshold = attribute == cudaMemPoolAttrReleaseThreshold;
     *static_cast<std::uint64_t*>(value) = threshold ? pool->release_threshold : used;
+    return cudaSuccess;
+  });
+}
+
+// Every device reaches all memory.
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
+                                 std::size_t count) {
+  return call([&] {
+    if (!pool || (count && !access)) return cudaErrorInvalidValue;
+    const auto devices = int(Machine::get().devices.size());
+    for (std::size_t i = 0; i < count; ++i)
+      if (access[i].location.id < 0 || access[i].location.id >= devices)
+        return cudaErrorInvalidDevice;
     return cudaSuccess;
   });
 }

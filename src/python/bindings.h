@@ -1,9 +1,7 @@
 // What the bindings share: arguments as C++ values, calls without the GIL, the list of concepts.
 #pragma once
 
-#include <cxxabi.h>
-#include <unistd.h>
-
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "PyGPU/pointer.h"
 #include "PyGPU/stream.h"
 #include "python/functions.h"
+#include "python/gil.h"
 
 namespace PyGPU::python {
 
@@ -31,32 +30,6 @@ void bind_gpuarray(py::module_& m);
 void bind_module(py::module_& m);
 void bind_function(py::module_& m);
 void bind_arrays(py::module_& m);
-
-// Take the GIL again. A thread that comes when the interpreter is on its way out is ended there by
-// older Pythons, in the midst of our frames: it sleeps until the process is gone, as with newer
-// ones.
-inline void regain_gil(PyThreadState* state) {
-  try {
-    PyEval_RestoreThread(state);
-  } catch (abi::__forced_unwind&) {
-    for (;;) pause();
-  }
-}
-
-struct NoGilTraits {
-  struct Handle {
-    PyThreadState* state = nullptr;
-    bool operator==(const Handle& other) const { return state == other.state; }
-  };
-  static constexpr const char* name = "the GIL";
-  static cudaError_t release(Handle handle) {
-    regain_gil(handle.state);
-    return cudaSuccess;
-  }
-};
-// While it lives, other Python threads run.
-using NoGil = UniqueHandle<NoGilTraits>;
-inline NoGil let_gil_go() { return NoGil({PyEval_SaveThread()}); }
 
 // Queue a launch. Letting the GIL go costs a sixteenth of one, so it is done where the launch may
 // have to wait: for room in the queue, or for the host machine, which runs the kernel at once.
@@ -86,6 +59,23 @@ Status call(Call make) {
   if (!enter_runtime()) return forked_status();
   const NoGil without = let_gil_go();
   return make();
+}
+
+// Make a low-level call that enqueues on a stream, in order among the uses of memory of ours that
+// `places` lie in.
+template <class Call>
+Status call_on(const StreamRef& stream, std::initializer_list<const void*> places, Call make) {
+  return call([&]() -> Status {
+    StreamOrder order(stream);
+    Status outcome;
+    try {
+      for (const void* place : places) order.uses_at(place);
+      order.run([&] { outcome = make(); });
+    } catch (const DeviceError& error) {
+      return error.status;
+    }
+    return outcome;
+  });
 }
 
 // The low level's answer where a call yields something: (value, ..., status).

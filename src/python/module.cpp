@@ -30,6 +30,7 @@ void fill(py::module_& m) {
   m.attr("__version__") = PYGPU_VERSION;
 
   bind_functions(m);
+  bind_gil();
   bind_hooks(m);
   bind_status(m);
   bind_constants(m);

@@ -8,6 +8,7 @@ import pytest
 from strategies import values
 
 import PyGPU
+from PyGPU import driver as drv
 from PyGPU import errors, gpuarray
 from PyGPU.gpuarray import GPUArray, to_gpu
 
@@ -255,3 +256,36 @@ def test_ten_thousand_small_arrays_leave_the_memory_as_it_was():
 
     first = round_trip()  # the runtime's pool may grow once
     assert [round_trip() for _ in range(3)] == [first] * 3
+
+
+OURS = [drv.mem_alloc, lambda nbytes: gpuarray.empty(nbytes, np.uint8).gpudata]
+
+
+@pytest.mark.parametrize("allocate", OURS)
+def test_an_array_stays_within_the_memory_that_it_is_put_on(allocate):
+    memory = allocate(64)
+    GPUArray(16, np.float32, gpudata=memory), GPUArray(8, np.float32, gpudata=int(memory) + 32)
+    GPUArray(4, np.float32, gpudata=int(memory) + 60, strides=(-16,))
+    for shape, at, strides in [(17, 0, None), (9, 32, None), (4, 44, (8,)), (1 << 40, 0, None)]:
+        with pytest.raises(ValueError, match="allocated"):
+            GPUArray(shape, np.float32, gpudata=int(memory) + at, strides=strides)
+
+
+@pytest.mark.parametrize("allocate", OURS)
+def test_an_array_keeps_memory_of_ours_even_by_its_address(allocate):
+    memory = allocate(64)
+    address = int(memory)
+    array = GPUArray(16, np.float32, gpudata=address)
+    del memory
+    gc.collect()
+    array.fill(5)
+    assert drv.mem_get_address_range(address)[0] == address and (array.get() == 5).all()
+
+
+def test_an_array_says_that_the_memory_under_it_was_freed():
+    memory = drv.mem_alloc(64)
+    array = GPUArray(16, np.float32, gpudata=int(memory))
+    memory.free()
+    for use in (array.get, lambda: array.fill(1), lambda: array + 1):
+        with pytest.raises(errors.LogicError, match="freed"):
+            use()

@@ -1,14 +1,9 @@
-"""Which streams wait for which when arrays are exchanged: read off the machine's own calls.
+"""Which streams wait for which when memory is used and exchanged: read off the machine's own calls.
 
 On the host all work is done at once, so results cannot show a missing wait. The calls can.
 """
 
-import os
-import shlex
-import subprocess
-import sys
-from pathlib import Path
-
+import preload
 import pytest
 
 import PyGPU
@@ -18,13 +13,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 LISTENER = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-static void *machine(const char *name)
-{
-  return dlsym(dlopen("libPyGPU_host.so", RTLD_LAZY | RTLD_NOLOAD), name);
-}
 int PyGPU_host_cudaEventRecord(void *event, void *stream)
 {
   int (*call)(void *, void *) = machine(__func__);
@@ -57,8 +45,11 @@ int PyGPU_host_cudaDeviceSynchronize(void)
 
 BEGIN = """
 import dlpack_tools as dlpack
+import numpy as np
 import PyGPU
-from PyGPU.gpuarray import asarray, from_dlpack, zeros
+import PyGPU.driver as drv
+from PyGPU.compiler import SourceModule
+from PyGPU.gpuarray import GPUArray, asarray, from_dlpack, zeros
 
 def say(*words):
     print(*words, flush=True)
@@ -77,6 +68,17 @@ def export(end=False, **arguments):
 def told(**changes):
     said = {**array.__cuda_array_interface__, **changes}
     return dlpack.Carrier(__cuda_array_interface__=said)
+
+def double(stream, *arguments):
+    kernel = SourceModule("__global__ void double_all(double *a) { a[threadIdx.x] *= 2; }")
+    kernel.get_function("double_all")(*arguments, block=(4, 1, 1), stream=stream)
+
+def box(stream):
+    copy = drv.Memcpy2D()
+    copy.set_src_host(np.ones(4))
+    copy.set_dst_device(array.gpudata)
+    copy.width_in_bytes, copy.height = 32, 1
+    copy(stream)
 
 """
 
@@ -102,6 +104,7 @@ def waits(lines):
 
 
 OF_BOTH = {("null", "a"), ("null", "b")}
+A_AFTER_NULL = {("a", "null")}
 CASES = {
     # A consumer waits for the null stream and for all that runs beside it, but not for itself.
     "say('begin'); export(stream=1)": OF_BOTH,
@@ -142,17 +145,35 @@ CASES = {
     "x = asarray(told(stream=None)); say('begin'); del x": OF_BOTH | {("host", "null")},
     "x = asarray(told(stream=int(a))); say('begin'); del x": OF_BOTH | {("host", "null")},
     "x = from_dlpack(dlpack.Producer(array)); say('begin'); del x": OF_BOTH | {("host", "null")},
+    # Memory of ours is itself under whatever name: the first use beside the null stream waits.
+    "x = GPUArray(4, gpudata=array.gpudata); say('begin'); x.fill(1, a)": A_AFTER_NULL,
+    "x = GPUArray(4, base=array, gpudata=array.ptr); say('begin'); x.fill(1, a)": A_AFTER_NULL,
+    "x = GPUArray(2, gpudata=array.ptr + 16); array.fill(1, a); say('begin'); x.fill(1, a)": set(),
+    "say('begin'); drv.memcpy_htod_async(array.gpudata, np.ones(4), a)": A_AFTER_NULL,
+    "say('begin'); drv.memcpy_dtoh_async(np.ones(4), array.gpudata, a)": A_AFTER_NULL,
+    "say('begin'); drv.memcpy_dtod_async(array.gpudata, array.ptr + 8, 8, a)": A_AFTER_NULL,
+    "say('begin'); drv.memset_d32_async(array.ptr + 4, 1, 7, a)": A_AFTER_NULL,
+    "say('begin'); drv.memset_d2d32_async(array.gpudata, 16, 1, 2, 2, a)": A_AFTER_NULL,
+    "say('begin'); box(a)": A_AFTER_NULL,
+    "say('begin'); double(a, array)": A_AFTER_NULL,
+    "say('begin'); double(a, array.gpudata)": A_AFTER_NULL,
+    "say('begin'); double(a, np.intp(array.ptr))": A_AFTER_NULL,
+    "say('begin'); drv.memcpy_htod_async(array.gpudata, np.ones(4), blocking)": set(),
+    # And its last use beside the null stream is over before the memory is used again.
+    "x = GPUArray(4, gpudata=array.gpudata); x.fill(1, a); del x; say('begin'); del array": {
+        ("null", "a")
+    },
+    "drv.memset_d32_async(array.gpudata, 1, 8, a); say('begin'); del array": {("null", "a")},
+    "double(a, array.ptr); say('begin'); array.gpudata.free()": {("null", "a")},
+    # cudaFree waits by itself for what used memory of cudaMalloc.
+    "m = drv.mem_alloc(32); drv.memset_d32_async(m, 1, 8, a); say('begin'); del m": set(),
 }
 
 
 @pytest.fixture(scope="module")
 def heard(tmp_path_factory):
     """The calls of each case, by a library that hears them before the machine does."""
-    folder = tmp_path_factory.mktemp("listener")
-    (folder / "listener.c").write_text(LISTENER)
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    options = ["-shared", "-fPIC", "listener.c", "-o", "listener.so", "-ldl"]
-    subprocess.run([*compiler, *options], cwd=folder, check=True)
+    listener = preload.library(tmp_path_factory.mktemp("listener"), LISTENER)
     program = f"""
 import gc
 for case in {list(CASES)!r}:
@@ -160,20 +181,7 @@ for case in {list(CASES)!r}:
     print("case", flush=True)
     exec({BEGIN!r} + case + "; say('end')", {{}})
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={
-            **os.environ,
-            "LD_PRELOAD": str(folder / "listener.so"),
-            "PYTHONPATH": str(Path(__file__).parents[1] / "support"),
-            "PYGPU_TARGET": "host",
-        },
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    parts = done.stdout.split("case\n")[1:]
+    parts = preload.output(listener, program).split("case\n")[1:]
     return dict(zip(CASES, (part.splitlines() for part in parts)))
 
 

@@ -286,3 +286,38 @@ def test_large_pageable_copies(nbytes):
     streamed_up(memory, data[::-1].copy())
     streamed_down(memoryview(back), memory)
     assert (back == data[::-1]).all()
+
+
+STAGED = """
+import numpy as np
+import PyGPU.driver as drv
+
+MB = 1 << 20
+first, second = drv.mem_alloc(3 * MB), drv.mem_alloc(3 * MB)
+memories = first, second
+for memory in memories:
+    drv.memset_d8(memory, 1, 3 * MB)
+host = np.full(4 * MB, 2, np.uint8)
+for call, *ends in [(drv.memcpy_htod, first, host), (drv.memcpy_dtoh, host, first),
+                    (drv.memcpy_htod, int(second) + 2 * MB, host[: 2 * MB])]:
+    try:
+        call(*ends)
+    except drv.LogicError as error:
+        print("are allocated from there on" in str(error))
+    else:
+        print("not refused")
+print((host == 2).all(), *((drv.from_device(m, 3 * MB, np.uint8) == 1).all() for m in memories))
+drv.memcpy_htod(int(first) + MB, host[: 2 * MB])
+back = drv.from_device(first, 3 * MB, np.uint8)
+print((back[:MB] == 1).all(), (back[MB:] == 2).all())
+"""
+
+
+@pytest.mark.parametrize("threshold", [0, 1 << 16])
+def test_what_reaches_too_far_copies_nothing(python, threshold):
+    """In one piece, and in many."""
+    assert set(python(STAGED, PYGPU_STAGING=threshold).stdout.split("\n")) - {""} == {
+        "True",
+        "True True",
+        "True True True",
+    }

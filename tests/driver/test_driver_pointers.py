@@ -1,5 +1,7 @@
 """What stands for device memory: holders of pointers, buffers, other processes' memory."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,24 @@ def test_a_device_address_as_a_buffer_for_others_to_read():
         assert isinstance(buffer, memoryview) and buffer.nbytes == 50 and not buffer.readonly
         address = np.frombuffer(buffer, np.uint8).ctypes.data
         assert address == int(memory) + 20
+
+
+@pytest.mark.parametrize("managed", [False, True])
+@pytest.mark.parametrize("held", [False, True])
+def test_a_buffer_keeps_its_memory(managed, held):
+    memory = drv.managed_empty(100, np.uint8).base if managed else drv.mem_alloc(100)
+    address = int(memory)
+    buffer = (Holder(memory) if held else memory).as_buffer(100)
+    del memory
+    gc.collect()
+    assert drv.mem_get_address_range(address)[0] == address
+    part = buffer[10:20]
+    del buffer
+    assert drv.mem_get_address_range(address)[0] == address
+    del part
+    gc.collect()
+    with pytest.raises(drv.LogicError):
+        drv.mem_get_address_range(address)
 
 
 def test_bad_handles():

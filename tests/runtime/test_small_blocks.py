@@ -164,3 +164,32 @@ def test_arrays_that_take_each_others_memory():
     results = [((x + number) * 2 - x) for number in range(300)]
     for number, result in enumerate(results):
         np.testing.assert_array_equal(result.get(), np.arange(1000) + 2 * number)
+
+
+DEFAULT_POOL = """
+import ctypes
+import numpy as np
+import PyGPU
+
+NAMES = {
+    "cuda": ("libcuda.so.1", "cuDeviceGetDefaultMemPool", "cuMemPoolGetAttribute"),
+    "hip": ("libamdhip64.so", "hipDeviceGetDefaultMemPool", "hipMemPoolGetAttribute"),
+    "host": (
+        f"{PyGPU.get_library_dir()}/libPyGPU_host.so",
+        "PyGPU_host_cudaDeviceGetDefaultMemPool",
+        "PyGPU_host_cudaMemPoolGetAttribute",
+    ),
+}
+path, get, attribute = NAMES[PyGPU.target]
+library = ctypes.CDLL(path)
+PyGPU.zeros(1 << 20, np.uint8).get()
+pool, threshold = ctypes.c_void_p(), ctypes.c_uint64(7)
+assert library[get](ctypes.byref(pool), 0) == 0
+assert library[attribute](pool, 4, ctypes.byref(threshold)) == 0
+assert threshold.value == 0, threshold
+"""
+
+
+def test_the_pool_of_the_process_is_left_as_it_is(python):
+    """Other libraries use it; arrays have a pool of their own."""
+    python(DEFAULT_POOL)

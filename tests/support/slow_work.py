@@ -8,7 +8,7 @@ import PyGPU
 from PyGPU.compiler import SourceModule
 
 TEXT = """
-__global__ void slow_fill(int *x, int value, long long n, long long cycles)
+__device__ void fill_late(int *x, int value, long long n, long long cycles)
 {
   long long begin = clock64();
   while (clock64() - begin < cycles) { }
@@ -16,29 +16,41 @@ __global__ void slow_fill(int *x, int value, long long n, long long cycles)
        i += gridDim.x * (long long) blockDim.x)
     x[i] = value;
 }
+__global__ void slow_fill(int *x, int value, long long n, long long cycles)
+{
+  fill_late(x, value, n, cycles);
+}
+__global__ void slow_spoil(long long address, int value, long long n, long long cycles)
+{
+  fill_late((int *) address, value, n, cycles);
+}
 """
 SIZE = 1 << 16
 CYCLES = 100_000_000 if PyGPU.cuda_enabled else 0  # some 50 ms; the host waits for nothing
 
 
 @cache
-def kernel():
-    return SourceModule(TEXT).get_function("slow_fill")
+def kernel(name):
+    return SourceModule(TEXT).get_function(name)
+
+
+def launch(name, where, size, value, stream):
+    arguments = (np.int32(value), np.int64(size), np.int64(CYCLES))
+    kernel(name)(where, *arguments, block=(256, 1, 1), grid=(16, 1), stream=stream)
 
 
 def slow_fill(array, value, stream=None):
     """Set all elements of an int32 array, after a while."""
-    arguments = (np.int32(value), np.int64(array.size), np.int64(CYCLES))
-    kernel()(array, *arguments, block=(256, 1, 1), grid=(16, 1), stream=stream)
+    launch("slow_fill", array, array.size, value, stream)
 
 
 def slow_spoil(address, value, stream=None):
-    """The same for SIZE elements at an address."""
-    slow_fill(PyGPU.GPUArray(SIZE, np.int32, gpudata=address), value, stream)
+    """The same for SIZE elements at an address, as another library would: PyGPU does not see it."""
+    launch("slow_spoil", np.int64(address), SIZE, value, stream)
 
 
 def prepare():
-    """Load the kernel, which a reset of the device may have taken, and wait for all work."""
+    """Load the kernels, which a reset of the device may have taken, and wait for all work."""
     kernel.cache_clear()
-    kernel()
+    kernel("slow_fill"), kernel("slow_spoil")
     PyGPU.cudaDeviceSynchronize()

@@ -46,6 +46,21 @@ enum cudaFuncCache {
   cudaFuncCachePreferEqual = 3
 };
 
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
+enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
+struct cudaMemLocation {
+  cudaMemLocationType type;
+  int id;
+};
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  cudaMemLocation location;
+};
+enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone = 0, cudaMemAccessFlagsProtReadWrite = 3 };
+struct cudaMemAccessDesc {
+  cudaMemLocation location;
+  cudaMemAccessFlags flags;
+};
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4, cudaMemPoolAttrUsedMemCurrent = 7 };
 
 enum : unsigned {
@@ -177,6 +192,8 @@ PYGPU_HOST_CALL(cudaMallocManaged, void** address, std::size_t nbytes, unsigned 
 PYGPU_HOST_CALL(cudaMemPrefetchAsync, const void* address, std::size_t nbytes, int device,
                 cudaStream_t stream)
 PYGPU_HOST_CALL(cudaMallocAsync, void** address, std::size_t nbytes, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaMallocFromPoolAsync, void** address, std::size_t nbytes, cudaMemPool_t pool,
+                cudaStream_t stream)
 PYGPU_HOST_CALL(cudaFree, void* address)
 PYGPU_HOST_CALL(cudaFreeAsync, void* address, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaMallocHost, void** address, std::size_t nbytes)
@@ -188,9 +205,12 @@ PYGPU_HOST_CALL(cudaHostRegister, void* address, std::size_t nbytes, unsigned fl
 PYGPU_HOST_CALL(cudaHostUnregister, void* address)
 PYGPU_HOST_CALL(cudaPointerGetAttributes, cudaPointerAttributes* attributes, const void* address)
 
+PYGPU_HOST_CALL(cudaMemPoolCreate, cudaMemPool_t* pool, const cudaMemPoolProps* properties)
 PYGPU_HOST_CALL(cudaDeviceGetDefaultMemPool, cudaMemPool_t* pool, int device)
 PYGPU_HOST_CALL(cudaMemPoolSetAttribute, cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value)
 PYGPU_HOST_CALL(cudaMemPoolGetAttribute, cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value)
+PYGPU_HOST_CALL(cudaMemPoolSetAccess, cudaMemPool_t pool, const cudaMemAccessDesc* access,
+                std::size_t count)
 PYGPU_HOST_CALL(cudaMemPoolTrimTo, cudaMemPool_t pool, std::size_t keep)
 
 PYGPU_HOST_CALL(cudaMemcpy, void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind)

@@ -3,13 +3,10 @@
 
 namespace PyGPU::python {
 
-void add_memory(StreamOrder& order, PyObject* const* objects, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (const GPUArray* const array = gpuarray_in(objects[i]))
-      order.uses(array->core.storage());
-    else if (const auto* const allocation = find<DeviceAllocation>(objects[i]))
-      order.uses(allocation->storage);
-  }
+std::shared_ptr<Storage> storage_in(PyObject* object) {
+  if (const GPUArray* const array = gpuarray_in(object)) return array->core.storage();
+  const auto* const allocation = find<DeviceAllocation>(object);
+  return allocation ? allocation->storage : nullptr;
 }
 
 py::object wrap(GPUArray&& array, PyObject* like) {

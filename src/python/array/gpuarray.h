@@ -30,14 +30,14 @@ inline GPUArray* gpuarray_in(PyObject* object) { return find<GPUArray>(object); 
 // A new object around an array: of the class of `like`, if that is a subclass.
 py::object wrap(GPUArray&& array, PyObject* like = nullptr);
 
-// The memory of the arrays and allocations among these objects.
-void add_memory(StreamOrder& order, PyObject* const* objects, std::size_t count);
-
 // What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
 struct DeviceAllocation {
   std::shared_ptr<Storage> storage;
   std::uintptr_t address;
 };
+
+// The memory of ours in an array or an allocation, or null.
+std::shared_ptr<Storage> storage_in(PyObject* object);
 
 // numpy.dtype of anything that NumPy accepts; TypeError for Python objects.
 py::object dtype_of(const py::object& any);

@@ -162,6 +162,14 @@ int clear(PyObject* self) {
   return 0;
 }
 
+py::object as_buffer(const py::object& memory, py::ssize_t size, py::ssize_t offset) {
+  if (size < 0)
+    throw py::value_error("size: expected a number of bytes, got " + std::to_string(size));
+  char* const start = static_cast<char*>(address_of(memory, "memory")) + offset;
+  const py::array bytes(py::dtype("uint8"), {size}, {1}, start, memory);
+  return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(bytes.ptr()));
+}
+
 void bind_helpers(py::module_& m) {
   const auto number = [](const DeviceAllocation& self) { return self.address; };
   const py::object allocation =
@@ -174,17 +182,15 @@ void bind_helpers(py::module_& m) {
         if (!self.storage->alive())
           throw DeviceError("DeviceAllocation.free",
                             {cudaErrorInvalidValue, "the memory was freed before"});
-        const NoGil without = let_gil_go();
         check("cudaFree", self.storage->free());
       },
       "Free the memory now. The arrays that use it must not be used again.");
-  method(allocation, "as_buffer",
-         [](const DeviceAllocation& self, py::ssize_t size, py::ssize_t offset) {
-           if (size < 0) throw py::value_error("size: expected a number of bytes");
-           return py::memoryview::from_memory(reinterpret_cast<char*>(self.address) + offset, size);
-         },
-         "The bytes at the address as a memoryview: for an MPI that knows device addresses.",
-         {{"size"}, {"offset", 0}});
+  method(
+      allocation, "as_buffer", &as_buffer,
+      "The bytes at the address as a memoryview: for managed memory, which the host can reach, or\n"
+      "for an MPI that knows device addresses. It keeps the memory.",
+      {{"size"}, {"offset", 0}});
+  def(m, "_as_buffer", &as_buffer, "", {{"memory"}, {"size"}, {"offset"}});
   method(allocation, "__repr__", [](const DeviceAllocation& self) {
     return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
   });

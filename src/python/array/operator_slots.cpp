@@ -93,7 +93,7 @@ py::object empty_for(const py::tuple& operands, const py::object& dtype,
 
 py::object in_order(const StreamRef& stream, const py::tuple& arrays, const py::function& work) {
   StreamOrder order(stream);
-  if (stream.handle) add_memory(order, PySequence_Fast_ITEMS(arrays.ptr()), arrays.size());
+  for (const py::handle array : arrays) order.uses(storage_in(array.ptr()));
   py::object answer;
   order.run([&] { answer = work(); });
   return answer;

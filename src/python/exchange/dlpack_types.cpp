@@ -1,4 +1,4 @@
-// DLPack's types against NumPy's, and references that any thread may drop. See exchange.h.
+// DLPack's types against NumPy's. See exchange.h.
 #include "python/exchange/exchange.h"
 
 namespace PyGPU::python {
@@ -20,14 +20,6 @@ bool has_dtype(char kind, std::size_t bytes) {
   for (const DType& dtype : dtypes)
     if (dtype.kind == kind && dtype.itemsize == bytes) return true;
   return false;
-}
-
-bool is_finalizing() {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsFinalizing();
-#else
-  return _Py_IsFinalizing();
-#endif
 }
 
 }  // namespace
@@ -64,13 +56,6 @@ dlpack::Device read_device(const py::object& pair) {
     throw py::value_error("dl_device: expected (device type, device number), got " +
                           py::str(pair).cast<std::string>());
   return {dlpack::DeviceType(py::int_(parts[0]).cast<int>()), py::int_(parts[1]).cast<int>()};
-}
-
-void drop(PyObject* object) {
-  if (!object || !Py_IsInitialized() || (is_finalizing() && !PyGILState_Check())) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF(object);
-  PyGILState_Release(state);
 }
 
 }  // namespace PyGPU::python

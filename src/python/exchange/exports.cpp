@@ -23,7 +23,7 @@ void end_export(Managed* self) {
   auto* const ended = static_cast<Export<Managed>*>(self->context);
   if (!Py_IsInitialized()) return;
   // Nobody promises that the consumer's stream still exists, but its work may.
-  if (ended->apart) wait_without_gil(ended->memory.device(), [] { return synchronize_device(); });
+  if (ended->apart) wait_quietly(ended->memory.device(), [] { return synchronize_device(); });
   drop(ended->owner);
   delete ended;
 }
@@ -170,7 +170,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
               {},
               must_copy,
               false};
-    if (!exported.core.storage()) {
+    if (exported.gpudata || !exported.base.is_none()) {
       const py::object memory = exported.gpudata ? exported.gpudata : py::object(py::none());
       source.owner = py::make_tuple(exported.base, memory);
     }

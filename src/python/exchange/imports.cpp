@@ -25,7 +25,7 @@ void release_import(ImportedMemory* memory) {
       } catch (const DeviceError&) {  // of the work, and reported elsewhere
       }
       if (memory->wait)
-        wait_without_gil(memory->device, [] { return cudaStreamSynchronize(cudaStream_t()); });
+        wait_quietly(memory->device, [] { return cudaStreamSynchronize(cudaStream_t()); });
     }
     if (memory->nbytes) (void)end_import(memory->start, memory->nbytes);
     memory->end();

@@ -1,12 +1,14 @@
 // A kernel as a Python callable: f(*args, block=, grid=, stream=, shared=). The launch is the
 // hottest path there is, so the type is made by hand, for CPython's fast call, without pybind11.
 #include <chrono>
+#include <map>
 #include <new>
 #include <optional>
 
 #include "PyGPU/kernel.h"
 #include "python/array/gpuarray.h"
 #include "python/launch/packing.h"
+#include "python/launch/placement.h"
 
 namespace PyGPU::python {
 namespace {
@@ -17,6 +19,7 @@ struct Function {
   std::vector<Promise> promises;
   bool counts = true;  // is the number of parameters known?
   bool prepared = false;
+  std::map<int, Kernel> elsewhere;  // the same kernel on other devices
 };
 
 Function& function_of(PyObject* self) { return held<Function>(self); }
@@ -88,20 +91,66 @@ void check_count(const Function& f, std::size_t given) {
                        std::to_string(given));
 }
 
-// `given` are the Python objects that were packed into `arguments`.
-void launch(const Function& f, const LaunchShape& shape, void** arguments, const StreamRef& stream,
-            PyObject* const* given, std::size_t count) {
+const Kernel& kernel_on(Function& f, int device) {
+  if (device == f.kernel.module().device()) return f.kernel;
+  const auto found = f.elsewhere.find(device);
+  if (found != f.elsewhere.end() && found->second.module().alive()) return found->second;
+  const std::shared_ptr<const Module> module = f.kernel.module().on(device);
+  if (!module)
+    raise_argument_error(f.kernel.name() + "(): its memory lies on device " +
+                         std::to_string(device) + ", but the kernel was loaded on device " +
+                         std::to_string(f.kernel.module().device()) +
+                         ", where it must stay for its module's variables (get_global)");
+  return f.elsewhere.insert_or_assign(device, f.kernel.of(module)).first->second;
+}
+
+// The arguments of a launch: Python's objects, what they were packed into, and for what.
+struct Arguments {
+  PyObject* const* given;
+  std::size_t count;
+  void** packed;
+  const std::vector<Slot>& slots;
+
+  // The address in a parameter that is a pointer, else null.
+  const void* pointer(std::size_t i) const {
+    const bool is_pointer = i < slots.size() && slots[i].kind == Kind::pointer;
+    return is_pointer ? *static_cast<const void* const*>(packed[i]) : nullptr;
+  }
+};
+
+// Joins the uses of the memory in the arguments, and finds the kernel for their device.
+const Kernel& prepare_memory(Function& f, const Arguments& arguments, const StreamRef& stream,
+                             StreamOrder& order) {
+  Placement placement(f.kernel);
+  for (std::size_t i = 0; i < arguments.count; ++i) {
+    std::shared_ptr<Storage> storage = storage_in(arguments.given[i]);
+    const void* const address = arguments.pointer(i);
+    if (!storage && address) storage = Storage::holding(address);
+    order.uses(storage);
+    if (is_only_device()) continue;
+    const GPUArray* const array = storage ? nullptr : gpuarray_in(arguments.given[i]);
+    if (storage)
+      placement.add(i, storage->device(), storage->address());
+    else if (array && array->core.address())
+      placement.add(i, array->core.device(), array->core.address());
+  }
+  return kernel_on(f, placement.device(stream));
+}
+
+void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
+            const StreamRef& stream) {
   f.kernel.module().require_alive();
   if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", forked_status());
   StreamOrder order(stream);
-  if (stream.handle) add_memory(order, given, count);
+  const bool plain = !stream.handle && is_only_device();
+  const Kernel& kernel = plain ? f.kernel : prepare_memory(f, arguments, stream, order);
   cudaError_t error = cudaSuccess;
   order.run([&] {
-    error = without_gil_if_waiting(f.kernel.module().device(), !stream.handle, [&] {
-      return f.kernel.launch(shape, arguments, stream.handle);
+    error = without_gil_if_waiting(kernel.module().device(), !stream.handle, [&] {
+      return kernel.launch(shape, arguments.packed, stream.handle);
     });
   });
-  if (error) check("cudaLaunchKernel", {error, f.kernel.why_refused(shape)});
+  if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
 }
 
 void synchronize() {
@@ -192,7 +241,7 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   }
   if (options.time_kernel) synchronize();
   const auto start = std::chrono::steady_clock::now();
-  launch(f, options.shape, packed.pointers(), stream, arguments, count);
+  launch(f, options.shape, {arguments, count, packed.pointers(), slots}, stream);
   std::optional<double> seconds;
   if (options.time_kernel) {
     synchronize();
@@ -242,7 +291,7 @@ PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t cou
   Packed packed(f.slots);
   for (std::size_t i = 0; i < given; ++i)
     pack_promised(arguments[leading + i], f.promises[i], f.slots[i], i, packed.value(i));
-  launch(f, shape, packed.pointers(), stream, arguments + leading, given);
+  launch(f, shape, {arguments + leading, given, packed.pointers(), f.slots}, stream);
   Py_RETURN_NONE;
 }
 
@@ -298,7 +347,7 @@ bool fits(Kind kind, std::size_t nbytes) {
 // signature: None or [(name, kind, nbytes or 0), ...].
 Function make_function(py::handle self, const std::shared_ptr<Module>& module,
                        const std::string& name, const py::object& signature) {
-  Function function{Kernel(module, name), {}, {}};
+  Function function{Kernel(module, name), {}, {}, true, false, {}};
   const bool known = function.kernel.knows_parameters();
   for (const ParameterPlace& parameter : function.kernel.parameters())
     function.slots.push_back({"", Kind::unknown, parameter.nbytes, 0});
@@ -345,8 +394,11 @@ void bind_function(py::module_& m) {
          [](const Function& f, int number) { return f.kernel.attribute(number); },
          "An attribute by the driver's number.", {{"number"}});
   method(c, "_set_attribute",
-         [](const Function& f, const py::tuple& pair) {
-           f.kernel.set_attribute(pair[0].cast<int>(), pair[1].cast<int>());
+         [](Function& f, const py::tuple& pair) {
+           const int number = pair[0].cast<int>(), value = pair[1].cast<int>();
+           f.kernel.set_attribute(number, value);
+           for (auto& [device, kernel] : f.elsewhere)
+             if (kernel.module().alive()) kernel.set_attribute(number, value);
          },
          "(number, value)", {{"pair"}});
 }

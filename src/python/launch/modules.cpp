@@ -68,6 +68,7 @@ void bind_module(py::module_& m) {
   def(m, "_mem_alloc",
       [](std::size_t nbytes) {
         const auto storage = Storage::take(nbytes, MemoryKind::device);
+        storage->expose();
         return DeviceAllocation{storage, reinterpret_cast<std::uintptr_t>(storage->address())};
       },
       "", {{"nbytes"}});
@@ -77,8 +78,10 @@ void bind_module(py::module_& m) {
         check("cudaMallocManaged",
               call([&] { return cudaMallocManaged(&address, nbytes, flags); }));
         const auto number = reinterpret_cast<std::uintptr_t>(address);
+        const auto storage = Storage::adopt(address, nbytes);
+        storage->expose();
         return instance_of(reinterpret_cast<PyTypeObject*>(type.ptr()),
-                           DeviceAllocation{Storage::adopt(address, nbytes), number});
+                           DeviceAllocation{storage, number});
       },
       "", {{"type"}, {"nbytes"}, {"flags"}});
   def(m, "_upload", &copy_in, "", {{"dst"}, {"src"}});
@@ -87,7 +90,9 @@ void bind_module(py::module_& m) {
       [](py::handle address, std::size_t itemsize, std::size_t pitch, unsigned value,
          std::size_t width, std::size_t height, const StreamRef& stream) {
         void* const to = address_of(address, "dest");
-        return call([&] { return fill(to, itemsize, pitch, value, width, height, stream.handle); });
+        return call_on(stream, {to}, [&] {
+          return fill(to, itemsize, pitch, value, width, height, stream.handle);
+        });
       },
       "", {{"address"}, {"itemsize"}, {"pitch"}, {"value"}, {"width"}, {"height"}, {"stream"}});
   def(m, "_address_range",

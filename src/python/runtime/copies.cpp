@@ -19,14 +19,15 @@ std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
   return overflow ? SIZE_MAX : bytes;
 }
 
-// `move(dst, src)` between the ends, if both are large enough.
+// `move(dst, src)` between the ends on the stream, if both are large enough.
 template <class Move>
 Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t src_bytes,
-            Move move) {
+            const StreamRef& stream, Move move) {
   const CopyEnd to = copy_end(dst, "dst", true), from = copy_end(src, "src", false);
   if (dst_bytes > to.limit) return past_the_end("dst", dst_bytes, to);
   if (src_bytes > from.limit) return past_the_end("src", src_bytes, from);
-  return call([&] { return move(to.address, from.address); });
+  return call_on(stream, {to.address, from.address},
+                 [&] { return move(to.address, from.address); });
 }
 
 }  // namespace
@@ -34,7 +35,7 @@ Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t s
 void bind_copies(py::module_& m) {
   def(m, "cudaMemcpy",
       [](py::handle dst, py::handle src, std::size_t count, int kind) {
-        return copy(dst, count, src, count, [=](void* to, const void* from) {
+        return copy(dst, count, src, count, {}, [=](void* to, const void* from) {
           return cudaMemcpy(to, from, count, cudaMemcpyKind(kind));
         });
       },
@@ -42,7 +43,7 @@ void bind_copies(py::module_& m) {
       {{"dst"}, {"src"}, {"count"}, {"kind", int(cudaMemcpyDefault)}});
   def(m, "cudaMemcpyAsync",
       [](py::handle dst, py::handle src, std::size_t count, int kind, const StreamRef& stream) {
-        return copy(dst, count, src, count, [&](void* to, const void* from) {
+        return copy(dst, count, src, count, stream, [&](void* to, const void* from) {
           return cudaMemcpyAsync(to, from, count, cudaMemcpyKind(kind), stream.handle);
         });
       },
@@ -51,7 +52,7 @@ void bind_copies(py::module_& m) {
   def(m, "cudaMemcpy2D",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
          std::size_t height, int kind) {
-        return copy(dst, span(dpitch, width, height), src, span(spitch, width, height),
+        return copy(dst, span(dpitch, width, height), src, span(spitch, width, height), {},
                     [=](void* to, const void* from) {
                       return cudaMemcpy2D(to, dpitch, from, spitch, width, height,
                                           cudaMemcpyKind(kind));
@@ -68,7 +69,7 @@ void bind_copies(py::module_& m) {
   def(m, "cudaMemcpy2DAsync",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
          std::size_t height, int kind, const StreamRef& stream) {
-        return copy(dst, span(dpitch, width, height), src, span(spitch, width, height),
+        return copy(dst, span(dpitch, width, height), src, span(spitch, width, height), stream,
                     [&](void* to, const void* from) {
                       return cudaMemcpy2DAsync(to, dpitch, from, spitch, width, height,
                                                cudaMemcpyKind(kind), stream.handle);
@@ -96,7 +97,7 @@ void bind_copies(py::module_& m) {
          const StreamRef& stream) {
         void* const to = address_of(dst, "dst");
         const void* const from = address_of(src, "src");
-        return call([&] {
+        return call_on(stream, {to, from}, [&] {
           return cudaMemcpyPeerAsync(to, dst_device, from, src_device, count, stream.handle);
         });
       },
@@ -112,7 +113,8 @@ void bind_copies(py::module_& m) {
   def(m, "cudaMemsetAsync",
       [](py::handle dst, int value, std::size_t count, const StreamRef& stream) {
         void* const to = address_of(dst, "dst");
-        return call([&] { return cudaMemsetAsync(to, value, count, stream.handle); });
+        return call_on(stream, {to},
+                       [&] { return cudaMemsetAsync(to, value, count, stream.handle); });
       },
       "cudaMemset in the stream's order.", {{"dst"}, {"value"}, {"count"}, {"stream", py::none()}});
   def(m, "cudaMemset2D",
@@ -126,8 +128,9 @@ void bind_copies(py::module_& m) {
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
          const StreamRef& stream) {
         void* const to = address_of(dst, "dst");
-        return call(
-            [&] { return cudaMemset2DAsync(to, pitch, value, width, height, stream.handle); });
+        return call_on(stream, {to}, [&] {
+          return cudaMemset2DAsync(to, pitch, value, width, height, stream.handle);
+        });
       },
       "cudaMemset2D in the stream's order.",
       {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, {"stream", py::none()}});

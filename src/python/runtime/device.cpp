@@ -168,11 +168,11 @@ void bind_device(py::module_& m) {
       "(0 or 1, cudaError_t)", {{"device"}, {"peer"}});
   def(m, "cudaDeviceEnablePeerAccess",
       [](int peer, unsigned flags) {
-        return call([=] { return cudaDeviceEnablePeerAccess(peer, flags); });
+        return call([=] { return enable_peer_access(peer, flags); });
       },
       "Let the thread's device reach the memory of `peer`.", {{"peer"}, {"flags", 0}});
   def(m, "cudaDeviceDisablePeerAccess",
-      [](int peer) { return call([=] { return cudaDeviceDisablePeerAccess(peer); }); },
+      [](int peer) { return call([=] { return disable_peer_access(peer); }); },
       "End what cudaDeviceEnablePeerAccess began.", {{"peer"}});
   def(
       m, "cudaMemGetInfo",

@@ -155,7 +155,8 @@ void bind_memory(py::module_& m) {
   def(m, "cudaMemPrefetchAsync",
       [](py::handle address, std::size_t nbytes, int device, const StreamRef& stream) {
         const void* const block = address_of(address, "address");
-        return call([&] { return cudaMemPrefetchAsync(block, nbytes, device, stream.handle); });
+        return call_on(stream, {block},
+                       [&] { return cudaMemPrefetchAsync(block, nbytes, device, stream.handle); });
       },
       "Move managed memory to a device, or with cudaCpuDeviceId to the host, before it is used.",
       {{"address"}, {"nbytes"}, {"device"}, {"stream", py::none()}});

@@ -98,7 +98,7 @@ Status copy_given_box(const py::tuple& dst, const py::tuple& src, std::size_t wi
   const BoxEnd to = box_end(dst, to_array), from = box_end(src, from_array);
   const StreamRef order = wait ? StreamRef{} : stream_of(stream);
   const cudaExtent box{width, height, depth};
-  return call([&] {
+  return call_on(order, {to.address, from.address}, [&] {
     return copy_box(to, from, box, static_cast<cudaMemcpyKind>(kind), wait ? nullptr : &order);
   });
 }

@@ -1,0 +1,56 @@
+// Letting the GIL go and taking it again. See gil.h.
+#include "python/gil.h"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include "PyGPU/device.h"
+
+namespace PyGPU::python {
+
+bool holds_gil() {
+  if (!Py_IsInitialized()) return false;
+#if PY_VERSION_HEX >= 0x030d0000
+  return PyThreadState_GetUnchecked() != nullptr;
+#elif PY_VERSION_HEX >= 0x030c0000
+  return _PyThreadState_UncheckedGet() != nullptr;
+#else  // the state of the thread that holds it, whichever that is
+  PyThreadState* const holder = _PyThreadState_UncheckedGet();
+  return holder && holder == PyGILState_GetThisThreadState();
+#endif
+}
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+// A thread that comes when the interpreter is on its way out is ended there by older Pythons, in
+// the midst of our frames: it sleeps until the process is gone, as with newer ones.
+cudaError_t NoGilTraits::release(Handle handle) {
+  try {
+    PyEval_RestoreThread(handle.state);
+  } catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+  return cudaSuccess;
+}
+
+void drop(PyObject* object) {
+  if (!object || !Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF(object);
+  PyGILState_Release(state);
+}
+
+void bind_gil() {
+  around_waits([](const Wait& call) {
+    const NoGil without = let_gil_go_if_held();
+    return call();
+  });
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,59 @@
+// The device of a launch. See placement.h.
+#include "python/launch/placement.h"
+
+#include <algorithm>
+
+#include "PyGPU/memory.h"
+#include "python/launch/packing.h"
+
+namespace PyGPU::python {
+namespace {
+
+// Memory that every device reaches.
+bool is_shared(const void* address) {
+  cudaPointerAttributes found{};
+  if (cudaPointerGetAttributes(&found, address)) (void)cudaGetLastError();
+  return found.type == cudaMemoryTypeManaged || found.type == cudaMemoryTypeHost;
+}
+
+}  // namespace
+
+Placement::Devices Placement::find() const {
+  Devices found;
+  const auto is_home = [&](const Where& where) { return where.device == home_; };
+  // The usual case asks the runtime nothing.
+  if (!memory_.empty() && std::all_of(memory_.begin(), memory_.end(), is_home))
+    return {&memory_.front(), nullptr};
+  for (const Where& where : memory_) {
+    if (is_shared(where.address)) continue;
+    if (!found.first)
+      found.first = &where;
+    else if (!found.other && where.device != found.first->device)
+      found.other = &where;
+  }
+  return found;
+}
+
+int Placement::device(const StreamRef& stream) const {
+  const Devices found = find();
+  const auto reached = [&](const Where& where) {
+    return where.device == home_ || reaches_peer(home_, where.device) || is_shared(where.address);
+  };
+  int place = found.first ? found.first->device : home_;
+  if (found.first && std::all_of(memory_.begin(), memory_.end(), reached)) {
+    place = home_;
+  } else if (found.other) {
+    const auto text = [](const Where& where) {
+      return "argument #" + std::to_string(where.argument) + " (0-based) lies on device " +
+             std::to_string(where.device);
+    };
+    raise_argument_error(name_ + "(): " + text(*found.first) + ", but " + text(*found.other) +
+                         ": copy one of them, or enable_peer_access() of the other device");
+  }
+  const int streams = stream.owner ? stream.owner->device() : place;
+  if (streams == place || !found.first) return streams;
+  raise_argument_error(name_ + "(): its memory lies on device " + std::to_string(place) +
+                       ", but the stream belongs to device " + std::to_string(streams));
+}
+
+}  // namespace PyGPU::python

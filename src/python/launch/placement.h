@@ -1,0 +1,41 @@
+// The device that a launch goes to: that of the memory in its arguments, which the kernel follows.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "PyGPU/kernel.h"
+#include "PyGPU/stream.h"
+
+namespace PyGPU::python {
+
+class Placement {
+ public:
+  explicit Placement(const Kernel& kernel)
+      : name_(kernel.name()), home_(kernel.module().device()) {}
+  // Argument `index` points to memory of that device.
+  void add(std::size_t index, int device, const void* address) {
+    memory_.push_back({index, device, address});
+  }
+  // ArgumentError where no device reaches all of the memory, or the stream is another's.
+  int device(const StreamRef& stream) const;
+
+ private:
+  struct Where {
+    std::size_t argument;
+    int device;
+    const void* address;
+  };
+  // Of memory that not every device reaches: the first, and the first on another device. Null:
+  // none.
+  struct Devices {
+    const Where *first = nullptr, *other = nullptr;
+  };
+  Devices find() const;
+
+  const std::string& name_;
+  int home_;
+  std::vector<Where> memory_;
+};
+
+}  // namespace PyGPU::python

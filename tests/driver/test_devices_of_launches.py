@@ -1,0 +1,123 @@
+"""A kernel follows the memory in its arguments to its device, or says which devices are at odds."""
+
+import pytest
+
+BEGIN = """
+import numpy as np
+import PyGPU
+import PyGPU.driver as drv
+from PyGPU import gpuarray
+from PyGPU.compiler import SourceModule
+from PyGPU.errors import ArgumentError, check
+
+def here(device):
+    check(PyGPU.cudaSetDevice(device))
+
+def on(device):
+    here(device)
+    array = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
+    here(0)
+    return array
+
+def refused(call, *devices):
+    try:
+        call()
+    except ArgumentError as error:
+        text = str(error)
+        assert all(f"device {device}" in text for device in devices), text
+    else:
+        raise AssertionError("not refused")
+
+TEXT = '''
+__constant__ float factor = 2;
+__global__ void scale(float *a) { a[threadIdx.x] *= factor; }
+__global__ void add(float *a, const float *b) { a[threadIdx.x] += b[threadIdx.x]; }
+__global__ void last(float *a, int n)
+{
+  extern __shared__ float room[];
+  room[n - 1] = a[threadIdx.x];
+  a[threadIdx.x] = room[n - 1] + 1;
+}
+'''
+module = SourceModule(TEXT)
+scale, add, last = (module.get_function(name) for name in ("scale", "add", "last"))
+block = (4, 1, 1)
+zero, one = on(0), on(1)
+doubled = [0, 2, 4, 6]
+"""
+
+CASES = {
+    "follows": """
+scale(one, block=block)
+scale(zero, block=block)
+assert one.get().tolist() == zero.get().tolist() == doubled
+assert check(PyGPU.cudaGetDevice()) == 0
+scale(one, block=block)
+assert one.get().tolist() == [0, 4, 8, 12]
+""",
+    "by whatever names the memory": """
+scale(one.gpudata, block=block)
+scale(np.intp(one.ptr), block=block)
+scale(one[:], block=block)
+scale(gpuarray.GPUArray(4, np.float32, gpudata=one.ptr), block=block)
+assert one.get().tolist() == [0, 16, 32, 48]
+""",
+    "prepared": """
+scale.prepare("P")
+scale.prepared_call((1, 1), block, one.gpudata)
+here(1)
+stream = drv.Stream()
+here(0)
+scale.prepared_async_call((1, 1), block, stream, one)
+stream.synchronize()
+assert one.get().tolist() == [0, 4, 8, 12]
+""",
+    "devices at odds": """
+refused(lambda: add(zero, one, block=block), 0, 1)
+refused(lambda: add(one, zero, block=block), 0, 1)
+refused(lambda: scale(one, block=block, stream=drv.Stream()), 0, 1)
+assert zero.get().tolist() == one.get().tolist() == [0, 1, 2, 3]
+""",
+    "the stream decides where no memory does": """
+here(1)
+stream = drv.Stream()
+here(0)
+SourceModule("__global__ void nothing(int n) {}").get_function("nothing")(
+    np.int32(1), block=block, stream=stream)
+stream.synchronize()
+""",
+    "variables stay": """
+address, nbytes = module.get_global("factor")
+drv.memcpy_htod(address, np.float32([3]))
+scale(zero, block=block)
+assert zero.get().tolist() == [0, 3, 6, 9]
+refused(lambda: scale(one, block=block), 0, 1)
+""",
+    "attributes come along": """
+room = 60 << 10
+last.set_attribute(drv.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, room)
+last(one, np.int32(room // 4), block=(1, 1, 1), shared=room)
+last.set_attribute(drv.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, room + 1024)
+last(one, np.int32(room // 4 + 256), block=(1, 1, 1), shared=room + 1024)
+assert one.get().tolist() == [2, 1, 2, 3]
+""",
+    "memory that both reach": """
+both = drv.managed_empty(4, np.float32)
+both[:] = [0, 1, 2, 3]
+add(one, both.base, block=block)
+assert one.get().tolist() == doubled
+""",
+    "peers": """
+if check(PyGPU.cudaDeviceCanAccessPeer(0, 1)):
+    check(PyGPU.cudaDeviceEnablePeerAccess(1))
+    add(zero, one, block=block)
+    assert zero.get().tolist() == doubled
+    check(PyGPU.cudaDeviceDisablePeerAccess(1))
+refused(lambda: add(zero, one, block=block), 0, 1)
+""",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_launch(two_devices, name):
+    two_devices(BEGIN + CASES[name])
