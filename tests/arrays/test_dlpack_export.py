@@ -332,3 +332,23 @@ def test_numpy_asks_for_a_copy_on_the_cpu():
     assert_same(np.from_dlpack(array, device="cpu").copy(), x[:, ::2].copy())
     with pytest.raises(BufferError):
         np.from_dlpack(array)
+
+
+SUB_INTERPRETER = """
+import dlpack_tools as dlpack
+import PyGPU
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+array = PyGPU.zeros(4)
+stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
+managed = dlpack.take(array.__dlpack__(stream=stream))
+interpreters.destroy(interpreters.create())
+dlpack.end(managed)
+print("ended")
+"""
+
+
+def test_the_end_comes_without_the_gil_once_there_was_a_sub_interpreter(python):
+    assert python(SUB_INTERPRETER).stdout == "ended\n"
