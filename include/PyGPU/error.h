@@ -41,6 +41,12 @@ inline void check(const char* call, Status status) {
   throw DeviceError(call, std::move(status));
 }
 
+// The runtime keeps a thread's last error until somebody asks for it. One that a failed launch left
+// in a user's library, whose status nobody read, is thrown here, once.
+void report_left_error();
+// This one is known: the low level gave it to its caller.
+void remember_returned(cudaError_t error);
+
 // Call before the runtime is used. False in a forked child of a process that had used it, where the
 // parent's device state does not work.
 bool enter_runtime();

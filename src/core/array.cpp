@@ -128,6 +128,7 @@ Array Array::dense_copy(const StreamRef& stream) const {
 
 void Array::upload(const void* host) const {
   require_alive();
+  report_left_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (layout_.dense())
@@ -141,6 +142,7 @@ void Array::upload(const void* host) const {
 
 void Array::download(void* host) const {
   require_alive();
+  report_left_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (!layout_.dense()) return dense_copy().download(host);

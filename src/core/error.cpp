@@ -9,12 +9,29 @@
 namespace PyGPU {
 namespace {
 
+thread_local cudaError_t returned = cudaSuccess;
+
 std::atomic<bool> was_used{false};
 std::atomic<bool> in_forked_child{false};
 [[maybe_unused]] const int registered =
     pthread_atfork(nullptr, nullptr, [] { in_forked_child = was_used.load(); });
 
 }  // namespace
+
+void report_left_error() {
+  if (!shares_last_error) return;
+  const cudaError_t left = cudaPeekAtLastError();
+  if (left == cudaSuccess) return;
+  (void)cudaGetLastError();
+  if (std::exchange(returned, cudaSuccess) == left) return;
+  throw DeviceError(
+      "an earlier call outside PyGPU",
+      {left,
+       "another library left this error unread, perhaps of a launch; nothing was done "
+       "here"});
+}
+
+void remember_returned(cudaError_t error) { returned = error; }
 
 bool forked() { return in_forked_child.load(std::memory_order_relaxed); }
 

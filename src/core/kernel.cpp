@@ -123,6 +123,7 @@ Module::Global Module::global(const std::string& name) const {
 
 Kernel::Kernel(std::shared_ptr<const Module> module, std::string name)
     : module_(std::move(module)), name_(std::move(name)), kernel_(module_->kernel(name_)) {
+  report_left_error();
   const DeviceGuard here = use_device(module_->device());
   for (;;) {
     ParameterPlace next{};

@@ -33,10 +33,11 @@ void bind_arrays(py::module_& m);
 
 // Queue a launch. Letting the GIL go costs a sixteenth of one, so it is done where the launch may
 // have to wait: for room in the queue, or for the host machine, which runs the kernel at once.
-// `launch` must not throw.
+// `launch` must not throw. Throws what report_left_error throws.
 template <class Launch>
 auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
   constexpr unsigned surely_queued = 512;  // fit into any queue, with room to spare
+  report_left_error();
   const bool may_wait = launch_runs_kernel || count_launch(device, on_null_stream) > surely_queued;
   const NoGil without = may_wait ? let_gil_go() : NoGil();
   return launch();
@@ -58,7 +59,9 @@ template <class Call>
 Status call(Call make) {
   if (!enter_runtime()) return forked_status();
   const NoGil without = let_gil_go();
-  return make();
+  const Status status = make();
+  if (shares_last_error && status.failed()) remember_returned(status.code);
+  return status;
 }
 
 // Make a low-level call that enqueues on a stream, in order among the uses of memory of ours that

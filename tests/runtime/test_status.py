@@ -1,16 +1,20 @@
 """cudaError_t, the thread's last error, and the exceptions that stand for codes."""
 
 import builtins
+import ctypes
 import operator
 import pathlib
 import pickle
 import threading
+from functools import cache
 
 import numpy as np
 import pytest
 
 import PyGPU
 from PyGPU import cudaError_t, errors
+from PyGPU.compiler import SourceModule
+from PyGPU.elementwise import ElementwiseKernel
 
 NO_SUCH_DEVICE = 10**6
 CODES = [0, 1, 2, 101, 700, 999, 12345, -3]
@@ -280,3 +284,41 @@ def test_a_compile_error_shows_the_command_and_the_output():
     back = pickle.loads(pickle.dumps(error))
     assert type(back) is errors.CompileError and str(back) == text
     assert back.command_line == error.command_line
+
+
+OPERATIONS = {
+    "an operator": lambda a: a + 1,
+    "a reduction": lambda a: a.sum(),
+    "a selection": lambda a: a[(a > 1).astype(bool)],
+    "get": lambda a: a.get(),
+    "set": lambda a: a.set(np.arange(4.0)),
+    "a kernel": lambda a: kernel("__global__ void one(double *a) { *a = 1; }", "one")(
+        a, block=(1, 1, 1)
+    ),
+    "an elementwise kernel": lambda a: ElementwiseKernel("double *a", "a[i] = i")(a),
+}
+
+
+@cache
+def kernel(text, name):
+    return SourceModule(text).get_function(name)
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="elsewhere each library has its own last error")
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_error_left_by_another_library_is_reported_once(name):
+    library = ctypes.CDLL(f"{PyGPU.get_library_dir()}/libPyGPU_host.so")
+    a = PyGPU.to_gpu(np.arange(4.0))
+    OPERATIONS[name](a)
+    assert library.PyGPU_host_cudaSetDevice(99) == PyGPU.cudaErrorInvalidDevice
+    with pytest.raises(PyGPU.errors.Error, match="outside PyGPU.*invalid device"):
+        OPERATIONS[name](a)
+    OPERATIONS[name](a)
+    assert PyGPU.cudaGetLastError() == 0
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_error_that_the_low_level_returned_is_known(name):
+    a = PyGPU.to_gpu(np.arange(4.0))
+    assert PyGPU.cudaSetDevice(99) == PyGPU.cudaErrorInvalidDevice
+    OPERATIONS[name](a)

@@ -126,6 +126,10 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 // Does a launch return only after the kernel has run?
 constexpr bool launch_runs_kernel = false;
 
+// Is a thread's last error that of the users' libraries as well, and kept until it is asked for?
+// The runtime is linked statically: each library has its own.
+constexpr bool shares_last_error = false;
+
 // Are freed small blocks of the pool kept by default? See small_blocks.h.
 constexpr bool keeps_small_blocks = true;
 

@@ -75,6 +75,10 @@ inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, voi
 // Does a launch return only after the kernel has run?
 constexpr bool launch_runs_kernel = false;
 
+// Is a thread's last error that of the users' libraries as well, and kept until it is asked for?
+// Before ROCm 7 the next call that succeeds replaces it.
+constexpr bool shares_last_error = false;
+
 // Are freed small blocks of the pool kept by default? See small_blocks.h.
 constexpr bool keeps_small_blocks = true;
 

@@ -96,7 +96,12 @@ void bind_status(py::module_& m) {
   def(m, "cudaGetErrorString", [](const Status& error) { return cudaGetErrorString(error.code); },
       "The runtime's description of the error.", {{"error"}});
   def(
-      m, "cudaGetLastError", [] { return call([] { return cudaGetLastError(); }); },
+      m, "cudaGetLastError",
+      [] {
+        const Status last = call([] { return cudaGetLastError(); });
+        remember_returned(cudaSuccess);
+        return last;
+      },
       "The calling thread's last error, which is then forgotten.");
   def(
       m, "cudaPeekAtLastError", [] { return call([] { return cudaPeekAtLastError(); }); },
