@@ -27,10 +27,11 @@ from PyGPU._kernels.text.indexed import (
     get_elwise_kernel_and_types,
     get_elwise_module,
     get_elwise_range_module,
+    is_always_used_by_element,
 )
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
 from PyGPU._runtime import errors
-from PyGPU._runtime.arguments import integer
+from PyGPU._runtime.arguments import integer, require_aligned
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.targets import core
 
@@ -111,12 +112,12 @@ _MAKERS = {
 class _Variant:
     """A kernel as it is compiled for a device."""
 
-    def __init__(self, module, function, arguments, given):
+    def __init__(self, module, function, arguments, given, operation):
         self.parts = module, function, arguments
         self.launch = function.prepared_async_call
         self.names = [one.name for one in arguments[:given]]
         self.vectors = [
-            (place, one.dtype.itemsize)
+            (place, one.dtype, is_always_used_by_element(one.name, operation))
             for place, one in enumerate(arguments[:given])
             if isinstance(one, VectorArg)
         ]
@@ -194,27 +195,41 @@ class ElementwiseKernel:
         variant = self._variants.get((here, form)) or self._variant(form)
         if len(args) != len(variant.names):
             raise _wrong_count(self._settings["name"], variant.names, len(args))
-        in_c_order = True
-        for place, itemsize in variant.vectors:
-            vector = args[place]
-            if not isinstance(vector, core.GPUArray):
-                raise _no_array(variant.names[place], vector)
-            if vector.itemsize != itemsize:
-                _warn_of_size(variant.names[place], vector.dtype, itemsize)
-            in_c_order &= vector.flags.c_contiguous
-        if not in_c_order:
-            _check_orders([(variant.names[place], args[place]) for place, _ in variant.vectors])
-        count = n = args[variant.vectors[0][0]].size
+        for place, *_ in variant.vectors:
+            if not isinstance(args[place], core.GPUArray):
+                raise _no_array(variant.names[place], args[place])
+        count = n = needed = args[variant.vectors[0][0]].size
         tail: tuple[int, ...] = (n,)
         if form == "ranged":
             tail = (n, *_indices(range, slice, n))
-            count = len(builtins.range(*tail[1:]))
-        elif n >= self._many and self._many_at_once(variant, args):
+            indices = builtins.range(*tail[1:])
+            count = len(indices)
+            needed = max(indices[0], indices[-1]) + 1 if count else 0
+        plain = True  # in C order, aligned, long enough
+        for place, dtype, always in variant.vectors:
+            vector = args[place]
+            if vector.itemsize != dtype.itemsize:
+                _warn_of_size(variant.names[place], vector.dtype, dtype.itemsize)
+            plain &= vector._is_plain(dtype.alignment, needed if always else 0)
+        if not plain:
+            self._check(variant, args, needed)
+        if form == "plain" and n >= self._many and self._many_at_once(variant, args):
             variant = self._variant("batched")
             variant.launch(*batched_shape(n), stream, *args, n)
             return
         if count:
             variant.launch(*_shape_of_launch(count, here & 0xFF), stream, *args, *tail)
+
+    def _check(self, variant, args, needed):
+        for place, dtype, always in variant.vectors:
+            name, vector = variant.names[place], args[place]
+            require_aligned(name, vector, dtype)
+            if always and vector.size < needed:
+                raise errors.ArgumentError(
+                    f"{self._settings['name']}: {name}: it has {vector.size} elements, and indices "
+                    f"up to {needed - 1} are used"
+                )
+        _check_orders([(variant.names[place], args[place]) for place, *_ in variant.vectors])
 
     @functools.cached_property
     def _may_be_batched(self):
@@ -225,8 +240,8 @@ class ElementwiseKernel:
     def _many_at_once(self, variant, args):
         if not self._may_be_batched:
             return False
-        arrays = [args[place] for place, _ in variant.vectors]
-        same = all(args[place].itemsize == itemsize for place, itemsize in variant.vectors)
+        arrays = [args[place] for place, *_ in variant.vectors]
+        same = all(args[place].itemsize == dtype.itemsize for place, dtype, _ in variant.vectors)
         overlap = any(core._overlap(*pair) for pair in itertools.combinations(arrays, 2))
         return same and not overlap
 
@@ -239,7 +254,7 @@ class ElementwiseKernel:
                 raise AssertionError("ElementwiseKernel: no array is among the arguments")
             make = _MAKERS[form]
             made = make(arguments, self._operation, **self._settings)
-            self._variants[key] = _Variant(*made, given)
+            self._variants[key] = _Variant(*made, given, self._operation)
         return self._variants[key]
 
     def generate_stride_kernel_and_types(

@@ -11,9 +11,17 @@ import numpy as np
 from PyGPU import compiler, errors
 from PyGPU._compile.signature import split_top
 from PyGPU._kernels.text.common import Element
+from PyGPU._kernels.text.indexed import is_always_used_by_element
 from PyGPU._kernels.text.reduction import limit, user_source
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
-from PyGPU._runtime import beside_first, context_dependent_memoize, core, require_array, streams
+from PyGPU._runtime import (
+    beside_first,
+    context_dependent_memoize,
+    core,
+    require_aligned,
+    require_array,
+    streams,
+)
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
@@ -87,12 +95,13 @@ class ReductionKernel:
         self.stage1_arg_types = [out, *self._arguments, chunk, size]
         parts = VectorArg(self.dtype_out, "parts")
         self.stage2_arg_types = [out, parts, *self._arguments, chunk, size]
+        self._map = map_expr or "in[i]"
         self._source = user_source(
             name,
             dtype_to_ctype(self.dtype_out),
             str(neutral),
             reduce_expr,
-            map_expr or "in[i]",
+            self._map,
             arguments if isinstance(arguments, str) else _declared(self._arguments),
             preamble,
             [Element(one.dtype) for one in self.stage1_arg_types if one.dtype.kind != "V"],
@@ -201,12 +210,20 @@ class ReductionKernel:
         return out
 
     def _check(self, vectors):
-        for name, value in zip(self._names(), vectors):
-            require_array(f"{self._name}: {name}", value)
+        declared = [one for one in self._arguments if isinstance(one, VectorArg)]
+        for one, value in zip(declared, vectors):
+            name = f"{self._name}: {one.name}"
+            require_array(name, value)
             if not value.flags.forc:
                 raise RuntimeError(
-                    f"{self._name}: {name}: only contiguous arrays may be used, got shape "
+                    f"{name}: only contiguous arrays may be used, got shape "
                     f"{value.shape} with strides {value.strides}; copy() it"
+                )
+            require_aligned(name, value, one.dtype)
+            if value.size < vectors[0].size and is_always_used_by_element(one.name, self._map):
+                raise errors.ArgumentError(
+                    f"{name}: it has {value.size} elements, and indices up to "
+                    f"{vectors[0].size - 1} are used"
                 )
         if len(vectors) > 1:
             flags = [value.flags for value in vectors]
@@ -215,9 +232,6 @@ class ReductionKernel:
                     f"{self._name}: arrays in C order and in Fortran order: elements of the same "
                     "index would not meet"
                 )
-
-    def _names(self):
-        return [one.name for one, is_vector in zip(self._arguments, self._vectors) if is_vector]
 
 
 @beside_first

@@ -39,6 +39,8 @@ const NumPy& numpy() {
 
 }  // namespace
 
+bool is_numpy_1() { return numpy().is_1; }
+
 bool is_dtype(PyObject* object) { return PyObject_TypeCheck(object, numpy().dtype); }
 bool is_array(PyObject* object) { return PyObject_TypeCheck(object, numpy().array); }
 

@@ -10,6 +10,10 @@ namespace PyGPU::python::py {
 
 bool is_dtype(PyObject* object);
 bool is_array(PyObject* object);
+// Which takes result types from the values of scalars as well. The first call of this, or of
+// anything below, must come while the module is made: it imports NumPy in a static's guard, for
+// which threads would wait with the GIL.
+bool is_numpy_1();
 
 class dtype : public object {
  public:

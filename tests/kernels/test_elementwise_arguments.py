@@ -11,6 +11,8 @@ import PyGPU.driver as drv
 from PyGPU import elementwise, gpuarray, tools
 from PyGPU.elementwise import ElementwiseKernel, ScalarArg, VectorArg
 from PyGPU.errors import ArgumentError
+from PyGPU.reduction import ReductionKernel
+from PyGPU.tools import dtype_to_ctype
 
 combine = ElementwiseKernel(
     "float a, float *x, int b, float *z", "z[i] = a * x[i] + b", "combine", options=[]
@@ -250,3 +252,63 @@ def test_splay():
 def test_names_that_programs_import_from_here():
     for name in ("VectorArg", "ScalarArg", "dtype_to_ctype", "context_dependent_memoize"):
         assert getattr(elementwise, name) is getattr(tools, name)
+
+
+def misaligned(count, dtype):
+    """An array whose elements begin two bytes too late."""
+    raw = gpuarray.zeros(count * np.dtype(dtype).itemsize + 2, np.uint8)
+    return gpuarray.GPUArray(count, dtype, gpudata=raw.ptr + 2, base=raw)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64, np.complex64])
+def test_elements_must_be_aligned(dtype):
+    c = dtype_to_ctype(dtype)
+    good, bad = gpuarray.zeros(5, dtype), misaligned(5, dtype)
+    kernel = ElementwiseKernel(f"{c} *x, {c} *y", "y[i] = x[i]")
+    total = ReductionKernel(dtype, "0", "a + b", "x[i] * y[i]", f"{c} *x, {c} *y")
+    for arrays in [(bad, good), (good, bad)]:
+        for call in (kernel, total):
+            with pytest.raises(ValueError, match="multiple of"):
+                call(*arrays)
+    kernel(good, bad.copy())
+    kernel(good[:0], bad[:0])
+    assert total(good, bad.copy()).get() == 0
+
+
+LENGTHS = {
+    # What is used at every index must have every index.
+    "z[i] = x[i]": True,
+    "z[i] = x[ i ] + x[i]": True,
+    # What may be used otherwise is up to the caller.
+    "z[i] = x[i % 5]": False,
+    "z[i] = x[i] + x[0]": False,
+    "if (i < 5) z[i] = x[i]": False,
+    "z[i] = i < 5 ? x[i] : 0": False,
+    "for (int k = 0; k < 1; ++k) z[i] = i < 5 && x[i]": False,
+    "z[i] = i": False,
+}
+
+
+@pytest.mark.parametrize("operation", LENGTHS)
+def test_arrays_must_be_long_enough(operation):
+    """As far as the text shows how they are used."""
+    kernel = ElementwiseKernel("float *z, float *x", operation)
+    long, short = gpuarray.zeros(12, np.float32), gpuarray.zeros(5, np.float32)
+    kernel(short, long)
+    kernel(long, short, slice=slice(0, 5))
+    kernel(long, short, slice=slice(0, 0))
+    if not LENGTHS[operation]:
+        return
+    for where in (
+        {},
+        {"slice": slice(3, 6)},
+        {"range": slice(0, 9, 4)},
+        {"slice": slice(8, 2, -1)},
+    ):
+        with pytest.raises(ArgumentError, match=r"x: it has 5 elements, and indices up to"):
+            kernel(long, short, **where)
+    value = operation.partition("= ")[2]
+    total = ReductionKernel(np.float32, "0", "a + b", f"z[i] + {value}", "float *z, float *x")
+    total(short, long)
+    with pytest.raises(ArgumentError, match=r"x: it has 5 elements, and indices up to 11"):
+        total(long, short)

@@ -311,7 +311,7 @@ def test_an_error_left_by_another_library_is_reported_once(name):
     a = PyGPU.to_gpu(np.arange(4.0))
     OPERATIONS[name](a)
     assert library.PyGPU_host_cudaSetDevice(99) == PyGPU.cudaErrorInvalidDevice
-    with pytest.raises(PyGPU.errors.Error, match="outside PyGPU.*invalid device"):
+    with pytest.raises(PyGPU.errors.Error, match=r"outside PyGPU.*invalid device"):
         OPERATIONS[name](a)
     OPERATIONS[name](a)
     assert PyGPU.cudaGetLastError() == 0

@@ -157,16 +157,28 @@ def get_elwise_range_module(
     return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
 
+_CONDITIONAL = re.compile(r"\?|&&|\|\||#|\b(?:if|else|for|while|do|switch|goto|return|continue)\b")
+
+
 def can_be_batched(arrays: Sequence[str], operation: str, *around: str) -> bool:
     """May a thread take a few neighbouring indices and end, as far as the texts show? Each array
     must be used at the index ``i`` alone; `around` are the texts beside the operation."""
     if any(around) or "*)" in operation or _OF_THE_LOOP.search(operation):
         return False
-    return all(
-        len(re.findall(rf"\b{name}\b", operation))
-        == len(re.findall(rf"\b{name}\s*\[\s*i\s*\]", operation))
-        for name in arrays
-    )
+    return all(is_used_by_element(name, operation) for name in arrays)
+
+
+def is_always_used_by_element(array: str, operation: str) -> bool:
+    """Does the text use the array's element ``i`` for every ``i``, as far as it shows?"""
+    if _CONDITIONAL.search(operation) or _OF_THE_LOOP.search(operation):
+        return False
+    return is_used_by_element(array, operation) and bool(re.search(rf"\b{array}\b", operation))
+
+
+def is_used_by_element(array: str, operation: str) -> bool:
+    """Is the array used at the index ``i`` alone?"""
+    uses = len(re.findall(rf"\b{array}\b", operation))
+    return uses == len(re.findall(rf"\b{array}\s*\[\s*i\s*\]", operation))
 
 
 def get_batched_kernel_and_types(

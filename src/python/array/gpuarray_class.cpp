@@ -224,9 +224,14 @@ void bind_attributes(const py::object& c) {
         return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
       },
       "c_contiguous, f_contiguous, forc.");
-  property(
-      c, "_is_packed",  // flags.forc, without an object for it
-      [](const GPUArray& a) { return a.layout().c_contiguous() || a.layout().f_contiguous(); });
+  method(c, "_is_plain",  // without objects for flags, nor for an address that is then exposed
+         [](const GPUArray& a, std::size_t alignment, Index size) {
+           const auto address = reinterpret_cast<std::uintptr_t>(a.core.address());
+           return a.layout().c_contiguous() && address % alignment == 0 &&
+                  a.layout().size() >= size;
+         },
+         "Is it in C order, from a multiple of `alignment` on, with `size` elements or more?",
+         {{"alignment"}, {"size"}});
   property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
   property(c, "gpudata", &gpudata_of,
            "The memory as given or allocated; an int for views; None without elements.");

@@ -61,13 +61,6 @@ int code_of(const py::object& dtype) {
 
 namespace {
 
-// NumPy 1: types depend on the values of scalars.
-bool promotes_by_value() {
-  static const bool by_value =
-      py::module_::import("numpy").attr("__version__").cast<std::string>()[0] == '1';
-  return by_value;
-}
-
 // A number's kind, beyond the dtypes: bool, int, float, complex.
 unsigned weak_kind(PyObject* number) {
   if (PyBool_Check(number)) return dtype_count;
@@ -105,7 +98,7 @@ bool depends_on_value(const Operand* operands, int count) {
       if (operands[k].code < 0) continue;
       const DType& dtype = dtypes[operands[k].code];
       if (dtype.kind == 'f' || dtype.kind == 'c') continue;
-      if (promotes_by_value() || !holds(dtype, operands[i].number.ptr())) return true;
+      if (py::is_numpy_1() || !holds(dtype, operands[i].number.ptr())) return true;
     }
   }
   return false;
@@ -136,7 +129,7 @@ void read_subclass(PyObject* object, Operand& operand) {
     operand.number = py::float_(PyFloat_AS_DOUBLE(object));
   else
     return;
-  if (!promotes_by_value())
+  if (!py::is_numpy_1())
     operand.code =
         code_of(py::module_::import("numpy").attr("asarray")(operand.number).attr("dtype"));
 }
