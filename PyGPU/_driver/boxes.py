@@ -214,9 +214,9 @@ class _Box:
         )
         if lod:
             raise errors.LogicError(f"{self._name} failed: {side}_lod: arrays have no mipmaps")
-        return kind, where, pitch, rows, x, y, z, self._device_of(side)
+        return kind, where, pitch, rows, x, y, z, self._device_of(side, where)
 
-    def _device_of(self, side: str) -> int:
+    def _device_of(self, side: str, where: Any) -> int:
         return -1
 
     def _copy(self, stream: StreamLike, wait: bool) -> None:
@@ -293,7 +293,7 @@ class Memcpy3D(_Box):
 
 
 class Memcpy3DPeer(Memcpy3D):
-    """A Memcpy3D between two devices, which are those of the contexts (unset: the current one)."""
+    """A Memcpy3D between two devices: those of the contexts, or of the memory where none is set."""
 
     _name = "Memcpy3DPeer"
 
@@ -308,14 +308,19 @@ class Memcpy3DPeer(Memcpy3D):
     def set_dst_context(self, ctx: Any) -> None:
         self._contexts["dst"] = _context(ctx)
 
-    def _device_of(self, side: str) -> int:
+    def _device_of(self, side: str, where: Any) -> int:
         types = {int(self.src_memory_type), int(self.dst_memory_type)}
         if not types <= {_DEVICE, _ARRAY}:  # the host is no peer: a plain copy
             return -1
         context = self._contexts[side]
-        if context is None:
+        if context is not None:
+            return int(context.device._ordinal)
+        if isinstance(where, core._Array):
+            return int(where._device)
+        found = errors.check(core.cudaPointerGetAttributes(where), f"{self._name}: {side}")
+        if found["type"] not in (2, 3):  # no memory of a device: the copy itself will say so
             return errors.check(core.cudaGetDevice(), "cudaGetDevice")
-        return int(context.device._ordinal)
+        return int(found["device"])
 
 
 def _context(ctx: Any) -> Any:

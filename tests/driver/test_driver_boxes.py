@@ -271,6 +271,15 @@ def test_between_devices():
     copy()
     PyGPU.cudaDeviceSynchronize()
     np.testing.assert_array_equal(y.get(), x.get())
+    unsaid = drv.Memcpy3DPeer()  # of which devices
+    vars(unsaid).update({name: value for name, value in vars(copy).items() if name != "_contexts"})
+    for current in (0, drv.Device.count() - 1):
+        PyGPU.cudaSetDevice(current)
+        y.fill(0)
+        unsaid()
+        PyGPU.cudaDeviceSynchronize()
+        np.testing.assert_array_equal(y.get(), x.get())
+    PyGPU.cudaSetDevice(0)
     with pytest.raises(TypeError, match="Context"):
         copy.set_src_context(0)
     PyGPU.cudaSetDevice(0)
