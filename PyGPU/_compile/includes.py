@@ -47,7 +47,7 @@ _LITERAL = re.compile(rb'<([^>\n]+)>|"([^"\n]+)"')
 _TEXT = re.compile(rb'"([^"\n]+)"')  # of a macro: names inside <> would be replaced, too
 _NAME = re.compile(rb"(?!\d)\w+")
 # A file that the assembler reads; what is new at each compilation.
-_ELUSIVE = re.compile(rb"\.(?:incbin|include)\b|\b__(?:DATE|TIME|TIMESTAMP)__\b")
+_ELUSIVE = (b".incbin", b".include", b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
@@ -67,7 +67,7 @@ def _references(data: bytes) -> _References:
     """What the directives of a text name."""
     text = _spliced(data)
     plain = _PLAIN.findall(text)
-    is_complete = not _ELUSIVE.search(text)
+    is_complete = not any(map(text.__contains__, _ELUSIVE))
     if len(plain) == len(_LIKELY.findall(text)) and not any(map(text.__contains__, _UNLIKELY)):
         return _References({one or other for one, other in plain}, set(), is_complete)
     text = _COMMENT.sub(_blank, text)
