@@ -37,6 +37,11 @@ def limit() -> int:
     return int(text)
 
 
+def is_entry(name: str) -> bool:
+    """Is it a compiled kernel's file, by its name?"""
+    return _ENTRY.fullmatch(name) is not None
+
+
 def _scan(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
@@ -48,7 +53,7 @@ def _scan(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
 def _items(folder: str | os.PathLike[str]) -> Iterator[Item]:
     """The files in a folder that are the cache's by their names."""
     for one in _scan(folder):
-        if _ENTRY.fullmatch(one.name) or one.name.startswith((_UNFINISHED, *_SMALL)):
+        if is_entry(one.name) or one.name.startswith((_UNFINISHED, *_SMALL)):
             with contextlib.suppress(OSError):  # gone meanwhile
                 state = one.stat(follow_symlinks=False)
                 yield Item(state.st_mtime, state.st_size, one.path)
@@ -56,7 +61,7 @@ def _items(folder: str | os.PathLike[str]) -> Iterator[Item]:
 
 def _preludes(folder: Path) -> Iterator[Item]:
     for one in _scan(folder / PRELUDE):
-        if _ENTRY.fullmatch(one.name):
+        if is_entry(one.name):
             yield from _items(one.path)
 
 
@@ -100,7 +105,7 @@ def clear(folder: Path) -> list[Item]:
     for item in found:
         _remove(item)
     for one in [*_scan(folder / PRELUDE), *_scan(folder)]:
-        if _ENTRY.fullmatch(one.name) or _FOLDER.fullmatch(one.name) or one.name == PRELUDE:
+        if is_entry(one.name) or _FOLDER.fullmatch(one.name) or one.name == PRELUDE:
             with contextlib.suppress(OSError):  # something else is in it
                 os.rmdir(one.path)
     return [item for item in found if not os.path.lexists(item.path)]
