@@ -184,7 +184,10 @@ def test_a_limit_is_a_number_of_bytes(folder, monkeypatch, value):
 
 
 def test_the_command(folder, python, tmp_path):
-    program = "import sys, runpy; sys.argv = ['PyGPU', 'cache', *{}]; runpy.run_module('PyGPU', run_name='__main__')"
+    program = (
+        "import sys, runpy; sys.argv = ['PyGPU', 'cache', *{}]; "
+        "runpy.run_module('PyGPU', run_name='__main__')"
+    )
     place = folder / "prelude" / name("header")
     place.mkdir(parents=True)
     (place / "prelude.h.gch").write_bytes(bytes(10**6))
