@@ -254,7 +254,7 @@ class SourceModule(CudaModule):
         )
         entry = _checked(request)
         self.module = Module(
-            entry.image, source=request.source, names=entry.names, expressions=request.expressions
+            entry.image, source=request.source, names=entry.names, parameters=entry.parameters
         )
 
 

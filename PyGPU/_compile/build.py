@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import cache, headers, host, includes, rtc
+from PyGPU._compile import cache, headers, host, includes, kernel_types, rtc, signature
 from PyGPU._compile import options as _options
 from PyGPU._runtime import core, errors, include_root
 
@@ -163,8 +163,32 @@ def _host(request: Request, options: _options.Options, arch: str | None) -> cach
     )
 
 
-def _numbered(request: Request) -> str:
-    return f'#line 1 "{request.name}"\n{_wrapped(request)}'
+def _numbered(request: Request, asked: Sequence[str]) -> str:
+    text = f'#line 1 "{request.name}"\n{_wrapped(request)}'
+    return text + kernel_types.questions(asked)
+
+
+def _with_types(
+    request: Request, options: _options.Options, compile: Callable[[Sequence[str]], cache.Entry]
+) -> cache.Entry:
+    """What the compiler makes, with the kernels' parameters.
+
+    Parameters
+    ----------
+    compile : callable(names) -> cache.Entry
+        Compiles the text, and asks for the types of these kernels.
+    """
+    kernels = signature.kernels(request.source, options.macros)
+    asked = kernel_types.doubtful(kernels) if request.want == "cubin" else []
+    try:
+        entry = compile(asked)
+    except errors.CompileError:
+        if not asked:
+            raise
+        asked = []  # one may not be there, by its conditions
+        entry = compile(asked)
+    told = kernel_types.answers(entry.image, asked)
+    return entry._replace(parameters=kernel_types.table(kernels, told, entry.names))
 
 
 def _nvrtc_words(
@@ -211,12 +235,16 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
         if request.want == "ptx":
             target = target.replace("sm_", "compute_")
         virtual = target.startswith("compute_")
-        return compiler.compile(
-            _numbered(request),
-            request.name,
-            [f"--gpu-architecture={target}", *words[1:]],
-            request.expressions,
-            "PTX" if virtual else "CUBIN",
+        return _with_types(
+            request,
+            options,
+            lambda asked: compiler.compile(
+                _numbered(request, asked),
+                request.name,
+                [f"--gpu-architecture={target}", *words[1:]],
+                request.expressions,
+                "PTX" if virtual else "CUBIN",
+            ),
         )
 
     return _cached(request, options, found, rtc.identity("nvrtc"), words, make)
@@ -254,12 +282,16 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
         found,
         rtc.identity("hiprtc"),
         words,
-        lambda folder: rtc.library("hiprtc").compile(
-            _BOTH_SIDES[0] + _numbered(request) + _BOTH_SIDES[1],
-            request.name,
-            words,
-            request.expressions,
-            "Code",
+        lambda folder: _with_types(
+            request,
+            options,
+            lambda asked: rtc.library("hiprtc").compile(
+                _BOTH_SIDES[0] + _numbered(request, asked) + _BOTH_SIDES[1],
+                request.name,
+                words,
+                request.expressions,
+                "Code",
+            ),
         ),
     )
 

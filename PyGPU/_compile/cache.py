@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +28,8 @@ class Entry(NamedTuple):
     image: bytes
     log: str
     names: dict[str, str]  # name expression -> name in the image
+    # kernel -> (name, kind, bytes) of each parameter
+    parameters: Mapping[str, Sequence[tuple[str, str, int]]] = MappingProxyType({})
     # System headers that were read: path -> (bytes, time of change). None: more than can be told,
     # so that the entry cannot be kept.
     system_files: Mapping[str, tuple[int, int]] | None = MappingProxyType({})
@@ -89,7 +91,7 @@ def load(folder: Path | None, name: str) -> Entry | None:
     try:
         size = int.from_bytes(data[32:40], "little")
         head = json.loads(data[40 : 40 + size])
-        entry = Entry(data[40 + size :], head["log"], head["names"], head["system_files"])
+        entry = Entry(data[40 + size :], **head)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     for path, state in (entry.system_files or {}).items():
@@ -102,9 +104,9 @@ def store(folder: Path | None, name: str, entry: Entry) -> None:
     """Keep an entry, if the folder can be written and trusted."""
     if folder is None or entry.system_files is None:
         return
-    head = json.dumps(
-        {"log": entry.log, "names": entry.names, "system_files": dict(entry.system_files)}
-    ).encode()
+    told = {**entry._asdict(), "parameters": dict(entry.parameters)}
+    told["system_files"] = dict(entry.system_files)
+    head = json.dumps({name: one for name, one in told.items() if name != "image"}).encode()
     data = len(head).to_bytes(8, "little") + head + entry.image
     data = hashlib.sha256(name.encode() + data).digest() + data
     below = folder / name[:2]

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from PyGPU._compile import cache, headers, host_prelude, includes, signature
+from PyGPU._compile import cache, headers, host_prelude, includes, kernel_types, signature
 from PyGPU._compile.options import Options, log
 from PyGPU._runtime import PACKAGE, errors, include_root
 
@@ -120,9 +120,10 @@ def _understood(words: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-def _include_options(options: Options) -> list[str]:
+def _include_options(options: Options, for_ours: str = "-I") -> list[str]:
     ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
-    words = [word for folder in (*options.include_dirs, *ours) for word in ("-I", folder)]
+    words = [word for folder in options.include_dirs for word in ("-I", folder)]
+    words += [word for folder in ours for word in (for_ours, folder)]
     words += [word for header in options.pre_includes for word in ("-include", header)]
     return [*words, "-idirafter", "."]
 
@@ -169,23 +170,31 @@ _WAITS = re.compile(
     rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
     rb"cooperative_groups|this_thread_block|\basm\b"
 )
-_NEEDS_PREPROCESSOR = re.compile(
-    r'^[ \t]*#[ \t]*(?:if|ifdef|ifndef|include[ \t]*"|define\b[^\n]*(?:\\\n[^\n]*)*__global__)',
-    re.M,
-)
+_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)", re.M)
+_LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
 
 
-def _kernels(source: str, name: str, base: list[str], options: Options) -> list[signature.Kernel]:
+def _of_user(preprocessed: str) -> str:
+    """The lines that do not come from headers of the system, which ours count as."""
+    parts = _LINE_MARK.split(preprocessed)
+    return "".join(text for flags, text in zip(parts[1::2], parts[2::2]) if " 3" not in flags)
+
+
+def _kernels(
+    source: str, name: str, base: list[str], options: Options, found: includes.Found
+) -> list[signature.Kernel]:
     """The kernels of a text, as the compiler will see it."""
-    if not _NEEDS_PREPROCESSOR.search(source):
+    plain = not (options.macros or options.pre_includes or found.files)
+    if plain and found.is_complete and not _DIRECTIVE.search(source):
         return signature.kernels(source)
-    words = [compiler(), base[0], "-E", "-P", "-w", "-x", "c++", *options.macros]
-    words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900"]
-    words += _include_options(options)
+    words = [compiler(), *(word for word in base if word != "-shared"), "-E", "-w", "-x", "c++"]
+    # Our header is left out: it would replace __global__.
+    words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
+    words += [*options.macros, *_include_options(options, "-isystem")]
     with tempfile.TemporaryDirectory() as scratch:
         unit = Path(scratch, "kernel.cu")
         unit.write_text(source)
-        return signature.kernels(_run([*words, str(unit)], name).stdout)
+        return signature.kernels(_of_user(_run([*words, str(unit)], name).stdout))
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
@@ -266,10 +275,8 @@ def compile(
     """
     since = time.time()
     base = flags(options)
-    table: dict[str, None] = {}
-    for kernel in _kernels(source, name, base, options):
-        if not kernel.is_template:
-            table[f"{kernel.scope}::{kernel.name}" if kernel.scope else kernel.name] = None
+    kernels = _kernels(source, name, base, options, found)
+    table = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
     texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
     waits = "false" if found.is_complete and not any(map(_WAITS.search, texts)) else "true"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in [*table, *expressions]]
@@ -277,6 +284,8 @@ def compile(
         f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
         f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
     )
+    asked = [*kernel_types.doubtful(kernels), *expressions]
+    text += kernel_types.questions(asked)
     prelude = _prelude(folder, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
@@ -290,9 +299,7 @@ def compile(
             if not host_prelude.drop_if_damaged(prelude):
                 raise
             done = _run([compiler(), *base, *host_prelude.PLAIN, *rest], name)
-        return cache.Entry(
-            image.read_bytes(),
-            done.stderr.strip(),
-            {one: one for one in expressions},
-            _system_files(listed, scratch, found, since),
-        )
+        data, names = image.read_bytes(), {one: one for one in expressions}
+        told = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
+        left = _system_files(listed, scratch, found, since)
+        return cache.Entry(data, done.stderr.strip(), names, told, left)
