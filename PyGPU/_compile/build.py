@@ -163,9 +163,8 @@ def _host(request: Request, options: _options.Options, arch: str | None) -> cach
     )
 
 
-def _numbered(request: Request, asked: Sequence[str]) -> str:
-    text = f'#line 1 "{request.name}"\n{_wrapped(request)}'
-    return text + kernel_types.questions(asked)
+def _numbered(request: Request) -> str:
+    return f'#line 1 "{request.name}"\n{_wrapped(request)}'
 
 
 def _with_types(
@@ -239,7 +238,7 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
             request,
             options,
             lambda asked: compiler.compile(
-                _numbered(request, asked),
+                _numbered(request) + kernel_types.questions(asked),
                 request.name,
                 [f"--gpu-architecture={target}", *words[1:]],
                 request.expressions,
@@ -286,7 +285,7 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
             request,
             options,
             lambda asked: rtc.library("hiprtc").compile(
-                _BOTH_SIDES[0] + _numbered(request, asked) + _BOTH_SIDES[1],
+                _numbered(request).join(_BOTH_SIDES) + kernel_types.questions(asked),
                 request.name,
                 words,
                 request.expressions,
