@@ -18,7 +18,7 @@ from PyGPU._compile.signature import Parameter
 #: {kernel: ((name, kind, bytes), ...)}
 Table = dict[str, tuple[Parameter, ...]]
 
-_INSTANCE = re.compile(rb"(?<![A-Za-z0-9_])_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)")
+_INSTANCE = re.compile(rb"_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)")
 
 
 def questions(names: Sequence[str]) -> str:
