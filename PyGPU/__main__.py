@@ -1,6 +1,7 @@
 """``python -m PyGPU``: which targets are built, which one is used, why the others are not.
 
 ``python -m PyGPU run script.py args...`` runs a PyCUDA program as it is.
+``python -m PyGPU cache [--clear]`` tells of the kernels that are kept on disk, or removes them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import PyGPU
 from PyGPU._as_pycuda.run import run
+from PyGPU._compile import cache_command
 from PyGPU._runtime import targets
 
 
@@ -68,6 +70,9 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and len(arguments) > 1 and not arguments[1].startswith("-"):
         run(arguments[1], arguments[2:])  # all that follows is the program's
+        return
+    if arguments[:1] == ["cache"]:
+        cache_command.main(arguments[1:])
         return
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",

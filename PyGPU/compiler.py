@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from PyGPU._compile import build, cache, headers, signature
+from PyGPU._compile import build, cache, includes, signature
 from PyGPU._compile import options as _options
 from PyGPU._driver.module import Function, Module, module_from_buffer, module_from_file
 from PyGPU._runtime import errors, state
@@ -186,8 +186,9 @@ def compile_plain(
 def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
     """The source with the contents of the headers that it includes from the user's folders: what
     the cache's key is made of."""
-    folders = _options.parse(options).include_dirs
-    parts = [part.decode("utf-8", "replace") for part in headers.contents(source, folders)]
+    understood = _options.parse(options)
+    found = includes.scan(source, understood.include_dirs, understood.pre_includes)
+    parts = [data.decode("utf-8", "replace") for _, data in sorted(found.files.items())]
     return "\n".join([source, *parts])
 
 
@@ -253,7 +254,7 @@ class SourceModule(CudaModule):
         )
         entry = _checked(request)
         self.module = Module(
-            entry.image, source=request.source, names=entry.names, expressions=request.expressions
+            entry.image, source=request.source, names=entry.names, parameters=entry.parameters
         )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import cache, headers, host, rtc
+from PyGPU._compile import cache, headers, host, includes, kernel_types, rtc, signature
 from PyGPU._compile import options as _options
 from PyGPU._runtime import core, errors, include_root
 
@@ -85,14 +85,42 @@ def _wrapped(request: Request) -> str:
     return headers.wrap_extern_c(request.source) if request.extern_c else request.source
 
 
+def _found(request: Request, options: _options.Options) -> includes.Found:
+    """What the text may include of the user's files, those in the working directory too."""
+    folders = [*options.include_dirs, *_folders_of_environment(), ""]
+    return includes.scan(request.source, folders, options.pre_includes, options.macros)
+
+
+# Variables that change what a compiler finds or does: g++, clang, HIPRTC.
+_FOLDERS = () if core.target == "cuda" else ("CPATH", "CPLUS_INCLUDE_PATH")
+_VARIABLES = (
+    *_FOLDERS,
+    *("GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS"),
+    *("HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"),
+)
+
+
+def _folders_of_environment() -> list[str]:
+    values = [os.environ[name] for name in _FOLDERS if os.environ.get(name)]
+    return [folder for value in values for folder in value.split(os.pathsep)]
+
+
+# Options by which a compiler reads files of which we know nothing.
+_READS_FILES = re.compile(
+    r"@|--?(?:i|optf|options-file|(?:use-|create-)?pch|specs|fplugin|wrapper|fprofile|Xclang|B)"
+)
+
+
 def _cached(
     request: Request,
     options: _options.Options,
+    found: includes.Found,
     compiler: str,
     words: list[str],
     make: Callable[[Path | None], cache.Entry],
 ) -> cache.Entry:
     folder = cache.directory(request.cache_dir)
+    kept = folder if found.is_complete and not any(map(_READS_FILES.match, options.other)) else None
     name = cache.key(
         core.target,
         compiler,
@@ -103,24 +131,34 @@ def _cached(
         request.want,
         "\0".join(words),
         "\0".join(request.expressions),
-        *headers.contents(request.source, options.include_dirs, options.pre_includes),
+        "\0".join(os.environ.get(name, "") for name in _VARIABLES),
+        *(part for path in sorted(found.files) for part in (path, found.files[path])),
     )
-    entry = cache.load(folder, name)
+    entry = cache.load(kept, name)
     if entry is None:
         entry = make(folder)
-        cache.store(folder, name, entry)
+        if kept is not None and _found(request, options) == found:  # else one changed meanwhile
+            cache.store(kept, name, entry)
     return entry
 
 
 def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
+    found = _found(request, options)
     words = [*host.flags(options), *options.macros, *options.other, *options.include_dirs]
     return _cached(
         request,
         options,
+        found,
         host.identity(),
         [*words, *options.pre_includes],
         lambda folder: host.compile(
-            request.source, _wrapped(request), request.name, options, request.expressions, folder
+            request.source,
+            _wrapped(request),
+            request.name,
+            options,
+            found,
+            request.expressions,
+            folder,
         ),
     )
 
@@ -129,16 +167,41 @@ def _numbered(request: Request) -> str:
     return f'#line 1 "{request.name}"\n{_wrapped(request)}'
 
 
-def _nvrtc_words(request: Request, options: _options.Options, arch: str) -> list[str]:
+def _with_types(
+    request: Request, options: _options.Options, compile: Callable[[Sequence[str]], cache.Entry]
+) -> cache.Entry:
+    """What the compiler makes, with the kernels' parameters.
+
+    Parameters
+    ----------
+    compile : callable(names) -> cache.Entry
+        Compiles the text, and asks for the types of these kernels.
+    """
+    kernels = signature.kernels(request.source, options.macros)
+    asked = kernel_types.doubtful(kernels) if request.want == "cubin" else []
+    try:
+        entry = compile(asked)
+    except errors.CompileError:
+        if not asked:
+            raise
+        asked = []  # one may not be there, by its conditions
+        entry = compile(asked)
+    told = kernel_types.answers(entry.image, asked)
+    return entry._replace(parameters=kernel_types.table(kernels, told, entry.names))
+
+
+def _nvrtc_words(
+    request: Request, options: _options.Options, found: includes.Found, arch: str
+) -> list[str]:
     words = [f"--gpu-architecture={arch}", f"-std={options.std or 'c++17'}"]
     words += ["--device-as-default-execution-space"]
     words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
     words += [f"--pre-include={header}" for header in options.pre_includes]
-    words += headers.prelude_switches(request.source, options.include_dirs, options.pre_includes)
+    words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("nvrtc")
-    words += [f"-I{include_root()}"]
+    words += [f"-I{include_root()}", "-I."]
     words += options.macros
     words += ["--use_fast_math"] if options.fast_math else []
     words += ["-G"] if options.debug else []
@@ -151,7 +214,8 @@ def _nvrtc_words(request: Request, options: _options.Options, arch: str) -> list
 
 def _cuda(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     arch = arch or device_architecture()
-    words = _nvrtc_words(request, options, arch)
+    found = _found(request, options)
+    words = _nvrtc_words(request, options, found, arch)
 
     def make(folder: Path | None) -> cache.Entry:
         compiler = rtc.library("nvrtc")
@@ -170,15 +234,19 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
         if request.want == "ptx":
             target = target.replace("sm_", "compute_")
         virtual = target.startswith("compute_")
-        return compiler.compile(
-            _numbered(request),
-            request.name,
-            [f"--gpu-architecture={target}", *words[1:]],
-            request.expressions,
-            "PTX" if virtual else "CUBIN",
+        return _with_types(
+            request,
+            options,
+            lambda asked: compiler.compile(
+                _numbered(request) + kernel_types.questions(asked),
+                request.name,
+                [f"--gpu-architecture={target}", *words[1:]],
+                request.expressions,
+                "PTX" if virtual else "CUBIN",
+            ),
         )
 
-    return _cached(request, options, rtc.identity("nvrtc"), words, make)
+    return _cached(request, options, found, rtc.identity("nvrtc"), words, make)
 
 
 # Functions without an annotation are the device's too, as with NVRTC's option for that.
@@ -192,14 +260,15 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     if request.want == "ptx":
         raise NotImplementedError("target='ptx': AMD's compiler makes code objects, no PTX")
     arch = arch or device_architecture()
+    found = _found(request, options)
     words = [f"--offload-arch={arch}", f"-std={options.std or 'c++17'}"]
     words += ["-include", f"{headers.folder('rtc_hip')}/prelude_hip.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
     words += [word for header in options.pre_includes for word in ("-include", header)]
-    words += headers.prelude_switches(request.source, options.include_dirs, options.pre_includes)
+    words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("hiprtc")
-    words += [f"-I{include_root()}"]
+    words += [f"-I{include_root()}", "-idirafter."]
     words += options.macros
     words += ["-ffast-math"] if options.fast_math else []
     words += [f"-O{options.optimize}"] if options.optimize else []
@@ -209,14 +278,19 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     return _cached(
         request,
         options,
+        found,
         rtc.identity("hiprtc"),
         words,
-        lambda folder: rtc.library("hiprtc").compile(
-            _BOTH_SIDES[0] + _numbered(request) + _BOTH_SIDES[1],
-            request.name,
-            words,
-            request.expressions,
-            "Code",
+        lambda folder: _with_types(
+            request,
+            options,
+            lambda asked: rtc.library("hiprtc").compile(
+                _numbered(request).join(_BOTH_SIDES) + kernel_types.questions(asked),
+                request.name,
+                words,
+                request.expressions,
+                "Code",
+            ),
         ),
     )
 

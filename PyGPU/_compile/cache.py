@@ -6,20 +6,20 @@ or none. What cannot be read, or written, costs a compilation and nothing else.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
+
+from PyGPU._compile import eviction, files
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
 
-_FORMAT = 2  # of an entry; a new number leaves old entries alone
+_FORMAT = 3  # of an entry; a new number leaves old entries alone
 
 
 class Entry(NamedTuple):
@@ -28,6 +28,11 @@ class Entry(NamedTuple):
     image: bytes
     log: str
     names: dict[str, str]  # name expression -> name in the image
+    # kernel -> (name, kind, bytes) of each parameter
+    parameters: Mapping[str, Sequence[tuple[str, str, int]]] = MappingProxyType({})
+    # System headers that were read: path -> (bytes, time of change). None: more than can be told,
+    # so that the entry cannot be kept.
+    system_files: Mapping[str, tuple[int, int]] | None = MappingProxyType({})
 
 
 def directory(asked: CacheDir) -> Path | None:
@@ -48,8 +53,10 @@ def directory(asked: CacheDir) -> Path | None:
     for name in ("PYGPU_CACHE_DIR", "PYCUDA_CACHE_DIR"):
         if os.environ.get(name):
             return Path(os.environ[name])
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base, "PyGPU", "kernels")
+    for base in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
+        if os.path.isabs(base):
+            return Path(base, "PyGPU", "kernels")
+    return None  # a user without a home
 
 
 def key(*parts: str | bytes | bool) -> str:
@@ -62,57 +69,50 @@ def key(*parts: str | bytes | bool) -> str:
     return digest.hexdigest()
 
 
+def file_state(path: str) -> tuple[int, int] | None:
+    """(bytes, time of change in ns) of a file, None without it."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
+
+
 def load(folder: Path | None, name: str) -> Entry | None:
-    """The entry, if it is there and whole."""
+    """The entry, if it is there, whole, to be trusted and up to date."""
     if folder is None:
         return None
-    try:
-        data = (folder / name[:2] / name).read_bytes()
-        digest, size, rest = data[:32], int.from_bytes(data[32:40], "little"), data[40:]
-        if hashlib.sha256(data[32:]).digest() != digest:
-            return None
-        head = json.loads(rest[:size])
-        return Entry(rest[size:], head["log"], head["names"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    below = folder / name[:2]
+    if not files.has_trusted(folder, below):
         return None
+    data = files.read(below / name)
+    if data is None or hashlib.sha256(name.encode() + data[32:]).digest() != data[:32]:
+        return None
+    try:
+        size = int.from_bytes(data[32:40], "little")
+        head = json.loads(data[40 : 40 + size])
+        entry = Entry(data[40 + size :], **head)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    for path, state in (entry.system_files or {}).items():
+        if file_state(path) != tuple(state):
+            return None
+    return entry
 
 
 def store(folder: Path | None, name: str, entry: Entry) -> None:
-    """Keep an entry, if the folder can be written."""
-    if folder is None:
+    """Keep an entry, if the folder can be written and trusted."""
+    if folder is None or entry.system_files is None:
         return
-    head = json.dumps({"log": entry.log, "names": entry.names}).encode()
+    told = {**entry._asdict(), "parameters": dict(entry.parameters)}
+    told["system_files"] = dict(entry.system_files)
+    head = json.dumps({name: one for name, one in told.items() if name != "image"}).encode()
     data = len(head).to_bytes(8, "little") + head + entry.image
-    place(folder / name[:2] / name, hashlib.sha256(data).digest() + data)
-
-
-@contextlib.contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Let one process at a time in; where no lock can be had, all of them."""
+    data = hashlib.sha256(name.encode() + data).digest() + data
+    below = folder / name[:2]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(path, "w")  # noqa: SIM115
+        files.make_folder(below)
     except OSError:
-        yield
         return
-    with lock:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def place(path: Path, data: bytes) -> bool:
-    """Write a file whole or not at all; False where that is not possible."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    except OSError:
-        return False
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        return False
-    return True
+    if files.has_trusted(folder, below) and files.place(below / name, data):
+        eviction.after_storing(folder, below)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from PyGPU._compile import cache, headers, signature
+from PyGPU._compile import cache, headers, host_prelude, includes, kernel_types, signature
 from PyGPU._compile.options import Options, log
 from PyGPU._runtime import PACKAGE, errors, include_root
 
@@ -34,7 +36,6 @@ _BASE_FLAGS = (
 _FAST_MATH = (
     *("-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-freciprocal-math"),
 )
-_PRELUDE = "PyGPU/host/prelude.h"
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
 
 
@@ -58,6 +59,23 @@ def identity() -> str:
     path = os.path.realpath(compiler())
     state = os.stat(path)
     return f"{path} {state.st_size} {state.st_mtime_ns}"
+
+
+def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
+    """Run the compiler; CompileError with its messages where it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise errors.CompileError(f"{command[0]} does not run: {error}", command) from None
+    if done.returncode:
+        why = ""
+        if done.returncode < 0:
+            number = -done.returncode
+            why = f": {command[0]} was killed by signal {number} ({signal.strsignal(number)})"
+        raise errors.CompileError(
+            f"compilation of {name} failed{why}", command, stdout=done.stdout, stderr=done.stderr
+        )
+    return done
 
 
 def is_strict() -> bool:
@@ -102,53 +120,12 @@ def _understood(words: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-def include_dirs(options: Options) -> list[str]:
-    root = include_root()
-    return [
-        *options.include_dirs,
-        headers.folder("device"),
-        headers.folder("host/cuda"),
-        str(root),
-    ]
-
-
-def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
-    """Run the compiler; CompileError with its messages where it fails."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    except OSError as error:
-        raise errors.CompileError(f"{command[0]} does not run: {error}", command) from None
-    if done.returncode:
-        raise errors.CompileError(
-            f"compilation of {name} failed", command, stdout=done.stdout, stderr=done.stderr
-        )
-    return done
-
-
-def _prelude(folder: Path | None, base: list[str]) -> list[str]:
-    """Options that put our header before the text, precompiled where it can be kept."""
-    plain = ["-include", _PRELUDE]
-    if folder is None:
-        return plain
-    name = cache.key("prelude", identity(), headers.fingerprint(), *base)
-    place = folder / "prelude" / name
-    header = place / "prelude.h"
-    ready = ["-include", str(header)]
-    if (place / "prelude.h.gch").exists() and header.exists():
-        return ready
-    with cache.alone(place / "lock"), tempfile.TemporaryDirectory() as scratch:
-        if (place / "prelude.h.gch").exists() and header.exists():
-            return ready  # another process made it meanwhile
-        made = Path(scratch, "prelude.h")
-        made.write_text(f"#include <{_PRELUDE}>\n")
-        command = [compiler(), *base, "-x", "c++-header", "-I", str(include_root())]
-        command = [word for word in command if word != "-shared"]
-        _run([*command, str(made), "-o", f"{made}.gch"], "PyGPU's header for kernels")
-        # The header first: whoever sees the precompiled one finds both.
-        kept = cache.place(header, made.read_bytes()) and cache.place(
-            place / "prelude.h.gch", Path(f"{made}.gch").read_bytes()
-        )
-        return ready if kept else plain
+def _include_options(options: Options, for_ours: str = "-I") -> list[str]:
+    ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
+    words = [word for folder in options.include_dirs for word in ("-I", folder)]
+    words += [word for folder in ours for word in (for_ours, folder)]
+    words += [word for header in options.pre_includes for word in ("-include", header)]
+    return [*words, "-idirafter", "."]
 
 
 _DYNAMIC = re.compile(
@@ -193,26 +170,76 @@ _WAITS = re.compile(
     rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
     rb"cooperative_groups|this_thread_block|\basm\b"
 )
-_NEEDS_PREPROCESSOR = re.compile(
-    r'^[ \t]*#[ \t]*(?:if|ifdef|ifndef|include[ \t]*"|define\b[^\n]*(?:\\\n[^\n]*)*__global__)',
-    re.M,
-)
+_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)", re.M)
+_LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
 
 
-def _kernels(source: str, name: str, base: list[str], options: Options) -> list[signature.Kernel]:
+def _of_user(preprocessed: str) -> str:
+    """The lines that do not come from headers of the system, which ours count as."""
+    parts = _LINE_MARK.split(preprocessed)
+    return "".join(text for flags, text in zip(parts[1::2], parts[2::2]) if " 3" not in flags)
+
+
+def _kernels(
+    source: str, name: str, base: list[str], options: Options, found: includes.Found
+) -> list[signature.Kernel]:
     """The kernels of a text, as the compiler will see it."""
-    if not _NEEDS_PREPROCESSOR.search(source):
+    plain = not (options.macros or options.pre_includes or found.files)
+    if plain and found.is_complete and not _DIRECTIVE.search(source):
         return signature.kernels(source)
-    words = [compiler(), base[0], "-E", "-P", "-w", "-x", "c++", *options.macros]
-    words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900"]
-    for folder in include_dirs(options):
-        words += ["-I", folder]
-    for header in options.pre_includes:
-        words += ["-include", header]
+    words = [compiler(), *(word for word in base if word != "-shared"), "-E", "-w", "-x", "c++"]
+    # Our header is left out: it would replace __global__.
+    words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
+    words += [*options.macros, *_include_options(options, "-isystem")]
     with tempfile.TemporaryDirectory() as scratch:
         unit = Path(scratch, "kernel.cu")
         unit.write_text(source)
-        return signature.kernels(_run([*words, str(unit)], name).stdout)
+        return signature.kernels(_of_user(_run([*words, str(unit)], name).stdout))
+
+
+def _prelude(folder: Path | None, base: list[str]) -> list[str]:
+    """Options that put our header before the text, precompiled where it can be kept."""
+    if folder is None:
+        return [*host_prelude.PLAIN]
+    root = str(include_root())
+    # By the contents of what is read, so that other changes of PyGPU's leave it alone.
+    read = includes.scan(host_prelude.TEXT, [root]).files
+    parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
+
+    def precompile(header: Path, made: Path) -> bool:
+        command = [compiler(), *base, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
+        try:
+            _run([word for word in command if word != "-shared"], "PyGPU's header for kernels")
+        except errors.CompileError:  # the same happens to the kernel, or it does not matter
+            return False
+        return True
+
+    name = cache.key("prelude", identity(), *base, *parts)
+    return host_prelude.options(folder, name, precompile)
+
+
+def _system_files(
+    listed: Path, scratch: str, found: includes.Found, since: float
+) -> dict[str, tuple[int, int]] | None:
+    """What the compiler read beside the user's headers and ours, as far as it can be told."""
+    known = {os.path.realpath(path) for path in found.files}
+    ours = (os.path.realpath(scratch), os.path.realpath(include_root()))
+    result = {}
+    try:
+        text = listed.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    # A makefile's rule, in which blanks of names are escaped.
+    for word in re.findall(r"(?:\\[^\n]|[^\s\\])+", text.partition(": ")[2]):
+        path = os.path.realpath(re.sub(r"\\(.)|\$(\$)", r"\1\2", word))
+        state = cache.file_state(path)
+        if path in known or path.startswith(tuple(folder + os.sep for folder in ours)):
+            continue
+        # What was written just now may be written again within its time's resolution.
+        if state is None or state[1] > (since - 2) * 1e9:
+            return None
+        result[path] = state
+    return result
 
 
 def compile(
@@ -220,6 +247,7 @@ def compile(
     wrapped: str,
     name: str,
     options: Options,
+    found: includes.Found,
     expressions: Sequence[str],
     folder: Path | None,
 ) -> cache.Entry:
@@ -234,6 +262,8 @@ def compile(
     name : str
         What the messages call it.
     options : _options.Options
+    found : includes.Found
+        The user's headers.
     expressions : sequence of str
         Names of template instances (``axpy<float>``) that are wanted.
     folder : Path or None
@@ -243,30 +273,33 @@ def compile(
     -------
     cache.Entry
     """
+    since = time.time()
     base = flags(options)
-    table: dict[str, None] = {}
-    for kernel in _kernels(source, name, base, options):
-        if not kernel.is_template:
-            table[f"{kernel.scope}::{kernel.name}" if kernel.scope else kernel.name] = None
-    texts = headers.contents(source, options.include_dirs, options.pre_includes)
-    waits = "true" if any(map(_WAITS.search, (source.encode(), *texts))) else "false"
+    kernels = _kernels(source, name, base, options, found)
+    table = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
+    texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
+    waits = "false" if found.is_complete and not any(map(_WAITS.search, texts)) else "true"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in [*table, *expressions]]
     text = (
         f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
         f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
     )
-    command = [compiler(), *base, *_prelude(folder, base), *options.macros]
-    for place in include_dirs(options):
-        command += ["-I", place]
-    for header in options.pre_includes:
-        command += ["-include", header]
+    asked = [*kernel_types.doubtful(kernels), *expressions]
+    text += kernel_types.questions(asked)
+    prelude = _prelude(folder, base)
     with tempfile.TemporaryDirectory() as scratch:
-        unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
+        unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
-        command += [*_understood(options.other), str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
-        command += ["-L", str(PACKAGE), "-lPyGPU_host"]
-        command += _STRICT_LINK if is_strict() else ()
-        done = _run(command, name)
-        return cache.Entry(
-            image.read_bytes(), done.stderr.strip(), {one: one for one in expressions}
-        )
+        rest = [*options.macros, *_include_options(options), *_understood(options.other)]
+        rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed), "-Wl,-Bsymbolic"]
+        rest += ["-L", str(PACKAGE), "-lPyGPU_host", *(_STRICT_LINK if is_strict() else ())]
+        try:
+            done = _run([compiler(), *base, *prelude, *rest], name)
+        except errors.CompileError:
+            if not host_prelude.drop_if_damaged(prelude):
+                raise
+            done = _run([compiler(), *base, *host_prelude.PLAIN, *rest], name)
+        data, names = image.read_bytes(), {one: one for one in expressions}
+        told = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
+        left = _system_files(listed, scratch, found, since)
+        return cache.Entry(data, done.stderr.strip(), names, told, left)

@@ -39,6 +39,8 @@ class Library:
         self.path = path
         self._library = ctypes.CDLL(path)
         self.binary = "CUBIN" if prefix == "nvrtc" else "Code"
+        # NVRTC looks for headers in the folder of the text, first; the text is in none.
+        self._folder = "/dev/null/" if prefix == "nvrtc" else ""
 
     def call(self, name: str, *arguments: Any) -> int:
         """A function's result code."""
@@ -47,10 +49,14 @@ class Library:
     def check(self, name: str, *arguments: Any) -> None:
         code = self.call(name, *arguments)
         if code:
-            text = getattr(self._library, self.prefix + "GetErrorString")
-            text.restype = ctypes.c_char_p
-            reason = text(code).decode()
-            raise errors.CompileError(f"{self.prefix}{name} failed: {reason}", [self.path])
+            raise errors.CompileError(
+                f"{self.prefix}{name} failed: {self._reason(code)}", [self.path]
+            )
+
+    def _reason(self, code: int) -> str:
+        text = getattr(self._library, self.prefix + "GetErrorString")
+        text.restype = ctypes.c_char_p
+        return str(text(code).decode())
 
     def version(self) -> tuple[int, int]:
         """(major, minor)"""
@@ -94,7 +100,7 @@ class Library:
             "CreateProgram",
             ctypes.byref(program),
             source.encode(),
-            name.encode(),
+            (self._folder + name).encode(),
             0,
             None,
             None,
@@ -107,10 +113,12 @@ class Library:
                 code = self.call(
                     "CompileProgram", program, len(words), (ctypes.c_char_p * len(words))(*words)
                 )
-            log = self._text(program, "ProgramLog")
+            log = self._text(program, "ProgramLog").replace(self._folder + name, name)
             if code:
                 raise errors.CompileError(
-                    f"compilation of {name} failed", [self.prefix, *options], stderr=log
+                    f"compilation of {name} failed: {self._reason(code)}",
+                    [self.prefix, *options],
+                    stderr=log,
                 )
             names = {}
             for expression in expressions:

@@ -2,13 +2,16 @@
 
 The runtime tells only the sizes of a kernel's parameters. Their kinds, which decide whether a plain
 Python number can be passed, are in the source. What this reader does not understand it calls
-unknown; a wrong guess is caught by the sizes.
+unknown, and what a preprocessor may change it is not sure of; then the compiler is asked, see
+kernel_types.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 
@@ -27,6 +30,11 @@ class Kernel(NamedTuple):
     parameters: tuple[Parameter, ...]
     is_template: bool
     scope: str  # "outer::inner" for a kernel in namespaces
+    is_sure: bool  # False: only the compiler knows the parameters' types
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.scope}::{self.name}" if self.scope else self.name
 
 
 #: C's names of NumPy's types; kernel text that we write has the first.
@@ -104,17 +112,23 @@ def split_top(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _aliases(text: str) -> dict[str, str]:
-    """Types that the text gives another name: typedef, using and simple macros."""
-    found = {}
-    for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>](?:\s*\*)*)\s*\b(\w+)\s*;", text):
-        found[new] = old
-    for new, old in re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> *]+?)\s*;", text):
-        found[new] = old
-    for new, old in re.findall(
-        r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:<> ]+?)[ \t]*$", text, re.M
-    ):
-        found[new] = old
+def _aliases(text: str, macros: Iterable[str]) -> dict[str, set[str]]:
+    """What the text, and options, make other names of types: typedef, using and simple macros.
+
+    A name may have several, since conditions are not evaluated.
+    """
+    found: dict[str, set[str]] = {}
+    rows = [
+        (new, old)
+        for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>](?:\s*\*)*)\s*\b(\w+)\s*;", text)
+    ]
+    rows += re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> *]+?)\s*;", text)
+    rows += re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:<> *]+?)[ \t]*$", text, re.M)
+    for macro in macros:
+        name, _, value = macro[2:].partition("=")
+        rows.append((name.strip(), value.strip() if macro.startswith("-D") else ""))
+    for new, old in rows:
+        found.setdefault(new, set()).add(old)
     return found
 
 
@@ -130,7 +144,19 @@ def _normal(name: str) -> str:
     return name
 
 
-def _parameter(text: str, types: dict[str, str]) -> Parameter:
+def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tuple[str, int]:
+    """(kind, bytes) of a type; ("?", 0) where it is not known, or not the same everywhere."""
+    if "*" in declared:
+        return "P", 8
+    declared = _normal(_NOISE.sub(" ", declared))
+    if declared not in types or depth == 8:
+        return _TYPES.get(declared, ("?", 0))
+    found = {_resolve(one, types, depth + 1) for one in types[declared]}
+    return found.pop() if len(found) == 1 else ("?", 0)
+
+
+def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
+    """The name and type of a parameter's declaration, with what other names there are of types."""
     text = re.split(r"=(?!=)", text)[0].strip()
     name = re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", text)
     label = name.group(1) if name else ""
@@ -140,18 +166,8 @@ def _parameter(text: str, types: dict[str, str]) -> Parameter:
         return Parameter(label, "?", 0)
     declared = _normal(_NOISE.sub(" ", text[: name.start()]))
     if not declared:  # a type without a name
-        declared, label = _normal(_NOISE.sub(" ", text)), ""
-    for _ in range(8):
-        if declared in _TYPES:
-            kind, nbytes = _TYPES[declared]
-            return Parameter(label, kind, nbytes)
-        if declared not in types:
-            break
-        declared = types[declared]
-        if "*" in declared:
-            return Parameter(label, "P", 8)
-        declared = _normal(_NOISE.sub(" ", declared))
-    return Parameter(label, "?", 0)
+        declared, label = text, ""
+    return Parameter(label, *_resolve(declared, types))
 
 
 def _scopes(text: str) -> list[tuple[int, int, str]]:
@@ -163,28 +179,36 @@ def _scopes(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-_GLOBAL = re.compile(r"\b__global__\b")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _ATTRIBUTE = ("__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "alignas")
 
 
-def kernels(source: str) -> list[Kernel]:
+def _marks(text: str, macros: Iterable[str]) -> re.Pattern[str]:
+    """``__global__``, and the macros that stand for it."""
+    found = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\b__global__\b", text, re.M)
+    found += [macro[2:].partition("=")[0] for macro in macros if "__global__" in macro]
+    return re.compile(rf"\b(?:{'|'.join(['__global__', *map(re.escape, found)])})\b")
+
+
+def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
     """The kernels that a source defines, in their order.
 
     Parameters
     ----------
     source : str
         CUDA C++ text.
+    macros : sequence of str
+        "-DNAME=value"
 
     Returns
     -------
     list of Kernel
-        What a macro makes of nothing that looks like a kernel is not found.
+        What a macro with arguments makes is not found, and what stands under conditions is.
     """
     text = without_comments(source)
-    scopes, types = _scopes(text), _aliases(text)
+    scopes, types = _scopes(text), _aliases(text, macros)
     found = []
-    for match in _GLOBAL.finditer(text):
+    for match in _marks(text, macros).finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
         if text[line_start : match.start()].lstrip().startswith("#"):
             continue  # a macro's body
@@ -205,46 +229,32 @@ def kernels(source: str) -> list[Kernel]:
         scope = "::".join(
             label for begin, stop, label in scopes if label and begin <= match.start() < stop
         )
+        known = tuple(parameter(part, types) for part in parameters)
+        is_sure = types.keys().isdisjoint(re.findall(r"\w+", name.group(1) + " " + inside))
+        own_names = [one for one in types.get(name.group(1), ()) if _NAME.fullmatch(f"{one}(")]
         found.append(
             Kernel(
-                name.group(1),
-                tuple(_parameter(part, types) for part in parameters),
+                own_names[0] if len(own_names) == 1 else name.group(1),
+                known,
                 bool(re.search(r"\btemplate\b", before)),
                 scope,
+                is_sure and all(one.kind != "?" for one in known),
             )
         )
-    return found
+    several = {name for name, count in Counter(one.full_name for one in found).items() if count > 1}
+    return [one._replace(is_sure=one.is_sure and one.full_name not in several) for one in found]
 
 
-def of_instance(source: str, expression: str) -> tuple[Parameter, ...] | None:
-    """Parameters of a kernel named as in C++: ``axpy``, ``scope::axpy`` or ``axpy<float, 4>``."""
-    name, _, rest = expression.partition("<")
-    name = name.strip().lstrip(":")
-    for kernel in kernels(source):
-        full = f"{kernel.scope}::{kernel.name}" if kernel.scope else kernel.name
-        if name not in (full, kernel.name):
-            continue
-        if not kernel.is_template:
-            return kernel.parameters
-        return _with_arguments(source, kernel, split_top(rest.rstrip()[:-1]) if rest else [])
-    return None
-
-
-def _with_arguments(source: str, kernel: Kernel, arguments: Sequence[str]) -> tuple[Parameter, ...]:
-    """The parameters of a template's instance: its type parameters become aliases."""
-    text = without_comments(source)
-    head = re.search(
-        rf"\btemplate\s*<([^{{}};]*)>\s*(?:extern\s*\"C\"\s*)?[\w\s]*__global__[^;{{}}]*?\b{kernel.name}\s*\(",
-        text,
-    )
-    if not head:
-        return kernel.parameters
-    names = []
-    for parameter in split_top(head.group(1)):
-        match = re.match(r"(?:typename|class)\s+(\w+)", parameter)
-        names.append(match.group(1) if match else "")
-    types = _aliases(text)
-    types.update({name: value for name, value in zip(names, arguments) if name})
-    start = head.end() - 1
-    inside = text[start + 1 : matching(text, start) - 1]
-    return tuple(_parameter(part, types) for part in split_top(inside))
+def table(found: Iterable[Kernel]) -> dict[str, tuple[Parameter, ...]]:
+    """The parameters of each kernel, unknown where its definitions disagree."""
+    result: dict[str, tuple[Parameter, ...]] = {}
+    for kernel in found:
+        before = result.setdefault(kernel.full_name, kernel.parameters)
+        if len(before) != len(kernel.parameters):
+            result[kernel.full_name] = ()
+        else:
+            result[kernel.full_name] = tuple(
+                a if a[1:] == b[1:] else Parameter(a.name, "?", 0)
+                for a, b in zip(before, kernel.parameters)
+            )
+    return result

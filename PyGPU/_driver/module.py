@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from PyGPU._compile import code_object, signature
+from PyGPU._compile import code_object, kernel_types, signature
 from PyGPU._driver import enums
 from PyGPU._driver.references import NO_REFERENCES
 from PyGPU._driver.stream import Event
@@ -156,9 +157,11 @@ class Module:
     ----------
     image : bytes
     source : str, optional
-        The text it was made of: tells the kinds of the kernels' parameters.
+        The text it was made of, for messages.
     names : dict, optional
         Names in the image of C++ name expressions.
+    parameters : mapping, optional
+        (name, kind, bytes) of each parameter, by kernel.
     """
 
     def __init__(
@@ -166,14 +169,14 @@ class Module:
         image: bytes,
         source: str | None = None,
         names: dict[str, str] | None = None,
-        expressions: Sequence[str] = (),
+        parameters: Mapping[str, Sequence[tuple[str, str, int]]] = MappingProxyType({}),
         options: Iterable[tuple[int, int]] = (),
     ) -> None:
         self._image = bytes(image)
         self._module = core._Module(self._image, list(options))
         self._source = source
         self._names = names or {}
-        self._parameters = None  # {kernel: parameters}, read when first asked for
+        self._parameters = parameters
 
     def _lookup(self, name: str) -> str:
         """The name in the image."""
@@ -192,16 +195,26 @@ class Module:
         found = {match.decode() for match in re.findall(pattern, self._image)}
         return found.pop() if len(found) == 1 else None
 
-    def _signature_of(self, name: str, lowered: str) -> list[tuple[str, str, int]] | None:
+    def _known(self, name: str, lowered: str) -> Sequence[tuple[str, str, int]] | None:
+        """What the text and its compiler tell of a kernel's parameters."""
+        for one in (lowered, *(e for e, its_name in self._names.items() if its_name == lowered)):
+            if one in self._parameters:
+                return self._parameters[one]
+        mangled = kernel_types.of_mangled(lowered) if lowered.startswith("_Z") else None
+        plain = _plain(name) or name
+        same = [p for one, p in self._parameters.items() if plain in (one, one.split("::")[-1])]
+        if mangled is None:
+            return same[0] if len(same) == 1 else None
+        if len(same) == 1 and len(same[0]) == len(mangled):
+            return [(a[0], b.kind, b.nbytes) for a, b in zip(same[0], mangled)]
+        return mangled
+
+    def _signature_of(self, name: str, lowered: str) -> Sequence[tuple[str, str, int]] | None:
+        found = self._known(name, lowered)
         known = code_object.parameters(self._image, lowered) if core.target == "hip" else None
-        if self._source is None:
-            return known
-        found = signature.of_instance(self._source, _plain(name) or name)
         if known is None or found is None or len(found) != len(known):
-            return (
-                [(one.name, one.kind, one.nbytes) for one in found] if found is not None else known
-            )
-        return [(a.name, a.kind, nbytes) for a, (_, _, nbytes) in zip(found, known)]
+            return found if found is not None else known
+        return [(a[0], a[1], nbytes) for a, (_, _, nbytes) in zip(found, known)]
 
     def get_function(self, name: str) -> Function:
         """The kernel of that name.

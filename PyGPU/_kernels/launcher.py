@@ -44,7 +44,8 @@ class Program:
         here = core._here()
         if here not in self._made:
             request = build.Request(source=self.source, extern_c=False)
-            module = Module(build.build(request).image, source=self.source)
+            entry = build.build(request)
+            module = Module(entry.image, source=self.source, parameters=entry.parameters)
             self._made[here] = tuple(
                 module.get_function(name).prepare(promise).prepared_async_call
                 for name, promise in self._kernels.items()

@@ -7,6 +7,7 @@
 // thread-local storage.
 #pragma once
 
+#ifndef PYGPU_READS_KERNELS  // else the text is only looked through for kernels
 #include "host/atomics.h"
 #include "host/builtins.h"
 #include "host/execution.h"
@@ -20,3 +21,4 @@
 #include "host/textures.h"
 #include "host/vector_types.h"
 #include "host/warp.h"
+#endif

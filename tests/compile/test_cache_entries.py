@@ -1,5 +1,8 @@
 """Entries of the cache of compiled kernels: keys, damage, and where they are kept."""
 
+import os
+import pwd
+
 import pytest
 
 from PyGPU._compile import cache
@@ -67,6 +70,31 @@ def test_one_wrong_bit_anywhere_is_noticed(tmp_path):
         assert cache.load(tmp_path, "abcd") is None, data[: position + 1]
 
 
+def test_an_entry_under_another_name_is_none(tmp_path):
+    """Who can only rename files shall not choose the kernel that runs."""
+    cache.store(tmp_path, "ab12", ENTRY)
+    (path,) = files(tmp_path)
+    path.rename(path.with_name("ab34"))
+    assert cache.load(tmp_path, "ab34") is None and cache.load(tmp_path, "ab12") is None
+
+
+def test_what_depends_on_more_than_can_be_told_is_not_kept(tmp_path):
+    cache.store(tmp_path, "abcd", ENTRY._replace(system_files=None))
+    assert not files(tmp_path)
+
+
+def test_an_entry_goes_with_the_system_files_that_it_was_made_of(tmp_path):
+    header = tmp_path / "h.h"
+    header.write_text("text")
+    entry = ENTRY._replace(system_files={str(header): cache.file_state(str(header))})
+    cache.store(tmp_path / "cache", "abcd", entry)
+    assert cache.load(tmp_path / "cache", "abcd").image == ENTRY.image
+    os.utime(header, (1, 1))
+    assert cache.load(tmp_path / "cache", "abcd") is None
+    header.unlink()
+    assert cache.load(tmp_path / "cache", "abcd") is None
+
+
 def test_where_entries_are_kept(monkeypatch, tmp_path):
     for name in ("PYGPU_CACHE_DIR", "PYCUDA_CACHE_DIR", "PYGPU_DISABLE_CACHE"):
         monkeypatch.delenv(name, raising=False)
@@ -76,6 +104,12 @@ def test_where_entries_are_kept(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache.directory(None) == tmp_path / ".cache" / "PyGPU" / "kernels"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which its specification says to ignore
+    assert cache.directory(None) == tmp_path / ".cache" / "PyGPU" / "kernels"
+    monkeypatch.delenv("HOME")
+    with monkeypatch.context() as patch:
+        patch.setattr(pwd, "getpwuid", {}.__getitem__)  # a user that no file knows
+        assert cache.directory(None) is None
     monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "a"))
     assert cache.directory(None) == tmp_path / "a"
     monkeypatch.setenv("PYGPU_CACHE_DIR", str(tmp_path / "b"))

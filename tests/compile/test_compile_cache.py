@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from cache_tools import SETTINGS, entries
 
 import PyGPU
 from PyGPU import compiler, gpuarray
@@ -14,13 +15,12 @@ from PyGPU._compile import cache as _cache
 from PyGPU.compiler import SourceModule
 
 SOURCE = "__global__ void write(int *out) { *out = %s; }"
-NAMES = ("PYGPU_CACHE_DIR", "PYCUDA_CACHE_DIR", "PYGPU_DISABLE_CACHE", "PYCUDA_DISABLE_CACHE")
 
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch):
     """Only a test's own settings count."""
-    for name in NAMES:
+    for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -28,30 +28,6 @@ def written(module):
     out = gpuarray.zeros(1, np.int32)
     module.get_function("write")(out, block=(1, 1, 1))
     return int(out.get()[0])
-
-
-def entries(folder):
-    """The files of kernels in a cache, without precompiled headers."""
-    found = [p for p in folder.rglob("*") if p.is_file() and "prelude" not in p.parts]
-    assert not list(folder.rglob(".new-*")), "a file half-written was left behind"
-    return sorted(found)
-
-
-@pytest.fixture(scope="module")
-def prelude(tmp_path_factory):
-    """A folder with nothing but what the host's compiler makes once, the precompiled header."""
-    folder = tmp_path_factory.mktemp("prelude")
-    compiler.compile(SOURCE % 0, cache_dir=folder)
-    (folder / "prelude").mkdir(exist_ok=True)
-    return folder / "prelude"
-
-
-@pytest.fixture
-def cache(prelude, tmp_path):
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    (folder / "prelude").symlink_to(prelude)
-    return folder
 
 
 @pytest.fixture

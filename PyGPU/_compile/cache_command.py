@@ -1,0 +1,39 @@
+"""``python -m PyGPU cache``: where compiled kernels are kept and how much they take; empties it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyGPU._compile import cache, eviction
+
+
+def _megabytes(nbytes: int) -> str:
+    return f"{nbytes / 1e6:.1f} MB"
+
+
+def _contents(found: list[eviction.Item]) -> str:
+    """The numbers of kernels and precompiled headers, and their bytes."""
+    headers = [item for item in found if Path(item.path).suffix == ".gch"]
+    kernels = [item for item in found if eviction.is_entry(Path(item.path).name)]
+    total = _megabytes(sum(item.nbytes for item in found))
+    return f"{len(kernels)} kernels, {len(headers)} precompiled headers, {total}"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the command with its arguments."""
+    parser = argparse.ArgumentParser(prog="python -m PyGPU cache", description=__doc__)
+    parser.add_argument("--clear", action="store_true", help="remove all that is kept")
+    is_clearing = parser.parse_args(arguments).clear
+    folder = cache.directory(None)
+    if folder is None:
+        print("cache: off, by PYGPU_DISABLE_CACHE or for want of a home folder")
+        return
+    print(f"cache: {folder}")
+    if is_clearing:
+        print(f"removed: {_contents(eviction.clear(folder))}")
+    left = eviction.items(folder)
+    if left or not is_clearing:
+        limit = _megabytes(eviction.limit())
+        print(f"kept: {_contents(left)}, of at most {limit} (PYGPU_CACHE_MAXSIZE, in bytes)")

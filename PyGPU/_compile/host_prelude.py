@@ -1,0 +1,122 @@
+"""The header before each kernel of the ``host`` target, precompiled once into the cache.
+
+A precompiled header makes a compilation three times as fast, and a bad one makes it fail: it is
+checked when something fails, and where it is bad the plain header takes its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from PyGPU._compile import eviction, files
+
+_HEADER = "PyGPU/host/prelude.h"
+TEXT = f"#include <{_HEADER}>\n"
+PLAIN = ("-include", _HEADER)
+_BYTES = 40 << 20  # of a precompiled header, about
+_bad: set[Path] = set()  # those that could not be removed
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def _is_ready(place: Path) -> bool:
+    """Can it be used, as far as is seen without reading all of it?"""
+    made = place / "prelude.h.gch"
+    if place in _bad or not files.has_trusted(place, place.parent, place.parent.parent):
+        return False
+    try:
+        state = os.stat(made)
+        expected = (place / "digest").read_text().split()
+    except (OSError, ValueError):
+        return False
+    good = len(expected) == 2 and expected[1] == str(state.st_size) and files.is_trusted(state)
+    if good and os.access(made, os.R_OK) and os.access(place / "prelude.h", os.R_OK):
+        files.note_use(made, state)
+        return True
+    return False
+
+
+def options(folder: Path, name: str, precompile: Callable[[Path, Path], bool]) -> list[str]:
+    """The compiler's options that put our header before the text.
+
+    Parameters
+    ----------
+    folder : Path
+        The cache.
+    name : str
+        A digest of all that decides what a precompiled header is good for.
+    precompile : callable(header, made) -> bool
+        Makes one.
+    """
+    place = folder / eviction.PRELUDE / name
+    if (
+        eviction.limit() < 4 * _BYTES
+        or place in _bad
+        or (folder.exists() and not files.has_trusted(folder))
+    ):
+        return [*PLAIN]
+    ready = ["-include", str(place / "prelude.h")]
+    if _is_ready(place):
+        return ready
+    with files.alone(place / "lock"):
+        # Another process may have made it meanwhile.
+        if _is_ready(place) or _make(place, precompile):
+            return ready
+    return [*PLAIN]
+
+
+def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
+    """Precompile the header; False where that, or keeping it, is not possible."""
+    if not files.has_trusted(place, place.parent, place.parent.parent):
+        return False
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            header, made = Path(scratch, "prelude.h"), Path(scratch, "prelude.h.gch")
+            header.write_text(TEXT)
+            if not precompile(header, made):
+                return False
+            data = made.read_bytes()
+    except OSError:  # the compilation that follows tells what is wrong
+        return False
+    told = f"{hashlib.sha256(data).hexdigest()} {len(data)}\n".encode()
+    # The header first and the digest last: whoever sees that finds all of them.
+    kept = (
+        files.place(place / "prelude.h", TEXT.encode())
+        and files.place(place / "prelude.h.gch", data)
+        and files.place(place / "digest", told)
+    )
+    eviction.shrink(place.parent.parent)
+    return kept
+
+
+def drop_if_damaged(words: list[str]) -> bool:
+    """Remove the precompiled header that :func:`options` gave, if it is not what was made."""
+    if words == [*PLAIN]:
+        return False
+    place = Path(words[1]).parent
+    made = place / "prelude.h.gch"
+    try:
+        expected = (place / "digest").read_text().split()[0]
+    except (OSError, ValueError, IndexError):
+        expected = "gone"
+    if _digest(made) == expected:
+        return False
+    _bad.add(place)
+    with contextlib.suppress(OSError):  # not ours to remove: not used again
+        made.unlink(missing_ok=True)
+        _bad.discard(place)
+    return True

@@ -1,0 +1,172 @@
+"""What the includes of a text may mean: the files whose contents a compilation depends on.
+
+No preprocessor: conditions are not evaluated, and a name that several folders have stands for all
+of those files. So the answer may hold too much, but what the compiler reads of the user's files is
+in it; where that cannot be known without the compiler, the answer says so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Found(NamedTuple):
+    """The files that a text may include."""
+
+    files: dict[str, bytes]  # path -> contents
+    is_complete: bool  # False: there may be others, or the outcome depends on more than files
+
+
+class _References(NamedTuple):
+    names: set[bytes]
+    macros: set[bytes]  # `#include NAME`
+    is_complete: bool
+
+
+_SPLICE = re.compile(rb"(?:\\|\?\?/)[ \t\v\f]*\r?\n")
+# All that can be a directive, and more; then those that need no second look.
+_LIKELY = re.compile(rb"#(?:\s|/\*.*?\*/)*(?:include|import|embed)", re.S)
+_UNLIKELY = (b"%:", b"??=", b"has_include", b"HAS_INCLUDE", b"has_embed", b"HAS_EMBED")
+_PLAIN = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")', re.M)
+# Literals are matched for the sake of what looks like a comment in them, unfinished ones as well.
+_COMMENT = re.compile(
+    rb'//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"?'
+    rb"|(?:(?<![0-9A-Fa-f])|(?<=u8))'(?:\\.|[^'\\\n])*'?",
+    re.S,
+)
+_DIRECTIVE = re.compile(
+    rb"^\s*(?:#|%:|\?\?=)\s*(?:include|include_next|import|embed)\b[ \t\v\f]*([^\n]*)", re.M
+)
+# Also by a macro, which libraries like to name so.
+_QUESTION = re.compile(rb"(?:has_|HAS_)(?:include|INCLUDE|embed|EMBED)\w*\s*\(\s*([<\"][^\n]*)")
+_LITERAL = re.compile(rb'<([^>\n]+)>|"([^"\n]+)"')
+_TEXT = re.compile(rb'"([^"\n]+)"')  # of a macro: names inside <> would be replaced, too
+_NAME = re.compile(rb"(?!\d)\w+")
+# A file that the assembler reads; what is new at each compilation.
+_ELUSIVE = (b".incbin", b".include", b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    return b" " if match.group().startswith(b"/") else match.group()
+
+
+def _spliced(data: bytes) -> bytes:
+    return _SPLICE.sub(b"", data) if b"\\" in data or b"??/" in data else data
+
+
+def _without_comments(data: bytes) -> bytes:
+    return _COMMENT.sub(_blank, _spliced(data))
+
+
+@lru_cache(maxsize=1024)
+def _references(data: bytes) -> _References:
+    """What the directives of a text name."""
+    text = _spliced(data)
+    plain = _PLAIN.findall(text)
+    is_complete = not any(map(text.__contains__, _ELUSIVE))
+    if len(plain) == len(_LIKELY.findall(text)) and not any(map(text.__contains__, _UNLIKELY)):
+        return _References({one or other for one, other in plain}, set(), is_complete)
+    text = _COMMENT.sub(_blank, text)
+    names, macros = set(), set()
+    for argument in map(bytes.strip, _DIRECTIVE.findall(text) + _QUESTION.findall(text)):
+        literal, name = _LITERAL.match(argument), _NAME.match(argument)
+        if literal:
+            names.add(literal.group(1) or literal.group(2))
+        elif name and not argument[name.end() :].strip():
+            macros.add(name.group())
+        else:
+            is_complete = False
+    return _References(names, macros, is_complete)
+
+
+def _values(macro: bytes, texts: Iterable[bytes]) -> set[bytes] | None:
+    """The names that a macro may stand for, if all that define it give it plain ones."""
+    definition = re.compile(rb"^\s*(?:#|%:|\?\?=)\s*define\s+" + macro + rb"\b([^\n]*)", re.M)
+    values = [value.strip() for text in texts for value in definition.findall(text)]
+    found = [_TEXT.fullmatch(value) for value in values]
+    return {one.group(1) for one in found if one} if found and all(found) else None
+
+
+class _Search:
+    """Files found so far, and texts yet to be read."""
+
+    def __init__(self, folders: Iterable[str]) -> None:
+        self.folders = list(folders)
+        self.files: dict[str, bytes] = {}
+        self.queue: list[tuple[str, bytes]] = []  # (folder of the text, text)
+
+    def find(self, name: bytes, folder: str) -> None:
+        path = os.fsdecode(name)
+        places = [path] if os.path.isabs(path) else []
+        for place in places or [os.path.join(one, path) for one in (folder, *self.folders)]:
+            if place in self.files:
+                continue
+            try:
+                with open(place, "rb") as file:
+                    data = file.read()
+            except (OSError, ValueError):  # not there; no name of a file
+                continue
+            if ".." in path:  # the same file again and again, by ever longer names
+                place = os.path.join(
+                    os.path.realpath(os.path.dirname(place)), os.path.basename(place)
+                )
+                if place in self.files:
+                    continue
+            self.files[place] = data
+            self.queue.append((os.path.dirname(place), data))
+
+
+def scan(
+    source: str, folders: Iterable[str], first: Iterable[str] = (), macros: Iterable[str] = ()
+) -> Found:
+    """Find what a text may include, and what that may include.
+
+    Parameters
+    ----------
+    source : str
+    folders : iterable of str
+        Where names are looked up, beside the folder of the text that has them. A name that is in
+        none of them is the compiler's own and goes with its version.
+    first : iterable of str
+        Files that are included before the text.
+    macros : iterable of str
+        "-DNAME=value"; may name files.
+
+    Returns
+    -------
+    Found
+    """
+    search = _Search(folders)
+    for name in first:
+        search.find(os.fsencode(name), "")
+    defined = "".join(
+        "#define {} {}\n".format(*word[2:].split("=", 1))
+        for word in macros
+        if word.startswith("-D") and "=" in word
+    )
+    search.queue.append(("", (defined + source).encode("utf-8", "surrogatepass")))
+    texts: list[bytes] = []
+    pending: dict[tuple[bytes, str], None] = {}
+    is_complete = True
+    while search.queue:
+        folder, data = search.queue.pop()
+        texts.append(data)
+        references = _references(data)
+        is_complete &= references.is_complete
+        for reference in references.names:
+            search.find(reference, folder)
+        pending.update(dict.fromkeys((macro, folder) for macro in references.macros))
+        if search.queue or not pending:
+            continue
+        # All that is read may define the macros; what they name may define them again.
+        cleaned = [_without_comments(text) for text in texts]
+        for macro, its_folder in pending:
+            values = _values(macro, cleaned)
+            is_complete &= values is not None
+            for reference in values or ():
+                search.find(reference, its_folder)
+    return Found(search.files, is_complete)

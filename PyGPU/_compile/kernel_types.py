@@ -1,0 +1,136 @@
+"""The types of kernels' parameters, as the compiler knows them: read off the image.
+
+C++ has the types of a function's parameters in the name of a template's instance. So instances are
+appended to the text, for the kernels whose text alone does not tell.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from PyGPU._compile import signature
+from PyGPU._compile.signature import Parameter
+
+#: {kernel: ((name, kind, bytes), ...)}
+Table = dict[str, tuple[Parameter, ...]]
+
+_INSTANCE = re.compile(rb"_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)")
+
+
+def questions(names: Sequence[str]) -> str:
+    """The text that makes the compiler name the types of kernels."""
+    if not names:
+        return ""
+    rows = ['\n#line 1 "(types of kernels)"\ntemplate <int, class> __global__ void PyGPU_type() {}']
+    rows += [
+        f"template __global__ void PyGPU_type<{number}, decltype({name})>();"
+        for number, name in enumerate(names)
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def answers(image: bytes, names: Sequence[str]) -> Table:
+    """What is in the image of a text with these questions."""
+    found = {}
+    for match in _INSTANCE.finditer(image):
+        parameters = of_mangled(match.group().decode())
+        if parameters is not None and int(match.group(1)) < len(names):
+            found[names[int(match.group(1))]] = parameters
+    return found
+
+
+@cache
+def _demangler() -> Any:
+    """(__cxa_demangle, free) of the C++ library that PyGPU's modules need; None if it is hidden."""
+    try:
+        function = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+        free = ctypes.CDLL(None).free
+    except (OSError, AttributeError):
+        return None
+    function.restype, free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    return function, free
+
+
+def _demangled(name: str) -> str | None:
+    functions = _demangler()
+    if functions is None:
+        return None
+    demangle, free = functions
+    status = ctypes.c_int()
+    address = demangle(name.encode(), None, None, ctypes.byref(status))
+    if not address:
+        return None
+    try:
+        return ctypes.string_at(address).decode()
+    finally:
+        free(address)
+
+
+def of_mangled(name: str) -> tuple[Parameter, ...] | None:
+    """The parameters, without names, of a C++ function's name in an image: ``_Z4axpyPff``."""
+    text = _demangled(name)
+    if text is None:
+        return None
+    asked = re.fullmatch(r"void PyGPU_type<\d+, void ?\((.*)\)>\(\)", text)
+    if asked:
+        inside = asked.group(1)
+    elif text.endswith(")"):
+        depth, start = 1, len(text) - 1
+        while depth and start:
+            start -= 1
+            depth += {")": 1, "(": -1}.get(text[start], 0)
+        inside = text[start + 1 : -1]
+    else:  # a variable
+        return None
+    parts = [] if inside in ("", "void") else signature.split_top(inside)
+    return tuple(signature.parameter(f"{part} _")._replace(name="") for part in parts)
+
+
+def named(parameters: tuple[Parameter, ...], text: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """What the compiler says, with the names, and the kinds of what it knows not, of the text."""
+    if len(parameters) != len(text):
+        return parameters
+    return tuple(b if a.kind == "?" else a._replace(name=b.name) for a, b in zip(parameters, text))
+
+
+def doubtful(kernels: Iterable[signature.Kernel]) -> list[str]:
+    """The names of the kernels whose types are to be asked for."""
+    return list(
+        dict.fromkeys(
+            kernel.full_name for kernel in kernels if not (kernel.is_sure or kernel.is_template)
+        )
+    )
+
+
+def table(kernels: Sequence[signature.Kernel], told: Table, names: dict[str, str]) -> Table:
+    """What is known of each kernel, by its name and by the expression that asked for it.
+
+    Parameters
+    ----------
+    kernels : sequence of signature.Kernel
+        As the text has them.
+    told : dict
+        As the compiler has them.
+    names : dict
+        Expressions and their names in the image.
+    """
+    result = signature.table(kernels)
+    for name in doubtful(kernels):  # another definition may be the one
+        result[name] = tuple(
+            one if one.kind == "P" else one._replace(kind="?", nbytes=0) for one in result[name]
+        )
+    for expression, lowered in names.items():
+        plain = expression.partition("<")[0].strip().lstrip(":")
+        known = told.get(expression) or of_mangled(lowered)
+        if known is not None:
+            result[expression] = named(known, result.get(plain, ()))
+    for name, parameters in told.items():
+        result[name] = named(parameters, result.get(name, ()))
+    for kernel in kernels:
+        if kernel.is_template:
+            result.pop(kernel.full_name, None)
+    return result
