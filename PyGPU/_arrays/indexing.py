@@ -43,7 +43,7 @@ def _part_of(item):
     """An item of a key as an array of bools or integers; unchanged if it is none."""
     if isinstance(item, core.GPUArray):
         array = item
-    elif isinstance(item, (np.ndarray, np.bool_, list, tuple)):
+    elif isinstance(item, (np.ndarray, np.bool_, bool, list, tuple)):
         array = np.asarray(item)
         if array.size == 0 and isinstance(item, (list, tuple)):
             array = array.astype(np.intp)

@@ -65,6 +65,7 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
 
 void add_indexing(Slots& slots);
 
+void bind_conversions(const py::object& c);
 void bind_creation(py::module_& m);
 void bind_dlpack(py::module_& m, const py::object& c);
 

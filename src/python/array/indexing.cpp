@@ -31,13 +31,13 @@ IndexItem slice_item(PyObject* object) {
   return item;
 }
 
-// Older NumPys let their bools pass for 0 and 1; they are masks.
+// Bools pass for 0 and 1, Python's and those of older NumPys; they are masks.
 bool selects_elements(PyObject* object) {
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
     return array.ndim() > 0 || array.dtype().kind() == 'b';
   }
-  return PyList_Check(object) || gpuarray_in(object) ||
+  return PyBool_Check(object) || PyList_Check(object) || gpuarray_in(object) ||
          std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) == 0;
 }
 

@@ -128,6 +128,12 @@ bool quick_address(PyObject* argument, const void** address) {
   return true;
 }
 
+// An array of one element is a number where a program says so, by int() or float(): a launch does
+// not fetch it unasked.
+void refuse_array(PyObject* argument, const Slot& slot, std::size_t index, const char* why) {
+  if (!PyFloat_CheckExact(argument) && is<GPUArray>(argument)) refuse(argument, slot, index, why);
+}
+
 PyTypeObject* type_object(const py::handle& type) {
   return reinterpret_cast<PyTypeObject*>(type.ptr());
 }
@@ -211,6 +217,7 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
         return put_integer(
             integer_bits(argument, promise.kind == Kind::integer, promise.nbytes, slot, index),
             slot.nbytes ? slot.nbytes : promise.nbytes, to);
+      refuse_array(argument, slot, index, "an integer was promised by prepare()");
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(argument));
       if (!number) {
         PyErr_Clear();
@@ -221,6 +228,7 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
           slot.nbytes ? slot.nbytes : promise.nbytes, to);
     }
     case Kind::real: {
+      refuse_array(argument, slot, index, "a number was promised by prepare()");
       const double value = PyFloat_AsDouble(argument);
       if (value == -1 && PyErr_Occurred()) {
         PyErr_Clear();
@@ -229,6 +237,7 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
       return put_real(value, promise.nbytes, to);
     }
     case Kind::complex: {
+      refuse_array(argument, slot, index, "a complex number was promised by prepare()");
       const Py_complex value = PyComplex_AsCComplex(argument);
       if (PyErr_Occurred()) {
         PyErr_Clear();
