@@ -156,10 +156,8 @@ def _loop(selection, scatters=False):
         raise IndexError(
             f"index arrays of shapes {', '.join(map(str, shapes))} do not broadcast together"
         ) from None
-    if 0 in made:
-        found = []  # what selects nothing may be any indices, as NumPy has it
-    else:
-        found = [_checked(*each, view) for each in zip(selection.parts, found)]
+    # What selects nothing may be any indices, as NumPy has it.
+    found = [] if 0 in made else [_checked(*each, view) for each in zip(selection.parts, found)]
     used = {axis for part in selection.parts for axis in part.axes}
     kept = [axis for axis in range(view.ndim) if axis not in used]
     before, after = kept[:place], kept[place:]

@@ -24,6 +24,11 @@ void refuse_unmade() {
   throw py::type_error("this object was not made: its __init__ failed or was not called");
 }
 
+void refuse_made(PyObject* object) {
+  throw py::type_error(name_of_class(Py_TYPE(object)) +
+                       ": this object was made before; __init__ is called once");
+}
+
 void refuse_other(PyTypeObject* expected, PyObject* got) {
   throw py::type_error("expected a " + name_of_class(expected) + ", got " +
                        py::repr(got).cast<std::string>());

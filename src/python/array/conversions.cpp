@@ -97,7 +97,9 @@ void refuse_conversion(py::handle, py::handle, py::handle) {
 
 void bind_conversions(const py::object& c) {
   method(c, "__bool__", &truth);
-  method(c, "__int__", [](const GPUArray& a) { return py::int_(only_element(a, "int")); });
+  method(c, "__int__", [](const GPUArray& a) {
+    return py::reinterpret_steal<py::object>(PyNumber_Long(only_element(a, "int").ptr()));
+  });
   method(c, "__float__", [](const GPUArray& a) { return py::float_(only_element(a, "float")); });
   method(c, "__complex__", &as_complex);
   method(c, "__index__", &as_index);
