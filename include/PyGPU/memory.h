@@ -59,6 +59,7 @@ class Storage {
   // then goes back to the runtime when it is freed, not to the next small array.
   void expose() { exposed_ = true; }
   int device() const { return memory_.get().device; }
+  bool is_borrowed() const { return owner_ != nullptr; }
   bool alive() const;
   // Call before and after enqueueing work on `stream` that uses this memory. Pooled and borrowed
   // memory is allocated and freed in the order of the null stream, which a non-blocking stream does

@@ -141,6 +141,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 int clear(PyObject* self) {
   if (!instance_at<GPUArray>(self)->made) return 0;
   GPUArray& array = *instance_at<GPUArray>(self)->value();
+  array.core = {};  // before what keeps its memory
   for (py::object* member : {&array.base, &array.gpudata, &array.allocator}) *member = py::none();
   return 0;
 }

@@ -24,8 +24,9 @@ void end_export(Managed* self) {
   if (!Py_IsInitialized()) return;
   // Nobody promises that the consumer's stream still exists, but its work may.
   if (ended->apart) wait_without_gil(ended->memory.device(), [] { return synchronize_device(); });
-  drop(ended->owner);
+  PyObject* const owner = ended->owner;
   delete ended;
+  drop(owner);
 }
 
 template <class Managed>
@@ -170,7 +171,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
               {},
               must_copy,
               false};
-    if (!exported.core.storage()) {
+    if (const auto& storage = exported.core.storage(); !storage || storage->is_borrowed()) {
       const py::object memory = exported.gpudata ? exported.gpudata : py::object(py::none());
       source.owner = py::make_tuple(exported.base, memory);
     }
