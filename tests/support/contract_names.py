@@ -267,7 +267,7 @@ platform_bits has_stack has_double_support sizeof
     "": """
 # The package itself
 VERSION VERSION_TEXT VERSION_STATUS
-    differs: PyGPU's own version, which tells nothing about PyCUDA's
+    differs: PyGPU's own version; where PyGPU goes by the name pycuda, 2026.1
 """,
     "pycuda-complex.hpp": """
 # In kernels
