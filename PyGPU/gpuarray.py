@@ -86,7 +86,9 @@ for _name in _MEMBERS:
 
 def __getattr__(name):
     if name not in DEFERRED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        elsewhere = () if name[:1] == "_" else importlib.import_module("PyGPU.cumath").__all__
+        hint = f"; it is PyGPU.cumath.{name}" if name in elsewhere else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     function = getattr(importlib.import_module(DEFERRED[name]), name)
     globals()[name] = function
     return function

@@ -88,9 +88,14 @@ void put_bytes(PyObject* argument, const Slot& slot, std::size_t index, char* to
 
 void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
   const py::handle object(argument);
-  if (argument == Py_None || PyUnicode_Check(argument) || PyList_Check(argument) ||
-      PyTuple_Check(argument))
-    refuse(argument, slot, index, "");
+  if (PyList_Check(argument) || PyTuple_Check(argument))
+    refuse(argument, slot, index,
+           may_be(slot.kind, Kind::pointer)
+               ? "a kernel takes arrays: gpuarray.to_gpu(numpy.array(...)), or In(numpy.array(...))"
+               : "");
+  if (argument == Py_None)
+    refuse(argument, slot, index, slot.kind == Kind::pointer ? "0 is the null pointer" : "");
+  if (PyUnicode_Check(argument)) refuse(argument, slot, index, "");
   if (!py::getattr(object, "__cuda_array_interface__", py::none()).is_none())
     return put_address(address_of(object, "argument"), argument, slot, index, to);
   if (py::isinstance<py::array>(object) || PyBytes_Check(argument) || PyByteArray_Check(argument))
