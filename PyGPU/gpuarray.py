@@ -86,9 +86,10 @@ for _name in _MEMBERS:
 
 def __getattr__(name):
     if name not in DEFERRED:
-        elsewhere = () if name[:1] == "_" else importlib.import_module("PyGPU.cumath").__all__
-        hint = f"; it is PyGPU.cumath.{name}" if name in elsewhere else ""
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}; sqrt, exp, sin and the like are in "
+            "PyGPU.cumath"
+        )
     function = getattr(importlib.import_module(DEFERRED[name]), name)
     globals()[name] = function
     return function
