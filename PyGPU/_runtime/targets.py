@@ -136,12 +136,16 @@ def _is_command() -> bool:
     return asked and sys.argv[:1] == ["-m"]  # until the module is found
 
 
-try:
-    _module, reason, refused = choose()
-except ImportError as error:
-    if _is_command():
-        sys.exit(f"python -m PyGPU: {error}")
-    raise
+def _chosen() -> tuple[ModuleType, str, dict[str, str]]:
+    try:
+        return choose()
+    except ImportError as error:
+        if _is_command():
+            sys.exit(f"python -m PyGPU: {error}")
+        raise
+
+
+_module, reason, refused = _chosen()
 if TYPE_CHECKING:
     from PyGPU import _host
 
