@@ -1,6 +1,7 @@
 """``python -m PyGPU``: which targets are built, which one is used, why the others are not.
 
-``python -m PyGPU run script.py args...`` runs a PyCUDA program as it is.
+``python -m PyGPU run script.py args...`` runs a PyCUDA program as it is, and so does
+``python -m PyGPU run -m module args...``.
 ``python -m PyGPU cache [--clear]`` tells of the kernels that are kept on disk, or removes them.
 """
 
@@ -68,8 +69,8 @@ def show(facts: dict[str, Any]) -> None:
 
 def main() -> None:
     arguments = sys.argv[1:]
-    if arguments[:1] == ["run"] and len(arguments) > 1 and not arguments[1].startswith("-"):
-        run(arguments[1], arguments[2:])  # all that follows is the program's
+    if arguments[:1] == ["run"]:
+        run(arguments[1:])  # most of which is the program's
         return
     if arguments[:1] == ["cache"]:
         cache_command.main(arguments[1:])
@@ -80,10 +81,10 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    if arguments[:1] == ["run"]:
-        parser.error("run: the name of a script is needed: run script.py args...")
+    parser.add_argument("--version", action="version", version=f"PyGPU {PyGPU.__version__}")
+    as_json = parser.parse_args().json
     facts = report()
-    if parser.parse_args().json:
+    if as_json:
         print(json.dumps(facts, indent=2))
     else:
         show(facts)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from PyGPU._compile import build, cache, includes, signature
 from PyGPU._compile import options as _options
+from PyGPU._driver import NO_REFERENCES
 from PyGPU._driver.module import Function, Module, module_from_buffer, module_from_file
 from PyGPU._runtime import errors, state
 from PyGPU._runtime.targets import core
@@ -101,6 +102,20 @@ def _keep(text: str) -> None:
     print(f"*** compiler input kept in {folder}")
 
 
+_FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
+_REFERENCE = re.compile(r"\b(?:texture|surface)\s*<")
+
+
+def _meant(source: str) -> str:
+    """What to tell a program whose text did not compile; often nothing."""
+    name = _FILE.fullmatch(source.strip())
+    if name and name[1] in ("ptx", "cubin"):
+        return "the source is a file's name: module_from_file() loads what is compiled"
+    if name:
+        return "the source is a file's name, not the text of kernels: pass open(name).read()"
+    return NO_REFERENCES if _REFERENCE.search(signature.without_comments(source)) else ""
+
+
 def _checked(request: build.Request) -> cache.Entry:
     """Build, and tell what the compiler said besides."""
     state.require_device()
@@ -112,7 +127,13 @@ def _checked(request: build.Request) -> cache.Entry:
                 f"arch={request.arch!r} is beyond the device's compute capability {major}.{minor}",
                 stacklevel=4,
             )
-    entry = build.build(request)
+    try:
+        entry = build.build(request)
+    except CompileError as error:
+        if hint := _meant(request.source):
+            error.msg += f": {hint}"
+            error.args = (error.msg, *error.args[1:])
+        raise
     if entry.log:
         warnings.warn(f"The compiler said:\n{entry.log}", stacklevel=4)
     return entry

@@ -86,7 +86,10 @@ for _name in _MEMBERS:
 
 def __getattr__(name):
     if name not in DEFERRED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}; sqrt, exp, sin and the like are in "
+            "PyGPU.cumath"
+        )
     function = getattr(importlib.import_module(DEFERRED[name]), name)
     globals()[name] = function
     return function

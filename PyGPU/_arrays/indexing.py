@@ -43,7 +43,7 @@ def _part_of(item):
     """An item of a key as an array of bools or integers; unchanged if it is none."""
     if isinstance(item, core.GPUArray):
         array = item
-    elif isinstance(item, (np.ndarray, np.bool_, list, tuple)):
+    elif isinstance(item, (np.ndarray, np.bool_, bool, list, tuple)):
         array = np.asarray(item)
         if array.size == 0 and isinstance(item, (list, tuple)):
             array = array.astype(np.intp)
@@ -123,15 +123,21 @@ def _check_mask(part, view):
 
 
 def _indices_of(part, view):
-    """The indices that a part stands for, on the device."""
-    array, axes = part.array, part.axes
+    """The indices that a part stands for; those of a mask are on the device, and valid."""
+    array = part.array
     if array.dtype != np.bool_:
-        return checked(array, [(view.shape[axes[0]], 0)], part.own_axis)
+        return array
     _check_mask(part, view)
     if isinstance(array, core.GPUArray) and array.ndim:
         return select.nonzero_flat(array)
     host = array.get() if isinstance(array, core.GPUArray) else array
     return core.to_gpu(np.flatnonzero(host).astype(np.int64))
+
+
+def _checked(part, indices, view):
+    if part.array.dtype == np.bool_:
+        return indices
+    return checked(indices, [(view.shape[part.axes[0]], 0)], part.own_axis)
 
 
 def _stretched(strides, shape, whole):
@@ -150,6 +156,8 @@ def _loop(selection, scatters=False):
         raise IndexError(
             f"index arrays of shapes {', '.join(map(str, shapes))} do not broadcast together"
         ) from None
+    # What selects nothing may be any indices, as NumPy has it.
+    found = [] if 0 in made else [_checked(*each, view) for each in zip(selection.parts, found)]
     used = {axis for part in selection.parts for axis in part.axes}
     kept = [axis for axis in range(view.ndim) if axis not in used]
     before, after = kept[:place], kept[place:]

@@ -9,21 +9,49 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 _NAME, _OURS = "pycuda", "PyGPU"
+
+#: Modules of PyCUDA's that are not here, and why.
+ABSENT = {
+    "gl": "PyGPU does not reach into OpenGL",
+    "debug": "call `driver.set_debugging()` and start a debugger",
+    "sparse": "undocumented, and partly on texture references; other packages have sparse matrices",
+    "compyte": "PyCUDA's inner parts; NumPy, `GPUArray.flags` and `tools` have the same",
+    "_cluda": "an inner part of PyCUDA's",
+    "_mymako": "PyGPU needs no mako",
+}
+
+
+class _PyCUDA(ModuleType):
+    """PyGPU, but for the version: programs ask it whether PyCUDA is new enough for them."""
+
+    VERSION = (2026, 1)
+    VERSION_STATUS = ""
+    VERSION_TEXT = __version__ = "2026.1"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(_OURS), name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(importlib.import_module(_OURS))})
 
 
 class _Loader(importlib.abc.Loader):
     """Hands out our module for PyCUDA's."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
+        if spec.name == _NAME:
+            return _PyCUDA(_NAME, importlib.import_module(_OURS).__doc__)
         module = importlib.import_module(_OURS + spec.name[len(_NAME) :])
         self._own_spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         """The module was executed under its own name; importlib has just put pycuda's spec in."""
-        module.__spec__ = self._own_spec
+        if module.__name__ != _NAME:
+            module.__spec__ = self._own_spec
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -34,6 +62,9 @@ class _Finder(importlib.abc.MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname != _NAME and not fullname.startswith(_NAME + "."):
             return None
+        if reason := ABSENT.get(fullname[len(_NAME) + 1 :]):
+            # Without name=, by which `from pycuda import x` would keep the reason to itself.
+            raise ModuleNotFoundError(f"{fullname} is not in PyGPU: {reason}")
         ours = _OURS + fullname[len(_NAME) :]
         found = importlib.util.find_spec(ours)
         if found is None:
@@ -47,7 +78,7 @@ _finder = _Finder()
 
 
 def _is_ours(module: ModuleType) -> bool:
-    return getattr(module, "__name__", "").split(".")[0] == _OURS
+    return isinstance(module, _PyCUDA) or getattr(module, "__name__", "").split(".")[0] == _OURS
 
 
 class install_as_pycuda:

@@ -60,11 +60,23 @@ __all__ = [
 _TO_DEVICE, _TO_HOST, _ON_DEVICE = 1, 2, 3
 
 
+def _no_buffer(buffer: object, name: str, writable: bool) -> TypeError:
+    """For what is no host buffer: what the program may have meant."""
+    if isinstance(buffer, str):
+        hint = "; a bytearray can be filled" if writable else "; encode() gives the bytes of a text"
+    elif isinstance(buffer, (list, tuple)):
+        hint = "; numpy.array() makes one of numbers"
+    elif name in ("dest", "src") and hasattr(buffer, "__index__"):
+        hint = " (device memory): it is memcpy_htod(device, host) and memcpy_dtoh(host, device)"
+    else:
+        hint = ""
+    return TypeError(f"{name}: expected a host buffer, got {type(buffer).__name__}{hint}")
+
+
 def _host(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, int]:
     """(flat memoryview, bytes) of a host buffer, whatever its order."""
     if isinstance(buffer, (str, list, core.GPUArray)):
-        hint = "; a bytearray can be filled" if writable and isinstance(buffer, str) else ""
-        raise TypeError(f"{name}: expected a host buffer, got {type(buffer).__name__}{hint}")
+        raise _no_buffer(buffer, name, writable)
     if isinstance(buffer, np.generic) and writable:
         raise ValueError(f"{name}: a NumPy scalar is read-only")
     if isinstance(buffer, (np.ndarray, np.generic)):
@@ -81,8 +93,7 @@ def _host(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, in
     try:
         view = memoryview(buffer)
     except TypeError:
-        kind = type(buffer).__name__
-        raise TypeError(f"{name}: expected a host buffer, got {kind}") from None
+        raise _no_buffer(buffer, name, writable) from None
     if writable and view.readonly:
         raise BufferError(f"{name}: the buffer is read-only")
     if not view.contiguous:

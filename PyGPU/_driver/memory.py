@@ -55,6 +55,8 @@ def device_address(pointer: Address, name: str) -> int:
         return pointer.ptr
     if isinstance(pointer, (float, str, bytes)) or pointer is None:
         raise TypeError(f"{name}: expected a device address, got {pointer!r}")
+    if getattr(pointer, "ndim", 0):  # an ndarray, whose __index__ has another complaint
+        raise TypeError(f"{name}: expected a device address, got an {type(pointer).__name__}")
     if hasattr(pointer, "__index__"):
         return pointer.__index__()
     if hasattr(pointer, "gpudata"):

@@ -11,6 +11,8 @@ import glob
 import importlib
 import importlib.util
 import os
+import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -69,11 +71,24 @@ def load(target: str) -> ModuleType:
     return importlib.import_module(f"PyGPU._{target}")
 
 
+def _remedy() -> str:
+    """What to do where nothing is compiled."""
+    folder = Path(__file__).resolve().parents[2]
+    if not (folder / "setup.py").is_file():
+        return "install it with 'pip install .' from its source folder"
+    return (
+        f"{folder} is the source folder, which hides an installed PyGPU while Python is started "
+        "there: start it in another folder, or install with 'pip install -e .'"
+    )
+
+
 def _explicit(target: str) -> ModuleType:
     if target not in TARGETS:
         raise ImportError(f"PYGPU_TARGET={target!r}: expected one of {', '.join(TARGETS)}")
     if not is_built(target):
         built = ", ".join(t for t in TARGETS if is_built(t))
+        if not built:
+            raise ImportError(f"PYGPU_TARGET={target}: no target is compiled; {_remedy()}")
         wish = {"hip": "PYBIND_GPU_TARGET=gfx90a"}.get(target, f"PYBIND_GPU_TARGET={target}")
         raise ImportError(
             f"PYGPU_TARGET={target}: this installation has only {built}; "
@@ -96,7 +111,7 @@ def _first_usable() -> tuple[ModuleType, dict[str, str]]:
     raise ImportError(
         "PyGPU has no compiled target to run on ("
         + "; ".join(f"{target}: {why}" for target, why in refused.items())
-        + "); install it with 'pip install .' from its source folder"
+        + f"); {_remedy()}"
     )
 
 
@@ -114,7 +129,23 @@ def choose() -> tuple[ModuleType, str, dict[str, str]]:
     return module, NO_GPU, refused
 
 
-_module, reason, refused = choose()
+def _is_command() -> bool:
+    """Is it ``python -m PyGPU`` that imports this? Its user wants the reason, and no traceback."""
+    words = getattr(sys, "orig_argv", [])  # since Python 3.10
+    asked = "-mPyGPU" in words or ("-m", "PyGPU") in zip(words, words[1:])
+    return asked and sys.argv[:1] == ["-m"]  # until the module is found
+
+
+def _chosen() -> tuple[ModuleType, str, dict[str, str]]:
+    try:
+        return choose()
+    except ImportError as error:
+        if _is_command():
+            sys.exit(f"python -m PyGPU: {error}")
+        raise
+
+
+_module, reason, refused = _chosen()
 if TYPE_CHECKING:
     from PyGPU import _host
 

@@ -2,6 +2,7 @@
 #include "PyGPU/kernel.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -178,6 +179,27 @@ Status Kernel::launch_blocks(Index blocks, unsigned threads, void** arguments,
   return error ? Status{error, why_refused(shape)} : Status{};
 }
 
+namespace {
+
+// Which of the three lengths the device does not allow, and what it does.
+std::string beyond_limits(const char* what, const dim3& shape, int device,
+                          const std::array<cudaDeviceAttr, 3>& attributes) {
+  std::string text;
+  const unsigned lengths[] = {shape.x, shape.y, shape.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    int most = 0;
+    if (cudaDeviceGetAttribute(&most, attributes[axis], device))
+      (void)cudaGetLastError();
+    else if (lengths[axis] > unsigned(most))
+      text += std::string("; ") + what + "[" + std::to_string(axis) + "] is " +
+              std::to_string(lengths[axis]) + ", of which the device allows " +
+              std::to_string(most);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string Kernel::why_refused(const LaunchShape& shape) const {
   const dim3 &grid = shape.grid, &block = shape.block;
   std::string text = name_ + ": block=" + shape_text(block) + ", grid=" + shape_text(grid) +
@@ -189,6 +211,11 @@ std::string Kernel::why_refused(const LaunchShape& shape) const {
   }
   if (std::size_t(block.x) * block.y * block.z > std::size_t(threads))
     text += "; this kernel can have at most " + std::to_string(threads) + " threads in a block";
+  text += beyond_limits("grid", grid, module_->device(),
+                        {cudaDevAttrMaxGridDimX, cudaDevAttrMaxGridDimY, cudaDevAttrMaxGridDimZ});
+  text +=
+      beyond_limits("block", block, module_->device(),
+                    {cudaDevAttrMaxBlockDimX, cudaDevAttrMaxBlockDimY, cudaDevAttrMaxBlockDimZ});
   if (shared > 0 && shape.shared_bytes > std::size_t(shared))
     text += "; this kernel may have " + std::to_string(shared) +
             " bytes of dynamic shared memory; more must be allowed by "

@@ -24,6 +24,11 @@ void refuse_unmade() {
   throw py::type_error("this object was not made: its __init__ failed or was not called");
 }
 
+void refuse_made(PyObject* object) {
+  throw py::type_error(name_of_class(Py_TYPE(object)) +
+                       ": this object was made before; __init__ is called once");
+}
+
 void refuse_other(PyTypeObject* expected, PyObject* got) {
   throw py::type_error("expected a " + name_of_class(expected) + ", got " +
                        py::repr(got).cast<std::string>());
@@ -55,8 +60,9 @@ py::object make_type(py::module_& m, const char* name, const char* doc, std::siz
       {nullptr, 0, 0, 0, nullptr}};
   const bool is_called = has(slots, Py_tp_call);
   if (is_called) flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-  // Older Pythons keep the text as the name.
-  auto& whole = *new std::string(m.attr("__name__").cast<std::string>() + "." + name);
+  // Where users find it, whichever target's module it is in. Older Pythons keep the text as the
+  // name.
+  auto& whole = *new std::string(std::string("PyGPU.") + name);
   if (!base) slots.push_back({Py_tp_members, is_called ? members : members + 1});
   if (!base && !has(slots, Py_tp_init)) slots.push_back({Py_tp_init, as_slot(&refuse_init)});
   if (!base) slots.push_back({Py_tp_new, as_slot(&PyType_GenericNew)});

@@ -45,6 +45,7 @@ bool is(py::handle object) {
 }
 
 [[noreturn]] void refuse_unmade();
+[[noreturn]] void refuse_made(PyObject* object);
 [[noreturn]] void refuse_other(PyTypeObject* expected, PyObject* got);
 std::string name_of_class(PyTypeObject* type);
 
@@ -63,18 +64,15 @@ Held<T>& held(py::handle object) {
   refuse_other(type_of<T>, object.ptr());
 }
 
-// The value of __init__, or of another one that came before.
+// The value of __init__. A second __init__ is refused: another thread may be using the first value.
 template <class Value>
 void hold(PyObject* object, Value&& value) {
   using T = std::decay_t<Value>;
   static_assert(std::is_same_v<T, Held<T>>);
   auto* const instance = instance_at<T>(object);
-  if (instance->made) {
-    *instance->value() = std::forward<Value>(value);
-  } else {
-    new (instance->room) T(std::forward<Value>(value));
-    instance->made = true;
-  }
+  if (instance->made) refuse_made(object);
+  new (instance->room) T(std::forward<Value>(value));
+  instance->made = true;
 }
 
 PyObject* no_arguments();

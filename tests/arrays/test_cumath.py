@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from strategies import arrays, assert_same, counted_strides, examples
 
 import PyGPU.driver as drv
+import PyGPU.gpuarray
 from PyGPU import cumath
 from PyGPU.errors import ShapeError
 from PyGPU.gpuarray import GPUArray, empty, to_gpu
@@ -241,3 +242,9 @@ def test_exponents_of_every_kind():
     assert_same(cumath.ldexp(2.0, to_gpu(np.array([3, -1], "i4"))).get(), np.array([16.0, 1.0]))
     huge = to_gpu(np.array([2**62, -(2**62)]))
     assert cumath.ldexp(1.0, huge).get().tolist() == [np.inf, 0]
+
+
+@pytest.mark.parametrize("name", ["sqrt", "exp", "fmod"])
+def test_names_that_are_looked_for_in_gpuarray(name):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; .* PyGPU.cumath"):
+        getattr(PyGPU.gpuarray, name)

@@ -122,7 +122,7 @@ def test_assign_an_array(x, data):
 
 def test_arrays_that_do_not_fit():
     array = gpuarray.zeros((2, 3))
-    for shape in ((3, 2), 6, (1, 2, 3), (2, 3, 1)):
+    for shape in ((3, 2), 6, (2, 2, 3), (2, 3, 1), (2, 1, 3)):
         with pytest.raises(ValueError, match="shape"):
             array[...] = gpuarray.zeros(shape)
     with pytest.raises(TypeError, match="dtype"):
@@ -137,6 +137,26 @@ def test_arrays_are_repeated_to_fit():
     assert_same(array.get(), np.array([[0.0, 5, 5], [0, 6, 6]]))
     array[...] = to_gpu(np.array(7.0))
     assert_same(array.get(), np.full((2, 3), 7.0))
+
+
+@pytest.mark.parametrize("send", [to_gpu, np.asarray])
+@pytest.mark.parametrize(
+    ("shape", "of_value"),
+    [
+        ((3,), (1, 3)),
+        ((), (1,)),
+        ((), (1, 1)),
+        ((2, 3), (1, 1, 3)),
+        ((2, 3), (1, 2, 1)),
+        (0, (1, 0)),
+    ],
+)
+def test_axes_of_length_one_in_front_of_a_value(send, shape, of_value):
+    value = values(of_value, np.float64)
+    host, array = np.zeros(shape), gpuarray.zeros(shape)
+    host[...] = value
+    array[...] = send(value)
+    assert_same(array.get(), host)
 
 
 OVERLAPS = [

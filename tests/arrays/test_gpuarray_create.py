@@ -236,6 +236,20 @@ class Named(GPUArray):
         return self.get().sum()
 
 
+def test_an_array_is_made_once():
+    """Another thread may be using what it is."""
+    x = np.arange(3.0)
+    for array in (to_gpu(x), to_gpu(x)[:], GPUArray(3, np.float64), Named(3, np.float64, "t")):
+        array.set(x)
+        with pytest.raises(TypeError, match="made before"):
+            GPUArray.__init__(array, 5, np.int8)
+        assert_same(array.get(), x)
+    status = PyGPU.cudaError_t(2)
+    with pytest.raises(TypeError, match=r"cudaError_t.*made before"):
+        status.__init__(3)
+    assert status.code == 2
+
+
 def test_subclasses():
     named = Named((2, 3), np.float32, "temperature")
     named.set(np.ones((2, 3), np.float32))

@@ -56,8 +56,6 @@ def test_indices_without_a_tuple():
     whole = to_gpu(x)
     for index in (1, -1, np.int64(2), np.uint8(2), slice(2), ..., None, (), np.array(1)):
         assert_same(whole[index].get(), np.asarray(x[index]))
-    # PyCUDA's reading: an int, unlike NumPy's mask
-    assert_same(whole[True].get(), x[1])
 
 
 def test_an_element_is_a_0d_array():

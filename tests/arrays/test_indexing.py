@@ -132,7 +132,50 @@ def test_scalars_of_numpy_and_arrays_without_axes():
         assert_same(array[key].get(), x[key])
     assert_same(array[to_gpu(np.array(2))].get(), x[2])
     assert_same(array[to_gpu(np.array(True))].get(), x[np.array(True)])
-    assert_same(array[True, [0, 2]].get(), x[1, [0, 2]])  # True is an int in Python
+
+
+@pytest.mark.parametrize("one", [True, False, np.True_, np.False_], ids=repr)
+@pytest.mark.parametrize("shape", [(), (3,), (3, 2), (0, 2)])
+def test_bools_are_masks(one, shape):
+    """Not the ints 1 and 0, which Python's are as well."""
+    x = values(shape, np.float32)
+    array = to_gpu(x)
+    keys = [one, (one,), (one, one), (..., one), (one, None), (True, one)]
+    if shape:
+        keys += [(one, slice(1)), (slice(None), one)]
+    if x.size:
+        keys += [(one, *(-1 for _ in shape)), (one, [0])[: 1 + len(shape)]]
+    for key in keys:
+        assert_same(array[key].get(), x[key])
+        changed, expected = to_gpu(x), x.copy()
+        changed[key] = expected[key] = 7
+        assert_same(changed.get(), expected)
+
+
+NOTHING = np.zeros(0, int)
+
+
+@pytest.mark.filterwarnings("ignore:Out of bound index:DeprecationWarning")  # of older NumPys
+@pytest.mark.parametrize("send", [to_gpu, np.asarray])
+@pytest.mark.parametrize(
+    ("shape", "key"),
+    [
+        ((0, 3), (np.array([1]), NOTHING)),
+        ((0, 3), (np.array([[1], [2]]), NOTHING)),
+        ((3, 0), (NOTHING, np.array([[1], [2]]))),
+        ((3, 0), (np.zeros(3, bool), np.array([0]))),
+        ((0, 0), (np.zeros(0, bool), np.array([0]))),
+        ((0, 2), (NOTHING, 1)),
+        ((0, 2), (slice(None), NOTHING)),
+    ],
+)
+def test_indices_that_select_nothing(send, shape, key):
+    x = np.zeros(shape)
+    array = to_gpu(x)
+    sent = tuple(send(part) if isinstance(part, np.ndarray) else part for part in key)
+    assert_same(array[sent].get(), x[key])
+    array[sent] = 7
+    assert_same(array.get(), x)
 
 
 @pytest.mark.parametrize("value", [7, 7.0, np.float64(7), np.int8(7), np.array(7), True], ids=repr)

@@ -112,6 +112,24 @@ def test_the_owner_lives_as_long_as_the_last_view():
     assert reference() is None
 
 
+@pytest.mark.parametrize(
+    "back",
+    [
+        lambda array: array,
+        lambda array: array[1:],
+        lambda array: array.T[::2],
+        lambda array: [array, array[1:].view("i4")],
+    ],
+)
+def test_an_owner_that_refers_back_to_its_array_is_garbage(back):
+    owner = Teller(to_gpu(np.arange(5.0)))
+    reference = weakref.ref(owner)
+    owner.back = back(asarray(owner))
+    del owner
+    gc.collect()
+    assert reference() is None
+
+
 @pytest.mark.parametrize("shape", [0, (3, 0)])
 def test_without_elements(shape):
     owner = Teller(gpuarray.zeros(shape, np.int16))

@@ -154,6 +154,105 @@ def test_arrays_of_other_types_become_the_arrays_type(code, other):
     assert_same(a.get(), x + y.astype(code))
 
 
+@pytest.mark.parametrize(
+    ("code", "other"),
+    [("i4", "i8"), ("i2", "i8"), ("u1", "u4"), ("u1", "i8"), ("u8", "i8"), ("i8", "u8")],
+)
+def test_quotients_powers_and_shifts_of_wider_integers(code, other):
+    """NumPy's results, or its refusal: the operand is not cut to the array's width."""
+    small, large = np.iinfo(code), np.iinfo(other)
+    x = np.array([small.max, small.max, 7, 6, 5, 2], code)
+    y = np.array([large.max, large.max // 2 + 1, 3, 4, 1, 2], other)
+    for name in ("ifloordiv", "imod", "ipow", "ilshift", "irshift"):
+        op = getattr(operator, name)
+        shift = np.array([0, 3, small.bits + 1, 1, 2, 2], other)
+        by = {"ipow": y % 4, "ilshift": shift % 60, "irshift": shift % 60}.get(name, y)
+        a, expected = to_gpu(x), x.copy()
+        try:
+            expected = op(expected, by)
+        except TypeError:
+            with pytest.raises(TypeError):
+                op(a, to_gpu(by))
+        else:
+            op(a, to_gpu(by))
+        assert_same(a.get(), expected)
+
+
+@pytest.mark.parametrize(("code", "other"), [("u1", "i8"), ("i4", "u8"), ("i8", "?")])
+def test_sums_products_and_bits_of_integers_are_right_modulo_their_width(code, other):
+    x = np.array([3, 100, 127, 0, 5, 77]).astype(code)
+    y = np.array([2**31 + 5, 2**60 + 3, 2, 2**33, -1, 0]).astype(other)
+    for name in ("iadd", "isub", "imul", "iand", "ior", "ixor"):
+        op = getattr(operator, name)
+        a = op(to_gpu(x), to_gpu(y))
+        exact = [
+            getattr(operator, name[1:] + "_" * (name in ("iand", "ior")))(int(m), int(n))
+            for m, n in zip(x, y)
+        ]
+        width = 8 * x.itemsize
+        assert [int(n) % 2**width for n in a.get()] == [n % 2**width for n in exact]
+
+
+@pytest.mark.parametrize(("code", "other"), [("e", "i4"), ("f4", "f8")])
+def test_floating_point_numbers_are_computed_in_the_common_dtype(code, other):
+    """0.001 * 70000 is 70, though no float16 holds 70000."""
+    x = np.array([0.001, 1.5, 3], code)
+    y = np.array([70000, 3, 2]).astype(other)
+    for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod"):
+        op = getattr(operator, name)
+        with np.errstate(all="ignore"):
+            expected = op(x.copy(), y)
+        a = op(to_gpu(x), to_gpu(y))
+        np.testing.assert_allclose(a.get(), expected, rtol=2e-3 if code == "e" else 1e-6)
+
+
+def test_integers_and_floating_point_arrays():
+    """Sums and products are cut off, as PyCUDA's; the rest is refused, as NumPy does."""
+    x, y = np.array([5, 10, -7], "i4"), np.array([0.5, 2.75, 0.5])
+    for name in ("iadd", "isub", "imul"):
+        op, apart = getattr(operator, name), getattr(operator, name[1:])
+        assert_same(op(to_gpu(x), to_gpu(y)).get(), np.trunc(apart(x, y)).astype("i4"))
+    for name in set(ALL) - {"iadd", "isub", "imul"}:
+        a = to_gpu(x)
+        with pytest.raises(TypeError):
+            getattr(operator, name)(a, to_gpu(y))
+        assert_same(a.get(), x)
+
+
+def test_bools_take_bools_alone():
+    x = np.array([True, False, True])
+    for other in (2, 1.5, np.int8(1), to_gpu(np.array([2, 0, 0]))):
+        for name in (*ALL, "isub"):
+            a = to_gpu(x)
+            with pytest.raises(TypeError):
+                getattr(operator, name)(a, other)
+            assert_same(a.get(), x)
+    for name in ("ifloordiv", "imod", "ipow", "ilshift", "irshift"):
+        with pytest.raises(TypeError, match=r"int8.*bool"):
+            getattr(operator, name)(to_gpu(x), to_gpu(x))
+    a = to_gpu(x)
+    a &= np.False_
+    a |= True
+    assert a.get().all()
+
+
+@pytest.mark.parametrize("power", [-1, np.int64(-2), np.int8(-1), np.array(-3)], ids=repr)
+def test_negative_powers_of_integers_are_refused(power):
+    x = np.array([1, 2, -3], "i4")
+    a = to_gpu(x)
+    for compute in (
+        lambda: a**power,
+        lambda: operator.ipow(a, power),
+        lambda: np.power(a, power),
+        lambda: np.power(a, power, out=gpuarray.zeros(3, np.int64)),
+        lambda: to_gpu(x.astype("i2")) ** power,
+    ):
+        with pytest.raises(ValueError, match="negative integer powers"):
+            compute()
+    assert_same(a.get(), x)
+    np.testing.assert_allclose((to_gpu(x.astype("f8")) ** power).get(), x.astype("f8") ** power)
+
+
 @pytest.mark.parametrize("code", ["u1", "u8"])
 def test_unsigned_integers_wrap(code):
     x, top = np.array([0, 1, 5], code), int(np.iinfo(code).max)

@@ -106,6 +106,25 @@ def test_errors_stand_in_the_users_lines(line, no_extern_c, tmp_path):
     assert isinstance(error, drv.Error) and drv.CompileError is CompileError
 
 
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("kernel.cu", r"open\(name\)\.read\(\)"),
+        (Path("folder", "my kernel.cpp"), r"open\(name\)\.read\(\)"),
+        ("kernel.ptx", "module_from_file"),
+        ("texture<float, 2> tex;\n__global__ void f(float *a) {}", "TextureObject"),
+        ("surface < void, 2 > s;\n__global__ void f(float *a) {}", "SurfaceObject"),
+    ],
+    ids=str,
+)
+def test_what_the_program_may_have_meant(source, hint):
+    with pytest.raises(CompileError, match=hint) as caught:
+        SourceModule(source)
+    assert caught.value.stderr
+    with pytest.raises(CompileError, match="failed\n"):
+        SourceModule("__global__ void f(float *a) { a = ; }")
+
+
 def test_errors_in_a_header_name_the_header(tmp_path):
     (tmp_path / "own.h").write_text("int good;\nnonsense_here x;\n")
     with pytest.raises(CompileError) as caught:

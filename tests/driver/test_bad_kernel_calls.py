@@ -121,7 +121,9 @@ CALLS = {
     "2**64": (lambda m: m.write("size_t", 2**64), ArgumentError, "out of the range of 8"),
     "2**2000 as double": (lambda m: m.write("double", 2**2000), OverflowError, "too large"),
     # pointers
-    "None": (lambda m: m.twice(None, 8, **ONE), ArgumentError, "#0.*'a'.*pointer: got NoneType"),
+    "None": (lambda m: m.twice(None, 8, **ONE), ArgumentError, "#0.*'a'.*pointer: got NoneType.*0"),
+    "list": (lambda m: m.twice([1, 2], 8, **ONE), ArgumentError, "got list; .*to_gpu"),
+    "tuple": (lambda m: m.twice((1, 2), 8, **ONE), ArgumentError, r"got tuple; .*In\("),
     "text": (lambda m: m.twice("a", 8, **ONE), ArgumentError, "a pointer: got str"),
     "float": (lambda m: m.twice(1.5, 8, **ONE), ArgumentError, "a pointer: got float"),
     "int32": (lambda m: m.twice(np.float32(1), 8, **ONE), ArgumentError, "#0"),
@@ -154,7 +156,11 @@ CALLS = {
     "block negative": (lambda m: m.shape(block=(1, -1, 1)), LogicError, r"block=\(1, -1"),
     "block float": (lambda m: m.shape(block=(1.0, 1, 1)), LogicError, r"block=\(1.0"),
     "block too large": (lambda m: m.shape(block=(5000, 1, 1)), LogicError, "5000.*at most"),
-    "block too deep": (lambda m: m.shape(block=(1, 1, 65)), LogicError, r"block=\(1, 1, 65\)"),
+    "block too deep": (
+        lambda m: m.shape(block=(1, 1, 65)),
+        LogicError,
+        r"block\[2\] is 65.*allows 64",
+    ),
     "block 2**32": (lambda m: m.shape(block=2**32), LogicError, "block=4294967296"),
     "block 2**70": (lambda m: m.shape(block=(2**70, 1)), LogicError, "block=.*one to three"),
     "grid of 4": (lambda m: m.shape(grid=(1, 1, 1, 1)), LogicError, "grid=.*one to three"),
@@ -162,6 +168,11 @@ CALLS = {
     "grid negative": (lambda m: m.shape(grid=-1), LogicError, "grid=-1"),
     "grid float": (lambda m: m.shape(grid=(1.5, 1)), LogicError, "grid=.*integers"),
     "grid too wide": (lambda m: m.shape(grid=(1, 65536)), LogicError, "grid=.*65536"),
+    "grid too high": (
+        lambda m: m.shape(grid=(1, 70000)),
+        LogicError,
+        r"grid\[1\] is 70000, of which the device allows 6553\d",
+    ),
     "grid 2**31": (lambda m: m.shape(grid=(2**31, 1)), LogicError, "grid=.*2147483648"),
     # other keywords
     "shared negative": (lambda m: m.shape(shared=-1), LogicError, "shared=-1"),

@@ -185,11 +185,36 @@ def test_what_is_no_buffer(memory, up, down, bad):
 @downs
 def test_device_memory_is_no_host_buffer(memory, up, down):
     array = gpuarray.zeros(4, np.float32)
-    for bad in (array, memory):
-        with pytest.raises(TypeError, match="src"):
+    for bad in (array, memory, array.gpudata, int(memory), array[1:]):
+        with pytest.raises(TypeError, match=r"src.*memcpy_htod\(device, host\)"):
             up(memory, bad)
-        with pytest.raises(TypeError, match="dest"):
+        with pytest.raises(TypeError, match=r"dest.*memcpy_dtoh\(host, device\)"):
             down(bad, memory)
+    with pytest.raises(TypeError, match=r"memcpy_htod\(device, host\)"):
+        up(np.zeros(4, np.float32), memory)  # swapped
+    with pytest.raises(TypeError, match=r"memcpy_dtoh\(host, device\)"):
+        down(memory, np.zeros(4, np.float32))
+
+
+@ups
+@downs
+def test_host_memory_is_no_device_address(memory, up, down):
+    for bad in (np.zeros(4, np.float32), np.zeros(1, np.int64), np.zeros((2, 2), np.int8)):
+        with pytest.raises(TypeError, match="dest: expected a device address, got an ndarray"):
+            up(bad, np.zeros(4, np.float32))
+        with pytest.raises(TypeError, match="src: expected a device address, got an ndarray"):
+            down(np.zeros(4, np.float32), bad)
+
+
+@ups
+@downs
+def test_text_and_lists_have_no_bytes_of_their_own(memory, up, down):
+    with pytest.raises(TypeError, match=r"src.*encode\(\)"):
+        up(memory, "text")
+    with pytest.raises(TypeError, match=r"src.*numpy\.array"):
+        up(memory, [1, 2])
+    with pytest.raises(TypeError, match=r"dest.*bytearray"):
+        down("text", memory)
 
 
 @ups

@@ -19,10 +19,10 @@ import pycuda, pycuda.driver as drv, pycuda.gpuarray
 from pycuda import driver, tools as t
 from pycuda.compiler import SourceModule
 from pycuda.driver import In, Out, mem_alloc
-assert pycuda is PyGPU and drv is driver is PyGPU.driver and t is PyGPU.tools
+assert drv is driver is PyGPU.driver and t is PyGPU.tools
+assert pycuda.cudaError_t is PyGPU.cudaError_t and "characterize" in dir(pycuda)
 assert SourceModule is PyGPU.compiler.SourceModule and pycuda.gpuarray is PyGPU.gpuarray
 assert PyGPU.__spec__.name == PyGPU.__name__ == "PyGPU"
-assert isinstance(pycuda.VERSION, tuple)
 importlib.reload(PyGPU.characterize)
 """)
 
@@ -52,6 +52,49 @@ for name in ("pycuda.nonexistent", "pycuda.nonexistent.deeper"):
         raise AssertionError(name)
 assert importlib.util.find_spec("pycuda.nonexistent") is None
 assert importlib.util.find_spec("pycudas") is None
+""")
+
+
+def test_the_version_is_one_of_pycudas(python):
+    """So that programs which ask for a new PyCUDA go on. PyGPU's own stays what it is."""
+    python("""
+import importlib, PyGPU
+ours = PyGPU.VERSION, PyGPU.__version__
+with PyGPU.install_as_pycuda():
+    import pycuda
+    from pycuda import VERSION, VERSION_TEXT
+    assert pycuda.VERSION == VERSION >= (2026, 1) and pycuda.VERSION_STATUS == ""
+    assert VERSION_TEXT == pycuda.__version__ == "2026.1"
+    assert importlib.import_module("pycuda") is pycuda and pycuda.__name__ == "pycuda"
+    try:
+        pycuda.nothing
+    except AttributeError:
+        pass
+    else:
+        raise AssertionError("pycuda.nothing")
+assert ours == (PyGPU.VERSION, PyGPU.__version__)
+""")
+
+
+def test_modules_that_are_not_in_pygpu_say_why(python):
+    python("""
+import importlib, PyGPU
+from PyGPU._as_pycuda.install import ABSENT
+PyGPU.install_as_pycuda()
+for name, reason in ABSENT.items():
+    for module in ("pycuda." + name, f"pycuda.{name}.deeper"):
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            assert f"pycuda.{name} is not in PyGPU: {reason}" in str(error), error
+        else:
+            raise AssertionError(module)
+try:
+    from pycuda import gl
+except ImportError as error:
+    assert "OpenGL" in str(error), error
+else:
+    raise AssertionError("pycuda.gl")
 """)
 
 

@@ -90,6 +90,12 @@ def test_quickstart_finds_the_sunspot_cycle(tmp_path):
     assert ("matplotlib is not installed" in done.stdout) != has_matplotlib
 
 
+def test_quickstart_leaves_nothing_untracked():
+    """Its picture lies where it is started, which is the checkout in the README's command."""
+    default = re.search(r'"--plot", default="([^"]+)"', (EXAMPLES / "quickstart.py").read_text())
+    assert default[1] in (EXAMPLES.parent / ".gitignore").read_text().split()
+
+
 def test_quickstart_plots_where_it_is_told(tmp_path):
     needs.module("matplotlib")
     done = run_quickstart(tmp_path, "--plot", "spectrum.png")

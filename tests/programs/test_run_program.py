@@ -111,13 +111,65 @@ def test_exit_codes(tmp_path, line, code, said):
 
 
 @pytest.mark.no_device
-def test_a_traceback_ends_in_the_program(tmp_path):
-    (tmp_path / "program.py").write_text("def fail():\n    raise KeyError('oops')\n\nfail()\n")
-    done = run("-m", "PyGPU", "run", "program.py", folder=tmp_path, expect=1)
-    assert done.stderr.startswith("Traceback (most recent call last):\n")
-    assert done.stderr.endswith("\nKeyError: 'oops'\n")
-    assert 'program.py", line 4, in <module>' in done.stderr
-    assert 'program.py", line 2, in fail' in done.stderr
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def fail():\n    raise KeyError('oops')\n\nfail()\n",
+        "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise OSError('x') from error\n",
+        "import nothing_of_that_name\n",
+        "x = (\n",
+        "import sys\nsys.excepthook = lambda *of: print('own', of[0].__name__)\n1 / 0\n",
+    ],
+)
+def test_tracebacks_are_those_of_python_itself(tmp_path, program):
+    (tmp_path / "program.py").write_text(program)
+    script = tmp_path / "program.py"
+    ours = run("-m", "PyGPU", "run", script, folder=tmp_path, expect=1)
+    theirs = run(script, folder=tmp_path, expect=1)
+    assert (ours.stdout, ours.stderr) == (theirs.stdout, theirs.stderr)
+    ours = run("-m", "PyGPU", "run", "-m", "program", folder=tmp_path, expect=1)
+    assert "PyGPU" not in ours.stderr
+    assert ours.stderr.splitlines()[-1:] == theirs.stderr.splitlines()[-1:]
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize("module", ["probe", "package", "package.inner"])
+def test_a_module_sees_what_python_shows_it(tmp_path, module):
+    (tmp_path / "package").mkdir()
+    probe = PROBE.replace("__spec__,", "__spec__.name,")
+    for name in ("probe", "package/__main__", "package/inner"):
+        (tmp_path / f"{name}.py").write_text(probe)
+    (tmp_path / "helper.py").write_text("")
+    (tmp_path / "package" / "__init__.py").write_text("")
+    words = (module, "1", "--help", "-m")
+    ours = json.loads(run("-m", "PyGPU", "run", "-m", *words, folder=tmp_path).stdout)
+    theirs = json.loads(run("-m", *words, folder=tmp_path).stdout)
+    assert ours == theirs
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize("name", ["nothing_of_that_name", "json.nothing", "nothing.deeper"])
+def test_a_module_that_is_not_there(tmp_path, name):
+    done = run("-m", "PyGPU", "run", "-m", name, folder=tmp_path, expect=1)
+    assert f"no module named {name}" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_module_for_pycuda_runs_as_it_is(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = run("-m", "PyGPU", "run", "-m", "program", folder=tmp_path)
+    assert (done.stdout, done.stderr) == ("doubled __main__\n", "")
+
+
+@pytest.mark.no_device
+def test_what_the_command_says_of_itself(tmp_path):
+    assert run("-m", "PyGPU", "--version", folder=tmp_path).stdout == f"PyGPU {PyGPU.__version__}\n"
+    assert "run -m module" in run("-m", "PyGPU", "--help", folder=tmp_path).stdout
+    for word in ("-h", "--help"):
+        said = run("-m", "PyGPU", "run", word, folder=tmp_path).stdout
+        assert "run script.py args..." in said and "run -m module args..." in said
+    for words in ([], ["-m"], ["-x"], ["--json"]):
+        done = run("-m", "PyGPU", "run", *words, folder=tmp_path, expect=2)
+        assert "expected a script, or -m and a module" in done.stderr
 
 
 @pytest.mark.no_device

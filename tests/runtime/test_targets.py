@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +13,11 @@ import PyGPU
 from PyGPU._runtime import targets
 
 
-def run(*arguments, **environment):
+def run(*arguments, cwd=None, **environment):
     env = {k: v for k, v in os.environ.items() if k != "PYGPU_TARGET"}
     env.update(environment)
     return subprocess.run(
-        [sys.executable, *arguments], env=env, capture_output=True, text=True, timeout=120
+        [sys.executable, *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=120
     )
 
 
@@ -36,6 +38,36 @@ def test_a_target_that_is_not_built_is_refused_with_the_remedy():
     done = run("-c", "import PyGPU", PYGPU_TARGET=missing[0])
     assert "ImportError" in done.stderr
     assert "install with PYBIND_GPU_TARGET=" in done.stderr
+
+
+def explained(done):
+    """What the command said instead of a report; Pythons before 3.10 have a traceback above it."""
+    if sys.version_info >= (3, 10):
+        assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (1, "")
+    return done.stderr
+
+
+def test_the_command_explains_what_keeps_it_from_a_target(tmp_path):
+    assert "expected one of cuda, hip, host" in explained(run("-m", "PyGPU", PYGPU_TARGET="metal"))
+    for missing in [target for target in targets.TARGETS if not targets.is_built(target)]:
+        said = explained(run("-m", "PyGPU", "--json", PYGPU_TARGET=missing))
+        assert f"PYGPU_TARGET={missing}: this installation has only" in said
+
+
+@pytest.mark.parametrize("asked", ["", "host"])
+def test_a_source_folder_that_hides_the_installed_package(tmp_path, asked):
+    package = Path(PyGPU.__file__).parent
+    shutil.copytree(package, tmp_path / "PyGPU", ignore=shutil.ignore_patterns("*.so", "include"))
+    where = {"cwd": tmp_path, "PYTHONPATH": "", "PYGPU_TARGET": asked}
+    said = explained(
+        run("-S", "-m", "PyGPU", **where)
+    )  # without site, where PyGPU may be installed
+    assert "pip install ." in said and "source folder" in said
+    (tmp_path / "setup.py").write_text("")
+    said = explained(run("-S", "-m", "PyGPU", **where))
+    assert f"{tmp_path.resolve()} is the source folder, which hides" in said
+    assert "pip install -e ." in said
 
 
 def test_without_a_gpu_the_host_is_chosen_and_announced_once():

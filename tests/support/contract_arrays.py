@@ -59,9 +59,11 @@ GPUArray.__add__ .__radd__ .__sub__ .__rsub__ .__mul__ .__rmul__ .__neg__
 GPUArray.__truediv__ .__rtruediv__
     better: as above, and rounded as NumPy does: integers give floats, zero divides into inf or nan
 GPUArray.__pow__ .__rpow__
-    better: as above; integers are exact
+    better: as above; integers are exact, and to a negative number's power a ValueError, as in NumPy
+    (to those of an array, which is not waited for, 0)
 GPUArray.__iadd__ .__isub__ .__imul__ .__ipow__ .__itruediv__
-    better: as above
+    better: as above; computed in NumPy's common dtype; a TypeError where NumPy refuses the cast of
+    the result, but for sums and products of integers, which wrap, or are cut off if with floats
 GPUArray.__div__ .__rdiv__ .__idiv__
     absent: operators of Python 2
 GPUArray.__abs__

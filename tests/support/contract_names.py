@@ -10,6 +10,8 @@ none is "same". Parameters in a note (`axis=`) are PyGPU's and must be there. "#
 
 from contract_arrays import ARRAYS, REFERENCES
 
+from PyGPU._as_pycuda.install import ABSENT
+
 LINKER = "the runtime API has no linker: put the sources into one `SourceModule`"
 STATEFUL = "launches that keep their state in the function are gone: call it, or `prepare` it"
 
@@ -267,7 +269,7 @@ platform_bits has_stack has_double_support sizeof
     "": """
 # The package itself
 VERSION VERSION_TEXT VERSION_STATUS
-    differs: PyGPU's own version, which tells nothing about PyCUDA's
+    differs: PyGPU's own version; where PyGPU goes by the name pycuda, 2026.1
 """,
     "pycuda-complex.hpp": """
 # In kernels
@@ -280,43 +282,43 @@ fp_tex1Dfetch fp_tex2D fp_tex2DLayered fp_tex3D fp_surf2DLayeredread fp_surf2DLa
     fp_surf3Dread fp_surf3Dwrite fp_tex_double fp_tex_cfloat fp_tex_cdouble
     absent: {REFERENCES}, with `int2` or `int4` for wide numbers
 """,
-    "gl": """
+    "gl": f"""
 # OpenGL
 init make_context graphics_map_flags RegisteredBuffer RegisteredImage RegisteredMapping
-    absent: PyGPU does not reach into OpenGL
+    absent: {ABSENT["gl"]}
 BufferObject BufferObjectMapping autoinit
     absent: deprecated since CUDA 3, and of the driver API alone
 """,
-    "debug": """
+    "debug": f"""
 # A program under a debugger
 __main__
-    absent: (`python -m pycuda.debug`) call `driver.set_debugging()` and start a debugger
+    absent: (`python -m pycuda.debug`) {ABSENT["debug"]}
 """,
-    "sparse": """
+    "sparse": f"""
 # Sparse matrices
 cg coordinate inner operator packeted pkt_build
-    absent: undocumented, and partly on texture references; other packages have sparse matrices
+    absent: {ABSENT["sparse"]}
 """,
-    "compyte.array": """
+    "compyte.array": f"""
 # Helpers of PyCUDA and PyOpenCL
 ArrayFlags c_contiguous_strides f_contiguous_strides is_c_contiguous_strides
     is_f_contiguous_strides equal_strides get_common_dtype as_strided
-    absent: PyCUDA's inner parts; NumPy and `GPUArray.flags` tell the same
+    absent: {ABSENT["compyte"]}
 """,
-    "compyte.dtypes": """
+    "compyte.dtypes": f"""
 # Helpers of PyCUDA and PyOpenCL
 DTypeRegistry TypeNameNotKnown parse_c_arg_backend fill_registry_with_c_types NAME_TO_DTYPE
     DTYPE_TO_NAME TYPE_REGISTRY
-    absent: PyCUDA's inner parts; `tools` has the functions
+    absent: {ABSENT["compyte"]}
 """,
-    "_cluda": """
+    "_cluda": f"""
 # Macros for kernels of CUDA and OpenCL
 CLUDA_PREAMBLE
-    absent: an inner part of PyCUDA's
+    absent: {ABSENT["_cluda"]}
 """,
-    "_mymako": """
+    "_mymako": f"""
 # A guard of an import
 mako
-    absent: PyGPU needs no mako
+    absent: {ABSENT["_mymako"]}
 """,
 }

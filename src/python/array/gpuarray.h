@@ -8,17 +8,19 @@ namespace PyGPU::python {
 struct GPUArray {
   GPUArray(Array core_, py::object dtype_, py::object allocator_, py::object base_ = py::none(),
            py::object gpudata_ = {}, int depth_ = 0)
-      : core(std::move(core_)),
+      : base(std::move(base_)),
+        core(std::move(core_)),
         dtype(std::move(dtype_)),
         allocator(std::move(allocator_)),
-        base(std::move(base_)),
         gpudata(std::move(gpudata_)),
         depth(depth_) {}
 
+  // What a view or borrowed memory keeps alive, or None. Outlives `core`, whose end may wait for
+  // work on the memory.
+  py::object base;
   Array core;
   py::object dtype;      // numpy.dtype
   py::object allocator;  // callable(nbytes), or None for the pool
-  py::object base;       // what a view or borrowed memory keeps alive, or None
   py::object gpudata;    // as given or as allocated; null: made when asked for
   int depth = 0;         // of views: how many bases lie below
 
@@ -65,6 +67,7 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
 
 void add_indexing(Slots& slots);
 
+void bind_conversions(const py::object& c);
 void bind_creation(py::module_& m);
 void bind_dlpack(py::module_& m, const py::object& c);
 

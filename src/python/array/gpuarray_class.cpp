@@ -123,23 +123,6 @@ void set(const GPUArray& array, const py::object& source, bool async, const Stre
   set_from_host(array, py::reinterpret_borrow<py::array>(source), where);
 }
 
-bool truth(const GPUArray& array) {
-  if (array.layout().size() != 1)
-    throw py::value_error("the truth value of an array with " +
-                          std::to_string(array.layout().size()) + " elements is ambiguous");
-  return get_to_host(array, py::none(), false, nullptr).attr("__bool__")().cast<bool>();
-}
-
-py::object host_text(const GPUArray& array, const char* method) {
-  return get_to_host(array, py::none(), false, nullptr).attr(method)();
-}
-
-void refuse_conversion(py::handle, py::handle, py::handle) {
-  throw py::type_error(
-      "a GPUArray does not turn into a numpy.ndarray by itself; call .get() to copy it to the "
-      "host");
-}
-
 py::object iterate(const py::object& self) {
   if (held<GPUArray>(self).layout().ndim() == 0) throw py::type_error("iteration over a 0-d array");
   return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
@@ -158,6 +141,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 int clear(PyObject* self) {
   if (!instance_at<GPUArray>(self)->made) return 0;
   GPUArray& array = *instance_at<GPUArray>(self)->value();
+  array.core = {};  // before what keeps its memory
   for (py::object* member : {&array.base, &array.gpudata, &array.allocator}) *member = py::none();
   return 0;
 }
@@ -292,7 +276,6 @@ void bind_transfers(const py::object& c) {
                               py::make_tuple(get_to_host(a, py::none(), false, nullptr)));
       },
       "Pickled as a copy on the host.");
-  method(c, "__array__", &refuse_conversion, "", {{"dtype", py::none()}, {"copy", py::none()}});
 }
 
 }  // namespace
@@ -323,12 +306,10 @@ void bind_gpuarray(py::module_& m) {
   constructor_of<GPUArray> = new Callable(constructor_by(c, &make_gpuarray, parameters));
   def(m, "empty", &empty, "An uninitialised array: GPUArray(...).", parameters);
   method(c, "__iter__", &iterate);
-  method(c, "__bool__", &truth);
-  method(c, "__str__", [](const GPUArray& a) { return host_text(a, "__str__"); });
-  method(c, "__repr__", [](const GPUArray& a) { return host_text(a, "__repr__"); });
   bind_attributes(c);
   bind_views(c);
   bind_transfers(c);
+  bind_conversions(c);
   bind_operators(m, c);
   bind_reductions(m);
   bind_gather(m);

@@ -31,13 +31,13 @@ IndexItem slice_item(PyObject* object) {
   return item;
 }
 
-// Older NumPys let their bools pass for 0 and 1; they are masks.
+// Bools pass for 0 and 1, Python's and those of older NumPys; they are masks.
 bool selects_elements(PyObject* object) {
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
     return array.ndim() > 0 || array.dtype().kind() == 'b';
   }
-  return PyList_Check(object) || gpuarray_in(object) ||
+  return PyBool_Check(object) || PyList_Check(object) || gpuarray_in(object) ||
          std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) == 0;
 }
 
@@ -83,10 +83,22 @@ std::string dtypes_text(const py::object& value, const GPUArray& target) {
          ", the array " + py::str(target.dtype).cast<std::string>();
 }
 
+// How many axes of length one in front of a value's others NumPy takes no notice of.
+int axes_too_many(const Axes& value, const Axes& target) {
+  int count = 0;
+  while (value.size() - count > target.size() && value[count] == 1) ++count;
+  return count;
+}
+
 void assign_array(const GPUArray& target, const GPUArray& source) {
   if (!source.dtype.equal(target.dtype)) throw py::type_error(dtypes_text(source.dtype, target));
-  const Axes &shape = target.layout().shape(), &own = source.layout().shape();
   GPUArray fitted = source;
+  const Axes& shape = target.layout().shape();
+  if (const int extra = axes_too_many(source.layout().shape(), shape)) {
+    const std::vector<IndexItem> first(std::size_t(extra), {IndexItem::Kind::integer});
+    fitted.core = source.core.view(source.layout().index(first).layout);
+  }
+  const Axes own = fitted.layout().shape();
   if (own != shape) {
     const bool fits = [&] {
       try {
@@ -98,7 +110,7 @@ void assign_array(const GPUArray& target, const GPUArray& source) {
     if (!fits)
       throw py::value_error("a[index] = value: value has shape " + own.text() + ", the selection " +
                             shape.text());
-    fitted.core = source.core.view(broadcast_to(source.layout(), shape));
+    fitted.core = fitted.core.view(broadcast_to(fitted.layout(), shape));
   }
   set_from_device(target, fitted, nullptr);
 }
@@ -120,9 +132,13 @@ void assign(const GPUArray& target, const py::object& value) {
   if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0) {
     if (!py::object(value.attr("dtype")).equal(target.dtype))
       throw py::type_error(dtypes_text(value.attr("dtype"), target));
-    const py::object fitted =
-        py::module_::import("numpy").attr("broadcast_to")(value, tuple_of(target.layout().shape()));
-    return set_from_host(target, fitted, nullptr);
+    const py::module_ numpy = py::module_::import("numpy");
+    const Axes& shape = target.layout().shape();
+    py::object fitted = value;
+    if (const py::tuple own = value.attr("shape"); int(own.size()) > shape.size())
+      fitted = value.attr("reshape")(
+          own[py::slice(axes_too_many(axes_of(own, "value"), shape), py::ssize_t(own.size()), 1)]);
+    return set_from_host(target, numpy.attr("broadcast_to")(fitted, tuple_of(shape)), nullptr);
   }
   if (value.is_none() || py::isinstance<py::list>(value))
     throw py::type_error("a[index] = value: expected a scalar, an ndarray or a GPUArray, got " +

@@ -27,6 +27,18 @@ void put_number(py::handle number, int code, char* to) {
   pack_promised(number.ptr(), {slot.kind, slot.nbytes}, slot, 0, to);
 }
 
+// NumPy's rule for integers. Arrays of exponents are not looked at: that would wait for them.
+void check_exponent(const Map& map) {
+  static const Operation power = operation_named("power");
+  if (map.operation != power || dtypes[map.compute[1]].kind != 'i') return;
+  PyObject* const exponent = map.operand[1].number.ptr();
+  const int is_negative = PyObject_RichCompareBool(exponent, py::int_(0).ptr(), Py_LT);
+  if (is_negative < 0) PyErr_Clear();  // a complex number, which is refused as such
+  if (is_negative == 1)
+    throw py::value_error("power: integers to negative integer powers are not allowed, got " +
+                          py::str(exponent).cast<std::string>());
+}
+
 const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
   static auto& kept = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
@@ -178,6 +190,7 @@ void launch(const Map& map, const StreamRef& stream) {
   for (int i = 0; i < map.operands; ++i) {
     const Operand& operand = map.operand[i];
     if (!operand.array) {
+      if (i == 1) check_exponent(map);
       put_number(operand.number, map.compute[i], numbers[i]);
       arguments[given++] = numbers[i];
       continue;

@@ -43,6 +43,18 @@ PyObject* divided_with_rest(PyObject* a, PyObject* b) {
   });
 }
 
+// Matrix products are other libraries' work, where the other operand has none of its own.
+PyObject* refuse_matrix_product(PyObject* a, PyObject* b) {
+  PyObject* const other = is<GPUArray>(a) ? b : a;
+  const PyNumberMethods* const numbers = Py_TYPE(other)->tp_as_number;
+  if (!is<GPUArray>(other) && numbers && numbers->nb_matrix_multiply) Py_RETURN_NOTIMPLEMENTED;
+  PyErr_SetString(PyExc_TypeError,
+                  "@: GPUArray has no matrix product; a library of linear algebra takes the arrays "
+                  "as they are: torch.from_dlpack(a) @ torch.from_dlpack(b), cupy.asarray(a) @ "
+                  "cupy.asarray(b). gpuarray.dot(a, b) is the sum of the products of all elements");
+  return nullptr;
+}
+
 PyObject* compare(PyObject* self, PyObject* other, int op) {
   constexpr Op ops[] = {Op::less,      Op::less_equal, Op::equal,
                         Op::not_equal, Op::greater,    Op::greater_equal};
@@ -111,6 +123,7 @@ void add_operators(Slots& slots) {
   add(Py_nb_power, &of_three<plain<Op::power>>);
   add(Py_nb_inplace_power, &of_three<in_place<Op::power>>);
   add(Py_nb_divmod, &divided_with_rest);
+  add(Py_nb_matrix_multiply, &refuse_matrix_product);
   add(Py_nb_negative, &unary<Op::negative>);
   add(Py_nb_absolute, &unary<Op::absolute>);
   add(Py_nb_invert, &unary<Op::invert>);

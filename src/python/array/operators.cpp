@@ -1,6 +1,8 @@
 // The operators of GPUArray. See operators.h.
 #include "python/array/operators.h"
 
+#include <string_view>
+
 #include "python/launch/packing.h"
 
 namespace PyGPU::python {
@@ -46,9 +48,33 @@ void check_in_place(Op op, const Operand& self, const Operand& other) {
   const Axes& added = other.array->layout().shape();
   if (added != shape && broadcast_or_raise(shape, added) != shape)
     raise_shape_error("in place: shape " + added.text() + " does not fit into " + shape.text());
-  if (kind != 'c' && other_kind == 'c')
-    raise_argument_error("in place: complex numbers do not fit into " +
-                         std::string(dtype_of(self).name));
+}
+
+// In which dtype `self op= other` is computed: for numbers self's, for arrays of another dtype and
+// for bools NumPy's common one, where its results fit into self by NumPy's rule "same_kind". Two
+// things that NumPy refuses have a meaning: sums, products and bits of integers are right modulo
+// 2^n whatever the widths and signs, and sums and products of integers with floating-point numbers
+// are cut off, as PyCUDA's.
+int code_in_place(Op op, Operation operation, const Operand* operands) {
+  const DType& self = dtype_of(operands[0]);
+  if (self.kind != 'b' && (!operands[1].array || operands[1].code == operands[0].code))
+    return operands[0].code;
+  const char other = operands[1].code < 0 ? 'b' : dtype_of(operands[1]).kind;
+  const auto is_integer = [](char kind) { return kind == 'i' || kind == 'u'; };
+  const bool is_sum = op == Op::add || op == Op::subtract || op == Op::multiply;
+  const bool is_modular =
+      is_sum || op == Op::bitwise_and || op == Op::bitwise_or || op == Op::bitwise_xor;
+  if (is_modular && is_integer(self.kind) && (is_integer(other) || other == 'b'))
+    return operands[0].code;
+  const Types types = types_of(operation, operands, 2);
+  const DType& common = dtypes[types.compute[0]];
+  constexpr std::string_view kinds = "buifc";
+  if (kinds.find(common.kind) > kinds.find(self.kind) &&
+      !(is_sum && is_integer(self.kind) && other == 'f'))
+    raise_argument_error("in place: " + name_of(op) + " gives " + common.name +
+                         ", which does not fit into the array's " + self.name +
+                         "; convert the operand with .astype(), or make a new array: a = a op b");
+  return types.compute[0];
 }
 
 // An operand and its result alone.
@@ -87,7 +113,7 @@ py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
   Operand* const operand = map.operand;
   if (!read_operand(self, operand[0]) || !read_operand(other, operand[1])) return not_implemented();
   check_in_place(op, operand[0], operand[1]);
-  map.compute[0] = map.compute[1] = operand[0].code;
+  map.compute[0] = map.compute[1] = code_in_place(op, map.operation, operand);
   map.result[0] = operand[0].array;
   launch(map, {});
   return py::reinterpret_borrow<py::object>(self);

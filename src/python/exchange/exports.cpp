@@ -24,8 +24,9 @@ void end_export(Managed* self) {
   if (!Py_IsInitialized()) return;
   // Nobody promises that the consumer's stream still exists, but its work may.
   if (ended->apart) wait_quietly(ended->memory.device(), [] { return synchronize_device(); });
-  drop(ended->owner);
+  PyObject* const owner = ended->owner;
   delete ended;
+  drop(owner);
 }
 
 template <class Managed>

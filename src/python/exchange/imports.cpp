@@ -141,8 +141,8 @@ GPUArray borrow_memory(const py::object& owner, const py::object& address, const
     refuse_exchange("asarray: the data at " + hex(first) + " is in no memory that the target " +
                     PYGPU_TARGET_NAME + " knows");
   }
-  PyObject* const kept = py::object(owner).release().ptr();
-  return borrow(layout, first, dtype, owner, wait, [kept] { drop(kept); });
+  // The array's `base` keeps the owner: a reference that the collector of garbage sees.
+  return borrow(layout, first, dtype, owner, wait, [] {});
 }
 
 }  // namespace

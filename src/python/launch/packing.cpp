@@ -88,9 +88,14 @@ void put_bytes(PyObject* argument, const Slot& slot, std::size_t index, char* to
 
 void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
   const py::handle object(argument);
-  if (argument == Py_None || PyUnicode_Check(argument) || PyList_Check(argument) ||
-      PyTuple_Check(argument))
-    refuse(argument, slot, index, "");
+  if (PyList_Check(argument) || PyTuple_Check(argument))
+    refuse(argument, slot, index,
+           may_be(slot.kind, Kind::pointer)
+               ? "a kernel takes arrays: gpuarray.to_gpu(numpy.array(...)), or In(numpy.array(...))"
+               : "");
+  if (argument == Py_None)
+    refuse(argument, slot, index, slot.kind == Kind::pointer ? "0 is the null pointer" : "");
+  if (PyUnicode_Check(argument)) refuse(argument, slot, index, "");
   if (!py::getattr(object, "__cuda_array_interface__", py::none()).is_none())
     return put_address(address_of(object, "argument"), argument, slot, index, to);
   if (py::isinstance<py::array>(object) || PyBytes_Check(argument) || PyByteArray_Check(argument))
@@ -126,6 +131,12 @@ bool quick_address(PyObject* argument, const void** address) {
     throw DeviceError("argument", {cudaErrorInvalidValue, "this DeviceAllocation was freed"});
   *address = reinterpret_cast<const void*>(allocation.address);
   return true;
+}
+
+// An array of one element is a number where a program says so, by int() or float(): a launch does
+// not fetch it unasked.
+void refuse_array(PyObject* argument, const Slot& slot, std::size_t index, const char* why) {
+  if (!PyFloat_CheckExact(argument) && is<GPUArray>(argument)) refuse(argument, slot, index, why);
 }
 
 PyTypeObject* type_object(const py::handle& type) {
@@ -211,6 +222,7 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
         return put_integer(
             integer_bits(argument, promise.kind == Kind::integer, promise.nbytes, slot, index),
             slot.nbytes ? slot.nbytes : promise.nbytes, to);
+      refuse_array(argument, slot, index, "an integer was promised by prepare()");
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(argument));
       if (!number) {
         PyErr_Clear();
@@ -221,6 +233,7 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
           slot.nbytes ? slot.nbytes : promise.nbytes, to);
     }
     case Kind::real: {
+      refuse_array(argument, slot, index, "a number was promised by prepare()");
       const double value = PyFloat_AsDouble(argument);
       if (value == -1 && PyErr_Occurred()) {
         PyErr_Clear();
@@ -229,6 +242,7 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
       return put_real(value, promise.nbytes, to);
     }
     case Kind::complex: {
+      refuse_array(argument, slot, index, "a complex number was promised by prepare()");
       const Py_complex value = PyComplex_AsCComplex(argument);
       if (PyErr_Occurred()) {
         PyErr_Clear();

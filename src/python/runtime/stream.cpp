@@ -40,7 +40,9 @@ StreamRef stream_of(py::handle object) {
     const py::object stream = object.attr("__cuda_stream__");
     return {as_handle(py::tuple(PyCallable_Check(stream.ptr()) ? stream() : stream)[1]), nullptr};
   }
+  const bool is_array = py::hasattr(object, "__cuda_array_interface__");  // its .ptr is no handle
   for (const char* name : {"handle", "ptr", "cuda_stream"}) {
+    if (is_array) break;
     py::object number = py::getattr(object, name, py::none());
     if (py::hasattr(number, "value")) {  // a ctypes pointer, as Numba's; None is the null stream
       number = number.attr("value");
@@ -49,7 +51,7 @@ StreamRef stream_of(py::handle object) {
     if (PyIndex_Check(number.ptr())) return {as_handle(number), nullptr};
   }
   const bool is_number = PyFloat_Check(object.ptr()) || py::hasattr(object, "__array__");
-  if (!is_number && py::hasattr(object, "__int__"))  // cuda.bindings' CUstream
+  if (!is_array && !is_number && py::hasattr(object, "__int__"))  // cuda.bindings' CUstream
     return {as_handle(py::int_(py::reinterpret_borrow<py::object>(object))), nullptr};
   throw py::type_error(
       "stream: expected None, a cudaStream_t, an int handle or an object with __cuda_stream__, "

@@ -1,0 +1,120 @@
+// A GPUArray's elements as Python's own numbers and text: by explicit calls, each of which fetches.
+#include "python/array/gpuarray.h"
+
+namespace PyGPU::python {
+namespace {
+
+py::object on_host(const GPUArray& array) { return get_to_host(array, py::none(), false, nullptr); }
+
+py::object only_element(const GPUArray& array, const char* call) {
+  if (array.layout().size() != 1)
+    throw py::type_error(std::string(call) + ": expected an array of one element, got shape " +
+                         array.layout().shape().text());
+  return on_host(array).attr("item")();
+}
+
+// By a number in C order, or by one for each axis.
+Index number_of(const Axes& place, const Axes& shape) {
+  const auto in_range = [&](Index index, Index length, const std::string& where) {
+    if (index < -length || index >= length)
+      throw py::index_error("item: index " + std::to_string(index) + " is out of bounds for " +
+                            where + " with size " + std::to_string(length));
+    return index < 0 ? index + length : index;
+  };
+  Index size = 1, number = 0;
+  for (Index length : shape) size *= length;
+  if (place.size() == 1) return in_range(place[0], size, "an array");
+  if (place.size() != shape.size())
+    throw py::value_error("item: expected a number, or one index for each of the " +
+                          std::to_string(shape.size()) + " axes, got " +
+                          std::to_string(place.size()));
+  for (int axis = 0; axis < shape.size(); ++axis)
+    number =
+        number * shape[axis] + in_range(place[axis], shape[axis], "axis " + std::to_string(axis));
+  return number;
+}
+
+py::object element_at(const py::object& self, const py::tuple& index) {
+  const auto& array = held<GPUArray>(self);
+  const Axes& shape = array.layout().shape();
+  if (index.empty()) {
+    if (array.layout().size() != 1)
+      throw py::value_error("item: an array of shape " + shape.text() +
+                            " has not one element: say which, or use tolist()");
+    return only_element(array, "item");
+  }
+  Index number = number_of(
+      axes_of(index.size() == 1 ? py::object(index[0]) : py::object(index), "index"), shape);
+  std::vector<IndexItem> items(std::size_t(shape.size()), {IndexItem::Kind::integer});
+  for (int axis = shape.size(); axis-- > 0; number /= shape[axis])
+    items[std::size_t(axis)].start = number % shape[axis];
+  const View view = array.layout().index(items);
+  return only_element(view_of(self, view.layout, view.offset), "item");
+}
+
+py::object as_index(const GPUArray& array) {
+  const char kind = py::reinterpret_borrow<py::dtype>(array.dtype).kind();
+  if (array.layout().ndim() != 0 || (kind != 'i' && kind != 'u'))
+    throw py::type_error(
+        "only an integer array without axes can stand for an index, got a GPUArray of shape " +
+        array.layout().shape().text() + " and dtype " + py::str(array.dtype).cast<std::string>());
+  return only_element(array, "index");
+}
+
+bool truth(const GPUArray& array) {
+  if (array.layout().size() != 1)
+    throw py::value_error("the truth value of an array with " +
+                          std::to_string(array.layout().size()) + " elements is ambiguous");
+  return on_host(array).attr("__bool__")().cast<bool>();
+}
+
+py::object formatted(const GPUArray& array, const py::str& how) {
+  if (py::len(how) == 0) return on_host(array).attr("__str__")();
+  const py::object value = only_element(array, "format");
+  return py::reinterpret_steal<py::object>(PyObject_Format(value.ptr(), how.ptr()));
+}
+
+py::object rounded(const GPUArray& array, const py::object& digits) {
+  const py::object round = py::module_::import("builtins").attr("round");
+  if (array.layout().size() != 1)
+    throw py::type_error("round: expected an array of one element, got shape " +
+                         array.layout().shape().text() + "; .round(decimals) rounds each element");
+  return round(only_element(array, "round"), digits);
+}
+
+py::object as_complex(const GPUArray& array) {
+  const py::handle type(reinterpret_cast<PyObject*>(&PyComplex_Type));
+  return type(only_element(array, "complex"));
+}
+
+void refuse_conversion(py::handle, py::handle, py::handle) {
+  throw py::type_error(
+      "a GPUArray does not turn into a numpy.ndarray by itself; call .get() to copy it to the "
+      "host");
+}
+
+}  // namespace
+
+void bind_conversions(const py::object& c) {
+  method(c, "__bool__", &truth);
+  method(c, "__int__", [](const GPUArray& a) {
+    return py::reinterpret_steal<py::object>(PyNumber_Long(only_element(a, "int").ptr()));
+  });
+  method(c, "__float__", [](const GPUArray& a) { return py::float_(only_element(a, "float")); });
+  method(c, "__complex__", &as_complex);
+  method(c, "__index__", &as_index);
+  method(c, "__round__", &rounded, "", {{"ndigits", py::none()}});
+  method(c, "__format__", &formatted, "", {{"format_spec"}});
+  method(c, "__str__", [](const GPUArray& a) { return on_host(a).attr("__str__")(); });
+  method(c, "__repr__", [](const GPUArray& a) { return on_host(a).attr("__repr__")(); });
+  method(c, "__array__", &refuse_conversion, "", {{"dtype", py::none()}, {"copy", py::none()}});
+  method(c, "item", &element_at,
+         "One element as Python's own number: the only one, or that of a number in C order or of "
+         "an index for each axis.",
+         {{"*index"}});
+  method(
+      c, "tolist", [](const GPUArray& a) { return on_host(a).attr("tolist")(); },
+      "The elements as Python's own numbers, in lists as deep as there are axes.");
+}
+
+}  // namespace PyGPU::python
