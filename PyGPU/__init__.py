@@ -15,6 +15,7 @@ from PyGPU import gpuarray as gpuarray
 from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
 from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import targets as _targets
+from PyGPU._runtime.errors import ArgumentWarning as ArgumentWarning
 from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403

@@ -6,7 +6,6 @@ import builtins
 import functools
 import itertools
 import math
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -208,8 +207,6 @@ class ElementwiseKernel:
         plain = True  # in C order, aligned, long enough
         for place, dtype, always in variant.vectors:
             vector = args[place]
-            if vector.itemsize != dtype.itemsize:
-                _warn_of_size(variant.names[place], vector.dtype, dtype.itemsize)
             plain &= vector._is_plain(dtype.alignment, needed if always else 0)
         if not plain:
             self._check(variant, args, needed)
@@ -278,13 +275,6 @@ def _wrong_count(kernel, names, count):
 def _no_array(name, value):
     advice = "; gpuarray.to_gpu() makes one" if isinstance(value, np.ndarray) else ""
     return errors.ArgumentError(f"{name}: expected a GPUArray, got {type(value)!r}{advice}")
-
-
-def _warn_of_size(name, dtype, itemsize):
-    warnings.warn(
-        f"{name}: the array's elements are {dtype}, the kernel's have {itemsize} bytes",
-        stacklevel=3,
-    )
 
 
 def _check_orders(vectors):

@@ -2,6 +2,7 @@
 
 from PyGPU._runtime.errors import (
     ArgumentError,
+    ArgumentWarning,
     CompileError,
     CompilerMissing,
     Error,
@@ -16,6 +17,7 @@ from PyGPU._runtime.errors import (
 
 __all__ = [
     "ArgumentError",
+    "ArgumentWarning",
     "CompileError",
     "CompilerMissing",
     "Error",

@@ -178,9 +178,8 @@ class ReductionKernel:
                 raise ValueError("out: it has no element to take the result")
         if allocator is None:
             allocator = vectors[0].allocator
-        values = [v.ptr if is_vector else v for v, is_vector in zip(args, self._vectors)]
         wrap = kernel_wrapper or (lambda launch: launch)
-        return _launch(vectors, self, values, stream, out, allocator, wrap)
+        return _launch(vectors, self, args, stream, out, allocator, wrap)
 
     def _launch(self, vectors, values, stream, out, allocator, wrap):
         n = vectors[0].size
@@ -194,16 +193,16 @@ class ReductionKernel:
         if blocks == 1:
             launch = functools.partial(
                 wrap(first.prepared_async_call),
-                *((1, 1), block, stream, out.ptr, *values, chunk, n),
+                *((1, 1), block, stream, out, *values, chunk, n),
             )
             streams.in_order(stream, [*vectors, out], launch)
             return out
         parts = core.GPUArray((blocks,), self.dtype_out, allocator)
-        arguments = (out.ptr, parts.ptr, *values, blocks, blocks)
+        arguments = (out, parts, *values, blocks, blocks)
 
         def work():
             launch = wrap(first.prepared_async_call)
-            launch((blocks, 1), block, stream, parts.ptr, *values, chunk, n)
+            launch((blocks, 1), block, stream, parts, *values, chunk, n)
             wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
 
         streams.in_order(stream, [*vectors, out, parts], work)

@@ -119,7 +119,16 @@ LAYERS = [
     {"heap_type.h", "numpy.h", "gil.h"},
     {"functions.h"},
     {"bindings.h", "hooks.h"},
-    {"gpuarray.h", "map.h", "operators.h", "packing.h", "numbers.h", "exchange.h", "placement.h"}
+    {
+        "gpuarray.h",
+        "map.h",
+        "operators.h",
+        "packing.h",
+        "numbers.h",
+        "exchange.h",
+        "placement.h",
+        "checks.h",
+    }
     | {"methods.h", "fold.h", "specializations.h", "enqueue.h", "report.h"},
 ]
 

@@ -121,7 +121,7 @@ def table(kernels: Sequence[signature.Kernel], told: Table, names: dict[str, str
     result = signature.table(kernels)
     for name in doubtful(kernels):  # another definition may be the one
         result[name] = tuple(
-            one if one.kind == "P" else one._replace(kind="?", nbytes=0) for one in result[name]
+            one if one.kind[0] == "P" else one._replace(kind="?", nbytes=0) for one in result[name]
         )
     for expression, lowered in names.items():
         plain = expression.partition("<")[0].strip().lstrip(":")

@@ -19,7 +19,9 @@ class Parameter(NamedTuple):
     """One parameter of a kernel."""
 
     name: str
-    kind: str  # as in src/python/launch/packing.h
+    # As in src/python/launch/packing.h. A pointer's tells what it points to, where that is known:
+    # "Pf4".
+    kind: str
     nbytes: int  # 0: not known
 
 
@@ -155,13 +157,23 @@ def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tu
     return found.pop() if len(found) == 1 else ("?", 0)
 
 
+def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]]) -> str:
+    """ "f4" of ``float *x`` and ``float x[4]``; "" where it is not known."""
+    stars, brackets = text.count("*"), text.count("[")
+    if "(" in text or stars + brackets != 1:
+        return "P8" if stars > 1 and "(" not in text else ""
+    declared = text.partition("*")[0] if stars else text[: name.start() if name else 0]
+    kind, nbytes = _resolve(declared, types)
+    return f"{kind[0]}{nbytes}" if nbytes else ""
+
+
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
     """The name and type of a parameter's declaration, with what other names there are of types."""
     text = re.split(r"=(?!=)", text)[0].strip()
     name = re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", text)
     label = name.group(1) if name else ""
     if "*" in text or re.search(r"\[[^\]]*\]\s*$", text):
-        return Parameter(label, "P", 8)
+        return Parameter(label, "P" + _pointee(text, name, types), 8)
     if "&" in text or name is None:
         return Parameter(label, "?", 0)
     declared = _normal(_NOISE.sub(" ", text[: name.start()]))
@@ -245,6 +257,13 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
     return [one._replace(is_sure=one.is_sure and one.full_name not in several) for one in found]
 
 
+def _agreed(a: Parameter, b: Parameter) -> Parameter:
+    """What is true of both."""
+    if a[1:] == b[1:]:
+        return a
+    return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
+
+
 def table(found: Iterable[Kernel]) -> dict[str, tuple[Parameter, ...]]:
     """The parameters of each kernel, unknown where its definitions disagree."""
     result: dict[str, tuple[Parameter, ...]] = {}
@@ -254,7 +273,6 @@ def table(found: Iterable[Kernel]) -> dict[str, tuple[Parameter, ...]]:
             result[kernel.full_name] = ()
         else:
             result[kernel.full_name] = tuple(
-                a if a[1:] == b[1:] else Parameter(a.name, "?", 0)
-                for a, b in zip(before, kernel.parameters)
+                _agreed(a, b) for a, b in zip(before, kernel.parameters)
             )
     return result

@@ -36,6 +36,10 @@ class ArgumentError(LogicError, struct.error, TypeError):
     """An argument does not fit the kernel's parameter: its number, type, width or range."""
 
 
+class ArgumentWarning(UserWarning):
+    """A kernel's argument is of another type than its parameter, where nothing else would tell."""
+
+
 class ShapeError(ValueError, NotImplementedError):
     """Shapes that do not fit together. PyCUDA raises NotImplementedError, NumPy ValueError."""
 
@@ -153,5 +157,6 @@ for _class in (*Error.__subclasses__(), Error, ArgumentError, ShapeError, Compil
 
 core._set_hook("exception_of", exception_of)
 core._set_hook("argument_error", ArgumentError)
+core._set_hook("argument_warning", ArgumentWarning)
 core._set_hook("shape_error", ShapeError)
 core._set_hook("compiler_missing", CompilerMissing)

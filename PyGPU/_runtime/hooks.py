@@ -3,6 +3,7 @@
 ==================  =================================================================
 exception_of        (call, status) -> the exception for a failed device call
 argument_error      the class for an argument that a kernel does not take
+argument_warning    the class for one that it takes for something else
 shape_error         the class for shapes that do not fit together
 compiler_missing    the class for: there is no compiler for kernels here
 argument_handler    the class of In, Out and InOut

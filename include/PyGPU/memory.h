@@ -75,7 +75,6 @@ class Storage : public std::enable_shared_from_this<Storage> {
     if (!exposed_.exchange(true)) remember();
   }
   int device() const { return memory_.get().device; }
-  bool is_borrowed() const { return owner_ != nullptr; }
   bool alive() const;
   // Call before and after enqueueing work on `stream` that uses this memory. Pooled and borrowed
   // memory is allocated and freed in the order of the null stream, which a non-blocking stream does

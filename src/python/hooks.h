@@ -10,6 +10,7 @@ namespace PyGPU::python {
 #define PYGPU_HOOKS(X)  \
   X(exception_of)       \
   X(argument_error)     \
+  X(argument_warning)   \
   X(shape_error)        \
   X(compiler_missing)   \
   X(argument_handler)   \

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.no_device
 def kinds(source, number=0):
     """ "P8 i4" of the parameters of a kernel of the text."""
     kernel = signature.kernels(source)[number]
-    return " ".join(f"{p.kind}{p.nbytes}" for p in kernel.parameters)
+    return " ".join(f"{p.kind[0]}{p.nbytes}" for p in kernel.parameters)
 
 
 def names(source):
@@ -275,7 +275,7 @@ def test_generated_declarations(rows, bounds):
     inside = ", ".join(row[0] + ("\n" if "//" in row[0] else "") for row in rows)
     found = signature.kernels(f"int x;\n__global__ void {bounds}kernel({inside})\n{{ x(); }}\n")
     assert [kernel.name for kernel in found] == ["kernel"]
-    assert [(p.kind, p.nbytes, p.name) for p in found[0].parameters] == [row[1:] for row in rows]
+    assert [(p.kind[0], p.nbytes, p.name) for p in found[0].parameters] == [row[1:] for row in rows]
 
 
 @given(st.text(alphabet="_ab (){}[]<>;,*/\"'\\#\n=&:", max_size=60))
@@ -283,3 +283,31 @@ def test_no_text_breaks_the_reader(text):
     for source in (text, f"__global__ void f({text}", f"template <{text}> __global__ void f("):
         signature.kernels(source)
         assert signature.without_comments(source).count("\n") == source.count("\n")
+
+
+POINTEES = {
+    "float *x": "f4",
+    "const double *__restrict__ x": "f8",
+    "unsigned long long x[4]": "u8",
+    "real *x": "f4",
+    "pycuda::complex<float> *x": "c8",
+    "char *x": "i1",
+    "float **x": "P8",
+    "row *x": "P8",
+    "void *x": "",
+    "float4 *x": "",
+    "float x[2][4]": "",
+    "row x": "",
+}
+
+
+@pytest.mark.parametrize("declared", POINTEES)
+def test_what_pointers_point_to(declared):
+    text = f"typedef float real;\ntypedef int *row;\n__global__ void f({declared}) {{}}"
+    (found,) = signature.kernels(text)
+    assert found.parameters[0] == ("x", "P" + POINTEES[declared], 8)
+
+
+def test_two_definitions_agree_on_what_is_the_same():
+    text = "#if A\n__global__ void f(float *x) {}\n#else\n__global__ void f(int *x) {}\n#endif"
+    assert signature.table(signature.kernels(text)) == {"f": (("x", "P", 8),)}

@@ -344,13 +344,13 @@ bool fits(Kind kind, std::size_t nbytes) {
   }
 }
 
-// signature: None or [(name, kind, nbytes or 0), ...].
+// signature: None or [(name, kind, nbytes or 0), ...], as _compile/signature.py has it.
 Function make_function(py::handle self, const std::shared_ptr<Module>& module,
                        const std::string& name, const py::object& signature) {
   Function function{Kernel(module, name), {}, {}, true, false, {}};
   const bool known = function.kernel.knows_parameters();
   for (const ParameterPlace& parameter : function.kernel.parameters())
-    function.slots.push_back({"", Kind::unknown, parameter.nbytes, 0});
+    function.slots.emplace_back().nbytes = parameter.nbytes;
   function.counts = known;
   if (!signature.is_none()) {
     const auto declared = signature.cast<py::list>();
@@ -362,8 +362,12 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
       Slot& slot = function.slots[i];
       if (!known) slot.nbytes = std::get<2>(row);
       slot.name = std::get<0>(row);
-      const Kind kind = Kind(std::get<1>(row).at(0));
+      const std::string& text = std::get<1>(row);
+      const Kind kind = Kind(text.at(0));
       if (fits(kind, slot.nbytes)) slot.kind = kind;
+      if (slot.kind != Kind::pointer || text.size() < 3) continue;
+      slot.pointee = Kind(text[1]);
+      slot.pointee_nbytes = std::stoul(text.substr(2));
     }
   }
   place(function.slots);

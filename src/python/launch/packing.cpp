@@ -7,6 +7,7 @@
 
 #include "python/array/gpuarray.h"
 #include "python/hooks.h"
+#include "python/launch/checks.h"
 #include "python/launch/numbers.h"
 
 namespace PyGPU::python {
@@ -44,6 +45,12 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const Slot& slot, std:
   const char* value = scalar_value(argument);
   if (is_integral(scalar.kind) || scalar.kind == Kind::boolean) {
     const bool address = slot.kind == Kind::pointer && scalar.nbytes == 8;
+    if (slot.kind == Kind::real) {
+      check_integer(argument, slot, index);
+      const auto number = py::reinterpret_steal<py::object>(PyNumber_Float(argument));
+      if (!number) throw py::error_already_set();
+      return put_real(PyFloat_AS_DOUBLE(number.ptr()), slot.nbytes, to);
+    }
     if (!address && !may_be_integral(slot.kind))
       refuse(argument, slot, index, "an integer does not go there");
     if (slot.nbytes && scalar.nbytes > slot.nbytes)
@@ -118,10 +125,12 @@ void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* t
          py::hasattr(object, "device_data") ? "pass its .device_data()" : "");
 }
 
-// The address in what programs pass most; false if it is something else.
-bool quick_address(PyObject* argument, const void** address) {
+// The address in what programs pass most, of elements that go with what the parameter points to;
+// false if it is something else.
+bool quick_address(PyObject* argument, const Slot& slot, std::size_t index, const void** address) {
   if (const GPUArray* const array = gpuarray_in(argument)) {
     array->core.require_alive();
+    compare_elements(array->dtype.ptr(), slot, index);
     *address = array->core.address();
     return true;
   }
@@ -185,7 +194,7 @@ void place(std::vector<Slot>& slots) {
 
 bool pack(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
   const void* address = nullptr;
-  if (quick_address(argument, &address)) {
+  if (quick_address(argument, slot, index, &address)) {
     put_address(address, argument, slot, index, to);
   } else if (const Scalar* scalar = scalar_of(argument)) {
     put_scalar(*scalar, argument, slot, index, to);
@@ -204,7 +213,7 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
   switch (promise.kind) {
     case Kind::pointer: {
       const void* address = nullptr;
-      if (quick_address(argument, &address)) {
+      if (quick_address(argument, slot, index, &address)) {
         std::memcpy(to, &address, sizeof address);
       } else if (PyLong_Check(argument)) {
         put_integer(integer_bits(argument, false, 8, slot, index), 8, to);
@@ -286,6 +295,9 @@ void check_promise(const Promise& promise, const Slot& slot, std::size_t index) 
 }
 
 void pack_handler(PyObject* handler, const Slot& slot, std::size_t index, char* to) {
+  const py::object array = py::getattr(handler, "array", py::none());
+  if (py::isinstance<py::array>(array))
+    compare_elements(py::reinterpret_borrow<py::array>(array).dtype().ptr(), slot, index);
   const py::object memory = py::handle(handler).attr("get_device_alloc")();
   put_address(address_of(memory, "get_device_alloc()"), handler, slot, index, to);
 }

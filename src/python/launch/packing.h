@@ -25,6 +25,11 @@ struct Slot {
   Kind kind = Kind::unknown;
   std::size_t nbytes = 0;   // 0: not known
   std::size_t storage = 0;  // where its value lies among the packed arguments
+  // What a pointer points to, if that is a number; see checks.h.
+  Kind pointee = Kind::unknown;
+  std::size_t pointee_nbytes = 0;
+  mutable py::object compared;  // the last dtype of elements that go there
+  mutable bool has_warned = false;
 };
 
 // What prepare() promises of an argument.

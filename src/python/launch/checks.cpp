@@ -1,0 +1,72 @@
+// What a launch warns of. See checks.h.
+#include "python/launch/checks.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "python/hooks.h"
+#include "python/launch/numbers.h"
+
+namespace PyGPU::python {
+namespace {
+
+enum class Check { warn, raise, off };
+
+Check wanted() {
+  static const Check found = [] {
+    const char* const text = std::getenv("PYGPU_CHECK");
+    if (text && std::strcmp(text, "error") == 0) return Check::raise;
+    return text && std::strcmp(text, "off") == 0 ? Check::off : Check::warn;
+  }();
+  return found;
+}
+
+bool is_whole(char kind) { return kind == 'b' || kind == 'i' || kind == 'u'; }
+
+// What a program may mean: bytes on either side, structures, other signs, addresses as integers,
+// complex numbers by their parts.
+bool go_together(const py::dtype& dtype, const Slot& slot) {
+  const char kind = dtype.kind(), pointee = char(slot.pointee);
+  const auto nbytes = std::size_t(dtype.itemsize());
+  if (!std::strchr("biufc", kind)) return true;
+  if (is_whole(pointee) && slot.pointee_nbytes == 1 && pointee != 'b') return true;
+  if (is_whole(kind) && nbytes == 1) return true;
+  if (slot.pointee == Kind::pointer) return is_whole(kind) && nbytes == sizeof(void*);
+  if (kind == 'c' && pointee == 'f') return nbytes == 2 * slot.pointee_nbytes;
+  if (nbytes != slot.pointee_nbytes) return false;
+  return kind == pointee || (is_whole(kind) && is_whole(pointee));
+}
+
+void complain(const Slot& slot, std::size_t index, const std::string& what) {
+  if (wanted() == Check::off || (wanted() == Check::warn && slot.has_warned)) return;
+  std::string text = "parameter #" + std::to_string(index) + " (0-based)";
+  if (!slot.name.empty()) text += " '" + slot.name + "'";
+  text += what;
+  if (wanted() == Check::raise) raise_argument_error(text);
+  slot.has_warned = true;
+  text += " (PYGPU_CHECK=error refuses this, PYGPU_CHECK=off is silent)";
+  if (PyErr_WarnEx(hook(Hook::argument_warning).ptr(), text.c_str(), 1) < 0)
+    throw py::error_already_set();
+}
+
+}  // namespace
+
+void check_integer(PyObject* argument, const Slot& slot, std::size_t index) {
+  complain(slot, index,
+           " is " + std::string(kind_text(slot.kind)) + ": got " +
+               py::repr(py::type::of(argument)).cast<std::string>() + ", whose value is converted");
+}
+
+void check_elements(PyObject* object, const Slot& slot, std::size_t index) {
+  const auto dtype = py::reinterpret_borrow<py::dtype>(object);
+  if (go_together(dtype, slot)) {
+    slot.compared = dtype;
+    return;
+  }
+  complain(slot, index,
+           " points to elements of " + std::to_string(slot.pointee_nbytes) + " bytes, each " +
+               kind_text(slot.pointee) + ": got an array of dtype " +
+               py::str(dtype).cast<std::string>() + ", whose bytes the kernel would read as those");
+}
+
+}  // namespace PyGPU::python

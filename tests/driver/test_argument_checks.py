@@ -1,0 +1,129 @@
+"""Arguments that a kernel would read as something else: a warning once, an error, or nothing."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from PyGPU import driver as drv
+from PyGPU import gpuarray
+from PyGPU.compiler import SourceModule
+from PyGPU.errors import ArgumentWarning
+from PyGPU.reduction import ReductionKernel
+
+BLOCK = {"block": (1, 1, 1)}
+TYPES = [
+    "float",
+    "double",
+    "int",
+    "unsigned long long",
+    "bool",
+    "char",
+    "void",
+    "float2",
+    "float *",
+]
+TEXT = "\n".join(
+    f"__global__ void kernel{number}({c_type} *x) {{}}" for number, c_type in enumerate(TYPES)
+)
+# The dtypes that go with each; of all others it is warned.
+QUIET = {
+    "float": "f4 i1 u1 b1 c8 V4 S3",
+    "double": "f8 i1 u1 b1 c16 V4 S3",
+    "int": "i4 u4 i1 u1 b1 V4 S3",
+    "unsigned long long": "i8 u8 i1 u1 b1 V4 S3",
+    "bool": "b1 i1 u1 V4 S3",
+    "float *": "i8 u8 i1 u1 b1 V4 S3",
+}
+DTYPES = ["f2", "f4", "f8", "i1", "u1", "i2", "i4", "u4", "i8", "u8", "b1", "c8", "c16", "V4", "S3"]
+
+
+def heard(call, *arguments, **keywords):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call(*arguments, **keywords)
+    return [str(one.message) for one in found if one.category is ArgumentWarning]
+
+
+@pytest.mark.parametrize("c_type", TYPES)
+def test_elements_and_pointers(c_type):
+    for dtype in DTYPES:
+        kernel = SourceModule(TEXT).get_function(f"kernel{TYPES.index(c_type)}")
+        quiet = dtype in QUIET.get(c_type, " ".join(DTYPES)).split()
+        array = gpuarray.zeros(4, dtype)
+        kernel.prepare("P")
+        found = heard(kernel, array, **BLOCK)
+        assert len(found) == (not quiet), (dtype, found)
+        assert heard(kernel, array, **BLOCK) == []
+        assert heard(kernel.prepared_call, (1, 1), (1, 1, 1), array) == []
+        assert heard(kernel, drv.In(np.zeros(4, dtype)), **BLOCK) == []
+
+
+def launches(kernel, dtype):
+    """The ways of an argument to a kernel."""
+    kernel.prepare("P")
+    array, host = gpuarray.zeros(4, dtype), np.zeros(4, dtype)
+    return {
+        "an array": lambda: kernel(array, **BLOCK),
+        "prepared": lambda: kernel.prepared_call((1, 1), (1, 1, 1), array),
+        "In": lambda: kernel(drv.In(host), **BLOCK),
+        "InOut": lambda: kernel(drv.InOut(host), **BLOCK),
+    }
+
+
+@pytest.mark.parametrize("way", ["an array", "prepared", "In", "InOut"])
+def test_every_way_of_an_argument(way):
+    kernel = SourceModule("__global__ void f(float *x) {}").get_function("f")
+    (text,) = heard(launches(kernel, np.float64)[way])
+    assert "#0 (0-based) 'x' points to elements of 4 bytes, each a floating-point number" in text
+    assert "got an array of dtype float64" in text and "PYGPU_CHECK" in text
+    assert heard(launches(kernel, np.float32)[way]) == []
+
+
+def test_each_parameter_is_warned_of_once():
+    kernel = SourceModule("__global__ void f(float *x, int *y) {}").get_function("f")
+    wrong = gpuarray.zeros(4, np.float64)
+    assert len(heard(kernel, wrong, wrong, **BLOCK)) == 2
+    assert heard(kernel, wrong, wrong, **BLOCK) == []
+
+
+def test_reductions():
+    total = ReductionKernel(np.float32, "0", "a + b", arguments="float *in")
+    assert len(heard(total, gpuarray.zeros(4, np.float64))) == 1
+
+
+@pytest.mark.parametrize("scalar", [np.int32(-3), np.uint8(3), np.int64(1 << 40), np.bool_(True)])
+@pytest.mark.parametrize(("c_type", "dtype"), [("float", np.float32), ("double", np.float64)])
+def test_integers_for_floating_point_numbers(scalar, c_type, dtype):
+    text = f"__global__ void f({c_type} *x, {c_type} value) {{ *x = value; }}"
+    kernel, x = SourceModule(text).get_function("f"), gpuarray.zeros(1, dtype)
+    (said,) = heard(kernel, x, scalar, **BLOCK)
+    assert "'value' is" in said and "whose value is converted" in said
+    assert x.get()[0] == dtype(scalar)
+    assert heard(kernel, x, scalar, **BLOCK) == []
+    assert heard(kernel, x, 3, **BLOCK) == []
+
+
+PROGRAM = """
+import warnings
+import numpy as np
+from PyGPU import gpuarray
+from PyGPU.compiler import SourceModule
+from PyGPU.errors import ArgumentError
+
+warnings.simplefilter("error")
+kernel = SourceModule("__global__ void f(float *x, float n) {}").get_function("f")
+right, wrong = gpuarray.zeros(4, np.float32), gpuarray.zeros(4, np.float64)
+for arguments in [(wrong, 1.5), (wrong, 1.5), (right, np.int32(2))]:
+    try:
+        kernel(*arguments, block=(1, 1, 1))
+        print("quiet")
+    except ArgumentError as error:
+        print("refused")
+kernel(right, 1, block=(1, 1, 1))
+"""
+
+
+@pytest.mark.parametrize(("check", "outcome"), [("error", "refused"), ("off", "quiet")])
+def test_the_variable(python, check, outcome):
+    assert python(PROGRAM, PYGPU_CHECK=check).stdout.split() == [outcome] * 3
