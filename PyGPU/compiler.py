@@ -46,6 +46,8 @@ DEFAULT_NVCC_FLAGS = _options.default_flags()
 def _text_of(source: object) -> str:
     if isinstance(source, (bytes, bytearray)):
         raise TypeError("source: expected text, got bytes; decode() them")
+    if source is None or hasattr(source, "read"):
+        raise TypeError(f"source: expected text, got {source!r}; a file has it by read()")
     return str(source)
 
 

@@ -84,7 +84,7 @@ def test_what_is_no_array_of_two():
             gpu.subset_sum(*pair[::-1] if pair[0] is a else pair)
 
 
-@pytest.mark.parametrize("dtype", ["S3", "M8[s]", ">f4", "g", [("weight", "f4")]])
+@pytest.mark.parametrize("dtype", ["S3", "M8[s]", ">f4", "g", [("weight", "f4")], "V0", []])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_types_without_arithmetic(name, dtype):
     if np.dtype(dtype) == np.dtype("f8"):

@@ -125,6 +125,13 @@ def test_what_the_program_may_have_meant(source, hint):
         SourceModule("__global__ void f(float *a) { a = ; }")
 
 
+def test_a_source_that_is_no_text(tmp_path):
+    with (tmp_path / "kernel.cu").open("w") as file:
+        for bad in (file, None, b"__global__ void f() {}"):
+            with pytest.raises(TypeError, match=r"source: expected text.*(read|decode)\(\)"):
+                SourceModule(bad)
+
+
 def test_errors_in_a_header_name_the_header(tmp_path):
     (tmp_path / "own.h").write_text("int good;\nnonsense_here x;\n")
     with pytest.raises(CompileError) as caught:

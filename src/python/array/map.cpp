@@ -29,8 +29,6 @@ void put_number(py::handle number, int code, char* to) {
 
 // NumPy's rule for integers. Arrays of exponents are not looked at: that would wait for them.
 void check_exponent(const Map& map) {
-  static const Operation power = operation_named("power");
-  if (map.operation != power || dtypes[map.compute[1]].kind != 'i') return;
   PyObject* const exponent = map.operand[1].number.ptr();
   const int is_negative = PyObject_RichCompareBool(exponent, py::int_(0).ptr(), Py_LT);
   if (is_negative < 0) PyErr_Clear();  // a complex number, which is refused as such
@@ -183,6 +181,7 @@ void launch(const Map& map, const StreamRef& stream) {
       throw py::value_error("out: the results overlap");
     add(result.layout(), result.core);
   }
+  static const Operation power = operation_named("power");
   Layout broadcast_layouts[max_operands];
   // Of operands that a result would overwrite too early, or that are not aligned.
   Array copies[max_operands];
@@ -190,7 +189,8 @@ void launch(const Map& map, const StreamRef& stream) {
   for (int i = 0; i < map.operands; ++i) {
     const Operand& operand = map.operand[i];
     if (!operand.array) {
-      if (i == 1) check_exponent(map);
+      if (map.operation == power && i == 1 && dtypes[map.compute[1]].kind == 'i')
+        check_exponent(map);
       put_number(operand.number, map.compute[i], numbers[i]);
       arguments[given++] = numbers[i];
       continue;

@@ -50,15 +50,13 @@ void check_in_place(Op op, const Operand& self, const Operand& other) {
     raise_shape_error("in place: shape " + added.text() + " does not fit into " + shape.text());
 }
 
-// In which dtype `self op= other` is computed: for numbers self's, for arrays of another dtype and
-// for bools NumPy's common one, where its results fit into self by NumPy's rule "same_kind". Two
-// things that NumPy refuses have a meaning: sums, products and bits of integers are right modulo
-// 2^n whatever the widths and signs, and sums and products of integers with floating-point numbers
-// are cut off, as PyCUDA's.
+// In which dtype `self op= other` is computed for an array of another dtype, and for bools: NumPy's
+// common one, where its results fit into self by NumPy's rule "same_kind". Two things that NumPy
+// refuses have a meaning: sums, products and bits of integers are right modulo 2^n whatever the
+// widths and signs, and sums and products of integers with floating-point numbers are cut off, as
+// PyCUDA's.
 int code_in_place(Op op, Operation operation, const Operand* operands) {
   const DType& self = dtype_of(operands[0]);
-  if (self.kind != 'b' && (!operands[1].array || operands[1].code == operands[0].code))
-    return operands[0].code;
   const char other = operands[1].code < 0 ? 'b' : dtype_of(operands[1]).kind;
   const auto is_integer = [](char kind) { return kind == 'i' || kind == 'u'; };
   const bool is_sum = op == Op::add || op == Op::subtract || op == Op::multiply;
@@ -113,7 +111,10 @@ py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
   Operand* const operand = map.operand;
   if (!read_operand(self, operand[0]) || !read_operand(other, operand[1])) return not_implemented();
   check_in_place(op, operand[0], operand[1]);
-  map.compute[0] = map.compute[1] = code_in_place(op, map.operation, operand);
+  const bool is_plain =
+      dtype_of(operand[0]).kind != 'b' && (!operand[1].array || operand[1].code == operand[0].code);
+  map.compute[0] = map.compute[1] =
+      is_plain ? operand[0].code : code_in_place(op, map.operation, operand);
   map.result[0] = operand[0].array;
   launch(map, {});
   return py::reinterpret_borrow<py::object>(self);

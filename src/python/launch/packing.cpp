@@ -36,7 +36,10 @@ void put_address(const void* address, PyObject* argument, const Slot& slot, std:
   const bool number = is_integral(slot.kind) && slot.nbytes == sizeof address;  // ints as pointers
   if (!(may_be(slot.kind, Kind::pointer) || number) ||
       (slot.nbytes && slot.nbytes != sizeof address))
-    refuse(argument, slot, index, "an address does not go there");
+    refuse(argument, slot, index,
+           is<GPUArray>(argument)
+               ? "an address does not go there; int() and float() fetch an array's only element"
+               : "an address does not go there");
   std::memcpy(to, &address, sizeof address);
 }
 
