@@ -299,6 +299,8 @@ def compile(
             if not host_prelude.drop_if_damaged(prelude):
                 raise
             done = _run([compiler(), *base, *host_prelude.PLAIN, *rest], name)
+        if not image.exists():
+            raise errors.CompileError(f"{compiler()} made no image of {name}", [*base], done.stdout)
         data, names = image.read_bytes(), {one: one for one in expressions}
         told = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
         left = _system_files(listed, scratch, found, since)
