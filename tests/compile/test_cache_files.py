@@ -211,7 +211,7 @@ def options(tmp_path):
 
     def precompile(header, made):
         options.made += 1
-        made.write_bytes(b"precompiled " + header.read_bytes())
+        made.write_bytes(b"precompiled " + header.read_bytes() * 1000)
         return True
 
     def options(folder=tmp_path / "cache"):
@@ -234,6 +234,7 @@ SPOILED = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-1]),
     "empty": lambda path: path.write_bytes(b""),
     "gone": lambda path: path.unlink(),
+    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
     "of others": lambda path: path.chmod(0o666),
 }
 
@@ -250,8 +251,9 @@ def test_a_spoiled_header_is_made_anew(options, kind):
 def test_a_header_that_is_full_of_zeros_is_dropped_when_it_fails(options):
     words = options()
     made = Path(words[1] + ".gch")
-    made.write_bytes(bytes(made.stat().st_size))
-    assert options() == words, "its size alone is right"
+    data = made.read_bytes()
+    made.write_bytes(data[:5000] + bytes(len(data) - 5000))
+    assert options() == words, "its size and its head are right"
     assert host_prelude.drop_if_damaged(words) and not made.exists()
     assert options() == words and options.made == 2
     assert not host_prelude.drop_if_damaged([*host_prelude.PLAIN])
