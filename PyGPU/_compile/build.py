@@ -201,7 +201,8 @@ def _nvrtc_words(
     words += [f"--pre-include={header}" for header in options.pre_includes]
     words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("nvrtc")
-    words += [f"-I{include_root()}", "-I."]
+    words += [f"-I{include_root()}"]
+    words += ["-I."] if found.uses_working_directory else []
     words += options.macros
     words += ["--use_fast_math"] if options.fast_math else []
     words += ["-G"] if options.debug else []
@@ -268,7 +269,8 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     words += [word for header in options.pre_includes for word in ("-include", header)]
     words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("hiprtc")
-    words += [f"-I{include_root()}", "-idirafter."]
+    words += [f"-I{include_root()}"]
+    words += ["-idirafter."] if found.uses_working_directory else []
     words += options.macros
     words += ["-ffast-math"] if options.fast_math else []
     words += [f"-O{options.optimize}"] if options.optimize else []

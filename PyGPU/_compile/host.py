@@ -120,12 +120,12 @@ def _understood(words: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-def _include_options(options: Options, for_ours: str = "-I") -> list[str]:
+def _include_options(options: Options, found: includes.Found, for_ours: str = "-I") -> list[str]:
     ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
     words = [word for folder in options.include_dirs for word in ("-I", folder)]
     words += [word for folder in ours for word in (for_ours, folder)]
     words += [word for header in options.pre_includes for word in ("-include", header)]
-    return [*words, "-idirafter", "."]
+    return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]
 
 
 _DYNAMIC = re.compile(
@@ -190,7 +190,7 @@ def _kernels(
     words = [compiler(), *(word for word in base if word != "-shared"), "-E", "-w", "-x", "c++"]
     # Our header is left out: it would replace __global__.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
-    words += [*options.macros, *_include_options(options, "-isystem")]
+    words += [*options.macros, *_include_options(options, found, "-isystem")]
     with tempfile.TemporaryDirectory() as scratch:
         unit = Path(scratch, "kernel.cu")
         unit.write_text(source)
@@ -207,14 +207,15 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
 
     def precompile(header: Path, made: Path) -> bool:
-        command = [compiler(), *base, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
+        command = [compiler(), *flags, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
         try:
             _run([word for word in command if word != "-shared"], "PyGPU's header for kernels")
         except errors.CompileError:  # the same happens to the kernel, or it does not matter
             return False
         return True
 
-    name = cache.key("prelude", identity(), *base, *parts)
+    flags = [word for word in base if word != "-w"]
+    name = cache.key("prelude", identity(), *flags, *parts)
     return host_prelude.options(folder, name, precompile)
 
 
@@ -290,7 +291,7 @@ def compile(
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
-        rest = [*options.macros, *_include_options(options), *_understood(options.other)]
+        rest = [*options.macros, *_include_options(options, found), *_understood(options.other)]
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed), "-Wl,-Bsymbolic"]
         rest += ["-L", str(PACKAGE), "-lPyGPU_host", *(_STRICT_LINK if is_strict() else ())]
         try:

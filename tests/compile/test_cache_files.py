@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from PyGPU._compile import cache, eviction, files, host_prelude
+from PyGPU._compile import cache, cache_command, eviction, files, host_prelude
 
 pytestmark = pytest.mark.no_device
 
@@ -183,23 +183,27 @@ def test_a_limit_is_a_number_of_bytes(folder, monkeypatch, value):
         cache.store(folder, name(1), ENTRY)
 
 
-def test_the_command(folder, python, tmp_path):
-    program = (
-        "import sys, runpy; sys.argv = ['PyGPU', 'cache', *{}]; "
-        "runpy.run_module('PyGPU', run_name='__main__')"
-    )
+def test_the_command(folder, monkeypatch, capsys, python):
+    def told(*arguments):
+        cache_command.main(arguments)
+        return capsys.readouterr().out
+
+    monkeypatch.setenv("PYGPU_CACHE_DIR", str(folder))
+    monkeypatch.delenv("PYGPU_DISABLE_CACHE", raising=False)
     place = folder / "prelude" / name("header")
     place.mkdir(parents=True)
     (place / "prelude.h.gch").write_bytes(bytes(10**6))
-    told = python(program.format([]), PYGPU_CACHE_DIR=folder).stdout
-    assert f"cache: {folder}\n" in told and "1 kernels, 1 precompiled headers, 1.0 MB" in told
-    assert "1073.7 MB" in told
-    told = python(program.format(["--clear"]), PYGPU_CACHE_DIR=folder).stdout
-    assert told == f"cache: {folder}\nremoved: 1 kernels, 1 precompiled headers, 1.0 MB\n"
-    assert not list(folder.iterdir())
-    assert "off" in python(program.format([]), PYGPU_DISABLE_CACHE=1).stdout
-    assert "--clear" in python(program.format(["--help"])).stdout
-    python(program.format(["--nonsense"]), expect=2)
+    text = told()
+    assert f"cache: {folder}\n" in text and "1 kernels, 1 precompiled headers, 1.0 MB" in text
+    assert "1073.7 MB" in text
+    program = "import sys, runpy; sys.argv = ['PyGPU', 'cache']; "
+    assert python(program + "runpy.run_module('PyGPU', run_name='__main__')").stdout == text
+    removed = f"cache: {folder}\nremoved: 1 kernels, 1 precompiled headers, 1.0 MB\n"
+    assert told("--clear") == removed and not list(folder.iterdir())
+    monkeypatch.setenv("PYGPU_DISABLE_CACHE", "1")
+    assert "off" in told()
+    with pytest.raises(SystemExit):
+        told("--nonsense")
 
 
 # Precompiled headers.
