@@ -175,9 +175,13 @@ _LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
 
 
 def _of_user(preprocessed: str) -> str:
-    """The lines that do not come from headers of the system, which ours count as."""
+    """What is not of the system's headers, which are long and ours count as: 3 marks them."""
     parts = _LINE_MARK.split(preprocessed)
-    return "".join(text for flags, text in zip(parts[1::2], parts[2::2]) if " 3" not in flags)
+    return "".join(
+        text
+        for flags, text in zip(parts[1::2], parts[2::2])
+        if " 3" not in flags or "__global__" in text
+    )
 
 
 def _kernels(
@@ -194,7 +198,11 @@ def _kernels(
     with tempfile.TemporaryDirectory() as scratch:
         unit = Path(scratch, "kernel.cu")
         unit.write_text(source)
-        return signature.kernels(_of_user(_run([*words, str(unit)], name).stdout))
+        try:
+            text = _of_user(_run([*words, str(unit)], name).stdout)
+        except errors.CompileError:  # the compilation says what is wrong, in the user's lines
+            text = source
+    return signature.kernels(text)
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
@@ -205,6 +213,8 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     # By the contents of what is read, so that other changes of PyGPU's leave it alone.
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
+    flags = [word for word in base if word != "-w"]
+    name = cache.key("prelude", identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:
         command = [compiler(), *flags, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
@@ -214,8 +224,6 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
             return False
         return True
 
-    flags = [word for word in base if word != "-w"]
-    name = cache.key("prelude", identity(), *flags, *parts)
     return host_prelude.options(folder, name, precompile)
 
 
