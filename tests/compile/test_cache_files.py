@@ -75,7 +75,7 @@ def test_links_and_pipes_are_not_followed(folder, tmp_path):
     assert not is_there(folder, "first")  # and comes back
 
 
-@pytest.mark.parametrize("mode", [0o775, 0o757, 0o1777])
+@pytest.mark.parametrize("mode", [0o2775, 0o757, 0o1777])
 @pytest.mark.parametrize("inside", [False, True])
 def test_folders_that_others_can_write_are_not_used(folder, mode, inside):
     place = path_of(folder, "first").parent if inside else folder
@@ -88,6 +88,13 @@ def test_folders_that_others_can_write_are_not_used(folder, mode, inside):
     assert path_of(folder, "first").stat() == before, "nor is anything put there"
     place.chmod(0o755)
     assert is_there(folder, "first")
+
+
+def test_folders_that_a_umask_of_002_made_are_mended(folder):
+    for place in (folder, path_of(folder, "first").parent):
+        place.chmod(0o775)
+        assert is_there(folder, "first")
+        assert stat.S_IMODE(place.stat().st_mode) == 0o755
 
 
 def test_folders_of_others_are_not_used(folder, monkeypatch):
