@@ -91,13 +91,13 @@ def _found(request: Request, options: _options.Options) -> includes.Found:
     return includes.scan(request.source, folders, options.pre_includes, options.macros)
 
 
-# Variables that change what a compiler finds or does: g++, clang, HIPRTC.
+# Variables that name folders of headers, and others that change what a compiler does.
 _FOLDERS = () if core.target == "cuda" else ("CPATH", "CPLUS_INCLUDE_PATH")
-_VARIABLES = (
-    *_FOLDERS,
-    *("GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS"),
-    *("HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"),
-)
+_VARIABLES = {
+    "cuda": (),
+    "hip": (*_FOLDERS, "HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"),
+    "host": (*_FOLDERS, "GCC_EXEC_PREFIX", "COMPILER_PATH"),
+}[core.target]
 
 
 def _folders_of_environment() -> list[str]:

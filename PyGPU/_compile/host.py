@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from PyGPU._compile import cache, headers, host_prelude, includes, kernel_types, signature
@@ -29,7 +30,7 @@ _STRICT_LINK = ("-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",)
 # must touch it.
 _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
-    *("-fno-math-errno", "-fno-gnu-unique", "-fstack-clash-protection"),
+    *("-fno-math-errno", "-fstack-clash-protection"),
     *("-Wno-unknown-pragmas", "-Wno-attributes"),
 )
 # -ffast-math itself would link a start-up file that makes the whole process flush subnormals.
@@ -39,11 +40,10 @@ _FAST_MATH = (
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
 
 
-def compiler() -> str:
-    """The path of the C++ compiler: PYGPU_HOST_CXX, else g++, c++ or clang++."""
-    asked = os.environ.get("PYGPU_HOST_CXX")
+@lru_cache
+def _find(asked: str | None, path: str) -> str:
     for name in [asked] if asked else ["g++", "c++", "clang++"]:
-        found = shutil.which(name)
+        found = shutil.which(name, path=path)
         if found:
             return found
     raise errors.CompilerMissing(
@@ -54,11 +54,24 @@ def compiler() -> str:
     )
 
 
+def compiler() -> str:
+    """The path of the C++ compiler: PYGPU_HOST_CXX, else g++, c++ or clang++."""
+    asked, path = os.environ.get("PYGPU_HOST_CXX"), os.environ.get("PATH", os.defpath)
+    found = _find(asked, path)
+    if not os.path.exists(found):  # it was removed since
+        _find.cache_clear()
+        found = _find(asked, path)
+    return found
+
+
+_real = lru_cache(os.path.realpath)
+
+
 def identity() -> str:
     """What tells one installed compiler from another, without running it."""
-    path = os.path.realpath(compiler())
+    path = compiler()
     state = os.stat(path)
-    return f"{path} {state.st_size} {state.st_mtime_ns}"
+    return f"{_real(path)} {state.st_size} {state.st_mtime_ns}"
 
 
 def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
@@ -86,6 +99,8 @@ def flags(options: Options) -> list[str]:
     """The compiler's flags that decide what a precompiled header is good for."""
     standard = options.std or "c++17"
     result = [f"-std={_STANDARDS.get(standard, standard.replace('c++', 'gnu++'))}", *_BASE_FLAGS]
+    if "clang" not in os.path.basename(_real(compiler())):  # which makes none of them
+        result.append("-fno-gnu-unique")
     result.append("-O0" if options.debug else f"-O{options.optimize or '2'}")
     if options.debug or options.line_info:
         result.append("-g")

@@ -125,6 +125,21 @@ def test_a_compiler_that_fails(cache, monkeypatch, tmp_path, kind):
     assert not entries(cache) and build(cache)
 
 
+def test_a_compiler_that_is_removed(cache, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        compiler_that(tmp_path, patch, 'exec g++ "$@"')
+        assert build(False)
+        (tmp_path / "compiler").unlink()
+        with pytest.raises(CompileError, match="compiler is not found"):
+            build(False)
+    assert build(cache)
+
+
+def test_another_compiler(monkeypatch):
+    monkeypatch.setenv("PYGPU_HOST_CXX", needs.program("clang++"))
+    assert build(False).startswith(b"\x7fELF")
+
+
 def test_a_compiler_that_is_killed_at_the_precompiled_header_alone(tmp_path, monkeypatch):
     compiler_that(tmp_path, monkeypatch, 'case "$*" in *c++-header*) kill -9 $$;; esac; g++ "$@"')
     assert build(tmp_path / "cache").startswith(b"\x7fELF")
