@@ -4,13 +4,14 @@ import errno
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import needs
 import pytest
 from cache_tools import entries
 
 from PyGPU._compile import build as _build
-from PyGPU._compile import files, host_prelude
+from PyGPU._compile import files, host, host_prelude
 from PyGPU._compile import options as _options
 from PyGPU.compiler import CompileError
 
@@ -164,8 +165,9 @@ def zero(path, start):
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_bad_precompiled_header_does_not_break_kernels(tmp_path, prelude, kind):
-    shutil.copytree(prelude, tmp_path / "cache" / "prelude")
-    (made,) = (tmp_path / "cache").rglob("*.gch")
+    used = Path(host._prelude(prelude.parent, host.flags(_options.parse(())))[1]).parent
+    place = shutil.copytree(used, tmp_path / "cache" / "prelude" / used.name)
+    made = place / "prelude.h.gch"
     before = made.stat().st_ino
     DAMAGE[kind](made)
     assert build(tmp_path / "cache").startswith(b"\x7fELF")
