@@ -1,7 +1,8 @@
 """Kernels from source text: the names of ``pycuda.compiler``.
 
 The compiler is NVRTC on NVIDIA, HIPRTC on AMD and the system's C++ compiler on the host machine.
-What they make is kept on disk (``PYGPU_CACHE_DIR``; ``PYGPU_DISABLE_CACHE=1`` turns that off).
+What they make is kept on disk (``PYGPU_CACHE_DIR``; ``PYGPU_DISABLE_CACHE=1`` turns that off), up
+to ``PYGPU_CACHE_MAXSIZE`` bytes; ``python -m PyGPU cache`` tells how much it is.
 """
 
 from __future__ import annotations
@@ -173,6 +174,7 @@ def compile(
     cache_dir : str or False, optional
         Where images are kept; False: nowhere.
     include_dirs : sequence of str, optional
+        Where headers are; the working directory comes last, after the compiler's own folders.
     target : {"cubin", "ptx", "fatbin"}
     name_expressions : sequence of str
         Instances of templates that are wanted, such as ``axpy<float>``.

@@ -91,13 +91,13 @@ def _found(request: Request, options: _options.Options) -> includes.Found:
     return includes.scan(request.source, folders, options.pre_includes, options.macros)
 
 
-# Variables that change what a compiler finds or does: g++, clang, HIPRTC.
+# Variables that name folders of headers, and others that change what a compiler does.
 _FOLDERS = () if core.target == "cuda" else ("CPATH", "CPLUS_INCLUDE_PATH")
-_VARIABLES = (
-    *_FOLDERS,
-    *("GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS"),
-    *("HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"),
-)
+_VARIABLES = {
+    "cuda": (),
+    "hip": (*_FOLDERS, "HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"),
+    "host": (*_FOLDERS, "GCC_EXEC_PREFIX", "COMPILER_PATH"),
+}[core.target]
 
 
 def _folders_of_environment() -> list[str]:
@@ -201,7 +201,8 @@ def _nvrtc_words(
     words += [f"--pre-include={header}" for header in options.pre_includes]
     words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("nvrtc")
-    words += [f"-I{include_root()}", "-I."]
+    words += [f"-I{include_root()}"]
+    words += ["-I."] if found.uses_working_directory else []
     words += options.macros
     words += ["--use_fast_math"] if options.fast_math else []
     words += ["-G"] if options.debug else []
@@ -268,7 +269,8 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     words += [word for header in options.pre_includes for word in ("-include", header)]
     words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("hiprtc")
-    words += [f"-I{include_root()}", "-idirafter."]
+    words += [f"-I{include_root()}"]
+    words += ["-idirafter."] if found.uses_working_directory else []
     words += options.macros
     words += ["-ffast-math"] if options.fast_math else []
     words += [f"-O{options.optimize}"] if options.optimize else []

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+# Of a folder that a umask of 002 made, only the first is set; others are shared on purpose.
+_SHARED = stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID
 _USED_AT_MOST_EVERY = 3600.0  # seconds: finer times of use are not kept
 
 
@@ -40,10 +42,15 @@ def has_trusted(*folders: Path) -> bool:
     for folder in folders:
         try:
             state = os.stat(folder)
+            mode = stat.S_IMODE(state.st_mode)
+            if state.st_uid == os.geteuid() and mode & _SHARED == stat.S_IWGRP:
+                # Made by ourselves under a umask of 002, once. Files are looked at one by one.
+                os.chmod(folder, mode & ~stat.S_IWGRP)
+                state = os.stat(folder)
         except OSError:
             return False
         if not is_trusted(state):
-            _refuse(str(folder), state.st_uid, stat.S_IMODE(state.st_mode))
+            _refuse(str(folder), state.st_uid, mode)
             return False
     return True
 

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from PyGPU._compile import cache, headers, host_prelude, includes, kernel_types, signature
@@ -29,7 +30,7 @@ _STRICT_LINK = ("-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",)
 # must touch it.
 _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
-    *("-fno-math-errno", "-fno-gnu-unique", "-fstack-clash-protection"),
+    *("-fno-math-errno", "-fstack-clash-protection"),
     *("-Wno-unknown-pragmas", "-Wno-attributes"),
 )
 # -ffast-math itself would link a start-up file that makes the whole process flush subnormals.
@@ -39,11 +40,10 @@ _FAST_MATH = (
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
 
 
-def compiler() -> str:
-    """The path of the C++ compiler: PYGPU_HOST_CXX, else g++, c++ or clang++."""
-    asked = os.environ.get("PYGPU_HOST_CXX")
+@lru_cache
+def _find(asked: str | None, path: str) -> str:
     for name in [asked] if asked else ["g++", "c++", "clang++"]:
-        found = shutil.which(name)
+        found = shutil.which(name, path=path)
         if found:
             return found
     raise errors.CompilerMissing(
@@ -54,11 +54,24 @@ def compiler() -> str:
     )
 
 
+def compiler() -> str:
+    """The path of the C++ compiler: PYGPU_HOST_CXX, else g++, c++ or clang++."""
+    asked, path = os.environ.get("PYGPU_HOST_CXX"), os.environ.get("PATH", os.defpath)
+    found = _find(asked, path)
+    if not os.path.exists(found):  # it was removed since
+        _find.cache_clear()
+        found = _find(asked, path)
+    return found
+
+
+_real = lru_cache(os.path.realpath)
+
+
 def identity() -> str:
     """What tells one installed compiler from another, without running it."""
-    path = os.path.realpath(compiler())
+    path = compiler()
     state = os.stat(path)
-    return f"{path} {state.st_size} {state.st_mtime_ns}"
+    return f"{_real(path)} {state.st_size} {state.st_mtime_ns}"
 
 
 def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
@@ -86,6 +99,8 @@ def flags(options: Options) -> list[str]:
     """The compiler's flags that decide what a precompiled header is good for."""
     standard = options.std or "c++17"
     result = [f"-std={_STANDARDS.get(standard, standard.replace('c++', 'gnu++'))}", *_BASE_FLAGS]
+    if "clang" not in os.path.basename(_real(compiler())):  # which makes none of them
+        result.append("-fno-gnu-unique")
     result.append("-O0" if options.debug else f"-O{options.optimize or '2'}")
     if options.debug or options.line_info:
         result.append("-g")
@@ -120,12 +135,12 @@ def _understood(words: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-def _include_options(options: Options, for_ours: str = "-I") -> list[str]:
+def _include_options(options: Options, found: includes.Found, for_ours: str = "-I") -> list[str]:
     ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
     words = [word for folder in options.include_dirs for word in ("-I", folder)]
     words += [word for folder in ours for word in (for_ours, folder)]
     words += [word for header in options.pre_includes for word in ("-include", header)]
-    return [*words, "-idirafter", "."]
+    return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]
 
 
 _DYNAMIC = re.compile(
@@ -175,9 +190,13 @@ _LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
 
 
 def _of_user(preprocessed: str) -> str:
-    """The lines that do not come from headers of the system, which ours count as."""
+    """What is not of the system's headers, which are long and ours count as: 3 marks them."""
     parts = _LINE_MARK.split(preprocessed)
-    return "".join(text for flags, text in zip(parts[1::2], parts[2::2]) if " 3" not in flags)
+    return "".join(
+        text
+        for flags, text in zip(parts[1::2], parts[2::2])
+        if " 3" not in flags or "__global__" in text
+    )
 
 
 def _kernels(
@@ -190,11 +209,15 @@ def _kernels(
     words = [compiler(), *(word for word in base if word != "-shared"), "-E", "-w", "-x", "c++"]
     # Our header is left out: it would replace __global__.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
-    words += [*options.macros, *_include_options(options, "-isystem")]
+    words += [*options.macros, *_include_options(options, found, "-isystem")]
     with tempfile.TemporaryDirectory() as scratch:
         unit = Path(scratch, "kernel.cu")
         unit.write_text(source)
-        return signature.kernels(_of_user(_run([*words, str(unit)], name).stdout))
+        try:
+            text = _of_user(_run([*words, str(unit)], name).stdout)
+        except errors.CompileError:  # the compilation says what is wrong, in the user's lines
+            text = source
+    return signature.kernels(text)
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
@@ -205,16 +228,17 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     # By the contents of what is read, so that other changes of PyGPU's leave it alone.
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
+    flags = [word for word in base if word != "-w"]
+    name = cache.key("prelude", identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:
-        command = [compiler(), *base, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
+        command = [compiler(), *flags, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
         try:
             _run([word for word in command if word != "-shared"], "PyGPU's header for kernels")
         except errors.CompileError:  # the same happens to the kernel, or it does not matter
             return False
         return True
 
-    name = cache.key("prelude", identity(), *base, *parts)
     return host_prelude.options(folder, name, precompile)
 
 
@@ -290,7 +314,7 @@ def compile(
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
-        rest = [*options.macros, *_include_options(options), *_understood(options.other)]
+        rest = [*options.macros, *_include_options(options, found), *_understood(options.other)]
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed), "-Wl,-Bsymbolic"]
         rest += ["-L", str(PACKAGE), "-lPyGPU_host", *(_STRICT_LINK if is_strict() else ())]
         try:
@@ -299,6 +323,8 @@ def compile(
             if not host_prelude.drop_if_damaged(prelude):
                 raise
             done = _run([compiler(), *base, *host_prelude.PLAIN, *rest], name)
+        if not image.exists():
+            raise errors.CompileError(f"{compiler()} made no image of {name}", [*base], done.stdout)
         data, names = image.read_bytes(), {one: one for one in expressions}
         told = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
         left = _system_files(listed, scratch, found, since)

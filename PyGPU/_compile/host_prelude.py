@@ -18,8 +18,14 @@ from PyGPU._compile import eviction, files
 _HEADER = "PyGPU/host/prelude.h"
 TEXT = f"#include <{_HEADER}>\n"
 PLAIN = ("-include", _HEADER)
+_HEAD = 4096  # bytes
 _BYTES = 40 << 20  # of a precompiled header, about
 _bad: set[Path] = set()  # those that could not be removed
+
+
+def _told(nbytes: int, head: bytes) -> list[str]:
+    """What is looked at each time: a compiler passes over what does not begin well, slowly."""
+    return [str(nbytes), hashlib.sha256(head).hexdigest()]
 
 
 def _digest(path: Path) -> str:
@@ -40,14 +46,15 @@ def _is_ready(place: Path) -> bool:
         return False
     try:
         state = os.stat(made)
-        expected = (place / "digest").read_text().split()
+        with open(made, "rb") as file:
+            told = _told(state.st_size, file.read(_HEAD))
+        expected = (place / "digest").read_text().split()[1:]
     except (OSError, ValueError):
         return False
-    good = len(expected) == 2 and expected[1] == str(state.st_size) and files.is_trusted(state)
-    if good and os.access(made, os.R_OK) and os.access(place / "prelude.h", os.R_OK):
-        files.note_use(made, state)
-        return True
-    return False
+    if told != expected or not files.is_trusted(state) or not (place / "prelude.h").exists():
+        return False
+    files.note_use(made, state)
+    return True
 
 
 def options(folder: Path, name: str, precompile: Callable[[Path, Path], bool]) -> list[str]:
@@ -92,12 +99,12 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
             data = made.read_bytes()
     except OSError:  # the compilation that follows tells what is wrong
         return False
-    told = f"{hashlib.sha256(data).hexdigest()} {len(data)}\n".encode()
+    told = " ".join([hashlib.sha256(data).hexdigest(), *_told(len(data), data[:_HEAD])])
     # The header first and the digest last: whoever sees that finds all of them.
     kept = (
         files.place(place / "prelude.h", TEXT.encode())
         and files.place(place / "prelude.h.gch", data)
-        and files.place(place / "digest", told)
+        and files.place(place / "digest", told.encode())
     )
     eviction.shrink(place.parent.parent)
     return kept

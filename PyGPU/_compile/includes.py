@@ -19,6 +19,7 @@ class Found(NamedTuple):
 
     files: dict[str, bytes]  # path -> contents
     is_complete: bool  # False: there may be others, or the outcome depends on more than files
+    uses_working_directory: bool  # is a file found there, or may one be?
 
 
 class _References(NamedTuple):
@@ -98,11 +99,12 @@ class _Search:
         self.folders = list(folders)
         self.files: dict[str, bytes] = {}
         self.queue: list[tuple[str, bytes]] = []  # (folder of the text, text)
+        self.is_here = False
 
     def find(self, name: bytes, folder: str) -> None:
         path = os.fsdecode(name)
-        places = [path] if os.path.isabs(path) else []
-        for place in places or [os.path.join(one, path) for one in (folder, *self.folders)]:
+        for one in [""] if os.path.isabs(path) else (folder, *self.folders):
+            place = os.path.join(one, path)
             if place in self.files:
                 continue
             try:
@@ -116,6 +118,7 @@ class _Search:
                 )
                 if place in self.files:
                     continue
+            self.is_here |= not one
             self.files[place] = data
             self.queue.append((os.path.dirname(place), data))
 
@@ -129,8 +132,8 @@ def scan(
     ----------
     source : str
     folders : iterable of str
-        Where names are looked up, beside the folder of the text that has them. A name that is in
-        none of them is the compiler's own and goes with its version.
+        Where names are looked up, beside the folder of the text that has them; "" is the working
+        directory. A name that is in none of them is the compiler's own and goes with its version.
     first : iterable of str
         Files that are included before the text.
     macros : iterable of str
@@ -169,4 +172,4 @@ def scan(
             is_complete &= values is not None
             for reference in values or ():
                 search.find(reference, its_folder)
-    return Found(search.files, is_complete)
+    return Found(search.files, is_complete, search.is_here or not is_complete)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from PyGPU._compile import cache, eviction, files, host_prelude
+from PyGPU._compile import cache, cache_command, eviction, files, host_prelude
 
 pytestmark = pytest.mark.no_device
 
@@ -75,7 +75,7 @@ def test_links_and_pipes_are_not_followed(folder, tmp_path):
     assert not is_there(folder, "first")  # and comes back
 
 
-@pytest.mark.parametrize("mode", [0o775, 0o757, 0o1777])
+@pytest.mark.parametrize("mode", [0o2775, 0o757, 0o1777])
 @pytest.mark.parametrize("inside", [False, True])
 def test_folders_that_others_can_write_are_not_used(folder, mode, inside):
     place = path_of(folder, "first").parent if inside else folder
@@ -88,6 +88,13 @@ def test_folders_that_others_can_write_are_not_used(folder, mode, inside):
     assert path_of(folder, "first").stat() == before, "nor is anything put there"
     place.chmod(0o755)
     assert is_there(folder, "first")
+
+
+def test_folders_that_a_umask_of_002_made_are_mended(folder):
+    for place in (folder, path_of(folder, "first").parent):
+        place.chmod(0o775)
+        assert is_there(folder, "first")
+        assert stat.S_IMODE(place.stat().st_mode) == 0o755
 
 
 def test_folders_of_others_are_not_used(folder, monkeypatch):
@@ -183,23 +190,27 @@ def test_a_limit_is_a_number_of_bytes(folder, monkeypatch, value):
         cache.store(folder, name(1), ENTRY)
 
 
-def test_the_command(folder, python, tmp_path):
-    program = (
-        "import sys, runpy; sys.argv = ['PyGPU', 'cache', *{}]; "
-        "runpy.run_module('PyGPU', run_name='__main__')"
-    )
+def test_the_command(folder, monkeypatch, capsys, python):
+    def told(*arguments):
+        cache_command.main(arguments)
+        return capsys.readouterr().out
+
+    monkeypatch.setenv("PYGPU_CACHE_DIR", str(folder))
+    monkeypatch.delenv("PYGPU_DISABLE_CACHE", raising=False)
     place = folder / "prelude" / name("header")
     place.mkdir(parents=True)
     (place / "prelude.h.gch").write_bytes(bytes(10**6))
-    told = python(program.format([]), PYGPU_CACHE_DIR=folder).stdout
-    assert f"cache: {folder}\n" in told and "1 kernels, 1 precompiled headers, 1.0 MB" in told
-    assert "1073.7 MB" in told
-    told = python(program.format(["--clear"]), PYGPU_CACHE_DIR=folder).stdout
-    assert told == f"cache: {folder}\nremoved: 1 kernels, 1 precompiled headers, 1.0 MB\n"
-    assert not list(folder.iterdir())
-    assert "off" in python(program.format([]), PYGPU_DISABLE_CACHE=1).stdout
-    assert "--clear" in python(program.format(["--help"])).stdout
-    python(program.format(["--nonsense"]), expect=2)
+    text = told()
+    assert f"cache: {folder}\n" in text and "1 kernels, 1 precompiled headers, 1.0 MB" in text
+    assert "1073.7 MB" in text
+    program = "import sys, runpy; sys.argv = ['PyGPU', 'cache']; "
+    assert python(program + "runpy.run_module('PyGPU', run_name='__main__')").stdout == text
+    removed = f"cache: {folder}\nremoved: 1 kernels, 1 precompiled headers, 1.0 MB\n"
+    assert told("--clear") == removed and not list(folder.iterdir())
+    monkeypatch.setenv("PYGPU_DISABLE_CACHE", "1")
+    assert "off" in told()
+    with pytest.raises(SystemExit):
+        told("--nonsense")
 
 
 # Precompiled headers.
@@ -211,7 +222,7 @@ def options(tmp_path):
 
     def precompile(header, made):
         options.made += 1
-        made.write_bytes(b"precompiled " + header.read_bytes())
+        made.write_bytes(b"precompiled " + header.read_bytes() * 1000)
         return True
 
     def options(folder=tmp_path / "cache"):
@@ -234,6 +245,7 @@ SPOILED = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-1]),
     "empty": lambda path: path.write_bytes(b""),
     "gone": lambda path: path.unlink(),
+    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
     "of others": lambda path: path.chmod(0o666),
 }
 
@@ -250,8 +262,9 @@ def test_a_spoiled_header_is_made_anew(options, kind):
 def test_a_header_that_is_full_of_zeros_is_dropped_when_it_fails(options):
     words = options()
     made = Path(words[1] + ".gch")
-    made.write_bytes(bytes(made.stat().st_size))
-    assert options() == words, "its size alone is right"
+    data = made.read_bytes()
+    made.write_bytes(data[:5000] + bytes(len(data) - 5000))
+    assert options() == words, "its size and its head are right"
     assert host_prelude.drop_if_damaged(words) and not made.exists()
     assert options() == words and options.made == 2
     assert not host_prelude.drop_if_damaged([*host_prelude.PLAIN])

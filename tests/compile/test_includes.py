@@ -166,6 +166,17 @@ def test_a_header_that_changed_is_read_again(folder, cache, compiled, case):
     assert len(entries(cache)) == (2 if is_kept else 0)
 
 
+def test_the_working_directory_is_looked_into_where_that_is_needed(folder):
+    """Nothing there shall take the place of what a system's header asks for."""
+    (folder / "cwd.h").write_text("")
+
+    def is_needed(source):
+        return includes.scan(source, ["a", ""]).uses_working_directory
+
+    assert not is_needed('#include "v.h"\n#include <vector>')
+    assert is_needed('#include "cwd.h"') and is_needed("#include H")
+
+
 def test_headers_of_the_working_directory_come_last(folder, compiled):
     for path, value in zip(("v.h", "b/v.h"), VALUES):
         (folder / path).write_text(f"#define VALUE {value}\n")

@@ -1,5 +1,7 @@
 """Kernels' parameters as the compiler sees them: whatever the preprocessor makes of the text."""
 
+import re
+
 import needs
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from PyGPU import gpuarray
 from PyGPU._compile import build as _build
 from PyGPU._compile import kernel_types
 from PyGPU._compile import options as _options
-from PyGPU.compiler import SourceModule
+from PyGPU.compiler import CompileError, SourceModule
 
 COMPILERS = [("g++", "_host", None), ("nvrtc", "_cuda", "sm_90"), ("hiprtc", "_hip", "gfx90a")]
 
@@ -121,6 +123,24 @@ def test_names_of_cpp(name):
 @pytest.mark.parametrize("name", ["", "f", "_Z", "_Z1", "_ZTV1A", "_Z4axpy", "_Zééé", "_Z1fQQ"])
 def test_what_is_no_function_of_cpp(name):
     assert kernel_types.of_mangled(name) is None
+
+
+@pytest.mark.no_device
+def test_kernels_in_a_header_of_the_system(told, tmp_path, monkeypatch):
+    if told.compiler != "g++":
+        pytest.skip("run-time compilers have no such folders")
+    (tmp_path / "kernels.h").write_text("__global__ void inside(int n) {}\n")
+    monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path))
+    found = told("#include <kernels.h>\n#define N 5\n__global__ void f(float x) {}")
+    assert found == {"inside": "i4", "f": "f4"}
+
+
+@pytest.mark.no_device
+def test_an_error_of_the_preprocessor_stands_in_the_users_lines(told):
+    with pytest.raises(CompileError) as caught:
+        told('#define N 5\n\n#include "nothing.h"\n__global__ void f(float x) {}')
+    first = caught.value.stderr.splitlines()[0]
+    assert re.match(r"kernel\.cu(\(3\)|:3:)", first) and "nothing.h" in first
 
 
 # Launches.

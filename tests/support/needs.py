@@ -10,7 +10,7 @@ import pytest
 from PyGPU import errors
 from PyGPU._compile import rtc
 
-PROGRAMS = {"g++", "nvcc", "hipcc"}
+PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
 COMPILERS = {"nvrtc", "hiprtc"}
 HEADERS = {"cuda", "cccl", "curand", "rocrand", "doctest"}
 MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib"}
