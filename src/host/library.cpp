@@ -162,7 +162,7 @@ cudaError_t cudaHostGetGlobal(void** address, std::size_t* nbytes, cudaLibrary_t
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const auto first = reinterpret_cast<std::uintptr_t>(found);
-    machine.table[first] = {symbol->st_size, 0, Space::device, current_device(), 0};
+    machine.table[first] = {symbol->st_size, 0, Space::variable, current_device(), 0};
     module->globals.insert(first);
     *address = found;
     *nbytes = symbol->st_size;

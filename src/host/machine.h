@@ -32,7 +32,8 @@ struct PyGPUHostPool {
 
 namespace PyGPU::host {
 
-enum class Space { device, pinned, registered, managed, imported };
+// A variable is a `__device__` or `__constant__` one, memory of the module that has it.
+enum class Space { device, variable, pinned, registered, managed, imported };
 
 struct Allocation {
   std::size_t span;    // bytes that may be touched: rounded up to the granularity unless strict
@@ -43,7 +44,8 @@ struct Allocation {
 };
 
 struct Device {
-  std::size_t memory;  // bytes in all
+  std::size_t memory;      // bytes in all
+  std::size_t others = 0;  // what other programs used of it when last looked
   std::size_t used = 0;
   std::set<int> peers;  // devices whose memory this one may reach
   unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
@@ -73,6 +75,8 @@ class Machine {
   int warp_size;
   int cores;
 
+  // Has a device room for so many more bytes? Looks again at what others use before it says no.
+  bool has_room(Device& device, std::size_t nbytes);
   // The entry that holds [address, address + nbytes), or null. Call with the lock held.
   const Allocation* find(const void* address, std::size_t nbytes = 1) const;
   // The same with its first address; 0 and null where there is none.
@@ -84,6 +88,7 @@ class Machine {
 
  private:
   Machine();
+  bool is_computers_ = true;  // the devices' memory: not set by PYGPU_HOST_MEMORY
 };
 
 int& current_device();

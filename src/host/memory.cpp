@@ -1,5 +1,6 @@
 // Memory of the host machine: the table of allocations, their limits and their faults.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <new>
@@ -32,7 +33,7 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   const bool on_device = space == Space::device || space == Space::managed;
   std::lock_guard<std::mutex> hold(machine.lock);
   Device& device = machine.devices[std::size_t(current_device())];
-  if (on_device && whole > device.memory - device.used) return cudaErrorMemoryAllocation;
+  if (on_device && !machine.has_room(device, whole)) return cudaErrorMemoryAllocation;
   void* block = take_pages(whole);
   if (!block) return cudaErrorMemoryAllocation;
   machine.table[reinterpret_cast<std::uintptr_t>(block)] = {
@@ -57,7 +58,17 @@ cudaError_t release(void* address, Fits fits) {
 }
 
 bool is_device(Space space) { return space == Space::device || space == Space::managed; }
+bool is_device_only(Space space) { return space == Space::device || space == Space::variable; }
 bool is_pinned(Space space) { return space == Space::pinned; }
+
+// Are these bytes the process's?
+bool is_mapped(void* address, std::size_t nbytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t page = std::uintptr_t(sysconf(_SC_PAGESIZE)), skipped = first % page;
+  if (nbytes > SIZE_MAX - first || nbytes > SIZE_MAX - skipped - page) return false;
+  // Only looks: the kernel writes nothing back for this flag.
+  return msync(reinterpret_cast<void*>(first - skipped), nbytes + skipped, MS_ASYNC) == 0;
+}
 
 }  // namespace
 }  // namespace PyGPU::host
@@ -138,7 +149,8 @@ cudaError_t cudaHostRegister(void* address, std::size_t nbytes, unsigned flags) 
   return call([&] {
     constexpr unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
                                cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
-    if (!address || nbytes == 0 || (flags & ~known)) return cudaErrorInvalidValue;
+    if (!address || nbytes == 0 || (flags & ~known) || !is_mapped(address, nbytes))
+      return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const auto first = reinterpret_cast<std::uintptr_t>(address);
@@ -172,7 +184,7 @@ cudaError_t cudaHostGetDevicePointer(void** device_address, void* address, unsig
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const Allocation* block = machine.find(address);
-    if (!block || block->space == Space::device) return cudaErrorInvalidValue;
+    if (!block || is_device_only(block->space)) return cudaErrorInvalidValue;
     *device_address = address;
     return cudaSuccess;
   });
@@ -184,7 +196,7 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* address) {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const Allocation* block = machine.find(address);
-    if (!block || block->space == Space::device || block->space == Space::managed)
+    if (!block || is_device_only(block->space) || block->space == Space::managed)
       return cudaErrorInvalidValue;
     *flags = block->flags | cudaHostAllocMapped;
     return cudaSuccess;
@@ -200,7 +212,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     const Allocation* block = machine.find(address);
     if (!block) {
       *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, plain};
-    } else if (block->space == Space::device) {
+    } else if (is_device_only(block->space)) {
       *attributes = {cudaMemoryTypeDevice, block->device, plain, nullptr};
     } else {
       const bool managed = block->space == Space::managed;
@@ -217,7 +229,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const Device& device = machine.devices[std::size_t(current_device())];
-    *free = device.memory - device.used;
+    *free = device.memory - device.others - device.used;
     *total = device.memory;
     return cudaSuccess;
   });
@@ -277,7 +289,7 @@ cudaError_t cudaHostAddressRange(void** base, std::size_t* nbytes, const void* a
 
 cudaError_t cudaHostImport(void* address, std::size_t nbytes) {
   return call([&] {
-    if (!address || nbytes == 0) return cudaErrorInvalidValue;
+    if (!address || nbytes == 0 || !is_mapped(address, nbytes)) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     machine.imported.insert({reinterpret_cast<std::uintptr_t>(address),

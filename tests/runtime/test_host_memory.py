@@ -1,0 +1,176 @@
+"""The memory of the host machine: what is stated, what may be registered, what may be freed."""
+
+import subprocess
+from pathlib import Path
+
+import needs
+import pytest
+
+import PyGPU
+from PyGPU import errors
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = """
+#include <cstdio>
+#include "src/host/available.h"
+int main(int, char** arguments) {
+  const auto memory = PyGPU::host::computer_memory(arguments[1]);
+  std::printf("%zu %zu\\n", memory.total, memory.available);
+}
+"""
+MEMINFO = "MemTotal:       16000 kB\nMemFree:         100 kB\nMemAvailable:    9000 kB\n"
+V1, V2 = "sys/fs/cgroup/memory", "sys/fs/cgroup"
+
+
+@pytest.fixture(scope="module")
+def look(tmp_path_factory):
+    """What the machine finds in the files of a system that a test makes up."""
+    folder = tmp_path_factory.mktemp("available")
+    (folder / "main.cpp").write_text(MAIN)
+    words = [needs.program("g++"), "-std=c++17", "-I", str(ROOT), "-o", str(folder / "look")]
+    source = str(ROOT / "src" / "host" / "available.cpp")
+    subprocess.run([*words, str(folder / "main.cpp"), source], check=True)
+
+    def run(root, files):
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        done = subprocess.run([folder / "look", root], capture_output=True, text=True, check=True)
+        return [int(word) for word in done.stdout.split()]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("files", "total", "available"),
+    [
+        ({}, 16000, 9000),
+        ({"proc/self/cgroup": "0::/\n"}, 16000, 9000),
+        ({"proc/self/cgroup": "0::/a/b\n", f"{V2}/a/b/memory.max": "max\n"}, 16000, 9000),
+        (  # the group itself
+            {
+                "proc/self/cgroup": "0::/a/b\n",
+                f"{V2}/a/b/memory.max": str(4000 << 10),
+                f"{V2}/a/b/memory.current": str(3000 << 10),
+                f"{V2}/a/b/memory.stat": f"anon 5\ninactive_file {500 << 10}\n",
+            },
+            4000,
+            1500,
+        ),
+        (  # the one around it
+            {
+                "proc/self/cgroup": "0::/a/b\n",
+                f"{V2}/a/b/memory.max": "max",
+                f"{V2}/a/b/memory.current": str(100 << 10),
+                f"{V2}/a/memory.max": str(4000 << 10),
+                f"{V2}/a/memory.current": str(5000 << 10),
+            },
+            4000,
+            0,
+        ),
+        (  # a container, whose own group is at the top
+            {
+                "proc/self/cgroup": "5:cpu:/\n4:hugetlb,memory:/docker/1\n0::/\n",
+                f"{V1}/memory.limit_in_bytes": str(8000 << 10),
+                f"{V1}/memory.usage_in_bytes": str(1000 << 10),
+                f"{V1}/memory.stat": f"total_inactive_file {200 << 10}\n",
+            },
+            8000,
+            7200,
+        ),
+        (  # version 1 without a limit
+            {
+                "proc/self/cgroup": "4:memory:/a\n",
+                f"{V1}/a/memory.limit_in_bytes": "9223372036854771712",
+                f"{V1}/a/memory.usage_in_bytes": str(1000 << 10),
+            },
+            16000,
+            9000,
+        ),
+    ],
+)
+def test_limits_of_control_groups_count(look, tmp_path, files, total, available):
+    found = look(tmp_path, {"proc/meminfo": MEMINFO, **files})
+    assert found == [total << 10, available << 10]
+
+
+def test_free_memory_is_what_the_computer_has_available(python):
+    python(
+        """
+import PyGPU
+
+def available():
+    with open("/proc/meminfo") as lines:
+        return next(int(line.split()[1]) for line in lines if "MemAvailable" in line) << 10
+
+before = available()
+free, total, status = PyGPU.cudaMemGetInfo()
+assert status == 0 and 0 < free <= max(before, available()) < total
+# What others use cannot be had, whatever the computer's total.
+assert PyGPU.cudaMalloc(total) == (0, 2)
+assert PyGPU.cudaMallocManaged(total) == (0, 2)
+""",
+        PYGPU_TARGET="host",
+        PYGPU_HOST_MEMORY="",
+    )
+
+
+def test_only_memory_of_the_process_is_registered(python):
+    python(
+        """
+import mmap
+import numpy as np
+import PyGPU
+
+top = 2**64
+for address, nbytes in ((4096, top - 1), (4096, 4096), (top - 4096, 4096), (top - 1, top - 1)):
+    assert PyGPU.cudaHostRegister(address, nbytes) == PyGPU.cudaErrorInvalidValue, address
+data = np.zeros(3 * mmap.PAGESIZE, np.uint8)
+for nbytes in (2**64 - 1, 2**64 - data.ctypes.data, 2**47):
+    assert PyGPU.cudaHostRegister(data.ctypes.data, nbytes) == PyGPU.cudaErrorInvalidValue, nbytes
+assert PyGPU.cudaHostRegister(data.ctypes.data + 1, data.nbytes - 1) == 0
+assert PyGPU.cudaHostUnregister(data.ctypes.data + 1) == 0
+PyGPU.cudaGetLastError()
+""",
+        PYGPU_TARGET="host",
+    )
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="a GPU's runtime checks no foreign memory")
+def test_only_memory_of_the_process_is_imported():
+    class Wild:
+        __array_interface__ = None
+        __cuda_array_interface__ = {
+            "shape": (2**20,),
+            "typestr": "<f4",
+            "data": (4096, False),
+            "version": 3,
+        }
+
+    with pytest.raises(errors.LogicError, match="import_memory"):
+        PyGPU.asarray(Wild())
+
+
+def test_a_global_of_a_module_is_not_freed(python):
+    python(
+        """
+import numpy as np
+import PyGPU
+import PyGPU.autoinit
+from PyGPU.compiler import SourceModule
+
+module = SourceModule('''__device__ int values[4] = {1, 2, 3, 4}; __constant__ int more[2];
+__global__ void f(int *a) { a[threadIdx.x] = values[threadIdx.x]; }''')
+for name in ("values", "more"):
+    address = int(module.get_global(name)[0])
+    for call in (PyGPU.cudaFree, PyGPU.cudaFreeAsync, PyGPU.cudaFreeHost):
+        assert call(address) == PyGPU.cudaErrorInvalidValue
+    assert PyGPU.cudaPointerGetAttributes(address)[0]["type"] == PyGPU.cudaMemoryTypeDevice
+    assert PyGPU.cudaHostGetFlags(address)[-1] == PyGPU.cudaErrorInvalidValue
+PyGPU.cudaGetLastError()
+a = PyGPU.zeros(4, np.int32)
+module.get_function("f")(a, block=(4, 1, 1))
+assert a.get().tolist() == [1, 2, 3, 4]
+""",
+        PYGPU_TARGET="host",
+    )
