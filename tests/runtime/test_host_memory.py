@@ -6,9 +6,6 @@ from pathlib import Path
 import needs
 import pytest
 
-import PyGPU
-from PyGPU import errors
-
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = """
 #include <cstdio>
@@ -134,21 +131,6 @@ PyGPU.cudaGetLastError()
 """,
         PYGPU_TARGET="host",
     )
-
-
-@pytest.mark.skipif(PyGPU.target != "host", reason="a GPU's runtime checks no foreign memory")
-def test_only_memory_of_the_process_is_imported():
-    class Wild:
-        __array_interface__ = None
-        __cuda_array_interface__ = {
-            "shape": (2**20,),
-            "typestr": "<f4",
-            "data": (4096, False),
-            "version": 3,
-        }
-
-    with pytest.raises(errors.LogicError, match="import_memory"):
-        PyGPU.asarray(Wild())
 
 
 def test_a_global_of_a_module_is_not_freed(python):
