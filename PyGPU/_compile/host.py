@@ -22,7 +22,12 @@ STRICT_FLAGS = (
     "--param=asan-globals=0",
     "-fno-sanitize-address-use-after-scope",
 )
-_STRICT_LINK = ("-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",)
+#: Functions by which a kernel allocates, copies and fills; new and delete by their symbols.
+_WATCHED = (
+    *("malloc", "calloc", "free", "memcpy", "memmove", "memset"),
+    *("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"),
+)
+STRICT_LINK = tuple(f"-Wl,--wrap={name}" for name in _WATCHED)
 # Unique symbols would keep a library from being unloaded; a stack that grows past its guard page
 # must touch it.
 _BASE_FLAGS = (
@@ -265,7 +270,7 @@ def compile(
         unit.write_text(text)
         command += [*_understood(options.other), str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
         command += ["-L", str(PACKAGE), "-lPyGPU_host"]
-        command += _STRICT_LINK if is_strict() else ()
+        command += STRICT_LINK if is_strict() else ()
         done = _run(command, name)
         return cache.Entry(
             image.read_bytes(), done.stderr.strip(), {one: one for one in expressions}

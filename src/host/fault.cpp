@@ -82,7 +82,10 @@ void describe_signal(int number, const siginfo_t* info) {
 void on_signal(int number, siginfo_t* info, void* context) {
   // Raised by the kernel itself: by an instruction, or abort().
   const bool own = info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
-  if (!own || !in_kernel()) return hand_on(number, info, context);
+  if (!own || !in_kernel()) {
+    if (own) report_overruns();
+    return hand_on(number, info, context);
+  }
   describe_signal(number, info);
   leave_kernel();
 }

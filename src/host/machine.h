@@ -64,6 +64,9 @@ class Machine {
   static constexpr std::size_t max_shared_bytes = 48 << 10;
   static constexpr std::size_t max_shared_bytes_optin = 227 << 10;
 
+  // Bytes behind a block of ours, which nobody is to touch; a write there is reported.
+  static constexpr std::size_t zone_bytes = 64;
+
   std::mutex lock;
   std::vector<Device> devices;
   std::map<std::uintptr_t, Allocation> table;  // by first address
@@ -90,6 +93,13 @@ class Machine {
   Machine();
   bool is_computers_ = true;  // the devices' memory: not set by PYGPU_HOST_MEMORY
 };
+
+// Was the zone behind this block written to?
+bool is_overrun(std::uintptr_t address, const Allocation& block);
+// Writes a line about a block that was.
+void report_overrun(std::uintptr_t address, const Allocation& block);
+// Writes it, where there is one, when the process is about to die of a signal. Takes no lock.
+void report_overruns();
 
 int& current_device();
 

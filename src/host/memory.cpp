@@ -2,7 +2,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "PyGPU/vendor/host_modules.h"
@@ -13,13 +16,20 @@ namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
 
+constexpr int zone_pattern = 0xa5;
+
+std::size_t whole_bytes(std::size_t nbytes) {
+  return (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
+}
+
 // Large blocks are aligned to huge pages and advised to use them: the first access then costs far
 // less.
 void* take_pages(std::size_t nbytes) {
   const std::size_t alignment = nbytes >= 2 * huge_page ? huge_page : Machine::granularity;
   void* address = nullptr;
-  if (posix_memalign(&address, alignment, nbytes) != 0) return nullptr;
+  if (posix_memalign(&address, alignment, nbytes + Machine::zone_bytes) != 0) return nullptr;
   if (alignment == huge_page) madvise(address, nbytes, MADV_HUGEPAGE);
+  std::memset(static_cast<char*>(address) + nbytes, zone_pattern, Machine::zone_bytes);
   return address;
 }
 
@@ -28,8 +38,8 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   *address = nullptr;
   if (nbytes == 0) return cudaSuccess;
   Machine& machine = Machine::get();
-  if (nbytes > SIZE_MAX - Machine::granularity) return cudaErrorMemoryAllocation;
-  const std::size_t whole = (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
+  if (nbytes > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
+  const std::size_t whole = whole_bytes(nbytes);
   const bool on_device = space == Space::device || space == Space::managed;
   std::lock_guard<std::mutex> hold(machine.lock);
   Device& device = machine.devices[std::size_t(current_device())];
@@ -51,6 +61,7 @@ cudaError_t release(void* address, Fits fits) {
   std::lock_guard<std::mutex> hold(machine.lock);
   const auto entry = machine.table.find(reinterpret_cast<std::uintptr_t>(address));
   if (entry == machine.table.end() || !fits(entry->second.space)) return cudaErrorInvalidValue;
+  if (is_overrun(entry->first, entry->second)) report_overrun(entry->first, entry->second);
   machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
   machine.table.erase(entry);
   std::free(address);
@@ -71,6 +82,31 @@ bool is_mapped(void* address, std::size_t nbytes) {
 }
 
 }  // namespace
+
+bool is_overrun(std::uintptr_t address, const Allocation& block) {
+  if (!is_device(block.space) && !is_pinned(block.space)) return false;
+  const auto* const zone =
+      reinterpret_cast<const unsigned char*>(address + whole_bytes(block.span));
+  int damage = 0;
+  for (std::size_t i = 0; i < Machine::zone_bytes; ++i) damage |= zone[i] ^ zone_pattern;
+  return damage != 0;
+}
+
+void report_overrun(std::uintptr_t address, const Allocation& block) {
+  dprintf(
+      STDERR_FILENO,
+      "PyGPU: the host machine's allocation of %zu bytes at %#zx was written to past its end%s\n",
+      block.span, std::size_t(address),
+      Machine::get().strict ? "" : "; PYGPU_HOST_STRICT=1 names the kernel that does it");
+}
+
+void report_overruns() {
+  static std::atomic<bool> looked{false};
+  if (looked.exchange(true)) return;  // the table may be damaged, too
+  for (const auto& [address, block] : Machine::get().table)
+    if (is_overrun(address, block)) report_overrun(address, block);
+}
+
 }  // namespace PyGPU::host
 
 using namespace PyGPU::host;
@@ -84,7 +120,7 @@ cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t widt
   return call([&] {
     if (!pitch) return cudaErrorInvalidValue;
     if (width > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
-    *pitch = (width + Machine::granularity - 1) & ~(Machine::granularity - 1);
+    *pitch = whole_bytes(width);
     if (height && *pitch > SIZE_MAX / 2 / height) return cudaErrorMemoryAllocation;
     return allocate(address, *pitch * height, Space::device, 0);
   });

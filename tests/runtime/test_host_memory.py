@@ -156,3 +156,84 @@ assert a.get().tolist() == [1, 2, 3, 4]
 """,
         PYGPU_TARGET="host",
     )
+
+
+OVERRUN = """
+import ctypes, os
+import numpy as np
+import PyGPU
+import PyGPU.autoinit
+from PyGPU.compiler import SourceModule
+
+# One element past the 512 bytes that the allocation spans.
+f = SourceModule("__global__ void f(int *a, int n) { for (int i = 0; i < n; ++i) a[i] = i; }")
+a = PyGPU.zeros(100, np.int32)
+address = a.ptr
+f.get_function("f")(a, np.int32(129), block=(1, 1, 1))
+"""
+REPORT = "allocation of 512 bytes at {} was written to past its end; PYGPU_HOST_STRICT=1 names"
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [("del a", 0), ("os.abort()", -6), ("ctypes.string_at(8)", -11)],
+)
+def test_an_overrun_that_nobody_checked_is_reported_when_it_is_freed_or_kills(
+    python, ending, status
+):
+    done = python(
+        OVERRUN + f"print(hex(address), flush=True)\n{ending}\n", status, PYGPU_TARGET="host"
+    )
+    assert REPORT.format(done.stdout.strip()) in done.stderr
+    assert done.stderr.count("PYGPU_HOST_STRICT") == 1
+
+
+def test_without_an_overrun_nothing_is_reported(python):
+    text = OVERRUN.replace("129", "128")
+    assert python(text + "del a", PYGPU_TARGET="host").stderr == ""
+    assert "STRICT" not in python(text + "os.abort()", -6, PYGPU_TARGET="host").stderr
+
+
+def test_strict_mode_checks_copies_fills_and_what_new_gave(python):
+    python(
+        """
+import numpy as np
+import PyGPU
+import PyGPU.autoinit
+from PyGPU.compiler import SourceModule
+
+module = SourceModule('''
+struct Pair { double first, second; };
+__global__ void fill(char *a, int n) { memset(a, 1, n); }
+__global__ void copy(char *a, char *b, int n) { memcpy(a, b, n); }
+__global__ void shift(char *a, int n) { memmove(a + 1, a, n - 1); }
+__global__ void heap(char *a, int n) {
+    __shared__ char tile[64];
+    char local[64];
+    Pair *one = new Pair{1, 2};
+    char *many = new char[n];
+    memset(many, 5, n); memcpy(local, many, n); memcpy(tile, local, n); memcpy(a, tile, n);
+    a[0] = one->second;
+    delete one;
+    delete[] many;
+}''')
+a, b = PyGPU.zeros(100, np.int8), PyGPU.to_gpu(np.ones(200, np.int8))
+
+def run(name, *arguments):
+    try:
+        module.get_function(name)(*arguments, block=(1, 1, 1))
+    except PyGPU.errors.LogicError as error:
+        return str(error)
+
+assert run("heap", a, np.int32(64)) is None
+assert a.get().tolist() == [2] + 63 * [5] + 36 * [0]
+for name, arguments in (("fill", [a]), ("copy", [a, b]), ("copy", [b, a]), ("shift", [a])):
+    assert run(name, *arguments, np.int32(100)) is None, name
+    kind = "a read of 101 bytes" if arguments[0] is b else "a write of "
+    text = run(name, *arguments, np.int32(101))
+    assert kind in text and "1 bytes past the end of an allocation of 100 bytes" in text, text
+assert a.get().tolist() == 100 * [1]
+""",
+        PYGPU_TARGET="host",
+        PYGPU_HOST_STRICT=1,
+    )
