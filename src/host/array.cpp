@@ -96,6 +96,8 @@ void forget_arrays(int device) {
     entry = entry->second->device == device ? arrays().erase(entry) : std::next(entry);
 }
 
+std::size_t live_arrays() { return arrays().size(); }
+
 }  // namespace PyGPU::host
 
 using namespace PyGPU::host;

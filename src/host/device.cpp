@@ -16,12 +16,14 @@ bool exists(int device) {
 
 // The current device's state, under the lock.
 template <class Body>
-cudaError_t with_device(Body body) {
-  return call([&] {
-    Machine& machine = Machine::get();
-    std::lock_guard<std::mutex> hold(machine.lock);
-    return body(machine.devices[std::size_t(current_device())]);
-  });
+cudaError_t with_device(Body body, const char* name = __builtin_FUNCTION()) {
+  return call(
+      [&] {
+        Machine& machine = Machine::get();
+        std::lock_guard<std::mutex> hold(machine.lock);
+        return body(machine.devices[std::size_t(current_device())]);
+      },
+      name);
 }
 
 // Device attributes; one that is not here does not apply to this machine and is 0.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "PyGPU/vendor/host.h"
+#include "failures.h"
 
 struct PyGPUHostStream {
   int device;
@@ -114,8 +115,12 @@ cudaError_t remember(cudaError_t error);
 bool forked();
 
 template <class Body>
-cudaError_t call(Body body) {
+cudaError_t call(Body body, const char* name = __builtin_FUNCTION()) {
   try {
+    if (failures_wanted.load(std::memory_order_relaxed) && is_to_fail(name)) {
+      if (releases(name)) (void)body();
+      return remember(failure_of(name));
+    }
     return remember(forked() ? cudaErrorInitializationError : body());
   } catch (const std::bad_alloc&) {
     return remember(cudaErrorMemoryAllocation);

@@ -35,6 +35,14 @@ PYGPU_HOST_CALL(cudaHostImport, void* address, std::size_t nbytes)
 PYGPU_HOST_CALL(cudaHostEndImport, void* address, std::size_t nbytes)
 #undef PYGPU_HOST_CALL
 
+// For tests. The `number`-th call from now on fails, of those with this name if it is not null; 0:
+// none does. Returns the name of the call that failed by the request before, or null.
+extern "C" __attribute__((visibility("default"))) const char* cudaHostFail(
+    long number, const char* name) __asm__("PyGPU_host_cudaHostFail");
+// For tests: live allocations, their bytes, imports, streams, events, arrays, textures, modules.
+extern "C" __attribute__((visibility("default"))) void cudaHostCountLive(
+    std::size_t* counts) __asm__("PyGPU_host_cudaHostCountLive");
+
 namespace PyGPU {
 
 inline cudaError_t fill_16(void* address, unsigned short value, std::size_t count,

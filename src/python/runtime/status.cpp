@@ -131,6 +131,11 @@ void bind_status(py::module_& m) {
       m, "cudaPeekAtLastError", [] { return call([] { return cudaPeekAtLastError(); }); },
       "The calling thread's last error.");
 
+  def(m, "_report_failed_release",
+      [](const std::string& what, const Status& status) {
+        report_failed_release(what.c_str(), status.code);
+      },
+      "What destructors do where they cannot raise: a line to stderr.", {{"what"}, {"status"}});
   on_interrupt(&is_interrupted);
   Storage::on_shortage([] {
     const PyGILState_STATE state = PyGILState_Ensure();
