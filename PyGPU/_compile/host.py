@@ -25,7 +25,12 @@ STRICT_FLAGS = (
     "--param=asan-globals=0",
     "-fno-sanitize-address-use-after-scope",
 )
-_STRICT_LINK = ("-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",)
+#: Functions by which a kernel allocates, copies and fills; new and delete by their symbols.
+_WATCHED = (
+    *("malloc", "calloc", "free", "memcpy", "memmove", "memset"),
+    *("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"),
+)
+STRICT_LINK = tuple(f"-Wl,--wrap={name}" for name in _WATCHED)
 # Unique symbols would keep a library from being unloaded; a stack that grows past its guard page
 # must touch it.
 _BASE_FLAGS = (
@@ -316,7 +321,7 @@ def compile(
         unit.write_text(text)
         rest = [*options.macros, *_include_options(options, found), *_understood(options.other)]
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed), "-Wl,-Bsymbolic"]
-        rest += ["-L", str(PACKAGE), "-lPyGPU_host", *(_STRICT_LINK if is_strict() else ())]
+        rest += ["-L", str(PACKAGE), "-lPyGPU_host", *(STRICT_LINK if is_strict() else ())]
         try:
             done = _run([compiler(), *base, *prelude, *rest], name)
         except errors.CompileError:

@@ -31,7 +31,7 @@ def init(flags: int = 0) -> None:
 
 def get_version() -> tuple[int, int, int]:
     """(major, minor, revision) of the CUDA, or HIP, that PyGPU was built against."""
-    version = core.cudaRuntimeGetVersion()[0]
+    version = errors.check(core.cudaRuntimeGetVersion(), "cudaRuntimeGetVersion")
     return version // 1000, version % 1000 // 10, version % 10
 
 
@@ -288,7 +288,7 @@ class Context:
 
     def get_api_version(self) -> int:
         """The version of the runtime that the context is used through."""
-        return core.cudaRuntimeGetVersion()[0]
+        return errors.check(core.cudaRuntimeGetVersion(), "cudaRuntimeGetVersion")
 
     @staticmethod
     def enable_peer_access(peer: Context, flags: Int = 0) -> None:

@@ -108,7 +108,10 @@ class _Owned:
 
     def __init__(self, address: int) -> None:
         self._address = address
-        self._device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
+        self._device, status = core.cudaGetDevice()
+        if status:
+            self._release(address)  # nobody else would
+            errors.check(status, "cudaGetDevice")
         self._epoch = core._device_epoch(self._device)
         self._stands = True
 
@@ -131,8 +134,9 @@ class _Owned:
     def __del__(self) -> None:
         if self._stands and core is not None:
             self._stands = False
-            if not self._is_gone():
-                self._release(self._address)
+            status = None if self._is_gone() else self._release(self._address)
+            if status:
+                core._report_failed_release(self._call, status)
 
 
 _PITCH = 512  # bytes: rows begin where every device likes rows to begin

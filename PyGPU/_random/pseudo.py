@@ -260,7 +260,8 @@ class States(Generator):
         seeds = vector("seed_getter(n)", seed_getter(count), np.int32, (count,))
         self._state: memory.DeviceAllocation | None = None
         self._call("initialize", None, seeds, offset)
-        core.cudaStreamSynchronize(None)  # streams apart from the null stream may use the states
+        # Streams apart from the null stream may use the states.
+        errors.check(core.cudaStreamSynchronize(None), "cudaStreamSynchronize")
 
     @property
     def state(self) -> memory.DeviceAllocation:

@@ -148,6 +148,7 @@ def check(result: Any, call: str = "device call") -> Any:
     """
     *values, status = (result,) if isinstance(result, core.cudaError_t) else result
     if status:
+        core.cudaGetLastError()  # a later call that does not fail is not to report it
         raise exception_of(call, status)
     return values[0] if len(values) == 1 else tuple(values) or None
 

@@ -30,10 +30,7 @@ def stack() -> list[Any]:
 
 def current_device() -> int:
     """The ordinal of the calling thread's device. RuntimeError where there is none."""
-    device, status = core.cudaGetDevice()
-    if status:
-        raise errors.exception_of("cudaGetDevice", status)
-    return device
+    return errors.check(core.cudaGetDevice(), "cudaGetDevice")
 
 
 def require_device() -> None:

@@ -28,6 +28,7 @@ bool is_gone(int device, unsigned epoch);
 unsigned count_launch(int device, bool on_null_stream);
 // Reports that all work of the device is done, or all that the null stream waits for.
 void seen_idle(int device, bool null_stream_only);
+void seen_current_idle(bool null_stream_only);
 // cudaDeviceSynchronize, followed by seen_idle.
 cudaError_t synchronize_device();
 
@@ -48,6 +49,19 @@ cudaError_t on_device(int device, Work work) {
   const cudaError_t outcome = work();
   const cudaError_t back = cudaSetDevice(current);
   return outcome ? outcome : back;
+}
+
+// The same for what gives something back, which is done even if the device cannot be chosen.
+template <class Release>
+cudaError_t release_on_device(int device, Release release) {
+  bool done = false;
+  const cudaError_t error = on_device(device, [&] {
+    done = true;
+    return release();
+  });
+  if (done) return error;
+  const cudaError_t outcome = release();
+  return outcome ? outcome : error;
 }
 
 struct RestoreDevice {

@@ -21,8 +21,9 @@ struct DeviceOwnedTraits {
   static constexpr const char* name = Kind::name;
   static cudaError_t release(Handle handle) {
     if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-    return waiting(
-        [&] { return on_device(handle.device, [&] { return Kind::destroy(handle.value); }); });
+    return waiting([&] {
+      return release_on_device(handle.device, [&] { return Kind::destroy(handle.value); });
+    });
   }
 };
 

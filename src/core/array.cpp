@@ -10,10 +10,9 @@ namespace {
 
 // The device of memory that was allocated elsewhere.
 int device_of(const void* address) {
-  int count = 0;
   cudaPointerAttributes attributes{};
   const int current = current_device();
-  if (cudaGetDeviceCount(&count) || count < 2) return current;
+  if (is_only_device()) return current;
   if (cudaPointerGetAttributes(&attributes, address)) {
     (void)cudaGetLastError();  // unknown to the runtime: using it will fail
     return current;

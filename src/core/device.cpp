@@ -41,10 +41,17 @@ void around_waits(std::function<cudaError_t(const Wait&)> around) {
   wait_hook() = std::move(around);
 }
 
-cudaError_t synchronize_device() {
+void seen_current_idle(bool null_stream_only) {
   int device = -1;
+  if (cudaGetDevice(&device))
+    (void)cudaGetLastError();
+  else
+    seen_idle(device, null_stream_only);
+}
+
+cudaError_t synchronize_device() {
   const cudaError_t error = cudaDeviceSynchronize();
-  if (!error && !cudaGetDevice(&device)) seen_idle(device, false);
+  if (!error) seen_current_idle(false);
   return error;
 }
 
@@ -64,11 +71,16 @@ Status reset_device() {
 bool is_gone(int device, unsigned epoch) { return forked() || epoch != device_epoch(device); }
 
 bool is_only_device() {
-  static const bool only = [] {
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess && count == 1;
-  }();
-  return only;
+  static std::atomic<int> devices{0};  // 0: not known yet
+  int count = devices.load(std::memory_order_relaxed);
+  if (count == 0) {
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return false;
+    }
+    devices = count;
+  }
+  return count == 1;
 }
 
 int current_device() {

@@ -53,8 +53,9 @@ std::string shape_text(const dim3& d) {
 
 cudaError_t ModuleTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-  return waiting(
-      [&] { return on_device(handle.device, [&] { return unload_module(handle.library); }); });
+  return waiting([&] {
+    return release_on_device(handle.device, [&] { return unload_module(handle.library); });
+  });
 }
 
 Module::Module(const std::string& image, const std::vector<JitOption>& options) {

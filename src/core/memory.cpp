@@ -171,7 +171,8 @@ cudaError_t MemoryTraits::release(Handle block) {
       return ours ? waiting([&] { return cudaFree(block.address); }) : cudaSuccess;
     case MemoryKind::pooled:  // in the order of its own device's null stream
       if (!ours) return cudaSuccess;
-      return on_device(block.device, [&] { return cudaFreeAsync(block.address, cudaStream_t()); });
+      return release_on_device(block.device,
+                               [&] { return cudaFreeAsync(block.address, cudaStream_t()); });
     case MemoryKind::borrowed: break;
   }
   return cudaSuccess;
@@ -211,8 +212,11 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
 }
 
 std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
+  // Freed also where the device cannot be told.
+  Memory memory(MemoryTraits::Handle{address, nbytes, MemoryKind::device, 0, device_epoch(0)});
   const auto storage = std::make_shared<Storage>();
   const int device = current_device();
+  (void)memory.give_up();
   storage->memory_ = Memory(
       MemoryTraits::Handle{address, nbytes, MemoryKind::device, device, device_epoch(device)});
   return storage;

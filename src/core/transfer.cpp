@@ -231,8 +231,7 @@ Status upload(void* device, const void* host, std::size_t nbytes) {
 
 Status download(void* host, const void* device, std::size_t nbytes) {
   const Status status = transfer(const_cast<void*>(device), host, nbytes, false);
-  int current = -1;
-  if (!status.failed() && nbytes && !cudaGetDevice(&current)) seen_idle(current, true);
+  if (!status.failed() && nbytes) seen_current_idle(true);
   return status;
 }
 

@@ -59,7 +59,7 @@ cudaError_t make_array(cudaArray_t* handle, const cudaChannelFormatDesc& format,
   Machine& machine = Machine::get();
   std::lock_guard<std::mutex> hold(machine.lock);
   Device& device = machine.devices[std::size_t(made->device)];
-  if (made->charge > device.memory - device.used) return cudaErrorMemoryAllocation;
+  if (!machine.has_room(device, made->charge)) return cudaErrorMemoryAllocation;
   made->data.reset(static_cast<char*>(std::malloc(made->charge)), &std::free);
   if (!made->data) return cudaErrorMemoryAllocation;
   *handle = made.get();
@@ -95,6 +95,8 @@ void forget_arrays(int device) {
   for (auto entry = arrays().begin(); entry != arrays().end();)
     entry = entry->second->device == device ? arrays().erase(entry) : std::next(entry);
 }
+
+std::size_t live_arrays() { return arrays().size(); }
 
 }  // namespace PyGPU::host
 

@@ -175,7 +175,7 @@ PYGPU_EXPORT void __asan_storeN_noabort(std::uintptr_t address, std::size_t nbyt
 }
 PYGPU_EXPORT void __asan_handle_no_return() {}
 
-// clang calls these for copies; g++ checks their ends by itself.
+// Copies and fills: clang calls them by these names, the linker's --wrap by those below.
 PYGPU_EXPORT void* __asan_memcpy(void* to, const void* from, std::size_t nbytes) {
   PyGPU::host::check_access("a read", reinterpret_cast<std::uintptr_t>(from), nbytes);
   PyGPU::host::check_access("a write", reinterpret_cast<std::uintptr_t>(to), nbytes);
@@ -191,7 +191,17 @@ PYGPU_EXPORT void* __asan_memset(void* to, int value, std::size_t nbytes) {
   return std::memset(to, value, nbytes);
 }
 
-// A strict kernel's malloc and free, by the linker's --wrap.
+PYGPU_EXPORT void* __wrap_memcpy(void* to, const void* from, std::size_t nbytes) {
+  return __asan_memcpy(to, from, nbytes);
+}
+PYGPU_EXPORT void* __wrap_memmove(void* to, const void* from, std::size_t nbytes) {
+  return __asan_memmove(to, from, nbytes);
+}
+PYGPU_EXPORT void* __wrap_memset(void* to, int value, std::size_t nbytes) {
+  return __asan_memset(to, value, nbytes);
+}
+
+// A strict kernel's heap, by the linker's --wrap: malloc, new, new[] and what ends them.
 PYGPU_EXPORT void* __wrap_malloc(std::size_t nbytes) {
   return PyGPU::host::keep(std::malloc(nbytes), nbytes);
 }
@@ -202,4 +212,21 @@ PYGPU_EXPORT void __wrap_free(void* block) {
   PyGPU::host::forget(block);
   std::free(block);
 }
+#define PYGPU_NEW(name)                                       \
+  PYGPU_EXPORT void* __wrap_##name(std::size_t nbytes) {      \
+    return PyGPU::host::keep(::operator new(nbytes), nbytes); \
+  }
+PYGPU_NEW(_Znwm)
+PYGPU_NEW(_Znam)
+#undef PYGPU_NEW
+#define PYGPU_DELETE(name, ...)                              \
+  PYGPU_EXPORT void __wrap_##name(void* block __VA_ARGS__) { \
+    PyGPU::host::forget(block);                              \
+    ::operator delete(block);                                \
+  }
+PYGPU_DELETE(_ZdlPv)
+PYGPU_DELETE(_ZdaPv)
+PYGPU_DELETE(_ZdlPvm, , std::size_t)
+PYGPU_DELETE(_ZdaPvm, , std::size_t)
+#undef PYGPU_DELETE
 #undef PYGPU_EXPORT

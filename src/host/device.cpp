@@ -16,12 +16,14 @@ bool exists(int device) {
 
 // The current device's state, under the lock.
 template <class Body>
-cudaError_t with_device(Body body) {
-  return call([&] {
-    Machine& machine = Machine::get();
-    std::lock_guard<std::mutex> hold(machine.lock);
-    return body(machine.devices[std::size_t(current_device())]);
-  });
+cudaError_t with_device(Body body, const char* name = __builtin_FUNCTION()) {
+  return call(
+      [&] {
+        Machine& machine = Machine::get();
+        std::lock_guard<std::mutex> hold(machine.lock);
+        return body(machine.devices[std::size_t(current_device())]);
+      },
+      name);
 }
 
 // Device attributes; one that is not here does not apply to this machine and is 0.
@@ -103,9 +105,7 @@ cudaError_t cudaDeviceReset() {
     for (auto entry = machine.table.begin(); entry != machine.table.end();) {
       const Allocation& block = entry->second;
       if (block.device == current_device()) {
-        // Variables of loaded modules are device memory that does not count as used.
-        const bool is_variable = block.space == Space::device && block.charge == 0;
-        if (block.space != Space::registered && !is_variable)
+        if (block.space != Space::registered && block.space != Space::variable)
           std::free(reinterpret_cast<void*>(entry->first));
         entry = machine.table.erase(entry);
       } else {
@@ -126,9 +126,11 @@ cudaError_t cudaDeviceReset() {
     drop(machine.events);
     forget_arrays(current_device());
     forget_textures(current_device());
-    const std::size_t memory = machine.devices[std::size_t(current_device())].memory;
-    machine.devices[std::size_t(current_device())] = Device{};
-    machine.devices[std::size_t(current_device())].memory = memory;
+    Device& device = machine.devices[std::size_t(current_device())];
+    Device fresh{};
+    fresh.memory = device.memory;
+    fresh.others = device.others;
+    device = fresh;
     return cudaSuccess;
   });
 }

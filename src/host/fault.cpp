@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 
+#include "interrupt.h"
 #include "machine.h"
 
 namespace PyGPU::host {
@@ -63,7 +64,7 @@ void describe_signal(int number, const siginfo_t* info) {
     case SIGSEGV:
     case SIGBUS:
       if (is_stack_guard(info->si_addr))
-        describe(cudaErrorIllegalAddress, "stack overflow: more than 1 MB of local memory");
+        describe(cudaErrorIllegalAddress, "%s", stack_overflow);
       else if (info->si_code == SI_KERNEL)  // x86 gives no address that is not canonical
         describe(cudaErrorIllegalAddress, "access to an impossible address");
       else
@@ -81,7 +82,10 @@ void describe_signal(int number, const siginfo_t* info) {
 void on_signal(int number, siginfo_t* info, void* context) {
   // Raised by the kernel itself: by an instruction, or abort().
   const bool own = info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
-  if (!own || !in_kernel()) return hand_on(number, info, context);
+  if (!own || !in_kernel()) {
+    if (own) report_overruns();
+    return hand_on(number, info, context);
+  }
   describe_signal(number, info);
   leave_kernel();
 }
@@ -93,6 +97,7 @@ void install_handlers() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (int number : caught) sigaction(number, &action, &handled_before[number]);
+  install_reach_handler();
 }
 
 }  // namespace
@@ -113,23 +118,22 @@ void describe(cudaError_t code, const char* format, ...) {
   va_end(values);
 }
 
-void catch_faults() {
+bool catch_faults() {
   static std::once_flag installed;
   std::call_once(installed, install_handlers);
   static thread_local std::unique_ptr<char, FreeSignalStack> own_stack;
   static thread_local bool ready = false;
-  if (ready) return;
-  ready = true;
+  if (ready) return true;
   stack_t now;
-  if (sigaltstack(nullptr, &now) == 0 && !(now.ss_flags & SS_DISABLE)) return;  // there is one
+  if (sigaltstack(nullptr, &now) == 0 && !(now.ss_flags & SS_DISABLE)) return ready = true;
   void* stack =
       mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (stack == MAP_FAILED) return;
+  if (stack == MAP_FAILED) return false;
   own_stack.reset(static_cast<char*>(stack));
   now = {};
   now.ss_sp = stack;
   now.ss_size = signal_stack_bytes;
-  sigaltstack(&now, nullptr);
+  return ready = sigaltstack(&now, nullptr) == 0;
 }
 
 void report(const Fault* fault) {

@@ -15,15 +15,23 @@ struct Fault {
 extern __thread Fault* fault_of_thread;
 extern __thread const char* kernel_of_thread;
 
+constexpr const char* stack_overflow = "stack overflow: more than 1 MB of local memory";
+
 // Describe a fault of the running kernel: "kernel k, block (0, 0, 0): " and the text.
 __attribute__((format(printf, 2, 3))) void describe(cudaError_t code, const char* format, ...);
 
-// Prepare this thread to survive faults of the kernel that it is about to run.
-void catch_faults();
+// Prepare this thread to survive faults of the kernel that it is about to run; false without memory
+// for that.
+bool catch_faults();
 
 // End the running kernel: switch from its stack back to the launch's. Defined in fiber.cpp.
 [[noreturn]] void leave_kernel();
 bool in_kernel();
+// Has this thread a kernel, be it one that is held up?
+bool has_kernel();
+// Hold the running kernel up, while the launch looks at what is asked of it. Returns when it is to
+// run on.
+void hold_kernel();
 bool is_stack_guard(const void* address);
 bool is_kernel_stack(const void* address);
 

@@ -9,9 +9,11 @@
 
 #include <exception>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "fault.h"
+#include "interrupt.h"
 #include "rendezvous.h"
 #include "stacks.h"
 
@@ -35,17 +37,27 @@ class Block {
     failed_ = false;
     running_ = next_idle();
     switch_stacks(&root_, running_->stack);
+    while (held_) {
+      if ((failed_ = is_interrupted(*running_of_thread))) {
+        describe(cudaErrorLaunchFailure, "interrupted");
+        break;
+      }
+      switch_stacks(&root_, std::exchange(held_, nullptr));
+    }
+    held_ = nullptr;
     running_ = nullptr;
     if (failed_) renew();
     return !failed_;
   }
 
-  bool runs() const { return running_ != nullptr; }
+  bool runs() const { return running_ && !held_; }
+  bool has_kernel() const { return running_; }
   bool is_stack(const void* address) const { return stacks_.holds(address); }
   bool is_guard(const void* address) const { return stacks_.is_guard(address); }
 
   void wait(Wait& wait) {
     Fiber* const self = running_;
+    check_stack(*self);
     self->thread_index = PyGPU_host_thread.thread_index;
     self->rank = thread_rank();
     self->wait = &wait;
@@ -56,7 +68,10 @@ class Block {
 
   // Let the other threads run first.
   void yield() {
+    if (running_of_thread->stopped) leave();
+    if (running_of_thread->asks && is_launcher(*running_of_thread)) hold();
     Fiber* const self = running_;
+    check_stack(*self);
     self->thread_index = PyGPU_host_thread.thread_index;
     self->rank = thread_rank();
     meeting_.make_ready(self);
@@ -67,6 +82,9 @@ class Block {
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
+  // Go to the launch, which decides whether the kernel runs on.
+  void hold() { switch_stacks(&held_, root_); }
+
   // Abandon the fibers and return to the launch.
   [[noreturn]] void leave() {
     failed_ = true;
@@ -76,6 +94,14 @@ class Block {
   }
 
  private:
+  // Without a guard page, a thread that used more than its stack wrote to others': none of them
+  // must run again.
+  void check_stack(const Fiber& self) {
+    if (!self.place.zone || !Stacks::is_overrun(self.place.zone)) return;
+    describe(cudaErrorIllegalAddress, "%s", stack_overflow);
+    leave();
+  }
+
   void switch_to(Fiber* self, Fiber* next) {
     running_ = next;
     if (next != self) switch_stacks(&self->stack, next->stack);
@@ -97,22 +123,39 @@ class Block {
   }
 
   Fiber* next_idle() {
-    if (idle_.empty()) {
-      all_.push_back(std::make_unique<Fiber>());
-      all_.back()->top = stacks_.take();
-      all_.back()->stack = fresh_stack(all_.back()->top, &Block::enter);
-      idle_.reserve(all_.size());  // so that ending a kernel after a fault allocates nothing
-      return all_.back().get();
-    }
+    if (idle_.empty()) return one_more();
     Fiber* fiber = idle_.back();
     idle_.pop_back();
     return fiber;
   }
 
+  // For a thread that waits, or for the first.
+  __attribute__((noinline)) Fiber* one_more() {
+    try {
+      return new_fiber();
+    } catch (const std::bad_alloc&) {
+      if (!running_) throw;
+      describe(cudaErrorMemoryAllocation,
+               "no memory for its waiting threads, whose stacks take 1 MB of address space each");
+    }
+    leave();
+  }
+
+  Fiber* new_fiber() {
+    auto fiber = std::make_unique<Fiber>();
+    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 1);
+    idle_.reserve(all_.capacity());  // so that ending a kernel after a fault allocates nothing
+    fiber->place = stacks_.take();
+    fiber->stack = fresh_stack(fiber->place.top, &Block::enter);
+    all_.push_back(std::move(fiber));
+    return all_.back().get();
+  }
+
   void renew() {
     idle_.clear();
     for (const auto& fiber : all_) {
-      fiber->stack = fresh_stack(fiber->top, &Block::enter);
+      if (fiber->place.zone) Stacks::restore(fiber->place.zone);
+      fiber->stack = fresh_stack(fiber->place.top, &Block::enter);
       idle_.push_back(fiber.get());
     }
   }
@@ -133,6 +176,7 @@ class Block {
       }
       if (failed_) leave();
       Fiber* const self = running_;
+      check_stack(*self);
       idle_.push_back(self);
       switch_from(self);
     }
@@ -142,6 +186,7 @@ class Block {
   void* context_ = nullptr;
   bool failed_ = false;
   StackPointer root_ = nullptr;  // the stack that run() was called on
+  StackPointer held_ = nullptr;  // of a kernel that waits for the launch to look
   Fiber* running_ = nullptr;
   Meeting meeting_;
   std::vector<Fiber*> idle_;
@@ -163,6 +208,8 @@ bool run_block(void (*threads)(void*), void* context) {
   return block_of_thread->run(threads, context);
 }
 
+bool has_kernel() { return block_of_thread && block_of_thread->has_kernel(); }
+void hold_kernel() { block_of_thread->hold(); }
 bool in_kernel() { return block_of_thread && block_of_thread->runs(); }
 bool is_stack_guard(const void* address) { return block_of_thread->is_guard(address); }
 bool is_kernel_stack(const void* address) { return block_of_thread->is_stack(address); }

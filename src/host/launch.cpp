@@ -1,17 +1,20 @@
 // Kernel launches on the host machine: the blocks of a grid, distributed over the cores.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "PyGPU/cuda_on_host.h"
 #include "check_access.h"
 #include "fault.h"
 #include "fiber.h"
+#include "interrupt.h"
 #include "machine.h"
 
 namespace PyGPU::host {
@@ -23,21 +26,52 @@ struct Grid {
   void (*threads)(void*);
   void* context;
   const char* kernel;
+  Running& running;
   std::atomic<std::uint64_t> next{0};
-  std::mutex lock;  // of the fault
+  std::atomic<bool> launcher_is_out{false};  // of its last block
+  std::mutex lock;                           // of the fault
   Fault fault;
 
   std::uint64_t count() const { return std::uint64_t(grid.x) * grid.y * grid.z; }
 
+  // No further block begins; those that run are for others to reach.
+  void stop(const Fault& why) {
+    std::lock_guard<std::mutex> hold(lock);
+    if (!running.stopped) fault = why;
+    running.stopped = true;
+  }
+
+  // May the next block begin?
+  bool goes_on() {
+    if (running.is_undisturbed()) return true;
+    if (!running.stopped && is_launcher(running) && is_interrupted(running)) {
+      Fault why{cudaErrorLaunchFailure, ""};
+      std::snprintf(why.text, sizeof why.text, "kernel %s: interrupted", kernel);
+      stop(why);
+    }
+    return !running.stopped;
+  }
+
   // Take blocks until none is left or one has failed. Several threads do this at once.
   void work(std::uint64_t chunk) {
+    try {
+      take_blocks(chunk);
+    } catch (const std::bad_alloc&) {
+      stop({cudaErrorMemoryAllocation, "no memory to run a block"});
+    }
+    fault_of_thread = nullptr;
+    running_of_thread = nullptr;
+  }
+
+  void take_blocks(std::uint64_t chunk) {
     std::unique_ptr<void, void (*)(void*)> shared(
         shared_bytes ? std::aligned_alloc(64, (shared_bytes + 63) / 64 * 64) : nullptr, std::free);
     Fault own;
-    catch_faults();
+    if (!catch_faults() || (shared_bytes && !shared)) throw std::bad_alloc();
     begin_access_checks(context, shared.get(), shared_bytes);
     fault_of_thread = &own;
     kernel_of_thread = kernel;
+    running_of_thread = &running;
     PyGPUHostThread& self = PyGPU_host_thread;
     const PyGPUHostThread before = self;
     self.block_dim = index(block);
@@ -45,23 +79,17 @@ struct Grid {
     self.row_end = index(block.x);
     self.warp_size = index(unsigned(Machine::get().warp_size));
     self.dynamic_shared = shared.get();
-    for (std::uint64_t first; (first = next.fetch_add(chunk)) < count();) {
+    for (std::uint64_t first; goes_on() && (first = next.fetch_add(chunk)) < count();) {
       const std::uint64_t last = std::min(count(), first + chunk);
-      for (std::uint64_t number = first; number < last; ++number) {
+      for (std::uint64_t number = first; number < last && goes_on(); ++number) {
         self.block_index = {index(unsigned(number % grid.x)),
                             index(unsigned(number / grid.x % grid.y)),
                             index(unsigned(number / grid.x / grid.y))};
         self.next_x = self.row_y = self.row_z = index(0);
-        if (!run_block(threads, context)) {
-          next = count();
-          std::lock_guard<std::mutex> hold(lock);
-          if (!fault.code) fault = own;
-          break;
-        }
+        if (!run_block(threads, context)) stop(own);
       }
     }
     self = before;
-    fault_of_thread = nullptr;
   }
 };
 
@@ -81,42 +109,85 @@ class Workers {
     const std::uint64_t chunk = std::max<std::uint64_t>(1, grid.count() / (8u * unsigned(cores)));
     {
       std::lock_guard<std::mutex> hold(lock_);
-      try {
-        for (; started_ < cores - 1; ++started_) std::thread(&Workers::live, this).detach();
-      } catch (const std::system_error&) {  // no more threads: use those that started
-      }
+      start(std::size_t(cores - 1));
       grid_ = &grid;
+      launcher_ = pthread_self();
       chunk_ = chunk;
-      busy_ = started_;
+      busy_ = workers_.size();
+      for (Worker& worker : workers_) worker.busy = true;
       ++round_;
     }
     wake_.notify_all();
     grid.work(chunk);
-    std::unique_lock<std::mutex> hold(lock_);
-    done_.wait(hold, [this] { return busy_ == 0; });
+    grid.launcher_is_out = true;
+    await(grid);
   }
 
  private:
-  void live() {
+  struct Worker {
+    pthread_t thread;
+    bool busy;
+  };
+
+  // With the lock held.
+  void start(std::size_t count) {
+    workers_.reserve(count);
+    try {
+      while (workers_.size() < count) {
+        std::thread worker(&Workers::live, this, workers_.size());
+        workers_.push_back({worker.native_handle(), false});
+        worker.detach();
+      }
+    } catch (const std::system_error&) {  // no more threads: use those that started
+    }
+  }
+
+  // The launcher, which has no more blocks, waits for the others. Kernels that run on after the
+  // grid was stopped are reached until they have ended.
+  void await(Grid& grid) {
+    using namespace std::chrono_literals;
+    std::unique_lock<std::mutex> hold(lock_);
+    while (busy_ != 0) {
+      done_.wait_for(hold, grid.running.stopped ? 1ms : 50ms);
+      if (!grid.running.is_undisturbed()) {
+        hold.unlock();
+        const bool goes_on = grid.goes_on();
+        hold.lock();
+        if (goes_on) continue;
+        for (const Worker& worker : workers_)
+          if (worker.busy) reach(worker.thread, grid.running);
+      }
+    }
+  }
+
+  void live(std::size_t self) {
     std::uint64_t seen = 0;
     std::unique_lock<std::mutex> hold(lock_);
     for (;;) {
       wake_.wait(hold, [&] { return round_ != seen; });
       seen = round_;
       Grid& grid = *grid_;
+      const pthread_t launcher = launcher_;
       const std::uint64_t chunk = chunk_;
       hold.unlock();
       grid.work(chunk);
+      while (grid.running.stopped && !grid.launcher_is_out) {
+        reach(launcher, grid.running);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
       hold.lock();
-      if (--busy_ == 0) done_.notify_one();
+      workers_[self].busy = false;
+      if (--busy_ == 0 || grid.running.stopped) done_.notify_one();
     }
   }
 
   std::mutex turn_, lock_;
   std::condition_variable wake_, done_;
+  std::vector<Worker> workers_;
   Grid* grid_ = nullptr;
+  pthread_t launcher_{};
   std::uint64_t chunk_ = 1, round_ = 0;
-  int started_ = 0, busy_ = 0;
+  std::size_t busy_ = 0;
 };
 
 cudaError_t check(dim3 grid, dim3 block, std::size_t shared_bytes) {
@@ -137,12 +208,15 @@ cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
                            void (*threads)(void*), void* context, const char* kernel) {
   return call([&] {
     // A launch from inside a kernel would overwrite the state of this thread.
-    if (in_kernel()) return cudaErrorNotSupported;
+    if (has_kernel()) return cudaErrorNotSupported;
     report(nullptr);
     if (const cudaError_t error = check(grid, block, shared_bytes)) return error;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
-    Grid work{grid, block, shared_bytes, threads, context, kernel ? kernel : "", {}, {}, {}};
+    Grid work{
+        grid, block, shared_bytes, threads, context, kernel ? kernel : "", begin_running(threads),
+        {},   {},    {},           {}};
     Workers::get().run(work);
+    end_running();
     // The kernel's output comes before what the program prints next. A kernel that failed while
     // printing still holds the lock of stdout.
     if (ftrylockfile(stdout) == 0) {

@@ -42,6 +42,8 @@ int shared_limit(const PyGPUHostKernel* kernel) {
   return found == shared_limits().end() ? int(Machine::max_shared_bytes) : found->second;
 }
 
+std::atomic<std::size_t> loaded{0};
+
 // A path to the file behind `descriptor` that was never used before, because the loader takes equal
 // names for the same file. "./" and ".//" encode the bits of a counter.
 std::string fresh_path(int descriptor) {
@@ -92,6 +94,9 @@ cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
 }
 
 }  // namespace
+
+std::size_t live_modules() { return loaded; }
+
 }  // namespace PyGPU::host
 
 using namespace PyGPU::host;
@@ -116,6 +121,7 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
       return cudaErrorInvalidKernelImage;
     }
     *module = library.release();
+    ++loaded;
     return cudaSuccess;
   });
 }
@@ -131,6 +137,7 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
     }
     dlclose(module->handle);
     delete module;
+    --loaded;
     return cudaSuccess;
   });
 }
@@ -162,7 +169,7 @@ cudaError_t cudaHostGetGlobal(void** address, std::size_t* nbytes, cudaLibrary_t
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const auto first = reinterpret_cast<std::uintptr_t>(found);
-    machine.table[first] = {symbol->st_size, 0, Space::device, current_device(), 0};
+    machine.table[first] = {symbol->st_size, 0, Space::variable, current_device(), 0};
     module->globals.insert(first);
     *address = found;
     *nbytes = symbol->st_size;

@@ -14,6 +14,8 @@
 #include <iterator>
 #include <string>
 
+#include "available.h"
+
 namespace PyGPU::host {
 namespace {
 
@@ -54,8 +56,9 @@ std::size_t setting(const char* name, std::size_t fallback, std::size_t least, s
   return static_cast<std::size_t>(number);
 }
 
-std::size_t physical_memory() {
-  return std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+// What is not to be taken of the computer's memory: others use it, or will.
+std::size_t not_ours(const ComputerMemory& memory) {
+  return memory.total - memory.available + memory.available / 16;
 }
 
 int usable_cores() {
@@ -75,10 +78,13 @@ Machine::Machine()
     warp_size = 32;
   }
   const std::size_t count = setting("PYGPU_HOST_DEVICES", 1, 1, 64);
-  const std::size_t memory = setting("PYGPU_HOST_MEMORY", physical_memory(), 1 << 20, 1ull << 50);
+  const std::size_t memory = setting("PYGPU_HOST_MEMORY", 0, 1 << 20, 1ull << 50);
+  is_computers_ = memory == 0;
+  const ComputerMemory computer = is_computers_ ? computer_memory() : ComputerMemory{};
   devices.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    devices[i].memory = memory;
+    devices[i].memory = is_computers_ ? computer.total : memory;
+    devices[i].others = is_computers_ ? not_ours(computer) : 0;
     devices[i].pool.device = int(i);
   }
   pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
@@ -87,6 +93,15 @@ Machine::Machine()
 Machine& Machine::get() {
   static Machine& machine = *new Machine;
   return machine;
+}
+
+bool Machine::has_room(Device& device, std::size_t nbytes) {
+  if (nbytes <= device.memory - device.others - device.used) return true;
+  if (!is_computers_) return false;
+  // What others use now: what is not available, but for what we use.
+  const std::size_t taken = not_ours(computer_memory());
+  device.others = std::min(device.others, taken - std::min(taken, device.used));
+  return nbytes <= device.memory - device.others - device.used;
 }
 
 const Allocation* Machine::find(const void* address, std::size_t nbytes) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "PyGPU/vendor/host.h"
+#include "failures.h"
 
 struct PyGPUHostStream {
   int device;
@@ -33,7 +34,8 @@ struct PyGPUHostPool {
 
 namespace PyGPU::host {
 
-enum class Space { device, pinned, registered, managed, imported };
+// A variable is a `__device__` or `__constant__` one, memory of the module that has it.
+enum class Space { device, variable, pinned, registered, managed, imported };
 
 struct Allocation {
   std::size_t span;    // bytes that may be touched: rounded up to the granularity unless strict
@@ -44,7 +46,8 @@ struct Allocation {
 };
 
 struct Device {
-  std::size_t memory;  // bytes in all
+  std::size_t memory;      // bytes in all
+  std::size_t others = 0;  // what other programs used of it when last looked
   std::size_t used = 0;
   std::set<int> peers;  // devices whose memory this one may reach
   unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
@@ -63,6 +66,9 @@ class Machine {
   static constexpr std::size_t max_shared_bytes = 48 << 10;
   static constexpr std::size_t max_shared_bytes_optin = 227 << 10;
 
+  // Bytes behind a block of ours, which nobody is to touch; a write there is reported.
+  static constexpr std::size_t zone_bytes = 64;
+
   std::mutex lock;
   std::vector<Device> devices;
   std::map<std::uintptr_t, Allocation> table;  // by first address
@@ -74,6 +80,8 @@ class Machine {
   int warp_size;
   int cores;
 
+  // Has a device room for so many more bytes? Looks again at what others use before it says no.
+  bool has_room(Device& device, std::size_t nbytes);
   // The entry that holds [address, address + nbytes), or null. Call with the lock held.
   const Allocation* find(const void* address, std::size_t nbytes = 1) const;
   // The same with its first address; 0 and null where there is none.
@@ -85,7 +93,15 @@ class Machine {
 
  private:
   Machine();
+  bool is_computers_ = true;  // the devices' memory: not set by PYGPU_HOST_MEMORY
 };
+
+// Was the zone behind this block written to?
+bool is_overrun(std::uintptr_t address, const Allocation& block);
+// Writes a line about a block that was.
+void report_overrun(std::uintptr_t address, const Allocation& block);
+// Writes it, where there is one, when the process is about to die of a signal. Takes no lock.
+void report_overruns();
 
 int& current_device();
 
@@ -100,8 +116,12 @@ cudaError_t remember(cudaError_t error);
 bool forked();
 
 template <class Body>
-cudaError_t call(Body body) {
+cudaError_t call(Body body, const char* name = __builtin_FUNCTION()) {
   try {
+    if (failures_wanted.load(std::memory_order_relaxed) && is_to_fail(name)) {
+      if (releases(name)) (void)body();
+      return remember(failure_of(name));
+    }
     return remember(forked() ? cudaErrorInitializationError : body());
   } catch (const std::bad_alloc&) {
     return remember(cudaErrorMemoryAllocation);

@@ -1,7 +1,11 @@
 // Memory of the host machine: the table of allocations, their limits and their faults.
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "PyGPU/vendor/host_modules.h"
@@ -12,13 +16,20 @@ namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
 
+constexpr int zone_pattern = 0xa5;
+
+std::size_t whole_bytes(std::size_t nbytes) {
+  return (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
+}
+
 // Large blocks are aligned to huge pages and advised to use them: the first access then costs far
 // less.
 void* take_pages(std::size_t nbytes) {
   const std::size_t alignment = nbytes >= 2 * huge_page ? huge_page : Machine::granularity;
   void* address = nullptr;
-  if (posix_memalign(&address, alignment, nbytes) != 0) return nullptr;
+  if (posix_memalign(&address, alignment, nbytes + Machine::zone_bytes) != 0) return nullptr;
   if (alignment == huge_page) madvise(address, nbytes, MADV_HUGEPAGE);
+  std::memset(static_cast<char*>(address) + nbytes, zone_pattern, Machine::zone_bytes);
   return address;
 }
 
@@ -27,12 +38,12 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   *address = nullptr;
   if (nbytes == 0) return cudaSuccess;
   Machine& machine = Machine::get();
-  if (nbytes > SIZE_MAX - Machine::granularity) return cudaErrorMemoryAllocation;
-  const std::size_t whole = (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
+  if (nbytes > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
+  const std::size_t whole = whole_bytes(nbytes);
   const bool on_device = space == Space::device || space == Space::managed;
   std::lock_guard<std::mutex> hold(machine.lock);
   Device& device = machine.devices[std::size_t(current_device())];
-  if (on_device && whole > device.memory - device.used) return cudaErrorMemoryAllocation;
+  if (on_device && !machine.has_room(device, whole)) return cudaErrorMemoryAllocation;
   void* block = take_pages(whole);
   if (!block) return cudaErrorMemoryAllocation;
   machine.table[reinterpret_cast<std::uintptr_t>(block)] = {
@@ -50,6 +61,7 @@ cudaError_t release(void* address, Fits fits) {
   std::lock_guard<std::mutex> hold(machine.lock);
   const auto entry = machine.table.find(reinterpret_cast<std::uintptr_t>(address));
   if (entry == machine.table.end() || !fits(entry->second.space)) return cudaErrorInvalidValue;
+  if (is_overrun(entry->first, entry->second)) report_overrun(entry->first, entry->second);
   machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
   machine.table.erase(entry);
   std::free(address);
@@ -57,9 +69,44 @@ cudaError_t release(void* address, Fits fits) {
 }
 
 bool is_device(Space space) { return space == Space::device || space == Space::managed; }
+bool is_device_only(Space space) { return space == Space::device || space == Space::variable; }
 bool is_pinned(Space space) { return space == Space::pinned; }
 
+// Are these bytes the process's?
+bool is_mapped(void* address, std::size_t nbytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t page = std::uintptr_t(sysconf(_SC_PAGESIZE)), skipped = first % page;
+  if (nbytes > SIZE_MAX - first || nbytes > SIZE_MAX - skipped - page) return false;
+  // Only looks: the kernel writes nothing back for this flag.
+  return msync(reinterpret_cast<void*>(first - skipped), nbytes + skipped, MS_ASYNC) == 0;
+}
+
 }  // namespace
+
+bool is_overrun(std::uintptr_t address, const Allocation& block) {
+  if (!is_device(block.space) && !is_pinned(block.space)) return false;
+  const auto* const zone =
+      reinterpret_cast<const unsigned char*>(address + whole_bytes(block.span));
+  int damage = 0;
+  for (std::size_t i = 0; i < Machine::zone_bytes; ++i) damage |= zone[i] ^ zone_pattern;
+  return damage != 0;
+}
+
+void report_overrun(std::uintptr_t address, const Allocation& block) {
+  dprintf(
+      STDERR_FILENO,
+      "PyGPU: the host machine's allocation of %zu bytes at %#zx was written to past its end%s\n",
+      block.span, std::size_t(address),
+      Machine::get().strict ? "" : "; PYGPU_HOST_STRICT=1 names the kernel that does it");
+}
+
+void report_overruns() {
+  static std::atomic<bool> looked{false};
+  if (looked.exchange(true)) return;  // the table may be damaged, too
+  for (const auto& [address, block] : Machine::get().table)
+    if (is_overrun(address, block)) report_overrun(address, block);
+}
+
 }  // namespace PyGPU::host
 
 using namespace PyGPU::host;
@@ -73,7 +120,7 @@ cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t widt
   return call([&] {
     if (!pitch) return cudaErrorInvalidValue;
     if (width > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
-    *pitch = (width + Machine::granularity - 1) & ~(Machine::granularity - 1);
+    *pitch = whole_bytes(width);
     if (height && *pitch > SIZE_MAX / 2 / height) return cudaErrorMemoryAllocation;
     return allocate(address, *pitch * height, Space::device, 0);
   });
@@ -147,7 +194,8 @@ cudaError_t cudaHostRegister(void* address, std::size_t nbytes, unsigned flags) 
   return call([&] {
     constexpr unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
                                cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
-    if (!address || nbytes == 0 || (flags & ~known)) return cudaErrorInvalidValue;
+    if (!address || nbytes == 0 || (flags & ~known) || !is_mapped(address, nbytes))
+      return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const auto first = reinterpret_cast<std::uintptr_t>(address);
@@ -181,7 +229,7 @@ cudaError_t cudaHostGetDevicePointer(void** device_address, void* address, unsig
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const Allocation* block = machine.find(address);
-    if (!block || block->space == Space::device) return cudaErrorInvalidValue;
+    if (!block || is_device_only(block->space)) return cudaErrorInvalidValue;
     *device_address = address;
     return cudaSuccess;
   });
@@ -193,7 +241,7 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* address) {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const Allocation* block = machine.find(address);
-    if (!block || block->space == Space::device || block->space == Space::managed)
+    if (!block || is_device_only(block->space) || block->space == Space::managed)
       return cudaErrorInvalidValue;
     *flags = block->flags | cudaHostAllocMapped;
     return cudaSuccess;
@@ -209,7 +257,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     const Allocation* block = machine.find(address);
     if (!block) {
       *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, plain};
-    } else if (block->space == Space::device) {
+    } else if (is_device_only(block->space)) {
       *attributes = {cudaMemoryTypeDevice, block->device, plain, nullptr};
     } else {
       const bool managed = block->space == Space::managed;
@@ -226,7 +274,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const Device& device = machine.devices[std::size_t(current_device())];
-    *free = device.memory - device.used;
+    *free = device.memory - device.others - device.used;
     *total = device.memory;
     return cudaSuccess;
   });

@@ -12,7 +12,7 @@ namespace PyGPU::host {
 
 struct Fiber {
   StackPointer stack;
-  char* top;
+  Stacks::Stack place;
   // Of the thread that is suspended on it:
   Index3 thread_index;
   unsigned rank;

@@ -5,11 +5,10 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-
-#include "machine.h"
+#include <cstring>
+#include <new>
 
 namespace PyGPU::host {
 
@@ -21,25 +20,38 @@ constexpr std::size_t guard_bytes = 4096;
 
 void Stacks::Unmap::operator()(char* slab) const { munmap(slab, slab_bytes); }
 
-char* Stacks::take() {
+// A guard page splits a mapping, of which a process has 65,530. This many take half of them; the
+// stacks of more threads have it only at the end of a slab.
+constexpr int most_guards = 16384;
+std::atomic<int> guards{0};
+
+Stacks::Stack Stacks::take() {
   const std::size_t place = taken_ % stacks_in_slab;
   if (place == 0) {
+    slabs_.reserve(slabs_.size() + 1);
     void* slab = mmap(nullptr, slab_bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (slab == MAP_FAILED) {
-      std::fputs("PyGPU host: no memory for the stacks of waiting threads\n", stderr);
-      std::abort();
-    }
+    if (slab == MAP_FAILED) throw std::bad_alloc();
     slabs_.emplace_back(static_cast<char*>(slab));
   }
   ++taken_;
   char* const bottom = slabs_.back().get() + place * bytes;
-  // A guard page splits a mapping; with many cores only a slab's first stack, the most used one,
-  // has it.
-  if (place == 0 || Machine::get().cores <= 8) mprotect(bottom, guard_bytes, PROT_NONE);
+  const bool wanted = place == 0 || guards.fetch_add(1) < most_guards;
+  const bool guarded = wanted && mprotect(bottom, guard_bytes, PROT_NONE) == 0;
   // Tops at equal distances would all map to the same few sets of the caches.
-  return bottom + bytes - place * 9 * 64;
+  return {bottom + bytes - place * 9 * 64, guarded ? nullptr : bottom};
 }
+
+// What was never written to is zero. A frame that leaps over the zone leaves it so, as it would
+// leap over a guard page.
+bool Stacks::is_overrun(const char* zone) {
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(zone);
+  std::uint64_t any = 0;
+  for (std::size_t i = 0; i < guard_bytes / sizeof any; ++i) any |= words[i];
+  return any != 0;
+}
+
+void Stacks::restore(const char* zone) { std::memset(const_cast<char*>(zone), 0, guard_bytes); }
 
 bool Stacks::holds(const void* address) const {
   const auto place = reinterpret_cast<std::uintptr_t>(address);

@@ -21,7 +21,14 @@ class Stacks {
  public:
   static constexpr std::size_t bytes = 1 << 20;
 
-  char* take();  // the top of one more
+  struct Stack {
+    char* top;
+    const char* zone;  // the end of one without a guard page, which nobody else uses; else null
+  };
+  Stack take();  // one more; throws std::bad_alloc
+  // Was the end of a stack without a guard page written to?
+  static bool is_overrun(const char* zone);
+  static void restore(const char* zone);
   // Is this an address in a guard page, which an overflowing stack touches?
   bool is_guard(const void* address) const;
   bool holds(const void* address) const;

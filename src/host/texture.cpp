@@ -32,6 +32,7 @@ class Objects {
     drop(found);
     return true;
   }
+  std::size_t count() const { return live_.size(); }
   void forget(int device) {
     for (auto entry = live_.begin(); entry != live_.end();)
       entry = entry->second->device == device ? drop(entry) : std::next(entry);
@@ -190,6 +191,8 @@ void forget_textures(int device) {
   textures().forget(device);
   surfaces().forget(device);
 }
+
+std::size_t live_textures() { return textures().count() + surfaces().count(); }
 
 }  // namespace PyGPU::host
 

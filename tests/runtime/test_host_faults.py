@@ -12,18 +12,12 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU._compile.host import STRICT_FLAGS, STRICT_LINK
 
 pytestmark = pytest.mark.skipif(PyGPU.target != "host", reason="reports are the host target's")
 
 SOURCE = Path(__file__).with_name("host_faults.cu")
-STRICT = [
-    "-fsanitize=kernel-address",
-    "--param=asan-instrumentation-with-call-threshold=0",
-    "--param=asan-stack=0",
-    "--param=asan-globals=0",
-    "-fno-sanitize-address-use-after-scope",
-    "-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",
-]
+STRICT = [*STRICT_FLAGS, *STRICT_LINK]
 
 
 def build(folder, *options):

@@ -28,9 +28,20 @@ PYGPU_HOST_CALL(cudaHostLaunchKernel, cudaKernel_t kernel, dim3 grid, dim3 block
 PYGPU_HOST_CALL(cudaHostFill, void* address, std::size_t pitch, unsigned value,
                 std::size_t itemsize, std::size_t width, std::size_t height, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaHostAddressRange, void** base, std::size_t* nbytes, const void* address)
+// While a launch of the process's first thread lasts, `check` is called on it every now and then;
+// the launch ends if it returns true.
+PYGPU_HOST_CALL(cudaHostOnInterrupt, bool (*check)())
 PYGPU_HOST_CALL(cudaHostImport, void* address, std::size_t nbytes)
 PYGPU_HOST_CALL(cudaHostEndImport, void* address, std::size_t nbytes)
 #undef PYGPU_HOST_CALL
+
+// For tests. The `number`-th call from now on fails, of those with this name if it is not null; 0:
+// none does. Returns the name of the call that failed by the request before, or null.
+extern "C" __attribute__((visibility("default"))) const char* cudaHostFail(
+    long number, const char* name) __asm__("PyGPU_host_cudaHostFail");
+// For tests: live allocations, their bytes, imports, streams, events, arrays, textures, modules.
+extern "C" __attribute__((visibility("default"))) void cudaHostCountLive(
+    std::size_t* counts) __asm__("PyGPU_host_cudaHostCountLive");
 
 namespace PyGPU {
 
@@ -124,6 +135,9 @@ namespace reduction_tuning {
 constexpr unsigned threads = 1, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
+
+// Have a launch that lasts ask whether it shall end.
+inline void on_interrupt(bool (*check)()) { (void)cudaHostOnInterrupt(check); }
 
 // What the target reports about a failed launch beyond its code.
 inline const char* last_report() { return cudaHostLastReport(); }

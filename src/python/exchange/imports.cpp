@@ -27,7 +27,7 @@ void release_import(ImportedMemory* memory) {
       if (memory->wait)
         wait_quietly(memory->device, [] { return cudaStreamSynchronize(cudaStream_t()); });
     }
-    if (memory->nbytes) (void)end_import(memory->start, memory->nbytes);
+    if (memory->nbytes && end_import(memory->start, memory->nbytes)) (void)cudaGetLastError();
     memory->end();
   }
   delete memory;

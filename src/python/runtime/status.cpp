@@ -1,4 +1,6 @@
 // cudaError_t as an object, the error calls, and the one place where a status becomes an exception.
+#include <utility>
+
 #include "python/hooks.h"
 
 namespace PyGPU::python {
@@ -18,6 +20,33 @@ void raise_or(const DeviceError& error) noexcept {
   } catch (py::error_already_set& failure) {
     failure.restore();
   }
+}
+
+// What a handler of the process's signals raised while a launch was held up for it.
+py::error_already_set* raised = nullptr;
+
+int raise_now(void*) {
+  if (!raised) return 0;
+  raised->restore();
+  delete std::exchange(raised, nullptr);
+  return -1;
+}
+
+// Called by the first thread while its kernel is held up: Ctrl-C ends the launch. The exception is
+// raised once the launch has returned to Python, whoever made it.
+bool is_interrupted() {
+  if (!Py_IsInitialized()) return false;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const bool ends = PyErr_CheckSignals() != 0;
+  if (ends) {
+    delete std::exchange(raised, new py::error_already_set);
+    if (Py_AddPendingCall(raise_now, nullptr) != 0) {
+      raise_now(nullptr);
+      PyErr_WriteUnraisable(nullptr);
+    }
+  }
+  PyGILState_Release(state);
+  return ends;
 }
 
 bool equals(const Status& status, py::handle other) {
@@ -107,6 +136,12 @@ void bind_status(py::module_& m) {
       m, "cudaPeekAtLastError", [] { return call([] { return cudaPeekAtLastError(); }); },
       "The calling thread's last error.");
 
+  def(m, "_report_failed_release",
+      [](const std::string& what, const Status& status) {
+        report_failed_release(what.c_str(), status.code);
+      },
+      "What destructors do where they cannot raise: a line to stderr.", {{"what"}, {"status"}});
+  on_interrupt(&is_interrupted);
   Storage::on_shortage([] {
     const PyGILState_STATE state = PyGILState_Ensure();
     try {

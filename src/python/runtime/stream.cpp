@@ -128,9 +128,8 @@ void bind_stream(py::module_& m) {
   def(m, "cudaStreamSynchronize",
       [](const StreamRef& stream) {
         return call([&] {
-          int device = -1;
           const cudaError_t error = cudaStreamSynchronize(stream.handle);
-          if (!error && !stream.handle && !cudaGetDevice(&device)) seen_idle(device, true);
+          if (!error && !stream.handle) seen_current_idle(true);
           return error;
         });
       },

@@ -1,0 +1,99 @@
+// Failure injection. See failures.h.
+#include "failures.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "PyGPU/vendor/host_modules.h"
+#include "array.h"
+#include "machine.h"
+
+namespace PyGPU::host {
+
+std::atomic<long> failures_wanted{0};
+
+namespace {
+
+std::mutex lock;
+const char* failed = nullptr;
+
+std::string& name_wanted() {
+  static auto& name = *new std::string;
+  return name;
+}
+
+bool contains_one(const char* name, std::initializer_list<const char*> words) {
+  for (const char* word : words)
+    if (std::strstr(name, word)) return true;
+  return false;
+}
+
+[[maybe_unused]] const bool was_read = [] {
+  const char* const text = std::getenv("PYGPU_HOST_FAIL");
+  if (!text || !*text) return false;
+  char* end = nullptr;
+  const long number = std::strtol(text, &end, 10);
+  if (end == text || number < 1 || (*end && *end != ':')) {
+    std::fprintf(
+        stderr,
+        "PyGPU: PYGPU_HOST_FAIL=%s is ignored: expected a number of calls, or number:name\n", text);
+    return false;
+  }
+  if (*end) name_wanted() = end + 1;
+  failures_wanted = number;
+  return true;
+}();
+
+}  // namespace
+
+bool is_to_fail(const char* name) {
+  const std::lock_guard<std::mutex> hold(lock);
+  if (!failures_wanted || (!name_wanted().empty() && name_wanted() != name)) return false;
+  if (--failures_wanted != 0) return false;
+  failed = name;
+  return true;
+}
+
+cudaError_t failure_of(const char* name) {
+  return contains_one(name, {"Alloc", "Malloc"}) ? cudaErrorMemoryAllocation : cudaErrorUnknown;
+}
+
+bool releases(const char* name) {
+  return contains_one(name, {"Free", "Destroy", "Unload", "Unregister", "EndImport"});
+}
+
+}  // namespace PyGPU::host
+
+using namespace PyGPU::host;
+
+const char* cudaHostFail(long number, const char* name) {
+  const std::lock_guard<std::mutex> hold(lock);
+  name_wanted() = name ? name : "";
+  failures_wanted = number;
+  return std::exchange(failed, nullptr);
+}
+
+void cudaHostCountLive(std::size_t* counts) {
+  Machine& machine = Machine::get();
+  const std::lock_guard<std::mutex> hold(machine.lock);
+  std::size_t blocks = 0, bytes = 0;
+  for (const auto& [address, block] : machine.table) {
+    if (block.space == Space::variable) continue;
+    ++blocks;
+    bytes += block.span;
+  }
+  const std::size_t found[] = {blocks,
+                               bytes,
+                               machine.imported.size(),
+                               machine.streams.size(),
+                               machine.events.size(),
+                               live_arrays(),
+                               live_textures(),
+                               live_modules()};
+  std::memcpy(counts, found, sizeof found);
+}

@@ -1,0 +1,177 @@
+// Ends kernels that would run on. See interrupt.h.
+#include "interrupt.h"
+
+#include <link.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <thread>
+
+#include "PyGPU/vendor/host_modules.h"
+#include "fault.h"
+#include "machine.h"
+
+namespace PyGPU::host {
+
+__thread Running* running_of_thread = nullptr;
+
+namespace {
+
+// Urgent data on a socket: programs that do not ask for it ignore it, and few do.
+constexpr int reach_signal = SIGURG;
+struct sigaction handled_before;
+
+// Runs what the program has to do with the process's signals; true if that ends the launch.
+std::atomic<bool (*)()> interrupt_check{nullptr};
+
+Running& own_running() {
+  static thread_local Running running;
+  return running;
+}
+
+// What the watcher knows of the process's first thread, the one that handles Python's signals.
+struct FirstThread {
+  std::atomic<Running*> running{nullptr};
+  std::atomic<std::uint64_t> launch{0};  // odd while it launches
+  pthread_t thread;
+};
+FirstThread first_thread;
+
+// Has a launch that lasts ask once in a while. A launch itself only counts.
+void watch() {
+  using namespace std::chrono_literals;
+  std::uint64_t seen = 0;
+  for (;;) {
+    const std::uint64_t launch = first_thread.launch;
+    const bool lasts = launch == seen && launch % 2;
+    if (lasts) {
+      first_thread.running.load()->asks = true;
+      reach(first_thread.thread, *first_thread.running);
+    }
+    const bool idle = launch == seen && !lasts;
+    seen = launch;
+    std::this_thread::sleep_for(idle ? 500ms : 50ms);
+  }
+}
+
+// Is this the process's first thread, whose launches are watched?
+bool is_watched() {
+  static __thread signed char known = 0;  // 1: yes, -1: no
+  if (known) return known > 0 && interrupt_check.load(std::memory_order_relaxed);
+  if (!interrupt_check) return false;
+  known = -1;
+  if (syscall(SYS_gettid) != getpid()) return false;
+  first_thread.running = &own_running();
+  first_thread.thread = pthread_self();
+  try {
+    std::thread(watch).detach();
+    known = 1;
+  } catch (const std::system_error&) {  // no more threads: launches last as long as they last
+  }
+  return known > 0;
+}
+
+std::uintptr_t program_counter(const void* context) {
+  [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return std::uintptr_t(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return std::uintptr_t(machine.pc);
+#else
+  return 0;
+#endif
+}
+
+void on_reach(int number, siginfo_t* info, void* context) {
+  Running* const running = running_of_thread;
+  if (info->si_code != SI_TKILL || info->si_pid != getpid() || !running) {
+    if (handled_before.sa_flags & SA_SIGINFO)
+      handled_before.sa_sigaction(number, info, context);
+    else if (handled_before.sa_handler != SIG_DFL && handled_before.sa_handler != SIG_IGN)
+      handled_before.sa_handler(number);
+    return;
+  }
+  if (!in_kernel() || program_counter(context) - running->code >= running->code_bytes) return;
+  const int error = errno;
+  if (running->stopped) leave_kernel();
+  if (running->asks && is_launcher(*running)) hold_kernel();
+  errno = error;
+}
+
+struct Code {
+  std::uintptr_t inside, first, bytes;
+};
+
+int find_code(dl_phdr_info* info, std::size_t, void* data) {
+  Code& code = *static_cast<Code*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    const std::uintptr_t first = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
+    if (code.inside - first >= header.p_memsz) continue;
+    code.first = first;
+    code.bytes = header.p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Running& begin_running(void (*threads)(void*)) {
+  Running& running = own_running();
+  running.threads.store(threads, std::memory_order_relaxed);
+  running.stopped.store(false, std::memory_order_relaxed);
+  running.asks.store(false, std::memory_order_relaxed);
+  if (is_watched())
+    first_thread.launch.store(first_thread.launch.load(std::memory_order_relaxed) + 1,
+                              std::memory_order_release);
+  return running;
+}
+
+void end_running() {
+  if (is_watched())
+    first_thread.launch.store((first_thread.launch.load(std::memory_order_relaxed) + 1) & ~1ull,
+                              std::memory_order_release);
+}
+
+bool is_launcher(const Running& running) { return &running == &own_running(); }
+
+void reach(pthread_t thread, Running& running) {
+  Code code{reinterpret_cast<std::uintptr_t>(running.threads.load()), 0, 0};
+  dl_iterate_phdr(find_code, &code);
+  running.code_bytes = 0;
+  running.code = code.first;
+  running.code_bytes = code.bytes;
+  pthread_kill(thread, reach_signal);
+}
+
+bool is_interrupted(Running& running) {
+  running.asks = false;
+  const auto check = interrupt_check.load();
+  return check && check();
+}
+
+void install_reach_handler() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_reach;
+  // On the kernel's own stack, so that it can be held up there, and unblocked, because the handler
+  // may not return.
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(reach_signal, &action, &handled_before);
+}
+
+}  // namespace PyGPU::host
+
+cudaError_t cudaHostOnInterrupt(bool (*check)()) {
+  return PyGPU::host::call([&] {
+    PyGPU::host::interrupt_check = check;
+    return cudaSuccess;
+  });
+}
