@@ -83,14 +83,21 @@ std::string dtypes_text(const py::object& value, const GPUArray& target) {
          ", the array " + py::str(target.dtype).cast<std::string>();
 }
 
+// As NumPy, what is assigned may have more axes than its target: of length one, in front.
 void assign_array(const GPUArray& target, const GPUArray& source) {
   if (!source.dtype.equal(target.dtype)) throw py::type_error(dtypes_text(source.dtype, target));
   const Axes &shape = target.layout().shape(), &own = source.layout().shape();
   GPUArray fitted = source;
   if (own != shape) {
+    int extra = 0;
+    while (own.size() - extra > shape.size() && own[extra] == 1) ++extra;
+    const Layout kept =
+        source.layout()
+            .index(std::vector<IndexItem>(std::size_t(extra), {IndexItem::Kind::integer, 0}))
+            .layout;
     const bool fits = [&] {
       try {
-        return broadcast(shape, own) == shape;
+        return broadcast(shape, kept.shape()) == shape;
       } catch (const ShapeMismatch&) {
         return false;
       }
@@ -98,7 +105,7 @@ void assign_array(const GPUArray& target, const GPUArray& source) {
     if (!fits)
       throw py::value_error("a[index] = value: value has shape " + own.text() + ", the selection " +
                             shape.text());
-    fitted.core = source.core.view(broadcast_to(source.layout(), shape));
+    fitted.core = source.core.view(broadcast_to(kept, shape));
   }
   set_from_device(target, fitted, nullptr);
 }
@@ -120,9 +127,12 @@ void assign(const GPUArray& target, const py::object& value) {
   if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0) {
     if (!py::object(value.attr("dtype")).equal(target.dtype))
       throw py::type_error(dtypes_text(value.attr("dtype"), target));
-    const py::object fitted =
-        py::module_::import("numpy").attr("broadcast_to")(value, tuple_of(target.layout().shape()));
-    return set_from_host(target, fitted, nullptr);
+    py::array fitted = py::reinterpret_borrow<py::array>(value);
+    while (fitted.ndim() > target.layout().ndim() && fitted.shape(0) == 1)
+      fitted = fitted.attr("__getitem__")(py::make_tuple(0, py::ellipsis()));
+    const py::tuple shape = tuple_of(target.layout().shape());
+    return set_from_host(target, py::module_::import("numpy").attr("broadcast_to")(fitted, shape),
+                         nullptr);
   }
   if (value.is_none() || py::isinstance<py::list>(value))
     throw py::type_error("a[index] = value: expected a scalar, an ndarray or a GPUArray, got " +
