@@ -1,9 +1,6 @@
 // What the bindings share: arguments as C++ values, calls without the GIL, the list of concepts.
 #pragma once
 
-#include <cxxabi.h>
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,14 +29,12 @@ void bind_module(py::module_& m);
 void bind_function(py::module_& m);
 void bind_arrays(py::module_& m);
 
-// Take the GIL again. A thread that comes when the interpreter is on its way out is ended there by
-// older Pythons, in the midst of our frames: it sleeps until the process is gone, as with newer
-// ones.
+// Take the GIL again.
 inline void regain_gil(PyThreadState* state) {
   try {
     PyEval_RestoreThread(state);
   } catch (abi::__forced_unwind&) {
-    for (;;) pause();
+    sleep_until_the_end();
   }
 }
 

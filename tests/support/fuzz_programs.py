@@ -10,6 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from fuzz_vocabulary import BINARY, COMPARISONS, DTYPES, OPERATORS, PRODUCTS, SUMS, UNARY
+
+LARGE = [(64,), (1000,), (5003,), (33, 40), (64, 64), (3, 48, 17), (130, 2), (2, 300), (4096, 1)]
 
 
 class Step(NamedTuple):
@@ -19,70 +22,6 @@ class Step(NamedTuple):
     target: str
     ulps: float = 0  # 0: to the last bit; below 1: but for the sign of zeros
     scale: str = ""  # the size that errors are relative to, an expression; by default the result's
-
-
-DTYPES = [np.dtype(code) for code in "?bBhHiIqQefdFD"]
-
-# By the kinds of dtypes that they are drawn for, with the ulps that results may be off.
-_ALL, _REAL, _FLOAT, _WHOLE = "biufc", "biuf", "f", "iu"
-OPERATORS = {
-    **dict.fromkeys(("+", "-", "*"), (_ALL, 0)),
-    "/": (_ALL, 0),
-    **dict.fromkeys(("//", "%"), (_REAL, 0)),
-    "**": (_REAL, 16),
-    **dict.fromkeys(("&", "|", "^"), ("biu", 0)),
-    **dict.fromkeys(("<<", ">>"), ("biu", 0)),
-    **dict.fromkeys(("==", "!="), (_ALL, 0)),
-    **dict.fromkeys(("<", "<=", ">", ">="), (_REAL, 0)),
-}
-COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-BINARY = {
-    **dict.fromkeys(("add", "subtract", "multiply", "divide"), (_ALL, 0)),
-    **dict.fromkeys(("floor_divide", "remainder", "fmod"), (_REAL, 0)),
-    "power": (_REAL, 16),
-    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), (_REAL, 0.5)),
-    **dict.fromkeys(("equal", "not_equal", "logical_and", "logical_or", "logical_xor"), (_ALL, 0)),
-    **dict.fromkeys(("less", "less_equal", "greater", "greater_equal"), (_REAL, 0)),
-    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), ("biu", 0)),
-    **dict.fromkeys(("left_shift", "right_shift", "gcd", "lcm"), (_WHOLE, 0)),
-    **dict.fromkeys(("copysign", "nextafter", "heaviside"), (_FLOAT, 0)),
-    **dict.fromkeys(("hypot", "arctan2"), (_FLOAT, 16)),
-}
-UNARY = {
-    **dict.fromkeys(("positive", "negative", "square", "logical_not", "conjugate"), (_ALL, 0)),
-    "absolute": (_ALL, 0),
-    "sign": (_REAL, 0),
-    "invert": ("biu", 0),
-    "bitwise_count": (_WHOLE, 0),
-    "reciprocal": (_REAL, 0),
-    **dict.fromkeys(("floor", "ceil", "trunc", "rint"), (_REAL, 0)),
-    **dict.fromkeys(("isnan", "isinf", "isfinite"), (_ALL, 0)),
-    **dict.fromkeys(("signbit", "spacing"), (_FLOAT, 0)),
-    **dict.fromkeys(("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2"), (_REAL, 16)),
-    **dict.fromkeys(("log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh"), (_REAL, 16)),
-    **dict.fromkeys(("arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"), (_REAL, 16)),
-    **dict.fromkeys(("deg2rad", "rad2deg"), (_REAL, 16)),
-}
-SUMS = ("sum", "mean", "nansum")
-PRODUCTS = ("prod", "nanprod")
-FOLDS = (*SUMS, *PRODUCTS, "max", "min", "nanmax", "nanmin", "any", "all")
-LARGE = [(64,), (1000,), (5003,), (33, 40), (64, 64), (3, 48, 17), (130, 2), (2, 300), (4096, 1)]
-
-
-class Vocabulary:
-    """What the programs of a chapter are made of: few types and operations, because each
-    combination is a kernel to compile."""
-
-    def __init__(self, rng):
-        self.dtypes = [*rng.sample(DTYPES, 2), np.dtype("?")]
-        kinds = {dtype.kind for dtype in self.dtypes[:2]}
-
-        def some(table, count):
-            known = [name for name, (good, _) in table.items() if kinds & set(good)]
-            return rng.sample(known, min(count, len(known)))
-
-        self.operators, self.binary = some(OPERATORS, 3), some(BINARY, 2)
-        self.unary, self.folds = some(UNARY, 3), rng.sample(FOLDS, 2)
 
 
 class Draw:
@@ -98,8 +37,12 @@ class Draw:
         kinds = [self.view, self.view, self.index, self.assign, self.operate, self.operate]
         kinds += [self.in_place, self.in_place, self.binary, self.unary, self.fold, self.fold]
         kinds += [self.take, self.join, self.choose, self.cast, self.fill]
+        computing = (self.operate, self.in_place, self.binary, self.unary, self.choose, self.join)
         for _ in range(self.rng.randint(2, 9)):
-            self.one(kinds)(self.one(self.names()))
+            kind, name = self.one(kinds), self.one(self.names())
+            known = self.arrays[name].dtype in self.words.dtypes
+            if known or kind not in computing or self.often(3):  # few types, few kernels
+                kind(name)
 
     def give(self, text, target=None, ulps=0, scale=""):
         """Run a statement, or the assignment of an expression to a new variable, which it names."""
@@ -259,7 +202,8 @@ class Draw:
             ending = "" if self.both.contiguous(name) else ".copy()"
             self.give(f"np.reshape({name}, {tuple(lengths)}){ending}")
         elif choice == "dtype" and array.ndim and self.both.contiguous(name):
-            self.give(f"{name}.view({self.one([one for one in DTYPES if one != '?']).char!r})")
+            dtype = self.one([one for one in self.words.dtypes if one != "?"])
+            self.give(f"{name}.view({dtype.char!r})")
         elif choice == "squeeze":
             self.give(f"{name}.squeeze()")
         elif choice == "part":
@@ -342,11 +286,10 @@ class Draw:
         self.give(text, None, ulps)
 
     def _defined(self, form, left, right):
-        """Integers have no negative powers, and floats only some powers that NumPy is sure of."""
-        if "**" in form or "power" in form:
-            if np.result_type(left, right).kind in "biu":
-                return not (np.asarray(right) < 0).any()
-        return True
+        """Integers have no negative powers."""
+        if "**" not in form and "power" not in form:
+            return True
+        return np.result_type(left, right).kind not in "biu" or not (np.asarray(right) < 0).any()
 
     def in_place(self, name):
         target = self.operand(name)
