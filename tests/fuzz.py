@@ -113,7 +113,9 @@ def difference(got, expected, ulps, scale):
     return "" if same.all() else f"{np.count_nonzero(~same)} other values"
 
 
+@np.errstate(invalid="ignore")
 def close(got, expected, ulps, scale):
+    """Which elements are as near as rounding explains."""
     info = np.finfo(expected.dtype)
     wide = "D" if expected.dtype.kind == "c" else "d"
     x, y = got.astype(wide), expected.astype(wide)
@@ -210,19 +212,26 @@ def script(steps):
     return SCRIPT.format(body="\n    ".join(lines), target=steps[-1].target if steps else "None")
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--seed", type=int, default=None, help="by default another at each run")
     parser.add_argument("--most", type=int, default=None, help="stop after so many programs")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        parser.error("NumPy 1 promotes by the values of arrays without axes: NumPy 2 is needed")
     seed = random.SystemRandom().randrange(10**9) if asked.seed is None else asked.seed
     print(f"seed {seed}, target {PyGPU.target}, NumPy {np.__version__}", flush=True)
-    warnings.simplefilter("ignore")
-    np.seterr(all="ignore")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return search(seed, 60 * asked.minutes, asked.most)
+
+
+def search(seed, seconds, most):
+    """Run programs for so long, or so many; the exit status."""
     start, number, statements, refused = time.monotonic(), 0, 0, 0
     words = None
-    while time.monotonic() < start + 60 * asked.minutes and number != asked.most:
+    while time.monotonic() < start + seconds and number != most:
         if number % CHAPTER == 0:
             words = Vocabulary(random.Random(f"{seed} {number}"))
         both = Both()
@@ -238,8 +247,8 @@ def main():
         number += 1
         statements += len(both.steps)
         refused += both.refused
-    seconds = time.monotonic() - start
-    print(f"{number} programs, {statements} statements, {refused} more refused, {seconds:.0f} s")
+    took = time.monotonic() - start
+    print(f"{number} programs, {statements} statements, {refused} more refused, {took:.0f} s")
     return 0
 
 

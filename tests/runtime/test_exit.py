@@ -96,8 +96,11 @@ SCENARIOS = {
         "",
     ),
     "modules, functions and their globals": (KERNEL + "total = module.get_global('total')", 0, ""),
-    "a launch in the last line": (KERNEL + "add.prepared_call((1, 1), (32, 1, 1), array.gpudata)",)
-    + (0, ""),
+    "a launch in the last line": (
+        KERNEL + "add.prepared_call((1, 1), (32, 1, 1), array.gpudata)",
+        0,
+        "",
+    ),
     "pools": (
         "pool, locked = tools.DeviceMemoryPool(), tools.PageLockedMemoryPool()\n"
         "kept = [pool.allocate(1000), locked.allocate(1000, np.uint8)]\n"
@@ -115,7 +118,8 @@ SCENARIOS = {
     "kernels of users, scans and random numbers": (
         "from PyGPU import curandom, elementwise, reduction, scan\n"
         "double = elementwise.ElementwiseKernel('double *x', 'x[i] *= 2'); double(array)\n"
-        "total = reduction.ReductionKernel(np.float64, '0', 'a + b', arguments='double *in')(array)\n"
+        "sums = reduction.ReductionKernel(np.float64, '0', 'a + b', arguments='double *in')\n"
+        "total = sums(array)\n"
         "numbers = curandom.XORWOWRandomNumberGenerator().gen_uniform(10, np.float32)",
         0,
         "",

@@ -9,7 +9,7 @@ import PyGPU
 _USED = 7  # cudaMemPoolAttrUsedMemCurrent, which counts every allocation on the host machine
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _library():
     return ctypes.CDLL(str(Path(PyGPU.get_library_dir()) / "libPyGPU_host.so"))
 
