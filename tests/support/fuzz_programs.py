@@ -67,7 +67,8 @@ class Draw:
         if self.often(10):
             return self.one(LARGE)
         lengths = [1, 2, 2, 3, 3, 4, 5, 7, 8]
-        shape = [self.one(lengths) for _ in range(self.one([0, 1, 1, 2, 2, 3, 4]))]
+        axes = min(self.one([0, 1, 1, 2, 2, 2, 3, 4]), self.words.most_axes)
+        shape = [self.one(lengths) for _ in range(axes)]
         if shape and self.often(6):
             shape[self.rng.randrange(len(shape))] = 0
         return tuple(shape)

@@ -61,5 +61,6 @@ class Vocabulary:
             known = [name for name, (good, _) in table.items() if kinds & set(good)]
             return rng.sample(known, min(count, len(known)))
 
+        self.most_axes = rng.choice([2, 2, 3, 4])
         self.operators, self.binary = some(OPERATORS, 3), some(BINARY, 2)
         self.unary, self.folds = some(UNARY, 3), rng.sample(FOLDS, 2)
