@@ -146,7 +146,9 @@ SCENARIOS = {
     ),
     "SIGTERM": ("os.kill(os.getpid(), signal.SIGTERM)\nsignal.pause()", -signal.SIGTERM, ""),
     "SIGINT among launches": (
-        KERNEL + "def interrupt():\n"
+        # A shell without job control has the processes in its background ignore it.
+        KERNEL + "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "def interrupt():\n"
         "    started.wait()\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "started = threading.Event()\n"
