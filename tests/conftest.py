@@ -111,8 +111,8 @@ def clean_state():
 def memory_is_back(request):
     """What the tests of a module have taken from the device is free when they are done.
 
-    Of GPUs nobody counts all that a process holds; the host machine does. Kernels of reductions keep
-    room for the parts that their blocks leave, a few KB each.
+    Of GPUs nobody counts all that a process holds; the host machine does. Kernels of reductions
+    keep room for the parts that their blocks leave, a few KB each.
     """
     kept = 64 << 10
     if PyGPU.target != "host":
