@@ -2,11 +2,13 @@
 
 import contextlib
 import fcntl
+import gc
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import host_memory
 import hypothesis
 import needs
 import pytest
@@ -103,6 +105,26 @@ def clean_state():
     if device != 0:
         PyGPU.cudaSetDevice(0)
         pytest.fail(f"the test left the thread on device {device}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_is_back(request):
+    """What the tests of a module have taken from the device is free when they are done.
+
+    Of GPUs nobody counts all that a process holds; the host machine does. Kernels of reductions
+    keep room for the parts that their blocks leave, a few KB each.
+    """
+    kept = 64 << 10
+    if PyGPU.target != "host":
+        yield
+        return
+    before, failed = host_memory.used(), request.session.testsfailed
+    yield
+    if host_memory.used() <= before + kept or request.session.testsfailed > failed:
+        return  # tracebacks keep what the tests that failed have left
+    gc.collect()
+    left = host_memory.used() - before
+    assert left <= kept, f"the tests of {request.node.name} have left {left} bytes on the device"
 
 
 @pytest.fixture

@@ -280,6 +280,10 @@ def clip(self, min=None, max=None, out=None, stream=None):
     """
     if min is None and max is None:
         raise ValueError("clip: expected min or max")
+    if self.dtype.kind in "iu":  # a bound may lie beyond all elements, as in NumPy
+        info = np.iinfo(self.dtype)
+        min = info.min if type(min) is int and min < info.min else min
+        max = info.max if type(max) is int and max > info.max else max
     if min is None:
         return apply("minimum", self, max, out=out, stream=stream)
     if max is None:

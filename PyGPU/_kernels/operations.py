@@ -115,6 +115,15 @@ _COMPLEX = {
     "log1p": "P_log1p(a)",
     "rint": "P_rint(a)",
 }
+# Of integers with and without a sign, where C compares as if neither had one.
+_SIGN_AND_NONE = {
+    "equal": "P_same(a, b)",
+    "not_equal": "!P_same(a, b)",
+    "less": "P_less(a, b)",
+    "less_equal": "!P_less(b, a)",
+    "greater": "P_less(b, a)",
+    "greater_equal": "!P_less(a, b)",
+}
 _OF_KIND = {"b": _BOOL, "i": _INTEGER, "u": _UNSIGNED, "f": {}, "c": _COMPLEX}
 _OF_DTYPE = {np.dtype(np.float16): _HALF}
 
@@ -122,8 +131,11 @@ _OF_DTYPE = {np.dtype(np.float16): _HALF}
 NAMES = frozenset(_EXPRESSIONS)
 
 
-def expressions(name, compute):
-    """The C expressions of an operation, one for each result, for its first type of computation."""
+def expressions(name, compute, *others):
+    """The C expressions of an operation, one for each result, for its types of computation."""
     compute = np.dtype(compute)
+    kinds = {compute.kind, *(np.dtype(other).kind for other in others)}
+    if kinds == {"i", "u"} and name in _SIGN_AND_NONE:
+        return (_SIGN_AND_NONE[name],)
     found = _OF_DTYPE.get(compute, _OF_KIND[compute.kind]).get(name, _EXPRESSIONS[name])
     return (found,) if isinstance(found, str) else found

@@ -66,6 +66,8 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
         common = asked(np.add, kinds)
         if common[0].kind == "O":  # NumPy 1
             raise OverflowError(f"{name}: an integer of more than 64 bits")
+        if common[0].kind == "f" and all(one.kind in "iu" for one in own):
+            return own, results  # float64 does not tell large integers apart
         return common * 2, results
     if name in _LOGICAL:
         return (_BOOL,) * len(kinds), results

@@ -222,9 +222,11 @@ Layout Layout::view(std::size_t itemsize) const {
   if (itemsize == itemsize_) return *this;
   if (itemsize == 0 || itemsize_ == 0) invalid("a view between items of no size is not possible");
   if (ndim() == 0) invalid("a 0-d array can be viewed only as a type of the same size");
+  // NumPy's axis, or the one along which the items of another order lie side by side.
   int axis = ndim() - 1;
-  for (int i = ndim() - 1; i >= 0; --i)
-    if (std::abs(strides_[i]) < std::abs(strides_[axis])) axis = i;
+  for (int i = ndim() - 1; i >= 0 && !c_contiguous(); --i)
+    if (shape_[i] > 1 && (shape_[axis] <= 1 || std::abs(strides_[i]) < std::abs(strides_[axis])))
+      axis = i;
   const Index bytes = shape_[axis] * Index(itemsize_);
   const bool contiguous = strides_[axis] == Index(itemsize_) || shape_[axis] <= 1 || size_ == 0;
   if (!contiguous)

@@ -2,7 +2,6 @@
 #include "python/gil.h"
 
 #include <cxxabi.h>
-#include <unistd.h>
 
 #include "PyGPU/device.h"
 
@@ -28,13 +27,11 @@ bool is_finalizing() {
 #endif
 }
 
-// A thread that comes when the interpreter is on its way out is ended there by older Pythons, in
-// the midst of our frames: it sleeps until the process is gone, as with newer ones.
 cudaError_t NoGilTraits::release(Handle handle) {
   try {
     PyEval_RestoreThread(handle.state);
   } catch (abi::__forced_unwind&) {
-    for (;;) pause();
+    sleep_until_the_end();
   }
   return cudaSuccess;
 }

@@ -211,6 +211,19 @@ def test_clip():
     assert ga.clip(empty(0, np.int32), 0, 2.5).dtype == np.float64
 
 
+@pytest.mark.parametrize("bounds", [(-5, 300), (3, 300), (-5, 7), (0, 255), (None, 2**70)])
+def test_clip_by_numbers_beyond_the_arrays_type(bounds):
+    x = np.array([0, 5, 200, 255], np.uint8)
+    assert_same(to_gpu(x).clip(*bounds).get(), np.clip(x, *bounds))
+    assert_same(np.clip(to_gpu(x), *bounds).get(), np.clip(x, *bounds))
+
+
+@pytest.mark.parametrize("bounds", [(300, 400), (-9, -8), (None, -1)])
+def test_clip_to_where_no_element_of_the_type_is(bounds):
+    with pytest.raises((OverflowError, TypeError)):
+        to_gpu(np.zeros(3, np.uint8)).clip(*bounds)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [

@@ -120,6 +120,17 @@ def test_assign_an_array(x, data):
     assert_same(whole.get(), host)
 
 
+@pytest.mark.parametrize("index", [np.s_[...], np.s_[1], np.s_[1, 2, ...]])
+def test_values_with_more_axes_of_length_one(index):
+    x = np.zeros((2, 3), np.int16)
+    values = np.arange(1, 1 + x[index].size, dtype=x.dtype).reshape((1, 1, *np.shape(x[index])))
+    for value in (values, to_gpu(values)):
+        array, host = to_gpu(x), x.copy()
+        array[index] = value
+        host[index] = values
+        assert_same(array.get(), host)
+
+
 def test_arrays_that_do_not_fit():
     array = gpuarray.zeros((2, 3))
     for shape in ((3, 2), 6, (2, 2, 3), (2, 3, 1), (2, 1, 3)):

@@ -165,6 +165,19 @@ def test_a_view_of_another_item_size(old, new, shape):
         assert_same(turned.get(), x.view(new).T)
 
 
+@pytest.mark.parametrize("shape", [(5, 0), (0, 5), (1, 5), (5, 1), (1, 1), (2, 0, 3)])
+@pytest.mark.parametrize("codes", [("f8", "u1"), ("i4", "f8")])
+def test_view_of_another_size_goes_along_the_last_axis(shape, codes):
+    x = np.zeros(shape, codes[0])
+    if x.shape[-1] * x.itemsize % np.dtype(codes[1]).itemsize:
+        with pytest.raises(ValueError):
+            to_gpu(x).view(codes[1])
+    else:
+        assert_same(to_gpu(x).view(codes[1]).get(), x.view(codes[1]))
+        x = x[None]  # whose new axis may have a stride of zero
+        assert_same(to_gpu(x[0])[None].view(codes[1]).get(), x.view(codes[1]))
+
+
 def test_a_view_of_another_item_size_within_gaps():
     x = np.arange(24.0).reshape(4, 6)
     view = to_gpu(x)[::2, 1:5].view(np.int32)

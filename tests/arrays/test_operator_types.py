@@ -104,6 +104,24 @@ def test_comparisons_compute_with_the_numbers_as_they_are():
     assert (to_gpu(np.array([True, False])) == 2).get().tolist() == [False, False]
 
 
+INT64 = [-(2**63), -1, 0, 5, 2**53, 2**53 + 1, 2**63 - 1]
+UINT64 = [0, 5, 2**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1]
+
+
+@pytest.mark.parametrize("op", [*EQUALITY, *ORDER], ids=name_of)
+def test_comparisons_of_int64_and_uint64_are_exact(op):
+    """float64, their common type, does not tell 2**53 and 2**53 + 1 apart."""
+    a, b = to_gpu(np.array(INT64, "i8")[:, None]), to_gpu(np.array(UINT64, "u8"))
+    expected = [[op(x, y) for y in UINT64] for x in INT64]
+    assert (op(a, b).dtype, op(a, b).get().tolist()) == (np.float64, expected)
+    assert op(b, a).get().tolist() == [[op(y, x) for y in UINT64] for x in INT64]
+    for x, row in zip(INT64, expected):
+        assert op(np.int64(x), b).get().tolist() == row
+    function = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal}
+    function = function.get(op.__name__, np.greater if op is operator.gt else np.greater_equal)
+    assert (function(a, b).dtype, function(a, b).get().tolist()) == (bool, expected)
+
+
 @pytest.mark.parametrize(
     ("code", "number"),
     [("u8", -1), ("i8", 2**63), ("i8", 2**70), ("u1", -(2**70)), ("?", 2**70), ("f4", 10**400)],

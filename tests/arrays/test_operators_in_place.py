@@ -290,6 +290,9 @@ def test_numbers_outside_the_arrays_type(code, number):
             a += number
         with pytest.raises(kind):
             a.fill(number)
+        with pytest.raises(kind):  # without elements, too
+            empty = a[:0]
+            empty += number
     assert_same(a.get(), x)
 
 

@@ -1,6 +1,7 @@
 """Processes and threads: fork, reset, the interpreter's end, many threads at once."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -256,6 +257,17 @@ assert not failures, failures
 assert sorted(finished) == list(range(10))
 """)
     assert done.stdout == done.stderr == ""
+
+
+def test_sixteen_threads_on_all_devices(python):
+    """tests/threads.py, which goes on for longer where it is asked to."""
+    script = Path(__file__).parents[1] / "threads.py"
+    done = python(
+        f"import runpy, sys\nsys.argv[1:] = ['--turns', '30', '--seed', '1']\n"
+        f"runpy.run_path({str(script)!r}, run_name='__main__')",
+        PYGPU_HOST_DEVICES=4,
+    )
+    assert "16 threads, " in done.stdout and "; 0 failures\n" in done.stdout
 
 
 def test_objects_may_be_dropped_by_another_thread(python):

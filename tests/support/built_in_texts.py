@@ -43,6 +43,11 @@ CALLS = {
         i << 2,
         divmod(i, 3),
     ],
+    "comparisons of signs": lambda: [
+        vectors() < some[0],
+        vectors() == some[0],
+        vectors() >= some[0],
+    ],
     "in place": lambda: [a.__iadd__(1), i.__imul__(3), a.fill(2), a[:, ::2].fill(3)],
     "transposed": lambda: [a.T + b.T, a.T.copy() + a.T, a.astype("f8"), z.real, z.conj(), abs(z)],
     "cumath": lambda: [cumath.exp(a), cumath.sqrt(z), cumath.fmod(a, b), cumath.frexp(a)],

@@ -19,6 +19,17 @@ template <> struct P_is_float<double> { static const bool value = true; };
     "P_below_zero": """
 template <class T> __device__ bool P_below_zero(T a) { return a < T(1) && a != T(0); }
 """,
+    "P_same": """
+template <class A, class B> __device__ bool P_same(A a, B b) {
+  return P_below_zero(a) == P_below_zero(b) && (unsigned long long)a == (unsigned long long)b;
+}
+""",
+    "P_less": """
+template <class A, class B> __device__ bool P_less(A a, B b) {
+  if (P_below_zero(a) != P_below_zero(b)) return P_below_zero(a);
+  return (unsigned long long)a < (unsigned long long)b;
+}
+""",
     "P_floor_divide": """
 template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<false>) {
   if (b == T(0)) return T(0);

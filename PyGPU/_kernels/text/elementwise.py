@@ -73,7 +73,7 @@ def source(
     """
     operands = [_Argument(*one) for one in zip("abcd", inputs, compute, scalars)]
     results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
-    values = expressions(name, compute[0])
+    values = expressions(name, *compute)
     if name == "copy":
         values = [operands[0].compute.converted("a", results[0].type)]
     for place, one in enumerate((*_arrays(operands), *results)):

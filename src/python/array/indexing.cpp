@@ -154,7 +154,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
         if (index_items(items, key)) return wrap(view_at(self, array, items)).release().ptr();
         GPUArray chosen({}, py::none(), py::none());
         if (select_by_array(array, key, chosen)) return wrap(std::move(chosen)).release().ptr();
-        return py::object(hook(Hook::get_item)(py::handle(self), py::handle(key))).release().ptr();
+        return hook(Hook::get_item)(py::handle(self), py::handle(key)).release().ptr();
       },
       static_cast<PyObject*>(nullptr));
 }

@@ -159,7 +159,12 @@ Array aligned(const GPUArray& array, int code, const StreamRef& stream) {
 
 void launch(const Map& map, const StreamRef& stream) {
   const Axes& shape = map.result[0]->layout().shape();
-  if (map.result[0]->layout().size() == 0) return;
+  if (map.result[0]->layout().size() == 0) {  // a number that does not fit is an error all the same
+    alignas(16) char unused[16];
+    for (int i = 0; i < map.operands; ++i)
+      if (!map.operand[i].array) put_number(map.operand[i].number, map.compute[i], unused);
+    return;
+  }
   const int device = map.result[0]->core.device();
   const DeviceGuard here = use_device(device);
   StreamOrder order(stream);

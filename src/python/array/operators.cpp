@@ -94,11 +94,13 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
   if (!read_operand(a, operand[0]) || !read_operand(b, operand[1])) return not_implemented();
   compare_as_infinity(map.operation, operand);
   const Types types = types_of(map.operation, operand, 2);
-  map.compute[0] = map.compute[1] = types.compute[0];
+  std::copy_n(types.compute, 2, map.compute);
   int code = types.result[0];
   if (is_comparison(op)) {  // 0 and 1 in the dtype of the array, or of both, as PyCUDA's
     const bool two = operand[0].code >= 0 && operand[1].code >= 0;
-    code = two ? types.compute[0] : operand[operand[0].code >= 0 ? 0 : 1].code;
+    code = two ? map.compute[0] : operand[operand[0].code >= 0 ? 0 : 1].code;
+    if (two && code != map.compute[1])  // int64 and uint64 are compared as they are
+      code = find_code(py::dtype("float64"));
   }
   GPUArray out = result_array(operand, 2, code);
   map.result[0] = &out;

@@ -156,7 +156,7 @@ PyTypeObject* type_object(const py::handle& type) {
 }
 
 bool is_handler(PyObject* argument) {
-  PyObject* const type = hook_or_null(Hook::argument_handler);
+  PyObject* const type = hook_or_null(Hook::argument_handler).ptr();
   return type && PyObject_TypeCheck(argument, reinterpret_cast<PyTypeObject*>(type));
 }
 

@@ -1,0 +1,66 @@
+"""What programs of tests/fuzz.py are made of: dtypes and operations, and how exact these are."""
+
+import numpy as np
+
+DTYPES = [np.dtype(code) for code in "?bBhHiIqQefdFD"]
+
+# By the kinds of dtypes that they are drawn for, with the ulps that results may be off.
+_ALL, _REAL, _FLOAT, _WHOLE = "biufc", "biuf", "f", "iu"
+OPERATORS = {
+    **dict.fromkeys(("+", "-", "*"), (_ALL, 0)),
+    "/": (_ALL, 0),
+    **dict.fromkeys(("//", "%"), (_REAL, 0)),
+    "**": (_REAL, 16),
+    **dict.fromkeys(("&", "|", "^"), ("biu", 0)),
+    **dict.fromkeys(("<<", ">>"), ("biu", 0)),
+    **dict.fromkeys(("==", "!="), (_ALL, 0)),
+    **dict.fromkeys(("<", "<=", ">", ">="), (_REAL, 0)),
+}
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+BINARY = {
+    **dict.fromkeys(("add", "subtract", "multiply", "divide"), (_ALL, 0)),
+    **dict.fromkeys(("floor_divide", "remainder", "fmod"), (_REAL, 0)),
+    "power": (_REAL, 16),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), (_REAL, 0.5)),
+    **dict.fromkeys(("equal", "not_equal", "logical_and", "logical_or", "logical_xor"), (_ALL, 0)),
+    **dict.fromkeys(("less", "less_equal", "greater", "greater_equal"), (_REAL, 0)),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), ("biu", 0)),
+    **dict.fromkeys(("left_shift", "right_shift", "gcd", "lcm"), (_WHOLE, 0)),
+    **dict.fromkeys(("copysign", "nextafter", "heaviside"), (_FLOAT, 0)),
+    **dict.fromkeys(("hypot", "arctan2"), (_FLOAT, 16)),
+}
+UNARY = {
+    **dict.fromkeys(("positive", "negative", "square", "logical_not", "conjugate"), (_ALL, 0)),
+    "absolute": (_ALL, 0),
+    "sign": (_REAL, 0),
+    "invert": ("biu", 0),
+    "bitwise_count": (_WHOLE, 0),
+    "reciprocal": (_REAL, 0),
+    **dict.fromkeys(("floor", "ceil", "trunc", "rint"), (_REAL, 0)),
+    **dict.fromkeys(("isnan", "isinf", "isfinite"), (_ALL, 0)),
+    **dict.fromkeys(("signbit", "spacing"), (_FLOAT, 0)),
+    **dict.fromkeys(("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2"), (_REAL, 16)),
+    **dict.fromkeys(("log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh"), (_REAL, 16)),
+    **dict.fromkeys(("arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"), (_REAL, 16)),
+    **dict.fromkeys(("deg2rad", "rad2deg"), (_REAL, 16)),
+}
+SUMS = ("sum", "mean", "nansum")
+PRODUCTS = ("prod", "nanprod")
+FOLDS = (*SUMS, *PRODUCTS, "max", "min", "nanmax", "nanmin", "any", "all")
+
+
+class Vocabulary:
+    """What the programs of a chapter are made of: few types and operations, because each
+    combination is a kernel to compile."""
+
+    def __init__(self, rng):
+        self.dtypes = [*rng.sample(DTYPES, 2), np.dtype("?")]
+        kinds = {dtype.kind for dtype in self.dtypes[:2]}
+
+        def some(table, count):
+            known = [name for name, (good, _) in table.items() if kinds & set(good)]
+            return rng.sample(known, min(count, len(known)))
+
+        self.most_axes = rng.choice([2, 2, 3, 4])
+        self.operators, self.binary = some(OPERATORS, 3), some(BINARY, 2)
+        self.unary, self.folds = some(UNARY, 3), rng.sample(FOLDS, 2)
