@@ -154,7 +154,7 @@ class Block {
   void renew() {
     idle_.clear();
     for (const auto& fiber : all_) {
-      if (fiber->place.zone) Stacks::restore(fiber->place.zone);
+      Stacks::restore(fiber->place);
       fiber->stack = fresh_stack(fiber->place.top, &Block::enter);
       idle_.push_back(fiber.get());
     }

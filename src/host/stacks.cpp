@@ -10,6 +10,10 @@
 #include <cstring>
 #include <new>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace PyGPU::host {
 
 // Stacks are mapped many at a time, because the number of a process's mappings is limited. Each is
@@ -51,7 +55,14 @@ bool Stacks::is_overrun(const char* zone) {
   return any != 0;
 }
 
-void Stacks::restore(const char* zone) { std::memset(const_cast<char*>(zone), 0, guard_bytes); }
+void Stacks::restore(const Stack& stack) {
+  if (stack.zone) std::memset(const_cast<char*>(stack.zone), 0, guard_bytes);
+#ifdef __SANITIZE_ADDRESS__
+  // The frames that were left there have marks of their own.
+  constexpr std::size_t used = bytes - stacks_in_slab * 9 * 64 - guard_bytes;
+  __asan_unpoison_memory_region(stack.top - used, used);
+#endif
+}
 
 bool Stacks::holds(const void* address) const {
   const auto place = reinterpret_cast<std::uintptr_t>(address);

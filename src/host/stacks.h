@@ -28,7 +28,7 @@ class Stacks {
   Stack take();  // one more; throws std::bad_alloc
   // Was the end of a stack without a guard page written to?
   static bool is_overrun(const char* zone);
-  static void restore(const char* zone);
+  static void restore(const Stack& stack);  // after a kernel that was abandoned on it
   // Is this an address in a guard page, which an overflowing stack touches?
   bool is_guard(const void* address) const;
   bool holds(const void* address) const;
