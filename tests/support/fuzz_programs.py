@@ -258,8 +258,8 @@ class Draw:
         left = self.operand(name)
         array = self.value(left)
         right = self.partner(array.shape, self.words.dtypes)
-        if self.often(20):
-            right = self.number(array.dtype)
+        if self.often(20):  # NumPy's logical functions take no Python integers beyond 63 bits
+            right = "3" if "logical" in function else self.number(array.dtype)
         self._binary(f"np.{function}({{}}, {{}})", BINARY[function], [left, right], False)
 
     def _binary(self, form, entry, sides, compares):
