@@ -48,6 +48,7 @@ Status forked_status() {
 
 void report_failed_release(const char* what, cudaError_t error) noexcept {
   (void)cudaGetLastError();
+  if (forked()) return;  // what the parent allocated is its own
   // The runtime is unloading, or the device was reset: there is nothing left to release.
   if (error == cudaErrorCudartUnloading || error == cudaErrorContextIsDestroyed) return;
   std::fprintf(stderr, "PyGPU: releasing %s failed: %s\n", what, cudaGetErrorString(error));

@@ -1,6 +1,7 @@
 // Numbers as bytes. See numbers.h.
 #include "python/launch/numbers.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace PyGPU::python {
@@ -86,7 +87,10 @@ void put_real(double value, std::size_t nbytes, char* to) {
     const float narrow = float(value);
     std::memcpy(to, &narrow, 4);
   } else {
-    const py::object half = py::module_::import("numpy").attr("float16")(value);
+    // From there on it is rounded to infinity, of which NumPy would warn.
+    constexpr double too_large = 65520;
+    const double given = std::abs(value) >= too_large ? std::copysign(HUGE_VAL, value) : value;
+    const py::object half = py::module_::import("numpy").attr("float16")(given);
     const py::bytes bits = half.attr("tobytes")();
     std::memcpy(to, PyBytes_AS_STRING(bits.ptr()), 2);
   }
