@@ -11,6 +11,8 @@
 namespace PyGPU::host {
 namespace {
 
+// Some systems tell of no bytes where they will not tell: 0 is no number here.
+
 // The number behind a word that begins a line; `missing` where there is none.
 std::size_t number_after(const std::string& path, const std::string& word, std::size_t missing) {
   std::ifstream file(path);
@@ -18,7 +20,7 @@ std::size_t number_after(const std::string& path, const std::string& word, std::
     std::istringstream words(line);
     std::string first;
     std::size_t number = 0;
-    if (words >> first >> number && first == word) return number;
+    if (words >> first >> number && first == word && number) return number;
   }
   return missing;
 }
@@ -26,7 +28,7 @@ std::size_t number_after(const std::string& path, const std::string& word, std::
 // A file's number, or `missing`: also where it says "max".
 std::size_t number_in(const std::string& path, std::size_t missing) {
   std::size_t number = 0;
-  return std::ifstream(path) >> number ? number : missing;
+  return std::ifstream(path) >> number && number ? number : missing;
 }
 
 struct Names {
@@ -64,8 +66,9 @@ bool has_word(const std::string& list, const std::string& word) {
 
 ComputerMemory computer_memory(const std::string& root) {
   const std::string info = root + "/proc/meminfo";
+  const long pages = sysconf(_SC_PHYS_PAGES);
   const std::size_t physical =
-      std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+      pages > 0 ? std::size_t(pages) * std::size_t(sysconf(_SC_PAGESIZE)) : std::size_t(1) << 40;
   ComputerMemory memory;
   memory.total = number_after(info, "MemTotal:", physical >> 10) << 10;
   memory.available = number_after(info, "MemAvailable:", memory.total >> 10) << 10;

@@ -121,8 +121,10 @@ def test_what_the_program_may_have_meant(source, hint):
     with pytest.raises(CompileError, match=hint) as caught:
         SourceModule(source)
     assert caught.value.stderr
-    with pytest.raises(CompileError, match="failed\n"):
+    with pytest.raises(CompileError) as caught:
         SourceModule("__global__ void f(float *a) { a = ; }")
+    hints = ("open(name)", "module_from_file", "TextureObject", "SurfaceObject")
+    assert not any(words in str(caught.value) for words in hints)
 
 
 def test_a_source_that_is_no_text(tmp_path):

@@ -43,6 +43,16 @@ def look(tmp_path_factory):
     [
         ({}, 16000, 9000),
         ({"proc/self/cgroup": "0::/\n"}, 16000, 9000),
+        (  # which tells of nothing
+            {
+                "proc/self/cgroup": "4:memory:/\n0::/\n",
+                "proc/meminfo": MEMINFO.replace("9000", "0"),
+                f"{V1}/memory.limit_in_bytes": "0\n",
+                f"{V2}/memory.max": "0\n",
+            },
+            16000,
+            16000,
+        ),
         ({"proc/self/cgroup": "0::/a/b\n", f"{V2}/a/b/memory.max": "max\n"}, 16000, 9000),
         (  # the group itself
             {
