@@ -280,7 +280,8 @@ def clip(self, min=None, max=None, out=None, stream=None):
     """
     if min is None and max is None:
         raise ValueError("clip: expected min or max")
-    if self.dtype.kind in "iu":  # a bound may lie beyond all elements, as in NumPy
+    # A bound may lie beyond all elements, as in NumPy; NumPy 1 then has a wider result.
+    if self.dtype.kind in "iu" and not core._takes_types_from_values:
         info = np.iinfo(self.dtype)
         min = info.min if type(min) is int and min < info.min else min
         max = info.max if type(max) is int and max > info.max else max

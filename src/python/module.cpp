@@ -29,7 +29,7 @@ void fill(py::module_& m) {
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
 
-  (void)py::is_numpy_1();
+  m.attr("_takes_types_from_values") = py::is_numpy_1();
   bind_functions(m);
   bind_gil();
   bind_hooks(m);

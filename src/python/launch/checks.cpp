@@ -66,7 +66,8 @@ void check_elements(PyObject* object, const Slot& slot, std::size_t index) {
   complain(slot, index,
            " points to elements of " + std::to_string(slot.pointee_nbytes) + " bytes, each " +
                kind_text(slot.pointee) + ": got an array of dtype " +
-               py::str(dtype).cast<std::string>() + ", whose bytes the kernel would read as those");
+               py::str(py::handle(object)).cast<std::string>() +
+               ", whose bytes the kernel would read as those");
 }
 
 }  // namespace PyGPU::python
