@@ -28,9 +28,9 @@ from PyGPU._kernels.text.indexed import (
     get_elwise_range_module,
     is_always_used_by_element,
 )
-from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
+from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype, require_elements
 from PyGPU._runtime import errors
-from PyGPU._runtime.arguments import integer, require_aligned
+from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.targets import core
 
@@ -219,13 +219,8 @@ class ElementwiseKernel:
 
     def _check(self, variant, args, needed):
         for place, dtype, always in variant.vectors:
-            name, vector = variant.names[place], args[place]
-            require_aligned(name, vector, dtype)
-            if always and vector.size < needed:
-                raise errors.ArgumentError(
-                    f"{self._settings['name']}: {name}: it has {vector.size} elements, and indices "
-                    f"up to {needed - 1} are used"
-                )
+            name = f"{self._settings['name']}: {variant.names[place]}"
+            require_elements(name, args[place], dtype, needed if always else 0)
         _check_orders([(variant.names[place], args[place]) for place, *_ in variant.vectors])
 
     @functools.cached_property

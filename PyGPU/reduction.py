@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +12,18 @@ from PyGPU._compile.signature import split_top
 from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.indexed import is_always_used_by_element
 from PyGPU._kernels.text.reduction import limit, user_source
-from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_arg
+from PyGPU._kernels.types import (
+    ScalarArg,
+    VectorArg,
+    dtype_to_ctype,
+    parse_c_arg,
+    require_elements,
+)
 from PyGPU._runtime import (
     beside_first,
     context_dependent_memoize,
     core,
-    require_aligned,
     require_array,
-    streams,
 )
 
 if TYPE_CHECKING:
@@ -191,21 +194,12 @@ class ReductionKernel:
         if out is None:
             out = core.GPUArray((), self.dtype_out, allocator)
         if blocks == 1:
-            launch = functools.partial(
-                wrap(first.prepared_async_call),
-                *((1, 1), block, stream, out, *values, chunk, n),
-            )
-            streams.in_order(stream, [*vectors, out], launch)
+            wrap(first.prepared_async_call)((1, 1), block, stream, out, *values, chunk, n)
             return out
         parts = core.GPUArray((blocks,), self.dtype_out, allocator)
+        wrap(first.prepared_async_call)((blocks, 1), block, stream, parts, *values, chunk, n)
         arguments = (out, parts, *values, blocks, blocks)
-
-        def work():
-            launch = wrap(first.prepared_async_call)
-            launch((blocks, 1), block, stream, parts, *values, chunk, n)
-            wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
-
-        streams.in_order(stream, [*vectors, out, parts], work)
+        wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
         return out
 
     def _check(self, vectors):
@@ -218,12 +212,8 @@ class ReductionKernel:
                     f"{name}: only contiguous arrays may be used, got shape "
                     f"{value.shape} with strides {value.strides}; copy() it"
                 )
-            require_aligned(name, value, one.dtype)
-            if value.size < vectors[0].size and is_always_used_by_element(one.name, self._map):
-                raise errors.ArgumentError(
-                    f"{name}: it has {value.size} elements, and indices up to "
-                    f"{vectors[0].size - 1} are used"
-                )
+            always = is_always_used_by_element(one.name, self._map)
+            require_elements(name, value, one.dtype, vectors[0].size if always else 0)
         if len(vectors) > 1:
             flags = [value.flags for value in vectors]
             if not all(f.c_contiguous for f in flags) and not all(f.f_contiguous for f in flags):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from PyGPU._compile import signature
+from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike
@@ -122,6 +123,20 @@ class ScalarArg(Argument):
     @property
     def struct_char(self) -> str:
         return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
+
+
+def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int) -> None:
+    """What a kernel that reads elements of `dtype` needs: ValueError for an array that begins where
+    none can be, ArgumentError for one with fewer than `needed`."""
+    if array.size and array.ptr % dtype.alignment:
+        raise ValueError(
+            f"{name}: its elements begin at {array.ptr:#x}, expected a multiple of "
+            f"{dtype.alignment}; copy() makes an array that does"
+        )
+    if array.size < needed:
+        raise errors.ArgumentError(
+            f"{name}: it has {array.size} elements, and indices up to {needed - 1} are used"
+        )
 
 
 def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from PyGPU._runtime.targets import core
 
@@ -37,12 +35,3 @@ def require_array(name: str, value: object) -> core.GPUArray:
             "host to the device, .get() fetches arrays"
         )
     return value
-
-
-def require_aligned(name: str, array: core.GPUArray, dtype: np.dtype[Any]) -> None:
-    """ValueError for an array that begins where no elements of `dtype` can be for a kernel."""
-    if array.size and array.ptr % dtype.alignment:
-        raise ValueError(
-            f"{name}: its elements begin at {array.ptr:#x}, expected a multiple of "
-            f"{dtype.alignment}; copy() makes an array that does"
-        )
