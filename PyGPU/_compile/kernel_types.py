@@ -6,14 +6,12 @@ appended to the text, for the kernels whose text alone does not tell.
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any
 
 from PyGPU._compile import signature
 from PyGPU._compile.signature import Parameter
+from PyGPU._runtime import core
 
 #: {kernel: ((name, kind, bytes), ...)}
 Table = dict[str, tuple[Parameter, ...]]
@@ -43,36 +41,9 @@ def answers(image: bytes, names: Sequence[str]) -> Table:
     return found
 
 
-@cache
-def _demangler() -> Any:
-    """(__cxa_demangle, free) of the C++ library that PyGPU's modules need; None if it is hidden."""
-    try:
-        function = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
-        free = ctypes.CDLL(None).free
-    except (OSError, AttributeError):
-        return None
-    function.restype, free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
-    return function, free
-
-
-def _demangled(name: str) -> str | None:
-    functions = _demangler()
-    if functions is None:
-        return None
-    demangle, free = functions
-    status = ctypes.c_int()
-    address = demangle(name.encode(), None, None, ctypes.byref(status))
-    if not address:
-        return None
-    try:
-        return ctypes.string_at(address).decode()
-    finally:
-        free(address)
-
-
 def of_mangled(name: str) -> tuple[Parameter, ...] | None:
     """The parameters, without names, of a C++ function's name in an image: ``_Z4axpyPff``."""
-    text = _demangled(name)
+    text = core._demangled(name)
     if text is None:
         return None
     asked = re.fullmatch(r"void PyGPU_type<\d+, void ?\((.*)\)>\(\)", text)

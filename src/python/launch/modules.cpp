@@ -1,5 +1,9 @@
 // Modules of compiled code, and what CUDA leaves to its driver: fills of 16 and 32 bits, address
 // ranges, context handles, plain allocations.
+#include <cxxabi.h>
+
+#include <cstdlib>
+
 #include "PyGPU/kernel.h"
 #include "PyGPU/transfer.h"
 #include "python/array/gpuarray.h"
@@ -104,6 +108,13 @@ void bind_module(py::module_& m) {
         return with_status(status, reinterpret_cast<std::uintptr_t>(base), nbytes);
       },
       "", {{"address"}});
+  def(m, "_demangled",
+      [](const std::string& name) -> py::object {
+        const std::unique_ptr<char, void (*)(void*)> text(
+            abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr), &std::free);
+        return text ? py::object(py::str(text.get())) : py::object(py::none());
+      },
+      "What C++ calls a mangled name, or None.", {{"name"}});
   def(
       m, "_context_handle",
       [] {
