@@ -16,6 +16,8 @@ extern __thread Fault* fault_of_thread;
 extern __thread const char* kernel_of_thread;
 
 constexpr const char* stack_overflow = "stack overflow: more than 1 MB of local memory";
+constexpr const char* no_memory_for_threads =
+    "no memory for the threads of a block, whose stacks take 1 MB of address space each";
 
 // Describe a fault of the running kernel: "kernel k, block (0, 0, 0): " and the text.
 __attribute__((format(printf, 2, 3))) void describe(cudaError_t code, const char* format, ...);

@@ -46,7 +46,6 @@ class Block {
     }
     held_ = nullptr;
     running_ = nullptr;
-    if (failed_) renew();
     return !failed_;
   }
 
@@ -97,7 +96,7 @@ class Block {
   // Without a guard page, a thread that used more than its stack wrote to others': none of them
   // must run again.
   void check_stack(const Fiber& self) {
-    if (!self.place.zone || !Stacks::is_overrun(self.place.zone)) return;
+    if (!self.zone || !Stacks::is_overrun(self.zone)) return;
     describe(cudaErrorIllegalAddress, "%s", stack_overflow);
     leave();
   }
@@ -135,8 +134,7 @@ class Block {
       return new_fiber();
     } catch (const std::bad_alloc&) {
       if (!running_) throw;
-      describe(cudaErrorMemoryAllocation,
-               "no memory for its waiting threads, whose stacks take 1 MB of address space each");
+      describe(cudaErrorMemoryAllocation, "%s", no_memory_for_threads);
     }
     leave();
   }
@@ -144,20 +142,12 @@ class Block {
   Fiber* new_fiber() {
     auto fiber = std::make_unique<Fiber>();
     if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 1);
-    idle_.reserve(all_.capacity());  // so that ending a kernel after a fault allocates nothing
-    fiber->place = stacks_.take();
-    fiber->stack = fresh_stack(fiber->place.top, &Block::enter);
+    idle_.reserve(all_.capacity());  // so that the end of a thread allocates nothing
+    const Stacks::Stack place = stacks_.take();
+    fiber->zone = place.zone;
+    fiber->stack = fresh_stack(place.top, &Block::enter);
     all_.push_back(std::move(fiber));
     return all_.back().get();
-  }
-
-  void renew() {
-    idle_.clear();
-    for (const auto& fiber : all_) {
-      Stacks::restore(fiber->place);
-      fiber->stack = fresh_stack(fiber->place.top, &Block::enter);
-      idle_.push_back(fiber.get());
-    }
   }
 
   // What a fiber runs: threads until all have started; then it is idle until it is used again.
@@ -195,6 +185,7 @@ class Block {
 };
 
 __thread Block* block_of_thread = nullptr;
+thread_local std::unique_ptr<Block> owned_block;
 
 void Block::enter() { block_of_thread->live(); }
 
@@ -202,10 +193,15 @@ void Block::enter() { block_of_thread->live(); }
 
 bool run_block(void (*threads)(void*), void* context) {
   if (!block_of_thread) {
-    static thread_local const auto block = std::make_unique<Block>();
-    block_of_thread = block.get();
+    owned_block = std::make_unique<Block>();
+    block_of_thread = owned_block.get();
   }
   return block_of_thread->run(threads, context);
+}
+
+void drop_stacks() {
+  block_of_thread = nullptr;
+  owned_block.reset();
 }
 
 bool has_kernel() { return block_of_thread && block_of_thread->has_kernel(); }

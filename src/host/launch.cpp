@@ -41,6 +41,13 @@ struct Grid {
     running.stopped = true;
   }
 
+  // Which of several cores finds no memory first is chance: they all say the same.
+  Fault without_memory() const {
+    Fault why{cudaErrorMemoryAllocation, ""};
+    std::snprintf(why.text, sizeof why.text, "kernel %s: %s", kernel, no_memory_for_threads);
+    return why;
+  }
+
   // May the next block begin?
   bool goes_on() {
     if (running.is_undisturbed()) return true;
@@ -57,7 +64,7 @@ struct Grid {
     try {
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
-      stop({cudaErrorMemoryAllocation, "no memory to run a block"});
+      stop(without_memory());
     }
     fault_of_thread = nullptr;
     running_of_thread = nullptr;
@@ -175,6 +182,7 @@ class Workers {
         reach(launcher, grid.running);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
+      if (grid.running.stopped) drop_stacks();
       hold.lock();
       workers_[self].busy = false;
       if (--busy_ == 0 || grid.running.stopped) done_.notify_one();
@@ -223,7 +231,9 @@ cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
       fflush_unlocked(stdout);
       funlockfile(stdout);
     }
-    if (work.fault.code) report(&work.fault);
+    if (!work.fault.code) return cudaSuccess;
+    report(&work.fault);
+    drop_stacks();
     return work.fault.code;
   });
 }

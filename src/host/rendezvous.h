@@ -12,7 +12,7 @@ namespace PyGPU::host {
 
 struct Fiber {
   StackPointer stack;
-  Stacks::Stack place;
+  const char* zone = nullptr;  // of Stacks::Stack
   // Of the thread that is suspended on it:
   Index3 thread_index;
   unsigned rank;

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <new>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -22,12 +21,19 @@ constexpr std::size_t stacks_in_slab = 64;
 constexpr std::size_t slab_bytes = stacks_in_slab * Stacks::bytes;
 constexpr std::size_t guard_bytes = 4096;
 
-void Stacks::Unmap::operator()(char* slab) const { munmap(slab, slab_bytes); }
+void Stacks::Unmap::operator()(char* slab) const {
+#ifdef __SANITIZE_ADDRESS__
+  __asan_unpoison_memory_region(slab, slab_bytes);  // marks of frames that were left there
+#endif
+  munmap(slab, slab_bytes);
+}
 
 // A guard page splits a mapping, of which a process has 65,530. This many take half of them; the
 // stacks of more threads have it only at the end of a slab.
 constexpr int most_guards = 16384;
 std::atomic<int> guards{0};
+
+Stacks::~Stacks() { guards -= guards_; }
 
 Stacks::Stack Stacks::take() {
   const std::size_t place = taken_ % stacks_in_slab;
@@ -40,8 +46,12 @@ Stacks::Stack Stacks::take() {
   }
   ++taken_;
   char* const bottom = slabs_.back().get() + place * bytes;
-  const bool wanted = place == 0 || guards.fetch_add(1) < most_guards;
-  const bool guarded = wanted && mprotect(bottom, guard_bytes, PROT_NONE) == 0;
+  bool guarded = place == 0;
+  if (!guarded && guards < most_guards) {
+    guarded = true;
+    ++guards, ++guards_;
+  }
+  guarded = guarded && mprotect(bottom, guard_bytes, PROT_NONE) == 0;
   // Tops at equal distances would all map to the same few sets of the caches.
   return {bottom + bytes - place * 9 * 64, guarded ? nullptr : bottom};
 }
@@ -53,15 +63,6 @@ bool Stacks::is_overrun(const char* zone) {
   std::uint64_t any = 0;
   for (std::size_t i = 0; i < guard_bytes / sizeof any; ++i) any |= words[i];
   return any != 0;
-}
-
-void Stacks::restore(const Stack& stack) {
-  if (stack.zone) std::memset(const_cast<char*>(stack.zone), 0, guard_bytes);
-#ifdef __SANITIZE_ADDRESS__
-  // The frames that were left there have marks of their own.
-  constexpr std::size_t used = bytes - stacks_in_slab * 9 * 64 - guard_bytes;
-  __asan_unpoison_memory_region(stack.top - used, used);
-#endif
 }
 
 bool Stacks::holds(const void* address) const {

@@ -25,10 +25,13 @@ class Stacks {
     char* top;
     const char* zone;  // the end of one without a guard page, which nobody else uses; else null
   };
+  Stacks() = default;
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+  ~Stacks();
   Stack take();  // one more; throws std::bad_alloc
   // Was the end of a stack without a guard page written to?
   static bool is_overrun(const char* zone);
-  static void restore(const Stack& stack);  // after a kernel that was abandoned on it
   // Is this an address in a guard page, which an overflowing stack touches?
   bool is_guard(const void* address) const;
   bool holds(const void* address) const;
@@ -39,6 +42,7 @@ class Stacks {
   };
   std::vector<std::unique_ptr<char, Unmap>> slabs_;
   std::size_t taken_ = 0;
+  int guards_ = 0;  // of those that are counted
 };
 
 }  // namespace PyGPU::host
