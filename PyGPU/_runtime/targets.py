@@ -58,7 +58,7 @@ def why_no_device(target: str) -> str | None:
         if not any(glob.glob(node) for node in nodes):
             return "no NVIDIA device node (/dev/nvidia0)"
         return None if _loads("libcuda.so.1") else "the driver's library libcuda.so.1 is not found"
-    hidden = _hidden("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+    hidden = _hidden("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
     if hidden:
         return hidden
     if not os.path.exists("/dev/kfd"):

@@ -50,8 +50,9 @@ def test_an_image_alone_tells_how_many_arguments():
     assert out.get()[0] == 5
     with pytest.raises(drv.ArgumentError, match="takes 1 argument, not 2"):
         kernel(out, out, **ONE)
-    with pytest.raises(drv.ArgumentError, match=r"numpy\.int32"):
-        kernel(5, **ONE)
+    if PyGPU.target != "hip":  # whose images tell that it is an address
+        with pytest.raises(drv.ArgumentError, match=r"numpy\.int32"):
+            kernel(5, **ONE)
 
 
 def test_ptx():

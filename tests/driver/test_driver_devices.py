@@ -161,7 +161,7 @@ def test_all_attributes_at_once(device):
         warnings.simplefilter("always")
         found = device.get_attributes()
     missing = set(drv.device_attribute) - set(found)
-    assert len(caught) == len(missing) and len(found) > 80
+    assert len(caught) == len(missing) and len(found) > (60 if PyGPU.target == "hip" else 80)
     for attribute in missing:
         assert any(attribute.name in str(warning.message) for warning in caught)
     assert all(isinstance(member, drv.device_attribute) for member in found)

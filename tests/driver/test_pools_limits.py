@@ -71,7 +71,7 @@ for _ in range(2):
         pool.allocate(30 * MB)
     except drv.MemoryError as error:
         assert isinstance(error, builtins.MemoryError)
-        assert "out of memory" in str(error) and "bytes were asked for" in str(error), error
+        assert "bytes were asked for" in str(error), error
     else:
         raise SystemExit("there was memory")
     assert (pool.held_blocks, pool.active_blocks, pool.active_bytes) == (0, 1, 40 * MB)

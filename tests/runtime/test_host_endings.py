@@ -9,6 +9,8 @@ import PyGPU
 import PyGPU.autoinit
 from PyGPU.compiler import SourceModule
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+
 def kernel(text):
     return SourceModule(text).get_function("f")
 

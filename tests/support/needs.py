@@ -1,12 +1,14 @@
 """What a test needs of the machine. Where it is missing the test is skipped; where PYGPU_REQUIRE
 names it ("nvrtc,hiprtc"), as CI does for all that it has installed, the test fails instead."""
 
+import ctypes
 import importlib
 import os
 import shutil
 
 import pytest
 
+import PyGPU
 from PyGPU import errors
 from PyGPU._compile import rtc
 
@@ -15,6 +17,28 @@ COMPILERS = {"nvrtc", "hiprtc"}
 HEADERS = {"cuda", "cccl", "curand", "rocrand", "doctest"}
 MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib"}
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two of them
+
+
+def _is_standin():
+    """Does the target hip run on the stand-in for AMD's runtime (tests/standin)?"""
+    if PyGPU.target != "hip":
+        return False
+    try:
+        return hasattr(ctypes.CDLL("libamdhip64.so.5"), "PyGPU_is_standin")
+    except OSError:  # another ROCm's
+        return False
+
+
+STANDIN = _is_standin()
+ON_MACHINE = STANDIN or PyGPU.target == "host"  # what runs is the host machine
+#: How runtimes name errors; HIP has no more than names for them.
+NO_MEMORY = "out of memory|hipErrorOutOfMemory"
+NOT_SUPPORTED = "not supported|hipErrorNotSupported"
+#: The version of HIP, (major, minor); (0, 0) on other targets.
+HIP = (0, 0)
+if PyGPU.target == "hip":
+    _version = PyGPU.cudaRuntimeGetVersion()[0]
+    HIP = (_version // 10_000_000, _version // 100_000 % 100)
 
 
 def required():
@@ -35,7 +59,9 @@ def program(name):
 
 
 def compiler(prefix):
-    """A run-time compiler: "nvrtc" or "hiprtc"."""
+    """A vendor's run-time compiler: "nvrtc" or "hiprtc"."""
+    if STANDIN and prefix == "hiprtc":
+        pytest.skip("about AMD's own compiler, whose place the stand-in's takes")
     try:
         return rtc.library(prefix)
     except errors.CompileError as error:

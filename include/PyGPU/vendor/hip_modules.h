@@ -15,10 +15,29 @@ inline hipError_t fill_32(void* address, unsigned value, std::size_t count, hipS
   return hipMemsetD32Async(address, int(value), count, stream);
 }
 
+// Do so many rows, each of so many bytes, lie within their pitch and their allocation? They are
+// filled one by one, and all or none is wanted.
+inline bool are_within(void* address, std::size_t pitch, std::size_t width, std::size_t itemsize,
+                       std::size_t height) {
+  if (width == 0 || height == 0) return true;
+  if (width > std::size_t(-1) / itemsize || (height > 1 && width * itemsize > pitch)) return false;
+  void* base = nullptr;
+  std::size_t nbytes = 0;
+  if (hipMemGetAddressRange(&base, &nbytes, address)) {  // memory that HIP knows otherwise
+    (void)hipGetLastError();
+    return true;
+  }
+  const std::size_t left =
+      nbytes - std::size_t(static_cast<char*>(address) - static_cast<char*>(base));
+  return width * itemsize <= left &&
+         (height == 1 || height - 1 <= (left - width * itemsize) / pitch);
+}
+
 // Fills `height` rows of `width` elements of 2 or 4 bytes; a row begins `pitch` bytes after the
 // last.
 inline hipError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
                                std::size_t width, std::size_t height, hipStream_t stream) {
+  if (!are_within(address, pitch, width, 2, height)) return hipErrorInvalidValue;
   hipError_t error = hipSuccess;
   for (std::size_t row = 0; row < height && !error; ++row)
     error = fill_16(static_cast<char*>(address) + row * pitch, value, width, stream);
@@ -26,6 +45,7 @@ inline hipError_t fill_rows_16(void* address, std::size_t pitch, unsigned short 
 }
 inline hipError_t fill_rows_32(void* address, std::size_t pitch, unsigned value, std::size_t width,
                                std::size_t height, hipStream_t stream) {
+  if (!are_within(address, pitch, width, 4, height)) return hipErrorInvalidValue;
   hipError_t error = hipSuccess;
   for (std::size_t row = 0; row < height && !error; ++row)
     error = fill_32(static_cast<char*>(address) + row * pitch, value, width, stream);
@@ -64,8 +84,20 @@ inline hipError_t kernel_parameter(hipFunction_t, std::size_t, std::size_t*, std
 inline hipError_t kernel_attribute(int* value, hipFunction_t kernel, int attribute) {
   return hipFuncGetAttribute(value, static_cast<hipFunction_attribute>(attribute), kernel);
 }
-// On AMD every kernel may use all of a compute unit's shared memory.
-inline hipError_t set_kernel_attribute(hipFunction_t, int, int) { return hipSuccess; }
+// The two that can be set are hints: on AMD every kernel may use all of a compute unit's shared
+// memory, and its caches are not divided.
+inline hipError_t set_kernel_attribute(hipFunction_t, int attribute, int value) {
+  const bool is_size = attribute == HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  const bool is_share = attribute == HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+  if (!(is_size && value >= 0) && !(is_share && value >= -1 && value <= 100))
+    return hipErrorInvalidValue;
+  if (is_share) return hipSuccess;
+  int device = 0, most = 0;
+  if (const hipError_t error = hipGetDevice(&device)) return error;
+  const auto limit = hipDeviceAttributeMaxSharedMemoryPerBlock;
+  if (const hipError_t error = hipDeviceGetAttribute(&most, limit, device)) return error;
+  return value <= most ? hipSuccess : hipErrorInvalidValue;
+}
 inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, void** arguments,
                                 std::size_t shared_bytes, hipStream_t stream) {
   return hipModuleLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,

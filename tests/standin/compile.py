@@ -1,0 +1,92 @@
+"""The work of the stand-in for HIPRTC: kernel text to a code object, by the host's compiler.
+
+The language is the host machine's: what PyGPU puts before a text for HIPRTC is left out, and that
+for the host takes its place. Run by compiler.cpp in the process that asked for a compilation.
+"""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import code_object
+
+from PyGPU._compile import headers, host, includes, kernel_types, options
+from PyGPU._runtime import PACKAGE, errors
+
+KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, precompiled
+
+WAVEFRONT = int(os.environ.get("PYGPU_HOST_WARP", "64"))
+
+# What the text for HIPRTC has besides the user's.
+_QUESTIONS = '\n#line 1 "(types of kernels)"'
+
+
+def understood(words):
+    """The options without those that are about AMD's compiler or PyGPU's headers for it."""
+    ours = {f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")}
+    ours |= {"-idirafter/usr/include", "-idirafter.", "-DPYGPU_OWN_INTEGERS"}
+    prelude = f"{headers.folder('rtc_hip')}/prelude_hip.h"
+    words = "\0".join(words).replace(f"-include\0{prelude}\0", "").split("\0")
+    foreign = ("--offload-arch=", "-DPYGPU_USES_")
+    left = [word for word in words if word not in ours and not word.startswith(foreign)]
+    return options.parse(left)
+
+
+def compiled(source, name, words, expressions):
+    """(image, log, names) of a text."""
+    asked = understood(words)
+    folders = [*asked.include_dirs, ""]
+    found = includes.scan(source, folders, asked.pre_includes, asked.macros)
+    base = host.flags(asked)
+    if WAVEFRONT == 64 and "-DPYGPU_HOST_WARP=64" not in base:
+        base.append("-DPYGPU_HOST_WARP=64")
+    text, mark, questions = source.partition(_QUESTIONS)
+    kernels = host._kernels(text, name, base, asked, found)
+    table = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
+    rows = [f'PYGPU_HOST_KERNEL("{one}", true, {one}),' for one in [*table, *expressions]]
+    functions = "".join(f"(void *)+({one}), " for one in [*table, *expressions])
+    unit_text = (
+        host.dynamic_shared(text)
+        + f'\n#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
+        + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
+        + mark
+        + questions
+    )
+    prelude = host._prelude(KEPT, base)
+    with tempfile.TemporaryDirectory() as scratch:
+        unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
+        unit.write_text(unit_text)
+        rest = [*asked.macros, *host._include_options(asked, found)]
+        rest += [*host._understood(asked.other), str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
+        rest += ["-L", str(PACKAGE), "-lPyGPU_host"]
+        rest += host.STRICT_LINK if host.is_strict() else ()
+        done = host._run([host.compiler(), *base, *prelude, *rest], name)
+        known = kernel_types.table(kernels, {}, {})
+        made = code_object.kernels(str(image))
+        code = code_object.wrapped(
+            image.read_bytes(), made, code_object.metadata(made, known, WAVEFRONT)
+        )
+        return code, done.stderr, [made[one].symbol for one in expressions]
+
+
+def main(folder):
+    """Compile what lies in a folder (source, name, options, expressions) to image, log, names."""
+    place = Path(folder)
+    source = (place / "source").read_bytes().decode("utf-8", "surrogateescape")
+    words = (place / "options").read_text().split("\0")[:-1]
+    expressions = (place / "expressions").read_text().split("\0")[:-1]
+    if not any(re.fullmatch(r"--offload-arch=gfx[0-9a-f]+\S*", word) for word in words):
+        (place / "log").write_text("error: no architecture of AMD's is named")
+        return
+    try:
+        name = (place / "name").read_text()
+        image, log, names = compiled(source, name, words, expressions)
+    except errors.CompileError as error:
+        (place / "log").write_text(error.stderr or str(error))
+        return
+    (place / "log").write_text(log)
+    (place / "names").write_text("".join(one + "\0" for one in names))
+    (place / "image").write_bytes(image)
