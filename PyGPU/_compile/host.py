@@ -190,6 +190,14 @@ _WAITS = re.compile(
     rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
     rb"cooperative_groups|this_thread_block|\basm\b"
 )
+
+
+def waits(source: str, options: Options, found: includes.Found) -> str:
+    """May the threads of a block wait for each other? In C++."""
+    texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
+    return "false" if found.is_complete and not any(map(_WAITS.search, texts)) else "true"
+
+
 _DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)", re.M)
 _LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
 
@@ -306,9 +314,8 @@ def compile(
     base = flags(options)
     kernels = _kernels(source, name, base, options, found)
     table = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
-    texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
-    waits = "false" if found.is_complete and not any(map(_WAITS.search, texts)) else "true"
-    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in [*table, *expressions]]
+    may_wait = waits(source, options, found)
+    rows = [f'PYGPU_HOST_KERNEL("{one}", {may_wait}, {one}),' for one in [*table, *expressions]]
     text = (
         f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
         f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'

@@ -59,7 +59,9 @@ def build(target=PyGPU.target, out_dir=SOURCE.parent):
         command = [*compiler(target), "-std=c++17", "-O2", "-shared", *options(target)]
         command += [f"-I{PyGPU.get_include()}", str(SOURCE), "-o", str(made)]
         command += ["-lPyGPU_host"] if target == "host" else []
-        subprocess.run(command, check=True)
+        # Where nvcc is there too, hipcc would take it.
+        environment = {**os.environ, "HIP_PLATFORM": "amd"}
+        subprocess.run(command, check=True, env=environment)
         os.replace(made, library)
     return library
 

@@ -52,6 +52,11 @@ struct LoopPlan {
 
   int in_vector() const { return vector_width ? vector_width : 1; }
 };
+// So many vectors a thread, at least `vectors`, that a grid of at most so many threads takes all.
+constexpr int enough_vectors(int vectors, Index all, Index most_threads) {
+  while (all / vectors >= most_threads) vectors *= 2;
+  return vectors;
+}
 // The arrays have one shape; the first `results` are written.
 LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int count, int results);
 

@@ -156,9 +156,11 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
     plan.vectors = loop_vectors;
     return plan;
   }
-  if (!plan.contiguous && (plan.transposed = transpose(plan.axes, results, layouts))) {
+  constexpr int in_tile = loop_tile * loop_tile / int(loop_threads);
+  if (!plan.contiguous && enough_vectors(in_tile, plan.axes.size(), most_grid_threads) == in_tile &&
+      (plan.transposed = transpose(plan.axes, results, layouts))) {
     plan.vector_width = 0;
-    plan.vectors = loop_tile * loop_tile / int(loop_threads);
+    plan.vectors = in_tile;
     return plan;
   }
   std::size_t widest = 1;
@@ -178,6 +180,8 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
   const std::size_t nbytes = std::size_t(plan.in_vector()) * widest;
   plan.vectors =
       std::clamp(int(loop_vectors * loop_bytes / nbytes), loop_vectors, 2 * loop_vectors);
+  plan.vectors =
+      enough_vectors(plan.vectors, plan.axes.size() / plan.in_vector(), most_grid_threads);
   for (int i = results; width > 1 && i < count; ++i)
     if (repeats(plan, i)) plan.broadcast |= 1u << (i - results);
   return plan;

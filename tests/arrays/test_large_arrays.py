@@ -1,5 +1,6 @@
 """Arrays of more than 2**32 elements."""
 
+import needs
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ SIZE = 2**32 + 11
 NEEDED = 24 << 30
 
 pytestmark = [
-    pytest.mark.skipif(PyGPU.target == "host", reason="takes minutes without a GPU"),
+    pytest.mark.skipif(needs.ON_MACHINE, reason="takes minutes without a GPU"),
     pytest.mark.skipif(PyGPU.cudaMemGetInfo()[0] < NEEDED, reason="needs 24 GB of device memory"),
 ]
 

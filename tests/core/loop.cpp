@@ -150,3 +150,13 @@ TEST_CASE("results keep the order of the operands of full shape") {
   CHECK(order({&row, &f}) == Axes{2, 4});
   CHECK(order({&row}) == Axes{6, 2});
 }
+
+TEST_CASE("a grid has no more threads than its device allows") {
+  const Index most = 1ll << 32;
+  for (const Index all : {Index(1), most - 1, 2 * most - 1, 2 * most, 5 * most, 100 * most}) {
+    const int vectors = enough_vectors(2, all, most);
+    CHECK(all / vectors < most);
+    CHECK((vectors == 2 || all / (vectors / 2) >= most));
+  }
+  static_assert(enough_vectors(4, 1 << 20, 1 << 18) == 8, "as many threads would be one too many");
+}

@@ -4,6 +4,7 @@ through each compiler that is found."""
 import threading
 
 import everywhere
+import needs
 import numpy as np
 import pytest
 from kernel_sources import Text
@@ -119,7 +120,7 @@ def test_the_last_tile_of_more_than_32_bits_count():
     assert np.array_equal(out.get(), 7 + np.cumsum(x, dtype=np.int8))
 
 
-@pytest.mark.skipif(PyGPU.target == "host", reason="8 GB of memory and 10 seconds")
+@pytest.mark.skipif(needs.ON_MACHINE, reason="8 GB of memory and 10 seconds")
 def test_more_than_32_bits_count():
     n = (1 << 32) + 11
     if driver.mem_get_info()[0] < 2.2 * n:

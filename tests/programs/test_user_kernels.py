@@ -1,6 +1,7 @@
 """A user's own kernels from one source on every target: barriers, shared memory, atomics."""
 
 import ctypes
+import os
 import subprocess
 import threading
 import time
@@ -29,7 +30,8 @@ def library(tmp_path_factory):
     if PyGPU.target == "host":
         folder = PyGPU.get_library_dir()
         command += ["-L", folder, "-lPyGPU_host", f"-Wl,-rpath,{folder}"]
-    subprocess.run([*command, "-o", str(built)], check=True)
+    environment = {**os.environ, "HIP_PLATFORM": "amd"}  # beside an nvcc hipcc would take that one
+    subprocess.run([*command, "-o", str(built)], check=True, env=environment)
     return ctypes.CDLL(str(built))
 
 

@@ -1,8 +1,16 @@
-// Arrays, textures, surfaces and boxed copies of the stand-in. HIP's array is a public structure,
-// which holds the machine's.
+// Arrays, textures, surfaces and boxed copies of the stand-in. HIP's array is a structure that holds
+// the machine's; before HIP 5.6 programs read it.
 #include <memory>
 
 #include "machine.h"
+
+#if HIP_VERSION >= 50600000
+struct hipArray {
+  void* data;
+  hipChannelFormatDesc desc;
+  unsigned type, width, height, depth;
+};
+#endif
 
 using namespace standin;
 
@@ -91,6 +99,16 @@ STANDIN_EXPORT hipError_t hipFreeArray(hipArray_t array) {
   delete array;
   return finish(error);
 }
+#if HIP_VERSION >= 50600000
+STANDIN_EXPORT hipError_t hipArrayGetInfo(hipChannelFormatDesc* format, hipExtent* extent,
+                                          unsigned* flags, hipArray_t array) {
+  if (!format || !extent || !flags || !array) return finish(hipErrorInvalidValue);
+  *format = array->desc;
+  *extent = {array->width, array->height, array->depth};
+  *flags = array->type;
+  return finish(hipSuccess);
+}
+#endif
 STANDIN_EXPORT hipError_t hipMemcpy3D(const hipMemcpy3DParms* box) {
   if (!box) return finish(hipErrorInvalidValue);
   const cudaMemcpy3DParms same = box_of(*box);

@@ -4,8 +4,10 @@ FOLDER gets lib/libamdhip64.so.5, lib/libhiprtc.so and bin/hipcc. With
 
     LD_LIBRARY_PATH=FOLDER/lib ROCM_PATH=FOLDER PYGPU_TARGET=hip
 
-the extension for AMD GPUs, unchanged, runs on PyGPU's host machine. It needs g++, HIP's headers and
-libamdhip64 of ROCm 5 (Debian: libamdhip64-dev), and an installation of PyGPU with the target `hip`.
+the extension for AMD GPUs, unchanged, runs on PyGPU's host machine. It needs g++, a PyGPU that is
+installed or built, and HIP's headers with libamdhip64 of ROCm 5 (Debian: libamdhip64-dev), which
+has the versions of the symbols. With other headers (--headers) the symbols have no versions, and
+FOLDER can be built against: ROCM_PATH=FOLDER PYBIND_GPU_TARGET=gfx908 pip install .
 """
 
 import argparse
@@ -59,56 +61,71 @@ def version_script(symbols):
     return text
 
 
-def build(folder, package, real):
+def compiled(headers, made):
+    """The objects of the stand-in's own sources."""
     compiler = shlex.split(os.environ.get("CXX", "g++"))
-    lib, made = folder / "lib", folder / "objects"
-    for place in (lib, made, folder / "bin"):
-        place.mkdir(parents=True, exist_ok=True)
     options = ["-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
-    options += ["-I", str(REPOSITORY / "include")]
-    options += [f'-DSTANDIN_FOLDER="{HERE}"', "-idirafter", str(HERE)]
+    options += ["-isystem", str(headers)] if headers else []
+    options += ["-I", str(REPOSITORY / "include"), f'-DSTANDIN_FOLDER="{HERE}"']
     objects = []
     for source in sorted(HERE.glob("*.cpp")):
         objects.append(str(made / f"{source.stem}.o"))
         subprocess.run([*compiler, *options, "-c", str(source), "-o", objects[-1]], check=True)
+    return objects
+
+
+def versioned(real, objects, made):
+    """The linker's options for AMD's versions of the symbols; the rest of AMD's are in stubs."""
     symbols = exported(real)
-    ours = defined(objects)
-    # What else the library has can be linked, and says that it is not supported (801).
-    stubs = [f"int {name}(void) {{ return 801; }}" for name in sorted(set(symbols) - ours)]
-    (made / "stubs.c").write_text("\n".join(stubs))
-    (made / "versions").write_text(version_script(symbols))
-    command = ["cc", "-fPIC", "-fno-builtin", "-w", "-c", str(made / "stubs.c")]
-    subprocess.run([*command, "-o", str(made / "stubs.o")], check=True)
-    link = [
-        *compiler,
-        "-shared",
-        *objects,
-        str(made / "stubs.o"),
-        "-o",
-        str(lib / "libamdhip64.so.5"),
-    ]
-    link += ["-Wl,-soname,libamdhip64.so.5", f"-Wl,--version-script={made / 'versions'}"]
-    link += ["-L", str(package), "-lPyGPU_host", f"-Wl,-rpath,{package}", "-ldl"]
+    # They say that what they stand for is not supported (801).
+    missing = sorted(set(symbols) - defined(objects))
+    stubs, versions = made / "stubs.c", made / "versions"
+    stubs.write_text("".join(f"int {name}(void) {{ return 801; }}\n" for name in missing))
+    versions.write_text(version_script(symbols))
+    command = ["cc", "-fPIC", "-fno-builtin", "-w", "-c", str(stubs), "-o", str(made / "stubs.o")]
+    subprocess.run(command, check=True)
+    return [str(made / "stubs.o"), f"-Wl,--version-script={versions}"]
+
+
+def major_of(headers):
+    text = (headers or Path("/usr/include")).joinpath("hip", "hip_version.h").read_text()
+    return re.search(r"HIP_VERSION_MAJOR (\d+)", text).group(1)
+
+
+def build(folder, package, headers, real):
+    lib, made = folder / "lib", folder / "objects"
+    for place in (lib, made, folder / "bin"):
+        place.mkdir(parents=True, exist_ok=True)
+    objects = compiled(headers, made)
+    name = f"libamdhip64.so.{major_of(headers)}"
+    link = [*shlex.split(os.environ.get("CXX", "g++")), "-shared", *objects]
+    link += ["-o", str(lib / name), f"-Wl,-soname,{name}", "-L", str(package), "-lPyGPU_host"]
+    link += [f"-Wl,-rpath,{package}", "-ldl", *([] if headers else versioned(real, objects, made))]
     subprocess.run(link, check=True)
-    for name in ("libamdhip64.so", "libhiprtc.so", "libhiprtc.so.5"):
-        link = lib / name
-        link.unlink(missing_ok=True)
-        link.symlink_to("libamdhip64.so.5")
+    links = {lib / "libamdhip64.so": name, lib / "libhiprtc.so": name}
+    if headers:
+        links[folder / "include"] = headers
+    for place, target in links.items():
+        place.unlink(missing_ok=True)
+        place.symlink_to(target)
     hipcc = folder / "bin" / "hipcc"
     hipcc.write_text(HIPCC.format(package=package))
     hipcc.chmod(0o755)
-    return len(ours & set(symbols)), len(stubs)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--package", type=Path, default=REPOSITORY / "PyGPU", help="PyGPU's folder, installed")
-    parser.add_argument("--real", help="AMD's libamdhip64.so, for its symbols' versions")
+    parser.add_argument("--package", type=Path, default=REPOSITORY / "PyGPU", help="PyGPU's folder")
+    parser.add_argument("--headers", type=Path, help="a folder with hip/, instead of the system's")
+    parser.add_argument(
+        "--real",
+        default=f"/usr/lib/{os.uname().machine}-linux-gnu/libamdhip64.so",
+        help="AMD's libamdhip64.so",
+    )
     asked = parser.parse_args()
-    real = asked.real or f"/usr/lib/{os.uname().machine}-linux-gnu/libamdhip64.so"
-    done, stubs = build(asked.folder.resolve(), asked.package.resolve(), real)
-    print(f"{asked.folder}: {done} functions, {stubs} more that are not supported")
+    headers = asked.headers and asked.headers.resolve()
+    build(asked.folder.resolve(), asked.package.resolve(), headers, asked.real)
 
 
 if __name__ == "__main__":

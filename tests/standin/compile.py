@@ -4,6 +4,8 @@ The language is the host machine's: what PyGPU puts before a text for HIPRTC is 
 for the host takes its place. Run by compiler.cpp in the process that asked for a compilation.
 """
 
+import hashlib
+import json
 import os
 import re
 import sys
@@ -46,7 +48,8 @@ def compiled(source, name, words, expressions):
     text, mark, questions = source.partition(_QUESTIONS)
     kernels = host._kernels(text, name, base, asked, found)
     table = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
-    rows = [f'PYGPU_HOST_KERNEL("{one}", true, {one}),' for one in [*table, *expressions]]
+    waits = host.waits(text, asked, found)
+    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in [*table, *expressions]]
     functions = "".join(f"(void *)+({one}), " for one in [*table, *expressions])
     unit_text = (
         host.dynamic_shared(text)
@@ -66,10 +69,23 @@ def compiled(source, name, words, expressions):
         done = host._run([host.compiler(), *base, *prelude, *rest], name)
         known = kernel_types.table(kernels, {}, {})
         made = code_object.kernels(str(image))
+        keep(source, name, words, expressions, made)
         code = code_object.wrapped(
             image.read_bytes(), made, code_object.metadata(made, known, WAVEFRONT)
         )
         return code, done.stderr, [made[one].symbol for one in expressions]
+
+
+def keep(source, name, words, expressions, made):
+    """Leave a request where PYGPU_STANDIN_KEEP says, for AMD's own compiler."""
+    folder = os.environ.get("PYGPU_STANDIN_KEEP")
+    if not folder:
+        return
+    sizes = {one.symbol: [nbytes for _, nbytes in one.parameters] for one in made.values()}
+    request = {"source": source, "name": name, "options": words, "expressions": expressions}
+    text = json.dumps({**request, "kernels": sizes}, sort_keys=True)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    Path(folder, hashlib.sha256(text.encode()).hexdigest()[:16] + ".json").write_text(text)
 
 
 def main(folder):

@@ -45,8 +45,8 @@ const char* name_of(hipError_t error) {
   case hip##name: return "hip" #name;
     HIP_ERRORS(NAME)
 #undef NAME
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace
@@ -196,6 +196,11 @@ STANDIN_EXPORT hipError_t hipDeviceGetPCIBusId(char* id, int length, int device)
 STANDIN_EXPORT hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
   return finish(cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit)));
 }
+#if HIP_VERSION >= 50300000
+STANDIN_EXPORT hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
+  return finish(cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value));
+}
+#endif
 STANDIN_EXPORT hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
   return finish(cudaDeviceGetCacheConfig(reinterpret_cast<cudaFuncCache*>(config)));
 }

@@ -20,9 +20,12 @@ namespace standin {
 // HIP's error for the machine's; the numbers are the same where HIP has it.
 hipError_t translated(cudaError_t error);
 
-// Up to ROCm 6, a thread's last error is the outcome of its last call.
+// A thread's last error; before HIP 7 the outcome of its last call.
 extern thread_local hipError_t last_error;
-inline hipError_t finish(hipError_t error) { return last_error = error; }
+inline hipError_t finish(hipError_t error) {
+  if (error || HIP_VERSION_MAJOR < 7) last_error = error;
+  return error;
+}
 inline hipError_t finish(cudaError_t error) { return finish(translated(error)); }
 
 // Bytes of shared memory that every kernel may have (LDS).

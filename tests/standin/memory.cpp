@@ -60,7 +60,13 @@ STANDIN_EXPORT hipError_t hipPointerGetAttributes(hipPointerAttribute_t* to, con
   if (const cudaError_t error = cudaPointerGetAttributes(&from, address)) return finish(error);
   if (from.type == cudaMemoryTypeUnregistered) return finish(hipErrorInvalidValue);
   *to = {};
-  to->memoryType = from.type == cudaMemoryTypeDevice ? hipMemoryTypeDevice : hipMemoryTypeHost;
+  const hipMemoryType type =
+      from.type == cudaMemoryTypeDevice ? hipMemoryTypeDevice : hipMemoryTypeHost;
+#if HIP_VERSION >= 60000000
+  to->type = type;
+#else
+  to->memoryType = type;
+#endif
   to->device = from.device;
   to->devicePointer = from.devicePointer;
   to->hostPointer = from.hostPointer;

@@ -138,6 +138,8 @@ constexpr bool keeps_small_blocks = true;
 constexpr unsigned loop_threads = 128;
 constexpr std::size_t loop_bytes = 16;
 constexpr int loop_vectors = 2;
+// The most threads along a grid's first axis: 2^31 - 1 blocks.
+constexpr unsigned long long most_grid_threads = 0x7fffffffull * loop_threads;
 
 // See host_modules.h. The driver knows the memory of every library in the process.
 inline cudaError_t import_memory(void*, std::size_t) { return cudaSuccess; }

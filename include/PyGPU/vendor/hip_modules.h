@@ -119,6 +119,8 @@ constexpr bool keeps_small_blocks = true;
 constexpr unsigned loop_threads = 256;
 constexpr std::size_t loop_bytes = 16;
 constexpr int loop_vectors = 2;
+// The most threads along a grid's first axis: HIP counts them in 32 bits.
+constexpr unsigned long long most_grid_threads = 0xffffffffull;
 
 // See host_modules.h. The driver knows the memory of every library in the process.
 inline hipError_t import_memory(void*, std::size_t) { return hipSuccess; }

@@ -119,6 +119,8 @@ constexpr bool keeps_small_blocks = false;
 constexpr unsigned loop_threads = 1;
 constexpr std::size_t loop_bytes = 0;
 constexpr int loop_vectors = 4096;
+// The most threads along a grid's first axis.
+constexpr unsigned long long most_grid_threads = 0x7fffffffull;
 
 // Lets device code use another library's memory until end_import.
 inline cudaError_t import_memory(void* address, std::size_t nbytes) {
