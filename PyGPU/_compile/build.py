@@ -260,6 +260,8 @@ _BOTH_SIDES = (
 def _hip(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     if request.want == "ptx":
         raise NotImplementedError("target='ptx': AMD's compiler makes code objects, no PTX")
+    if arch and not rtc.compiles_for(rtc.locate("hiprtc"), arch):
+        raise errors.CompileError(f"arch={arch!r}: this HIPRTC does not know it", ["hiprtc"])
     arch = arch or device_architecture()
     found = _found(request, options)
     words = [f"--offload-arch={arch}", f"-std={options.std or 'c++17'}"]

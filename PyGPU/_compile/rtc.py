@@ -11,9 +11,11 @@ import glob
 import os
 import re
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +225,25 @@ def library(prefix: str) -> Library:
     if prefix not in _loaded and not _try(prefix, path):
         raise errors.CompilerMissing(f"{path} does not load. {_MISSING[prefix]}", [prefix])
     return _loaded[prefix]
+
+
+_PROBE = """
+import ctypes, sys
+library, program = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+text = b'extern "C" __global__ void f() {}'
+library.hiprtcCreateProgram(ctypes.byref(program), text, b"probe", 0, None, None)
+sys.exit(library.hiprtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(sys.argv[2].encode())))
+"""
+
+
+@lru_cache
+def compiles_for(path: str, arch: str) -> bool:
+    """Does this HIPRTC know an architecture?
+
+    It is asked in a process of its own: that of ROCm 5.2 aborts where it does not.
+    """
+    command = [sys.executable, "-c", _PROBE, path, f"--offload-arch={arch}"]
+    return subprocess.run(command, capture_output=True).returncode == 0
 
 
 def identity(prefix: str) -> str:

@@ -129,7 +129,8 @@ class Device:
             try:
                 found[attribute] = self.get_attribute(attribute)
             except errors.Error as error:
-                warnings.warn(f"{attribute.name}: {error}", stacklevel=2)
+                if error.status != core.cudaErrorNotSupported:  # HIP lacks many
+                    warnings.warn(f"{attribute.name}: {error}", stacklevel=2)
         return found
 
     def __getattr__(self, name: str) -> int:

@@ -94,6 +94,13 @@ def test_an_architecture_that_nvrtc_does_not_know(arch):
         build(TEXTS["POINTERS"], "_cuda", arch)
 
 
+@pytest.mark.parametrize("arch", ["gfx1", "gfx9999"])
+def test_an_architecture_that_hiprtc_does_not_know(arch):
+    require("hiprtc")
+    with pytest.raises(errors.CompileError, match=f"arch='{arch}'.*does not know"):
+        build(TEXTS["POINTERS"], "_hip", arch)
+
+
 def test_options_reach_nvrtc():
     require("nvrtc")
     options = _build._options.parse(

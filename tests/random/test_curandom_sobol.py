@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from strategies import examples
 
+import PyGPU
 import PyGPU.driver as drv
 import PyGPU.gpuarray as gpuarray
 from PyGPU import curandom
@@ -277,7 +278,8 @@ def test_without_tables(monkeypatch):
 
 @has_tables
 def test_tables():
-    assert curandom.get_curand_version() >= (2, 0, 0)
+    version = curandom.get_curand_version()
+    assert version >= (2, 0, 0) if version else PyGPU.target == "hip"  # of rocRAND there
     for bits, plain, scrambled in ((32, 101, 102), (64, 103, 104)):
         vectors = curandom.generate_direction_vectors(20_002, curandom.direction_vector_set(plain))
         assert vectors.shape == (20_002, bits) and vectors.dtype == f"u{bits // 8}"

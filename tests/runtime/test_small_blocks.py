@@ -170,10 +170,11 @@ DEFAULT_POOL = """
 import ctypes
 import numpy as np
 import PyGPU
+from PyGPU.__main__ import runtime_library
 
 NAMES = {
     "cuda": ("libcuda.so.1", "cuDeviceGetDefaultMemPool", "cuMemPoolGetAttribute"),
-    "hip": ("libamdhip64.so", "hipDeviceGetDefaultMemPool", "hipMemPoolGetAttribute"),
+    "hip": (runtime_library("hip"), "hipDeviceGetDefaultMemPool", "hipMemPoolGetAttribute"),
     "host": (
         f"{PyGPU.get_library_dir()}/libPyGPU_host.so",
         "PyGPU_host_cudaDeviceGetDefaultMemPool",

@@ -1,6 +1,7 @@
 // Errors, devices, streams and events of the stand-in.
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "PyGPU/vendor/hip_attributes.h"
 #include "machine.h"
@@ -75,14 +76,17 @@ const char* architecture() {
 
 namespace {
 
-// The wavefronts of the architectures up to gfx9 have 64 lanes. The machine reads the variable now,
-// and programs that this one starts have machines of their own.
+// The wavefronts of the architectures up to gfx9 have 64 lanes. The variable is there until the
+// machine has read it, for programs that this one starts have machines of their own.
+bool is_chosen = false;
 __attribute__((constructor)) void choose_wavefront() {
-  const bool is_chosen = std::getenv("PYGPU_HOST_WARP");
-  setenv("PYGPU_HOST_WARP", "64", 0);
+  is_chosen = !std::getenv("PYGPU_HOST_WARP");
+  if (is_chosen) setenv("PYGPU_HOST_WARP", "64", 0);
+}
+void begin() {
   int count = 0;
   (void)cudaGetDeviceCount(&count);
-  if (!is_chosen) unsetenv("PYGPU_HOST_WARP");
+  if (std::exchange(is_chosen, false)) unsetenv("PYGPU_HOST_WARP");
 }
 
 // Are all devices hidden?
@@ -121,6 +125,7 @@ STANDIN_EXPORT hipError_t hipGetLastError() {
 STANDIN_EXPORT hipError_t hipPeekAtLastError() { return last_error; }
 
 STANDIN_EXPORT hipError_t hipDriverGetVersion(int* version) {
+  begin();
   if (!version) return finish(hipErrorInvalidValue);
   *version = HIP_VERSION;
   return finish(hipSuccess);
@@ -129,6 +134,7 @@ STANDIN_EXPORT hipError_t hipRuntimeGetVersion(int* version) {
   return hipDriverGetVersion(version);
 }
 STANDIN_EXPORT hipError_t hipGetDeviceCount(int* count) {
+  begin();
   if (!count) return finish(hipErrorInvalidValue);
   *count = 0;
   return is_hidden() ? finish(hipErrorNoDevice) : finish(cudaGetDeviceCount(count));

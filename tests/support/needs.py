@@ -10,6 +10,7 @@ import pytest
 
 import PyGPU
 from PyGPU import errors
+from PyGPU.__main__ import runtime_library
 from PyGPU._compile import rtc
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
@@ -23,10 +24,7 @@ def _is_standin():
     """Does the target hip run on the stand-in for AMD's runtime (tests/standin)?"""
     if PyGPU.target != "hip":
         return False
-    try:
-        return hasattr(ctypes.CDLL("libamdhip64.so.5"), "PyGPU_is_standin")
-    except OSError:  # another ROCm's
-        return False
+    return hasattr(ctypes.CDLL(runtime_library("hip")), "PyGPU_is_standin")
 
 
 STANDIN = _is_standin()
