@@ -76,7 +76,7 @@ def kernels(path):
     return found
 
 
-def metadata(found, known, warp_size):
+def metadata(found, known):
     """What AMD's compiler says of kernels.
 
     Parameters
@@ -102,7 +102,7 @@ def metadata(found, known, warp_size):
                 ".symbol": f"{symbol}.kd",
                 ".args": arguments,
                 ".kernarg_segment_size": end,
-                ".wavefront_size": warp_size,
+                ".wavefront_size": 64,
             }
         )
     return {"amdhsa.version": [1, 1], "amdhsa.kernels": rows}

@@ -20,7 +20,7 @@ from PyGPU._runtime import PACKAGE, errors
 
 KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, precompiled
 
-WAVEFRONT = int(os.environ.get("PYGPU_HOST_WARP", "64"))
+LANES = "-DPYGPU_HOST_WARP=64"  # votes have 64 bits, as HIP's
 
 # What the text for HIPRTC has besides the user's.
 _QUESTIONS = '\n#line 1 "(types of kernels)"'
@@ -42,9 +42,9 @@ def compiled(source, name, words, expressions):
     asked = understood(words)
     folders = [*asked.include_dirs, ""]
     found = includes.scan(source, folders, asked.pre_includes, asked.macros)
-    base = host.flags(asked)
-    if WAVEFRONT == 64 and "-DPYGPU_HOST_WARP=64" not in base:
-        base.append("-DPYGPU_HOST_WARP=64")
+    # An image is kept under its text and options alone: the host machine's settings do not count.
+    without = {*host.STRICT_FLAGS, LANES}
+    base = [*(word for word in host.flags(asked) if word not in without), LANES]
     text, mark, questions = source.partition(_QUESTIONS)
     kernels = host._kernels(text, name, base, asked, found)
     table = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
@@ -65,13 +65,12 @@ def compiled(source, name, words, expressions):
         rest = [*asked.macros, *host._include_options(asked, found)]
         rest += [*host._understood(asked.other), str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
         rest += ["-L", str(PACKAGE), "-lPyGPU_host"]
-        rest += host.STRICT_LINK if host.is_strict() else ()
         done = host._run([host.compiler(), *base, *prelude, *rest], name)
         known = kernel_types.table(kernels, {}, {})
         made = code_object.kernels(str(image))
         keep(source, name, words, expressions, made)
         code = code_object.wrapped(
-            image.read_bytes(), made, code_object.metadata(made, known, WAVEFRONT)
+            image.read_bytes(), made, code_object.metadata(made, known)
         )
         return code, done.stderr, [made[one].symbol for one in expressions]
 

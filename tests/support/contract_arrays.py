@@ -13,7 +13,7 @@ GPUArray.gpudata
 GPUArray.ptr
     better: 0 where there are no elements, not an AttributeError
 GPUArray.__cuda_array_interface__
-    better: tells the stream; on AMD, too
+    better: tells the stream; on AMD, too, where it waits for pending work and tells None
 GPUArray.__array_priority__
     better: `ndarray + a` is a TypeError that says what to do, not an array of objects
 GPUArray._grid ._block ._axpbyz

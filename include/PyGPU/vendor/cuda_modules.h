@@ -130,6 +130,9 @@ constexpr bool launch_runs_kernel = false;
 // The runtime is linked statically: each library has its own.
 constexpr bool shares_last_error = false;
 
+// Has the null stream a number in the exchange of arrays, 1?
+constexpr bool null_stream_has_number = true;
+
 // Are freed small blocks of the pool kept by default? See small_blocks.h.
 constexpr bool keeps_small_blocks = true;
 

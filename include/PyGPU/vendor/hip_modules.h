@@ -111,6 +111,9 @@ constexpr bool launch_runs_kernel = false;
 // Before ROCm 7 the next call that succeeds replaces it.
 constexpr bool shares_last_error = false;
 
+// Has the null stream a number in the exchange of arrays? ROCm has none for it.
+constexpr bool null_stream_has_number = false;
+
 // Are freed small blocks of the pool kept by default? See small_blocks.h.
 constexpr bool keeps_small_blocks = true;
 

@@ -111,6 +111,9 @@ constexpr bool launch_runs_kernel = true;
 // Is a thread's last error that of the users' libraries as well, and kept until it is asked for?
 constexpr bool shares_last_error = true;
 
+// Has the null stream a number in the exchange of arrays, 1?
+constexpr bool null_stream_has_number = true;
+
 // Are freed small blocks of the pool kept by default? See small_blocks.h.
 constexpr bool keeps_small_blocks = false;
 

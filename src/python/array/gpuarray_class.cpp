@@ -56,9 +56,20 @@ std::uintptr_t address(const GPUArray& array) {
   return reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
 }
 
+// The number of the stream that a consumer must wait for: the null stream, behind all work. Where
+// that has none, the work is waited for here.
+py::object pending_stream(const GPUArray& array) {
+  if (!array.layout().size()) return py::none();
+  order_after_all({}, array.core.device());
+  if (null_stream_has_number) return py::int_(1);
+  check("cudaStreamSynchronize", waiting([&] {
+          return on_device(array.core.device(), [] { return cudaStreamSynchronize(nullptr); });
+        }));
+  return py::none();
+}
+
 py::dict cuda_array_interface(const GPUArray& array) {
   array.core.require_alive();
-  if (array.layout().size()) order_after_all({}, array.core.device());
   py::dict interface;
   interface["shape"] = tuple_of(array.layout().shape());
   interface["strides"] = tuple_of(array.layout().strides());
@@ -70,8 +81,7 @@ py::dict cuda_array_interface(const GPUArray& array) {
     }
   }
   interface["data"] = py::make_tuple(address(array), false);
-  interface["stream"] =
-      array.layout().size() ? py::object(py::int_(1)) : py::none();  // the legacy null stream
+  interface["stream"] = pending_stream(array);
   interface["version"] = 3;
   return interface;
 }
