@@ -50,6 +50,12 @@ def tile_for(itemsize, warp):
 
 # A total is published in words of 8 bytes, half of each the state, half a part of the value:
 # written and read whole, they need no order among them. Parts of different states are read again.
+#
+# So no fence is needed, only words that are not torn and that arrive. An aligned access of 8 bytes
+# is one. A volatile one goes past the caches of a single multiprocessor: on NVIDIA's GPUs it is as
+# strong as a relaxed atomic operation; AMD's compiler makes it a load with `glc` (gfx940 and later:
+# `sc0 sc1`) and a store that is written through, so that it meets the others' in the L2, or behind
+# it where a device has several. Nothing else is read because of such a word.
 _LOOK_BACK = """
 struct P_parts { unsigned part[P_WORDS]; };
 __device__ inline P_parts P_split(const P_value &x) {

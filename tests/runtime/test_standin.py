@@ -1,0 +1,76 @@
+"""What is AMD's own in the stand-in for its runtime (tests/standin), seen through PyGPU."""
+
+import needs
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.driver as drv
+import PyGPU.gpuarray as gpuarray
+from PyGPU.compiler import SourceModule
+
+pytestmark = pytest.mark.skipif(not needs.STANDIN, reason="about the stand-in for AMD's runtime")
+
+
+def test_a_wavefront_has_64_lanes(python):
+    assert PyGPU.cudaDeviceProp(0).warpSize() == 64
+    show = "import PyGPU; print(PyGPU.cudaDeviceProp(0).warpSize())"
+    assert python(show, PYGPU_HOST_WARP=32).stdout == "32\n"
+
+
+def test_votes_have_64_bits():
+    kernel = SourceModule("""
+__global__ void vote(unsigned long long *all, int *total) {
+  const unsigned long long odd = __ballot_sync(~0ull, threadIdx.x & 1);
+  const int sum = __reduce_add_sync(~0ull, 1);
+  if (threadIdx.x == 0) { *all = odd; *total = sum; }
+}""").get_function("vote")
+    votes, total = gpuarray.zeros(1, np.uint64), gpuarray.zeros(1, np.int32)
+    kernel(votes, total, block=(64, 1, 1))
+    assert votes.get()[0] == 0xAAAAAAAAAAAAAAAA
+    assert total.get()[0] == 64
+
+
+@pytest.mark.parametrize("arch", ["gfx90a:sramecc+:xnack-", "gfx1036", "gfx942:xnack+"])
+def test_features_are_no_part_of_an_architecture(python, arch):
+    show = "import PyGPU; print(PyGPU.cudaDeviceProp(0).architecture())"
+    assert python(show, PYGPU_STANDIN_ARCH=arch).stdout.strip() == arch.partition(":")[0]
+
+
+WITHOUT_POOLS = """
+import numpy as np
+import PyGPU, PyGPU.gpuarray as gpuarray
+assert PyGPU.cudaMallocAsync(100, None)[1] == PyGPU.cudaErrorNotSupported
+x = np.arange(100000.0)
+a = gpuarray.to_gpu(x)
+assert ((a + a).get() == x + x).all() and a.sum().get() == x.sum()
+assert (a[a.astype(bool)].get() == x[1:]).all()
+"""
+
+
+def test_a_runtime_without_stream_ordered_memory(python):
+    python(WITHOUT_POOLS, PYGPU_STANDIN_POOLS=0)
+
+
+@pytest.mark.parametrize("name", ["HIP", "CUDA", "ROCR"])
+def test_hidden_devices(python, name):
+    show = "import PyGPU; print(PyGPU.cudaGetDeviceCount())"
+    done = python(show, **{f"{name}_VISIBLE_DEVICES": ""})
+    assert done.stdout == "(0, <cudaError: code=100>)\n"
+
+
+def test_arrays_lie_on_a_device_of_rocm():
+    assert gpuarray.zeros(3, np.int32).__dlpack_device__() == (10, 0)
+
+
+def test_a_grid_counts_its_threads_in_32_bits():
+    kernel = SourceModule("__global__ void nothing() { }").get_function("nothing")
+    with pytest.raises(drv.Error, match=r"grid=\(4194304, 1, 1\)"):
+        kernel(block=(1024, 1, 1), grid=(1 << 22, 1))
+
+
+def test_code_for_a_gpu_is_refused():
+    """Which the stand-in cannot run: an ELF file for AMD's GPUs that it did not make."""
+    header = b"\x7fELF\2\1\1\x40\1" + b"\0" * 7 + (3).to_bytes(2, "little") + b"\xe0\0"
+    with pytest.raises(drv.Error, match="hipErrorNoBinaryForGpu"):
+        drv.module_from_buffer(header + bytes(100))
