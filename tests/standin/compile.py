@@ -69,9 +69,7 @@ def compiled(source, name, words, expressions):
         known = kernel_types.table(kernels, {}, {})
         made = code_object.kernels(str(image))
         keep(source, name, words, expressions, made)
-        code = code_object.wrapped(
-            image.read_bytes(), made, code_object.metadata(made, known)
-        )
+        code = code_object.wrapped(image.read_bytes(), made, code_object.metadata(made, known))
         return code, done.stderr, [made[one].symbol for one in expressions]
 
 
