@@ -1,6 +1,6 @@
 """What the benchmarks share: timing in one process, peers that are installed, a table and JSON.
 
-Every script takes --json FILE, and --alone, which leaves the peers and the loops of C++ out.
+Every script takes --json FILE, and --alone, which leaves out the peers, and most loops of C++.
 """
 
 import argparse
