@@ -1,5 +1,5 @@
-// Arrays, textures, surfaces and boxed copies of the stand-in. HIP's array is a structure that holds
-// the machine's; before HIP 5.6 programs read it.
+// Arrays, textures, surfaces and boxed copies of the stand-in. HIP's array is a structure that
+// holds the machine's; before HIP 5.6 programs read it.
 #include <memory>
 
 #include "machine.h"
