@@ -100,7 +100,7 @@ def test_ownership_is_written_once(path):
 # Each layer may include what stands before it.
 LAYERS = [
     {"cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
-    | {"cuda_arrays.h", "hip_arrays.h", "host_arrays.h"}
+    | {"cuda_arrays.h", "hip_arrays.h", "hip_attributes.h", "host_arrays.h"}
     | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
     | {"loop_axes.h", "gather_plan.h"},

@@ -278,7 +278,8 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     words += [f"-O{options.optimize}"] if options.optimize else []
     words += ["-g"] if options.debug or options.line_info else []
     words += ["-w"] if not options.warnings else []
-    words += options.other
+    words += ["-ffp-contract=off"] if options.is_without_fma() else []
+    words += options.without_nvidias()
     return _cached(
         request,
         options,

@@ -9,12 +9,12 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from PyGPU._compile import cache, headers, host_prelude, includes, kernel_types, signature
-from PyGPU._compile.options import Options, log
+from PyGPU._compile.options import Options
 from PyGPU._runtime import PACKAGE, errors, include_root
 
 #: Kernels watched access by access (PYGPU_HOST_STRICT=1): calls into the machine for each.
@@ -111,7 +111,7 @@ def flags(options: Options) -> list[str]:
         result.append("-g")
     if options.fast_math:
         result += _FAST_MATH
-    if any(re.fullmatch(r"-?-fmad=false", word) for word in options.other):
+    if options.is_without_fma():
         result.append("-ffp-contract=off")
     if not options.warnings:
         result.append("-w")
@@ -120,24 +120,6 @@ def flags(options: Options) -> list[str]:
     if is_strict():
         result += STRICT_FLAGS
     return result
-
-
-# Options of NVIDIA's device compilers, which change nothing that a C++ compiler would do.
-_FOR_DEVICES = re.compile(
-    r"--?(?:fmad|ftz|prec-div|prec-sqrt|restrict|dopt|device-c|device-w|diag-\w+|default-device|"
-    r"device-as-default-execution-space|dlto|device-debug|extra-device-vectorization|ewp|minimal|"
-    r"split-compile|jump-table-density|device-int128|builtin-[\w-]+|no-source-include|time|ptxas)\b"
-)
-
-
-def _understood(words: Iterable[str]) -> Iterator[str]:
-    for word in words:
-        if _FOR_DEVICES.match(word):
-            log.info(
-                "the option %s is ignored: it means something to NVIDIA's compilers only", word
-            )
-        else:
-            yield word
 
 
 def _include_options(options: Options, found: includes.Found, for_ours: str = "-I") -> list[str]:
@@ -326,7 +308,7 @@ def compile(
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
-        rest = [*options.macros, *_include_options(options, found), *_understood(options.other)]
+        rest = [*options.macros, *_include_options(options, found), *options.without_nvidias()]
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed), "-Wl,-Bsymbolic"]
         rest += ["-L", str(PACKAGE), "-lPyGPU_host", *(STRICT_LINK if is_strict() else ())]
         try:

@@ -28,6 +28,12 @@ _WITH_VALUE = {
     *("-Werror", "-Xfatbin", "--machine", "--optimize"),
 }
 _LANGUAGE = {"-std", "--std"}
+# Options of NVIDIA's device compilers, which change nothing that another C++ compiler would do.
+_NVIDIAS = re.compile(
+    r"--?(?:fmad|ftz|prec-div|prec-sqrt|restrict|dopt|device-c|device-w|diag-\w+|default-device|"
+    r"device-as-default-execution-space|dlto|device-debug|extra-device-vectorization|ewp|minimal|"
+    r"split-compile|jump-table-density|device-int128|builtin-[\w-]+|no-source-include|time|ptxas)\b"
+)
 _FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
 
 
@@ -48,6 +54,18 @@ class Options:
     warnings: bool = True
     ptxas: list[str] = field(default_factory=list)
     other: list[str] = field(default_factory=list)  # for the compiler to judge
+
+    def is_without_fma(self) -> bool:
+        """Are products and sums to be rounded each, by nvcc's ``-fmad=false``?"""
+        return any(re.fullmatch(r"-?-fmad=false", word) for word in self.other)
+
+    def without_nvidias(self) -> list[str]:
+        """The other options, for a compiler that is not NVIDIA's."""
+        for word in filter(_NVIDIAS.match, self.other):
+            log.info(
+                "the option %s is ignored: it means something to NVIDIA's compilers only", word
+            )
+        return [word for word in self.other if not _NVIDIAS.match(word)]
 
 
 def default_flags() -> list[str]:

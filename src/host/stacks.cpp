@@ -21,19 +21,18 @@ constexpr std::size_t stacks_in_slab = 64;
 constexpr std::size_t slab_bytes = stacks_in_slab * Stacks::bytes;
 constexpr std::size_t guard_bytes = 4096;
 
+// A guard page splits a mapping, of which a process has 65,530. This many take half of them; the
+// stacks of more threads have it only at the end of a slab.
+constexpr int most_guards = 16384;
+std::atomic<int> all_guards{0};
+
 void Stacks::Unmap::operator()(char* slab) const {
 #ifdef __SANITIZE_ADDRESS__
   __asan_unpoison_memory_region(slab, slab_bytes);  // marks of frames that were left there
 #endif
   munmap(slab, slab_bytes);
+  all_guards -= guards;
 }
-
-// A guard page splits a mapping, of which a process has 65,530. This many take half of them; the
-// stacks of more threads have it only at the end of a slab.
-constexpr int most_guards = 16384;
-std::atomic<int> guards{0};
-
-Stacks::~Stacks() { guards -= guards_; }
 
 Stacks::Stack Stacks::take() {
   const std::size_t place = taken_ % stacks_in_slab;
@@ -47,9 +46,9 @@ Stacks::Stack Stacks::take() {
   ++taken_;
   char* const bottom = slabs_.back().get() + place * bytes;
   bool guarded = place == 0;
-  if (!guarded && guards < most_guards) {
+  if (!guarded && all_guards < most_guards) {
     guarded = true;
-    ++guards, ++guards_;
+    ++all_guards, ++slabs_.back().get_deleter().guards;
   }
   guarded = guarded && mprotect(bottom, guard_bytes, PROT_NONE) == 0;
   // Tops at equal distances would all map to the same few sets of the caches.

@@ -25,10 +25,6 @@ class Stacks {
     char* top;
     const char* zone;  // the end of one without a guard page, which nobody else uses; else null
   };
-  Stacks() = default;
-  Stacks(const Stacks&) = delete;
-  Stacks& operator=(const Stacks&) = delete;
-  ~Stacks();
   Stack take();  // one more; throws std::bad_alloc
   // Was the end of a stack without a guard page written to?
   static bool is_overrun(const char* zone);
@@ -38,11 +34,11 @@ class Stacks {
 
  private:
   struct Unmap {
+    int guards = 0;  // of its pages that are counted
     void operator()(char* slab) const;
   };
   std::vector<std::unique_ptr<char, Unmap>> slabs_;
   std::size_t taken_ = 0;
-  int guards_ = 0;  // of those that are counted
 };
 
 }  // namespace PyGPU::host

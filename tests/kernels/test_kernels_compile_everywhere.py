@@ -116,6 +116,7 @@ def test_options_reach_hiprtc():
     require("hiprtc")
     options = _build._options.parse(
         ["-DN=3", "-O3", "-lineinfo", "--use_fast_math", "-std=c++14", "-Xcompiler", "-fPIC"]
+        + ["-fmad=false", "-prec-div=true", "--ptxas-options=-v"]
     )
     source = 'static_assert(N == 3 && __cplusplus == 201402L, "options"); __global__ void f() {}'
     request = _build.Request(source, cache_dir=False)

@@ -63,7 +63,7 @@ def compiled(source, name, words, expressions):
         unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
         unit.write_text(unit_text)
         rest = [*asked.macros, *host._include_options(asked, found)]
-        rest += [*host._understood(asked.other), str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
+        rest += [*asked.without_nvidias(), str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
         rest += ["-L", str(PACKAGE), "-lPyGPU_host"]
         done = host._run([host.compiler(), *base, *prelude, *rest], name)
         known = kernel_types.table(kernels, {}, {})

@@ -5,6 +5,7 @@
 
 #include "atomics.h"
 #include "intrinsics.h"
+#include "textures.h"
 #include "warp.h"
 
 #ifndef __grid_constant__

@@ -1,0 +1,29 @@
+// CUDA's names of texture and surface objects, and its reads of surfaces, which return the element.
+#pragma once
+
+typedef hipTextureObject_t cudaTextureObject_t;
+typedef hipSurfaceObject_t cudaSurfaceObject_t;
+enum {
+  cudaBoundaryModeZero = hipBoundaryModeZero,
+  cudaBoundaryModeClamp = hipBoundaryModeClamp,
+  cudaBoundaryModeTrap = hipBoundaryModeTrap
+};
+
+extern "C++" {
+#define PYGPU_UNPACK(...) __VA_ARGS__
+#define PYGPU_SURFACE(name, coordinates, places)                                  \
+  template <class T>                                                              \
+  __device__ inline T name(cudaSurfaceObject_t surface, PYGPU_UNPACK coordinates, \
+                           int mode = hipBoundaryModeZero) {                      \
+    T value;                                                                      \
+    name(&value, surface, PYGPU_UNPACK places, mode);                             \
+    return value;                                                                 \
+  }
+PYGPU_SURFACE(surf1Dread, (int x), (x))
+PYGPU_SURFACE(surf2Dread, (int x, int y), (x, y))
+PYGPU_SURFACE(surf3Dread, (int x, int y, int z), (x, y, z))
+PYGPU_SURFACE(surf1DLayeredread, (int x, int layer), (x, layer))
+PYGPU_SURFACE(surf2DLayeredread, (int x, int y, int layer), (x, y, layer))
+#undef PYGPU_SURFACE
+#undef PYGPU_UNPACK
+}
