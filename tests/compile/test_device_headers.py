@@ -151,13 +151,14 @@ def test_a_source_with_integer_types_of_its_own(target, architecture):
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)
 def test_textures_and_surfaces(target, architecture):
     body = (
-        "cudaTextureObject_t t = l[0]; cudaSurfaceObject_t s = l[1]; float x = a[0];"
+        "cudaTextureObject_t t = (cudaTextureObject_t)l[0]; float x = a[0];"
+        "cudaSurfaceObject_t s = (cudaSurfaceObject_t)l[1];"
         "x += tex1Dfetch<float>(t, n) + tex1D<float>(t, x) + tex2D<float>(t, x, x);"
         "x += tex3D<float>(t, x, x, x) + tex2DLayered<float>(t, x, x, n);"
         "float4 v = surf2Dread<float4>(s, 16 * n, n), w = surf1DLayeredread<float4>(s, n, 1);"
         "v.x += w.x + surf3Dread<float4>(s, n, n, n).x; surf2Dread(&w, s, n, n);"
         "surf1Dwrite(v, s, n); surf2DLayeredwrite(w, s, n, n, 1); a[0] = x + cudaBoundaryModeZero;"
-    ).replace("= l[", "= (%s)l[") % ("cudaTextureObject_t", "cudaSurfaceObject_t")
+    )
     compiled, log = build(target, architecture, kernel(body))
     assert compiled, log
 
