@@ -329,3 +329,22 @@ def test_elements_that_are_not_aligned(code):
         assert gpuarray.sum(view).get() == x.sum()
         with pytest.raises(ValueError, match="not aligned"):
             view += 1
+
+
+@pytest.mark.parametrize("exponent", [2, 2.0, 0.5, -1, -1.0, np.float64(0.5), np.int8(2)], ids=repr)
+@pytest.mark.parametrize("code", ["e", "f", "d"])
+def test_powers_that_have_a_function_are_as_exact(code, exponent):
+    """Squares, roots and reciprocals: NumPy's to the last bit, of infinities and zeros as well."""
+    x = np.array([-np.inf, -3.5, -0.0, 0.0, 0.1, 1 / 3, 2, 77, np.inf, np.nan], code)
+    assert_same((to_gpu(x) ** exponent).get(), x**exponent)
+    a, y = to_gpu(x), x.copy()
+    a **= exponent
+    y **= exponent
+    assert_same(a.get(), y)
+
+
+@pytest.mark.parametrize("code", ["i1", "u2", "i8", "F", "D"])
+def test_squares(code):
+    x = np.arange(-20, 20).astype(code)
+    np.testing.assert_array_equal((to_gpu(x) ** 2).get(), x**2, strict=True)
+    np.testing.assert_allclose((to_gpu(x) ** 3).get(), x**3, rtol=1e-5)

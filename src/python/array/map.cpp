@@ -37,6 +37,25 @@ void check_exponent(const Map& map) {
                           py::str(exponent).cast<std::string>());
 }
 
+// The operation that NumPy has for a power with this exponent, or -1: squares, roots, reciprocals.
+// Each is exact, or rounded once, where the general power is not.
+Operation simple_power(const Map& map) {
+  static const Operation power = operation_named("power"), square = operation_named("square"),
+                         root = operation_named("sqrt"), reciprocal = operation_named("reciprocal");
+  if (map.operation != power || map.operand[1].array) return -1;
+  PyObject* const exponent = map.operand[1].number.ptr();
+  const char kind = dtypes[map.compute[0]].kind;
+  if (kind == 'b' || !(PyFloat_Check(exponent) || PyIndex_Check(exponent))) return -1;
+  const double value = PyFloat_AsDouble(exponent);
+  if (value == -1 && PyErr_Occurred()) {  // an int that is too large
+    PyErr_Clear();
+    return -1;
+  }
+  if (value == 2) return square;
+  if (kind != 'f' && kind != 'c') return -1;
+  return value == 0.5 ? root : value == -1 ? reciprocal : -1;
+}
+
 const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
   static auto& kept = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
@@ -158,6 +177,13 @@ Array aligned(const GPUArray& array, int code, const StreamRef& stream) {
 }
 
 void launch(const Map& map, const StreamRef& stream) {
+  if (const Operation simple = simple_power(map); simple >= 0) {
+    Map one(simple, 1, 1);
+    one.operand[0] = map.operand[0];
+    one.compute[0] = map.compute[0];
+    one.result[0] = map.result[0];
+    return launch(one, stream);
+  }
   const Axes& shape = map.result[0]->layout().shape();
   if (map.result[0]->layout().size() == 0) {  // a number that does not fit is an error all the same
     alignas(16) char unused[16];
