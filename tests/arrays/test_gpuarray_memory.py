@@ -254,8 +254,9 @@ def test_ten_thousand_small_arrays_leave_the_memory_as_it_was():
         assert not PyGPU.cudaDeviceSynchronize()
         return PyGPU.cudaMemGetInfo()[0]
 
+    gc.collect()  # what other tests have left
     first = round_trip()  # the runtime's pool may grow once
-    assert [round_trip() for _ in range(3)] == [first] * 3
+    assert min(round_trip() for _ in range(3)) >= first
 
 
 OURS = [drv.mem_alloc, lambda nbytes: gpuarray.empty(nbytes, np.uint8).gpudata]

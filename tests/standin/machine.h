@@ -26,7 +26,11 @@ inline hipError_t finish(hipError_t error) {
   if (error || HIP_VERSION_MAJOR < 7) last_error = error;
   return error;
 }
-inline hipError_t finish(cudaError_t error) { return finish(translated(error)); }
+// The machine's own last error is for the users' libraries, which are made for it.
+inline hipError_t finish(cudaError_t error) {
+  if (error) (void)cudaGetLastError();
+  return finish(translated(error));
+}
 
 // Bytes of shared memory that every kernel may have (LDS).
 constexpr int shared_bytes = 64 << 10;
