@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from typing import Any
 
@@ -32,21 +31,12 @@ def report() -> dict[str, Any]:
         "architectures": core.architectures,
         "runtime_version": core.cudaRuntimeGetVersion()[0],
         "driver_version": core.cudaDriverGetVersion()[0],
-        "runtime_library": runtime_library(core.target),
+        "runtime_library": targets.runtime_library(core.target),
         "status": {"code": status.code, "name": status.name},
         "devices": [device(core, ordinal) for ordinal in range(count)],
         "include": PyGPU.get_include(),
         "libraries": PyGPU.get_library_dir(),
     }
-
-
-def runtime_library(target: str) -> str | None:
-    """The path of the vendor's library that this process has loaded: libamdhip64.so.5, .6, .7."""
-    name = {"cuda": "libcuda.so", "hip": "libamdhip64.so"}.get(target)
-    with open("/proc/self/maps") as maps:
-        paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
-    found = sorted(path for path in paths if name and os.path.basename(path).startswith(name))
-    return found[0] if found else None
 
 
 def device(core: Any, ordinal: int) -> dict[str, Any]:

@@ -38,11 +38,12 @@ def figures(script, root, words):
         if root not in Path(table["package"]).parents:
             raise SystemExit(f"expected the package of {root}, {table['package']} was imported")
     return {
-        (table["title"], work, unit): row[column]
+        (table["title"], work, "times raw" if "PyGPU/raw" in row else table["unit"]): row.get(
+            "PyGPU/raw", row["PyGPU"]
+        )
         for table in tables
         for work, row in table["rows"].items()
-        for column, unit in (("PyGPU/raw", "times raw"), ("PyGPU", table["unit"]))
-        if column in row and not (column == "PyGPU" and "PyGPU/raw" in row)
+        if "PyGPU" in row
     }
 
 

@@ -174,12 +174,6 @@ _WAITS = re.compile(
 )
 
 
-def waits(source: str, options: Options, found: includes.Found) -> str:
-    """May the threads of a block wait for each other? In C++."""
-    texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
-    return "false" if found.is_complete and not any(map(_WAITS.search, texts)) else "true"
-
-
 _DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)", re.M)
 _LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
 
@@ -213,6 +207,22 @@ def _kernels(
         except errors.CompileError:  # the compilation says what is wrong, in the user's lines
             text = source
     return signature.kernels(text)
+
+
+def kernel_table(
+    kernels: Sequence[signature.Kernel],
+    expressions: Sequence[str],
+    source: str,
+    options: Options,
+    found: includes.Found,
+) -> tuple[list[str], str]:
+    """The names of a text's kernels, and the text by which its image describes them."""
+    plain = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
+    names = [*plain, *expressions]
+    texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
+    waits = "false" if found.is_complete and not any(map(_WAITS.search, texts)) else "true"
+    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in names]
+    return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
@@ -295,13 +305,8 @@ def compile(
     since = time.time()
     base = flags(options)
     kernels = _kernels(source, name, base, options, found)
-    table = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
-    may_wait = waits(source, options, found)
-    rows = [f'PYGPU_HOST_KERNEL("{one}", {may_wait}, {one}),' for one in [*table, *expressions]]
-    text = (
-        f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
-        f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
-    )
+    _, table = kernel_table(kernels, expressions, source, options, found)
+    text = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n{table}'
     asked = [*kernel_types.doubtful(kernels), *expressions]
     text += kernel_types.questions(asked)
     prelude = _prelude(folder, base)

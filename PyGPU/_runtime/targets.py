@@ -66,6 +66,15 @@ def why_no_device(target: str) -> str | None:
     return None if glob.glob("/dev/dri/renderD*") else "no AMD device node (/dev/dri/renderD*)"
 
 
+def runtime_library(target: str) -> str | None:
+    """The path of the vendor's library that this process has loaded: libamdhip64.so.5, .6, .7."""
+    name = {"cuda": "libcuda.so", "hip": "libamdhip64.so"}.get(target)
+    with open("/proc/self/maps") as maps:
+        paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
+    found = sorted(path for path in paths if name and os.path.basename(path).startswith(name))
+    return found[0] if found else None
+
+
 def load(target: str) -> ModuleType:
     """Import the compiled module of a target."""
     return importlib.import_module(f"PyGPU._{target}")

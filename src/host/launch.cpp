@@ -41,21 +41,18 @@ struct Grid {
     running.stopped = true;
   }
 
-  // Which of several cores finds no memory first is chance: they all say the same.
-  Fault without_memory() const {
-    Fault why{cudaErrorMemoryAllocation, ""};
-    std::snprintf(why.text, sizeof why.text, "kernel %s: %s", kernel, no_memory_for_threads);
+  // A fault that is no thread's.
+  Fault fault_of_kernel(cudaError_t code, const char* what) const {
+    Fault why{code, ""};
+    std::snprintf(why.text, sizeof why.text, "kernel %s: %s", kernel, what);
     return why;
   }
 
   // May the next block begin?
   bool goes_on() {
     if (running.is_undisturbed()) return true;
-    if (!running.stopped && is_launcher(running) && is_interrupted(running)) {
-      Fault why{cudaErrorLaunchFailure, ""};
-      std::snprintf(why.text, sizeof why.text, "kernel %s: interrupted", kernel);
-      stop(why);
-    }
+    if (!running.stopped && is_launcher(running) && is_interrupted(running))
+      stop(fault_of_kernel(cudaErrorLaunchFailure, "interrupted"));
     return !running.stopped;
   }
 
@@ -64,7 +61,8 @@ struct Grid {
     try {
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
-      stop(without_memory());
+      // Which of several cores finds no memory first is chance: they all say the same.
+      stop(fault_of_kernel(cudaErrorMemoryAllocation, no_memory_for_threads));
     }
     fault_of_thread = nullptr;
     running_of_thread = nullptr;

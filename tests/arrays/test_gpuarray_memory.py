@@ -255,8 +255,9 @@ def test_ten_thousand_small_arrays_leave_the_memory_as_it_was():
         return PyGPU.cudaMemGetInfo()[0]
 
     gc.collect()  # what other tests have left
+    round_trip()  # kept blocks of other sizes give way to these
     first = round_trip()  # the runtime's pool may grow once
-    assert min(round_trip() for _ in range(3)) >= first
+    assert [round_trip() for _ in range(3)] == [first] * 3
 
 
 OURS = [drv.mem_alloc, lambda nbytes: gpuarray.empty(nbytes, np.uint8).gpudata]

@@ -61,7 +61,7 @@ def test_no_memory_left(python):
     python(
         HEAD
         + """
-import builtins
+import builtins, re, needs
 kept = pool.allocate(40 * MB)
 for size in (3, 3, 2):
     pool.allocate(size * MB)
@@ -71,6 +71,7 @@ for _ in range(2):
         pool.allocate(30 * MB)
     except drv.MemoryError as error:
         assert isinstance(error, builtins.MemoryError)
+        assert re.search(needs.NO_MEMORY, str(error)), error
         assert "bytes were asked for" in str(error), error
     else:
         raise SystemExit("there was memory")

@@ -170,7 +170,7 @@ DEFAULT_POOL = """
 import ctypes
 import numpy as np
 import PyGPU
-from PyGPU.__main__ import runtime_library
+from PyGPU._runtime.targets import runtime_library
 
 NAMES = {
     "cuda": ("libcuda.so.1", "cuDeviceGetDefaultMemPool", "cuMemPoolGetAttribute"),

@@ -7,9 +7,10 @@ segment of its own, which the stand-in's loader looks for (modules.cpp).
 
 import _ctypes
 import ctypes
-import re
 import struct
 from typing import NamedTuple
+
+from PyGPU._compile import kernel_types
 
 MACHINE_AMDGPU = 224
 SEGMENT_OF_OURS = 0x65504779
@@ -27,9 +28,6 @@ def packed(value):
         return struct.pack(">BH", 0xDC, len(value)) + b"".join(map(packed, value))
     items = [packed(key) + packed(item) for key, item in value.items()]
     return struct.pack(">BH", 0xDE, len(items)) + b"".join(items)
-
-
-_TYPES = re.compile(rb"_Z10PyGPU_typeILi\d+E\w+Evv(?!\w)")
 
 
 class _Parameter(ctypes.Structure):
@@ -112,7 +110,8 @@ def wrapped(library, found, notes):
     """The code object."""
     pairs = {one.symbol: name for name, one in found.items()}
     # What is asked for the types of kernels by: functions without a body.
-    pairs.update({name.decode(): "-" for name in _TYPES.findall(library)})
+    asked = kernel_types._INSTANCE.finditer(library)
+    pairs.update({match.group().decode(): "-" for match in asked})
     names = "".join(f"{symbol}\0{name}\0" for symbol, name in pairs.items()).encode()
     library = names + b"\0" + library.translate(bytes(255 - byte for byte in range(256)))
     name, data = b"AMDGPU\0\0", packed(notes)

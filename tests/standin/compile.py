@@ -47,13 +47,10 @@ def compiled(source, name, words, expressions):
     base = [*(word for word in host.flags(asked) if word not in without), LANES]
     text, mark, questions = source.partition(_QUESTIONS)
     kernels = host._kernels(text, name, base, asked, found)
-    table = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
-    waits = host.waits(text, asked, found)
-    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in [*table, *expressions]]
-    functions = "".join(f"(void *)+({one}), " for one in [*table, *expressions])
+    names, table = host.kernel_table(kernels, expressions, text, asked, found)
+    functions = "".join(f"(void *)+({one}), " for one in names)
     unit_text = (
-        host.dynamic_shared(text)
-        + f'\n#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
+        f"{host.dynamic_shared(text)}\n{table}"
         + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
         + mark
         + questions

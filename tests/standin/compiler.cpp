@@ -16,7 +16,6 @@ struct _hiprtcProgram {
   std::string source, name, log, code;
   std::vector<std::string> expressions;
   std::map<std::string, std::string> lowered;
-  bool is_compiled = false;
 };
 
 namespace {
@@ -132,8 +131,7 @@ STANDIN_EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int coun
   if (!ran) return HIPRTC_ERROR_INTERNAL_ERROR;
   for (const std::string& expression : program->expressions)
     std::getline(names, program->lowered[expression], '\0');
-  program->is_compiled = !program->code.empty();
-  return program->is_compiled ? HIPRTC_SUCCESS : HIPRTC_ERROR_COMPILATION;
+  return program->code.empty() ? HIPRTC_ERROR_COMPILATION : HIPRTC_SUCCESS;
 }
 STANDIN_EXPORT hiprtcResult hiprtcGetLoweredName(hiprtcProgram program, const char* text,
                                                  const char** name) {

@@ -10,8 +10,8 @@ import pytest
 
 import PyGPU
 from PyGPU import errors
-from PyGPU.__main__ import runtime_library
 from PyGPU._compile import rtc
+from PyGPU._runtime.targets import runtime_library
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
 COMPILERS = {"nvrtc", "hiprtc"}
@@ -30,8 +30,8 @@ def _is_standin():
 STANDIN = _is_standin()
 ON_MACHINE = STANDIN or PyGPU.target == "host"  # what runs is the host machine
 #: How runtimes name errors; HIP has no more than names for them.
-NO_MEMORY = "out of memory|hipErrorOutOfMemory"
-NOT_SUPPORTED = "not supported|hipErrorNotSupported"
+NO_MEMORY = "out of memory" + ("|hipErrorOutOfMemory" if PyGPU.use_hip else "")
+NOT_SUPPORTED = "not supported" + ("|hipErrorNotSupported" if PyGPU.use_hip else "")
 #: The version of HIP, (major, minor); (0, 0) on other targets.
 HIP = (0, 0)
 if PyGPU.target == "hip":

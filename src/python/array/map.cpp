@@ -27,6 +27,11 @@ void put_number(py::handle number, int code, char* to) {
   pack_promised(number.ptr(), {slot.kind, slot.nbytes}, slot, 0, to);
 }
 
+bool is_power(const Map& map) {
+  static const Operation power = operation_named("power");
+  return map.operation == power;
+}
+
 // NumPy's rule for integers. Arrays of exponents are not looked at: that would wait for them.
 void check_exponent(const Map& map) {
   PyObject* const exponent = map.operand[1].number.ptr();
@@ -40,9 +45,9 @@ void check_exponent(const Map& map) {
 // The operation that NumPy has for a power with this exponent, or -1: squares, roots, reciprocals.
 // Each is exact, or rounded once, where the general power is not.
 Operation simple_power(const Map& map) {
-  static const Operation power = operation_named("power"), square = operation_named("square"),
-                         root = operation_named("sqrt"), reciprocal = operation_named("reciprocal");
-  if (map.operation != power || map.operand[1].array) return -1;
+  if (!is_power(map) || map.operand[1].array) return -1;
+  static const Operation square = operation_named("square"), root = operation_named("sqrt"),
+                         reciprocal = operation_named("reciprocal");
   PyObject* const exponent = map.operand[1].number.ptr();
   const char kind = dtypes[map.compute[0]].kind;
   if (kind == 'b' || !(PyFloat_Check(exponent) || PyIndex_Check(exponent))) return -1;
@@ -212,7 +217,6 @@ void launch(const Map& map, const StreamRef& stream) {
       throw py::value_error("out: the results overlap");
     add(result.layout(), result.core);
   }
-  static const Operation power = operation_named("power");
   Layout broadcast_layouts[max_operands];
   // Of operands that a result would overwrite too early, or that are not aligned.
   Array copies[max_operands];
@@ -220,8 +224,7 @@ void launch(const Map& map, const StreamRef& stream) {
   for (int i = 0; i < map.operands; ++i) {
     const Operand& operand = map.operand[i];
     if (!operand.array) {
-      if (map.operation == power && i == 1 && dtypes[map.compute[1]].kind == 'i')
-        check_exponent(map);
+      if (i == 1 && is_power(map) && dtypes[map.compute[1]].kind == 'i') check_exponent(map);
       put_number(operand.number, map.compute[i], numbers[i]);
       arguments[given++] = numbers[i];
       continue;
