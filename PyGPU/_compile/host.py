@@ -13,7 +13,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from PyGPU._compile import cache, headers, host_prelude, includes, kernel_types, signature
+from PyGPU._compile import (
+    cache,
+    headers,
+    host_prelude,
+    includes,
+    kernel_types,
+    lockstep,
+    signature,
+)
 from PyGPU._compile.options import Options
 from PyGPU._runtime import PACKAGE, errors, include_root
 
@@ -100,11 +108,37 @@ def is_strict() -> bool:
     return os.environ.get("PYGPU_HOST_STRICT", "") == "1"
 
 
-def flags(options: Options) -> list[str]:
+def needs_lockstep(source: str, found: includes.Found) -> bool:
+    """Does a text, with the user's headers, expect its warps to run in lockstep?"""
+    ours = os.path.realpath(include_root()) + os.sep
+    texts = (
+        data.decode("utf-8", "replace")
+        for path, data in found.files.items()
+        if not os.path.realpath(path).startswith(ours)
+    )
+    return lockstep.is_needed([source, *texts])
+
+
+@lru_cache
+def _lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
+    """The flags for it; CompileError where the compiler does not know them."""
+    result = lockstep.flags(is_clang)
+    probe = [compiler, *result, "-x", "c++", "-fsyntax-only", "/dev/null"]
+    done = subprocess.run(probe, capture_output=True, text=True)
+    if done.returncode:
+        raise errors.CompileError(lockstep.REASON, probe, stderr=done.stderr)
+    return result
+
+
+def is_clang() -> bool:
+    return "clang" in os.path.basename(_real(compiler()))
+
+
+def flags(options: Options, in_lockstep: bool = False) -> list[str]:
     """The compiler's flags that decide what a precompiled header is good for."""
     standard = options.std or "c++17"
     result = [f"-std={_STANDARDS.get(standard, standard.replace('c++', 'gnu++'))}", *_BASE_FLAGS]
-    if "clang" not in os.path.basename(_real(compiler())):  # which makes none of them
+    if not is_clang():  # which makes none of them
         result.append("-fno-gnu-unique")
     result.append("-O0" if options.debug else f"-O{options.optimize or '2'}")
     if options.debug or options.line_info:
@@ -117,7 +151,9 @@ def flags(options: Options) -> list[str]:
         result.append("-w")
     if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
         result.append("-DPYGPU_HOST_WARP=64")
-    if is_strict():
+    if in_lockstep:
+        result += _lockstep_flags(compiler(), is_clang())
+    elif is_strict():
         result += STRICT_FLAGS
     return result
 
@@ -131,7 +167,7 @@ def _include_options(options: Options, found: includes.Found, for_ours: str = "-
 
 
 _DYNAMIC = re.compile(
-    r"\bextern\s+(?:volatile\s+)?__shared__\s+(?:volatile\s+)?(?:__align__\s*\([^)]*\)\s*|"
+    r"\bextern\s+(volatile\s+)?__shared__\s+(volatile\s+)?(?:__align__\s*\([^)]*\)\s*|"
     r"alignas\s*\([^)]*\)\s*)?([\w:<>,\s*]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
 )
 _CONTAINER = re.compile(r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$')
@@ -157,7 +193,8 @@ def dynamic_shared(source: str) -> str:
 
     for match in _DYNAMIC.finditer(blank):
         advance(match.start())
-        kind, name = match.group(1).strip(), match.group(2)
+        before, behind, kind, name = match.groups()
+        kind = f"{'volatile ' if before or behind else ''}{kind.strip()}"
         if stack and stack[-1]:
             text = f"PYGPU_DYNAMIC_SHARED({kind}, {name});"
         else:
@@ -220,7 +257,8 @@ def kernel_table(
     plain = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
     names = [*plain, *expressions]
     texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
-    waits = "false" if found.is_complete and not any(map(_WAITS.search, texts)) else "true"
+    may_wait = any(map(_WAITS.search, texts)) or needs_lockstep(source, found)
+    waits = "true" if may_wait or not found.is_complete else "false"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in names]
     return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
 
@@ -303,19 +341,23 @@ def compile(
     cache.Entry
     """
     since = time.time()
-    base = flags(options)
+    in_lockstep = needs_lockstep(source, found)
+    base = flags(options, in_lockstep)
     kernels = _kernels(source, name, base, options, found)
     _, table = kernel_table(kernels, expressions, source, options, found)
     text = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n{table}'
     asked = [*kernel_types.doubtful(kernels), *expressions]
     text += kernel_types.questions(asked)
+    if in_lockstep:
+        text += lockstep.TEXT
     prelude = _prelude(folder, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
         rest = [*options.macros, *_include_options(options, found), *options.without_nvidias()]
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed), "-Wl,-Bsymbolic"]
-        rest += ["-L", str(PACKAGE), "-lPyGPU_host", *(STRICT_LINK if is_strict() else ())]
+        rest += ["-L", str(PACKAGE), "-lPyGPU_host"]
+        rest += lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ()
         try:
             done = _run([compiler(), *base, *prelude, *rest], name)
         except errors.CompileError:
@@ -327,4 +369,5 @@ def compile(
         data, names = image.read_bytes(), {one: one for one in expressions}
         told = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
         left = _system_files(listed, scratch, found, since)
-        return cache.Entry(data, done.stderr.strip(), names, told, left)
+        log = done.stderr + (lockstep.UNCHECKED if in_lockstep and is_strict() else "")
+        return cache.Entry(data, log.strip(), names, told, left)
