@@ -197,7 +197,7 @@ class ElementwiseKernel:
         for place, *_ in variant.vectors:
             if not isinstance(args[place], core.GPUArray):
                 raise _no_array(variant.names[place], args[place])
-        count = n = needed = args[variant.vectors[0][0]].size
+        count = n = needed = args[variant.vectors[0][0]]._size
         tail: tuple[int, ...] = (n,)
         if form == "ranged":
             tail = (n, *_indices(range, slice, n))

@@ -48,6 +48,7 @@ DEFERRED = _by_name(
         "PyGPU._arrays.joining": "concatenate stack transpose reshape",
         "PyGPU._arrays.interop": "asarray from_dlpack",
         "PyGPU._arrays.ranges": "arange linspace ones ones_like full full_like",
+        "PyGPU._arrays.subclassing": "_memcpy_discontig",
         "PyGPU._driver.splay": "splay",
         "PyGPU._arrays.vec": "vec",
     }
@@ -61,6 +62,7 @@ _MEMBERS = _by_name(
         "bind_to_texref bind_to_texref_ext",
         "PyGPU._arrays.gather": "take put",
         "PyGPU._arrays.joining": "reverse",
+        "PyGPU._arrays.subclassing": "_axpbz __init_subclass__",
         "PyGPU._driver.splay": "_grid _block",
         "PyGPU._arrays.numpy_dispatch": "__array_ufunc__ __array_function__",
         "PyGPU._arrays.numpy_functions": "round",
@@ -100,7 +102,7 @@ def __dir__():
 
 
 _AT_HAND = ["GPUArray", "empty", "empty_like", "to_gpu", "to_gpu_async", "zeros", "zeros_like"]
-__all__ = [*_AT_HAND, *DEFERRED]
+__all__ = [*_AT_HAND, *(name for name in DEFERRED if name[0] != "_")]
 
 for _public in _AT_HAND:
     globals()[_public].__module__ = __name__

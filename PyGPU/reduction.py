@@ -185,7 +185,7 @@ class ReductionKernel:
         return _launch(vectors, self, args, stream, out, allocator, wrap)
 
     def _launch(self, vectors, values, stream, out, allocator, wrap):
-        n = vectors[0].size
+        n = vectors[0]._size
         first, last, registers = self._launcher()
         threads, blocks, chunk = core._reduction_launch(
             self.dtype_out.itemsize, registers, self._unroll, n
@@ -213,7 +213,7 @@ class ReductionKernel:
                     f"{value.shape} with strides {value.strides}; copy() it"
                 )
             always = is_always_used_by_element(one.name, self._map)
-            require_elements(name, value, one.dtype, vectors[0].size if always else 0)
+            require_elements(name, value, one.dtype, vectors[0]._size if always else 0)
         if len(vectors) > 1:
             flags = [value.flags for value in vectors]
             if not all(f.c_contiguous for f in flags) and not all(f.f_contiguous for f in flags):

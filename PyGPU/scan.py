@@ -53,7 +53,7 @@ class _Tiles:
         self._tile = tile
 
     def __call__(self, source, target, stream):
-        count = -(-source.size // self._tile.size)
+        count = -(-source._size // self._tile.size)
         if count == 1:
             self._launch(1, source, target, 0, stream)
             return
@@ -64,7 +64,7 @@ class _Tiles:
 
     def _launch(self, count, source, target, tiles, stream):
         self._function.prepared_async_call(
-            *((count, 1), (self._tile.threads, 1, 1), stream, source.size),
+            *((count, 1), (self._tile.threads, 1, 1), stream, source._size),
             *(source.ptr, source.strides[0], target.ptr, target.strides[0], tiles),
         )
 
@@ -83,7 +83,7 @@ class _Chunks:
         self._itemsize = max(scan.dtype.itemsize, 4)  # a float holds the total of halves
 
     def __call__(self, source, target, stream):
-        size, step = source.size, source.strides[0]
+        size, step = source._size, source.strides[0]
         most = min(self._most, size * source.itemsize // self._SHORTEST)
         length = -(-size // max(most, 1))
         count, block = -(-size // length), (1, 1, 1)
@@ -114,7 +114,7 @@ def _checked(name, ary, dtype):
         raise TypeError(f"{name}: its dtype is {ary.dtype}, the kernel's {dtype}")
     if ary.ndim != 1:
         raise ValueError(f"{name}: its shape is {ary.shape}, expected one axis")
-    if ary.size and (ary.ptr | ary.strides[0]) % dtype.alignment:
+    if ary._size and (ary.ptr | ary.strides[0]) % dtype.alignment:
         raise ValueError(
             f"{name}: its elements lie {ary.strides[0]} bytes apart from {ary.ptr:#x} on, expected "
             f"multiples of {dtype.alignment}"
@@ -207,10 +207,10 @@ class _ScanKernel:
                 raise errors.ShapeError(
                     f"output_ary: its shape is {target.shape}, that of input_ary {source.shape}"
                 )
-        if source.size == 0:
+        if source._size == 0:
             return target
         step = target.strides[0]
-        if abs(step) < self.dtype.itemsize and source.size > 1:
+        if abs(step) < self.dtype.itemsize and source._size > 1:
             raise ValueError(f"output_ary: its elements overlap, {step} bytes apart")
         streams.in_order(stream, [source, target], lambda: self._scan_to(source, target, stream))
         return target
@@ -219,7 +219,7 @@ class _ScanKernel:
         if target is source or not _in_the_way(source, target):
             self._form()(source, target, stream)
             return
-        with _scratch(source.size * self.dtype.itemsize, stream) as address:
+        with _scratch(source._size * self.dtype.itemsize, stream) as address:
             copy = core.GPUArray(source.shape, self.dtype, gpudata=address)
             copy.set_async(source, stream=stream)
             self._form()(copy, target, stream)

@@ -51,6 +51,6 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], Block]:
 
 #: Of GPUArray: the launch for a kernel on its elements.
 METHODS = {
-    "_grid": property(lambda self: splay(self.size)[0]),
-    "_block": property(lambda self: splay(self.size)[1]),
+    "_grid": property(lambda self: splay(self._size)[0]),
+    "_block": property(lambda self: splay(self._size)[1]),
 }

@@ -128,14 +128,14 @@ class ScalarArg(Argument):
 def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int) -> None:
     """What a kernel that reads elements of `dtype` needs: ValueError for an array that begins where
     none can be, ArgumentError for one with fewer than `needed`."""
-    if array.size and array.ptr % dtype.alignment:
+    if array._size and array.ptr % dtype.alignment:
         raise ValueError(
             f"{name}: its elements begin at {array.ptr:#x}, expected a multiple of "
             f"{dtype.alignment}; copy() makes an array that does"
         )
-    if array.size < needed:
+    if array._size < needed:
         raise errors.ArgumentError(
-            f"{name}: it has {array.size} elements, and indices up to {needed - 1} are used"
+            f"{name}: it has {array._size} elements, and indices up to {needed - 1} are used"
         )
 
 

@@ -54,6 +54,14 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return call([&] { return check(stream); });
 }
 
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return call([&] {
+    if (!status) return cudaErrorInvalidValue;
+    *status = cudaStreamCaptureStatusNone;  // there are no graphs
+    return check(stream);
+  });
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return call([&] {
     if (flags > 1) return cudaErrorInvalidValue;

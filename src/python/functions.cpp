@@ -67,13 +67,6 @@ PyObject* call_function(PyObject* self, PyObject* const* given, std::size_t flag
   });
 }
 
-PyObject* get_property(PyObject* self, void* closure) {
-  return guarded([&] {
-    const auto& c = *static_cast<const Callable*>(closure);
-    return c.thunk(c, &self).release().ptr();
-  });
-}
-
 PyObject* text(const std::string& found) { return PyUnicode_FromString(found.c_str()); }
 
 // Functions, and methods, which bind the object that they are looked up in. Both have __get__, by
@@ -250,12 +243,18 @@ void add_constructor(const py::object& c, Callable&& made) {
   add(c, "__init__", "__module__", method_type, std::move(made));
 }
 
-void add_property(const py::object& c, Callable&& made) {
+PyObject* get_property(PyObject* self, void* callable) {
+  return guarded([&] {
+    const auto& c = *static_cast<const Callable*>(callable);
+    return c.thunk(c, &self).release().ptr();
+  });
+}
+
+void add_property(const py::object& c, Callable&& made, getter get, setter set) {
   auto* const kept = new Callable(std::move(made));  // as long as the class, which is never gone
   kept->doc = kept->doc.substr(kept->doc.find(" -> ") + 4);
   kept->doc.replace(kept->doc.find("\n\n"), 2, ": ");
-  auto* const row =
-      new PyGetSetDef{kept->name.c_str(), &get_property, nullptr, kept->doc.c_str(), kept};
+  auto* const row = new PyGetSetDef{kept->name.c_str(), get, set, kept->doc.c_str(), kept};
   c.attr(kept->name.c_str()) = py::reinterpret_steal<py::object>(
       PyDescr_NewGetSet(reinterpret_cast<PyTypeObject*>(c.ptr()), row));
 }

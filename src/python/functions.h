@@ -159,7 +159,9 @@ Callable make_callable(const std::string& name, Callable::Plain function, Callab
 void add_function(py::module_& m, Callable&& made);
 void add_method(const py::object& c, Callable&& made);
 void add_constructor(const py::object& c, Callable&& made);
-void add_property(const py::object& c, Callable&& made);
+void add_property(const py::object& c, Callable&& made, getter get, setter set = nullptr);
+// Of properties: what is read, by the Callable that add_property keeps.
+PyObject* get_property(PyObject* self, void* callable);
 
 template <class R, class... P>
 Callable callable(const char* name, R (*function)(P...), const char* doc,
@@ -182,7 +184,7 @@ void method(const py::object& c, const char* name, Function function, const char
 
 template <class Function>
 void property(const py::object& c, const char* name, Function function, const char* doc = "") {
-  add_property(c, callable(name, +function, doc, {}, true));
+  add_property(c, callable(name, +function, doc, {}, true), &get_property);
 }
 
 // __init__ by a function that takes self and the arguments, and gives what self is to hold.

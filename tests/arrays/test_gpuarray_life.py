@@ -300,10 +300,10 @@ def test_strided_arrays_without_a_compiler(python):
 def test_a_subclass_whose_new_gives_something_else():
     class Odd(gpuarray.GPUArray):
         def __new__(cls, *args, **kwargs):
-            return super().__new__(cls) if args else 5
+            return 5 if "strides" in kwargs else super().__new__(cls)
 
     odd = Odd(3, np.float32)
-    with pytest.raises(TypeError, match="another class"):
+    with pytest.raises(TypeError, match="expected a GPUArray.*got 5"):
         odd + 1
 
 

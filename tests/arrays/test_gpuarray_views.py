@@ -138,7 +138,7 @@ def test_iteration():
     assert [element.get().item() for element in rows[0]] == [0, 1, 2, 3]
     assert list(GPUArray((0, 4))) == []
     with pytest.raises(TypeError, match="0-d"):
-        iter(GPUArray(()))
+        list(GPUArray(()))
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1)])

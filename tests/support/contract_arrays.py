@@ -8,15 +8,19 @@ ARRAYS = {
 GPUArray(shape, dtype, allocator, base, gpudata, strides, order)
     better: without an allocator, memory comes from the runtime's stream-ordered pool;
     allocator=None will do; Python objects as elements are a TypeError
-GPUArray.shape .dtype .size .mem_size .nbytes .itemsize .ndim .strides .flags .base .allocator
-GPUArray.gpudata
+GPUArray.shape .dtype .strides .gpudata .allocator
+    better: setting one changes the array, or says why that cannot be
+GPUArray.size .mem_size .nbytes .base
+    better: objects of a subclass may have what they like there; operations go by what is true
+GPUArray.itemsize .ndim .flags
 GPUArray.ptr
     better: 0 where there are no elements, not an AttributeError
 GPUArray.__cuda_array_interface__
     better: tells the stream; on AMD, too, where it waits for pending work and tells None
 GPUArray.__array_priority__
     better: `ndarray + a` is a TypeError that says what to do, not an array of objects
-GPUArray._grid ._block ._axpbyz
+GPUArray._grid ._block ._axpbyz ._axpbz ._new_like_me
+_memcpy_discontig(dst, src, async_, stream)
 GPUArray.__len__ .__bool__ .__str__ .__repr__ .__hash__
 GPUArray.__reduce__ .__copy__ .__deepcopy__
     same: for `pickle` and `copy`

@@ -137,15 +137,20 @@ DynamicSourceModule compile/compiler_images: dynamic_modules
 GPUArray arrays/gpuarray_create: forms_of_a_shape python_objects_are_refused;
     arrays/gpuarray_memory: an_allocator_is_called_once_with_the_bytes
     all_arguments_by_position
-GPUArray.shape arrays/gpuarray_create: attributes_of_a_new_array
-GPUArray.gpudata arrays/gpuarray_memory: gpudata_is_used_as_it_is
+GPUArray.shape arrays/gpuarray_create: attributes_of_a_new_array;
+ arrays/subclasses: shape_strides_and_dtype_change_the_array gpudata_changes_the_memory
+GPUArray.size arrays/subclasses: what_a_subclass_says_is_read_and_what_is_true_is_used;
+ arrays/subclasses: what_a_plain_array_refuses
+GPUArray.itemsize arrays/gpuarray_create: attributes_of_a_new_array
+_memcpy_discontig arrays/subclasses: copies_of_any_strides
 GPUArray.ptr arrays/gpuarray_memory: gpudata_without_elements;
     arrays/gpuarray_create: attributes_of_a_new_array
 GPUArray.__cuda_array_interface__ arrays/gpuarray_protocols: cuda_array_interface
     the_stream_of_the_interface_orders_reads
 GPUArray.__array_priority__ arrays/operator_arguments: arrays_on_the_host
     arrays_on_the_host_leave_operators_to_ours
-GPUArray._grid kernels/elementwise_arguments: splay; arrays/functions_array: mul_add
+GPUArray._grid kernels/elementwise_arguments: splay; arrays/functions_array: mul_add;
+ arrays/subclasses: the_inner_sums_by_themselves results_are_made_by_the_class
 GPUArray.__len__ arrays/gpuarray_views: length truth_of_one_element;
     arrays/gpuarray_protocols: text_is_numpys; arrays/gpuarray_create: an_array_is_not_hashable
 GPUArray.__reduce__ arrays/gpuarray_protocols: copies_by_python a_pickle_names_no_target

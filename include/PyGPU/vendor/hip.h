@@ -99,6 +99,9 @@
 #define cudaStreamDestroy hipStreamDestroy
 #define cudaStreamSynchronize hipStreamSynchronize
 #define cudaStreamQuery hipStreamQuery
+#define cudaStreamIsCapturing hipStreamIsCapturing
+#define cudaStreamCaptureStatus hipStreamCaptureStatus
+#define cudaStreamCaptureStatusNone hipStreamCaptureStatusNone
 #define cudaStreamWaitEvent hipStreamWaitEvent
 #define cudaStreamGetFlags hipStreamGetFlags
 #define cudaStreamGetPriority hipStreamGetPriority

@@ -22,6 +22,12 @@ enum cudaError_t : int {
 enum cudaDeviceAttr : int { PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR) };
 #undef PYGPU_ENUMERATOR
 
+enum cudaStreamCaptureStatus {
+  cudaStreamCaptureStatusNone = 0,
+  cudaStreamCaptureStatusActive = 1,
+  cudaStreamCaptureStatusInvalidated = 2
+};
+
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,
@@ -172,6 +178,7 @@ PYGPU_HOST_CALL(cudaStreamCreateWithPriority, cudaStream_t* stream, unsigned fla
 PYGPU_HOST_CALL(cudaStreamDestroy, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaStreamSynchronize, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaStreamQuery, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaStreamIsCapturing, cudaStream_t stream, cudaStreamCaptureStatus* status)
 PYGPU_HOST_CALL(cudaStreamWaitEvent, cudaStream_t stream, cudaEvent_t event, unsigned flags)
 PYGPU_HOST_CALL(cudaStreamGetFlags, cudaStream_t stream, unsigned* flags)
 PYGPU_HOST_CALL(cudaStreamGetPriority, cudaStream_t stream, int* priority)

@@ -65,8 +65,11 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream);
 
+GPUArray transpose(const py::object& self, const py::object& axes);
+
 void add_indexing(Slots& slots);
 
+void bind_attributes(py::module_& m, const py::object& c);
 void bind_conversions(const py::object& c);
 void bind_creation(py::module_& m);
 void bind_dlpack(py::module_& m, const py::object& c);

@@ -1,13 +1,9 @@
-// The class GPUArray: construction, attributes, views, transfers.
+// The class GPUArray: construction, views, transfers.
 #include "python/array/methods.h"
 #include "python/array/operators.h"
 
 namespace PyGPU::python {
 namespace {
-
-struct Flags {
-  bool c_contiguous, f_contiguous;
-};
 
 py::object dtype_or_float64(const py::object& dtype) {
   static const auto& float64 = *new py::object(py::dtype("float64"));  // leaked on purpose
@@ -41,51 +37,6 @@ GPUArray empty(const py::object& shape, const py::object& dtype, const py::objec
   return make_gpuarray({}, shape, dtype, allocator, base, gpudata, strides, order);
 }
 
-py::object gpudata_of(GPUArray& array) {
-  if (array.layout().nbytes() == 0) return py::none();
-  if (!array.gpudata) {
-    const auto address = reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
-    const bool is_view = !array.base.is_none();
-    array.gpudata = is_view ? py::object(py::int_(address))
-                            : instance(DeviceAllocation{array.core.storage(), address});
-  }
-  return array.gpudata;
-}
-
-std::uintptr_t address(const GPUArray& array) {
-  return reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
-}
-
-// The number of the stream that a consumer must wait for: the null stream, behind all work. Where
-// that has none, the work is waited for here.
-py::object pending_stream(const GPUArray& array) {
-  if (!array.layout().size()) return py::none();
-  order_after_all({}, array.core.device());
-  if (null_stream_has_number) return py::int_(1);
-  check("cudaStreamSynchronize", waiting([&] {
-          return on_device(array.core.device(), [] { return cudaStreamSynchronize(nullptr); });
-        }));
-  return py::none();
-}
-
-py::dict cuda_array_interface(const GPUArray& array) {
-  array.core.require_alive();
-  py::dict interface;
-  interface["shape"] = tuple_of(array.layout().shape());
-  interface["strides"] = tuple_of(array.layout().strides());
-  interface["typestr"] = array.dtype.attr("str");
-  if (!array.dtype.attr("fields").is_none()) {
-    try {
-      interface["descr"] = array.dtype.attr("descr");
-    } catch (const py::error_already_set&) {  // overlapping fields: no list can say them
-    }
-  }
-  interface["data"] = py::make_tuple(address(array), false);
-  interface["stream"] = pending_stream(array);
-  interface["version"] = 3;
-  return interface;
-}
-
 py::object reshape(const py::object& self, const py::tuple& shape, Order order) {
   const bool one = shape.size() == 1;
   if (shape.empty()) throw py::index_error("reshape: a shape is needed");
@@ -107,17 +58,6 @@ GPUArray view_as(const py::object& self, const py::object& dtype) {
   return view;
 }
 
-// The whole array seen another way: it has the same memory object and the same owner.
-GPUArray transpose(const py::object& self, const py::object& axes) {
-  auto& array = held<GPUArray>(self);
-  const Layout& layout = array.layout();
-  GPUArray transposed =
-      view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
-  transposed.gpudata = gpudata_of(array);
-  if (!array.base.is_none()) transposed.base = array.base;
-  return transposed;
-}
-
 py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bool async,
                const StreamRef& stream) {
   return get_to_host(array, out, pagelocked, async ? &stream : nullptr);
@@ -131,11 +71,6 @@ void set(const GPUArray& array, const py::object& source, bool async, const Stre
     throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
                          py::repr(py::type::of(source)).cast<std::string>());
   set_from_host(array, py::reinterpret_borrow<py::array>(source), where);
-}
-
-py::object iterate(const py::object& self) {
-  if (held<GPUArray>(self).layout().ndim() == 0) throw py::type_error("iteration over a 0-d array");
-  return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
 }
 
 // Arrays may be part of reference cycles (base, gpudata and allocator are any objects).
@@ -188,54 +123,6 @@ void bind_helpers(py::module_& m) {
   method(allocation, "__repr__", [](const DeviceAllocation& self) {
     return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
   });
-  const py::object flags = new_class<Flags>(
-      m, "ArrayFlags", "c_contiguous, f_contiguous and forc (either) of an array.");
-  property(flags, "c_contiguous", [](const Flags& f) { return f.c_contiguous; });
-  property(flags, "f_contiguous", [](const Flags& f) { return f.f_contiguous; });
-  property(flags, "forc", [](const Flags& f) { return f.c_contiguous || f.f_contiguous; });
-  method(flags, "__repr__", [](const Flags& f) {
-    const auto text = [](bool value) { return value ? "True" : "False"; };
-    return std::string("<c_contiguous=") + text(f.c_contiguous) +
-           " f_contiguous=" + text(f.f_contiguous) + ">";
-  });
-}
-
-void bind_attributes(const py::object& c) {
-  property(c, "shape", [](const GPUArray& a) { return tuple_of(a.layout().shape()); });
-  property(
-      c, "strides", [](const GPUArray& a) { return tuple_of(a.layout().strides()); },
-      "Bytes from one element to the next along each axis.");
-  property(c, "dtype", [](const GPUArray& a) { return a.dtype; });
-  property(
-      c, "size", [](const GPUArray& a) { return a.layout().size(); }, "Elements.");
-  property(c, "mem_size", [](const GPUArray& a) { return a.layout().size(); });
-  property(c, "nbytes", [](const GPUArray& a) { return a.layout().nbytes(); });
-  property(c, "itemsize", [](const GPUArray& a) { return a.layout().itemsize(); });
-  property(c, "ndim", [](const GPUArray& a) { return a.layout().ndim(); });
-  property(
-      c, "flags",
-      [](const GPUArray& a) {
-        return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
-      },
-      "c_contiguous, f_contiguous, forc.");
-  method(c, "_is_plain",  // without objects for flags, nor for an address that is then exposed
-         [](const GPUArray& a, std::size_t alignment, Index size) {
-           const auto address = reinterpret_cast<std::uintptr_t>(a.core.address());
-           return a.layout().c_contiguous() && address % alignment == 0 &&
-                  a.layout().size() >= size;
-         },
-         "Is it in C order, from a multiple of `alignment` on, with `size` elements or more?",
-         {{"alignment"}, {"size"}});
-  property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
-  property(c, "gpudata", &gpudata_of,
-           "The memory as given or allocated; an int for views; None without elements.");
-  property(c, "base", [](const GPUArray& a) { return a.base; });
-  property(c, "allocator", [](const GPUArray& a) { return a.allocator; });
-  property(c, "__cuda_array_interface__", &cuda_array_interface);
-  property(
-      c, "T", [](const py::object& self) { return transpose(self, py::none()); },
-      "The view with all axes reversed.");
-  c.attr("__array_priority__") = 100;
 }
 
 void bind_views(const py::object& c) {
@@ -315,12 +202,12 @@ void bind_gpuarray(py::module_& m) {
                               {"order", "C"}};
   constructor_of<GPUArray> = new Callable(constructor_by(c, &make_gpuarray, parameters));
   def(m, "empty", &empty, "An uninitialised array: GPUArray(...).", parameters);
-  method(c, "__iter__", &iterate);
-  bind_attributes(c);
+  bind_attributes(m, c);
   bind_views(c);
   bind_transfers(c);
   bind_conversions(c);
   bind_operators(m, c);
+  bind_results(c);
   bind_reductions(m);
   bind_gather(m);
   bind_joining(m);

@@ -159,10 +159,13 @@ PyObject* get_item(PyObject* self, PyObject* key) {
       static_cast<PyObject*>(nullptr));
 }
 
-// For iteration.
+// For iteration, which begins with 0 and ends with an IndexError. There is no __iter__: programs
+// tell arrays from lists by it.
 PyObject* item(PyObject* self, Py_ssize_t number) {
   return guarded(
       [&] {
+        if (gpuarray_in(self)->layout().ndim() == 0)
+          throw py::type_error("iteration over a 0-d array");
         if (number < 0) throw py::index_error("index out of range");  // the length is added before
         const std::vector<IndexItem> items{{IndexItem::Kind::integer, number}};
         return wrap(view_at(self, *gpuarray_in(self), items)).release().ptr();

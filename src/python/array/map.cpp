@@ -115,28 +115,6 @@ Axes broadcast_or_raise(const Axes& a, const Axes& b) {
   }
 }
 
-GPUArray result_array(const Operand* operands, int count, int code, const py::object& allocator) {
-  const Layout* layouts[max_operands];
-  int arrays = 0;
-  const GPUArray* first = nullptr;
-  Axes shape;
-  for (int i = 0; i < count; ++i) {
-    if (!operands[i].array) continue;
-    const Layout& layout = operands[i].array->layout();
-    if (!first) {
-      first = operands[i].array;
-      shape = layout.shape();
-    } else if (layout.shape() != shape) {
-      shape = broadcast_or_raise(shape, layout.shape());
-    }
-    layouts[arrays++] = &layout;
-  }
-  if (!first) throw py::type_error("expected at least one GPUArray among the operands");
-  const DeviceGuard here = use_device(first->core.device());
-  return new_array(result_layout(shape, layouts, arrays, dtypes[code].itemsize), dtype_object(code),
-                   allocator.is_none() ? first->allocator : allocator);
-}
-
 void require_device(const Array& array, int device) {
   if (array.address() && array.device() != device)
     throw py::type_error("operands on devices " + std::to_string(device) + " and " +

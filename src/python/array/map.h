@@ -26,9 +26,11 @@ bool read_operand(PyObject* object, Operand& operand);
 // The shape that operands give together. ShapeError.
 Axes broadcast_or_raise(const Axes& a, const Axes& b);
 // A new array for what operands of these shapes give, beside the first array and, if none is given,
-// from its allocator.
-GPUArray result_array(const Operand* operands, int count, int code,
-                      const py::object& allocator = py::none());
+// from its allocator. Of the class of `like`: where that has a constructor or _new_like_me of its
+// own, and the result its shape, this makes it.
+py::object result_array(const Operand* operands, int count, int code, PyObject* like,
+                        const py::object& allocator = py::none());
+void bind_results(const py::object& c);
 
 // Operations by their names in PyGPU/_kernels/operations.py.
 using Operation = int;

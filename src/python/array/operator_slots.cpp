@@ -96,11 +96,10 @@ py::object empty_for(const py::tuple& operands, const py::object& dtype,
   if (operands.size() > max_operands) throw py::value_error("_empty_for: up to 4 operands");
   for (std::size_t i = 0; i < operands.size(); ++i)
     operand[i].array = gpuarray_in(py::object(operands[i]).ptr());
-  PyObject* like = nullptr;
+  PyObject* like = nullptr;  // kept by the tuple
   for (std::size_t i = operands.size(); i-- > 0;)
     if (operand[i].array) like = py::object(operands[i]).ptr();
-  return wrap(result_array(operand, int(operands.size()), code_of(dtype_of(dtype)), allocator),
-              like);
+  return result_array(operand, int(operands.size()), code_of(dtype_of(dtype)), like, allocator);
 }
 
 py::object in_order(const StreamRef& stream, const py::tuple& arrays, const py::function& work) {

@@ -102,10 +102,10 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
     if (two && code != map.compute[1])  // int64 and uint64 are compared as they are
       code = find_code(py::dtype("float64"));
   }
-  GPUArray out = result_array(operand, 2, code);
-  map.result[0] = &out;
+  py::object out = result_array(operand, 2, code, operand[0].array ? a : b);
+  map.result[0] = &held<GPUArray>(out);
   launch(map, {});
-  return wrap(std::move(out), operand[0].array ? a : b);
+  return out;
 }
 
 py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
@@ -133,17 +133,17 @@ py::object operate_on(Op op, PyObject* self) {
   int code = operand.code;
   if (op == Op::absolute && dtype.kind == 'c')
     code = code_of(py::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
-  GPUArray out = result_array(&operand, 1, code);
-  launch(unary(op, operand, operand.code, out), {});
-  return wrap(std::move(out), self);
+  py::object out = result_array(&operand, 1, code, self);
+  launch(unary(op, operand, operand.code, held<GPUArray>(out)), {});
+  return out;
 }
 
 py::object cast_to(const py::object& self, const py::object& dtype, const StreamRef& stream) {
   Operand operand;
   read_operand(self.ptr(), operand);
-  GPUArray out = result_array(&operand, 1, code_of(python::dtype_of(dtype)));
-  launch(unary(Op::copy, operand, operand.code, out), stream);
-  return wrap(std::move(out), self.ptr());
+  py::object out = result_array(&operand, 1, code_of(python::dtype_of(dtype)), self.ptr());
+  launch(unary(Op::copy, operand, operand.code, held<GPUArray>(out)), stream);
+  return out;
 }
 
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream) {
@@ -180,12 +180,11 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (operands == 2) compare_as_infinity(map.operation, map.operand);
     const Types types = types_of(map.operation, map.operand, operands);
     map.results = types.results;
-    std::vector<GPUArray> made;
-    made.reserve(max_results);
+    py::object made[max_results];
     for (int i = 0; i < map.results; ++i) {
-      made.push_back(result_array(map.operand, operands, types.result[i],
-                                  py::reinterpret_borrow<py::object>(arguments[3])));
-      map.result[i] = &made.back();
+      made[i] = result_array(map.operand, operands, types.result[i], like,
+                             py::reinterpret_borrow<py::object>(arguments[3]));
+      map.result[i] = &held<GPUArray>(made[i]);
     }
     for (int i = 0; i < operands; ++i) {
       map.compute[i] = types.compute[i];
@@ -196,10 +195,8 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       operand.number = py::bool_(truth == 1);
     }
     launch(map, stream_of(arguments[2]));
-    if (map.results == 1) return wrap(std::move(made[0]), like).release().ptr();
-    return py::make_tuple(wrap(std::move(made[0]), like), wrap(std::move(made[1]), like))
-        .release()
-        .ptr();
+    if (map.results == 1) return made[0].release().ptr();
+    return py::make_tuple(made[0], made[1]).release().ptr();
   });
 }
 

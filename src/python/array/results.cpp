@@ -1,0 +1,90 @@
+// The arrays that operations write their results to.
+#include "python/array/map.h"
+
+namespace PyGPU::python {
+namespace {
+
+// Where a result lies: its layout, and the array that it lies beside.
+struct Where {
+  Layout layout;
+  const GPUArray* beside;
+};
+
+Where where(const Operand* operands, int count, int code) {
+  const Layout* layouts[max_operands];
+  int arrays = 0;
+  const GPUArray* first = nullptr;
+  Axes shape;
+  for (int i = 0; i < count; ++i) {
+    if (!operands[i].array) continue;
+    const Layout& layout = operands[i].array->layout();
+    if (!first) {
+      first = operands[i].array;
+      shape = layout.shape();
+    } else if (layout.shape() != shape) {
+      shape = broadcast_or_raise(shape, layout.shape());
+    }
+    layouts[arrays++] = &layout;
+  }
+  if (!first) throw py::type_error("expected at least one GPUArray among the operands");
+  return {result_layout(shape, layouts, arrays, dtypes[code].itemsize), first};
+}
+
+// Does a class make its objects as GPUArray does?
+bool makes_as_ours(PyTypeObject* type) {
+  static PyObject* const name = PyUnicode_InternFromString("_new_like_me");
+  if (type->tp_init != type_of<GPUArray>->tp_init || type->tp_new != type_of<GPUArray>->tp_new)
+    return false;
+  const auto ours = py::getattr(reinterpret_cast<PyObject*>(type_of<GPUArray>), name);
+  return py::getattr(reinterpret_cast<PyObject*>(type), name).is(ours);
+}
+
+py::object new_like(const py::object& like, const Where& place, const py::object& dtype) {
+  const py::object made = like.attr("_new_like_me")(dtype);
+  const GPUArray* const array = gpuarray_in(made.ptr());
+  if (!array || array->layout().shape() != place.layout.shape() || !array->dtype.equal(dtype))
+    throw py::type_error(name_of_class(Py_TYPE(like.ptr())) + "._new_like_me(" +
+                         py::str(dtype).cast<std::string>() + "): expected a GPUArray of shape " +
+                         place.layout.shape().text() + " and that dtype, got " +
+                         (array ? "shape " + array->layout().shape().text() + ", dtype " +
+                                      py::str(array->dtype).cast<std::string>()
+                                : py::repr(made).cast<std::string>()));
+  return made;
+}
+
+// PyCUDA's signature. The axes keep their order in memory, whatever `order` says.
+py::object new_like_me(const py::object& self, const py::object& dtype, const py::object&) {
+  const GPUArray& array = held<GPUArray>(self);
+  const py::object type = dtype.is_none() ? array.dtype : python::dtype_of(dtype);
+  const Layout layout = array.layout().k_order(itemsize_of(type));
+  if (makes_as_ours(Py_TYPE(self.ptr())))
+    return wrap(new_array(layout, type, array.allocator), self.ptr());
+  return py::type::of(self)(tuple_of(layout.shape()), type, py::arg("allocator") = array.allocator,
+                            py::arg("strides") = tuple_of(layout.strides()));
+}
+
+}  // namespace
+
+py::object result_array(const Operand* operands, int count, int code, PyObject* like,
+                        const py::object& allocator) {
+  const Where place = where(operands, count, code);
+  const DeviceGuard here = use_device(place.beside->core.device());
+  if (like && Py_TYPE(like) != type_of<GPUArray> && !makes_as_ours(Py_TYPE(like))) {
+    if (held<GPUArray>(like).layout().shape() == place.layout.shape())
+      return new_like(py::reinterpret_borrow<py::object>(like), place, dtype_object(code));
+    like = nullptr;
+  }
+  return wrap(new_array(place.layout, dtype_object(code),
+                        allocator.is_none() ? place.beside->allocator : allocator),
+              like);
+}
+
+void bind_results(const py::object& c) {
+  method(
+      c, "_new_like_me", &new_like_me,
+      "A new array of this class, shape and order of axes: operations on an object of a subclass "
+      "write their results to what this gives.",
+      {{"dtype", py::none()}, {"order", "C"}});
+}
+
+}  // namespace PyGPU::python
