@@ -13,7 +13,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from PyGPU._compile import cache, headers, host_prelude, includes, kernel_types, signature
+from PyGPU._compile import (
+    cache,
+    child_launches,
+    headers,
+    host_prelude,
+    includes,
+    kernel_types,
+    signature,
+)
 from PyGPU._compile.options import Options
 from PyGPU._runtime import PACKAGE, errors, include_root
 
@@ -122,6 +130,12 @@ def flags(options: Options) -> list[str]:
     return result
 
 
+def linking() -> list[str]:
+    """What the compiler needs to make a shared library for the machine."""
+    words = ["-Wl,-Bsymbolic", "-L", str(PACKAGE), "-lPyGPU_host"]
+    return [*words, *(STRICT_LINK if is_strict() else ())]
+
+
 def _include_options(options: Options, found: includes.Found, for_ours: str = "-I") -> list[str]:
     ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
     words = [word for folder in options.include_dirs for word in ("-I", folder)]
@@ -215,14 +229,18 @@ def kernel_table(
     source: str,
     options: Options,
     found: includes.Found,
+    label: str = "",
 ) -> tuple[list[str], str]:
     """The names of a text's kernels, and the text by which its image describes them."""
     plain = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
     names = [*plain, *expressions]
     texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
-    waits = "false" if found.is_complete and not any(map(_WAITS.search, texts)) else "true"
+    table = f"PyGPU_kernels_{label}_{len(names)}" if label else "PyGPU_host_kernels"
+    # What is linked, and has a label, may call functions of other texts.
+    alone = found.is_complete and not label
+    waits = "false" if alone and not any(map(_WAITS.search, texts)) else "true"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in names]
-    return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
+    return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
@@ -233,13 +251,13 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     # By the contents of what is read, so that other changes of PyGPU's leave it alone.
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
-    flags = [word for word in base if word != "-w"]
+    flags = [word for word in base if word not in ("-w", "-shared")]
     name = cache.key("prelude", identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:
         command = [compiler(), *flags, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
         try:
-            _run([word for word in command if word != "-shared"], "PyGPU's header for kernels")
+            _run(command, "PyGPU's header for kernels")
         except errors.CompileError:  # the same happens to the kernel, or it does not matter
             return False
         return True
@@ -279,6 +297,7 @@ def compile(
     found: includes.Found,
     expressions: Sequence[str],
     folder: Path | None,
+    relocatable: bool = False,
 ) -> cache.Entry:
     """Compile a text.
 
@@ -297,6 +316,8 @@ def compile(
         Names of template instances (``axpy<float>``) that are wanted.
     folder : Path or None
         Where the precompiled header may be kept.
+    relocatable : bool
+        Make an object for host_link.py of it.
 
     Returns
     -------
@@ -304,9 +325,16 @@ def compile(
     """
     since = time.time()
     base = flags(options)
+    if relocatable:
+        base.remove("-shared")
     kernels = _kernels(source, name, base, options, found)
-    _, table = kernel_table(kernels, expressions, source, options, found)
-    text = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n{table}'
+    text = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
+    if relocatable:
+        text = child_launches.rewritten(text)
+        label = cache.key(text, *base, *options.macros)[:16]
+        text += kernel_table(kernels, expressions, source, options, found, label)[1]
+    else:
+        text += kernel_table(kernels, expressions, source, options, found)[1]
     asked = [*kernel_types.doubtful(kernels), *expressions]
     text += kernel_types.questions(asked)
     prelude = _prelude(folder, base)
@@ -314,8 +342,8 @@ def compile(
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
         rest = [*options.macros, *_include_options(options, found), *options.without_nvidias()]
-        rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed), "-Wl,-Bsymbolic"]
-        rest += ["-L", str(PACKAGE), "-lPyGPU_host", *(STRICT_LINK if is_strict() else ())]
+        rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
+        rest += ["-c"] if relocatable else linking()
         try:
             done = _run([compiler(), *base, *prelude, *rest], name)
         except errors.CompileError:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Function",
-    "Linker",
     "Module",
     "module_from_buffer",
     "module_from_file",
@@ -296,15 +295,3 @@ def module_from_file(filename: str | os.PathLike[str]) -> Module:
     except FileNotFoundError as error:
         missing = core.cudaError_t(301, str(error))
         raise errors.exception_of("module_from_file", missing) from None
-
-
-class Linker:
-    """PyCUDA's linker of images: the runtime API has none."""
-
-    def __init__(
-        self, message_handler: object = None, options: object = None, log_verbose: bool = False
-    ) -> None:
-        raise NotImplementedError(
-            "Linker: linking images needs the driver's linker, which the runtime API lacks; put "
-            "the sources into one SourceModule, or load images apart by module_from_buffer"
-        )
