@@ -11,15 +11,20 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from PyGPU._compile import build, cache, child_launches, includes, link, signature
 from PyGPU._compile import options as _options
 from PyGPU._driver import NO_REFERENCES
-from PyGPU._driver.linker import Linker
-from PyGPU._driver.module import Function, Module, module_from_buffer, module_from_file
+from PyGPU._driver.module import (
+    Function,
+    Module,
+    file_contents,
+    module_from_buffer,
+    module_from_file,
+)
 from PyGPU._runtime import errors, state
 from PyGPU._runtime.targets import core
 
@@ -109,7 +114,6 @@ def _keep(text: str) -> None:
 
 _FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
 _REFERENCE = re.compile(r"\b(?:texture|surface)\s*<")
-_WAIT = re.compile(r"\bcudaDeviceSynchronize\b")
 
 
 def _meant(request: build.Request) -> str:
@@ -120,15 +124,9 @@ def _meant(request: build.Request) -> str:
         return "the source is a file's name: module_from_file() loads what is compiled"
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
-    text = signature.without_comments(source)
-    if _WAIT.search(text):
-        return (
-            "device code cannot wait for its launches since CUDA 12, cudaDeviceSynchronize() is "
-            "gone from it: launch what comes after them into the stream cudaStreamTailLaunch"
-        )
-    if link.IS_POSSIBLE and not request.relocatable and child_launches.has_launches(source):
-        return "a kernel that launches kernels needs DynamicSourceModule, which links it"
-    return NO_REFERENCES if _REFERENCE.search(text) else ""
+    if hint := child_launches.hint(source, request.relocatable):
+        return hint
+    return NO_REFERENCES if _REFERENCE.search(signature.without_comments(source)) else ""
 
 
 def _checked(request: build.Request) -> cache.Entry:
@@ -305,26 +303,23 @@ class SourceModule(CudaModule):
 class DynamicModule(CudaModule):
     """Several texts and images, linked into one module.
 
-    They may use each other's ``__device__`` functions and variables (``extern`` where they are
-    not), and kernels may launch kernels, ``child<<<grid, block, shared, stream>>>(x)``, with
-    ``add_stdlib("cudadevrt")``. With ``-dlto`` among the options of all texts they are optimized
-    together.
+    They may use each other's ``__device__`` functions and variables, and with
+    ``add_stdlib("cudadevrt")`` kernels may launch kernels, ``child<<<grid, block>>>(x)``. With
+    ``-dlto`` among the options of all texts they are optimized together.
 
     On ``hip``, whose run-time compiler makes nothing that can be linked, the texts are compiled as
-    one, and launches from kernels are a NotImplementedError.
+    one, and a launch in device code is a NotImplementedError.
 
     Parameters
     ----------
-    nvcc, code
-        Taken for PyCUDA's sake.
-    link_options : sequence of (jit_option, int), optional
+    link_options, message_handler, log_verbose
+        As of :class:`PyGPU.driver.Linker`.
     keep, no_extern_c, arch, cache_dir, include_dirs
         As of :func:`compile`.
-    message_handler : callable(success, info, error), optional
-        Told what the linker said.
-    log_verbose : bool
     cuda_libdir : str, optional
         Where ``add_stdlib`` looks.
+    nvcc, code
+        Taken for PyCUDA's sake.
     """
 
     def __init__(
@@ -337,30 +332,24 @@ class DynamicModule(CudaModule):
         code: str | None = None,
         cache_dir: CacheDir = None,
         include_dirs: Sequence[str] | None = None,
-        message_handler: Callable[[bool, str, str], object] | None = None,
+        message_handler: link.Handler | None = None,
         log_verbose: bool = False,
         cuda_libdir: str | None = None,
     ) -> None:
         self._settings = (arch, no_extern_c, include_dirs, cache_dir, keep, ())
-        self._cache_dir = _cached_where(cache_dir)
         self._libdir = cuda_libdir
-        self._joined: list[build.Request] = []
-        self.linker: Linker | None = None
+        self._joined: list[build.Request] = []  # where nothing is linked
+        self._inputs: link.Inputs | None = None
         if link.IS_POSSIBLE:
-            self.linker = Linker(message_handler, link_options, log_verbose)
+            self._inputs = link.Inputs(message_handler, link_options, log_verbose)
         self.module = None  # type: ignore[assignment]
-
-    def _linker(self, what: str) -> Linker:
-        if self.linker is None:
-            raise NotImplementedError(f"{what}: {link.REASON}")
-        return self.linker
 
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
     ) -> DynamicModule:
-        """Compile a text, and have it linked. ``name`` is what the linker calls it."""
+        """Compile a text, which messages of the linker call ``name``."""
         request = _request(source, nvcc_options, *self._settings, "cubin")
-        if self.linker is None:
+        if self._inputs is None:
             if child_launches.has_launches(request.source):
                 raise NotImplementedError(f"<<<...>>> in device code: {link.REASON}")
             self._joined.append(request)
@@ -369,44 +358,38 @@ class DynamicModule(CudaModule):
         other = request.arch or _options.parse(request.options).arch
         want = "ptx" if other and core.target == "cuda" else "cubin"
         entry = _checked(replace(request, relocatable=True, want=want))
-        self.linker._add_entry(entry, name)
+        self._inputs.add_entry(entry, name)
         return self
 
     def add_data(
         self, data: str | BytesLike, input_type: Int, name: str = "unknown"
     ) -> DynamicModule:
-        """Have an image linked. See :class:`PyGPU.driver.Linker`."""
-        self._linker("add_data").add_data(data, input_type, name)
+        """Add an image of a jit_input_type. See :class:`PyGPU.driver.Linker`."""
+        if self._inputs is None:
+            raise NotImplementedError(f"add_data: {link.REASON}")
+        raw = data.encode() if isinstance(data, str) else memoryview(data).tobytes()
+        self._inputs.add(raw, int(input_type), name)
         return self
 
     def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> DynamicModule:
-        """Have an image or a library linked, from a file."""
-        self._linker("add_file").add_file(filename, input_type)
-        return self
+        """Add an image or a library from a file."""
+        return self.add_data(
+            file_contents("add_file", filename), input_type, os.path.basename(filename)
+        )
 
     def add_stdlib(self, libname: str) -> DynamicModule:
-        """Have one of the toolkit's libraries of device code linked, such as ``cudadevrt``.
-
-        Raises
-        ------
-        OSError
-            Where it is not found.
-        """
-        library = link.library_of(libname, self._libdir)
-        if library is not None:
-            self._linker("add_stdlib").add_data(library.data, library.kind, library.name)
+        """Add one of the toolkit's libraries of device code, "cudadevrt"; OSError without it."""
+        if self._inputs is not None:
+            self._inputs.add_library(libname, self._libdir)
+        elif libname != "cudadevrt":
+            raise OSError(f"cannot find lib{libname}.a: {link.REASON}")
         return self
 
     def link(self) -> DynamicModule:
-        """Make ``self.module`` of all that was added.
-
-        Raises
-        ------
-        CompileError
-            ``.stderr`` is the linker's log.
-        """
-        if self.linker is not None:
-            self.module = self.linker.link_module(cache_dir=self._cache_dir)
+        """Make ``self.module`` of all that was added; CompileError with the linker's log."""
+        if self._inputs is not None:
+            entry = self._inputs.link(build.device_architecture(), _cached_where(self._settings[3]))
+            self.module = Module(entry.image, names=entry.names, parameters=entry.parameters)
             return self
         if not self._joined:
             raise errors.LogicError("link: there is nothing to link, add_source first")

@@ -32,6 +32,18 @@ def has_launches(source: str) -> bool:
     return "<<<" in source and rewritten(source) != source
 
 
+def hint(source: str, relocatable: bool) -> str:
+    """What to tell a program whose text did not compile; often nothing."""
+    if re.search(r"\bcudaDeviceSynchronize\b", signature.without_comments(source)):
+        return (
+            "device code cannot wait for its launches since CUDA 12, cudaDeviceSynchronize() is "
+            "gone from it: launch what comes after them into the stream cudaStreamTailLaunch"
+        )
+    if has_launches(source) and not relocatable:
+        return "a kernel that launches kernels needs DynamicSourceModule, which links it"
+    return ""
+
+
 def rewritten(source: str) -> str:
     """The text with an operator for each launch, line by line in place.
 

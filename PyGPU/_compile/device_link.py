@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from PyGPU._compile import definitions, rtc
+from PyGPU._compile import definitions, libraries
 from PyGPU._runtime import core, errors
 
 # PyCUDA's jit_input_type, the driver's numbers, and one that only we have.
@@ -206,13 +206,11 @@ class DriverLinker:
         return f"libcuda {version.value}"
 
 
-def _candidates() -> list[str]:
-    """Where nvJitLink may be: that of NVRTC's version first, whose images it must read."""
+def _candidates(major: int) -> list[str]:
     if os.environ.get("PYGPU_NVJITLINK"):
         return [os.environ["PYGPU_NVJITLINK"]]
-    major = rtc.library("nvrtc").version()[0]
-    paths = rtc.shared_libraries("libnvJitLink", rtc.folders("nvrtc"))
-    paths += [f"libnvJitLink.so.{number}" for number in (13, 12)]
+    paths = libraries.shared("libnvJitLink", libraries.folders("nvrtc"))
+    paths += [f"libnvJitLink.so.{major}"]
 
     def is_other(path: str) -> bool:
         found = re.search(r"\.so\.(\d+)", os.path.realpath(path))
@@ -222,9 +220,9 @@ def _candidates() -> list[str]:
 
 
 @lru_cache
-def nvjitlink() -> NvJitLink | None:
-    """The library, loaded, or None where there is none."""
-    for path in _candidates():
+def nvjitlink(major: int) -> NvJitLink | None:
+    """The library of a version, that of NVRTC, whose images it is to read; None without it."""
+    for path in _candidates(major):
         try:
             return NvJitLink(path)
         except OSError:  # not there, or of another machine
@@ -232,7 +230,7 @@ def nvjitlink() -> NvJitLink | None:
     return None
 
 
-def linker(arch: str) -> NvJitLink | DriverLinker:
+def linker(major: int, knows_device: bool) -> NvJitLink | DriverLinker:
     """nvJitLink; the driver's where that is missing, or older than the device.
 
     Raises
@@ -240,9 +238,8 @@ def linker(arch: str) -> NvJitLink | DriverLinker:
     CompilerMissing
         Without both.
     """
-    number = int(re.sub(r"\D", "", arch))
-    found = nvjitlink()
-    if found is not None and number in rtc.library("nvrtc").architectures():
+    found = nvjitlink(major)
+    if found is not None and knows_device:
         return found
     try:
         return DriverLinker()

@@ -17,6 +17,7 @@ from PyGPU._compile import (
     cache,
     child_launches,
     headers,
+    host_link,
     host_prelude,
     includes,
     kernel_types,
@@ -356,3 +357,41 @@ def compile(
         told = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
         left = _system_files(listed, scratch, found, since)
         return cache.Entry(data, done.stderr.strip(), names, told, left)
+
+
+def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
+    """Link objects that :func:`compile` made of relocatable texts, and archives of functions.
+
+    Parameters
+    ----------
+    inputs : sequence of (name, data)
+
+    Returns
+    -------
+    (bytes, str)
+        The image, and what the linker said.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
+        table.write_text(host_link.table_of([data for _, data in inputs]))
+        files: dict[str, str] = {}
+        for number, (name, data) in enumerate(inputs):
+            ending = host_link.ending(data)
+            if ending is None:
+                raise errors.CompileError(
+                    f"{name}: neither an object that compile(..., options=['-rdc=true']) made for "
+                    "the host target nor an archive",
+                    [name],
+                )
+            Path(scratch, f"{number}{ending}").write_bytes(data)
+            files[f"{scratch}/{number}{ending}"] = name
+        # Archives last: they have what others lack.
+        ordered = [str(table), *sorted(files, key=lambda file: file.endswith(".a"))]
+        words = ["-shared", "-fPIC", "-std=c++17", "-I", str(include_root()), *ordered]
+        words += ["-o", str(image), *linking(), "-Wl,--no-undefined"]
+        try:
+            log = _run([compiler(), *words], "the linked image").stderr
+        except errors.CompileError as error:
+            log = host_link.named(error.stderr or "", files)
+            raise errors.CompileError("linking failed", error.command_line, stderr=log) from None
+        return image.read_bytes(), host_link.named(log, files).strip()

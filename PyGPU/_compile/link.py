@@ -7,12 +7,12 @@ variables, kernels that launch kernels, optimization across texts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import build, cache, device_link, headers, host, host_link, rtc
+from PyGPU._compile import cache, device_link, headers, host, libraries, rtc
 from PyGPU._compile.device_link import CUBIN, LIBRARY, LTO_IR, PTX, Input
 from PyGPU._runtime import core, errors
 
@@ -27,23 +27,12 @@ REASON = (
     "texts into one SourceModule, and launch from Python"
 )
 _LTO_IR = b"\xedCN\x7f"  # how NVRTC's begins
-
-
-def input_of(entry: cache.Entry, name: str) -> Input:
-    """What is to be linked of a compilation's outcome."""
-    if entry.image.startswith(_LTO_IR):
-        return Input(LTO_IR, entry.image, name)
-    return Input(CUBIN if entry.image.startswith(b"\x7fELF") else PTX, entry.image, name)
-
-
-def data_of(data: bytes, kind: int, name: str) -> Input:
-    """What a program has itself. PyCUDA's kinds have no word for LTO-IR, which is a cubin there."""
-    return Input(LTO_IR if data.startswith(_LTO_IR) else kind, data, name)
+Handler = Callable[[bool, str, str], object]
 
 
 def nvidia_library(libname: str, folder: str | None = None) -> Input:
     """A library of device code in the toolkit, or its wheels. OSError where it is not found."""
-    folders = [folder] if folder else rtc.folders("nvrtc")
+    folders = [folder] if folder else libraries.folders("nvrtc")
     for one in folders:
         path = Path(one, f"lib{libname}.a")
         if path.is_file():
@@ -54,115 +43,126 @@ def nvidia_library(libname: str, folder: str | None = None) -> Input:
     )
 
 
-def library_of(libname: str, folder: str | None = None) -> Input | None:
-    """The library of that name, or None where the target has what is in it anyway.
-
-    Raises
-    ------
-    OSError
-        Where it is not found.
-    """
-    if core.target == "cuda":
-        return nvidia_library(libname, folder)
-    if libname != "cudadevrt":
-        raise OSError(f"cannot find lib{libname}.a: this target has no libraries of device code")
-    return None
-
-
-def link(
-    inputs: Sequence[Input],
-    options: Mapping[int, int] = MappingProxyType({}),
-    verbose: bool = False,
-    arch: str | None = None,
-    cache_dir: CacheDir = None,
-    entries: Iterable[cache.Entry] = (),
-) -> cache.Entry:
-    """Link images, or find in the cache what became of them.
+class Inputs:
+    """What is to be linked, collected.
 
     Parameters
     ----------
-    inputs : sequence of Input
-    options : mapping
+    handler : callable(success, info, error), optional
+        Told what the linker said.
+    options : iterable of (int, int), optional
         By jit_option, for NVIDIA's linkers.
     verbose : bool
-    arch : str, optional
-        Of the device; the current one's by default.
-    cache_dir : str or False, optional
-    entries : iterable of cache.Entry
-        What is known of inputs that were compiled here.
-
-    Raises
-    ------
-    CompileError
-        ``.stderr`` is the linker's log.
     """
-    if not IS_POSSIBLE:
-        raise NotImplementedError(REASON)
-    if not inputs:
-        raise errors.LogicError("link: there is nothing to link, add_source or add_data first")
-    return _BACKENDS[core.target](inputs, options, verbose, arch, cache_dir, entries)
 
+    def __init__(
+        self,
+        handler: Handler | None = None,
+        options: Iterable[tuple[int, int]] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        if not IS_POSSIBLE:
+            raise NotImplementedError(REASON)
+        self.handler = handler
+        self.options = {int(option): int(value) for option, value in options or ()}
+        self.verbose = bool(verbose)
+        self.images: list[Input] = []
+        self._entries: list[cache.Entry] = []
 
-def _cached(
-    identity: str,
-    words: Sequence[str],
-    inputs: Sequence[Input],
-    cache_dir: CacheDir,
-    entries: Iterable[cache.Entry],
-    make: Callable[[], tuple[bytes, str]],
-) -> cache.Entry:
-    folder = cache.directory(cache_dir)
-    parts = [part for one in inputs for part in (str(one.kind), one.data, one.name)]
-    name = cache.key("link", core.target, identity, headers.fingerprint(), *words, *parts)
-    entry = cache.load(folder, name)
-    if entry is None:
-        image, log = make()
-        entry = cache.Entry(image, log, {})
-        for one in entries:
+    def add_entry(self, entry: cache.Entry, name: str) -> None:
+        """Add what ``build`` made."""
+        kind = CUBIN if entry.image.startswith(b"\x7fELF") else PTX
+        self.add(entry.image, kind, name)
+        self._entries.append(entry)
+
+    def add(self, data: bytes, kind: int, name: str) -> None:
+        """Add an image of a jit_input_type; that has no member for LTO-IR."""
+        if kind not in range(LTO_IR):
+            raise ValueError(f"input_type: expected a jit_input_type, got {kind!r}")
+        self.images.append(Input(LTO_IR if data.startswith(_LTO_IR) else kind, data, name))
+
+    def add_library(self, libname: str, folder: str | None) -> None:
+        """Add a library of device code, if the target has not what is in it anyway.
+
+        Raises
+        ------
+        OSError
+            Where it is not found.
+        """
+        if core.target == "cuda":
+            self.images.append(nvidia_library(libname, folder))
+        elif libname != "cudadevrt":
+            raise OSError(f"cannot find lib{libname}.a: {core.target} has no device libraries")
+
+    def link(self, arch: str, cache_dir: CacheDir = None) -> cache.Entry:
+        """Link them, or find in the cache what became of them.
+
+        Parameters
+        ----------
+        arch : str
+            The device's.
+        cache_dir : str or False, optional
+
+        Raises
+        ------
+        CompileError
+            ``.stderr`` is the linker's log.
+        """
+        if not self.images:
+            raise errors.LogicError("link: there is nothing to link, add_source or add_data first")
+        try:
+            entry = _BACKENDS[core.target](self, arch, cache_dir)
+        except errors.CompileError as error:
+            if self.handler is not None:
+                self.handler(False, error.stdout or "", error.stderr or error.msg)
+            raise
+        if self.handler is not None:
+            self.handler(True, entry.log, "")
+        return entry
+
+    def cached(
+        self,
+        identity: str,
+        words: Sequence[str],
+        cache_dir: CacheDir,
+        make: Callable[[], tuple[bytes, str]],
+    ) -> cache.Entry:
+        """The image that ``make`` would make, with what is known of its kernels."""
+        folder = cache.directory(cache_dir)
+        parts = [part for one in self.images for part in (str(one.kind), one.data, one.name)]
+        name = cache.key("link", core.target, identity, headers.fingerprint(), *words, *parts)
+        entry = cache.load(folder, name)
+        if entry is None:
+            entry = cache.Entry(*make(), {})
+            cache.store(folder, name, entry)
+        for one in self._entries:
             entry = entry._replace(
                 names={**entry.names, **one.names},
                 parameters={**entry.parameters, **one.parameters},
             )
-        cache.store(folder, name, entry)
-    return entry
+        return entry
 
 
-def _cuda(
-    inputs: Sequence[Input],
-    options: Mapping[int, int],
-    verbose: bool,
-    arch: str | None,
-    cache_dir: CacheDir,
-    entries: Iterable[cache.Entry],
-) -> cache.Entry:
-    arch = arch or build.device_architecture()
-    linker = device_link.linker(arch)
+def _cuda(inputs: Inputs, arch: str, cache_dir: CacheDir) -> cache.Entry:
+    compiler = rtc.library("nvrtc")
+    knows_device = int(re.sub(r"\D", "", arch)) in compiler.architectures()
+    linker = device_link.linker(compiler.version()[0], knows_device)
+    options, verbose = inputs.options, inputs.verbose
     words = [arch, str(verbose), *(f"{key}={value}" for key, value in options.items())]
-    return _cached(
+    return inputs.cached(
         linker.identity(),
         words,
-        inputs,
         cache_dir,
-        entries,
-        lambda: linker.link(inputs, arch, options, verbose),
+        lambda: linker.link(inputs.images, arch, options, verbose),
     )
 
 
-def _host(
-    inputs: Sequence[Input],
-    options: Mapping[int, int],
-    verbose: bool,
-    arch: str | None,
-    cache_dir: CacheDir,
-    entries: Iterable[cache.Entry],
-) -> cache.Entry:
-    return _cached(
+def _host(inputs: Inputs, arch: str, cache_dir: CacheDir) -> cache.Entry:
+    return inputs.cached(
         host.identity(),
         host.linking(),
-        inputs,
         cache_dir,
-        entries,
-        lambda: host_link.link([(one.name, one.data) for one in inputs]),
+        lambda: host.link([(one.name, one.data) for one in inputs.images]),
     )
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import ctypes
 import glob
 import os
-import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -19,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from PyGPU._compile import libraries
 from PyGPU._compile.cache import Entry
 from PyGPU._runtime import errors
 
@@ -147,48 +146,12 @@ def _working_directory_lock() -> threading.Lock:
     return _lock
 
 
-def folders(prefix: str) -> list[str]:
-    """Where the libraries of the compiler's vendor may be, the likeliest first."""
-    machine = os.uname().machine
-    if prefix == "nvrtc":
-        roots = [os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")]
-        program, usual = "nvcc", ["/usr/local/cuda", "/usr"]
-    else:
-        roots = [os.environ.get("ROCM_PATH"), os.environ.get("HIP_PATH")]
-        program, usual = "hipcc", ["/opt/rocm", "/usr"]
-    found = shutil.which(program)
-    roots += [str(Path(found).resolve().parent.parent)] if found else []
-    found_in = [
-        f"{root}/{sub}"
-        for root in [*filter(None, roots), *usual]
-        for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
-    ]
-    if prefix == "nvrtc":
-        found_in += [
-            wheel
-            for entry in sys.path
-            for wheel in sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", "lib")))
-        ]
-    return found_in
-
-
-def shared_libraries(stem: str, where: Sequence[str]) -> list[str]:
-    """The paths of a library's files in some folders, those without a version first in each."""
-    paths = []
-    for folder in where:
-        paths += sorted(
-            (p for p in glob.glob(os.path.join(folder, f"{stem}.so*")) if ".alt." not in p),
-            key=lambda p: (len(re.findall(r"\d+", os.path.basename(p))), p),
-        )
-    return paths
-
-
 def _candidates(prefix: str) -> list[str]:
     """Paths and names under which the library may be found, the likeliest first."""
     if os.environ.get(f"PYGPU_{prefix.upper()}"):
         return [os.environ[f"PYGPU_{prefix.upper()}"]]
-    where = folders(prefix)
-    paths = shared_libraries(f"lib{prefix}", where)
+    where = libraries.folders(prefix)
+    paths = libraries.shared(f"lib{prefix}", where)
     if prefix == "nvrtc":
         paths += [f"libnvrtc.so.{major}" for major in (13, 12, "11.2")]
     else:  # up to ROCm 5, the functions are in the runtime's own library

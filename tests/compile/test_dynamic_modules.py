@@ -377,7 +377,7 @@ def test_what_cannot_be_linked():
         module.link()
     with pytest.raises(drv.RuntimeError, match="does_not_exist"):
         drv.Linker().add_file("does_not_exist.o", drv.jit_input_type.OBJECT)
-    with pytest.raises(ValueError, match="7 is not a valid"):
+    with pytest.raises(ValueError, match="expected a jit_input_type, got 7"):
         drv.Linker().add_data(b"", 7)
 
 

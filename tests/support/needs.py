@@ -68,8 +68,8 @@ def compiler(prefix):
 
 def device_linker():
     """nvJitLink."""
-    compiler("nvrtc")
-    return device_link.nvjitlink() or missing("nvjitlink", device_link.MISSING)
+    major = compiler("nvrtc").version()[0]
+    return device_link.nvjitlink(major) or missing("nvjitlink", device_link.MISSING)
 
 
 def device_runtime():
