@@ -65,6 +65,7 @@ struct Grid {
 
   // Take blocks until none is left or one has failed. Several threads do this at once.
   void work(std::uint64_t chunk) {
+    const cudaError_t before = cudaGetLastError();  // a kernel's errors are its own
     try {
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
@@ -74,6 +75,8 @@ struct Grid {
     fault_of_thread = nullptr;
     running_of_thread = nullptr;
     grid_of_thread = nullptr;
+    (void)cudaGetLastError();
+    remember(before);
   }
 
   void take_blocks(std::uint64_t chunk) {

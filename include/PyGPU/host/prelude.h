@@ -24,4 +24,4 @@
 #define PYGPU_TARGET_HOST
 
 // Since CUDA 12 no kernel can wait for what it has launched.
-#pragma GCC poison cudaDeviceSynchronize
+#define cudaDeviceSynchronize cudaDeviceSynchronize_is_gone_from_device_code
