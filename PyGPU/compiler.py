@@ -181,7 +181,8 @@ def compile(
     nvcc, code
         Taken for PyCUDA's sake; a run-time compiler has no use for them.
     options : list of str, optional
-        nvcc's options; those that only nvcc can follow are left out, with a word in the log.
+        nvcc's options; those that only nvcc can follow are left out, with a word in the log. By
+        ``-rdc=true`` the image is one for :class:`PyGPU.driver.Linker`.
     keep : bool
         Leave the source in a folder whose name is printed.
     no_extern_c : bool
@@ -195,8 +196,6 @@ def compile(
     target : {"cubin", "ptx", "fatbin"}
     name_expressions : sequence of str
         Instances of templates that are wanted, such as ``axpy<float>``.
-
-    With ``-rdc=true`` among the options it is an image for :class:`PyGPU.driver.Linker`.
 
     Returns
     -------

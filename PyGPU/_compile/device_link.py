@@ -206,10 +206,11 @@ class DriverLinker:
         return f"libcuda {version.value}"
 
 
-def _candidates(major: int) -> list[str]:
+def _candidates(compiler: str, major: int) -> list[str]:
     if os.environ.get("PYGPU_NVJITLINK"):
         return [os.environ["PYGPU_NVJITLINK"]]
-    paths = libraries.shared("libnvJitLink", libraries.folders("nvrtc"))
+    folders = [*libraries.beside(compiler), *libraries.folders("nvrtc")]
+    paths = libraries.shared("libnvJitLink", folders)
     paths += [f"libnvJitLink.so.{major}"]
 
     def is_other(path: str) -> bool:
@@ -220,9 +221,17 @@ def _candidates(major: int) -> list[str]:
 
 
 @lru_cache
-def nvjitlink(major: int) -> NvJitLink | None:
-    """The library of a version, that of NVRTC, whose images it is to read; None without it."""
-    for path in _candidates(major):
+def nvjitlink(compiler: str, major: int) -> NvJitLink | None:
+    """The library that can read what an NVRTC makes, or None without it.
+
+    Parameters
+    ----------
+    compiler : str
+        The path of NVRTC.
+    major : int
+        Its version.
+    """
+    for path in _candidates(compiler, major):
         try:
             return NvJitLink(path)
         except OSError:  # not there, or of another machine
@@ -230,7 +239,7 @@ def nvjitlink(major: int) -> NvJitLink | None:
     return None
 
 
-def linker(major: int, knows_device: bool) -> NvJitLink | DriverLinker:
+def linker(compiler: str, major: int, knows_device: bool) -> NvJitLink | DriverLinker:
     """nvJitLink; the driver's where that is missing, or older than the device.
 
     Raises
@@ -238,7 +247,7 @@ def linker(major: int, knows_device: bool) -> NvJitLink | DriverLinker:
     CompilerMissing
         Without both.
     """
-    found = nvjitlink(major)
+    found = nvjitlink(compiler, major)
     if found is not None and knows_device:
         return found
     try:

@@ -36,6 +36,14 @@ def folders(prefix: str) -> list[str]:
     return found_in
 
 
+def beside(path: str) -> list[str]:
+    """The folders of what came with this library: its own, or those of NVIDIA's other wheels."""
+    folder = Path(os.path.realpath(path)).parent
+    wheels = folder.parent.parent
+    others = wheels.glob("*/lib") if wheels.name == "nvidia" else ()
+    return [str(folder), *sorted(map(str, others))]
+
+
 def shared(stem: str, where: Sequence[str]) -> list[str]:
     """The paths of a library's files in some folders, those without a version first in each."""
     paths = []

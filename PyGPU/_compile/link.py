@@ -32,11 +32,15 @@ Handler = Callable[[bool, str, str], object]
 
 def nvidia_library(libname: str, folder: str | None = None) -> Input:
     """A library of device code in the toolkit, or its wheels. OSError where it is not found."""
-    folders = [folder] if folder else libraries.folders("nvrtc")
+    if folder:
+        folders = [folder]
+    else:
+        folders = [*libraries.beside(rtc.locate("nvrtc")), *libraries.folders("nvrtc")]
+    folders = list(dict.fromkeys(folders))
     for one in folders:
         path = Path(one, f"lib{libname}.a")
         if path.is_file():
-            return Input(LIBRARY, path.read_bytes(), path.name)
+            return Input(LIBRARY, path.read_bytes(), str(path))
     raise OSError(
         f"cannot find lib{libname}.a in {os.pathsep.join(folders)}; install the CUDA toolkit or "
         "'pip install nvidia-cuda-runtime'"
@@ -146,7 +150,7 @@ class Inputs:
 def _cuda(inputs: Inputs, arch: str, cache_dir: CacheDir) -> cache.Entry:
     compiler = rtc.library("nvrtc")
     knows_device = int(re.sub(r"\D", "", arch)) in compiler.architectures()
-    linker = device_link.linker(compiler.version()[0], knows_device)
+    linker = device_link.linker(compiler.path, compiler.version()[0], knows_device)
     options, verbose = inputs.options, inputs.verbose
     words = [arch, str(verbose), *(f"{key}={value}" for key, value in options.items())]
     return inputs.cached(

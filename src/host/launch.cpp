@@ -314,7 +314,8 @@ cudaError_t cudaHostLaunchChild(dim3 grid, dim3 block, std::size_t shared_bytes,
     child.block = block;
     child.shared_bytes = shared_bytes;
     child.threads = threads;
-    child.context.resize((std::max(context_bytes, most_parameter_bytes) + 63) / 64);
+    const std::size_t readable = Machine::get().strict ? most_parameter_bytes : 0;
+    child.context.resize((std::max(context_bytes, readable) + 63) / 64);
     std::memcpy(child.context.data(), context, context_bytes);
     child.kernel = kernel;
     child.is_tail = stream == cudaStreamTailLaunch;

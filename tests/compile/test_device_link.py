@@ -89,7 +89,8 @@ def test_settings_of_the_linker():
     text = compiled("__global__ void f(int *p) { *p = 1; }")
     for level in (0, 1, 4):
         assert linked([text], options={0: 32, 7: level})[0].startswith(b"\x7fELF")
-    assert "registers" in linked([text], verbose=True)[1]
+    as_ptx = compiled("__global__ void f(int *p) { *p = 1; }", "compute_75", want="ptx")
+    assert "registers" in linked([as_ptx], verbose=True)[1]
     with pytest.raises(CompileError, match="AddData of text"):
         linked([text._replace(data=b"no image")])
     with pytest.raises(CompileError, match="sm_999"):
@@ -134,7 +135,7 @@ def test_without_nvjitlink_and_without_a_driver(monkeypatch):
     device_link.nvjitlink.cache_clear()
     try:
         with pytest.raises(CompileError, match="PYGPU_NVJITLINK"):
-            device_link.linker(13, True)
+            device_link.linker("/nowhere/libnvrtc.so", 13, True)
     finally:
         monkeypatch.undo()
         device_link.nvjitlink.cache_clear()

@@ -68,8 +68,10 @@ def compiler(prefix):
 
 def device_linker():
     """nvJitLink."""
-    major = compiler("nvrtc").version()[0]
-    return device_link.nvjitlink(major) or missing("nvjitlink", device_link.MISSING)
+    nvrtc = compiler("nvrtc")
+    return device_link.nvjitlink(nvrtc.path, nvrtc.version()[0]) or missing(
+        "nvjitlink", device_link.MISSING
+    )
 
 
 def device_runtime():
