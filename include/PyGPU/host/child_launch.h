@@ -19,9 +19,9 @@ struct ChildLaunch {
   std::size_t shared_bytes;
   cudaStream_t stream;
 
-  ChildLaunch(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
-              cudaStream_t stream = nullptr)
-      : name(name), grid(grid), block(block), shared_bytes(shared_bytes), stream(stream) {}
+  ChildLaunch(const char* kernel, dim3 blocks, dim3 threads, std::size_t shared = 0,
+              cudaStream_t order = nullptr)
+      : name(kernel), grid(blocks), block(threads), shared_bytes(shared), stream(order) {}
 
   template <class... Arguments>
   struct Call {
