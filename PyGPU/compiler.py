@@ -343,6 +343,11 @@ class DynamicModule(CudaModule):
             self._inputs = link.Inputs(message_handler, link_options, log_verbose)
         self.module = None  # type: ignore[assignment]
 
+    def _linked(self, call: str) -> link.Inputs:
+        if self._inputs is None:
+            raise NotImplementedError(f"{call}: {link.REASON}")
+        return self._inputs
+
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
     ) -> DynamicModule:
@@ -364,17 +369,17 @@ class DynamicModule(CudaModule):
         self, data: str | BytesLike, input_type: Int, name: str = "unknown"
     ) -> DynamicModule:
         """Add an image of a jit_input_type. See :class:`PyGPU.driver.Linker`."""
-        if self._inputs is None:
-            raise NotImplementedError(f"add_data: {link.REASON}")
+        inputs = self._linked("add_data")
         raw = data.encode() if isinstance(data, str) else memoryview(data).tobytes()
-        self._inputs.add(raw, int(input_type), name)
+        inputs.add(raw, int(input_type), name)
         return self
 
     def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> DynamicModule:
         """Add an image or a library from a file."""
-        return self.add_data(
-            file_contents("add_file", filename), input_type, os.path.basename(filename)
-        )
+        inputs = self._linked("add_file")
+        data = file_contents("add_file", filename)
+        inputs.add(data, int(input_type), os.path.basename(filename))
+        return self
 
     def add_stdlib(self, libname: str) -> DynamicModule:
         """Add one of the toolkit's libraries of device code, "cudadevrt"; OSError without it."""
