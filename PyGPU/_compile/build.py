@@ -149,14 +149,15 @@ def _cached(
 
 def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     found = _found(request, options)
-    words = [*host.flags(options), *options.macros, *options.other, *options.include_dirs]
+    base = host.flags(options, host.needs_lockstep(request.source, found))
+    words = [*base, *options.macros, *options.other, *options.include_dirs]
     words += ["-c"] if request.relocatable else []
     return _cached(
         request,
         options,
         found,
         host.identity(),
-        [*words, *options.pre_includes],
+        [*words, *options.pre_includes, str(host.is_strict())],
         lambda folder: host.compile(
             request.source,
             _wrapped(request),

@@ -21,6 +21,7 @@ from PyGPU._compile import (
     host_prelude,
     includes,
     kernel_types,
+    lockstep,
     signature,
 )
 from PyGPU._compile.options import Options
@@ -109,11 +110,37 @@ def is_strict() -> bool:
     return os.environ.get("PYGPU_HOST_STRICT", "") == "1"
 
 
-def flags(options: Options) -> list[str]:
+def needs_lockstep(source: str, found: includes.Found) -> bool:
+    """Does a text, with the user's headers, expect its warps to run in lockstep?"""
+    ours = os.path.realpath(include_root()) + os.sep
+    texts = (
+        data.decode("utf-8", "replace")
+        for path, data in found.files.items()
+        if not os.path.realpath(path).startswith(ours)
+    )
+    return lockstep.is_needed([source, *texts])
+
+
+@lru_cache
+def _lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
+    """The flags for it; CompileError where the compiler does not know them."""
+    result = lockstep.flags(is_clang)
+    probe = [compiler, *result, "-x", "c++", "-fsyntax-only", "/dev/null"]
+    done = subprocess.run(probe, capture_output=True, text=True)
+    if done.returncode:
+        raise errors.CompileError(lockstep.REASON, probe, stderr=done.stderr)
+    return result
+
+
+def is_clang() -> bool:
+    return "clang" in os.path.basename(_real(compiler()))
+
+
+def flags(options: Options, in_lockstep: bool = False) -> list[str]:
     """The compiler's flags that decide what a precompiled header is good for."""
     standard = options.std or "c++17"
     result = [f"-std={_STANDARDS.get(standard, standard.replace('c++', 'gnu++'))}", *_BASE_FLAGS]
-    if "clang" not in os.path.basename(_real(compiler())):  # which makes none of them
+    if not is_clang():  # which makes none of them
         result.append("-fno-gnu-unique")
     result.append("-O0" if options.debug else f"-O{options.optimize or '2'}")
     if options.debug or options.line_info:
@@ -126,15 +153,17 @@ def flags(options: Options) -> list[str]:
         result.append("-w")
     if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
         result.append("-DPYGPU_HOST_WARP=64")
-    if is_strict():
+    if in_lockstep:
+        result += _lockstep_flags(compiler(), is_clang())
+    elif is_strict():
         result += STRICT_FLAGS
     return result
 
 
-def linking() -> list[str]:
+def linking(in_lockstep: bool = False) -> list[str]:
     """What the compiler needs to make a shared library for the machine."""
     words = ["-Wl,-Bsymbolic", "-L", str(PACKAGE), "-lPyGPU_host"]
-    return [*words, *(STRICT_LINK if is_strict() else ())]
+    return [*words, *(lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ())]
 
 
 def _include_options(options: Options, found: includes.Found, for_ours: str = "-I") -> list[str]:
@@ -146,7 +175,7 @@ def _include_options(options: Options, found: includes.Found, for_ours: str = "-
 
 
 _DYNAMIC = re.compile(
-    r"\bextern\s+(?:volatile\s+)?__shared__\s+(?:volatile\s+)?(?:__align__\s*\([^)]*\)\s*|"
+    r"\bextern\s+(volatile\s+)?__shared__\s+(volatile\s+)?(?:__align__\s*\([^)]*\)\s*|"
     r"alignas\s*\([^)]*\)\s*)?([\w:<>,\s*]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
 )
 _CONTAINER = re.compile(r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$')
@@ -172,7 +201,8 @@ def dynamic_shared(source: str) -> str:
 
     for match in _DYNAMIC.finditer(blank):
         advance(match.start())
-        kind, name = match.group(1).strip(), match.group(2)
+        before, behind, kind, name = match.groups()
+        kind = f"{'volatile ' if before or behind else ''}{kind.strip()}"
         if stack and stack[-1]:
             text = f"PYGPU_DYNAMIC_SHARED({kind}, {name});"
         else:
@@ -238,8 +268,8 @@ def kernel_table(
     texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
     table = f"PyGPU_kernels_{label}_{len(names)}" if label else "PyGPU_host_kernels"
     # What is linked, and has a label, may call functions of other texts.
-    alone = found.is_complete and not label
-    waits = "false" if alone and not any(map(_WAITS.search, texts)) else "true"
+    may_wait = label or any(map(_WAITS.search, texts)) or needs_lockstep(source, found)
+    waits = "true" if may_wait or not found.is_complete else "false"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in names]
     return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
 
@@ -325,9 +355,12 @@ def compile(
     cache.Entry
     """
     since = time.time()
-    base = flags(options)
+    in_lockstep = needs_lockstep(source, found)
+    base = flags(options, in_lockstep)
     if relocatable:
         base.remove("-shared")
+        # A text that launches may be linked to kernels whose warps run in lockstep.
+        base.append("-fno-omit-frame-pointer")
     kernels = _kernels(source, name, base, options, found)
     text = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
     if relocatable:
@@ -338,13 +371,15 @@ def compile(
         text += kernel_table(kernels, expressions, source, options, found)[1]
     asked = [*kernel_types.doubtful(kernels), *expressions]
     text += kernel_types.questions(asked)
+    if in_lockstep and not relocatable:
+        text += lockstep.TEXT
     prelude = _prelude(folder, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
         rest = [*options.macros, *_include_options(options, found), *options.without_nvidias()]
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
-        rest += ["-c"] if relocatable else linking()
+        rest += ["-c"] if relocatable else linking(in_lockstep)
         try:
             done = _run([compiler(), *base, *prelude, *rest], name)
         except errors.CompileError:
@@ -356,7 +391,8 @@ def compile(
         data, names = image.read_bytes(), {one: one for one in expressions}
         told = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
         left = _system_files(listed, scratch, found, since)
-        return cache.Entry(data, done.stderr.strip(), names, told, left)
+        log = done.stderr + (lockstep.UNCHECKED if in_lockstep and is_strict() else "")
+        return cache.Entry(data, log.strip(), names, told, left)
 
 
 def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
@@ -373,7 +409,9 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
     """
     with tempfile.TemporaryDirectory() as scratch:
         table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
-        table.write_text(host_link.table_of([data for _, data in inputs]))
+        in_lockstep = any(lockstep.CALLS in data for _, data in inputs)
+        text = host_link.table_of([data for _, data in inputs])
+        table.write_text(text + (lockstep.TEXT if in_lockstep else ""))
         files: dict[str, str] = {}
         for number, (name, data) in enumerate(inputs):
             ending = host_link.ending(data)
@@ -388,7 +426,8 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
         # Archives last: they have what others lack.
         ordered = [str(table), *sorted(files, key=lambda file: file.endswith(".a"))]
         words = ["-shared", "-fPIC", "-std=c++17", "-I", str(include_root()), *ordered]
-        words += ["-o", str(image), *linking(), "-Wl,--no-undefined"]
+        words += _lockstep_flags(compiler(), is_clang()) if in_lockstep else []
+        words += ["-o", str(image), *linking(in_lockstep), "-Wl,--no-undefined"]
         try:
             log = _run([compiler(), *words], "the linked image").stderr
         except errors.CompileError as error:

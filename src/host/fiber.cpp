@@ -35,6 +35,7 @@ class Block {
     context_ = context;
     meeting_.begin();
     failed_ = false;
+    for (const std::unique_ptr<Fiber>& fiber : all_) fiber->path_rank = ~0u;
     running_ = next_idle();
     switch_stacks(&root_, running_->stack);
     while (held_) {
@@ -55,10 +56,7 @@ class Block {
   bool is_guard(const void* address) const { return stacks_.is_guard(address); }
 
   void wait(Wait& wait) {
-    Fiber* const self = running_;
-    check_stack(*self);
-    self->thread_index = PyGPU_host_thread.thread_index;
-    self->rank = thread_rank();
+    Fiber* const self = suspended();
     self->wait = &wait;
     meeting_.arrive(self);
     switch_from(self);
@@ -67,18 +65,37 @@ class Block {
 
   // Let the other threads run first.
   void yield() {
-    if (running_of_thread->stopped) leave();
-    if (running_of_thread->asks && is_launcher(*running_of_thread)) hold();
-    Fiber* const self = running_;
-    check_stack(*self);
-    self->thread_index = PyGPU_host_thread.thread_index;
-    self->rank = thread_rank();
+    look_around();
+    Fiber* const self = suspended();
     meeting_.make_ready(self);
-    if (any_to_start())
-      switch_to(self, next_idle());
-    else
-      switch_from(self);
-    PyGPU_host_thread.thread_index = self->thread_index;
+    run_others(self);
+  }
+
+  // Wait for the lanes of the warp that are here, too. As threads may wait for each other by what
+  // they read and write, the others run first.
+  void meet(const void* address, CodePlace place) {
+    look_around();
+    Fiber* const self = suspended();
+    find_code(*running_of_thread);
+    const CallChain chain(place, running_of_thread->code, running_of_thread->code_bytes);
+    Wait wait{Wait::converged, 0, "volatile access", 0, false, nullptr, address, nullptr, 0, 0, 0,
+              &chain};
+    self->wait = &wait;
+    meeting_.arrive(self);
+    if (++meetings_ % 1024 == 0) meeting_.free_settled();  // by threads that finished since
+    run_others(self);
+  }
+
+  void begin_block(CodePlace place) {
+    Fiber& self = *running_;
+    if (const unsigned rank = thread_rank(); self.path_rank != rank) {
+      self.path.clear();
+      self.path_rank = rank;
+    }
+    if (const std::uintptr_t last = self.path.begin_block(place)) {
+      place.address = last;
+      meet(nullptr, place);
+    }
   }
 
   // Go to the launch, which decides whether the kernel runs on.
@@ -93,6 +110,27 @@ class Block {
   }
 
  private:
+  // Does the launch go on?
+  void look_around() {
+    if (running_of_thread->stopped) leave();
+    if (running_of_thread->asks && is_launcher(*running_of_thread)) hold();
+  }
+
+  Fiber* suspended() {
+    check_stack(*running_);
+    running_->thread_index = PyGPU_host_thread.thread_index;
+    running_->rank = thread_rank();
+    return running_;
+  }
+
+  void run_others(Fiber* self) {
+    if (any_to_start())
+      switch_to(self, next_idle());
+    else
+      switch_from(self);
+    PyGPU_host_thread.thread_index = self->thread_index;
+  }
+
   // Without a guard page, a thread that used more than its stack wrote to others': none of them
   // must run again.
   void check_stack(const Fiber& self) {
@@ -175,6 +213,7 @@ class Block {
   void (*threads_)(void*) = nullptr;
   void* context_ = nullptr;
   bool failed_ = false;
+  unsigned meetings_ = 0;
   StackPointer root_ = nullptr;  // the stack that run() was called on
   StackPointer held_ = nullptr;  // of a kernel that waits for the launch to look
   Fiber* running_ = nullptr;
@@ -228,6 +267,17 @@ void PyGPU_host_barrier(int line) {
 
 void PyGPU_host_yield() {
   if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->yield();
+}
+
+void PyGPU_host_meet(const void* address, const void* place, const void* frame) {
+  if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address)) return;  // a local
+  PyGPU::host::block_of_thread->meet(address, {place, frame});
+}
+
+void PyGPU_host_begin_block() {
+  if (!PyGPU::host::in_kernel()) return;
+  PyGPU::host::block_of_thread->begin_block(
+      {__builtin_return_address(0), *static_cast<void**>(__builtin_frame_address(0))});
 }
 
 void PyGPU_host_fail(const char* text) {

@@ -107,7 +107,7 @@ struct Code {
   std::uintptr_t inside, first, bytes;
 };
 
-int find_code(dl_phdr_info* info, std::size_t, void* data) {
+int look_for_code(dl_phdr_info* info, std::size_t, void* data) {
   Code& code = *static_cast<Code*>(data);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
@@ -128,6 +128,7 @@ Running& begin_running(void (*threads)(void*)) {
   running.threads.store(threads, std::memory_order_relaxed);
   running.stopped.store(false, std::memory_order_relaxed);
   running.asks.store(false, std::memory_order_relaxed);
+  running.code_bytes.store(0, std::memory_order_relaxed);
   if (is_watched())
     first_thread.launch.store(first_thread.launch.load(std::memory_order_relaxed) + 1,
                               std::memory_order_release);
@@ -142,12 +143,16 @@ void end_running() {
 
 bool is_launcher(const Running& running) { return &running == &own_running(); }
 
-void reach(pthread_t thread, Running& running) {
+void find_code(Running& running) {
+  if (running.code_bytes.load(std::memory_order_acquire)) return;
   Code code{reinterpret_cast<std::uintptr_t>(running.threads.load()), 0, 0};
-  dl_iterate_phdr(find_code, &code);
-  running.code_bytes = 0;
-  running.code = code.first;
-  running.code_bytes = code.bytes;
+  dl_iterate_phdr(look_for_code, &code);
+  running.code.store(code.first, std::memory_order_relaxed);
+  running.code_bytes.store(code.bytes, std::memory_order_release);
+}
+
+void reach(pthread_t thread, Running& running) {
+  find_code(running);
   pthread_kill(thread, reach_signal);
 }
 

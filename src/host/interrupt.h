@@ -17,7 +17,7 @@ struct Running {
   std::atomic<void (*)(void*)> threads{nullptr};  // the kernel
   std::atomic<bool> stopped{false};               // no block is to run on
   std::atomic<bool> asks{false};                  // the launching thread is to ask is_interrupted()
-  std::atomic<std::uintptr_t> code{0}, code_bytes{0};  // of the kernel's library; see reach
+  std::atomic<std::uintptr_t> code{0}, code_bytes{0};  // of the kernel's library; see find_code
 
   // May the blocks run on without a look?
   bool is_undisturbed() const {
@@ -32,6 +32,9 @@ extern __thread Running* running_of_thread;
 Running& begin_running(void (*threads)(void*));
 void end_running();
 bool is_launcher(const Running& running);
+
+// Where the code of the kernel's library is: to be called before `code` is read, by any thread.
+void find_code(Running& running);
 
 // Have a thread that may be in the kernel look at what is asked of it.
 void reach(pthread_t thread, Running& running);

@@ -4,7 +4,8 @@
 // for it. The lanes that a mask names continue together once all of them that have not finished
 // have arrived at the same call with that mask. A call without a mask joins the threads that arrive
 // at it before no other thread of the warp can run; where threads wait at several such calls, the
-// first in the source continues first, so that they converge behind the branch.
+// first in the source continues first, so that they converge behind the branch. Accesses that a
+// warp makes in lockstep are such calls.
 #include "rendezvous.h"
 
 #include <algorithm>
@@ -32,6 +33,19 @@ void each_lane(std::uint64_t lanes, Visit visit) {
 std::uint64_t lanes_below(unsigned count) { return count >= 64 ? ~0ull : (1ull << count) - 1; }
 std::uint64_t lanes_from(unsigned first) { return ~0ull ^ lanes_below(first); }
 
+bool is_same_call(const Wait& a, const Wait& b) {
+  if (a.chain || b.chain) return a.chain && b.chain && *a.chain == *b.chain;
+  return a.line == b.line && std::strcmp(a.name, b.name) == 0;
+}
+
+// The code of accesses in lockstep is in the source's order.
+bool is_before(const Wait& a, const Wait& b) {
+  return a.chain && b.chain ? *a.chain < *b.chain : a.line < b.line;
+}
+
+// Lanes that access the same word so often, or go round a loop, wait for others of their warp.
+constexpr unsigned many_accesses = 1u << 20, many_rounds = 1u << 24;
+
 }  // namespace
 
 void Meeting::begin() {
@@ -48,8 +62,7 @@ void Meeting::make_records() {
   if (warps_ != 0) return;
   warps_ = ((count_ - 1) >> shift_) + 1;
   if (warp_.size() < warps_) warp_.resize(warps_);
-  for (unsigned i = 0; i < warps_; ++i)
-    warp_[i].waiting = warp_[i].at_block = warp_[i].ready = warp_[i].converged = 0;
+  for (unsigned i = 0; i < warps_; ++i) warp_[i] = Warp();
 }
 
 void Meeting::arrive(Fiber* fiber) {
@@ -75,7 +88,17 @@ void Meeting::arrive(Fiber* fiber) {
       return;
     }
   }
-  if (warp.converged && !warp.ready && ((number + 1) << shift_) <= started()) free_converged(warp);
+  if (is_settled(warp, number)) free_converged(warp);
+}
+
+// Do all lanes that can still run wait, some of them without a mask?
+bool Meeting::is_settled(const Warp& warp, unsigned number) const {
+  return warp.converged && !warp.ready && std::min((number + 1) << shift_, count_) <= started();
+}
+
+void Meeting::free_settled() {
+  for (unsigned i = 0; i < warps_; ++i)
+    if (is_settled(warp_[i], i)) free_converged(warp_[i]);
 }
 
 // Release the lanes of `mask` if all that have not finished have arrived at the call `name` with
@@ -130,20 +153,37 @@ bool Meeting::free_complete(Warp& warp, unsigned number) {
 }
 
 bool Meeting::free_converged(Warp& warp) {
+  const auto first_of = [&](Lanes lanes) {
+    const Wait* first = nullptr;
+    each_lane(lanes, [&](unsigned lane) {
+      const Wait* wait = warp.lane[lane]->wait;
+      if (!first || is_before(*wait, *first)) first = wait;
+    });
+    return first;
+  };
+  const auto lanes_at = [&](const Wait& call) {
+    Lanes here = 0;
+    each_lane(warp.converged, [&](unsigned lane) {
+      if (is_same_call(*warp.lane[lane]->wait, call)) here |= Lanes(1) << lane;
+    });
+    return here;
+  };
   if (!warp.converged) return false;
-  const Wait* first = nullptr;
-  each_lane(warp.converged, [&](unsigned lane) {
-    const Wait* wait = warp.lane[lane]->wait;
-    if (!first || wait->line < first->line) first = wait;
-  });
-  Lanes here = 0;
-  each_lane(warp.converged, [&](unsigned lane) {
-    const Wait& wait = *warp.lane[lane]->wait;
-    if (wait.line == first->line && std::strcmp(wait.name, first->name) == 0)
-      here |= Lanes(1) << lane;
-  });
+  const Wait* first = first_of(warp.converged);
+  Lanes here = lanes_at(*first);
+  if (const Lanes others = warp.converged & ~here; others && is_spinning(warp, *first))
+    here = lanes_at(*first_of(others));
   free_lanes(warp, here);
   return true;
+}
+
+bool Meeting::is_spinning(Warp& warp, const Wait& chosen) const {
+  if (!chosen.chain) return false;
+  Repeated& one = chosen.value ? warp.access : warp.round;
+  const std::uintptr_t place = chosen.chain->innermost();
+  const bool again = one.place == place && one.address == chosen.value;
+  one = {place, chosen.value, again ? one.times + 1 : 0};
+  return one.times >= (chosen.value ? many_accesses : many_rounds);
 }
 
 bool Meeting::free_block() {

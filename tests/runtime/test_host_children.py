@@ -120,3 +120,31 @@ assert list(out.get()) == [16 * 100 * 4] * 4 + [0] * 4, out
 """,
         PYGPU_HOST_THREADS=4,
     )
+
+
+def test_warps_of_linked_texts_run_in_lockstep(host):
+    host("""
+from PyGPU.compiler import DynamicModule
+sum_of_64 = '''
+__global__ void child%d(int *out) {
+  volatile __shared__ int sums[64];
+  int t = threadIdx.x;
+  sums[t] = t + %d;
+  __syncthreads();
+  if (t < 32) {
+    sums[t] += sums[t + 32]; sums[t] += sums[t + 16]; sums[t] += sums[t + 8];
+    sums[t] += sums[t + 4]; sums[t] += sums[t + 2]; sums[t] += sums[t + 1];
+  }
+  if (t == 0) out[%d] = sums[0];
+}'''
+parent = '''
+extern __global__ void child0(int *);
+extern __global__ void child1(int *);
+__global__ void parent(int *out) { child0<<<1, 64>>>(out); child1<<<1, 64>>>(out); }'''
+module = DynamicModule()
+for number in range(2):
+    module.add_source(sum_of_64 % (number, number, number))
+kernel = module.add_source(parent).link().get_function("parent")
+kernel(out, block=(1, 1, 1))
+assert list(out.get()[:2]) == [2016, 2080], out
+""")

@@ -38,6 +38,7 @@ struct Wait {
   // The result: how many arrived and how many of their predicates held; for warps the same as
   // masks.
   unsigned long long came, held;
+  const struct CallChain* chain = nullptr;  // of an access that a warp makes in lockstep
 };
 
 }  // namespace host
@@ -59,6 +60,13 @@ extern "C" {
 __attribute__((visibility("default"))) void PyGPU_host_barrier(int line);
 __attribute__((visibility("default"))) void PyGPU_host_wait(PyGPU::host::Wait* wait);
 __attribute__((visibility("default"))) void PyGPU_host_yield();
+// For code whose warps run in lockstep (lockstep.h): the running thread is at this place, in a
+// function whose frame is given; all functions keep frame pointers. About to access volatile
+// memory:
+__attribute__((visibility("default"))) void PyGPU_host_meet(const void* address, const void* place,
+                                                            const void* frame);
+// The caller begins a basic block.
+__attribute__((visibility("default"))) void PyGPU_host_begin_block();
 // End the launch with cudaErrorLaunchFailure and this report.
 __attribute__((visibility("default"))) void PyGPU_host_fail(const char* text);
 // Go to the block's next row of threads; false when there is none.
@@ -73,10 +81,19 @@ __attribute__((visibility("default"))) bool PyGPU_host_next_row();
 namespace PyGPU {
 namespace host {
 
+// In a text whose warps run in lockstep: what is no part of the kernel.
+#if !defined(PYGPU_LOCKSTEP)
+#define PYGPU_UNTRACED
+#elif defined(__clang__)
+#define PYGPU_UNTRACED __attribute__((noinline, no_sanitize("coverage"), no_sanitize("thread")))
+#else
+#define PYGPU_UNTRACED __attribute__((noinline, no_sanitize_coverage, no_sanitize("thread")))
+#endif
+
 // Call `body()` as each thread of the block that has not started. When a body waits for others,
 // another fiber continues with the remaining threads, so the loop's state is in PyGPU_host_thread.
 template <class Body>
-inline void for_each_thread(Body body) {
+PYGPU_UNTRACED inline void for_each_thread(Body body) {
   PyGPUHostThread& self = PyGPU_host_thread;
   do {
     // The next index is read again after the body: unless the body calls functions that the

@@ -9,14 +9,26 @@ enum {
   cudaBoundaryModeTrap = hipBoundaryModeTrap
 };
 
+// From HIP 5.7 on, the reads of most surfaces take no boundary mode: theirs is zero.
 extern "C++" {
 #define PYGPU_UNPACK(...) __VA_ARGS__
 #define PYGPU_SURFACE(name, coordinates, places)                                  \
   template <class T>                                                              \
+  __device__ inline auto pygpu_##name(T* value, cudaSurfaceObject_t surface,      \
+                                      PYGPU_UNPACK coordinates, int mode, int)    \
+      ->decltype(name(value, surface, PYGPU_UNPACK places, mode)) {               \
+    return name(value, surface, PYGPU_UNPACK places, mode);                       \
+  }                                                                               \
+  template <class T>                                                              \
+  __device__ inline void pygpu_##name(T* value, cudaSurfaceObject_t surface,      \
+                                      PYGPU_UNPACK coordinates, int, long) {      \
+    name(value, surface, PYGPU_UNPACK places);                                    \
+  }                                                                               \
+  template <class T>                                                              \
   __device__ inline T name(cudaSurfaceObject_t surface, PYGPU_UNPACK coordinates, \
                            int mode = hipBoundaryModeZero) {                      \
     T value;                                                                      \
-    name(&value, surface, PYGPU_UNPACK places, mode);                             \
+    pygpu_##name(&value, surface, PYGPU_UNPACK places, mode, 0);                  \
     return value;                                                                 \
   }
 PYGPU_SURFACE(surf1Dread, (int x), (x))
