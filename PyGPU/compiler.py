@@ -11,18 +11,25 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
 
-from PyGPU._compile import build, cache, includes, signature
+from PyGPU._compile import build, cache, child_launches, includes, link, signature
 from PyGPU._compile import options as _options
 from PyGPU._driver import NO_REFERENCES
-from PyGPU._driver.module import Function, Module, module_from_buffer, module_from_file
+from PyGPU._driver.module import (
+    Function,
+    Module,
+    file_contents,
+    module_from_buffer,
+    module_from_file,
+)
 from PyGPU._runtime import errors, state
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import CacheDir
+    from PyGPU._types import BytesLike, CacheDir, Int
 
 CompileError = errors.CompileError
 __all__ = [
@@ -109,13 +116,16 @@ _FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
 _REFERENCE = re.compile(r"\b(?:texture|surface)\s*<")
 
 
-def _meant(source: str) -> str:
+def _meant(request: build.Request) -> str:
     """What to tell a program whose text did not compile; often nothing."""
+    source = request.source
     name = _FILE.fullmatch(source.strip())
     if name and name[1] in ("ptx", "cubin"):
         return "the source is a file's name: module_from_file() loads what is compiled"
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
+    if hint := child_launches.hint(source, request.relocatable):
+        return hint
     return NO_REFERENCES if _REFERENCE.search(signature.without_comments(source)) else ""
 
 
@@ -133,13 +143,20 @@ def _checked(request: build.Request) -> cache.Entry:
     try:
         entry = build.build(request)
     except CompileError as error:
-        if hint := _meant(request.source):
+        if hint := _meant(request):
             error.msg += f": {hint}"
             error.args = (error.msg, *error.args[1:])
         raise
     if entry.log:
         warnings.warn(f"The compiler said:\n{entry.log}", stacklevel=4)
     return entry
+
+
+def _module_of(request: build.Request) -> Module:
+    entry = _checked(request)
+    return Module(
+        entry.image, source=request.source, names=entry.names, parameters=entry.parameters
+    )
 
 
 def compile(
@@ -164,7 +181,8 @@ def compile(
     nvcc, code
         Taken for PyCUDA's sake; a run-time compiler has no use for them.
     options : list of str, optional
-        nvcc's options; those that only nvcc can follow are left out, with a word in the log.
+        nvcc's options; those that only nvcc can follow are left out, with a word in the log. By
+        ``-rdc=true`` the image is one for :class:`PyGPU.driver.Linker`.
     keep : bool
         Leave the source in a folder whose name is printed.
     no_extern_c : bool
@@ -193,7 +211,8 @@ def compile(
     request = _request(
         source, options, arch, no_extern_c, include_dirs, cache_dir, keep, name_expressions, want
     )
-    return _checked(request).image
+    relocatable = link.IS_POSSIBLE and _options.parse(request.options).relocatable
+    return _checked(replace(request, relocatable=relocatable)).image
 
 
 def compile_plain(
@@ -277,87 +296,118 @@ class SourceModule(CudaModule):
             name_expressions,
             "cubin",
         )
-        entry = _checked(request)
-        self.module = Module(
-            entry.image, source=request.source, names=entry.names, parameters=entry.parameters
-        )
-
-
-_CHILD_LAUNCH = re.compile(r"<<<")
+        self.module = _module_of(request)
 
 
 class DynamicModule(CudaModule):
-    """Sources collected, then compiled together by :meth:`link`.
+    """Several texts and images, linked into one module.
 
-    PyCUDA links objects so that kernels can launch kernels. A run-time compiler cannot compile
-    such launches (``<<<...>>>`` in device code): those raise NotImplementedError.
+    They may use each other's ``__device__`` functions and variables, and with
+    ``add_stdlib("cudadevrt")`` kernels may launch kernels, ``child<<<grid, block>>>(x)``. With
+    ``-dlto`` among the options of all texts they are optimized together.
+
+    On ``hip``, whose run-time compiler makes nothing that can be linked, the texts are compiled as
+    one, and a launch in device code is a NotImplementedError.
+
+    Parameters
+    ----------
+    link_options, message_handler, log_verbose
+        As of :class:`PyGPU.driver.Linker`.
+    keep, no_extern_c, arch, cache_dir, include_dirs
+        As of :func:`compile`.
+    cuda_libdir : str, optional
+        Where ``add_stdlib`` looks.
+    nvcc, code
+        Taken for PyCUDA's sake.
     """
 
     def __init__(
         self,
         nvcc: str = "nvcc",
-        link_options: Sequence[str] | None = None,
+        link_options: Iterable[tuple[int, int]] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
         arch: str | None = None,
         code: str | None = None,
         cache_dir: CacheDir = None,
         include_dirs: Sequence[str] | None = None,
-        message_handler: object = None,
+        message_handler: link.Handler | None = None,
         log_verbose: bool = False,
         cuda_libdir: str | None = None,
     ) -> None:
-        self._settings: dict[str, Any] = {
-            "keep": keep,
-            "no_extern_c": no_extern_c,
-            "arch": arch,
-            "cache_dir": cache_dir,
-            "include_dirs": include_dirs or (),
-        }
-        self._sources: list[str] = []
-        self._options: list[str] = []
+        self._settings = (arch, no_extern_c, include_dirs, cache_dir, keep, ())
+        self._libdir = cuda_libdir
+        self._joined: list[build.Request] = []  # where nothing is linked
+        self._inputs: link.Inputs | None = None
+        if link.IS_POSSIBLE:
+            self._inputs = link.Inputs(message_handler, link_options, log_verbose)
         self.module = None  # type: ignore[assignment]
+
+    def _linked(self, call: str) -> link.Inputs:
+        if self._inputs is None:
+            raise NotImplementedError(f"{call}: {link.REASON}")
+        return self._inputs
 
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
     ) -> DynamicModule:
-        text = _text_of(source)
-        if _CHILD_LAUNCH.search(signature.without_comments(text)):
-            raise NotImplementedError(
-                "a kernel that launches kernels (<<<...>>> in device code) needs nvcc's "
-                "relocatable code and linker, which run-time compilers lack: launch from Python"
-            )
-        self._sources.append(text)
-        self._options += nvcc_options or []
+        """Compile a text, which messages of the linker call ``name``."""
+        request = _request(source, nvcc_options, *self._settings, "cubin")
+        if self._inputs is None:
+            if child_launches.has_launches(request.source):
+                raise NotImplementedError(f"<<<...>>> in device code: {link.REASON}")
+            self._joined.append(request)
+            return self
+        # What is made for another device than the current one is translated when it is linked.
+        other = request.arch or _options.parse(request.options).arch
+        want = "ptx" if other and core.target == "cuda" else "cubin"
+        entry = _checked(replace(request, relocatable=True, want=want))
+        self._inputs.add_entry(entry, name)
         return self
 
-    def add_data(self, data: object, input_type: object, name: str = "unknown") -> NoReturn:
-        raise NotImplementedError(
-            "add_data: linking images needs the driver's linker, which the runtime API lacks; "
-            "load them apart by module_from_buffer"
-        )
+    def add_data(
+        self, data: str | BytesLike, input_type: Int, name: str = "unknown"
+    ) -> DynamicModule:
+        """Add an image of a jit_input_type. See :class:`PyGPU.driver.Linker`."""
+        inputs = self._linked("add_data")
+        raw = data.encode() if isinstance(data, str) else memoryview(data).tobytes()
+        inputs.add(raw, int(input_type), name)
+        return self
 
-    def add_file(self, filename: object, input_type: object) -> NoReturn:
-        raise NotImplementedError(
-            "add_file: linking images needs the driver's linker, which the runtime API lacks; "
-            "load them apart by module_from_file"
-        )
+    def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> DynamicModule:
+        """Add an image or a library from a file."""
+        inputs = self._linked("add_file")
+        data = file_contents("add_file", filename)
+        inputs.add(data, int(input_type), os.path.basename(filename))
+        return self
 
     def add_stdlib(self, libname: str) -> DynamicModule:
-        """Nothing is linked, so cudadevrt, the device runtime, is not needed."""
-        if libname != "cudadevrt":
-            raise OSError(f"cannot find {libname!r}: device libraries are not linked")
+        """Add one of the toolkit's libraries of device code, "cudadevrt"; OSError without it."""
+        if self._inputs is not None:
+            self._inputs.add_library(libname, self._libdir)
+        elif libname != "cudadevrt":
+            raise OSError(f"cannot find lib{libname}.a: {link.REASON}")
         return self
 
     def link(self) -> DynamicModule:
-        self.module = SourceModule(
-            "\n".join(self._sources), options=self._options or None, **self._settings
-        ).module
+        """Make ``self.module`` of all that was added; CompileError with the linker's log."""
+        if self._inputs is not None:
+            entry = self._inputs.link(build.device_architecture(), _cached_where(self._settings[3]))
+            self.module = Module(entry.image, names=entry.names, parameters=entry.parameters)
+            return self
+        if not self._joined:
+            raise errors.LogicError("link: there is nothing to link, add_source first")
+        source = "\n".join(one.source for one in self._joined)
+        options = tuple(word for one in self._joined for word in one.options)
+        self.module = _module_of(replace(self._joined[0], source=source, options=options))
         return self
 
 
 class DynamicSourceModule(DynamicModule):
-    """:class:`SourceModule` for text written for relocatable code. See :class:`DynamicModule`."""
+    """:class:`SourceModule` for text whose kernels launch kernels. See :class:`DynamicModule`.
+
+    The parameters are those of :func:`compile`.
+    """
 
     def __init__(
         self,
@@ -378,6 +428,7 @@ class DynamicSourceModule(DynamicModule):
             arch=arch,
             cache_dir=cache_dir,
             include_dirs=include_dirs,
+            cuda_libdir=cuda_libdir,
         )
         self.add_source(source, options)
         self.add_stdlib("cudadevrt")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -28,10 +29,12 @@ class Request:
     extern_c: bool = True
     expressions: tuple[str, ...] = ()
     want: str = "cubin"  # or "ptx"
+    relocatable: bool = False  # for link.py
     name: str = "kernel.cu"
     cache_dir: CacheDir = None
 
 
+log = logging.getLogger("PyGPU")
 _NVIDIA = re.compile(r"(?:sm|compute)_(\d{2,3})[af]?")
 
 
@@ -78,6 +81,8 @@ def build(request: Request) -> cache.Entry:
     arch = request.arch or options.arch
     if arch:
         check_architecture(arch)
+    if (options.relocatable or options.link_time) and not request.relocatable:
+        log.info("-rdc=true and -dlto are ignored: DynamicSourceModule makes what is linked")
     return _BACKENDS[core.target](request, options, arch)
 
 
@@ -146,6 +151,7 @@ def _host(request: Request, options: _options.Options, arch: str | None) -> cach
     found = _found(request, options)
     base = host.flags(options, host.needs_lockstep(request.source, found))
     words = [*base, *options.macros, *options.other, *options.include_dirs]
+    words += ["-c"] if request.relocatable else []
     return _cached(
         request,
         options,
@@ -160,6 +166,7 @@ def _host(request: Request, options: _options.Options, arch: str | None) -> cach
             found,
             request.expressions,
             folder,
+            request.relocatable,
         ),
     )
 
@@ -211,6 +218,8 @@ def _nvrtc_words(
     words += ["-w"] if not options.warnings else []
     words += [f"--maxrregcount={options.max_registers}"] if options.max_registers else []
     words += [f"--ptxas-options={word}" for word in options.ptxas]
+    if request.relocatable:
+        words += ["--relocatable-device-code=true", *(["-dlto"] if options.link_time else [])]
     return [*words, *options.other]
 
 
@@ -235,7 +244,9 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
             target = f"compute_{older[-1]}"
         if request.want == "ptx":
             target = target.replace("sm_", "compute_")
-        virtual = target.startswith("compute_")
+        image = "PTX" if target.startswith("compute_") else "CUBIN"
+        if request.relocatable and options.link_time:
+            image = "LTOIR"
         return _with_types(
             request,
             options,
@@ -244,7 +255,7 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
                 request.name,
                 [f"--gpu-architecture={target}", *words[1:]],
                 request.expressions,
-                "PTX" if virtual else "CUBIN",
+                image,
             ),
         )
 

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from PyGPU._compile import (
     cache,
+    child_launches,
     headers,
+    host_link,
     host_prelude,
     includes,
     kernel_types,
@@ -158,6 +160,12 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
     return result
 
 
+def linking(in_lockstep: bool = False) -> list[str]:
+    """What the compiler needs to make a shared library for the machine."""
+    words = ["-Wl,-Bsymbolic", "-L", str(PACKAGE), "-lPyGPU_host"]
+    return [*words, *(lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ())]
+
+
 def _include_options(options: Options, found: includes.Found, for_ours: str = "-I") -> list[str]:
     ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
     words = [word for folder in options.include_dirs for word in ("-I", folder)]
@@ -252,15 +260,18 @@ def kernel_table(
     source: str,
     options: Options,
     found: includes.Found,
+    label: str = "",
 ) -> tuple[list[str], str]:
     """The names of a text's kernels, and the text by which its image describes them."""
     plain = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
     names = [*plain, *expressions]
     texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
-    may_wait = any(map(_WAITS.search, texts)) or needs_lockstep(source, found)
+    table = f"PyGPU_kernels_{label}_{len(names)}" if label else "PyGPU_host_kernels"
+    # What is linked, and has a label, may call functions of other texts.
+    may_wait = label or any(map(_WAITS.search, texts)) or needs_lockstep(source, found)
     waits = "true" if may_wait or not found.is_complete else "false"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in names]
-    return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({" ".join(rows)})\n'
+    return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
@@ -271,13 +282,13 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     # By the contents of what is read, so that other changes of PyGPU's leave it alone.
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
-    flags = [word for word in base if word != "-w"]
+    flags = [word for word in base if word not in ("-w", "-shared")]
     name = cache.key("prelude", identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:
         command = [compiler(), *flags, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
         try:
-            _run([word for word in command if word != "-shared"], "PyGPU's header for kernels")
+            _run(command, "PyGPU's header for kernels")
         except errors.CompileError:  # the same happens to the kernel, or it does not matter
             return False
         return True
@@ -317,6 +328,7 @@ def compile(
     found: includes.Found,
     expressions: Sequence[str],
     folder: Path | None,
+    relocatable: bool = False,
 ) -> cache.Entry:
     """Compile a text.
 
@@ -335,6 +347,8 @@ def compile(
         Names of template instances (``axpy<float>``) that are wanted.
     folder : Path or None
         Where the precompiled header may be kept.
+    relocatable : bool
+        Make an object for host_link.py of it.
 
     Returns
     -------
@@ -343,21 +357,29 @@ def compile(
     since = time.time()
     in_lockstep = needs_lockstep(source, found)
     base = flags(options, in_lockstep)
+    if relocatable:
+        base.remove("-shared")
+        # A text that launches may be linked to kernels whose warps run in lockstep.
+        base.append("-fno-omit-frame-pointer")
     kernels = _kernels(source, name, base, options, found)
-    _, table = kernel_table(kernels, expressions, source, options, found)
-    text = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n{table}'
+    text = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
+    if relocatable:
+        text = child_launches.rewritten(text)
+        label = cache.key(text, *base, *options.macros)[:16]
+        text += kernel_table(kernels, expressions, source, options, found, label)[1]
+    else:
+        text += kernel_table(kernels, expressions, source, options, found)[1]
     asked = [*kernel_types.doubtful(kernels), *expressions]
     text += kernel_types.questions(asked)
-    if in_lockstep:
+    if in_lockstep and not relocatable:
         text += lockstep.TEXT
     prelude = _prelude(folder, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
         rest = [*options.macros, *_include_options(options, found), *options.without_nvidias()]
-        rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed), "-Wl,-Bsymbolic"]
-        rest += ["-L", str(PACKAGE), "-lPyGPU_host"]
-        rest += lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ()
+        rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
+        rest += ["-c"] if relocatable else linking(in_lockstep)
         try:
             done = _run([compiler(), *base, *prelude, *rest], name)
         except errors.CompileError:
@@ -371,3 +393,44 @@ def compile(
         left = _system_files(listed, scratch, found, since)
         log = done.stderr + (lockstep.UNCHECKED if in_lockstep and is_strict() else "")
         return cache.Entry(data, log.strip(), names, told, left)
+
+
+def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
+    """Link objects that :func:`compile` made of relocatable texts, and archives of functions.
+
+    Parameters
+    ----------
+    inputs : sequence of (name, data)
+
+    Returns
+    -------
+    (bytes, str)
+        The image, and what the linker said.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
+        in_lockstep = any(lockstep.CALLS in data for _, data in inputs)
+        text = host_link.table_of([data for _, data in inputs])
+        table.write_text(text + (lockstep.TEXT if in_lockstep else ""))
+        files: dict[str, str] = {}
+        for number, (name, data) in enumerate(inputs):
+            ending = host_link.ending(data)
+            if ending is None:
+                raise errors.CompileError(
+                    f"{name}: neither an object that compile(..., options=['-rdc=true']) made for "
+                    "the host target nor an archive",
+                    [name],
+                )
+            Path(scratch, f"{number}{ending}").write_bytes(data)
+            files[f"{scratch}/{number}{ending}"] = name
+        # Archives last: they have what others lack.
+        ordered = [str(table), *sorted(files, key=lambda file: file.endswith(".a"))]
+        words = ["-shared", "-fPIC", "-std=c++17", "-I", str(include_root()), *ordered]
+        words += _lockstep_flags(compiler(), is_clang()) if in_lockstep else []
+        words += ["-o", str(image), *linking(in_lockstep), "-Wl,--no-undefined"]
+        try:
+            log = _run([compiler(), *words], "the linked image").stderr
+        except errors.CompileError as error:
+            log = host_link.named(error.stderr or "", files)
+            raise errors.CompileError("linking failed", error.command_line, stderr=log) from None
+        return image.read_bytes(), host_link.named(log, files).strip()

@@ -12,7 +12,10 @@ from collections.abc import Iterable
 
 from PyGPU._compile import signature
 
-#: Stands behind the text.
+#: In every object whose accesses are instrumented.
+CALLS = b"__tsan_"
+
+#: Stands behind the text, and once behind those that are linked.
 TEXT = "#include <PyGPU/host/lockstep.h>\n"
 
 #: Leaves out the instrumentation's own library, which the header replaces.

@@ -14,7 +14,7 @@ log = logging.getLogger("PyGPU")
 # with a value of their own in the next word.
 _ALONE = {
     *("-g", "-m64", "-m32", "-c", "-v", "--verbose", "--keep", "-keep", "-lcudadevrt", "--cubin"),
-    *("-cubin", "-ptx", "--ptx", "-dc", "-dw", "-rdc=true", "--relocatable-device-code=true"),
+    *("-cubin", "-ptx", "--ptx", "-dw"),
     *("--expt-relaxed-constexpr", "--expt-extended-lambda", "--extended-lambda", "-lineno"),
     *("-expt-relaxed-constexpr", "-expt-extended-lambda", "-extended-lambda", "-res-usage"),
     *("-Wno-deprecated-gpu-targets", "--resource-usage", "-shared", "--shared", "-fatbin"),
@@ -28,10 +28,11 @@ _WITH_VALUE = {
     *("-Werror", "-Xfatbin", "--machine", "--optimize"),
 }
 _LANGUAGE = {"-std", "--std"}
+_RELOCATABLE = {"-rdc", "--relocatable-device-code"}
 # Options of NVIDIA's device compilers, which change nothing that another C++ compiler would do.
 _NVIDIAS = re.compile(
-    r"--?(?:fmad|ftz|prec-div|prec-sqrt|restrict|dopt|device-c|device-w|diag-\w+|default-device|"
-    r"device-as-default-execution-space|dlto|device-debug|extra-device-vectorization|ewp|minimal|"
+    r"--?(?:fmad|ftz|prec-div|prec-sqrt|restrict|dopt|device-w|diag-\w+|default-device|"
+    r"device-as-default-execution-space|device-debug|extra-device-vectorization|ewp|minimal|"
     r"split-compile|jump-table-density|device-int128|builtin-[\w-]+|no-source-include|time|ptxas)\b"
 )
 _FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
@@ -53,6 +54,8 @@ class Options:
     max_registers: int | None = None
     warnings: bool = True
     ptxas: list[str] = field(default_factory=list)
+    relocatable: bool = False  # to be linked: -rdc=true
+    link_time: bool = False  # optimized when it is linked: -dlto
     other: list[str] = field(default_factory=list)  # for the compiler to judge
 
     def is_without_fma(self) -> bool:
@@ -152,6 +155,12 @@ def parse(options: Iterable[str | os.PathLike[str]]) -> Options:
             if not value.isdigit():
                 raise ValueError(f"options: {name} needs a number, got {value!r}")
             result.max_registers = int(value)
+        elif name in _RELOCATABLE:
+            result.relocatable = value_of(word, name) == "true"
+        elif word in ("-dc", "--device-c"):
+            result.relocatable = True
+        elif word in ("-dlto", "--dlink-time-opt"):
+            result.link_time = True
         elif word in ("-w", "--disable-warnings"):
             result.warnings = False
         elif re.fullmatch(r"-O[0-3]", word):

@@ -9,8 +9,6 @@ from __future__ import annotations
 import ctypes
 import glob
 import os
-import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -19,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from PyGPU._compile import libraries
 from PyGPU._compile.cache import Entry
 from PyGPU._runtime import errors
 
@@ -151,37 +150,13 @@ def _candidates(prefix: str) -> list[str]:
     """Paths and names under which the library may be found, the likeliest first."""
     if os.environ.get(f"PYGPU_{prefix.upper()}"):
         return [os.environ[f"PYGPU_{prefix.upper()}"]]
-    machine = os.uname().machine
-    if prefix == "nvrtc":
-        roots = [os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")]
-        program, usual, stem = "nvcc", ["/usr/local/cuda", "/usr"], "libnvrtc.so*"
-    else:
-        roots = [os.environ.get("ROCM_PATH"), os.environ.get("HIP_PATH")]
-        program, usual, stem = "hipcc", ["/opt/rocm", "/usr"], "libhiprtc.so*"
-    found = shutil.which(program)
-    roots += [str(Path(found).resolve().parent.parent)] if found else []
-    folders = [
-        f"{root}/{sub}"
-        for root in [*filter(None, roots), *usual]
-        for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
-    ]
-    if prefix == "nvrtc":
-        folders += [
-            wheel
-            for entry in sys.path
-            for wheel in sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", "lib")))
-        ]
-    paths = []
-    for folder in folders:
-        paths += sorted(
-            (p for p in glob.glob(os.path.join(folder, stem)) if ".alt." not in p),
-            key=lambda p: (len(re.findall(r"\d+", os.path.basename(p))), p),
-        )
+    where = libraries.folders(prefix)
+    paths = libraries.shared(f"lib{prefix}", where)
     if prefix == "nvrtc":
         paths += [f"libnvrtc.so.{major}" for major in (13, 12, "11.2")]
     else:  # up to ROCm 5, the functions are in the runtime's own library
         paths += ["libhiprtc.so"]
-        for folder in folders:
+        for folder in where:
             paths += sorted(glob.glob(os.path.join(folder, "libamdhip64.so*")))
         paths += ["libamdhip64.so"]
     return paths

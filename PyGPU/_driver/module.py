@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Function",
-    "Linker",
     "Module",
     "module_from_buffer",
     "module_from_file",
@@ -290,21 +289,14 @@ def module_from_buffer(
 
 def module_from_file(filename: str | os.PathLike[str]) -> Module:
     """Load an image from a file."""
+    return module_from_buffer(file_contents("module_from_file", filename))
+
+
+def file_contents(call: str, filename: str | os.PathLike[str]) -> bytes:
+    """What a file holds that a call is given; the call's error without it."""
     try:
         with open(os.fspath(filename), "rb") as file:
-            return module_from_buffer(file.read())
+            return file.read()
     except FileNotFoundError as error:
         missing = core.cudaError_t(301, str(error))
-        raise errors.exception_of("module_from_file", missing) from None
-
-
-class Linker:
-    """PyCUDA's linker of images: the runtime API has none."""
-
-    def __init__(
-        self, message_handler: object = None, options: object = None, log_verbose: bool = False
-    ) -> None:
-        raise NotImplementedError(
-            "Linker: linking images needs the driver's linker, which the runtime API lacks; put "
-            "the sources into one SourceModule, or load images apart by module_from_buffer"
-        )
+        raise errors.exception_of(call, missing) from None

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "PyGPU/vendor/host_modules.h"
+#include "children.h"
 #include "machine.h"
 
 namespace PyGPU::host {
@@ -116,7 +117,9 @@ cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t nbytes, cudaMemcp
 
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return call([&] { return copy(dst, src, nbytes, kind, stream); });
+  return call([&] {
+    return copy_in_order(stream, [=](cudaStream_t s) { return copy(dst, src, nbytes, kind, s); });
+  });
 }
 
 cudaError_t cudaMemcpy2D(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
@@ -127,7 +130,11 @@ cudaError_t cudaMemcpy2D(void* dst, std::size_t dst_pitch, const void* src, std:
 cudaError_t cudaMemcpy2DAsync(void* dst, std::size_t dst_pitch, const void* src,
                               std::size_t src_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&] { return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind, stream); });
+  return call([&] {
+    return copy_in_order(stream, [=](cudaStream_t s) {
+      return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind, s);
+    });
+  });
 }
 
 cudaError_t cudaMemcpyPeer(void* dst, int dst_device, const void* src, int src_device,
@@ -155,7 +162,10 @@ cudaError_t cudaMemset2D(void* address, std::size_t pitch, int value, std::size_
 
 cudaError_t cudaMemset2DAsync(void* address, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
-  return call([&] { return fill_2d(address, pitch, value, width, height, stream); });
+  return call([&] {
+    return copy_in_order(
+        stream, [=](cudaStream_t s) { return fill_2d(address, pitch, value, width, height, s); });
+  });
 }
 
 cudaError_t cudaHostFill(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,

@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <thread>
@@ -12,6 +14,7 @@
 
 #include "PyGPU/cuda_on_host.h"
 #include "check_access.h"
+#include "children.h"
 #include "fault.h"
 #include "fiber.h"
 #include "interrupt.h"
@@ -19,6 +22,9 @@
 
 namespace PyGPU::host {
 namespace {
+
+struct Grid;
+__thread Grid* grid_of_thread = nullptr;  // the one whose kernel this thread runs
 
 struct Grid {
   dim3 grid, block;
@@ -29,8 +35,9 @@ struct Grid {
   Running& running;
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> launcher_is_out{false};  // of its last block
-  std::mutex lock;                           // of the fault
+  std::mutex lock;                           // of the fault and the children
   Fault fault;
+  std::vector<Child> children;
 
   std::uint64_t count() const { return std::uint64_t(grid.x) * grid.y * grid.z; }
 
@@ -58,6 +65,7 @@ struct Grid {
 
   // Take blocks until none is left or one has failed. Several threads do this at once.
   void work(std::uint64_t chunk) {
+    const cudaError_t before = cudaGetLastError();  // a kernel's errors are its own
     try {
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
@@ -66,6 +74,9 @@ struct Grid {
     }
     fault_of_thread = nullptr;
     running_of_thread = nullptr;
+    grid_of_thread = nullptr;
+    (void)cudaGetLastError();
+    remember(before);
   }
 
   void take_blocks(std::uint64_t chunk) {
@@ -77,6 +88,7 @@ struct Grid {
     fault_of_thread = &own;
     kernel_of_thread = kernel;
     running_of_thread = &running;
+    grid_of_thread = this;
     PyGPUHostThread& self = PyGPU_host_thread;
     const PyGPUHostThread before = self;
     self.block_dim = index(block);
@@ -205,7 +217,53 @@ cudaError_t check(dim3 grid, dim3 block, std::size_t shared_bytes) {
   return shared_bytes > Machine::max_shared_bytes_optin ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+// Run what a grid enqueued, and what that enqueues: each with all of its own before the next, which
+// is the order of a stream. The first fault is the grid's.
+void run_children(Grid& parent) try {
+  std::vector<Child> waiting;  // the next one last
+  const auto add = [&](std::vector<Child>& children) {
+    std::stable_partition(children.begin(), children.end(),
+                          [](const Child& child) { return !child.is_tail; });
+    waiting.insert(waiting.end(), std::make_move_iterator(children.rbegin()),
+                   std::make_move_iterator(children.rend()));
+  };
+  add(parent.children);
+  while (!waiting.empty() && !parent.fault.code) {
+    Child child = std::move(waiting.back());
+    waiting.pop_back();
+    if (child.copy) {
+      if (const cudaError_t error = child.copy())
+        parent.stop(parent.fault_of_kernel(error, "a copy or fill that it enqueued is invalid"));
+      continue;
+    }
+    Grid grid{child.grid,
+              child.block,
+              child.shared_bytes,
+              child.threads,
+              child.context.data(),
+              child.kernel,
+              parent.running,
+              {},
+              {},
+              {},
+              {},
+              {}};
+    parent.running.threads = child.threads;
+    Workers::get().run(grid);
+    if (grid.fault.code) parent.fault = grid.fault;
+    add(grid.children);
+  }
+} catch (const std::bad_alloc&) {
+  parent.stop(parent.fault_of_kernel(cudaErrorMemoryAllocation, "no memory for its launches"));
+}
+
 }  // namespace
+
+void enqueue_child(Child child) {
+  std::lock_guard<std::mutex> hold(grid_of_thread->lock);
+  grid_of_thread->children.push_back(std::move(child));
+}
+
 }  // namespace PyGPU::host
 
 using namespace PyGPU::host;
@@ -220,8 +278,9 @@ cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     Grid work{
         grid, block, shared_bytes, threads, context, kernel ? kernel : "", begin_running(threads),
-        {},   {},    {},           {}};
+        {},   {},    {},           {},      {}};
     Workers::get().run(work);
+    run_children(work);
     end_running();
     // The kernel's output comes before what the program prints next. A kernel that failed while
     // printing still holds the lock of stdout.
@@ -233,5 +292,34 @@ cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
     report(&work.fault);
     drop_stacks();
     return work.fault.code;
+  });
+}
+
+cudaError_t cudaHostLaunchChild(dim3 grid, dim3 block, std::size_t shared_bytes,
+                                cudaStream_t stream, void (*threads)(void*), const void* context,
+                                std::size_t context_bytes, const char* kernel) {
+  return call([&] {
+    if (!in_kernel()) return cudaErrorNotSupported;
+    cudaError_t error = check(grid, block, shared_bytes);
+    if (!error && !Machine::get().knows(stream)) error = cudaErrorInvalidResourceHandle;
+    if (error) {  // as on a GPU, the kernel's to ask for
+      if (Machine::get().strict) {
+        describe(error, "its launch of %s is invalid", kernel);
+        leave_kernel();
+      }
+      return error;
+    }
+    Child child;
+    child.grid = grid;
+    child.block = block;
+    child.shared_bytes = shared_bytes;
+    child.threads = threads;
+    const std::size_t readable = Machine::get().strict ? most_parameter_bytes : 0;
+    child.context.resize((std::max(context_bytes, readable) + 63) / 64);
+    std::memcpy(child.context.data(), context, context_bytes);
+    child.kernel = kernel;
+    child.is_tail = stream == cudaStreamTailLaunch;
+    enqueue_child(std::move(child));
+    return cudaSuccess;
   });
 }

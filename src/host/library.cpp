@@ -214,8 +214,8 @@ class CopiedArguments {
     const std::size_t count = kernel.parameter_count, table = (count * sizeof(void*) + 63) / 64;
     const PyGPUHostParameter end = count ? kernel.parameters[count - 1] : PyGPUHostParameter{0, 0};
     const std::size_t lines = table + (end.offset + end.nbytes + 63) / 64;
-    lines_.resize(
-        std::max(lines, most_parameter_bytes / sizeof(Line)));  // what follows is ours, too
+    lines_.resize(std::max(
+        lines, most_parameter_bytes / sizeof(ParameterLine)));  // what follows is ours, too
     auto** const pointers = reinterpret_cast<void**>(lines_.data());
     for (std::size_t i = 0; i < count; ++i) {
       pointers[i] = lines_[table].bytes + kernel.parameters[i].offset;
@@ -225,10 +225,7 @@ class CopiedArguments {
   void** pointers() { return reinterpret_cast<void**>(lines_.data()); }
 
  private:
-  struct alignas(64) Line {
-    char bytes[64];
-  };
-  std::vector<Line> lines_;
+  std::vector<ParameterLine> lines_;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "available.h"
+#include "fault.h"
 
 namespace PyGPU::host {
 namespace {
@@ -131,6 +132,8 @@ bool Machine::device_may_touch(const void* address, std::size_t nbytes) {
 
 bool Machine::knows(cudaStream_t stream) {
   if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return true;
+  if (in_kernel() && (stream == cudaStreamTailLaunch || stream == cudaStreamFireAndForget))
+    return true;
   std::lock_guard<std::mutex> hold(lock);
   return streams.count(stream) != 0;
 }

@@ -74,7 +74,7 @@ def test_shape_strides_and_dtype_change_the_array(kind):
     a.dtype = np.float32
     a.shape = (6, 2)
     a.strides = (4, 24)
-    with pytest.raises(ValueError, match="beyond|reach"):
+    with pytest.raises(ValueError, match=r"beyond|reach"):
         gpuarray.zeros(3, np.float32).strides = (4096,)
     np.testing.assert_array_equal((a * 1).get(), x.reshape(2, 6).T)
 
@@ -240,7 +240,7 @@ def test_arrays_are_not_taken_for_lists():
     assert not isinstance(a, collections.abc.Iterable)
     assert not hasattr(a, "__iter__")
     assert [row.get().tolist() for row in a] == [[0, 1, 2], [3, 4, 5]]
-    first, second = a
+    _first, second = a
     assert (second.get() == [3, 4, 5]).all()
     with pytest.raises(TypeError, match="0-d"):
         list(a[0, 0])

@@ -8,7 +8,7 @@ import pytest
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import compiler, gpuarray
-from PyGPU.compiler import DynamicModule, DynamicSourceModule, SourceModule
+from PyGPU.compiler import SourceModule
 
 ONE = {"block": (1, 1, 1)}
 FIVE = "__global__ void write(int *out) { *out = 5; }"
@@ -83,22 +83,6 @@ def test_settings_without_a_meaning_are_taken():
 
 def test_the_compilers_version():
     assert re.search(r"\d", compiler.get_nvcc_version()) and compiler.get_nvcc_version("nvcc")
-
-
-def test_dynamic_modules():
-    module = DynamicSourceModule(WRITE, options=["-DVALUE=3"])
-    assert written(module) == 3
-    two = DynamicModule().add_source(FIVE).add_source(FIVE.replace("write", "other"))
-    assert written(two.add_stdlib("cudadevrt").link(), "other") == 5
-    launching = FIVE + "__global__ void parent(int *out) { write<<<1, 1>>>(out); }"
-    with pytest.raises(NotImplementedError, match="<<<"):
-        DynamicSourceModule(launching)
-    assert written(DynamicSourceModule(FIVE + " // no <<<1, 1>>>")) == 5
-    for call in (lambda m: m.add_data(b"", 0), lambda m: m.add_file("a.o", 3)):
-        with pytest.raises(NotImplementedError, match="module_from_"):
-            call(DynamicModule())
-    with pytest.raises(OSError, match="libnothing"):
-        DynamicModule().add_stdlib("libnothing")
 
 
 def test_default_flags(monkeypatch, python):

@@ -72,6 +72,11 @@ UNDERSTOOD = [
     ("--generate-code arch=compute_80,code=compute_80", {"arch": "compute_80"}),
     ("-gencode arch=compute_80,code=[sm_80,compute_80]", {"arch": "sm_80"}),
     ("-arch=sm_90 -gencode arch=compute_75,code=sm_75", {"arch": "sm_90"}),
+    *[(word, {"relocatable": True}) for word in ("-dc", "--device-c", "-rdc=true", "-rdc true")],
+    ("--relocatable-device-code=true", {"relocatable": True}),
+    ("-rdc=true -rdc=false", {}),
+    ("-dlto", {"link_time": True}),
+    ("--dlink-time-opt", {"link_time": True}),
     ("--fmad=false", {"other": ["--fmad=false"]}),
     ("-ftz=true", {"other": ["-ftz=true"]}),
     ("-prec-div=false -prec-sqrt=false", {"other": ["-prec-div=false", "-prec-sqrt=false"]}),
@@ -81,8 +86,8 @@ UNDERSTOOD = [
 # For nvcc's host compiler, linker and files alone: left out, and said so in the log.
 IGNORED = [
     *("-g", "-m64", "-c", "-v", "--verbose", "--keep", "-keep", "-lcudadevrt", "-lcublas"),
-    *("-cubin", "--cubin", "-ptx", "--ptx", "-dc", "-dw", "-rdc=true", "-fatbin", "--shared"),
-    *("--relocatable-device-code=true", "--expt-relaxed-constexpr", "--expt-extended-lambda"),
+    *("-cubin", "--cubin", "-ptx", "--ptx", "-dw", "-fatbin", "--shared"),
+    *("--expt-relaxed-constexpr", "--expt-extended-lambda"),
     *("-Wno-deprecated-gpu-targets", "--resource-usage", "-res-usage", "-fPIC", "--save-temps"),
     *("-L/usr/lib", "-Wall", "-O", "-e NAME", "--entries NAME", "-Xcompiler -fPIC"),
     *("-Xcompiler=-fPIC", "-Xcompiler -O3,-Wall", "--compiler-options=-fPIC", "-ccbin g++-12"),

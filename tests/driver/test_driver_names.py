@@ -177,6 +177,9 @@ NAMES = {
     "In.pre_call": "stream",
     "Out.post_call": "stream",
     "Linker": "message_handler=None options=None log_verbose=False",
+    "Linker.add_data": "data input_type name='unknown'",
+    "Linker.add_file": "filename input_type",
+    "Linker.link_module": "",
     # arrays
     "ArrayDescriptor": None,
     "ArrayDescriptor3D": None,
@@ -206,7 +209,6 @@ LEFT_OUT = {
     "SurfaceReference": REFERENCES,
     "bind_array_to_texref": REFERENCES,
     "matrix_to_texref": REFERENCES,
-    "Linker": "images are linked by the driver API alone",
     **dict.fromkeys(
         (
             *("Function.set_block_shape", "Function.set_shared_size"),

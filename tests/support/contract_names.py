@@ -12,7 +12,6 @@ from contract_arrays import ARRAYS, REFERENCES
 
 from PyGPU._as_pycuda.install import ABSENT
 
-LINKER = "the runtime API has no linker: put the sources into one `SourceModule`"
 STATEFUL = "launches that keep their state in the function are gone: call it, or `prepare` it"
 
 MODULES = {
@@ -149,7 +148,7 @@ ArgumentHandler .array .dev_alloc .get_device_alloc .pre_call .post_call
 In Out InOut
     better: in a launch on a stream, they copy in that stream's order
 Linker .add_data .add_file .link_module
-    absent: {LINKER}
+    differs: nvJitLink's, or the driver's without it; on `hip` a NotImplementedError
 initialize_profiler
     differs: without effect, as runtimes no longer write profiles
 start_profiler stop_profiler
@@ -218,12 +217,10 @@ preprocess_source
     differs: no preprocessor runs; the source comes with the user's headers behind it
 get_nvcc_version
     differs: of the compiler that is used: NVRTC, HIPRTC, or the host's
-DynamicModule .add_source .link .add_stdlib
-    differs: compiles all sources as one; a kernel that launches kernels is a NotImplementedError
-DynamicModule.add_data .add_file
-    absent: {LINKER}
+DynamicModule .add_source .link .add_stdlib .add_data .add_file
+    differs: on `hip`, texts are compiled as one, and all else is a NotImplementedError
 DynamicSourceModule
-    differs: as SourceModule; a kernel that launches kernels is a NotImplementedError
+    differs: on `hip`, launches by kernels are a NotImplementedError; on `host` they run
 """,
     **ARRAYS,
     "tools": """

@@ -105,6 +105,7 @@ ArgumentHandler driver/argument_handlers: a_handler_is_asked_before_and_after
     what_a_handler_raises_reaches_the_caller
 In driver/argument_handlers: in_does_not_come_back out_uploads_nothing inout_does_both
     a_handler_may_launch_kernels_itself
+Linker compile/dynamic_modules: images_are_linked_from_memory_and_from_files
 initialize_profiler driver/driver_streams: the_profiler_needs_no_configuration
 start_profiler driver/driver_streams: the_profiler_starts_and_stops
 ArrayDescriptor driver/driver_arrays: descriptors
@@ -130,8 +131,10 @@ compile_plain compile/compiler_images: compile_plain_and_preprocess images_can_b
     driver/tools_names: the_modules_of_the_compiler_are_of_one_family
 preprocess_source compile/compiler_images: compile_plain_and_preprocess
 get_nvcc_version compile/compiler_images: the_compilers_version
-DynamicModule compile/compiler_images: dynamic_modules
-DynamicSourceModule compile/compiler_images: dynamic_modules
+DynamicModule compile/dynamic_modules: texts_use_each_others_functions_and_variables
+    images_are_linked_from_memory_and_from_files a_child_of_another_text
+DynamicSourceModule compile/dynamic_modules: a_kernel_launches_a_kernel
+    children_of_a_stream_run_one_after_another_and_see_what_their_parent_wrote
 """,
     "gpuarray": """
 GPUArray arrays/gpuarray_create: forms_of_a_shape python_objects_are_refused;

@@ -10,12 +10,12 @@ import pytest
 
 import PyGPU
 from PyGPU import errors
-from PyGPU._compile import rtc
+from PyGPU._compile import device_link, link, rtc
 from PyGPU._runtime.targets import runtime_library
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
-COMPILERS = {"nvrtc", "hiprtc"}
-HEADERS = {"cuda", "cccl", "curand", "rocrand", "doctest"}
+COMPILERS = {"nvrtc", "hiprtc", "nvjitlink"}
+HEADERS = {"cuda", "cccl", "curand", "rocrand", "doctest", "cudadevrt"}
 MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib"}
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two of them
 
@@ -64,6 +64,22 @@ def compiler(prefix):
         return rtc.library(prefix)
     except errors.CompileError as error:
         missing(prefix, error.msg)
+
+
+def device_linker():
+    """nvJitLink."""
+    nvrtc = compiler("nvrtc")
+    return device_link.nvjitlink(nvrtc.path, nvrtc.version()[0]) or missing(
+        "nvjitlink", device_link.MISSING
+    )
+
+
+def device_runtime():
+    """NVIDIA's library by which kernels launch kernels."""
+    try:
+        return link.nvidia_library("cudadevrt")
+    except OSError as error:
+        missing("cudadevrt", str(error))
 
 
 def module(name):

@@ -16,6 +16,22 @@
 namespace PyGPU {
 namespace host {
 
+template <class Call, std::size_t... indices>
+void run_thread(const Call& call, std::index_sequence<indices...>) {
+  auto arguments = call.second;  // a kernel may change its parameters
+  (void)arguments;
+  call.first(std::get<indices>(arguments)...);
+}
+
+// All threads of a block; `context` is a pair of the kernel and its arguments.
+template <class Indices, class Call>
+void run_threads(void* context) {
+  // A local copy, which no store of the kernel can alias: the arguments are loaded once, not by
+  // each thread.
+  const Call call = *static_cast<const Call*>(context);
+  for_each_thread([call] { run_thread(call, Indices()); });
+}
+
 template <class Kernel>
 struct Launch {
   Kernel kernel;
@@ -30,22 +46,6 @@ struct Launch {
     return cudaHostLaunch(grid, block, shared_bytes, stream,
                           &run_threads<std::index_sequence_for<Arguments...>, decltype(call)>,
                           &call, name);
-  }
-
- private:
-  template <class Indices, class Call>
-  static void run_threads(void* context) {
-    // A local copy, which no store of the kernel can alias: the arguments are loaded once, not by
-    // each thread.
-    const Call call = *static_cast<const Call*>(context);
-    for_each_thread([call] { run_thread(call, Indices()); });
-  }
-
-  template <class Call, std::size_t... indices>
-  static void run_thread(const Call& call, std::index_sequence<indices...>) {
-    auto arguments = call.second;  // a kernel may change its parameters
-    (void)arguments;
-    call.first(std::get<indices>(arguments)...);
   }
 };
 

@@ -1,6 +1,6 @@
 // The table by which a shared library of kernels describes itself. The run-time compiler puts
 //
-//     PYGPU_HOST_KERNELS(PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
+//     PYGPU_HOST_KERNELS(PyGPU_host_kernels, PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
 //
 // behind the user's text (PyGPU/_compile/host.py).
 #pragma once
@@ -11,19 +11,7 @@
 #include <utility>
 
 #include "../cuda_on_host.h"
-
-struct PyGPUHostParameter {
-  std::size_t offset, nbytes;
-};
-
-struct PyGPUHostKernel {
-  const char* name;
-  void (*threads)(void* arguments);  // `arguments` is a void**: the address of each argument
-  const PyGPUHostParameter* parameters;
-  std::size_t parameter_count;
-};
-
-extern "C" __attribute__((visibility("default"))) const PyGPUHostKernel PyGPU_host_kernels[];
+#include "kernel_row.h"
 
 namespace PyGPU::host {
 
@@ -79,5 +67,6 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
 // `waits`: may its threads wait for each other?
 #define PYGPU_HOST_KERNEL(name, waits, ...) \
   ::PyGPU::host::Entry<decltype(&__VA_ARGS__), &__VA_ARGS__, waits>::row(name)
-#define PYGPU_HOST_KERNELS(...) \
-  const PyGPUHostKernel PyGPU_host_kernels[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0}};
+#define PYGPU_HOST_KERNELS(table, ...)                                             \
+  extern "C" __attribute__((visibility("default"))) const PyGPUHostKernel table[]; \
+  const PyGPUHostKernel table[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0}};

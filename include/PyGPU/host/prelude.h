@@ -16,8 +16,12 @@
 #include <ctime>
 #include <limits>
 
+#include "child_launch.h"
 #include "module.h"
 
 // For the text alone: <PyGPU/gpu.h> would take the real nvcc by it.
 #define __CUDACC__ 1
 #define PYGPU_TARGET_HOST
+
+// Since CUDA 12 no kernel can wait for what it has launched.
+#define cudaDeviceSynchronize cudaDeviceSynchronize_is_gone_from_device_code

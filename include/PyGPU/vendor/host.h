@@ -105,6 +105,9 @@ using cudaMemPool_t = struct PyGPUHostPool*;
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
+// For launches by kernels alone.
+#define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(3))
+#define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
 
 struct cudaUUID_t {
   char bytes[16];
@@ -250,6 +253,10 @@ PYGPU_HOST_CALL(cudaIpcOpenEventHandle, cudaEvent_t* event, cudaIpcEventHandle_t
 // the name for reports.
 PYGPU_HOST_CALL(cudaHostLaunch, dim3 grid, dim3 block, std::size_t shared_bytes,
                 cudaStream_t stream, void (*threads)(void*), void* context, const char* kernel)
+// The same from a kernel, once its grid has run; `context`, of so many bytes, is copied.
+PYGPU_HOST_CALL(cudaHostLaunchChild, dim3 grid, dim3 block, std::size_t shared_bytes,
+                cudaStream_t stream, void (*threads)(void*), const void* context,
+                std::size_t context_bytes, const char* kernel)
 
 #undef PYGPU_HOST_CALL
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorName(

@@ -1,0 +1,68 @@
+"""Launches in kernel text, ``child<<<grid, block>>>(x)``, in terms that C++ has."""
+
+from __future__ import annotations
+
+import re
+
+from PyGPU._compile import signature
+
+# What names the kernel: an identifier, perhaps with a template's arguments.
+_NAMED = re.compile(r"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>)?\s*$")
+_OPERATOR = re.compile(r"\boperator\s*$")  # of a template: `operator<<<T>`
+
+
+def _end(blank: str, start: int) -> int:
+    """Where the ``>>>`` is that closes the ``<<<`` before ``start`` and has arguments; or -1."""
+    depth = 0
+    for index in range(start, len(blank)):
+        char = blank[index]
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == ";" or depth < 0:
+            return -1
+        elif depth == 0 and blank.startswith(">>>", index):
+            return index if re.match(r"\s*(?:\\\n\s*)?\(", blank[index + 3 :]) else -1
+    return -1
+
+
+def has_launches(source: str) -> bool:
+    """Does a kernel of the text launch kernels?"""
+    return "<<<" in source and rewritten(source) != source
+
+
+def hint(source: str, relocatable: bool) -> str:
+    """What to tell a program whose text did not compile; often nothing."""
+    if re.search(r"\bcudaDeviceSynchronize\b", signature.without_comments(source)):
+        return (
+            "device code cannot wait for its launches since CUDA 12, cudaDeviceSynchronize() is "
+            "gone from it: launch what comes after them into the stream cudaStreamTailLaunch"
+        )
+    if has_launches(source) and not relocatable:
+        return "a kernel that launches kernels needs DynamicSourceModule, which links it"
+    return ""
+
+
+def rewritten(source: str) -> str:
+    """The text with an operator for each launch, line by line in place.
+
+    It is that of include/PyGPU/host/child_launch.h. What precedes ``<<<`` stays as it is.
+    """
+    if "<<<" not in source:
+        return source
+    blank = signature.without_comments(source)
+    result, last, start = [], 0, blank.find("<<<")
+    while start >= 0:
+        end = _end(blank, start + 3)
+        if end >= 0 and not _OPERATOR.search(blank[:start]):
+            name = _NAMED.search(blank[max(0, start - 200) : start])
+            result += [
+                source[last:start],
+                f' ->* ::PyGPU::host::ChildLaunch("{name.group(1) if name else ""}", ',
+                source[start + 3 : end],
+                ")",
+            ]
+            last = end + 3
+        start = blank.find("<<<", max(start + 3, last))
+    return "".join([*result, source[last:]])

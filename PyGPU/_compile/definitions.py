@@ -1,0 +1,60 @@
+"""The names that NVIDIA's relocatable images define.
+
+nvJitLink (13.0) links two functions of one name without an error, and takes either.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+
+_SYMBOLS, _GLOBAL = 2, 1  # ELF's SHT_SYMTAB and STB_GLOBAL
+_VISIBLE = re.compile(
+    rb"^\.visible\s+\.(?:entry\s+([\w$]+)|func\s+(?:\([^)]*\)\s*)?([\w$]+)"
+    rb"|(?:global|const)\b[^;=\[]*?([\w$]+)\s*[\[=;])",
+    re.M,
+)
+
+
+def _of_elf(image: bytes) -> Iterator[str]:
+    (table,) = struct.unpack_from("<Q", image, 40)
+    size, count = struct.unpack_from("<HH", image, 58)
+    sections = [struct.unpack_from("<IIQQQQI", image, table + i * size) for i in range(count)]
+    for _, kind, _, _, offset, nbytes, link in sections:
+        if kind != _SYMBOLS:
+            continue
+        texts = sections[link][4]
+        for at in range(offset, offset + nbytes, 24):
+            name, info, _, section = struct.unpack_from("<IBBH", image, at)
+            if info >> 4 == _GLOBAL and section:
+                start = texts + name
+                yield image[start : image.index(b"\0", start)].decode()
+
+
+def names(image: bytes) -> set[str]:
+    """What an image, a cubin or PTX, defines for others; nothing is known of other kinds."""
+    if not image.startswith(b"\x7fELF"):
+        found = _VISIBLE.findall(image)
+        return {(kernel or function or variable).decode() for kernel, function, variable in found}
+    try:
+        return set(_of_elf(image))
+    except (struct.error, ValueError, IndexError):  # damaged: the linker says so
+        return set()
+
+
+def repeated(images: Sequence[tuple[str, bytes]]) -> list[str]:
+    """What several images define: "'twice' is defined in 'a' and in 'b'".
+
+    Parameters
+    ----------
+    images : sequence of (name, data)
+    """
+    where: dict[str, str] = {}
+    found = []
+    for label, image in images:
+        for name in sorted(names(image)):
+            if name in where:
+                found.append(f"{name!r} is defined in {where[name]!r} and in {label!r}")
+            where.setdefault(name, label)
+    return found

@@ -1,0 +1,55 @@
+"""Where the vendors' libraries are: those of toolkits, and of NVIDIA's wheels."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def folders(prefix: str) -> list[str]:
+    """Where the libraries of the compiler's vendor may be, the likeliest first."""
+    machine = os.uname().machine
+    if prefix == "nvrtc":
+        roots = [os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")]
+        program, usual = "nvcc", ["/usr/local/cuda", "/usr"]
+    else:
+        roots = [os.environ.get("ROCM_PATH"), os.environ.get("HIP_PATH")]
+        program, usual = "hipcc", ["/opt/rocm", "/usr"]
+    found = shutil.which(program)
+    roots += [str(Path(found).resolve().parent.parent)] if found else []
+    found_in = [
+        f"{root}/{sub}"
+        for root in [*filter(None, roots), *usual]
+        for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
+    ]
+    if prefix == "nvrtc":
+        found_in += [
+            wheel
+            for entry in sys.path
+            for wheel in sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", "lib")))
+        ]
+    return found_in
+
+
+def beside(path: str) -> list[str]:
+    """The folders of what came with this library: its own, or those of NVIDIA's other wheels."""
+    folder = Path(os.path.realpath(path)).parent
+    wheels = folder.parent.parent
+    others = wheels.glob("*/lib") if wheels.name == "nvidia" else ()
+    return [str(folder), *sorted(map(str, others))]
+
+
+def shared(stem: str, where: Sequence[str]) -> list[str]:
+    """The paths of a library's files in some folders, those without a version first in each."""
+    paths = []
+    for folder in where:
+        paths += sorted(
+            (p for p in glob.glob(os.path.join(folder, f"{stem}.so*")) if ".alt." not in p),
+            key=lambda p: (len(re.findall(r"\d+", os.path.basename(p))), p),
+        )
+    return paths

@@ -1,0 +1,68 @@
+// A kernel's launch of another one: `child<<<grid, block, shared, stream>>>(arguments)`, for which
+// PyGPU/_compile/child_launches.py writes
+//
+//     child ->* ::PyGPU::host::ChildLaunch("child", grid, block, shared, stream)(arguments)
+//
+// An operator, so that the text before `<<<` may be whatever names a kernel.
+#pragma once
+
+#include <cstdint>
+
+#include "launch.h"
+
+namespace PyGPU {
+namespace host {
+
+struct ChildLaunch {
+  const char* name;
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  cudaStream_t stream;
+
+  ChildLaunch(const char* kernel, dim3 blocks, dim3 threads, std::size_t shared = 0,
+              cudaStream_t order = nullptr)
+      : name(kernel), grid(blocks), block(threads), shared_bytes(shared), stream(order) {}
+
+  template <class... Arguments>
+  struct Call {
+    const ChildLaunch& child;
+    std::tuple<Arguments...> arguments;
+  };
+
+  template <class... Arguments>
+  Call<Arguments...> operator()(Arguments... arguments) const {
+    return {*this, std::tuple<Arguments...>(arguments...)};
+  }
+};
+
+template <class Parameter, class Argument>
+Parameter child_argument(const Argument& argument) {
+  // A null pointer may be written 0, which is an integer by now.
+  if constexpr (std::is_pointer<Parameter>::value && std::is_integral<Argument>::value)
+    return reinterpret_cast<Parameter>(static_cast<std::uintptr_t>(argument));
+  else
+    return argument;
+}
+
+template <class... Parameters, class... Arguments, std::size_t... i>
+void launch_child(void (*kernel)(Parameters...), const ChildLaunch& child,
+                  const std::tuple<Arguments...>& arguments, std::index_sequence<i...>) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                "the launch has another number of arguments than the kernel parameters");
+  static_assert((std::is_trivially_copyable<Parameters>::value && ...),
+                "parameters of a kernel that a kernel launches are copied byte by byte");
+  (void)arguments;
+  const auto call = std::make_pair(
+      kernel, std::tuple<Parameters...>(child_argument<Parameters>(std::get<i>(arguments))...));
+  (void)cudaHostLaunchChild(child.grid, child.block, child.shared_bytes, child.stream,
+                            &run_threads<std::index_sequence<i...>, decltype(call)>, &call,
+                            sizeof call, child.name);
+}
+
+template <class... Parameters, class... Arguments>
+void operator->*(void (*kernel)(Parameters...), const ChildLaunch::Call<Arguments...>& call) {
+  launch_child(kernel, call.child, call.arguments, std::index_sequence_for<Arguments...>());
+}
+
+}  // namespace host
+}  // namespace PyGPU
