@@ -1,0 +1,55 @@
+// Uniform numbers in (0, 1] of cuRAND's generators. All but MRG32k3a's are exact sums of powers of
+// two, rounded once, so they are the same on every machine.
+#pragma once
+
+#include "mrg32k3a.h"
+#include "philox.h"
+#include "sobol.h"
+#include "xorwow.h"
+
+extern "C++" {
+namespace PyGPU {
+namespace random {
+
+__device__ inline float uniform_of(unsigned x) {
+  return fmaf(float(x), 2.3283064365386963e-10f, 1.1641532182693481e-10f);  // 2^-32 and its half
+}
+__device__ inline float uniform_of(unsigned long long x) { return uniform_of(unsigned(x >> 32)); }
+__device__ inline double uniform_double_of(unsigned x) {
+  return fma(double(x), 2.3283064365386963e-10, 2.3283064365386963e-10);
+}
+__device__ inline double uniform_double_of(unsigned long long x) {
+  return fma(double(x >> 11), 1.1102230246251565e-16, 5.5511151231257827e-17);  // 2^-53, its half
+}
+// 53 bits of two words, which overlap.
+__device__ inline unsigned long long mixed(unsigned x, unsigned y) {
+  return x ^ static_cast<unsigned long long>(y) << 21;
+}
+__device__ inline double uniform_double_of(unsigned x, unsigned y) {
+  return uniform_double_of(mixed(x, y) << 11);
+}
+
+template <class State>
+__device__ inline float uniform(State* state) {
+  return uniform_of(random::next(state));
+}
+__device__ inline float uniform(curandStateMRG32k3a* state) {
+  return float(difference(state) * 2.3283065498378288e-10);
+}
+
+// One word, except where cuRAND takes two.
+template <class State>
+__device__ inline double uniform_double(State* state) {
+  return uniform_double_of(random::next(state));
+}
+__device__ inline double uniform_double(curandStateXORWOW* state) {
+  const unsigned x = random::next(state);
+  return uniform_double_of(x, random::next(state));
+}
+__device__ inline double uniform_double(curandStateMRG32k3a* state) {
+  return difference(state) * 2.3283065498378288e-10;
+}
+
+}  // namespace random
+}  // namespace PyGPU
+}
