@@ -1,5 +1,5 @@
-// Uniform numbers in (0, 1] of cuRAND's generators. All but MRG32k3a's are exact sums of powers of
-// two, rounded once, so they are the same on every machine.
+// Uniform numbers in (0, 1] of cuRAND's generators. But for MRG32k3a's scale they are made by
+// conversions and powers of two alone, so they are the same on every machine.
 #pragma once
 
 #include "mrg32k3a.h"
