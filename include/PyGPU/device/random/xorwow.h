@@ -11,31 +11,45 @@ namespace random {
 
 static const unsigned weyl_step = 362437;
 
-__device__ inline void xorshift(unsigned v[5]) {
-  const unsigned t = v[0] ^ (v[0] >> 2);
-  v[0] = v[1];
-  v[1] = v[2];
-  v[2] = v[3];
-  v[3] = v[4];
-  v[4] ^= (v[4] << 4) ^ t ^ (t << 1);
+// The word that follows five, of which it takes the first and the last.
+__device__ inline unsigned xorshift(unsigned first, unsigned last) {
+  const unsigned t = first ^ (first >> 2);
+  return last ^ (last << 4) ^ t ^ (t << 1);
 }
 
 // n times 2^first steps: a polynomial of the step is the sum of the states at its powers (Haramoto
-// and others, "Efficient jump ahead for F2-linear random number generators", 2008).
+// and others, "Efficient jump ahead for F2-linear random number generators", 2008). All stays in
+// registers.
 __device__ inline void jump(unsigned v[5], int first, unsigned long long n) {
+  unsigned v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3], v4 = v[4];
   for (int k = first; n != 0; n >>= 1, ++k) {
     if ((n & 1) == 0) continue;
-    unsigned sum[5] = {0, 0, 0, 0, 0};
-    for (int word = 0; word < 5; ++word) {
-      unsigned bits = xorshift_jumps[k][word];
-      for (int bit = 0; bit < 32; ++bit, bits >>= 1) {
-        const unsigned taken = 0u - (bits & 1u);
-        for (int i = 0; i < 5; ++i) sum[i] ^= v[i] & taken;
-        xorshift(v);
-      }
+    unsigned sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, sum4 = 0;
+    for (int power = 0; power < 160; ++power) {
+      const unsigned taken = 0u - (xorshift_jumps[k][power / 32] >> power % 32 & 1u);
+      sum0 ^= v0 & taken;
+      sum1 ^= v1 & taken;
+      sum2 ^= v2 & taken;
+      sum3 ^= v3 & taken;
+      sum4 ^= v4 & taken;
+      const unsigned next = xorshift(v0, v4);
+      v0 = v1;
+      v1 = v2;
+      v2 = v3;
+      v3 = v4;
+      v4 = next;
     }
-    for (int i = 0; i < 5; ++i) v[i] = sum[i];
+    v0 = sum0;
+    v1 = sum1;
+    v2 = sum2;
+    v3 = sum3;
+    v4 = sum4;
   }
+  v[0] = v0;
+  v[1] = v1;
+  v[2] = v2;
+  v[3] = v3;
+  v[4] = v4;
 }
 
 __device__ inline void skip(curandStateXORWOW* state, unsigned long long n) {
@@ -63,9 +77,15 @@ __device__ inline void start(curandStateXORWOW* state, unsigned long long seed,
 }
 
 __device__ inline unsigned next(curandStateXORWOW* state) {
-  xorshift(state->v);
+  unsigned* v = state->v;
+  const unsigned last = xorshift(v[0], v[4]);
+  v[0] = v[1];
+  v[1] = v[2];
+  v[2] = v[3];
+  v[3] = v[4];
+  v[4] = last;
   state->d += weyl_step;
-  return state->v[4] + state->d;
+  return last + state->d;
 }
 
 }  // namespace random
