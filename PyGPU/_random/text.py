@@ -1,20 +1,9 @@
 """Device functions of random numbers, as text: Philox4x32-10, its conversions, normal and Poisson
 distributions."""
 
-# The counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
-# as 1, 2, 3" (SC11), with ten rounds.
 PHILOX = """
-__device__ inline uint4 P_philox(uint4 c, uint2 k) {
-  #pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const unsigned long long a = 0xD2511F53ull * c.x, b = 0xCD9E8D57ull * c.z;
-    c = make_uint4(unsigned(b >> 32) ^ c.y ^ k.x, unsigned(b), unsigned(a >> 32) ^ c.w ^ k.y,
-                   unsigned(a));
-    k.x += 0x9E3779B9u;
-    k.y += 0xBB67AE85u;
-  }
-  return c;
-}
+#include <PyGPU/device/random/philox_rounds.h>
+using PyGPU::random::philox4x32_10;
 __device__ inline unsigned long long P_join(unsigned low, unsigned high) {
   return (unsigned long long)high << 32 | low;
 }

@@ -15,7 +15,7 @@ from PyGPU._runtime.targets import runtime_library
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
 COMPILERS = {"nvrtc", "hiprtc"}
-HEADERS = {"cuda", "cccl", "curand", "rocrand", "doctest"}
+HEADERS = {"cuda", "cccl", "curand", "doctest"}
 MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib"}
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two of them
 
