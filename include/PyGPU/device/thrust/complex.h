@@ -82,10 +82,10 @@ struct with_scalar<A, S, true> : common<A, S> {
     typedef complex_detail::common<A, S> common;                                            \
     return call(typename common::part(s), typename common::plain(a._M_value));              \
   }
-#define PYGPU_THRUST_ADD(a, b) a + b
-#define PYGPU_THRUST_SUBTRACT(a, b) a - b
-#define PYGPU_THRUST_MULTIPLY(a, b) a* b
-#define PYGPU_THRUST_DIVIDE(a, b) a / b
+#define PYGPU_THRUST_ADD(a, b) (a) + (b)
+#define PYGPU_THRUST_SUBTRACT(a, b) (a) - (b)
+#define PYGPU_THRUST_MULTIPLY(a, b) (a) * (b)
+#define PYGPU_THRUST_DIVIDE(a, b) (a) / (b)
 PYGPU_THRUST_BINARY(operator+, PYGPU_THRUST_ADD)
 PYGPU_THRUST_BINARY(operator-, PYGPU_THRUST_SUBTRACT)
 PYGPU_THRUST_BINARY(operator*, PYGPU_THRUST_MULTIPLY)
@@ -100,12 +100,12 @@ PYGPU_THRUST_BINARY(pow, pycuda::pow)
 #define PYGPU_THRUST_COMPARE(op, combine)                                                         \
   template <class A, class B>                                                                     \
   PYGPU_THRUST bool operator op(const complex<A>& a, const complex<B>& b) {                       \
-    return (a.real() op b.real())combine(a.imag() op b.imag());                                   \
+    return a.real() op b.real() combine a.imag() op b.imag();                                     \
   }                                                                                               \
   template <class A, class S>                                                                     \
   PYGPU_THRUST typename complex_detail::with_scalar<A, S>::truth operator op(const complex<A>& a, \
                                                                              const S& s) {        \
-    return (a.real() op s)combine(a.imag() op A(0));                                              \
+    return a.real() op s combine a.imag() op A(0);                                                \
   }                                                                                               \
   template <class A, class S>                                                                     \
   PYGPU_THRUST typename complex_detail::with_scalar<A, S>::truth operator op(                     \
