@@ -100,7 +100,7 @@ struct P_draws {{
   __device__ double2 next() {{
     const uint4 w = philox4x32_10(counter, key);
     ++counter.w;
-    return make_double2(P_middle(P_join(w.x, w.y)), P_middle(P_join(w.z, w.w)));
+    return make_double2(middle(P_join(w.x, w.y)), middle(P_join(w.z, w.w)));
   }}
 }};
 extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{

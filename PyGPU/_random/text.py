@@ -12,6 +12,8 @@ __device__ inline unsigned long long P_join(unsigned low, unsigned high) {
 # `closed` is 1 for (0, 1] and 0 for [0, 1). Multiples of a power of two that fit the type: exact,
 # so the same on every machine.
 UNIFORM = """
+#include <PyGPU/device/random/middle.h>
+using PyGPU::random::middle;
 __device__ inline float P_float11(unsigned x, unsigned closed) {
   return float((x >> 21) + closed) * 4.8828125e-4f;
 }
@@ -21,27 +23,20 @@ __device__ inline float P_float(unsigned x, unsigned closed) {
 __device__ inline double P_double(unsigned long long x, unsigned closed) {
   return double((x >> 11) + closed) * 1.1102230246251565e-16;
 }
-// In the middle of its interval: never 0, and 1 only by rounding.
-__device__ inline float P_middle(unsigned x) {
-  return fmaf(float(x), 2.3283064365386963e-10f, 1.1641532182693481e-10f);
-}
-__device__ inline double P_middle(unsigned long long x) {
-  return fma(double(x >> 11), 1.1102230246251565e-16, 5.5511151231257827e-17);
-}
 """
 
 # Box and Muller (1958): a radius and an angle make two normal numbers. Each end of the unit
 # interval decides much of the radius, so in float its logarithm is taken from the nearer end.
 NORMAL = """
 __device__ inline float2 P_normal_pair(unsigned a, unsigned b) {
-  const float log_u = a >> 31 ? log1pf(-P_middle(~a)) : logf(P_middle(a));
+  const float log_u = a >> 31 ? log1pf(-middle(~a)) : logf(middle(a));
   const float radius = sqrtf(-2.0f * log_u);
   float sine, cosine;
   sincospif(fmaf(float(int(b)), 4.6566128730773926e-10f, 2.3283064365386963e-10f), &sine, &cosine);
   return make_float2(radius * cosine, radius * sine);
 }
 __device__ inline double2 P_normal_pair(unsigned long long a, unsigned long long b) {
-  const double radius = sqrt(-2.0 * log(P_middle(a)));
+  const double radius = sqrt(-2.0 * log(middle(a)));
   double sine, cosine;
   sincospi(fma(double((long long)b >> 11), 2.2204460492503131e-16, 1.1102230246251565e-16), &sine,
            &cosine);

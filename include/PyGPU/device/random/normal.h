@@ -55,19 +55,18 @@ __device__ inline double2 normal_pair(curandStateMRG32k3a* state, double) {
 // By inversion from the nearer end, where numbers are dense.
 __device__ inline float normal_of(unsigned x) {
   const bool is_upper = x > 0x80000000u;
-  const float z = 1.4142135f * erfcinvf(2.0f * uniform_of(is_upper ? ~x : x));
+  const float z = 1.4142135f * erfcinvf(2.0f * middle(is_upper ? ~x : x));
   return is_upper ? z : -z;
 }
 __device__ inline float normal_of(unsigned long long x) { return normal_of(unsigned(x >> 32)); }
 __device__ inline double normal_double_of(unsigned x) {
   const bool is_upper = x > 0x80000000u;
-  const double p = fma(double(is_upper ? ~x : x), 2.3283064365386963e-10, 1.1641532182693481e-10);
-  const double z = 1.4142135623730951 * erfcinv(2.0 * p);
+  const double z = 1.4142135623730951 * erfcinv(2.0 * wide_middle(is_upper ? ~x : x));
   return is_upper ? z : -z;
 }
 __device__ inline double normal_double_of(unsigned long long x) {
   const bool is_upper = (x >> 11) > (1ull << 52);
-  const double z = 1.4142135623730951 * erfcinv(2.0 * uniform_double_of(is_upper ? ~x : x));
+  const double z = 1.4142135623730951 * erfcinv(2.0 * middle(is_upper ? ~x : x));
   return is_upper ? z : -z;
 }
 

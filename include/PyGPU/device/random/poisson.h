@@ -70,10 +70,8 @@ __device__ inline unsigned poisson(State* state, double mean) {
   return random::poisson_by_rejection(state, float(mean));
 }
 
-// Inside its interval, so never 1.
-__device__ inline double below_one(unsigned x) {
-  return fma(double(x), 2.3283064365386963e-10, 1.1641532182693481e-10);
-}
+// Never 1.
+__device__ inline double below_one(unsigned x) { return wide_middle(x); }
 __device__ inline double below_one(unsigned long long x) {
   return fma(double(x >> 11), 1.1102230246251565e-16, 2.7755575615628914e-17);
 }

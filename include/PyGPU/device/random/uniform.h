@@ -2,6 +2,7 @@
 // conversions and powers of two alone, so they are the same on every machine.
 #pragma once
 
+#include "middle.h"
 #include "mrg32k3a.h"
 #include "philox.h"
 #include "sobol.h"
@@ -11,22 +12,18 @@ extern "C++" {
 namespace PyGPU {
 namespace random {
 
-__device__ inline float uniform_of(unsigned x) {
-  return fmaf(float(x), 2.3283064365386963e-10f, 1.1641532182693481e-10f);  // 2^-32 and its half
-}
-__device__ inline float uniform_of(unsigned long long x) { return uniform_of(unsigned(x >> 32)); }
+__device__ inline float uniform_of(unsigned x) { return middle(x); }
+__device__ inline float uniform_of(unsigned long long x) { return middle(unsigned(x >> 32)); }
 __device__ inline double uniform_double_of(unsigned x) {
-  return fma(double(x), 2.3283064365386963e-10, 2.3283064365386963e-10);
+  return fma(double(x), 2.3283064365386963e-10, 2.3283064365386963e-10);  // up to 1
 }
-__device__ inline double uniform_double_of(unsigned long long x) {
-  return fma(double(x >> 11), 1.1102230246251565e-16, 5.5511151231257827e-17);  // 2^-53, its half
-}
+__device__ inline double uniform_double_of(unsigned long long x) { return middle(x); }
 // 53 bits of two words, which overlap.
 __device__ inline unsigned long long mixed(unsigned x, unsigned y) {
   return x ^ static_cast<unsigned long long>(y) << 21;
 }
 __device__ inline double uniform_double_of(unsigned x, unsigned y) {
-  return uniform_double_of(mixed(x, y) << 11);
+  return middle(mixed(x, y) << 11);
 }
 
 template <class State>
