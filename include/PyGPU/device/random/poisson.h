@@ -47,7 +47,8 @@ struct GammaEstimate {
     return fmaf(-t, 1.0f / slope, shape);
   }
 };
-// By rejection from that estimate.
+// By rejection from that estimate. In float, so about one number in five thousand of a mean near
+// 4000 is another where a machine's functions round otherwise.
 template <class State>
 __device__ inline unsigned poisson_by_rejection(State* state, float mean) {
   const GammaEstimate gamma(mean);
