@@ -172,10 +172,10 @@ def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None)
 
 
 class XORWOWRandomNumberGenerator(pseudo.States):
-    """Marsaglia's XORWOW, by the device functions of cuRAND or rocRAND.
+    """Marsaglia's XORWOW, by the device functions of curand_kernel.h.
 
-    Where their headers are not found, and on the host target, Philox4x32-10 takes their place, one
-    key and sequence for each state; ``backend`` tells which it is.
+    State i is initialized with seed i and sequence i. Integers and uniform numbers are cuRAND's to
+    the last bit on every target; ``backend`` tells whether NVIDIA's header makes them or ours.
 
     Parameters
     ----------
@@ -190,16 +190,16 @@ class XORWOWRandomNumberGenerator(pseudo.States):
         Where the getter gives anything else.
     """
 
-    _names = (("curand", "XORWOW"), ("rocrand", "xorwow"))
+    _name = "XORWOW"
 
     def __init__(self, seed_getter: SeedGetter | None = None, offset: int = 0) -> None:
         super().__init__(seed_getter or seed_getter_unique, offset)
 
 
 class MRG32k3aRandomNumberGenerator(pseudo.States):
-    """L'Ecuyer's MRG32k3a. Parameters and libraries: see :class:`XORWOWRandomNumberGenerator`."""
+    """L'Ecuyer's MRG32k3a. Parameters and headers: see :class:`XORWOWRandomNumberGenerator`."""
 
-    _names = (("curand", "MRG32k3a"), ("rocrand", "mrg32k3a"))
+    _name = "MRG32k3a"
     _skips = pseudo.SKIPS
 
     def __init__(self, seed_getter: SeedGetter | None = None, offset: int = 0) -> None:

@@ -55,8 +55,10 @@ C_NAMES: dict[str, tuple[str, ...]] = {
     "f2": ("half", "__half"),
     "f4": ("float",),
     "f8": ("double",),
-    "c8": ("pycuda::complex<float>", "cuFloatComplex", "cuComplex"),
-    "c16": ("pycuda::complex<double>", "cuDoubleComplex"),
+    "c8": ("pycuda::complex<float>", "thrust::complex<float>", "cuda::std::complex<float>")
+    + ("complex<float>", "cuFloatComplex", "cuComplex"),
+    "c16": ("pycuda::complex<double>", "thrust::complex<double>", "cuda::std::complex<double>")
+    + ("complex<double>", "cuDoubleComplex"),
 }
 _TYPES = {
     prefix + name: (code[0], int(code[1:]))

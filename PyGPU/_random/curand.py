@@ -1,4 +1,4 @@
-"""cuRAND and rocRAND, where they are installed: headers for kernels, tables for sequences."""
+"""cuRAND and rocRAND, where they are installed: cuRAND's header for kernels, both's tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ _VENDORS = {
     "curand": (("CUDA_PATH", "CUDA_HOME"), ("/usr/local/cuda", "/usr"), "libcurand.so"),
     "rocrand": (("ROCM_PATH", "HIP_PATH"), ("/opt/rocm", "/usr"), "librocrand.so"),
 }
-_RTC = {"curand": "nvrtc", "rocrand": "hiprtc"}
 
 
 def _roots(vendor: str) -> list[str]:
@@ -121,23 +120,19 @@ def _holding(folders: Iterable[str], name: str) -> str | None:
 
 @cache
 def include_dirs() -> tuple[str, ...] | None:
-    """Folders beyond the compiler's own that the device's header needs (a tuple), or None where
-    there is no such header."""
-    vendor = {"cuda": "curand", "hip": "rocrand"}.get(core.target)
-    if vendor is None:
+    """Folders beyond the compiler's own that cuRAND's header needs (a tuple), or None where there
+    is no such header."""
+    if core.target != "cuda":
         return None
     try:
-        own = rtc.toolkit_include_options(_RTC[vendor])
+        own = rtc.toolkit_include_options("nvrtc")
     except errors.CompileError:
         return None
-    own = [option.replace("-idirafter", "").replace("-I", "", 1) for option in own]
-    folders = [os.path.join(root, "include") for root in _roots(vendor)]
+    own = [option.replace("-I", "", 1) for option in own]
+    folders = [os.path.join(root, "include") for root in _roots("curand")]
     folders += [os.path.join(folder, "cccl") for folder in folders]
-    needed = ["curand_kernel.h", "cuda_runtime.h", "nv/target", "cuda/std/type_traits"]
-    if vendor == "rocrand":
-        needed = ["rocrand/rocrand_xorwow.h"]
     result = []
-    for name in needed:
+    for name in ("curand_kernel.h", "cuda_runtime.h", "nv/target", "cuda/std/type_traits"):
         if _holding(own, name) is None:
             place = _holding(folders, name)
             if place is not None:

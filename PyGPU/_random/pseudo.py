@@ -1,5 +1,5 @@
-"""Pseudo-random generators with a state for each thread: cuRAND's, rocRAND's, or Philox in their
-place."""
+"""Pseudo-random generators with a state for each thread: those of curand_kernel.h, which is
+NVIDIA's where it is found and else ours, of the same numbers."""
 
 from __future__ import annotations
 
@@ -20,102 +20,26 @@ from PyGPU._runtime import state as _driver_state
 if TYPE_CHECKING:
     from PyGPU._types import Int, SeedGetter, StreamLike
 
-_VENDORS = {
-    "curand": """
-#include <curand_kernel.h>
-typedef curandState{name}_t P_state;
-__device__ inline void P_init(unsigned long long seed, int i, unsigned long long offset,
-                              P_state *state) {{ curand_init(seed, i, offset, state); }}
-__device__ inline unsigned P_bits(P_state *state) {{ return curand(state); }}
-__device__ inline float P_uniform(P_state *state, float) {{ return curand_uniform(state); }}
-__device__ inline double P_uniform(P_state *state, double) {{
-  return curand_uniform_double(state);
-}}
-__device__ inline float2 P_normals(P_state *state, float) {{ return curand_normal2(state); }}
-__device__ inline double2 P_normals(P_state *state, double) {{
-  return curand_normal2_double(state);
-}}
-""",
-    # Only the engine: the headers of its distributions include what HIPRTC has built in.
-    "rocrand": """
-#include <rocrand/rocrand_{name}.h>
-typedef rocrand_state_{name} P_state;
-__device__ inline void P_init(unsigned long long seed, int i, unsigned long long offset,
-                              P_state *state) {{ rocrand_init(seed, i, offset, state); }}
-__device__ inline unsigned P_bits(P_state *state) {{ return rocrand(state); }}
-""",
-}
-# Each state has 2^64 words for each of 2^32 subsequences of each of 2^32 sequences. It starts at
-# the subsequence of its own number.
-_OURS = """
-struct P_state {
-  unsigned long long word;
-  unsigned key, subsequence, sequence, cached;
-  uint4 words;
-};
-__device__ inline void P_init(unsigned long long seed, int i, unsigned long long offset,
-                              P_state *state) {
-  state->word = offset;
-  state->key = unsigned(seed);
-  state->subsequence = unsigned(i);
-  state->sequence = state->cached = 0;
-}
-__device__ inline unsigned P_bits(P_state *state) {
-  const unsigned long long block = state->word >> 2;
-  const unsigned place = unsigned(state->word++) & 3u;
-  if (place == 0 || !state->cached) {
-    state->words = P_philox(make_uint4(unsigned(block), unsigned(block >> 32), state->subsequence,
-                                       state->sequence), make_uint2(state->key, 0));
-    state->cached = 1;
-  }
-  const uint4 w = state->words;
-  return place == 0 ? w.x : place == 1 ? w.y : place == 2 ? w.z : w.w;
-}
-__device__ inline void skipahead(unsigned long long n, P_state *state) {
-  state->word += n;
-  state->cached = 0;
-}
-__device__ inline void skipahead_subsequence(unsigned long long n, P_state *state) {
-  state->subsequence += unsigned(n);
-  state->cached = 0;
-}
-__device__ inline void skipahead_sequence(unsigned long long n, P_state *state) {
-  state->sequence += unsigned(n);
-  state->cached = 0;
-}
-"""
-
-_CONVERSIONS = """
-__device__ inline unsigned long long P_wide(P_state *state) {
-  const unsigned low = P_bits(state);
-  return P_join(low, P_bits(state));
-}
-__device__ inline float P_uniform(P_state *state, float) { return P_float(P_bits(state), 1); }
-__device__ inline double P_uniform(P_state *state, double) { return P_double(P_wide(state), 1); }
-__device__ inline float2 P_normals(P_state *state, float) {
-  const unsigned first = P_bits(state);
-  return P_normal_pair(first, P_bits(state));
-}
-__device__ inline double2 P_normals(P_state *state, double) {
-  const unsigned long long first = P_wide(state);
-  return P_normal_pair(first, P_wide(state));
-}
-"""
+# The header of each backend.
+_HEADERS = {"curand": "curand_kernel.h", "pygpu": "PyGPU/device/random/curand_kernel.h"}
 
 _STATES = """
-struct P_draws {
+#include <{header}>
+typedef curandState{name}_t P_state;
+
+struct P_draws {{
   P_state *state;
-  __device__ double2 next() {
-    const double first = P_uniform(state, 0.0);
-    return make_double2(first, P_uniform(state, 0.0));
-  }
-};
-extern "C" __global__ void measure(int *bytes) { *bytes = sizeof(P_state); }
+  __device__ double2 next() {{
+    const double first = curand_uniform_double(state);
+    return make_double2(first, curand_uniform_double(state));
+  }}
+}};
+extern "C" __global__ void measure(int *bytes) {{ *bytes = sizeof(P_state); }}
 extern "C" __global__ void initialize(P_state *states, int count, const int *seeds,
-                                      unsigned long long offset) {
+                                      unsigned long long offset) {{
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count) P_init(seeds[i], i, offset, states + i);
-}
+  if (i < count) curand_init(seeds[i], i, offset, states + i);
+}}
 """
 
 
@@ -146,9 +70,10 @@ extern "C" __global__ void {name}(P_state *states, int count, {c_type} *out,
 
 
 def _pair(c_type: str, value: str) -> str:
+    function = {"float": "curand_normal2", "double": "curand_normal2_double"}[c_type]
     first, second = value.replace("Z", "z.x"), value.replace("Z", "z.y")
     return (
-        f"const {c_type}2 z = P_normals(&state, {c_type}()); out[k] = {first}; "
+        f"const {c_type}2 z = {function}(&state); out[k] = {first}; "
         f"if (k + 1 < n) out[k + 1] = {second};"
     )
 
@@ -157,14 +82,14 @@ def _poisson(mean: str) -> str:
     return f"P_draws draws = {{&state}}; P_store(out + k, P_poisson(draws, {mean}));"
 
 
-#: The kinds of skipping; not every vendor's generator has all.
+#: The kinds of skipping; XORWOW has no subsequences.
 SKIPS = ("skip_ahead", "skip_ahead_sequence", "skip_ahead_subsequence")
 _LOG_F4, _LOG_F8 = "expf(mean + stddev * Z)", "exp(mean + stddev * Z)"
 # name: type in memory, statements, parameters and their types for prepare(), elements at once
 _KERNELS: dict[str, tuple[Any, ...]] = {
-    "bits_u4": ("unsigned", "out[k] = P_bits(&state);"),
-    "uniform_f4": ("float", "out[k] = P_uniform(&state, 0.0f);"),
-    "uniform_f8": ("double", "out[k] = P_uniform(&state, 0.0);"),
+    "bits_u4": ("unsigned", "out[k] = curand(&state);"),
+    "uniform_f4": ("float", "out[k] = curand_uniform(&state);"),
+    "uniform_f8": ("double", "out[k] = curand_uniform_double(&state);"),
     "normal_f4": ("float", _pair("float", "Z"), "", 2),
     "normal_f8": ("double", _pair("double", "Z"), "", 2),
     "log_normal_f4": ("float", _pair("float", _LOG_F4), ", float mean, float stddev", 2),
@@ -177,63 +102,58 @@ _KERNELS: dict[str, tuple[Any, ...]] = {
 _PARAMETERS = {"log_normal_f4": "ff", "log_normal_f8": "dd", "poisson_u4": "d"}
 
 
-def text(vendor: str, name: str | None, skips: Sequence[str]) -> str:
+def text(backend: str, name: str, skips: Sequence[str]) -> str:
     """All kernels of a generator.
 
     Parameters
     ----------
-    vendor : {"curand", "rocrand", "philox"}
+    backend : {"curand", "pygpu"}
+        Whose header it is.
     name : str
-        Of the vendor's state.
+        Of the state: "XORWOW".
     skips : tuple of str
         Its kinds of skipping.
     """
-    state = _OURS if vendor == "philox" else _VENDORS[vendor].format(name=name)
-    if vendor != "curand":
-        state = _random_text.PHILOX + _random_text.UNIFORM + _random_text.NORMAL + state
-        state += _CONVERSIONS
     return "".join(
-        [state, _random_text.POISSON, _STATES]
+        [_STATES.format(header=_HEADERS[backend], name=name), _random_text.POISSON]
         + [_skip_text(skip) for skip in skips]
         + [_fill_text(kernel, *kind) for kernel, kind in _KERNELS.items()]
     )
 
 
 def _compile(
-    vendor: str, names: dict[str, str], skips: Sequence[str], include_dirs: Sequence[str]
+    backend: str, name: str, skips: Sequence[str], include_dirs: Sequence[str]
 ) -> compiler.SourceModule:
-    source = text(vendor, names.get(vendor), skips)
-    options = [] if vendor == "philox" else ["-w"]  # the vendor's headers are not ours to mend
+    options = ["-w"] if backend == "curand" else []  # NVIDIA's headers are not ours to mend
     return compiler.SourceModule(
-        source, options=options, no_extern_c=True, include_dirs=include_dirs
+        text(backend, name, skips), options=options, no_extern_c=True, include_dirs=include_dirs
     )
 
 
 @context_dependent_memoize
 def _compiled(
-    names: tuple[tuple[str, str], ...], skips: tuple[str, ...]
+    name: str, skips: tuple[str, ...]
 ) -> tuple[str, compiler.SourceModule, dict[str, Function]]:
-    """(vendor, module, kernels by name) of the device's library, or else of our own."""
-    vendor = {"cuda": "curand", "hip": "rocrand"}.get(core.target, "")
-    folders, module = curand.include_dirs(), None
+    """(backend, module, kernels by name) by NVIDIA's header, or else by our own."""
+    backend, module = "curand", None
+    folders = curand.include_dirs()
     if folders is not None:
         try:
-            module = _compile(vendor, dict(names), skips, folders)
+            module = _compile(backend, name, skips, folders)
         except errors.CompileError as error:
             reason = (error.stderr or error.msg).splitlines()[0]
             warnings.warn(
-                f"the headers of {vendor} do not compile ({reason}); Philox takes its place",
+                f"the headers of cuRAND do not compile ({reason}); PyGPU's take their place",
                 RuntimeWarning,
                 stacklevel=5,
             )
     if module is None:
-        vendor, module = "philox", _compile("philox", {}, SKIPS, ())
-    formats = {name: "PiPq" + _PARAMETERS.get(name, "") for name in _KERNELS}
+        backend = "pygpu"
+        module = _compile(backend, name, skips, ())
+    formats = {kernel: "PiPq" + _PARAMETERS.get(kernel, "") for kernel in _KERNELS}
     formats.update(dict.fromkeys(skips, "PiPQ"), measure="P", initialize="PiPQ")
-    functions = {name: module.get_function(name).prepare(one) for name, one in formats.items()}
-    if vendor == "philox" and SKIPS[2] not in skips:  # states are numbered by sequences
-        functions[SKIPS[1]] = module.get_function(SKIPS[2]).prepare("PiPQ")
-    return vendor, module, functions
+    functions = {one: module.get_function(one).prepare(types) for one, types in formats.items()}
+    return backend, module, functions
 
 
 class States(Generator):
@@ -241,16 +161,16 @@ class States(Generator):
 
     Attributes
     ----------
-    backend : {"curand", "rocrand", "philox"}
-        Whose functions make the numbers.
+    backend : {"curand", "pygpu"}
+        Whose header has the functions, NVIDIA's or ours: the numbers are the same.
     """
 
-    _names: tuple[tuple[str, str], ...] = ()  # pairs of a vendor and what it calls the state
+    _name = ""  # of the state
     _skips: tuple[str, ...] = SKIPS[:2]
 
     def __init__(self, seed_getter: SeedGetter, offset: int) -> None:
         offset = count_of("offset", offset)
-        self.backend, self.module, self.generators = _compiled(self._names, self._skips)
+        self.backend, self.module, self.generators = _compiled(self._name, self._skips)
         device = Device(_driver_state.current_device())
         self.block_count = device.get_attribute(enums.device_attribute.MULTIPROCESSOR_COUNT)
         self.generators_per_block = min(

@@ -1,20 +1,9 @@
 """Device functions of random numbers, as text: Philox4x32-10, its conversions, normal and Poisson
 distributions."""
 
-# The counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
-# as 1, 2, 3" (SC11), with ten rounds.
 PHILOX = """
-__device__ inline uint4 P_philox(uint4 c, uint2 k) {
-  #pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const unsigned long long a = 0xD2511F53ull * c.x, b = 0xCD9E8D57ull * c.z;
-    c = make_uint4(unsigned(b >> 32) ^ c.y ^ k.x, unsigned(b), unsigned(a >> 32) ^ c.w ^ k.y,
-                   unsigned(a));
-    k.x += 0x9E3779B9u;
-    k.y += 0xBB67AE85u;
-  }
-  return c;
-}
+#include <PyGPU/device/random/philox_rounds.h>
+using PyGPU::random::philox4x32_10;
 __device__ inline unsigned long long P_join(unsigned low, unsigned high) {
   return (unsigned long long)high << 32 | low;
 }
@@ -23,6 +12,8 @@ __device__ inline unsigned long long P_join(unsigned low, unsigned high) {
 # `closed` is 1 for (0, 1] and 0 for [0, 1). Multiples of a power of two that fit the type: exact,
 # so the same on every machine.
 UNIFORM = """
+#include <PyGPU/device/random/middle.h>
+using PyGPU::random::middle;
 __device__ inline float P_float11(unsigned x, unsigned closed) {
   return float((x >> 21) + closed) * 4.8828125e-4f;
 }
@@ -32,27 +23,20 @@ __device__ inline float P_float(unsigned x, unsigned closed) {
 __device__ inline double P_double(unsigned long long x, unsigned closed) {
   return double((x >> 11) + closed) * 1.1102230246251565e-16;
 }
-// In the middle of its interval: never 0, and 1 only by rounding.
-__device__ inline float P_middle(unsigned x) {
-  return fmaf(float(x), 2.3283064365386963e-10f, 1.1641532182693481e-10f);
-}
-__device__ inline double P_middle(unsigned long long x) {
-  return fma(double(x >> 11), 1.1102230246251565e-16, 5.5511151231257827e-17);
-}
 """
 
 # Box and Muller (1958): a radius and an angle make two normal numbers. Each end of the unit
 # interval decides much of the radius, so in float its logarithm is taken from the nearer end.
 NORMAL = """
 __device__ inline float2 P_normal_pair(unsigned a, unsigned b) {
-  const float log_u = a >> 31 ? log1pf(-P_middle(~a)) : logf(P_middle(a));
+  const float log_u = a >> 31 ? log1pf(-middle(~a)) : logf(middle(a));
   const float radius = sqrtf(-2.0f * log_u);
   float sine, cosine;
   sincospif(fmaf(float(int(b)), 4.6566128730773926e-10f, 2.3283064365386963e-10f), &sine, &cosine);
   return make_float2(radius * cosine, radius * sine);
 }
 __device__ inline double2 P_normal_pair(unsigned long long a, unsigned long long b) {
-  const double radius = sqrt(-2.0 * log(P_middle(a)));
+  const double radius = sqrt(-2.0 * log(middle(a)));
   double sine, cosine;
   sincospi(fma(double((long long)b >> 11), 2.2204460492503131e-16, 1.1102230246251565e-16), &sine,
            &cosine);

@@ -19,9 +19,10 @@ TEXTS = {
     **{f"philox {name} {code}": philox.text(name, code) for name, code in PHILOX},
     "sobol 32": sobol.text(32),
     "sobol 64": sobol.text(64),
-    "states": pseudo.text("philox", None, pseudo.SKIPS),
+    "XORWOW": pseudo.text("pygpu", "XORWOW", pseudo.SKIPS[:2]),
+    "MRG32k3a": pseudo.text("pygpu", "MRG32k3a", pseudo.SKIPS),
 }
-FEW = ["philox log_normal f8", "philox uniform f2", "sobol 64", "states"]
+FEW = ["philox log_normal f8", "philox uniform f2", "sobol 64", "XORWOW", "MRG32k3a"]
 
 
 def compiled(text, prefix, arch, want="cubin", include_dirs=()):
@@ -65,13 +66,3 @@ def test_with_curands_header(name, skips, monkeypatch):
         needs.missing("curand", "curand_kernel.h or NVRTC is not found")
     text = pseudo.text("curand", name, skips)
     assert compiled(text, "nvrtc", "sm_90", include_dirs=folders).startswith(b"\x7fELF")
-
-
-@pytest.mark.parametrize("name", ["xorwow", "mrg32k3a"])
-def test_with_rocrands_header(name, monkeypatch):
-    monkeypatch.setattr(curand.core, "target", "hip")
-    folders = curand.include_dirs.__wrapped__()
-    if folders is None:
-        needs.missing("rocrand", "rocrand_xorwow.h or HIPRTC is not found")
-    text = pseudo.text("rocrand", name, pseudo.SKIPS)
-    assert compiled(text, "hiprtc", "gfx90a", include_dirs=folders)

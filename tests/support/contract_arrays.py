@@ -209,7 +209,7 @@ get_curand_version
 
 # Generators
 XORWOWRandomNumberGenerator(seed_getter, offset) MRG32k3aRandomNumberGenerator(seed_getter, offset)
-    better: without cuRAND's or rocRAND's headers, Philox4x32-10 takes their place (`backend`)
+    better: cuRAND's numbers on every target, also without its header (`backend`)
 Sobol32RandomNumberGenerator(dir_vector, offset) Sobol64RandomNumberGenerator(dir_vector, offset)
     ScrambledSobol32RandomNumberGenerator(dir_vector, scramble_vector, offset)
     ScrambledSobol64RandomNumberGenerator(dir_vector, scramble_vector, offset)

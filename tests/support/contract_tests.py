@@ -250,7 +250,7 @@ ldexp arrays/cumath: fractions_and_exponents exponents_of_every_kind
 rand random/curandom: rand uniform_numbers_are_numpys_to_the_last_bit
 seed_getter_uniform random/curandom_distributions: seed_getters
 get_curand_version random/curandom_sobol: without_tables tables
-XORWOWRandomNumberGenerator random/curandom_states: it_is_philox_where_there_is_no_library
+XORWOWRandomNumberGenerator random/curandom_states: numbers_are_those_of_curand
     attributes
 Sobol32RandomNumberGenerator random/curandom_sobol: words_are_numpys scrambling_is_exclusive_or
     layouts

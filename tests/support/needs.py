@@ -15,7 +15,7 @@ from PyGPU._runtime.targets import runtime_library
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
 COMPILERS = {"nvrtc", "hiprtc", "nvjitlink"}
-HEADERS = {"cuda", "cccl", "curand", "rocrand", "doctest", "cudadevrt"}
+HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
 MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib"}
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two of them
 

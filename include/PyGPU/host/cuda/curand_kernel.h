@@ -1,4 +1,5 @@
-// cuRAND's device functions have no twin on the host machine.
+// CUDA's header of this name, for kernels on the `host` target: cuRAND's device functions.
 #pragma once
 
-#error "curand_kernel.h: cuRAND's device functions are not there on the host target"
+#include "../../cuda_on_host.h"
+#include "../../device/random/curand_kernel.h"

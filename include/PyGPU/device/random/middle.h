@@ -1,0 +1,22 @@
+// A word as a number of the unit interval, in the middle of its part of it: never 0, and 1 only by
+// rounding. Conversions and powers of two alone, so it is the same on every machine.
+#pragma once
+
+extern "C++" {
+namespace PyGPU {
+namespace random {
+
+__device__ inline float middle(unsigned x) {
+  return fmaf(float(x), 2.3283064365386963e-10f, 1.1641532182693481e-10f);  // 2^-32 and its half
+}
+__device__ inline double middle(unsigned long long x) {
+  return fma(double(x >> 11), 1.1102230246251565e-16, 5.5511151231257827e-17);  // 2^-53, its half
+}
+// Of 32 bits, which all count, and never 1.
+__device__ inline double wide_middle(unsigned x) {
+  return fma(double(x), 2.3283064365386963e-10, 1.1641532182693481e-10);
+}
+
+}  // namespace random
+}  // namespace PyGPU
+}

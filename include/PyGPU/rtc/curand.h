@@ -1,0 +1,10 @@
+// The types of cuRAND's host library that its device functions take: NVIDIA's or ours, as
+// curand_kernel.h.
+#pragma once
+
+#if __has_include_next(<curand_kernel.h>) && \
+    (__has_include(<nv/target>) || __CUDACC_VER_MAJOR__ < 12)
+#include_next <curand.h>
+#else
+#include "../device/random/states.h"
+#endif

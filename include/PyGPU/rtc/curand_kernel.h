@@ -1,0 +1,10 @@
+// cuRAND's device functions under NVRTC: NVIDIA's where they are found, with what they include
+// since CUDA 12; else ours.
+#pragma once
+
+#if __has_include_next(<curand_kernel.h>) && \
+    (__has_include(<nv/target>) || __CUDACC_VER_MAJOR__ < 12)
+#include_next <curand_kernel.h>
+#else
+#include "../device/random/curand_kernel.h"
+#endif
