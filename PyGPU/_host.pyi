@@ -244,6 +244,7 @@ class _TextureObject:
         normalized_coords: bool,
         normalized_float: bool,
         border: tuple[float, ...],
+        srgb: bool,
     ) -> None: ...
 
 @disjoint_base

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from PyGPU._compile import build, cache, includes, signature
 from PyGPU._compile import options as _options
-from PyGPU._driver import NO_REFERENCES
 from PyGPU._driver.module import Function, Module, module_from_buffer, module_from_file
 from PyGPU._runtime import errors, state
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
+    from PyGPU._driver.references import SurfaceReference, TextureReference
     from PyGPU._types import CacheDir
 
 CompileError = errors.CompileError
@@ -106,7 +106,6 @@ def _keep(text: str) -> None:
 
 
 _FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
-_REFERENCE = re.compile(r"\b(?:texture|surface)\s*<")
 
 
 def _meant(source: str) -> str:
@@ -116,7 +115,7 @@ def _meant(source: str) -> str:
         return "the source is a file's name: module_from_file() loads what is compiled"
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
-    return NO_REFERENCES if _REFERENCE.search(signature.without_comments(source)) else ""
+    return ""
 
 
 def _checked(request: build.Request) -> cache.Entry:
@@ -235,11 +234,13 @@ class CudaModule:
         """(address, bytes) of a ``__device__`` or ``__constant__`` variable."""
         return self.module.get_global(name)
 
-    def get_texref(self, name: str) -> NoReturn:
-        self.module.get_texref(name)
+    def get_texref(self, name: str) -> TextureReference:
+        """The texture reference of that name."""
+        return self.module.get_texref(name)
 
-    def get_surfref(self, name: str) -> NoReturn:
-        self.module.get_surfref(name)
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """The surface reference of that name."""
+        return self.module.get_surfref(name)
 
 
 class SourceModule(CudaModule):

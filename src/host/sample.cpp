@@ -18,6 +18,11 @@ float as_fraction(const PyGPUHostTexture& t, long long value) {
   return fraction < -1.0f ? -1.0f : fraction;
 }
 
+// By the standard's (IEC 61966-2-1) curve.
+float linear_of_srgb(float value) {
+  return value <= 0.04045f ? value / 12.92f : std::pow((value + 0.055f) / 1.055f, 2.4f);
+}
+
 void fetch_channel(const PyGPUHostTexture& t, const char* from, int channel, Registers& to) {
   long long value = 0;
   const bool is_signed = t.kind == cudaChannelFormatKindSigned;
@@ -34,7 +39,8 @@ void fetch_channel(const PyGPUHostTexture& t, const char* from, int channel, Reg
     return;
   }
   if (t.as_float) {
-    to.put(channel, as_fraction(t, value));
+    const float fraction = as_fraction(t, value);
+    to.put(channel, t.srgb && channel < 3 ? linear_of_srgb(fraction) : fraction);
   } else {
     to.bits[channel] = static_cast<unsigned>(value);
   }
