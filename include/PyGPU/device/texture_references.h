@@ -128,6 +128,10 @@ PYGPU_FETCH(tex1DLayeredGrad, cudaTextureType1DLayered, (float x, int layer, flo
             (x, layer, dx, dy))
 PYGPU_FETCH(tex2DLayeredGrad, cudaTextureType2DLayered,
             (float x, float y, int layer, float2 dx, float2 dy), (x, y, layer, dx, dy))
+PYGPU_FETCH(texCubemapGrad, cudaTextureTypeCubemap,
+            (float x, float y, float z, float4 dx, float4 dy), (x, y, z, dx, dy))
+PYGPU_FETCH(texCubemapLayeredGrad, cudaTextureTypeCubemapLayered,
+            (float x, float y, float z, int layer, float4 dx, float4 dy), (x, y, z, layer, dx, dy))
 #undef PYGPU_FETCH
 #undef PYGPU_FETCH_AS
 
