@@ -27,6 +27,7 @@ __all__ = [
 
 _KINDS = ("int", "uint", "float")
 _NAMES = {0x01: "1D", 0x02: "2D", 0x03: "3D", 0x0C: "Cubemap"}
+_CUBES = (0x0C, 0xFC)
 _NAMES.update({0xF1: "1DLayered", 0xF2: "2DLayered", 0xFC: "CubemapLayered"})
 _FLAGS = enums.array3d_flags
 
@@ -237,7 +238,10 @@ class TextureReference:
         }
         if not isinstance(source, _Memory) or source.height:
             how["address_mode"], how["filter_mode"] = self._modes, self._filter
-            how["normalized_coords"] = bool(self._flags & enums.TRSF_NORMALIZED_COORDINATES)
+            how["normalized_coords"] = (
+                bool(self._flags & enums.TRSF_NORMALIZED_COORDINATES)
+                or declared.dimensions in _CUBES
+            )
         if not isinstance(source, _Memory):
             declared.check_shape(source)
             return TextureObject(source, **how)
