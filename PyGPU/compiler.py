@@ -21,8 +21,7 @@ from PyGPU._runtime import errors, state
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._driver.references import SurfaceReference, TextureReference
-    from PyGPU._types import CacheDir
+    from PyGPU._types import CacheDir, SurfaceReference, TextureReference
 
 CompileError = errors.CompileError
 __all__ = [

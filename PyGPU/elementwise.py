@@ -34,8 +34,7 @@ from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._driver.references import TextureReference
-    from PyGPU._types import StreamLike
+    from PyGPU._types import StreamLike, TextureReference
 
 __all__ = [
     "ElementwiseKernel",

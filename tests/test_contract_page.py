@@ -12,6 +12,7 @@ from contract_tests import SHOWING
 from driver_numbers import ENUMERATIONS, FLAGS
 
 import PyGPU.driver as drv
+from PyGPU.compiler import DynamicModule
 from PyGPU.gpuarray import GPUArray
 
 pytestmark = pytest.mark.no_device
@@ -127,7 +128,7 @@ def test_a_module_that_is_not_there():
 
 
 def test_what_refuses():
-    assert refuses(drv.Linker) and refuses(drv.Module.get_texref)
+    assert refuses(drv.Linker) and refuses(DynamicModule.add_data)
     assert not refuses(drv.have_gl_ext) and not refuses(drv.mem_alloc)
 
 

@@ -8,8 +8,7 @@ import operator
 
 import numpy as np
 
-from PyGPU._driver import Event, enums
-from PyGPU._driver.arrays import dtype_to_array_format, element_in_parts
+from PyGPU._driver import Event
 from PyGPU._kernels import COMPARISONS, NAMES, asked, promoted
 from PyGPU._runtime import core, require_array
 
@@ -293,82 +292,10 @@ def clip(self, min=None, max=None, out=None, stream=None):
     return apply("clip", self, min, max, out=out, stream=stream)
 
 
-def bind_to_texref(self, texref, allow_offset=False):
-    """Let ``tex1Dfetch`` read the array's memory, as the elements that `texref` is declared for.
-
-    Parameters
-    ----------
-    texref : TextureReference
-    allow_offset : bool
-        Take memory that begins anywhere, as that of slices does.
-
-    Returns
-    -------
-    float
-        The elements from where the texture begins to the array.
-    """
-    return texref.set_address(self, self.nbytes, allow_offset) / self.itemsize
-
-
-def bind_to_texref_ext(
-    self,
-    texref,
-    channels=1,
-    allow_double_hack=False,
-    allow_complex_hack=False,
-    allow_offset=False,
-):
-    """:meth:`bind_to_texref`, and the array's dtype for the texture's format.
-
-    Parameters
-    ----------
-    texref : TextureReference
-    channels : int
-        1, 2 or 4 neighbours that are one element of the texture.
-    allow_double_hack, allow_complex_hack : bool
-        Take float64, or complex64 and complex128, as two or four channels of int32, which the
-        functions of ``pycuda-helpers.hpp`` put together.
-    allow_offset : bool
-
-    Returns
-    -------
-    float
-        The elements from where the texture begins to the array.
-
-    Raises
-    ------
-    RuntimeError
-        For an array that is not contiguous.
-    ValueError
-        For numbers in parts and several channels.
-    TypeError
-        For a dtype that no texture has.
-    """
-    if not self.flags.forc:
-        raise RuntimeError(
-            "only contiguous arrays may be bound to a texture reference: this one has shape "
-            f"{self.shape} and strides {self.strides}"
-        )
-    in_parts = allow_complex_hack if self.dtype.kind == "c" else allow_double_hack
-    in_parts = in_parts and self.dtype.itemsize > 4
-    if not in_parts:
-        format = dtype_to_array_format(self.dtype), channels
-    elif channels == 1:
-        format = element_in_parts(self.dtype)
-    else:
-        raise ValueError(f"channels={channels}: {self.dtype} is read in parts, as one channel")
-    offset = texref.set_address(self, self.nbytes, allow_offset)
-    texref.set_format(*format)
-    if self.dtype.kind in "iu" or in_parts:
-        texref.set_flags(texref.get_flags() | enums.TRSF_READ_AS_INTEGER)
-    return offset / self.itemsize
-
-
 #: Of the class GPUArray.
 METHODS = {
     **{"real": property(real), "imag": property(imag), "conj": conj, "conjugate": conj},
     **{"mul_add": mul_add, "_axpbyz": _axpbyz, "clip": clip},
-    **{"bind_to_texref": bind_to_texref, "bind_to_texref_ext": bind_to_texref_ext},
 }
 
 #: NumPy's ufuncs that are implemented, and their operations.

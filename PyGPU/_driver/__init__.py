@@ -3,7 +3,6 @@
 from PyGPU._driver import enums, memory
 from PyGPU._driver.device import Device
 from PyGPU._driver.module import Function, Module
-from PyGPU._driver.references import TextureReference
 from PyGPU._driver.stream import Event
 
-__all__ = ["Device", "Event", "Function", "Module", "TextureReference", "enums", "memory"]
+__all__ = ["Device", "Event", "Function", "Module", "enums", "memory"]

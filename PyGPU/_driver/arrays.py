@@ -259,7 +259,9 @@ def np_to_array(nparray: ArrayLike, order: Order, allowSurfaceBind: bool = False
     """
     nparray, order = np.asarray(nparray), _order(order)
     _require("nparray", nparray.shape, (2, 3))
-    return _from_host(nparray, order, *element_in_parts(nparray.dtype), _surface_flags(allowSurfaceBind))
+    return _from_host(
+        nparray, order, *element_in_parts(nparray.dtype), _surface_flags(allowSurfaceBind)
+    )
 
 
 def gpuarray_to_array(

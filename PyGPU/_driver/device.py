@@ -55,7 +55,11 @@ def get_version() -> tuple[int, int, int]:
 def get_driver_version() -> int:
     """The driver's version: 1000 * major + 10 * minor, or as PYGPU_STATED_CUDA_VERSION states."""
     stated = _stated_version()
-    return stated if stated is not None else errors.check(core.cudaDriverGetVersion(), "cudaDriverGetVersion")
+    return (
+        stated
+        if stated is not None
+        else errors.check(core.cudaDriverGetVersion(), "cudaDriverGetVersion")
+    )
 
 
 def have_gl_ext() -> bool:

@@ -12,13 +12,21 @@ import numpy as np
 
 from PyGPU._compile import code_object, kernel_types, signature
 from PyGPU._driver import enums
-from PyGPU._driver.module_references import SYMBOL, References
-from PyGPU._driver.references import Reference, SurfaceReference, TextureReference
 from PyGPU._driver.stream import Event
 from PyGPU._runtime import core, errors, integer
 
 if TYPE_CHECKING:
-    from PyGPU._types import ArgTypes, Block, BytesLike, Grid, Int, StreamLike
+    from PyGPU._types import (
+        ArgTypes,
+        Block,
+        BytesLike,
+        Grid,
+        Int,
+        Reference,
+        References,
+        SurfaceReference,
+        TextureReference,
+    )
 
 __all__ = [
     "Function",
@@ -27,6 +35,10 @@ __all__ = [
     "module_from_buffer",
     "module_from_file",
 ]
+
+#: In the image of every module with texture or surface references
+#: (device/texture_references.h).
+REFERENCES_SYMBOL = b"PyGPU_has_references"
 
 # What struct's characters promise: (kind as in src/python/launch/packing.h, bytes).
 _PROMISES = {
@@ -148,40 +160,6 @@ class Function(core._Function):
         return f"<Function {self.name}>"
 
 
-class _ReferringFunction(Function):
-    """A kernel of a module with texture or surface references."""
-
-    _references: References
-    _texrefs: tuple[Reference, ...] = ()
-
-    def __call__(
-        self, *args: Any, texrefs: Sequence[Reference] = (), **keywords: Any
-    ) -> float | None:
-        self._references.before_launch(keywords.get("stream"), texrefs)
-        return super().__call__(*args, **keywords)
-
-    def prepare(self, arg_types: ArgTypes, texrefs: Sequence[Reference] = ()) -> Function:
-        self._texrefs = ()
-        return super().prepare(arg_types, texrefs)
-
-    def param_set_texref(self, texref: Reference) -> None:
-        if not isinstance(texref, (TextureReference, SurfaceReference)):
-            raise TypeError(f"texref: expected a TextureReference, got {texref!r}")
-        self._texrefs += (texref,)
-
-    def prepared_call(
-        self, grid: Grid, block: Block, /, *args: Any, shared_size: int = 0
-    ) -> None:
-        self._references.before_launch(None, self._texrefs)
-        super().prepared_call(grid, block, *args, shared_size=shared_size)
-
-    def prepared_async_call(
-        self, grid: Grid, block: Block, stream: StreamLike, /, *args: Any, shared_size: int = 0
-    ) -> None:
-        self._references.before_launch(stream, self._texrefs)
-        super().prepared_async_call(grid, block, stream, *args, shared_size=shared_size)
-
-
 def _plain(name: str) -> str | None:
     """The plain name in a mangled one: _Z5saxpyPfi -> saxpy."""
     match = re.match(r"_Z(\d+)", name)
@@ -215,7 +193,7 @@ class Module:
         self._source = source
         self._names = names or {}
         self._parameters = parameters
-        self._references = References(self._module) if SYMBOL in self._image else None
+        self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
 
     def _lookup(self, name: str) -> str:
         """The name in the image."""
@@ -275,12 +253,8 @@ class Module:
             return self._function(name, other)
 
     def _function(self, name: str, lowered: str) -> Function:
-        signature_ = self._signature_of(name, lowered)
-        if self._references is None:
-            return Function(self._module, lowered, signature_)
-        function = _ReferringFunction(self._module, lowered, signature_)
-        function._references = self._references
-        return function
+        kind = Function if self._references is None else self._references.function
+        return kind(self._module, lowered, self._signature_of(name, lowered))
 
     def get_global(self, name: str) -> tuple[int, int]:
         """(address, bytes) of a ``__device__`` or ``__constant__`` variable, or a LogicError."""
@@ -298,7 +272,9 @@ class Module:
         if not isinstance(name, str):
             raise TypeError(f"name: expected a str, got {type(name).__name__}")
         if self._references is None:
-            raise errors.LogicError(f"{name!r}: the module declares no texture or surface reference")
+            raise errors.LogicError(
+                f"{name!r}: the module declares no texture or surface reference"
+            )
         return self._references
 
 

@@ -8,26 +8,62 @@ order of that launch's stream.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import sys
 import threading
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from PyGPU._driver.copies import memcpy_dtoh, memcpy_htod_async
+from PyGPU._driver.module import Function
 from PyGPU._driver.references import Declared, Reference, SurfaceReference, TextureReference
 from PyGPU._runtime import core, errors, streams
 
 if TYPE_CHECKING:
-    from PyGPU._types import StreamLike
+    from PyGPU._types import ArgTypes, Block, Grid, StreamLike
 
-#: In the image of every module that has references.
-SYMBOL = b"PyGPU_has_references"
 _LAYOUT = struct.Struct("<QH5Bx")
 _TEXTURE, _SURFACE = 0x5478, 0x5378  # the header's marks
 _R = TypeVar("_R", TextureReference, SurfaceReference)
+
+
+class ReferringFunction(Function):
+    """A kernel of a module with texture or surface references."""
+
+    _references: References
+    _texrefs: tuple[Reference, ...] = ()
+
+    def __call__(
+        self, *args: Any, texrefs: Sequence[Reference] = (), **keywords: Any
+    ) -> float | None:
+        self._references.before_launch(keywords.get("stream"), texrefs)
+        return super().__call__(*args, **keywords)
+
+    def prepare(self, arg_types: ArgTypes, texrefs: Sequence[Reference] = ()) -> Function:
+        self._texrefs = ()
+        return super().prepare(arg_types, texrefs)
+
+    def param_set_texref(self, texref: Reference) -> None:
+        _require_reference("texref", texref)
+        self._texrefs += (texref,)
+
+    def prepared_call(self, grid: Grid, block: Block, /, *args: Any, shared_size: int = 0) -> None:
+        self._references.before_launch(None, self._texrefs)
+        super().prepared_call(grid, block, *args, shared_size=shared_size)
+
+    def prepared_async_call(
+        self, grid: Grid, block: Block, stream: StreamLike, /, *args: Any, shared_size: int = 0
+    ) -> None:
+        self._references.before_launch(stream, self._texrefs)
+        super().prepared_async_call(grid, block, stream, *args, shared_size=shared_size)
+
+
+def _require_reference(name: str, given: object) -> None:
+    if not isinstance(given, (TextureReference, SurfaceReference)):
+        raise TypeError(f"{name}: expected a TextureReference, got {given!r}")
 
 
 class References:
@@ -42,13 +78,24 @@ class References:
         self._written_on: StreamLike = None
         self._replaced: list[object] = []  # objects that kernels before _written may still read
 
+    def function(
+        self,
+        module: core._Module,
+        name: str,
+        signature: Sequence[tuple[str, str, int]] | None,
+    ) -> Function:
+        """A kernel of the module, whose launches look after the references."""
+        function = ReferringFunction(module, name, signature)
+        function._references = self
+        return function
+
     def texture(self, name: str) -> TextureReference:
-        return self._get(name, TextureReference, _TEXTURE)
+        return self._get(name, TextureReference)
 
     def surface(self, name: str) -> SurfaceReference:
-        return self._get(name, SurfaceReference, _SURFACE)
+        return self._get(name, SurfaceReference)
 
-    def _get(self, name: str, kind: type[_R], mark: int) -> _R:
+    def _get(self, name: str, kind: type[_R]) -> _R:
         with self._lock:
             if name not in self._known:
                 self._known[name] = self._found(name)
@@ -80,30 +127,42 @@ class References:
             the way that it is declared.
         """
         for reference in needed:
-            if not isinstance(reference, (TextureReference, SurfaceReference)):
-                raise TypeError(f"texrefs: expected TextureReferences, got {reference!r}")
+            _require_reference("texrefs", reference)
             if reference._source is None:
                 raise errors.LogicError(f"texrefs: {self._name(reference)} is bound to nothing")
         with self._lock:
             if self._written is not None:
-                self._wait(stream)
+                self._wait(stream, self._written)
             changed = [name for name, (one, _) in self._known.items() if one._is_changed]
             if changed:
-                self._write(changed, stream)
+                with self._on_device():
+                    self._write(changed, stream)
             elif not any(_same(stream, one) for one in self._used):
                 self._used = [*self._used[:1], stream]
+
+    @contextlib.contextmanager
+    def _on_device(self) -> Iterator[None]:
+        """Textures of memory are made on the current device: the module's."""
+        current = errors.check(core.cudaGetDevice(), "cudaGetDevice")
+        if current != self._module.device:
+            errors.check(core.cudaSetDevice(self._module.device), "cudaSetDevice")
+        try:
+            yield
+        finally:
+            if current != self._module.device:
+                errors.check(core.cudaSetDevice(current), "cudaSetDevice")
 
     def _name(self, reference: Reference) -> str:
         names = [name for name, (one, _) in self._known.items() if one is reference]
         return f"the {type(reference).__name__} {names[0]!r}" if names else "a reference"
 
-    def _wait(self, stream: StreamLike) -> None:
+    def _wait(self, stream: StreamLike, written: core.cudaEvent_t) -> None:
         """Later work on the stream comes after what was written last."""
-        status = core.cudaEventQuery(self._written)
+        status = core.cudaEventQuery(written)
         if status == core.cudaErrorNotReady:
             core.cudaGetLastError()
             if not _same(stream, self._written_on):
-                errors.check(core.cudaStreamWaitEvent(stream, self._written), "cudaStreamWaitEvent")
+                errors.check(core.cudaStreamWaitEvent(stream, written), "cudaStreamWaitEvent")
             return
         errors.check(status, "cudaEventQuery")
         self._written = None

@@ -29,7 +29,6 @@ _KINDS = ("int", "uint", "float")
 _NAMES = {0x01: "1D", 0x02: "2D", 0x03: "3D", 0x0C: "Cubemap"}
 _CUBES = (0x0C, 0xFC)
 _NAMES.update({0xF1: "1DLayered", 0xF2: "2DLayered", 0xFC: "CubemapLayered"})
-_FLAGS = enums.array3d_flags
 
 
 class Declared(NamedTuple):
@@ -74,9 +73,9 @@ def _element(bits: int, channels: int, kind: int) -> str:
 def _dimensions_of(array: arrays.Array) -> tuple[int, ...]:
     """The types of references that read an array; a single row serves as a line, too."""
     _, _, height, depth, flags = array._shape()
-    if flags & _FLAGS.CUBEMAP:
-        return (0xFC,) if flags & _FLAGS.ARRAY3D_LAYERED else (0x0C,)
-    if flags & _FLAGS.ARRAY3D_LAYERED:
+    if flags & enums.array3d_flags.CUBEMAP:
+        return (0xFC,) if flags & enums.array3d_flags.ARRAY3D_LAYERED else (0x0C,)
+    if flags & enums.array3d_flags.ARRAY3D_LAYERED:
         return (0xF2,) if height else (0xF1,)
     if depth:
         return (3,)
@@ -311,7 +310,7 @@ def _axis(dim: Int) -> int:
 
 
 def bind_array_to_texref(ary: arrays.Array, texref: TextureReference) -> None:
-    """Let a reference read an Array: its nearest elements, those at the edge for what is outside."""
+    """Let a reference read an Array: the nearest element, that at the edge for what is outside."""
     texref.set_array(ary)
     texref.set_address_mode(0, enums.address_mode.CLAMP)
     texref.set_address_mode(1, enums.address_mode.CLAMP)

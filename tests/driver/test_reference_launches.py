@@ -195,6 +195,32 @@ def test_numbers_in_parts(dtype, type_, number):
             given.bind_to_texref_ext(line)
 
 
+@pytest.mark.parametrize(
+    ("declared", "call", "lengths"),
+    [
+        ("2", "fp_tex2D(image, x, y)", (4, 8)),
+        ("3", "fp_tex3D(image, x, y, z)", (2, 4, 8)),
+        ("cudaTextureType2DLayered", "fp_tex2DLayered(image, x, y, 0)", (4, 8)),
+    ],
+)
+def test_doubles_of_several_dimensions(declared, call, lengths):
+    module = SourceModule(f"""
+    #include <pycuda-helpers.hpp>
+    texture<fp_tex_double, {declared}> image;
+    __global__ void fetch(double *out)
+    {{
+      int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+      out[(z * blockDim.y + y) * blockDim.x + x] = {call};
+    }}
+    """)
+    data = np.random.default_rng(6).random(lengths)
+    array = drv.np_to_array(data, "C", allowSurfaceBind="Layered" in call)
+    module.get_texref("image").set_array(array)
+    out = gpuarray.zeros(lengths, np.float64)
+    module.get_function("fetch")(out, block=(*lengths[::-1], 1)[:3])
+    np.testing.assert_array_equal(out.get(), data)
+
+
 def test_arrays_that_no_reference_reads():
     line = Line().line
     with pytest.raises(RuntimeError, match="contiguous"):

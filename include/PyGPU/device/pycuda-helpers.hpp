@@ -51,46 +51,59 @@ __device__ inline int4 element_of(pycuda::complex<double> number) {
 }  // namespace PyGPU
 
 #define PYGPU_UNPACK(...) __VA_ARGS__
-#define PYGPU_FETCH(name, dimensions, coordinates, values)                       \
-  template <class T, cudaTextureReadMode mode>                                   \
-  __device__ inline auto fp_##name(PyGPU_texture<T, dimensions, mode> reference, \
-                                   PYGPU_UNPACK coordinates)                     \
-      ->decltype(PyGPU::number_in(name(reference, PYGPU_UNPACK values))) {       \
-    return PyGPU::number_in(name(reference, PYGPU_UNPACK values));               \
+#define PYGPU_FETCH(name, plain, dimensions, coordinates, values)           \
+  template <class T, cudaTextureReadMode mode>                              \
+  __device__ inline auto name(PyGPU_texture<T, dimensions, mode> reference, \
+                              PYGPU_UNPACK coordinates)                     \
+      ->decltype(PyGPU::number_in(plain(reference, PYGPU_UNPACK values))) { \
+    return PyGPU::number_in(plain(reference, PYGPU_UNPACK values));         \
   }
-PYGPU_FETCH(tex1Dfetch, cudaTextureType1D, (int x), (x))
-PYGPU_FETCH(tex1D, cudaTextureType1D, (float x), (x))
-PYGPU_FETCH(tex2D, cudaTextureType2D, (float x, float y), (x, y))
-PYGPU_FETCH(tex3D, cudaTextureType3D, (float x, float y, float z), (x, y, z))
-PYGPU_FETCH(tex1DLayered, cudaTextureType1DLayered, (float x, int layer), (x, layer))
-PYGPU_FETCH(tex2DLayered, cudaTextureType2DLayered, (float x, float y, int layer), (x, y, layer))
+PYGPU_FETCH(fp_tex1Dfetch, tex1Dfetch, cudaTextureType1D, (int x), (x))
+PYGPU_FETCH(fp_tex1D, tex1D, cudaTextureType1D, (float x), (x))
+PYGPU_FETCH(fp_tex2D, tex2D, cudaTextureType2D, (float x, float y), (x, y))
+PYGPU_FETCH(fp_tex3D, tex3D, cudaTextureType3D, (float x, float y, float z), (x, y, z))
+PYGPU_FETCH(fp_tex1DLayered, tex1DLayered, cudaTextureType1DLayered, (float x, int layer),
+            (x, layer))
+PYGPU_FETCH(fp_tex2DLayered, tex2DLayered, cudaTextureType2DLayered, (float x, float y, int layer),
+            (x, y, layer))
 #undef PYGPU_FETCH
 
-// The call without "read" or "write"; x is in elements.
-#define PYGPU_SURFACE(name, dimensions, coordinates, values)                                     \
-  template <class T, class S>                                                                    \
-  __device__ inline void fp_##name##read(T* to, PyGPU_surface<S, dimensions> reference,          \
-                                         PYGPU_UNPACK coordinates,                               \
-                                         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {  \
-    decltype(PyGPU::element_of(*to)) element;                                                    \
-    x *= static_cast<int>(sizeof element);                                                       \
-    name##read(&element, reference, PYGPU_UNPACK values, mode);                                  \
-    *to = PyGPU::number_in(element);                                                             \
-  }                                                                                              \
-  template <class T, class S>                                                                    \
-  __device__ inline void fp_##name##write(T value, PyGPU_surface<S, dimensions> reference,       \
-                                          PYGPU_UNPACK coordinates,                              \
-                                          cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
-    const auto element = PyGPU::element_of(value);                                               \
-    x *= static_cast<int>(sizeof element);                                                       \
-    name##write(element, reference, PYGPU_UNPACK values, mode);                                  \
+// x is in elements.
+#define PYGPU_READ(name, plain, dimensions, coordinates, values)                     \
+  template <class T, class S>                                                        \
+  __device__ inline void name(T* to, PyGPU_surface<S, dimensions> reference,         \
+                              PYGPU_UNPACK coordinates,                              \
+                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
+    decltype(PyGPU::element_of(*to)) element;                                        \
+    x *= static_cast<int>(sizeof element);                                           \
+    plain(&element, reference, PYGPU_UNPACK values, mode);                           \
+    *to = PyGPU::number_in(element);                                                 \
   }
-PYGPU_SURFACE(surf1D, cudaSurfaceType1D, (int x), (x))
-PYGPU_SURFACE(surf2D, cudaSurfaceType2D, (int x, int y), (x, y))
-PYGPU_SURFACE(surf3D, cudaSurfaceType3D, (int x, int y, int z), (x, y, z))
-PYGPU_SURFACE(surf1DLayered, cudaSurfaceType1DLayered, (int x, int layer), (x, layer))
-PYGPU_SURFACE(surf2DLayered, cudaSurfaceType2DLayered, (int x, int y, int layer), (x, y, layer))
-#undef PYGPU_SURFACE
+#define PYGPU_WRITE(name, plain, dimensions, coordinates, values)                    \
+  template <class T, class S>                                                        \
+  __device__ inline void name(T value, PyGPU_surface<S, dimensions> reference,       \
+                              PYGPU_UNPACK coordinates,                              \
+                              cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
+    const auto element = PyGPU::element_of(value);                                   \
+    x *= static_cast<int>(sizeof element);                                           \
+    plain(element, reference, PYGPU_UNPACK values, mode);                            \
+  }
+PYGPU_READ(fp_surf1Dread, surf1Dread, cudaSurfaceType1D, (int x), (x))
+PYGPU_WRITE(fp_surf1Dwrite, surf1Dwrite, cudaSurfaceType1D, (int x), (x))
+PYGPU_READ(fp_surf2Dread, surf2Dread, cudaSurfaceType2D, (int x, int y), (x, y))
+PYGPU_WRITE(fp_surf2Dwrite, surf2Dwrite, cudaSurfaceType2D, (int x, int y), (x, y))
+PYGPU_READ(fp_surf3Dread, surf3Dread, cudaSurfaceType3D, (int x, int y, int z), (x, y, z))
+PYGPU_WRITE(fp_surf3Dwrite, surf3Dwrite, cudaSurfaceType3D, (int x, int y, int z), (x, y, z))
+PYGPU_READ(fp_surf1DLayeredread, surf1DLayeredread, cudaSurfaceType1DLayered, (int x, int layer),
+           (x, layer))
+PYGPU_WRITE(fp_surf1DLayeredwrite, surf1DLayeredwrite, cudaSurfaceType1DLayered, (int x, int layer),
+            (x, layer))
+PYGPU_READ(fp_surf2DLayeredread, surf2DLayeredread, cudaSurfaceType2DLayered,
+           (int x, int y, int layer), (x, y, layer))
+PYGPU_WRITE(fp_surf2DLayeredwrite, surf2DLayeredwrite, cudaSurfaceType2DLayered,
+            (int x, int y, int layer), (x, y, layer))
+#undef PYGPU_READ
+#undef PYGPU_WRITE
 #undef PYGPU_UNPACK
 
 }  // extern "C++"

@@ -66,6 +66,9 @@ void bind_module(py::module_& m) {
            return py::make_tuple(reinterpret_cast<std::uintptr_t>(found.address), found.nbytes);
          },
          "(address, bytes) of a variable in the device's memory.", {{"name"}});
+  method(
+      c, "_references", [](py::handle self) { return hook(Hook::references_of)(self); },
+      "What keeps its texture and surface references up to date.");
   property(c, "info_log", [](const Module& self) { return self.info_log(); });
   property(c, "device", [](const Module& self) { return self.device(); });
 
