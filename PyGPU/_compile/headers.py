@@ -48,8 +48,9 @@ def prelude_switches(source: str, found: includes.Found) -> list[str]:
     return [one for one in needed if one != traits or "-DPYGPU_USES_STD" in needed]
 
 
-_REFERENCE = re.compile(rb"\b(?:texture|surface)\s*<")
-_HIDDEN = re.compile(r"\bstatic\s(?=\s*(?:__device__\s+)?(?:texture|surface)\s*<)")
+_TYPE = r"\b(?:texture|surface)\s*<[\w\s:,]*>"  # and no comparison
+_REFERENCE = re.compile(_TYPE.encode())
+_HIDDEN = re.compile(rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})")
 
 
 def on_demand(source: str, found: includes.Found) -> list[str]:

@@ -313,6 +313,11 @@ def test_texture_helpers(target, architecture):
 
 
 def test_other_texts_do_not_have_the_header_of_references():
-    plain = "__global__ void f(cudaTextureObject_t texture, float *surface) {}"
-    for text, headers_ in [(plain, 0), ("texture<float> t;", 1), ("static surface <void> s;", 1)]:
-        assert len(headers.on_demand(text, includes.scan(text, []))) == headers_
+    texts = {
+        "__global__ void f(cudaTextureObject_t texture, float *surface) {}": 0,
+        "__device__ int surface; __device__ bool f(int n) { return surface < n && n > 0; }": 0,
+        "texture<float> t;": 1,
+        "static surface < void,\n cudaSurfaceType2D > s;": 1,
+    }
+    for text, count in texts.items():
+        assert len(headers.on_demand(text, includes.scan(text, []))) == count

@@ -7,6 +7,7 @@
 #include "PyGPU/kernel.h"
 #include "PyGPU/transfer.h"
 #include "python/array/gpuarray.h"
+#include "python/hooks.h"
 #include "python/launch/packing.h"
 
 namespace PyGPU::python {
