@@ -92,6 +92,9 @@ class _Memory(NamedTuple):
     height: int = 0
     pitch: int = 0
 
+    def __index__(self) -> int:  # so that a TextureObject keeps it
+        return self.address
+
 
 class TextureReference:
     """A texture of a module, from :meth:`Module.get_texref`.
@@ -255,7 +258,7 @@ class TextureReference:
         how["shape"] = source.nbytes // (bits // 8 * format[1])
         if source.height:
             how["shape"], how["pitch"] = (source.height, source.width), source.pitch
-        return TextureObject(source.address, **how)
+        return TextureObject(source, **how)
 
 
 class SurfaceReference:
