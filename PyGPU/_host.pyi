@@ -24,6 +24,7 @@ from PyGPU._types import (
     Memory,
     Order,
     R,
+    References,
     Shape,
     StreamLike,
 )
@@ -184,6 +185,7 @@ _A = TypeVar("_A", bound=DeviceAllocation)
 class _Module:
     def __init__(self, image: bytes, options: list[tuple[int, int]]) -> None: ...
     def get_global(self, name: str) -> tuple[int, int]: ...
+    def _references(self) -> References: ...
     @property
     def info_log(self) -> str: ...
     @property
@@ -244,6 +246,7 @@ class _TextureObject:
         normalized_coords: bool,
         normalized_float: bool,
         border: tuple[float, ...],
+        srgb: bool,
     ) -> None: ...
 
 @disjoint_base

@@ -11,6 +11,10 @@ from numpy.typing import NDArray as NDArray
 from typing_extensions import Buffer as _Buffer
 from typing_extensions import ParamSpec, TypeAlias
 
+from PyGPU._driver.module_references import References as References
+from PyGPU._driver.references import Reference as Reference
+from PyGPU._driver.references import SurfaceReference as SurfaceReference
+from PyGPU._driver.references import TextureReference as TextureReference
 from PyGPU._host import GPUArray as GPUArray
 
 P = ParamSpec("P")

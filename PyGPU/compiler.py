@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 from PyGPU._compile import build, cache, child_launches, includes, link, signature
 from PyGPU._compile import options as _options
-from PyGPU._driver import NO_REFERENCES
 from PyGPU._driver.module import (
     Function,
     Module,
@@ -29,7 +28,7 @@ from PyGPU._runtime import errors, state
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import BytesLike, CacheDir, Int
+    from PyGPU._types import BytesLike, CacheDir, Int, SurfaceReference, TextureReference
 
 CompileError = errors.CompileError
 __all__ = [
@@ -113,7 +112,6 @@ def _keep(text: str) -> None:
 
 
 _FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
-_REFERENCE = re.compile(r"\b(?:texture|surface)\s*<")
 
 
 def _meant(request: build.Request) -> str:
@@ -124,9 +122,7 @@ def _meant(request: build.Request) -> str:
         return "the source is a file's name: module_from_file() loads what is compiled"
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
-    if hint := child_launches.hint(source, request.relocatable):
-        return hint
-    return NO_REFERENCES if _REFERENCE.search(signature.without_comments(source)) else ""
+    return child_launches.hint(source, request.relocatable)
 
 
 def _checked(request: build.Request) -> cache.Entry:
@@ -254,11 +250,13 @@ class CudaModule:
         """(address, bytes) of a ``__device__`` or ``__constant__`` variable."""
         return self.module.get_global(name)
 
-    def get_texref(self, name: str) -> NoReturn:
-        self.module.get_texref(name)
+    def get_texref(self, name: str) -> TextureReference:
+        """The texture reference of that name."""
+        return self.module.get_texref(name)
 
-    def get_surfref(self, name: str) -> NoReturn:
-        self.module.get_surfref(name)
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """The surface reference of that name."""
+        return self.module.get_surfref(name)
 
 
 class SourceModule(CudaModule):

@@ -18,6 +18,7 @@ from PyGPU._driver.linker import *  # noqa: F403
 from PyGPU._driver.memory import *  # noqa: F403
 from PyGPU._driver.module import *  # noqa: F403
 from PyGPU._driver.pools import *  # noqa: F403
+from PyGPU._driver.references import *  # noqa: F403
 from PyGPU._driver.stream import *  # noqa: F403
 from PyGPU._driver.textures import *  # noqa: F403
 from PyGPU._runtime import state

@@ -7,13 +7,12 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU import compiler
 from PyGPU._driver.module import Function
-from PyGPU._driver.references import NO_REFERENCES
 from PyGPU._driver.splay import launch_shape, limits, splay
 from PyGPU._kernels import getters
 from PyGPU._kernels.getters import *  # noqa: F403
@@ -35,7 +34,7 @@ from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import StreamLike
+    from PyGPU._types import StreamLike, TextureReference
 
 __all__ = [
     "ElementwiseKernel",
@@ -256,8 +255,10 @@ class ElementwiseKernel:
         or, with `use_range`, ``n, start, stop, step``."""
         return self._variant("ranged" if use_range else "plain").parts
 
-    def get_texref(self, name: str, use_range: bool = False) -> NoReturn:
-        raise NotImplementedError(NO_REFERENCES)
+    def get_texref(self, name: str, use_range: bool = False) -> TextureReference:
+        """The texture reference of that name, which the preamble declares, on the current device;
+        calls with range= or slice= have others, with `use_range`."""
+        return self.generate_stride_kernel_and_types(use_range)[0].get_texref(name)
 
 
 def _wrong_count(kernel, names, count):

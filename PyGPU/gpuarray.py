@@ -29,6 +29,7 @@ hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
 hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
 for _kind in ("elementwise", "reduction", "gather", "check", "select", "join"):
     hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
+hooks.defer("references_of", "PyGPU._driver.module_references", "References")
 hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
 hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
 
@@ -58,8 +59,8 @@ DEFERRED = _by_name(
 _MEMBERS = _by_name(
     {
         "PyGPU._arrays.reductions": "sum prod mean min max any all dot",
-        "PyGPU._arrays.functions": "real imag conj conjugate mul_add _axpbyz clip "
-        "bind_to_texref bind_to_texref_ext",
+        "PyGPU._arrays.functions": "real imag conj conjugate mul_add _axpbyz clip",
+        "PyGPU._driver.bound_arrays": "bind_to_texref bind_to_texref_ext",
         "PyGPU._arrays.gather": "take put",
         "PyGPU._arrays.joining": "reverse",
         "PyGPU._arrays.subclassing": "_axpbz __init_subclass__",

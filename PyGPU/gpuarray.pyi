@@ -190,7 +190,7 @@ class GPUArray:
         out: GPUArray | None = None,
         stream: StreamLike = None,
     ) -> GPUArray: ...
-    def bind_to_texref(self, texref: object, allow_offset: bool = False) -> NoReturn: ...
+    def bind_to_texref(self, texref: object, allow_offset: bool = False) -> float: ...
     def bind_to_texref_ext(
         self,
         texref: object,
@@ -198,7 +198,7 @@ class GPUArray:
         allow_double_hack: bool = False,
         allow_complex_hack: bool = False,
         allow_offset: bool = False,
-    ) -> NoReturn: ...
+    ) -> float: ...
     def take(
         a,
         indices: _Indices,

@@ -127,7 +127,7 @@ def test_a_module_that_is_not_there():
 
 
 def test_what_refuses():
-    assert refuses(drv.Module.get_texref)
+    assert refuses(drv.Function.set_block_shape)
     assert not refuses(drv.have_gl_ext) and not refuses(drv.mem_alloc)
 
 

@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from PyGPU._driver import NO_REFERENCES, Event
+from PyGPU._driver import Event
 from PyGPU._kernels import COMPARISONS, NAMES, asked, promoted
 from PyGPU._runtime import core, require_array
 
@@ -292,28 +292,10 @@ def clip(self, min=None, max=None, out=None, stream=None):
     return apply("clip", self, min, max, out=out, stream=stream)
 
 
-def bind_to_texref(self, texref, allow_offset=False):
-    """Not possible: a NotImplementedError that says what took its place."""
-    raise NotImplementedError(NO_REFERENCES)
-
-
-def bind_to_texref_ext(
-    self,
-    texref,
-    channels=1,
-    allow_double_hack=False,
-    allow_complex_hack=False,
-    allow_offset=False,
-):
-    """Not possible: a NotImplementedError that says what took its place."""
-    raise NotImplementedError(NO_REFERENCES)
-
-
 #: Of the class GPUArray.
 METHODS = {
     **{"real": property(real), "imag": property(imag), "conj": conj, "conjugate": conj},
     **{"mul_add": mul_add, "_axpbyz": _axpbyz, "clip": clip},
-    **{"bind_to_texref": bind_to_texref, "bind_to_texref_ext": bind_to_texref_ext},
 }
 
 #: NumPy's ufuncs that are implemented, and their operations.

@@ -87,7 +87,8 @@ def build(request: Request) -> cache.Entry:
 
 
 def _wrapped(request: Request) -> str:
-    return headers.wrap_extern_c(request.source) if request.extern_c else request.source
+    source = headers.with_visible_references(request.source)
+    return headers.wrap_extern_c(source) if request.extern_c else source
 
 
 def _found(request: Request, options: _options.Options) -> includes.Found:
@@ -206,7 +207,8 @@ def _nvrtc_words(
     words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
-    words += [f"--pre-include={header}" for header in options.pre_includes]
+    pre_includes = [*headers.on_demand(request.source, found), *options.pre_includes]
+    words += [f"--pre-include={header}" for header in pre_includes]
     words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("nvrtc")
     words += [f"-I{include_root()}"]
@@ -280,7 +282,8 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     words += ["-include", f"{headers.folder('rtc_hip')}/prelude_hip.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
-    words += [word for header in options.pre_includes for word in ("-include", header)]
+    pre_includes = [*headers.on_demand(request.source, found), *options.pre_includes]
+    words += [word for header in pre_includes for word in ("-include", header)]
     words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("hiprtc")
     words += [f"-I{include_root()}"]

@@ -48,6 +48,23 @@ def prelude_switches(source: str, found: includes.Found) -> list[str]:
     return [one for one in needed if one != traits or "-DPYGPU_USES_STD" in needed]
 
 
+_TYPE = r"\b(?:texture|surface)\s*<[\w\s:,]*>"  # and no comparison
+_REFERENCE = re.compile(_TYPE.encode())
+_HIDDEN = re.compile(rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})")
+
+
+def on_demand(source: str, found: includes.Found) -> list[str]:
+    """Headers of ours that go before a source that needs them: that of texture references."""
+    text = b"\n".join([source.encode("utf-8", "surrogatepass"), *found.files.values()])
+    return [f"{folder('device')}/texture_references.h"] if _REFERENCE.search(text) else []
+
+
+def with_visible_references(source: str) -> str:
+    """The text with its static texture and surface references to be seen from outside, as the
+    driver's modules had them."""
+    return _HIDDEN.sub(lambda match: " " * len(match.group()), source)
+
+
 _INCLUDE = re.compile(r"[ \t]*#[ \t]*(?:include|include_next|import)\b.*(?<!\\)$")
 
 

@@ -377,7 +377,9 @@ def compile(
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text)
-        rest = [*options.macros, *_include_options(options, found), *options.without_nvidias()]
+        needed = [word for one in headers.on_demand(source, found) for word in ("-include", one)]
+        rest = [*options.macros, *needed, *_include_options(options, found)]
+        rest += options.without_nvidias()
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
         rest += ["-c"] if relocatable else linking(in_lockstep)
         try:

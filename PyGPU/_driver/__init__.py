@@ -3,7 +3,6 @@
 from PyGPU._driver import enums, memory
 from PyGPU._driver.device import Device
 from PyGPU._driver.module import Function, Module
-from PyGPU._driver.references import NO_REFERENCES
 from PyGPU._driver.stream import Event
 
-__all__ = ["NO_REFERENCES", "Device", "Event", "Function", "Module", "enums", "memory"]
+__all__ = ["Device", "Event", "Function", "Module", "enums", "memory"]

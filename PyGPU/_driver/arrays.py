@@ -75,6 +75,11 @@ def dtype_to_array_format(dtype: DTypeLike) -> enums.array_format:
     return _FORMAT_OF[key]
 
 
+def format_of(bits: int, kind: int) -> enums.array_format:
+    """The array_format of channels as :func:`channel_format` has them."""
+    return _FORMAT_OF[bits, kind]
+
+
 _D = TypeVar("_D", bound="ArrayDescriptor")
 
 
@@ -167,6 +172,8 @@ def _new_array(
     lengths = shape[::-1] if order == "C" else shape
     descriptor = ArrayDescriptor3D()
     descriptor.width, descriptor.height, descriptor.depth = (*lengths, 0, 0)[:3]
+    if flags & enums.array3d_flags.SURFACE_LDST and not descriptor.depth:  # as PyCUDA does
+        descriptor.depth, flags = 1, flags | enums.array3d_flags.ARRAY3D_LAYERED
     descriptor.format, descriptor.num_channels, descriptor.flags = format, num_channels, flags
     return Array(descriptor)
 
@@ -189,7 +196,7 @@ def _fill(
     return array
 
 
-def _element(dtype: DTypeLike) -> tuple[enums.array_format, int]:
+def element_in_parts(dtype: DTypeLike) -> tuple[enums.array_format, int]:
     """(array_format, channels) that hold a dtype; numbers of more as parts of 32 bits."""
     dtype = np.dtype(dtype)
     if dtype in (np.dtype(np.complex64), np.dtype(np.float64)):
@@ -228,7 +235,7 @@ def matrix_to_array(matrix: ArrayLike, order: Order, allow_double_hack: bool = F
     matrix, order = np.asarray(matrix), _order(order)
     _require("matrix", matrix.shape, (2,))
     if allow_double_hack and matrix.dtype == np.float64:
-        element = _element(matrix.dtype)
+        element = element_in_parts(matrix.dtype)
     else:
         element = dtype_to_array_format(matrix.dtype), 1
     return _from_host(matrix, order, *element)
@@ -247,11 +254,14 @@ def np_to_array(nparray: ArrayLike, order: Order, allowSurfaceBind: bool = False
     """A new Array with an ndarray of two or three dimensions.
 
     complex64 and float64 become two channels of int32, complex128 four. The order "C" makes the
-    last axis the width, "F" the first. allowSurfaceBind lets surfaces read and write it.
+    last axis the width, "F" the first. allowSurfaceBind lets surfaces read and write it; two
+    dimensions are then those of the one layer of a layered array.
     """
     nparray, order = np.asarray(nparray), _order(order)
     _require("nparray", nparray.shape, (2, 3))
-    return _from_host(nparray, order, *_element(nparray.dtype), _surface_flags(allowSurfaceBind))
+    return _from_host(
+        nparray, order, *element_in_parts(nparray.dtype), _surface_flags(allowSurfaceBind)
+    )
 
 
 def gpuarray_to_array(
@@ -262,7 +272,7 @@ def gpuarray_to_array(
     _require("gpuarray", gpuarray.shape, (2, 3))
     if not (flags.c_contiguous if order == "C" else flags.f_contiguous):
         raise ValueError(f"gpuarray: expected an array that is contiguous in the order {order!r}")
-    element = _element(gpuarray.dtype)
+    element = element_in_parts(gpuarray.dtype)
     array = _new_array(gpuarray.shape, order, *element, _surface_flags(allowSurfaceBind))
     row_bytes = gpuarray.shape[-1 if order == "C" else 0] * gpuarray.dtype.itemsize
     return _fill(array, _MEMORY.DEVICE, device_address(gpuarray, "gpuarray"), row_bytes)

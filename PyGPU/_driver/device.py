@@ -3,6 +3,8 @@ is; making and pushing one chooses the device for the calling thread."""
 
 from __future__ import annotations
 
+import os
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -29,15 +31,35 @@ def init(flags: int = 0) -> None:
     state.require_device()
 
 
+def _stated_version() -> int | None:
+    """What PYGPU_STATED_CUDA_VERSION, such as 11.8, has the versions below be, for programs that
+    leave out on CUDA 12 what PyGPU still does: references of textures and surfaces."""
+    text = os.environ.get("PYGPU_STATED_CUDA_VERSION", "").strip()
+    found = re.fullmatch(r"(\d{1,3})(?:\.(\d{1,2}))?", text)
+    if text and not found:
+        raise errors.LogicError(
+            f"PYGPU_STATED_CUDA_VERSION={text!r}: expected a version such as 11.8"
+        )
+    return 1000 * int(found[1]) + 10 * int(found[2] or 0) if found else None
+
+
 def get_version() -> tuple[int, int, int]:
-    """(major, minor, revision) of the CUDA, or HIP, that PyGPU was built against."""
-    version = errors.check(core.cudaRuntimeGetVersion(), "cudaRuntimeGetVersion")
+    """(major, minor, revision) of the CUDA, or HIP, that PyGPU was built against, or as
+    PYGPU_STATED_CUDA_VERSION states."""
+    version = _stated_version()
+    if version is None:
+        version = errors.check(core.cudaRuntimeGetVersion(), "cudaRuntimeGetVersion")
     return version // 1000, version % 1000 // 10, version % 10
 
 
 def get_driver_version() -> int:
-    """The driver's version: 1000 * major + 10 * minor."""
-    return errors.check(core.cudaDriverGetVersion(), "cudaDriverGetVersion")
+    """The driver's version: 1000 * major + 10 * minor, or as PYGPU_STATED_CUDA_VERSION states."""
+    stated = _stated_version()
+    return (
+        stated
+        if stated is not None
+        else errors.check(core.cudaDriverGetVersion(), "cudaDriverGetVersion")
+    )
 
 
 def have_gl_ext() -> bool:

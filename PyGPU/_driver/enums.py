@@ -9,6 +9,7 @@ __all__ = [
     "TRSA_OVERRIDE_FORMAT",
     "TRSF_NORMALIZED_COORDINATES",
     "TRSF_READ_AS_INTEGER",
+    "TRSF_SRGB",
     "TR_DEFAULT",
     "address_mode",
     "array3d_flags",
@@ -40,6 +41,7 @@ __all__ = [
 TRSA_OVERRIDE_FORMAT = 1
 TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
+TRSF_SRGB = 16
 TR_DEFAULT = -1
 
 

@@ -6,18 +6,27 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._compile import code_object, kernel_types, signature
 from PyGPU._driver import enums
-from PyGPU._driver.references import NO_REFERENCES
 from PyGPU._driver.stream import Event
 from PyGPU._runtime import core, errors, integer
 
 if TYPE_CHECKING:
-    from PyGPU._types import ArgTypes, Block, BytesLike, Grid, Int
+    from PyGPU._types import (
+        ArgTypes,
+        Block,
+        BytesLike,
+        Grid,
+        Int,
+        Reference,
+        References,
+        SurfaceReference,
+        TextureReference,
+    )
 
 __all__ = [
     "Function",
@@ -25,6 +34,10 @@ __all__ = [
     "module_from_buffer",
     "module_from_file",
 ]
+
+#: In the image of every module with texture or surface references
+#: (device/texture_references.h).
+REFERENCES_SYMBOL = b"PyGPU_has_references"
 
 # What struct's characters promise: (kind as in src/python/launch/packing.h, bytes).
 _PROMISES = {
@@ -84,14 +97,16 @@ class Function(core._Function):
         ----------
         arg_types : str or sequence
             Characters as in :mod:`struct` ("PiF"), or NumPy's types.
+        texrefs : sequence of TextureReference
+            Those of its module that must be bound.
 
         Returns
         -------
         Function
             Itself.
         """
-        if len(texrefs):
-            raise NotImplementedError(NO_REFERENCES)
+        for texref in texrefs:
+            self.param_set_texref(texref)
         self._prepare(_promises(arg_types))
         return self
 
@@ -130,8 +145,9 @@ class Function(core._Function):
         """Nothing: devices have had one bank size for long."""
         enums.shared_config(int(config))
 
-    def param_set_texref(self, texref: object) -> NoReturn:
-        raise NotImplementedError(NO_REFERENCES)
+    def param_set_texref(self, texref: Reference) -> None:
+        """Name a reference of the module that must be bound at prepared calls."""
+        raise errors.ArgumentError(f"{self.name}: its module declares no texture reference")
 
     def __getattr__(self, name: str) -> int:
         attribute = enums.function_attribute.names.get(name.upper())
@@ -176,6 +192,7 @@ class Module:
         self._source = source
         self._names = names or {}
         self._parameters = parameters
+        self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
 
     def _lookup(self, name: str) -> str:
         """The name in the image."""
@@ -227,22 +244,37 @@ class Module:
             raise TypeError(f"get_function: expected a str, got {type(name).__name__}")
         lowered = self._lookup(name)
         try:
-            return Function(self._module, lowered, self._signature_of(name, lowered))
+            return self._function(name, lowered)
         except errors.LogicError as error:
             other = _plain(name) if core.target == "host" else self._mangled(name)
             if other is None:
                 raise _unknown(name, error, self._source) from None
-            return Function(self._module, other, self._signature_of(name, other))
+            return self._function(name, other)
+
+    def _function(self, name: str, lowered: str) -> Function:
+        kind = Function if self._references is None else self._references.function
+        return kind(self._module, lowered, self._signature_of(name, lowered))
 
     def get_global(self, name: str) -> tuple[int, int]:
         """(address, bytes) of a ``__device__`` or ``__constant__`` variable, or a LogicError."""
         return self._module.get_global(name)
 
-    def get_texref(self, name: str) -> NoReturn:
-        raise NotImplementedError(NO_REFERENCES)
+    def get_texref(self, name: str) -> TextureReference:
+        """The texture reference of that name, the same at each call, or a LogicError."""
+        return self._declared_references(name).texture(name)
 
-    def get_surfref(self, name: str) -> NoReturn:
-        raise NotImplementedError(NO_REFERENCES)
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """The surface reference of that name, the same at each call, or a LogicError."""
+        return self._declared_references(name).surface(name)
+
+    def _declared_references(self, name: str) -> References:
+        if not isinstance(name, str):
+            raise TypeError(f"name: expected a str, got {type(name).__name__}")
+        if self._references is None:
+            raise errors.LogicError(
+                f"{name!r}: the module declares no texture or surface reference"
+            )
+        return self._references
 
 
 def _unknown(name: str, error: errors.Error, source: str | None) -> errors.LogicError:

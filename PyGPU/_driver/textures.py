@@ -1,10 +1,9 @@
-"""Texture and surface objects: how kernels read and write arrays; and the references of old, which
-CUDA dropped."""
+"""Texture and surface objects: how kernels read and write arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.boxes import array_in
 from PyGPU._driver.memory import device_address
-from PyGPU._driver.references import NO_REFERENCES
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
@@ -20,11 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SurfaceObject",
-    "SurfaceReference",
     "TextureObject",
-    "TextureReference",
-    "bind_array_to_texref",
-    "matrix_to_texref",
 ]
 
 _MODES, _FILTERS = enums.address_mode, enums.filter_mode
@@ -64,6 +58,9 @@ class TextureObject(core._TextureObject):
     pitch : int, optional
         Bytes from one row of the memory to the next, a multiple of
         ``device_attribute.TEXTURE_PITCH_ALIGNMENT``.
+    srgb : bool
+        Unsigned integers of 8 bits that are read as fractions are sRGB's, and become linear; a
+        fourth channel stays as it is.
 
     Attributes
     ----------
@@ -89,6 +86,7 @@ class TextureObject(core._TextureObject):
         shape: Shape | None = None,
         num_channels: int = 1,
         pitch: Int | None = None,
+        srgb: bool = False,
     ) -> None:
         if isinstance(source, core._Array):
             if (dtype, shape, num_channels, pitch) != (None, None, 1, None):
@@ -102,7 +100,7 @@ class TextureObject(core._TextureObject):
         if isinstance(source, core._Array) and source._shape()[2] == 0:
             # One row: a GPU would mix it with the border above and below.
             modes = (modes[0], int(_MODES.CLAMP), modes[2])
-        filtering = _member("filter_mode", _FILTERS, filter_mode)
+        filtering = member("filter_mode", _FILTERS, filter_mode)
         border = [float(value) for value in border_color]
         if len(border) > 4:
             raise ValueError(f"border_color={border_color!r}: expected at most 4 numbers")
@@ -116,6 +114,7 @@ class TextureObject(core._TextureObject):
             bool(normalized_coords),
             bool(normalized_float),
             (*border, 0.0, 0.0, 0.0, 0.0)[:4],
+            bool(srgb),
         )
         self.source = source
 
@@ -146,7 +145,8 @@ class SurfaceObject(core._SurfaceObject):
         self.array = array
 
 
-def _member(name: str, enumeration: type[_E], value: Int) -> _E:
+def member(name: str, enumeration: type[_E], value: Int) -> _E:
+    """A member by its number. LogicError for what is none."""
     try:
         return enumeration(int(value))
     except (TypeError, ValueError):
@@ -159,7 +159,7 @@ def _modes(given: int | Sequence[int]) -> Block:
     modes = [given] if isinstance(given, int) else list(given)
     if not 1 <= len(modes) <= 3:
         raise errors.LogicError(f"address_mode={given!r}: expected one, or one for each axis")
-    modes = [int(_member("address_mode", _MODES, mode)) for mode in modes]
+    modes = [int(member("address_mode", _MODES, mode)) for mode in modes]
     x, y, z = modes + modes[-1:] * (3 - len(modes))
     return x, y, z
 
@@ -207,7 +207,8 @@ def _check_reading(channels: tuple[int, int, int], filtering: Int, normalized_fl
         )
 
 
-def _alignment(attribute: Int) -> int:
+def alignment_of(attribute: Int) -> int:
+    """A device_attribute of the current device, at least 1."""
     device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
     value, status = core.cudaDeviceGetAttribute(int(attribute), device)
     return 1 if status else max(value, 1)
@@ -216,7 +217,7 @@ def _alignment(attribute: Int) -> int:
 def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -> None:
     """Runtimes only say that something is invalid."""
     width, height, pitch = extent
-    alignment = _alignment(enums.device_attribute.TEXTURE_ALIGNMENT)
+    alignment = alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
     if address % alignment:
         raise errors.LogicError(
             f"source: the address {address:#x} is no multiple of {alignment} "
@@ -225,7 +226,7 @@ def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -
     if not height:
         return
     row_bytes = width * channels[0] // 8 * channels[1]
-    alignment = _alignment(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)
+    alignment = alignment_of(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)
     if pitch < row_bytes:
         raise errors.LogicError(f"pitch={pitch}: the rows have {row_bytes} bytes")
     if pitch % alignment:
@@ -233,24 +234,3 @@ def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -
             f"pitch={pitch}: expected a multiple of {alignment} "
             "(device_attribute.TEXTURE_PITCH_ALIGNMENT)"
         )
-
-
-class TextureReference:
-    """Gone since CUDA 12: see TextureObject."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        raise NotImplementedError(NO_REFERENCES)
-
-
-class SurfaceReference(TextureReference):
-    """Gone since CUDA 12: see SurfaceObject."""
-
-
-def bind_array_to_texref(ary: object, texref: object) -> NoReturn:
-    """Gone since CUDA 12: see TextureObject."""
-    raise NotImplementedError(NO_REFERENCES)
-
-
-def matrix_to_texref(matrix: object, texref: object, order: object) -> NoReturn:
-    """Gone since CUDA 12: see matrix_to_array and TextureObject."""
-    raise NotImplementedError(NO_REFERENCES)

@@ -24,9 +24,14 @@ def in_order(stream: StreamLike, arrays: Iterable[core.GPUArray], work: Callable
     return work() if stream is None else core._in_order(stream, tuple(arrays), work)
 
 
-def order_after(later: StreamLike, earlier: StreamLike) -> None:
-    """Work put on the stream `later` from now on waits for what is on `earlier` now."""
+def recorded(stream: StreamLike) -> core.cudaEvent_t:
+    """An event at the point that the stream's work has reached."""
     event = core.cudaEvent_t(core.cudaEventDisableTiming)
     errors.check(event.last_status(), "cudaEventCreate")
-    errors.check(core.cudaEventRecord(event, earlier), "cudaEventRecord")
-    errors.check(core.cudaStreamWaitEvent(later, event), "cudaStreamWaitEvent")
+    errors.check(core.cudaEventRecord(event, stream), "cudaEventRecord")
+    return event
+
+
+def order_after(later: StreamLike, earlier: StreamLike) -> None:
+    """Work put on the stream `later` from now on waits for what is on `earlier` now."""
+    errors.check(core.cudaStreamWaitEvent(later, recorded(earlier)), "cudaStreamWaitEvent")

@@ -18,6 +18,14 @@ bool up_to(std::size_t length, cudaDeviceAttr limit) {
   return length <= std::size_t(texture_limit(limit));
 }
 
+// Six faces, each a square, for each layer.
+bool is_cubes(const cudaExtent& e, bool layered) {
+  return e.width == e.height && (layered ? e.depth && e.depth % 6 == 0 : e.depth == 6) &&
+         (layered ? up_to(e.width, cudaDevAttrMaxTextureCubemapLayeredWidth) &&
+                        up_to(e.depth, cudaDevAttrMaxTextureCubemapLayeredLayers)
+                  : up_to(e.width, cudaDevAttrMaxTextureCubemapWidth));
+}
+
 bool fits_limits(const cudaExtent& e, bool layered) {
   if (e.height == 0 && layered)
     return up_to(e.width, cudaDevAttrMaxTexture1DLayeredWidth) &&
@@ -37,10 +45,13 @@ bool fits_limits(const cudaExtent& e, bool layered) {
 }
 
 cudaError_t check_extent(const cudaExtent& e, unsigned flags) {
-  constexpr unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
-  if (flags & cudaArrayCubemap) return cudaErrorNotSupported;
+  constexpr unsigned known =
+      cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather | cudaArrayCubemap;
   if (e.width == 0 || (flags & ~known)) return cudaErrorInvalidValue;
   const bool layered = flags & cudaArrayLayered;
+  if (flags & cudaArrayCubemap)
+    return is_cubes(e, layered) && !(flags & cudaArrayTextureGather) ? cudaSuccess
+                                                                     : cudaErrorInvalidValue;
   if (layered && e.depth == 0) return cudaErrorInvalidValue;
   if (!layered && e.depth && e.height == 0) return cudaErrorInvalidValue;
   if ((flags & cudaArrayTextureGather) && (e.height == 0 || e.depth)) return cudaErrorInvalidValue;

@@ -18,6 +18,11 @@ float as_fraction(const PyGPUHostTexture& t, long long value) {
   return fraction < -1.0f ? -1.0f : fraction;
 }
 
+// By the standard's (IEC 61966-2-1) curve.
+float linear_of_srgb(float value) {
+  return value <= 0.04045f ? value / 12.92f : std::pow((value + 0.055f) / 1.055f, 2.4f);
+}
+
 void fetch_channel(const PyGPUHostTexture& t, const char* from, int channel, Registers& to) {
   long long value = 0;
   const bool is_signed = t.kind == cudaChannelFormatKindSigned;
@@ -34,7 +39,8 @@ void fetch_channel(const PyGPUHostTexture& t, const char* from, int channel, Reg
     return;
   }
   if (t.as_float) {
-    to.put(channel, as_fraction(t, value));
+    const float fraction = as_fraction(t, value);
+    to.put(channel, t.srgb && channel < 3 ? linear_of_srgb(fraction) : fraction);
   } else {
     to.bits[channel] = static_cast<unsigned>(value);
   }
@@ -134,6 +140,23 @@ Registers sample(const PyGPUHostTexture& t, int axes, const float* coordinates, 
   return result;
 }
 
+// The face of a cube that a direction points to, and the coordinates on it, 0 to 1: the table in
+// the CUDA C++ Programming Guide, "Cubemap Textures".
+struct Face {
+  int number;
+  float coordinates[2];
+};
+Face face_of(const float* direction) {
+  const float x = direction[0], y = direction[1], z = direction[2];
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  const auto place = [](int number, float s, float t, float most) {
+    return Face{number, {(s / most + 1) / 2, (t / most + 1) / 2}};
+  };
+  if (ax >= ay && ax >= az) return x >= 0 ? place(0, -z, -y, ax) : place(1, z, -y, ax);
+  if (ay >= az) return y >= 0 ? place(2, x, z, ay) : place(3, x, -z, ay);
+  return z >= 0 ? place(4, x, -y, az) : place(5, -x, -y, az);
+}
+
 // The address of an access of `nbytes`; null where it is outside and the boundary mode gives zero.
 // In the default mode an access outside ends the kernel, as in CUDA.
 char* surface_place(cudaSurfaceObject_t handle, std::size_t nbytes, long long x, long long y,
@@ -168,6 +191,27 @@ void PyGPU_host_fetch_element(cudaTextureObject_t texture, int index, Registers*
   const PyGPUHostTexture& t = texture_of(texture);
   const long long place[3] = {index, 0, 0};
   *to = index >= 0 && index < t.lengths[0] ? fetch_inside(t, place) : Registers{};
+}
+
+// Filters stay on a face, where a GPU's take the neighbours from the next.
+void PyGPU_host_fetch_cube(cudaTextureObject_t texture, const float* direction, int layer,
+                           Registers* to) {
+  PyGPUHostTexture t = texture_of(texture);
+  const Face face = face_of(direction);
+  t.normalized = true;
+  t.modes[0] = t.modes[1] = cudaAddressModeClamp;
+  *to = sample(t, 2, face.coordinates, 6 * layer + face.number);
+}
+
+void PyGPU_host_gather(cudaTextureObject_t texture, float x, float y, int channel, Registers* to) {
+  const PyGPUHostTexture& t = texture_of(texture);
+  const auto first = [&](int axis, float coordinate) {
+    return static_cast<long long>(std::floor(in_elements(t, axis, coordinate) - 0.5));
+  };
+  const long long left = first(0, x), top = first(1, y);
+  const long long corners[4][3] = {
+      {left, top + 1, 0}, {left + 1, top + 1, 0}, {left + 1, top, 0}, {left, top, 0}};
+  for (int i = 0; i < 4; ++i) to->bits[i] = fetch_corner(t, corners[i], 2, 0).bits[channel & 3];
 }
 
 void PyGPU_host_surface_read(cudaSurfaceObject_t surface, void* to, std::size_t nbytes, int x,

@@ -140,11 +140,11 @@ cudaError_t view_resource(PyGPUHostTexture& t, const cudaResourceDesc& resource,
 }
 
 cudaError_t set_sampling(PyGPUHostTexture& t, const cudaTextureDesc& d) {
-  if (d.sRGB) return cudaErrorNotSupported;
   t.linear = d.filterMode == cudaFilterModeLinear;
   t.normalized = d.normalizedCoords != 0;
   t.as_float = d.readMode == cudaReadModeNormalizedFloat && t.kind != cudaChannelFormatKindFloat;
   if (t.as_float && t.channel_bytes == 4) return cudaErrorInvalidValue;
+  t.srgb = d.sRGB && t.as_float && t.channel_bytes == 1 && t.kind == cudaChannelFormatKindUnsigned;
   if (t.linear && !t.as_float && t.kind != cudaChannelFormatKindFloat) return cudaErrorInvalidValue;
   for (int axis = 0; axis < 3; ++axis) {
     const cudaTextureAddressMode mode = d.addressMode[axis];

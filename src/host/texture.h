@@ -16,6 +16,7 @@ struct PyGPUHostTexture {
   cudaChannelFormatKind kind;
   cudaTextureAddressMode modes[3];
   bool linear, normalized, as_float;  // as_float: integers stand for 0 ... 1 or -1 ... 1
+  bool srgb;                          // such fractions are sRGB's
   float border[4];
 };
 

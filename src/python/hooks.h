@@ -19,7 +19,10 @@ namespace PyGPU::python {
   X(reduction_module)   \
   X(gather_module)      \
   X(check_module)       \
-  X(select_module) X(join_module) X(require_c_type) X(get_item) X(set_item) X(restored)
+  X(select_module)      \
+  X(join_module)        \
+  X(references_of)      \
+  X(require_c_type) X(get_item) X(set_item) X(restored)
 
 enum class Hook {
 #define PYGPU_HOOK(name) name,

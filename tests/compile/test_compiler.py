@@ -112,8 +112,6 @@ def test_errors_stand_in_the_users_lines(line, no_extern_c, tmp_path):
         ("kernel.cu", r"open\(name\)\.read\(\)"),
         (Path("folder", "my kernel.cpp"), r"open\(name\)\.read\(\)"),
         ("kernel.ptx", "module_from_file"),
-        ("texture<float, 2> tex;\n__global__ void f(float *a) {}", "TextureObject"),
-        ("surface < void, 2 > s;\n__global__ void f(float *a) {}", "SurfaceObject"),
     ],
     ids=str,
 )

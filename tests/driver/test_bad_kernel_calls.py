@@ -14,7 +14,7 @@ from PyGPU.compiler import CompileError, SourceModule, compile
 ONE = {"block": (1, 1, 1)}
 SHAPES = ((1, 1), (1, 1, 1))
 Attribute = drv.function_attribute
-ArgumentError, LogicError, Missing = drv.ArgumentError, drv.LogicError, NotImplementedError
+ArgumentError, LogicError = drv.ArgumentError, drv.LogicError
 Range = (LogicError, OverflowError)
 DYNAMIC = Attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
 GOOD = "__global__ void f(int *a) { *a = 1; }"
@@ -189,7 +189,7 @@ CALLS = {
         AssertionError,
         "time_kernel",
     ),
-    "texrefs": (lambda m: m.shape(texrefs=[1]), Missing, "TextureObject"),
+    "texrefs": (lambda m: m.shape(texrefs=[1]), ArgumentError, "texrefs.*no texture reference"),
     "keyword": (lambda m: m.shape(blocks=(1, 1, 1)), ValueError, "'blocks'"),
     # prepare
     "bad char": (lambda m: m.twice.prepare("Pz"), ArgumentError, "'Pz': bad char 'z'"),
@@ -202,7 +202,7 @@ CALLS = {
     "promise kind": (lambda m: m.twice.prepare("Pf"), ArgumentError, "#1.*floating-point"),
     "promise no pointer": (lambda m: m.twice.prepare("ii"), ArgumentError, "#0.*'a'.*pointer"),
     "promise bytes": (lambda m: m.twice.prepare("P3s"), ArgumentError, "#1.*3 bytes"),
-    "prepare texrefs": (lambda m: m.twice.prepare("Pi", texrefs=[1]), Missing, "TextureObject"),
+    "prepare texrefs": (lambda m: m.twice.prepare("Pi", [1]), ArgumentError, "no texture"),
     # prepared calls
     "not prepared": (
         lambda m: m.get("twice").prepared_call(*SHAPES, m.a, 8),
@@ -245,8 +245,8 @@ CALLS = {
         LogicError,
         "'nothing' not found",
     ),
-    "texref": (lambda m: m.pointers.get_texref("t"), Missing, "TextureObject"),
-    "surfref": (lambda m: m.pointers.get_surfref("t"), Missing, "SurfaceObject"),
+    "texref": (lambda m: m.pointers.get_texref("t"), LogicError, "'t'.*no texture"),
+    "surfref": (lambda m: m.pointers.get_surfref("t"), LogicError, "'t'.*no texture"),
     "unknown attribute": (lambda m: m.twice.nothing, AttributeError, "'nothing'"),
     "get_attribute": (lambda m: m.twice.get_attribute(999), LogicError, "999"),
     "set_attribute": (lambda m: m.twice.set_attribute(999, 1), LogicError, "999"),

@@ -38,6 +38,23 @@ def test_versions():
     assert drv.have_gl_ext() is False
 
 
+@pytest.mark.parametrize(
+    ("stated", "version"), [("11.8", (11, 8, 0)), ("11", (11, 0, 0)), (" 9.2 ", (9, 2, 0))]
+)
+def test_a_stated_version(monkeypatch, stated, version):
+    monkeypatch.setenv("PYGPU_STATED_CUDA_VERSION", stated)
+    assert drv.get_version() == version
+    assert drv.get_driver_version() == 1000 * version[0] + 10 * version[1]
+
+
+def test_a_stated_version_that_is_none(monkeypatch):
+    for wrong in ("eleven", "11.8.1", "-11", "11."):
+        monkeypatch.setenv("PYGPU_STATED_CUDA_VERSION", wrong)
+        for ask in (drv.get_version, drv.get_driver_version):
+            with pytest.raises(drv.LogicError, match="PYGPU_STATED_CUDA_VERSION"):
+                ask()
+
+
 def test_debugging_is_a_switch():
     assert drv.CUDA_DEBUGGING is False
     try:

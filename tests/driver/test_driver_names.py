@@ -193,6 +193,25 @@ NAMES = {
     "np_to_array": "nparray order allowSurfaceBind=False",
     "gpuarray_to_array": "gpuarray order allowSurfaceBind=False",
     "make_multichannel_2d_array": "ndarray order",
+    # references
+    "TextureReference": "",
+    "TextureReference.set_array": "array",
+    "TextureReference.set_address": "devptr bytes allow_offset=False",
+    "TextureReference.set_address_2d": "devptr descr pitch",
+    "TextureReference.set_format": "fmt num_components",
+    "TextureReference.set_address_mode": "dim am",
+    "TextureReference.set_filter_mode": "fm",
+    "TextureReference.set_flags": "flags",
+    "TextureReference.get_address": "",
+    "TextureReference.get_array": "",
+    "TextureReference.get_address_mode": "dim",
+    "TextureReference.get_filter_mode": "",
+    "TextureReference.get_format": "",
+    "TextureReference.get_flags": "",
+    "SurfaceReference.set_array": "array flags=0",
+    "SurfaceReference.get_array": "",
+    "bind_array_to_texref": "ary texref",
+    "matrix_to_texref": "matrix texref order",
     # profiler
     "initialize_profiler": "config_file output_file output_mode=1",
     "start_profiler": "",
@@ -200,15 +219,8 @@ NAMES = {
 }
 
 # What runtimes can no longer do, or what is not written: absent, or NotImplementedError at once.
-REFERENCES = (
-    "texture and surface references are gone from CUDA 12: texture objects took their place"
-)
 LAUNCHES = "launches that keep their state in the function are gone from the runtime"
 LEFT_OUT = {
-    "TextureReference": REFERENCES,
-    "SurfaceReference": REFERENCES,
-    "bind_array_to_texref": REFERENCES,
-    "matrix_to_texref": REFERENCES,
     **dict.fromkeys(
         (
             *("Function.set_block_shape", "Function.set_shared_size"),

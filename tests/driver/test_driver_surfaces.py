@@ -1,4 +1,4 @@
-"""Surface objects: kernels that read and write arrays in place. And the references of old."""
+"""Surface objects: kernels that read and write arrays in place."""
 
 import numpy as np
 import pytest
@@ -122,10 +122,13 @@ def test_a_texture_reads_what_a_surface_wrote():
     __global__ void twice(cudaSurfaceObject_t s)
     {
       int x = 4 * threadIdx.x, y = threadIdx.y;
-      surf2Dwrite(2 * surf2Dread<float>(s, x, y), s, x, y);
+      surf2DLayeredwrite(2 * surf2DLayeredread<float>(s, x, y, 0), s, x, y, 0);
     }
     __global__ void read(cudaTextureObject_t t, float *out)
-    { out[threadIdx.y * 4 + threadIdx.x] = tex2D<float>(t, threadIdx.x, threadIdx.y); }
+    {
+      int x = threadIdx.x, y = threadIdx.y;
+      out[y * 4 + x] = tex2DLayered<float>(t, x, y, 0);
+    }
     """)
     module.get_function("twice")(surface, block=(4, 3, 1))
     out = PyGPU.zeros((3, 4), np.float32)
@@ -140,17 +143,6 @@ def test_arrays_that_are_not_for_surfaces():
     for wrong in (None, 5, PyGPU.zeros(4), np.zeros(4)):
         with pytest.raises(TypeError, match="Array"):
             drv.SurfaceObject(wrong)
-
-
-def test_references_are_gone():
-    for use in (
-        drv.TextureReference,
-        drv.SurfaceReference,
-        lambda: drv.bind_array_to_texref(None, None),
-        lambda: drv.matrix_to_texref(np.zeros((2, 2)), None, "C"),
-    ):
-        with pytest.raises(NotImplementedError, match="TextureObject"):
-            use()
 
 
 def test_the_profiler_can_be_told():

@@ -189,7 +189,7 @@ def test_the_parts_of_a_kernel():
     assert z.get().tolist() == [3, 3, 3, 0]
     arguments = combine.generate_stride_kernel_and_types(True)[2]
     assert [one.name for one in arguments][4:] == ["n", "start", "stop", "step"]
-    with pytest.raises(NotImplementedError, match="texture"):
+    with pytest.raises(drv.LogicError, match="no texture"):
         combine.get_texref("x")
 
 

@@ -11,6 +11,7 @@ import struct
 from typing import NamedTuple
 
 from PyGPU._compile import kernel_types
+from PyGPU._driver.module import REFERENCES_SYMBOL
 
 MACHINE_AMDGPU = 224
 SEGMENT_OF_OURS = 0x65504779
@@ -112,6 +113,8 @@ def wrapped(library, found, notes):
     # What is asked for the types of kernels by: functions without a body.
     asked = kernel_types._INSTANCE.finditer(library)
     pairs.update({match.group().decode(): "-" for match in asked})
+    if REFERENCES_SYMBOL in library:
+        pairs[REFERENCES_SYMBOL.decode()] = "-"
     names = "".join(f"{symbol}\0{name}\0" for symbol, name in pairs.items()).encode()
     library = names + b"\0" + library.translate(bytes(255 - byte for byte in range(256)))
     name, data = b"AMDGPU\0\0", packed(notes)

@@ -1,7 +1,5 @@
 """The part of the table in contract_names.py that is about arrays and the kernels for them."""
 
-REFERENCES = "texture and surface references are gone since CUDA 12: pass a `TextureObject`"
-
 ARRAYS = {
     "gpuarray": """
 # Arrays
@@ -88,7 +86,6 @@ GPUArray.conj(out) .conjugate(out)
 GPUArray.any(stream, allocator) .all(stream, allocator)
     better: `axis=`, `out=`, `keepdims=`; complex numbers
 GPUArray.bind_to_texref .bind_to_texref_ext
-    absent: texture references are gone since CUDA 12: make a `driver.TextureObject` of the array
 
 # Making arrays
 empty(shape, dtype, allocator, base, gpudata, strides, order)
@@ -127,7 +124,7 @@ subset_sum(subset, a, dtype, stream, allocator) subset_dot(subset, a, b, dtype, 
     subset_max(subset, a, stream) subset_min(subset, a, stream)
     better: any strides
 """,
-    "elementwise": f"""
+    "elementwise": """
 # Kernels from an expression
 ElementwiseKernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
     .__call__(range, slice, stream)
@@ -135,7 +132,6 @@ ElementwiseKernel(arguments, operation, name, keep, options, preamble, loop_prep
     step; a warning where an array's elements are not of the kernel's size
 ElementwiseKernel.generate_stride_kernel_and_types(use_range)
 ElementwiseKernel.get_texref
-    absent: {REFERENCES}
 get_elwise_module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
     get_elwise_range_module(arguments, operation, name, keep, options, preamble, loop_prep)
 get_elwise_kernel(arguments, operation, name, keep, options)

@@ -8,7 +8,7 @@ names, then a note on all of them: "same: ", "better: ", "differs: " or "absent:
 none is "same". Parameters in a note (`axis=`) are PyGPU's and must be there. "#" begins a section.
 """
 
-from contract_arrays import ARRAYS, REFERENCES
+from contract_arrays import ARRAYS
 
 from PyGPU._as_pycuda.install import ABSENT
 
@@ -128,7 +128,7 @@ Module .get_global
 Module.get_function
     better: also finds C++ functions by their plain names; the error tells which kernels there are
 Module.get_texref .get_surfref
-    absent: {REFERENCES}
+    better: on CUDA 12 and later, too, where a reference is a variable of the module
 Function .__call__
     better: checks the arguments against the kernel's own parameters, takes plain Python numbers
     where the source tells the type, and lists and NumPy's integers for block and grid
@@ -140,7 +140,6 @@ Function.set_shared_config
 Function.__getattr__
     same: `f.num_regs`, `f.shared_size_bytes` and all others
 Function.param_set_texref
-    absent: {REFERENCES}
 Function.set_block_shape .set_shared_size .param_set .param_set_size .param_seti .param_setf
     .param_setv .launch .launch_grid .launch_grid_async
     absent: {STATEFUL}
@@ -163,9 +162,8 @@ matrix_to_array np_to_array gpuarray_to_array make_multichannel_2d_array
 TextureReference .set_array .set_address .set_address_2d .set_format .set_address_mode
     .set_filter_mode .set_flags .get_address .get_array .get_address_mode .get_filter_mode
     .get_format .get_flags
-    absent: {REFERENCES}
+    better: sRGB; the declaration says how integers are read; what does not fit it is an error
 SurfaceReference .set_array .get_array bind_array_to_texref matrix_to_texref
-    absent: {REFERENCES}
 
 # Memory pools, as in tools
 DeviceMemoryPool PageLockedMemoryPool PageLockedAllocator PooledDeviceAllocation
@@ -207,7 +205,6 @@ SourceModule
     folder, which PYGPU_CACHE_DIR or PYCUDA_CACHE_DIR names
 SourceModule.module .get_function .get_global
 SourceModule.get_texref .get_surfref
-    absent: {REFERENCES}
 compile
     better: as SourceModule (`name_expressions=`); target="fatbin" gives the image of one device
 DEFAULT_NVCC_FLAGS
@@ -273,11 +270,11 @@ VERSION VERSION_TEXT VERSION_STATUS
 complex real imag abs arg norm conj polar sqrt exp log log10 pow sin cos tan sinh cosh tanh
     better: operators and pow mix precisions and numbers of any type
 """,
-    "pycuda-helpers.hpp": f"""
+    "pycuda-helpers.hpp": """
 # In kernels
 fp_tex1Dfetch fp_tex2D fp_tex2DLayered fp_tex3D fp_surf2DLayeredread fp_surf2DLayeredwrite
     fp_surf3Dread fp_surf3Dwrite fp_tex_double fp_tex_cfloat fp_tex_cdouble
-    absent: {REFERENCES}, with `int2` or `int4` for wide numbers
+    same: and the other dimensions
 """,
     "gl": f"""
 # OpenGL

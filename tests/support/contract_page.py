@@ -116,7 +116,8 @@ def header(name):
         for path in sorted(Path(headers.folder("device")).glob(f"{Path(name.module).stem}*"))
     ]
     text = "".join(line for text in texts for line in text.splitlines(True) if "//" not in line)
-    if not re.search(rf"class {name.path} |> {name.path}\(|T {name.path}\(", text):
+    made = rf"PYGPU_[A-Z]+\({name.path},|typedef \w+ {name.path};"
+    if not re.search(rf"class {name.path} |> {name.path}\(|T {name.path}\(|{made}", text):
         raise AttributeError(name.path)
 
 

@@ -96,6 +96,9 @@ Module.get_function compile/compiler: text_gets_c_names templates_and_namespaces
 Function driver/function_arguments: plain_numbers_where_the_source_tells_the_type;
     driver/bad_kernel_calls: a_wrong_call; arrays/functions: forms_of_shapes
 Function.prepare driver/prepared: every_character asynchronous_calls timed_calls pointers
+Module.get_texref driver/texture_references: ways_to_declare_a_reference;
+    driver/surface_references: reads_and_writes
+Function.param_set_texref driver/reference_launches: prepared_calls
 Function.get_attribute arrays/functions: attributes_make_sense cache_preferences_are_hints
     more_than_48_KB_of_dynamic_shared_memory
 Function.set_shared_config arrays/functions: cache_preferences_are_hints
@@ -114,6 +117,10 @@ Array driver/driver_arrays: descriptors free
 dtype_to_array_format driver/driver_arrays: the_format_of_a_dtype
 matrix_to_array driver/driver_arrays: matrix_to_array np_to_array_and_gpuarray_to_array
     make_multichannel_2d_array
+TextureReference driver/texture_references: memory_by_its_address memory_with_rows
+    reads_as_a_texture_object_does elements_of_every_type what_a_new_reference_has
+SurfaceReference driver/surface_references: reads_and_writes;
+    driver/texture_references: a_matrix; driver/reference_launches: bad_arguments_of_references
 DeviceMemoryPool driver/driver_names: aliases a_star_import_gives_the_names
 TRSA_OVERRIDE_FORMAT driver/driver_enums: constants numbers_of_the_driver_are_cudas
 """,
@@ -124,6 +131,8 @@ SourceModule compile/compiler_images: settings_without_a_meaning_are_taken;
     compile/compile_cache: a_folder_that_does_not_exist_is_made_by_whoever_comes_first
     a_hit_and_what_makes_a_miss
 SourceModule.module compile/compiler: globals; compile/compiler_images: images_can_be_kept
+SourceModule.get_texref driver/texture_references: a_matrix;
+    driver/surface_references: reads_and_writes
 compile compile/compiler_images: images_can_be_kept settings_without_a_meaning_are_taken
 DEFAULT_NVCC_FLAGS compile/compiler_images: default_flags;
     compile/compiler_options: flags_from_the_environment
@@ -195,6 +204,7 @@ GPUArray.fill arrays/operators_in_place: fill fill_of_views; arrays/operators: a
 GPUArray.mul_add arrays/functions_array: mul_add
 GPUArray.real arrays/functions_array: parts_of_complex_numbers
 GPUArray.conj arrays/functions_array: parts_of_complex_numbers conj_into_an_array
+GPUArray.bind_to_texref driver/texture_references: memory_with_an_offset
 GPUArray.any arrays/reduction: any_and_all methods_take_numpys_arguments
 empty arrays/gpuarray_create: empty_takes_what_the_class_takes
 zeros arrays/gpuarray_create: zeros_are_zeros; arrays/ranges: ones
@@ -218,6 +228,7 @@ ElementwiseKernel kernels/elementwise: ranges slices streams;
     kernels/elementwise_arguments: orders_that_differ a_dtype_of_another_size_is_told
 ElementwiseKernel.generate_stride_kernel_and_types
     kernels/elementwise_arguments: the_parts_of_a_kernel
+ElementwiseKernel.get_texref driver/reference_launches: in_an_elementwise_kernel
 get_elwise_module kernels/elementwise_arguments: modules_and_prepared_functions
 get_elwise_kernel kernels/elementwise_arguments: modules_and_prepared_functions;
     kernels/elementwise: arguments_as_objects_are_left_alone
@@ -297,6 +308,10 @@ VERSION runtime/targets: the_face_of_the_package
     "pycuda-complex.hpp": """
 complex compile/device_complex: function_against_cmath operators powers;
     compile/device_headers: complex_in_kernels_and_extern_c
+""",
+    "pycuda-helpers.hpp": """
+fp_tex1Dfetch compile/device_headers: texture_helpers; driver/reference_launches: numbers_in_parts
+    doubles_of_several_dimensions; driver/surface_references: numbers_of_all_kinds
 """,
 }
 

@@ -1,39 +1,14 @@
-// The types that textures give and surfaces take: numbers of 8, 16 and 32 bits, and vectors of 1, 2
-// and 4 of them.
+// Elements of textures on the host: what a fetch gives, and the formats of types.
 #pragma once
 
 #include <cstring>
 
+#include "../device/texel_types.h"
 #include "../vendor/host_arrays.h"
 #include "vector_types.h"
 
 namespace PyGPU {
 namespace host {
-
-template <class T>
-struct Texel;  // not defined: a texture does not give this type
-
-#define PYGPU_TEXEL(T, number, channels)   \
-  template <>                              \
-  struct Texel<T> {                        \
-    using Number = number;                 \
-    static constexpr int count = channels; \
-  };
-#define PYGPU_TEXELS(number, name) \
-  PYGPU_TEXEL(number, number, 1)   \
-  PYGPU_TEXEL(name##1, number, 1)  \
-  PYGPU_TEXEL(name##2, number, 2)  \
-  PYGPU_TEXEL(name##4, number, 4)
-PYGPU_TEXELS(signed char, char)
-PYGPU_TEXELS(unsigned char, uchar)
-PYGPU_TEXELS(short, short)
-PYGPU_TEXELS(unsigned short, ushort)
-PYGPU_TEXELS(int, int)
-PYGPU_TEXELS(unsigned, uint)
-PYGPU_TEXELS(float, float)
-PYGPU_TEXEL(char, char, 1)
-#undef PYGPU_TEXELS
-#undef PYGPU_TEXEL
 
 // The result of a fetch: four registers of 32 bits, which the requested type reinterprets, as on a
 // GPU. So a wrong type gives wrong numbers, not a conversion.
@@ -69,10 +44,8 @@ struct Registers {
 // The format of elements of a type.
 template <class T>
 cudaChannelFormatDesc cudaCreateChannelDesc() {
-  using Number = typename PyGPU::host::Texel<T>::Number;
-  constexpr int bits = 8 * sizeof(Number), channels = PyGPU::host::Texel<T>::count;
+  using Number = typename PyGPU::Texel<T>::Number;
+  constexpr int bits = 8 * sizeof(Number), channels = PyGPU::Texel<T>::count;
   return {bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0, channels > 3 ? bits : 0,
-          Number(0.5f) != 0        ? cudaChannelFormatKindFloat
-          : Number(-1) < Number(0) ? cudaChannelFormatKindSigned
-                                   : cudaChannelFormatKindUnsigned};
+          static_cast<cudaChannelFormatKind>(PyGPU::kind_of_channel<Number>())};
 }

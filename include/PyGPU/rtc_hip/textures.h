@@ -3,11 +3,18 @@
 
 typedef hipTextureObject_t cudaTextureObject_t;
 typedef hipSurfaceObject_t cudaSurfaceObject_t;
-enum {
+enum cudaSurfaceBoundaryMode {
   cudaBoundaryModeZero = hipBoundaryModeZero,
   cudaBoundaryModeClamp = hipBoundaryModeClamp,
   cudaBoundaryModeTrap = hipBoundaryModeTrap
 };
+enum cudaTextureReadMode {
+  cudaReadModeElementType = hipReadModeElementType,
+  cudaReadModeNormalizedFloat = hipReadModeNormalizedFloat
+};
+
+// Variables of such a class are the device's without __device__ (device/texture_references.h).
+#define PYGPU_REFERENCE(kind) __attribute__((device_builtin_##kind##_type))
 
 // From HIP 5.7 on, the reads of most surfaces take no boundary mode: theirs is zero.
 extern "C++" {

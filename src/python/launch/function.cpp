@@ -185,7 +185,7 @@ struct Options {
     } else if (name == names.texrefs) {
       const Py_ssize_t count = PyObject_Size(value);
       if (count < 0) throw py::error_already_set();
-      if (count > 0) refuse_textures();
+      if (count > 0) refuse_references();
     } else {
       set_by_text(name, value);
     }
@@ -201,11 +201,8 @@ struct Options {
                           "time_kernel");
   }
 
-  [[noreturn]] static void refuse_textures() {
-    PyErr_SetString(PyExc_NotImplementedError,
-                    "texrefs: texture references are gone since CUDA 12; pass a "
-                    "driver.TextureObject as an argument of type cudaTextureObject_t");
-    throw py::error_already_set();
+  [[noreturn]] static void refuse_references() {
+    raise_argument_error("texrefs: the kernel's module declares no texture reference");
   }
 };
 

@@ -7,6 +7,7 @@
 #include "PyGPU/kernel.h"
 #include "PyGPU/transfer.h"
 #include "python/array/gpuarray.h"
+#include "python/hooks.h"
 #include "python/launch/packing.h"
 
 namespace PyGPU::python {
@@ -66,6 +67,9 @@ void bind_module(py::module_& m) {
            return py::make_tuple(reinterpret_cast<std::uintptr_t>(found.address), found.nbytes);
          },
          "(address, bytes) of a variable in the device's memory.", {{"name"}});
+  method(
+      c, "_references", [](py::handle self) { return hook(Hook::references_of)(self); },
+      "What keeps its texture and surface references up to date.");
   property(c, "info_log", [](const Module& self) { return self.info_log(); });
   property(c, "device", [](const Module& self) { return self.device(); });
 

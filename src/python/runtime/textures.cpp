@@ -50,7 +50,7 @@ std::shared_ptr<TextureObject> make_texture_object(py::handle, py::handle source
                                                    const py::tuple& format, const py::tuple& extent,
                                                    const py::tuple& modes, int filter,
                                                    bool normalized_coords, bool normalized_float,
-                                                   const py::tuple& border) {
+                                                   const py::tuple& border, bool srgb) {
   cudaTextureDesc how{};
   for (std::size_t i = 0; i < 3; ++i)
     how.addressMode[i] = static_cast<cudaTextureAddressMode>(at<int>(modes, i));
@@ -58,6 +58,7 @@ std::shared_ptr<TextureObject> make_texture_object(py::handle, py::handle source
   how.filterMode = static_cast<cudaTextureFilterMode>(filter);
   how.readMode = normalized_float ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
   how.normalizedCoords = normalized_coords;
+  how.sRGB = srgb;
   if (is<TextureArray>(source)) {
     const SharedArray array = array_in(source);
     return std::make_shared<TextureObject>(resource_of(*array), how, array);
@@ -131,7 +132,8 @@ void bind_arrays(py::module_& m) {
                {"filter"},
                {"normalized_coords"},
                {"normalized_float"},
-               {"border"}});
+               {"border"},
+               {"srgb"}});
   method(t, "__index__", [](const TextureObject& self) { return self.number(); });
   method(t, "__int__", [](const TextureObject& self) { return self.number(); });
   property(

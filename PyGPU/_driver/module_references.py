@@ -1,0 +1,203 @@
+"""The references of a module: how what they are bound to reaches its kernels.
+
+In the module, a reference is a variable that the header device/texture_references.h declares: the
+handle of a texture or surface object, and what it was declared to be. What is bound is looked at
+when a function of the module is launched: the object is made then, and its handle written in the
+order of that launch's stream.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from PyGPU._driver.copies import memcpy_dtoh, memcpy_htod_async
+from PyGPU._driver.module import Function
+from PyGPU._driver.references import Declared, Reference, SurfaceReference, TextureReference
+from PyGPU._runtime import core, errors, streams
+
+if TYPE_CHECKING:
+    from PyGPU._types import ArgTypes, Block, Grid, StreamLike
+
+_LAYOUT = struct.Struct("<QH5Bx")
+_TEXTURE, _SURFACE = 0x5478, 0x5378  # the header's marks
+_R = TypeVar("_R", TextureReference, SurfaceReference)
+
+
+class ReferringFunction(Function):
+    """A kernel of a module with texture or surface references."""
+
+    _references: References
+    _texrefs: tuple[Reference, ...] = ()
+
+    def __call__(
+        self, *args: Any, texrefs: Sequence[Reference] = (), **keywords: Any
+    ) -> float | None:
+        self._references.before_launch(keywords.get("stream"), texrefs)
+        return super().__call__(*args, **keywords)
+
+    def prepare(self, arg_types: ArgTypes, texrefs: Sequence[Reference] = ()) -> Function:
+        self._texrefs = ()
+        return super().prepare(arg_types, texrefs)
+
+    def param_set_texref(self, texref: Reference) -> None:
+        _require_reference("texref", texref)
+        self._texrefs += (texref,)
+
+    def prepared_call(self, grid: Grid, block: Block, /, *args: Any, shared_size: int = 0) -> None:
+        self._references.before_launch(None, self._texrefs)
+        super().prepared_call(grid, block, *args, shared_size=shared_size)
+
+    def prepared_async_call(
+        self, grid: Grid, block: Block, stream: StreamLike, /, *args: Any, shared_size: int = 0
+    ) -> None:
+        self._references.before_launch(stream, self._texrefs)
+        super().prepared_async_call(grid, block, stream, *args, shared_size=shared_size)
+
+
+def _require_reference(name: str, given: object) -> None:
+    if not isinstance(given, (TextureReference, SurfaceReference)):
+        raise TypeError(f"{name}: expected a TextureReference, got {given!r}")
+
+
+class References:
+    """The references of a module, and the order of their changes among its launches."""
+
+    def __init__(self, module: core._Module) -> None:
+        self._module = module
+        self._known: dict[str, tuple[Reference, int]] = {}  # and where the handle is written
+        self._lock = threading.Lock()
+        self._used: list[StreamLike] = []  # of launches since the last change, two for several
+        self._written: core.cudaEvent_t | None = None  # until it is reached
+        self._written_on: StreamLike = None
+        self._replaced: list[object] = []  # objects that kernels before _written may still read
+
+    def function(
+        self,
+        module: core._Module,
+        name: str,
+        signature: Sequence[tuple[str, str, int]] | None,
+    ) -> Function:
+        """A kernel of the module, whose launches look after the references."""
+        function = ReferringFunction(module, name, signature)
+        function._references = self
+        return function
+
+    def texture(self, name: str) -> TextureReference:
+        return self._get(name, TextureReference)
+
+    def surface(self, name: str) -> SurfaceReference:
+        return self._get(name, SurfaceReference)
+
+    def _get(self, name: str, kind: type[_R]) -> _R:
+        with self._lock:
+            if name not in self._known:
+                self._known[name] = self._found(name)
+            reference = self._known[name][0]
+        if not isinstance(reference, kind):
+            raise errors.LogicError(f"{name!r} is a {type(reference).__name__}")
+        return reference
+
+    def _found(self, name: str) -> tuple[Reference, int]:
+        """The reference that a variable of the module is, and its address."""
+        address, nbytes = self._module.get_global(name)
+        if nbytes == _LAYOUT.size:
+            data = np.empty(nbytes, np.uint8)
+            memcpy_dtoh(data, address)
+            _, mark, *declared = _LAYOUT.unpack(data.tobytes())
+            if mark in (_TEXTURE, _SURFACE):
+                made = TextureReference() if mark == _TEXTURE else SurfaceReference()
+                made._declare(Declared(*declared))
+                return made, address
+        raise errors.LogicError(f"{name!r} is a variable, but no texture or surface reference")
+
+    def before_launch(self, stream: StreamLike, needed: Iterable[Reference] = ()) -> None:
+        """Bring the module's variables up to date, in the order of a launch that follows.
+
+        Raises
+        ------
+        LogicError
+            For a reference in `needed` that is bound to nothing, and for what cannot be read in
+            the way that it is declared.
+        """
+        for reference in needed:
+            _require_reference("texrefs", reference)
+            if reference._source is None:
+                raise errors.LogicError(f"texrefs: {self._name(reference)} is bound to nothing")
+        with self._lock:
+            if self._written is not None:
+                self._wait(stream, self._written)
+            changed = [name for name, (one, _) in self._known.items() if one._is_changed]
+            if changed:
+                with self._on_device():
+                    self._write(changed, stream)
+            elif not any(_same(stream, one) for one in self._used):
+                self._used = [*self._used[:1], stream]
+
+    @contextlib.contextmanager
+    def _on_device(self) -> Iterator[None]:
+        """Textures of memory are made on the current device: the module's."""
+        current = errors.check(core.cudaGetDevice(), "cudaGetDevice")
+        if current != self._module.device:
+            errors.check(core.cudaSetDevice(self._module.device), "cudaSetDevice")
+        try:
+            yield
+        finally:
+            if current != self._module.device:
+                errors.check(core.cudaSetDevice(current), "cudaSetDevice")
+
+    def _name(self, reference: Reference) -> str:
+        names = [name for name, (one, _) in self._known.items() if one is reference]
+        return f"the {type(reference).__name__} {names[0]!r}" if names else "a reference"
+
+    def _wait(self, stream: StreamLike, written: core.cudaEvent_t) -> None:
+        """Later work on the stream comes after what was written last."""
+        status = core.cudaEventQuery(written)
+        if status == core.cudaErrorNotReady:
+            core.cudaGetLastError()
+            if not _same(stream, self._written_on):
+                errors.check(core.cudaStreamWaitEvent(stream, written), "cudaStreamWaitEvent")
+            return
+        errors.check(status, "cudaEventQuery")
+        self._written = None
+        self._replaced.clear()
+
+    def _write(self, changed: list[str], stream: StreamLike) -> None:
+        """Write the handles after all launches that were, and before those on the stream."""
+        made = {}
+        for name in changed:
+            try:
+                made[name] = self._known[name][0]._made()
+            except errors.LogicError as error:
+                raise errors.LogicError(f"the reference {name!r}: {error}") from None
+        if len(self._used) > 1:
+            errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
+        elif self._used and not _same(stream, self._used[0]):
+            streams.order_after(stream, self._used[0])
+        for name, its in made.items():
+            reference, address = self._known[name]
+            data = np.array([int(its)], np.uint64)
+            memcpy_htod_async(address, data, stream)
+            self._replaced.append((reference._object, data))
+            reference._object, reference._is_changed = its, False
+        self._written, self._written_on = streams.recorded(stream), stream
+        self._used = [stream]
+
+    def __del__(self) -> None:
+        """Kernels on their way read through the objects that go now."""
+        if sys.is_finalizing() or not any(one._object for one, _ in self._known.values()):
+            return
+        if len(self._used) > 1:
+            core.cudaDeviceSynchronize()
+        else:
+            core.cudaStreamSynchronize(self._used[0])
+
+
+def _same(one: StreamLike, other: StreamLike) -> bool:
+    return one is other or (isinstance(one, int) and isinstance(other, int) and one == other)

@@ -1,0 +1,40 @@
+// The types that textures give and surfaces take: numbers of 8, 16 and 32 bits, and vectors of 1, 2
+// and 4 of them.
+#pragma once
+
+namespace PyGPU {
+
+// Number: of each channel; count: of channels; Four: the vector of four such numbers.
+template <class T>
+struct Texel;  // not defined: a texture does not give this type
+
+#define PYGPU_TEXEL(T, number, channels, four) \
+  template <>                                  \
+  struct Texel<T> {                            \
+    using Number = number;                     \
+    using Four = four;                         \
+    static constexpr int count = channels;     \
+  };
+#define PYGPU_TEXELS(number, name)         \
+  PYGPU_TEXEL(number, number, 1, name##4)  \
+  PYGPU_TEXEL(name##1, number, 1, name##4) \
+  PYGPU_TEXEL(name##2, number, 2, name##4) \
+  PYGPU_TEXEL(name##4, number, 4, name##4)
+PYGPU_TEXELS(signed char, char)
+PYGPU_TEXELS(unsigned char, uchar)
+PYGPU_TEXELS(short, short)
+PYGPU_TEXELS(unsigned short, ushort)
+PYGPU_TEXELS(int, int)
+PYGPU_TEXELS(unsigned, uint)
+PYGPU_TEXELS(float, float)
+PYGPU_TEXEL(char, char, 1, char4)
+#undef PYGPU_TEXELS
+#undef PYGPU_TEXEL
+
+// The kind of a number, as in cudaChannelFormatKind: 0 signed, 1 unsigned, 2 floating-point.
+template <class Number>
+constexpr int kind_of_channel() {
+  return Number(0.5f) != 0 ? 2 : Number(-1) < Number(0) ? 0 : 1;
+}
+
+}  // namespace PyGPU
