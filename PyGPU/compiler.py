@@ -13,9 +13,9 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from PyGPU._compile import build, cache, child_launches, includes, link, signature
+from PyGPU._compile import build, cache, child_launches, includes, link
 from PyGPU._compile import options as _options
 from PyGPU._driver.module import (
     Function,

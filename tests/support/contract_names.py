@@ -197,7 +197,7 @@ graphics_register_flags(enumeration)
 profiler_output_mode(enumeration)
 TRSA_OVERRIDE_FORMAT TRSF_READ_AS_INTEGER TRSF_NORMALIZED_COORDINATES TR_DEFAULT
 """,
-    "compiler": f"""
+    "compiler": """
 # Modules from source text
 SourceModule
     better: needs no nvcc: nvcc= and code= say nothing, and options that only nvcc has are left out,
