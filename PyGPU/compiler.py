@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from PyGPU._compile import build, cache, includes, signature
+from PyGPU._compile import build, cache, includes, kept, signature
 from PyGPU._compile import options as _options
 from PyGPU._driver import NO_REFERENCES
 from PyGPU._driver.module import Function, Module, module_from_buffer, module_from_file
@@ -63,7 +62,6 @@ def _request(
     no_extern_c: bool,
     include_dirs: Sequence[str] | None,
     cache_dir: CacheDir,
-    keep: bool,
     expressions: Sequence[str],
     want: str,
 ) -> build.Request:
@@ -79,10 +77,11 @@ def _request(
         raise TypeError(f"arch: expected a str such as 'sm_90', got {arch!r}")
     if not isinstance(cache_dir, (str, os.PathLike, type(None))) and cache_dir is not False:
         raise TypeError(f"cache_dir: expected a folder, None or False, got {cache_dir!r}")
-    options = [*options, *(["-G"] if state.debugging else [])]
-    text = _text_of(source)
-    request = build.Request(
-        source=text,
+    before, after = _options.of_environment()
+    options = [*before, *options, *(["-G"] if state.debugging else []), *after]
+    arch = _options.parse(after).arch or arch
+    return build.Request(
+        source=_text_of(source),
         options=tuple(options),
         arch=arch,
         include_dirs=tuple(os.fspath(folder) for folder in include_dirs or ()),
@@ -91,18 +90,6 @@ def _request(
         want=want,
         cache_dir=_cached_where(cache_dir),
     )
-    if keep or state.debugging:
-        _keep(text)
-    return request
-
-
-def _keep(text: str) -> None:
-    """Leave the source where a person can look at it."""
-    folder = tempfile.mkdtemp(prefix="PyGPU-")
-    path = os.path.join(folder, "kernel.cu")
-    with open(path, "w") as file:
-        file.write(text)
-    print(f"*** compiler input kept in {folder}")
 
 
 _FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
@@ -119,8 +106,9 @@ def _meant(source: str) -> str:
     return NO_REFERENCES if _REFERENCE.search(signature.without_comments(source)) else ""
 
 
-def _checked(request: build.Request) -> cache.Entry:
-    """Build, and tell what the compiler said besides."""
+def _checked(request: build.Request, keep: bool) -> cache.Entry:
+    """Build, keep what is asked for, and tell what the compiler said besides."""
+    folder = kept.folder_with(request.source) if keep or state.debugging else None
     state.require_device()
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
     if asked and core.target != "hip":
@@ -137,6 +125,8 @@ def _checked(request: build.Request) -> cache.Entry:
             error.msg += f": {hint}"
             error.args = (error.msg, *error.args[1:])
         raise
+    if folder is not None:
+        kept.add_image(folder, entry.image)
     if entry.log:
         warnings.warn(f"The compiler said:\n{entry.log}", stacklevel=4)
     return entry
@@ -164,13 +154,15 @@ def compile(
     nvcc, code
         Taken for PyCUDA's sake; a run-time compiler has no use for them.
     options : list of str, optional
-        nvcc's options; those that only nvcc can follow are left out, with a word in the log.
+        nvcc's options; those that only nvcc can follow are left out, with a word in the log. Those
+        in the environment's NVCC_PREPEND_FLAGS come before them, NVCC_APPEND_FLAGS after them.
     keep : bool
-        Leave the source in a folder whose name is printed.
+        Leave the text and the image in a folder whose name is printed.
     no_extern_c : bool
         C++ as it stands: templates at the top level, mangled names.
     arch : str, optional
-        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default.
+        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default. For an ``sm_80``
+        whose images the device cannot load, as it is newer, the result is PTX.
     cache_dir : str or False, optional
         Where images are kept; False: nowhere.
     include_dirs : sequence of str, optional
@@ -191,9 +183,9 @@ def compile(
     assert target in ("cubin", "ptx", "fatbin"), "target: expected 'cubin', 'ptx' or 'fatbin'"
     want = "ptx" if target == "ptx" else "cubin"
     request = _request(
-        source, options, arch, no_extern_c, include_dirs, cache_dir, keep, name_expressions, want
+        source, options, arch, no_extern_c, include_dirs, cache_dir, name_expressions, want
     )
-    return _checked(request).image
+    return _checked(request, keep).image
 
 
 def compile_plain(
@@ -267,17 +259,9 @@ class SourceModule(CudaModule):
         name_expressions: Sequence[str] = (),
     ) -> None:
         request = _request(
-            source,
-            options,
-            arch,
-            no_extern_c,
-            include_dirs,
-            cache_dir,
-            keep,
-            name_expressions,
-            "cubin",
+            source, options, arch, no_extern_c, include_dirs, cache_dir, name_expressions, "cubin"
         )
-        entry = _checked(request)
+        entry = _checked(request, keep)
         self.module = Module(
             entry.image, source=request.source, names=entry.names, parameters=entry.parameters
         )

@@ -57,7 +57,7 @@ class ReductionKernel:
     name : str
         Of the kernels.
     keep : bool
-        Leave the source in a folder whose name is printed.
+        Leave the text and the image in a folder whose name is printed.
     options : list of str, optional
         Of the compiler.
     preamble : str
