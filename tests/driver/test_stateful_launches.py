@@ -126,7 +126,7 @@ def test_two_functions_have_two_states(module):
 def test_what_is_missing_or_too_much(module):
     function, array = module.get_function("scale"), gpuarray.to_gpu(HOST)
     function.set_block_shape(1, 1, 1)
-    with pytest.raises(TypeError, match="parameter #0.*bytes 0 to 7, which were not all set"):
+    with pytest.raises(TypeError, match=r"parameter #0.*bytes 0 to 7, which were not all set"):
         function.launch()
     set_by_bytes(function, array)
     function.param_setv(28, b"1234")
@@ -137,7 +137,7 @@ def test_what_is_missing_or_too_much(module):
     again.param_setv(0, address_in(array))
     again.param_setf(8, 1.0)
     again.param_setv(12, np.float64(2.5))  # without a thought of its alignment
-    with pytest.raises(TypeError, match="parameter #2.*bytes 16 to 23"):
+    with pytest.raises(TypeError, match=r"parameter #2.*bytes 16 to 23"):
         again.launch()
     again.param_set_size(20)
     with pytest.raises(TypeError, match="take 25 bytes, and 20 were set"):
