@@ -11,6 +11,8 @@ import sys
 from PyGPU._as_pycuda.run import run
 from PyGPU._runtime.state import set_debugging
 
+__all__: list[str] = []
+
 
 def main() -> None:
     """Run the program that the command line names."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from PyGPU import compiler
 from PyGPU._compile.signature import split_top
-from PyGPU._driver.module import Function
+from PyGPU._driver import Function
 from PyGPU._kernels.types import get_arg_type
 
 _TEXT = """#include <pycuda-complex.hpp>

@@ -9,7 +9,7 @@ import pytest
 
 import PyGPU
 import PyGPU.driver as drv
-from PyGPU import compiler, gl, gpuarray, sparse
+from PyGPU import compiler, gl, gpuarray, scan, sparse
 from PyGPU._cluda import CLUDA_PREAMBLE
 from PyGPU._pvt_struct import calcsize, pack
 from PyGPU.sparse import cg, coordinate, inner, operator, packeted, pkt_build
@@ -167,7 +167,7 @@ out = np.zeros(1, np.int32)
 SourceModule("__global__ void f(int *x) { *x = 5; }").get_function("f")(
     drv.Out(out), block=(1, 1, 1)
 )
-print(out[0], sys.argv[1:], drv.CUDA_DEBUGGING)
+print(out[0], __name__ == "__main__", sys.argv[1:], drv.CUDA_DEBUGGING)
 """
 
 
@@ -177,7 +177,7 @@ def test_a_program_for_a_debugger(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     kept, answer = done.stdout.splitlines()
     assert kept.startswith("*** compiler output in ")
-    assert answer == "5 ['--flag', 'x'] True", done.stderr
+    assert answer == "5 True ['--flag', 'x'] True", done.stderr
 
 
 @pytest.mark.no_device
@@ -190,3 +190,32 @@ def test_the_debuggers_command_without_a_program(tmp_path):
 @pytest.mark.no_device
 def test_the_packages_own_version_is_its_own():
     assert PyGPU.VERSION == tuple(int(part) for part in PyGPU.VERSION_TEXT.split("."))
+
+
+def test_operators_of_python_2():
+    array = gpuarray.to_gpu(np.array([1.0, 2.0]))
+    for name in ("__div__", "__rdiv__", "__idiv__"):
+        assert not hasattr(array, name)
+    assert (array / 2).get().tolist() == [0.5, 1.0]
+
+
+TEXTS = (
+    *("SHARED_PREAMBLE", "SCAN_INTERVALS_SOURCE"),
+    *("INCLUSIVE_UPDATE_SOURCE", "EXCLUSIVE_UPDATE_SOURCE"),
+)
+
+
+@pytest.mark.no_device
+def test_texts_of_pycudas_scans():
+    assert not any(hasattr(scan, name) for name in TEXTS)
+
+
+@pytest.mark.no_device
+def test_contexts_for_opengl():
+    """Its import is its use."""
+    with pytest.raises(ImportError, match=r"gl\.autoinit is not in PyGPU: it does"):
+        import PyGPU.gl.autoinit  # noqa: F401
+    with pytest.raises(NotImplementedError, match="OpenGL"):
+        gl.BufferObject(1)
+    with pytest.raises(NotImplementedError, match="OpenGL"):
+        gl.BufferObjectMapping(1)
