@@ -26,7 +26,7 @@ def _bytes_of(obj: Any, offset: int = 0, size: int | None = None) -> memoryview:
     array = np.asarray(obj)
     if not array.flags.forc:
         raise TypeError(f"getbuffer: expected a contiguous array, got strides {array.strides}")
-    data = memoryview(array.reshape(-1, order="A").view(np.uint8))
+    data = array.reshape(-1, order="A").view(np.uint8).data
     return data[offset : None if size is None else offset + size]
 
 

@@ -94,13 +94,15 @@ class StatefulFunction(core._Function):
 
     def launch_grid(self, width: Int, height: Int) -> None:
         """A grid of blocks. Deprecated."""
-        self._launch(self._remembered("launch_grid"), (width, height), None)
+        grid = (integer("width", width), integer("height", height))
+        self._launch(self._remembered("launch_grid"), grid, None)
 
     def launch_grid_async(self, width: Int, height: Int, stream: StreamLike) -> None:
         """A grid of blocks, on a stream. Deprecated."""
-        self._launch(self._remembered("launch_grid_async"), (width, height), stream)
+        grid = (integer("width", width), integer("height", height))
+        self._launch(self._remembered("launch_grid_async"), grid, stream)
 
-    def _launch(self, state: _State, grid: tuple[Int, Int], stream: StreamLike) -> None:
+    def _launch(self, state: _State, grid: tuple[int, int], stream: StreamLike) -> None:
         if state.block is None:
             raise errors.LogicError(f"{self.name}: the size of a block is needed: set_block_shape")
         arguments = self._from_bytes(state) if state.arguments is None else state.arguments

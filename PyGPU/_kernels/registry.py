@@ -13,7 +13,8 @@ from PyGPU._compile import signature
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike
 
-Made = TypeVar("Made")
+Scalar = TypeVar("Scalar")
+Vector = TypeVar("Vector")
 
 
 class DTypeRegistry:
@@ -83,10 +84,10 @@ for _code, _names in signature.C_NAMES.items():
 
 def read_declaration(
     c_arg: str,
-    of_scalar: Callable[[DType, str], Made],
-    of_vector: Callable[[DType, str], Made],
+    of_scalar: Callable[[DType, str], Scalar],
+    of_vector: Callable[[DType, str], Vector],
     dtype_of: Callable[[str], DType],
-) -> Made:
+) -> Scalar | Vector:
     """What is made of a declaration such as ``const float *x`` or ``int n``.
 
     Parameters
@@ -109,5 +110,6 @@ def read_declaration(
         dtype = dtype_of(name)
     except KeyError:
         raise ValueError(f"unknown type '{name}' in '{c_arg}'") from None
-    make = of_vector if match.group(2) or match.group(4) else of_scalar
-    return make(dtype, match.group(3))
+    if match.group(2) or match.group(4):
+        return of_vector(dtype, match.group(3))
+    return of_scalar(dtype, match.group(3))

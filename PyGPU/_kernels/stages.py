@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PyGPU import compiler
-from PyGPU._compile.signature import split_top
+from PyGPU._compile import signature
 from PyGPU._driver import Function
 from PyGPU._kernels.types import get_arg_type
 
@@ -105,5 +105,5 @@ def get_reduction_kernel_and_types(
         options,
         preamble,
     )
-    types = [get_arg_type(one) for one in split_top(arguments)]
+    types = [get_arg_type(one) for one in signature.split_top(arguments)]
     return module.get_function(name).prepare(f"P{''.join(types)}IN"), types

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PyGPU._kernels.registry import REGISTRY, DTypeRegistry, Made, read_declaration
+from PyGPU._kernels.registry import REGISTRY, DTypeRegistry, Scalar, Vector, read_declaration
 from PyGPU._kernels.types import register_dtype
 
 if TYPE_CHECKING:
@@ -98,10 +98,10 @@ def _fill_dtype_registry(respect_windows: bool, include_bool: bool = True) -> No
 
 def parse_c_arg_backend(
     c_arg: str,
-    scalar_arg_factory: Callable[[DType, str], Made],
-    vec_arg_factory: Callable[[DType, str], Made],
+    scalar_arg_factory: Callable[[DType, str], Scalar],
+    vec_arg_factory: Callable[[DType, str], Vector],
     name_to_dtype: Callable[[str], DType] | DTypeRegistry | None = None,
-) -> Made:
+) -> Scalar | Vector:
     """What a factory makes of the dtype and the name in a declaration such as ``const float *x``.
 
     Parameters

@@ -168,6 +168,16 @@ NAMES = {
     "Function.set_attribute": "attr value",
     "Function.set_cache_config": None,
     "Function.set_shared_config": None,
+    "Function.set_block_shape": "x y z",
+    "Function.set_shared_size": "bytes",
+    "Function.param_set": "*args",
+    "Function.param_set_size": "bytes",
+    "Function.param_seti": "offset value",
+    "Function.param_setf": "offset value",
+    "Function.param_setv": "offset buffer",
+    "Function.launch": "",
+    "Function.launch_grid": "width height",
+    "Function.launch_grid_async": "width height stream",
     "ArgumentHandler": "array",
     "ArgumentHandler.get_device_alloc": "",
     "ArgumentHandler.pre_call": "stream",
@@ -200,23 +210,12 @@ NAMES = {
 REFERENCES = (
     "texture and surface references are gone from CUDA 12: texture objects took their place"
 )
-LAUNCHES = "launches that keep their state in the function are gone from the runtime"
 LEFT_OUT = {
     "TextureReference": REFERENCES,
     "SurfaceReference": REFERENCES,
     "bind_array_to_texref": REFERENCES,
     "matrix_to_texref": REFERENCES,
     "Linker": "images are linked by the driver API alone",
-    **dict.fromkeys(
-        (
-            *("Function.set_block_shape", "Function.set_shared_size"),
-            *("Function.param_set", "Function.param_set_size"),
-            *("Function.param_seti", "Function.param_setf"),
-            *("Function.param_setv", "Function.launch"),
-            *("Function.launch_grid", "Function.launch_grid_async"),
-        ),
-        LAUNCHES,
-    ),
 }
 
 

@@ -29,7 +29,8 @@ HEAD = """\
 What PyCUDA 2026.1 has, in the order in which programs meet it. *same*: works as there. *better*:
 also does what is said. *differs*: is there, and acts as is said. *absent*: is not there, or is a
 `NotImplementedError` that gives the reason. A name that begins with a dot is a member of the class
-before it. What PyGPU has besides stands at the end.
+before it. What PyGPU has besides stands at the end. [migration.md](migration.md) says what programs
+of PyCUDA's early years need.
 
 `python tests/support/contract_page.py > docs/pycuda.md` makes this page from the package and from
 [a table](../tests/support/contract_names.py); [a test](../tests/test_contract_page.py) sees to it
