@@ -19,10 +19,7 @@ _TEMPLATE = re.compile(r"\btemplate\s*<")
 
 
 def in_front(source: str) -> str:
-    """The text with such attributes of a structure repeated before its name.
-
-    Nothing is taken away and no line is added, so that messages count as before.
-    """
+    """The text with such attributes of a structure before its name, in the same lines."""
     if not re.search(r"\}\s*(?:__|\w+\s*[(;])", source):
         return source
     macros = _MACRO.findall(source)
@@ -30,16 +27,18 @@ def in_front(source: str) -> str:
     alone = "|".join(name for name, parameters in macros if not parameters) or r"\b\B"
     attribute = re.compile(rf"\s*\b(?:(?:{with_value})\b\s*(\()|(?:{alone})\b)")
     text = _DIRECTIVE.sub(_blank, without_comments(source))
-    insertions = []
+    changes: list[tuple[int, int, str]] = []  # from, to, what comes there
     for brace in re.finditer(r"\}", text):
         end = _behind(text, brace.end(), attribute)
         place = None if end == brace.end() else _name_of(text, brace.start(), attribute)
         if place is not None:
-            insertions.append((place, " " + " ".join(source[brace.end() : end].split())))
+            attributes = source[brace.end() : end]
+            changes.append((place, place, " " + " ".join(attributes.split())))
+            changes.append((brace.end(), end, "\n" * attributes.count("\n")))
     parts, last = [], 0
-    for place, attributes in sorted(insertions):
-        parts += [source[last:place], attributes]
-        last = place
+    for start, stop, instead in sorted(changes):
+        parts += [source[last:start], instead]
+        last = stop
     return "".join([*parts, source[last:]])
 
 

@@ -91,20 +91,20 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
     if not files.has_trusted(place, place.parent, place.parent.parent):
         return False
     try:
+        # Where it stays: clang++ looks for it there again.
+        if not files.place(place / "prelude.h", TEXT.encode()):
+            return False
         with tempfile.TemporaryDirectory() as scratch:
-            header, made = Path(scratch, "prelude.h"), Path(scratch, "prelude.h.gch")
-            header.write_text(TEXT)
-            if not precompile(header, made):
+            made = Path(scratch, "prelude.h.gch")
+            if not precompile(place / "prelude.h", made):
                 return False
             data = made.read_bytes()
     except OSError:  # the compilation that follows tells what is wrong
         return False
     told = " ".join([hashlib.sha256(data).hexdigest(), *_told(len(data), data[:_HEAD])])
     # The header first and the digest last: whoever sees that finds all of them.
-    kept = (
-        files.place(place / "prelude.h", TEXT.encode())
-        and files.place(place / "prelude.h.gch", data)
-        and files.place(place / "digest", told.encode())
+    kept = files.place(place / "prelude.h.gch", data) and files.place(
+        place / "digest", told.encode()
     )
     eviction.shrink(place.parent.parent)
     return kept
