@@ -100,11 +100,15 @@ def is_strict() -> bool:
     return os.environ.get("PYGPU_HOST_STRICT", "") == "1"
 
 
+def _is_clang() -> bool:
+    return "clang" in os.path.basename(_real(compiler()))
+
+
 def flags(options: Options) -> list[str]:
     """The compiler's flags that decide what a precompiled header is good for."""
     standard = options.std or "c++17"
     result = [f"-std={_STANDARDS.get(standard, standard.replace('c++', 'gnu++'))}", *_BASE_FLAGS]
-    if "clang" not in os.path.basename(_real(compiler())):  # which makes none of them
+    if not _is_clang():  # which makes none of them
         result.append("-fno-gnu-unique")
     result.append("-O0" if options.debug else f"-O{options.optimize or '2'}")
     if options.debug or options.line_info:
@@ -234,7 +238,9 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
     flags = [word for word in base if word != "-w"]
-    name = cache.key("prelude", identity(), *flags, *parts)
+    # clang++ looks for the header where it was precompiled.
+    where = os.path.realpath(folder) if _is_clang() else ""
+    name = cache.key("prelude", where, identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:
         command = [compiler(), *flags, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]

@@ -21,7 +21,7 @@ SIZES = [
     ("typedef struct A_ { float x; } __align__(32) A;", 32),
     ("typedef union { float x; char c[5]; } __align__(16) A;", 16),
     ("struct B { int i; } __align__(16); struct A { B b; struct { int i; } __align__(8) d; };", 32),
-    ("struct B { int x[16]; } __align__(64); struct A : B { int i; } __align__(16);", 128),
+    ("struct B { int x[16]; } __align__(64); struct A : B { int i; } __align__(64);", 128),
     ("template <class T, int n = 1> struct B { T x[n]; } __align__(32); typedef B<int> A;", 32),
     ("#define ALIGNED(n) __align__(n)\nstruct A { float x; } ALIGNED(32);", 32),
     ("#define PACKED __attribute__((packed))\nstruct A { char c; int i; } PACKED;", 5),
