@@ -33,6 +33,8 @@ class _PyCUDA(ModuleType):
     VERSION_TEXT = __version__ = "2026.1"
 
     def __getattr__(self, name: str) -> Any:
+        if name == "compyte":  # of PyCUDA's, whatever module is imported brings it along
+            return importlib.import_module(f"{_OURS}.compyte")
         return getattr(importlib.import_module(_OURS), name)
 
     def __dir__(self) -> list[str]:

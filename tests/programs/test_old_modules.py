@@ -102,6 +102,8 @@ assert pycuda.VERSION >= (2011, 1) and pycuda.VERSION > (0, 94)
 assert tuple(int(part) for part in pycuda.VERSION_TEXT.split(".")[:2]) >= (2013, 1)
 if pycuda.VERSION < (2012, 1):
     raise SystemExit("too old")
+import pycuda.tools
+assert pycuda.compyte.dtypes.DTYPE_TO_NAME and pycuda.compyte.array.ArrayFlags  # without an import
 import pycuda._driver
 from pycuda._driver import Stream, LogicError, device_attribute, bitlog2, have_gl_ext
 import pycuda.driver
