@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from PyGPU._compile import build, cache, includes, kept, signature
+from PyGPU._compile import build, cache, headers, includes, kept, signature
 from PyGPU._compile import options as _options
 from PyGPU._driver import NO_REFERENCES
 from PyGPU._driver.module import Function, Module, module_from_buffer, module_from_file
@@ -212,6 +212,11 @@ def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
 def get_nvcc_version(nvcc: str = "nvcc") -> str:
     """The name and version of the compiler that is used (str)."""
     return build.version_text()
+
+
+def _find_pycuda_include_path() -> str:
+    """The folder of pycuda-complex.hpp, for programs that ask PyCUDA's compiler for it."""
+    return headers.folder("device")
 
 
 class CudaModule:

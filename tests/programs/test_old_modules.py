@@ -3,6 +3,7 @@
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -221,3 +222,16 @@ def test_contexts_for_opengl():
         gl.BufferObject(1)
     with pytest.raises(NotImplementedError, match="OpenGL"):
         gl.BufferObjectMapping(1)
+
+
+@pytest.mark.no_device
+def test_inner_names_that_programs_import():
+    folder = Path(compiler._find_pycuda_include_path())
+    assert (folder / "pycuda-complex.hpp").exists() and (folder / "pycuda-helpers.hpp").exists()
+
+
+def test_the_dtype_of_a_sum():
+    one, other = gpuarray.zeros(2, np.float32), gpuarray.zeros(2, np.float64)
+    assert gpuarray._get_common_dtype(one, other) == np.float64
+    assert gpuarray._get_common_dtype(one, 2) == np.float32
+    assert gpuarray._get_common_dtype(one, 2j) == np.complex64
