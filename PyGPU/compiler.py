@@ -62,6 +62,7 @@ def _request(
     no_extern_c: bool,
     include_dirs: Sequence[str] | None,
     cache_dir: CacheDir,
+    keep: bool,
     expressions: Sequence[str],
     want: str,
 ) -> build.Request:
@@ -89,6 +90,7 @@ def _request(
         expressions=tuple(expressions),
         want=want,
         cache_dir=_cached_where(cache_dir),
+        keep=keep or state.debugging,
     )
 
 
@@ -106,9 +108,9 @@ def _meant(source: str) -> str:
     return NO_REFERENCES if _REFERENCE.search(signature.without_comments(source)) else ""
 
 
-def _checked(request: build.Request, keep: bool) -> cache.Entry:
+def _checked(request: build.Request) -> cache.Entry:
     """Build, keep what is asked for, and tell what the compiler said besides."""
-    folder = kept.folder_with(request.source) if keep or state.debugging else None
+    folder = kept.folder_with(request.source) if request.keep else None
     state.require_device()
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
     if asked and core.target != "hip":
@@ -183,9 +185,9 @@ def compile(
     assert target in ("cubin", "ptx", "fatbin"), "target: expected 'cubin', 'ptx' or 'fatbin'"
     want = "ptx" if target == "ptx" else "cubin"
     request = _request(
-        source, options, arch, no_extern_c, include_dirs, cache_dir, name_expressions, want
+        source, options, arch, no_extern_c, include_dirs, cache_dir, keep, name_expressions, want
     )
-    return _checked(request, keep).image
+    return _checked(request).image
 
 
 def compile_plain(
@@ -264,9 +266,17 @@ class SourceModule(CudaModule):
         name_expressions: Sequence[str] = (),
     ) -> None:
         request = _request(
-            source, options, arch, no_extern_c, include_dirs, cache_dir, name_expressions, "cubin"
+            source,
+            options,
+            arch,
+            no_extern_c,
+            include_dirs,
+            cache_dir,
+            keep,
+            name_expressions,
+            "cubin",
         )
-        entry = _checked(request, keep)
+        entry = _checked(request)
         self.module = Module(
             entry.image, source=request.source, names=entry.names, parameters=entry.parameters
         )

@@ -30,6 +30,7 @@ class Request:
     want: str = "cubin"  # or "ptx"
     name: str = "kernel.cu"
     cache_dir: CacheDir = None
+    keep: bool = False  # the text and the image, for a person to look at: see kept.py
 
 
 _NVIDIA = re.compile(r"(?:sm|compute)_(\d{2,3})[af]?")
@@ -247,21 +248,23 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
         if request.want == "ptx":
             target = target.replace("sm_", "compute_")
         virtual = target.startswith("compute_")
-        text = alignment.in_front(_numbered(request))
-        entry = _with_types(
+        return _with_types(
             request,
             options,
             lambda asked: compiler.compile(
-                text + kernel_types.questions(asked),
+                alignment.in_front(_numbered(request)) + kernel_types.questions(asked),
                 request.name,
                 [f"--gpu-architecture={target}", *words[1:]],
                 request.expressions,
                 "PTX" if virtual else "CUBIN",
             ),
         )
+
+    def make_and_tell(folder: Path | None) -> cache.Entry:
+        entry = make(folder)
         return entry._replace(log="\n".join(filter(None, [entry.log, *_misaligned(found)])))
 
-    return _cached(request, options, found, rtc.identity("nvrtc"), words, make)
+    return _cached(request, options, found, rtc.identity("nvrtc"), words, make_and_tell)
 
 
 def _misaligned(found: includes.Found) -> list[str]:
