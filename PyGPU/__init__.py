@@ -13,6 +13,7 @@ import warnings as _warnings
 from PyGPU import errors as errors
 from PyGPU import gpuarray as gpuarray
 from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
+from PyGPU._as_pycuda.numpy_names import NumPyCompatWarning as NumPyCompatWarning
 from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import targets as _targets
 from PyGPU._runtime.errors import ArgumentWarning as ArgumentWarning

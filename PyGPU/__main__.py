@@ -1,7 +1,8 @@
 """``python -m PyGPU``: which targets are built, which one is used, why the others are not.
 
 ``python -m PyGPU run script.py args...`` runs a PyCUDA program as it is, and so does
-``python -m PyGPU run -m module args...``.
+``python -m PyGPU run -m module args...``; with ``--numpy-compat`` behind ``run``, NumPy's old names
+are there. ``python -m PyGPU.debug script.py args...`` compiles its kernels for a debugger.
 ``python -m PyGPU cache [--clear]`` tells of the kernels that are kept on disk, or removes them.
 """
 

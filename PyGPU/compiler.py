@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import build, cache, child_launches, includes, link
+from PyGPU._compile import build, cache, child_launches, headers, includes, kept, link
 from PyGPU._compile import options as _options
 from PyGPU._driver.module import (
     Function,
@@ -85,10 +84,11 @@ def _request(
         raise TypeError(f"arch: expected a str such as 'sm_90', got {arch!r}")
     if not isinstance(cache_dir, (str, os.PathLike, type(None))) and cache_dir is not False:
         raise TypeError(f"cache_dir: expected a folder, None or False, got {cache_dir!r}")
-    options = [*options, *(["-G"] if state.debugging else [])]
-    text = _text_of(source)
-    request = build.Request(
-        source=text,
+    before, after = _options.of_environment()
+    options = [*before, *options, *(["-G"] if state.debugging else []), *after]
+    arch = _options.parse(after).arch or arch
+    return build.Request(
+        source=_text_of(source),
         options=tuple(options),
         arch=arch,
         include_dirs=tuple(os.fspath(folder) for folder in include_dirs or ()),
@@ -96,19 +96,8 @@ def _request(
         expressions=tuple(expressions),
         want=want,
         cache_dir=_cached_where(cache_dir),
+        keep=keep or state.debugging,
     )
-    if keep or state.debugging:
-        _keep(text)
-    return request
-
-
-def _keep(text: str) -> None:
-    """Leave the source where a person can look at it."""
-    folder = tempfile.mkdtemp(prefix="PyGPU-")
-    path = os.path.join(folder, "kernel.cu")
-    with open(path, "w") as file:
-        file.write(text)
-    print(f"*** compiler input kept in {folder}")
 
 
 _FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
@@ -126,7 +115,8 @@ def _meant(request: build.Request) -> str:
 
 
 def _checked(request: build.Request) -> cache.Entry:
-    """Build, and tell what the compiler said besides."""
+    """Build, keep what is asked for, and tell what the compiler said besides."""
+    folder = kept.folder_with(request.source) if request.keep else None
     state.require_device()
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
     if asked and core.target != "hip":
@@ -143,6 +133,8 @@ def _checked(request: build.Request) -> cache.Entry:
             error.msg += f": {hint}"
             error.args = (error.msg, *error.args[1:])
         raise
+    if folder is not None:
+        kept.add_image(folder, entry.image)
     if entry.log:
         warnings.warn(f"The compiler said:\n{entry.log}", stacklevel=4)
     return entry
@@ -177,14 +169,16 @@ def compile(
     nvcc, code
         Taken for PyCUDA's sake; a run-time compiler has no use for them.
     options : list of str, optional
-        nvcc's options; those that only nvcc can follow are left out, with a word in the log. By
+        nvcc's options; those that only nvcc can follow are left out, with a word in the log. Those
+        in the environment's NVCC_PREPEND_FLAGS come before them, NVCC_APPEND_FLAGS after them. By
         ``-rdc=true`` the image is one for :class:`PyGPU.driver.Linker`.
     keep : bool
-        Leave the source in a folder whose name is printed.
+        Leave the text and the image in a folder whose name is printed.
     no_extern_c : bool
         C++ as it stands: templates at the top level, mangled names.
     arch : str, optional
-        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default.
+        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default. For an ``sm_80``
+        whose images the device cannot load, as it is newer, the result is PTX.
     cache_dir : str or False, optional
         Where images are kept; False: nowhere.
     include_dirs : sequence of str, optional
@@ -235,6 +229,11 @@ def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
 def get_nvcc_version(nvcc: str = "nvcc") -> str:
     """The name and version of the compiler that is used (str)."""
     return build.version_text()
+
+
+def _find_pycuda_include_path() -> str:
+    """The folder of pycuda-complex.hpp, for programs that ask PyCUDA's compiler for it."""
+    return headers.folder("device")
 
 
 class CudaModule:

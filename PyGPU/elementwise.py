@@ -142,7 +142,7 @@ class ElementwiseKernel:
     name : str
         Of the kernel.
     keep : bool
-        Leave the source in a folder whose name is printed.
+        Leave the text and the image in a folder whose name is printed.
     options : list of str, optional
         The compiler's.
     preamble : str

@@ -87,6 +87,12 @@ for _name in _MEMBERS:
     setattr(GPUArray, _name, _Member(_name))
 
 
+def _get_common_dtype(obj1, obj2):
+    """The dtype of a sum, for programs that import it from PyCUDA's gpuarray."""
+    compyte = importlib.import_module("PyGPU.compyte.array")
+    return compyte.get_common_dtype(obj1, obj2, allow_double=True)
+
+
 def __getattr__(name):
     if name not in DEFERRED:
         raise AttributeError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from PyGPU import compiler, errors
 from PyGPU._compile.signature import split_top
+from PyGPU._kernels.stages import get_reduction_kernel_and_types, get_reduction_module
 from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.indexed import is_always_used_by_element
 from PyGPU._kernels.text.reduction import limit, user_source
@@ -33,6 +34,8 @@ __all__ = [
     *("ReductionKernel", "ScalarArg", "VectorArg", "context_dependent_memoize", "dtype_to_ctype"),
     *("get_all_kernel", "get_any_kernel", "get_dot_kernel", "get_minmax_kernel"),
     *("get_minmax_neutral", "get_subset_dot_kernel", "get_subset_minmax_kernel"),
+    "get_reduction_kernel_and_types",
+    "get_reduction_module",
     *("get_subset_sum_kernel", "get_sum_kernel"),
 ]
 
@@ -57,7 +60,7 @@ class ReductionKernel:
     name : str
         Of the kernels.
     keep : bool
-        Leave the source in a folder whose name is printed.
+        Leave the text and the image in a folder whose name is printed.
     options : list of str, optional
         Of the compiler.
     preamble : str

@@ -107,10 +107,17 @@ def _build(scan, options):
     return _Tiles(scan, tile, options)
 
 
+def _goes_as(dtype, own):
+    """Can elements of one dtype be read as the other: are they the same, but for a sign?"""
+    return dtype == own or (
+        dtype.kind in "iu" and own.kind in "iu" and dtype.itemsize == own.itemsize
+    )
+
+
 def _checked(name, ary, dtype):
-    """What the kernels can take: elements of `dtype` along one axis."""
+    """What the kernels can take: elements of `dtype`, or of its other sign, along one axis."""
     require_array(name, ary)
-    if ary.dtype != dtype:
+    if not _goes_as(ary.dtype, dtype):
         raise TypeError(f"{name}: its dtype is {ary.dtype}, the kernel's {dtype}")
     if ary.ndim != 1:
         raise ValueError(f"{name}: its shape is {ary.shape}, expected one axis")
@@ -171,7 +178,8 @@ class _ScanKernel:
         allocator: AllocatorLike | None = None,
         stream: StreamLike = None,
     ) -> core.GPUArray:
-        """Scan an array of one axis, of any stride.
+        """Scan an array of one axis, of any stride. Integers of the kernel's size but of the other
+        sign are read, and written, as the kernel's.
 
         Parameters
         ----------
@@ -190,7 +198,8 @@ class _ScanKernel:
         Raises
         ------
         TypeError
-            For what is no GPUArray of the kernel's dtype.
+            For what is no GPUArray of the kernel's dtype, or of the same integers with another
+            sign.
         ValueError
             For another number of axes, another shape, elements that are not aligned or, in the
             output, overlap.
@@ -200,7 +209,7 @@ class _ScanKernel:
             target = source
         elif isinstance(output_ary, str) and output_ary == "new":
             allocator = allocator or source.allocator
-            target = core.GPUArray(source.shape, self.dtype, allocator=allocator)
+            target = core.GPUArray(source.shape, source.dtype, allocator=allocator)
         else:
             target = _checked("output_ary", output_ary, self.dtype)
             if target.shape != source.shape:
@@ -220,7 +229,7 @@ class _ScanKernel:
             self._form()(source, target, stream)
             return
         with _scratch(source._size * self.dtype.itemsize, stream) as address:
-            copy = core.GPUArray(source.shape, self.dtype, gpudata=address)
+            copy = core.GPUArray(source.shape, source.dtype, gpudata=address)
             copy.set_async(source, stream=stream)
             self._form()(copy, target, stream)
 

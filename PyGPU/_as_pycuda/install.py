@@ -11,17 +11,18 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from PyGPU._as_pycuda import numpy_names
+
 _NAME, _OURS = "pycuda", "PyGPU"
 
-#: Modules of PyCUDA's that are not here, and why.
-ABSENT = {
-    "gl": "PyGPU does not reach into OpenGL",
-    "debug": "call `driver.set_debugging()` and start a debugger",
-    "sparse": "undocumented, and partly on texture references; other packages have sparse matrices",
-    "compyte": "PyCUDA's inner parts; NumPy, `GPUArray.flags` and `tools` have the same",
-    "_cluda": "an inner part of PyCUDA's",
-    "_mymako": "PyGPU needs no mako",
-}
+# Modules of PyCUDA's whose names are other modules' here.
+_OTHERWISE = {"_driver": "driver"}
+
+
+def _ours(name: str) -> str:
+    """Our module's name for PyCUDA's."""
+    inner = name[len(_NAME) + 1 :]
+    return f"{_OURS}.{_OTHERWISE.get(inner, inner)}" if inner else _OURS
 
 
 class _PyCUDA(ModuleType):
@@ -32,6 +33,8 @@ class _PyCUDA(ModuleType):
     VERSION_TEXT = __version__ = "2026.1"
 
     def __getattr__(self, name: str) -> Any:
+        if name == "compyte":  # of PyCUDA's, whatever module is imported brings it along
+            return importlib.import_module(f"{_OURS}.compyte")
         return getattr(importlib.import_module(_OURS), name)
 
     def __dir__(self) -> list[str]:
@@ -44,7 +47,7 @@ class _Loader(importlib.abc.Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         if spec.name == _NAME:
             return _PyCUDA(_NAME, importlib.import_module(_OURS).__doc__)
-        module = importlib.import_module(_OURS + spec.name[len(_NAME) :])
+        module = importlib.import_module(_ours(spec.name))
         self._own_spec = module.__spec__
         return module
 
@@ -62,10 +65,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname != _NAME and not fullname.startswith(_NAME + "."):
             return None
-        if reason := ABSENT.get(fullname[len(_NAME) + 1 :]):
-            # Without name=, by which `from pycuda import x` would keep the reason to itself.
-            raise ModuleNotFoundError(f"{fullname} is not in PyGPU: {reason}")
-        ours = _OURS + fullname[len(_NAME) :]
+        ours = _ours(fullname)
         found = importlib.util.find_spec(ours)
         if found is None:
             return None
@@ -84,13 +84,19 @@ def _is_ours(module: ModuleType) -> bool:
 class install_as_pycuda:
     """Make ``import pycuda`` and its modules mean PyGPU's, from now on or for a ``with`` block.
 
+    Parameters
+    ----------
+    numpy_compat : bool
+        Give NumPy the names back that it has dropped since PyCUDA's programs were written, such as
+        ``numpy.int`` and ``numpy.getbuffer``; a NumPyCompatWarning lists them.
+
     Raises
     ------
     ImportError
         Where the real PyCUDA is already imported in this process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, numpy_compat: bool = False) -> None:
         self._before = dict.fromkeys(name for name in sys.modules if self._is_pycuda(name))
         foreign = [name for name in self._before if not _is_ours(sys.modules[name])]
         if foreign:
@@ -101,6 +107,7 @@ class install_as_pycuda:
         self._was_installed = _finder in sys.meta_path
         if not self._was_installed:
             sys.meta_path.insert(0, _finder)
+        self._restored = numpy_names.restore() if numpy_compat else {}
 
     @staticmethod
     def _is_pycuda(name: str) -> bool:
@@ -110,6 +117,7 @@ class install_as_pycuda:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        numpy_names.drop(self._restored)
         if not self._was_installed:
             sys.meta_path.remove(_finder)
             for name in [name for name in sys.modules if self._is_pycuda(name)]:

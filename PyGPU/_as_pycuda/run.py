@@ -13,24 +13,37 @@ from PyGPU._as_pycuda.install import install_as_pycuda
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SHIM = os.path.join(_HERE, "shim")
-_OURS = (os.path.abspath(__file__), os.path.join(os.path.dirname(_HERE), "__main__.py"))
+_PACKAGE = os.path.dirname(_HERE)
+_OURS = (
+    os.path.abspath(__file__),
+    *(os.path.join(_PACKAGE, name) for name in ("__main__.py", "debug.py")),
+)
+#: Tells the program's worker processes that NumPy's old names are wanted.
+NUMPY_COMPAT = "PYGPU_NUMPY_COMPAT"
 
 
-def run(arguments: list[str]) -> None:
+def run(arguments: list[str], command: str = "python -m PyGPU run") -> None:
     """Run a program whose ``import pycuda`` means PyGPU.
 
     Parameters
     ----------
     arguments : list of str
-        A script or ``-m`` and a module, and the program's own arguments; or ``--help``.
+        ``--numpy-compat``, if NumPy is to have its old names; a script or ``-m`` and a module, and
+        the program's own arguments; or ``--help``.
+    command : str
+        What the user has called.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m PyGPU run",
-        usage="%(prog)s script.py args...\n       %(prog)s -m module args...",
-        description="Run a program for PyCUDA as it is: its `import pycuda` means PyGPU.",
+        prog=command,
+        usage="%(prog)s [--numpy-compat] script.py args...\n"
+        "       %(prog)s [--numpy-compat] -m module args...",
+        description="Run a program for PyCUDA as it is: its `import pycuda` means PyGPU. With "
+        "--numpy-compat, NumPy has the names again that it has dropped, such as numpy.int.",
     )
-    is_module = arguments[:1] == ["-m"]
-    names = arguments[1:] if is_module else arguments
+    numpy_compat = arguments[:1] == ["--numpy-compat"]
+    names = arguments[1:] if numpy_compat else arguments
+    is_module = names[:1] == ["-m"]
+    names = names[1:] if is_module else names
     if names[:1] in (["-h"], ["--help"]):
         parser.print_help()
         return
@@ -39,7 +52,9 @@ def run(arguments: list[str]) -> None:
     program = names[0]
     if not is_module and not os.path.exists(program):
         parser.exit(2, f"{parser.prog}: can't open file {program!r}: no such file\n")
-    install_as_pycuda()
+    if numpy_compat:
+        os.environ[NUMPY_COMPAT] = "1"
+    install_as_pycuda(numpy_compat=numpy_compat)
     if is_module and not _is_module(program):
         parser.exit(1, f"{parser.prog}: no module named {program}\n")
     sys.argv = names

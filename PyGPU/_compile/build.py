@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import cache, headers, host, includes, kernel_types, rtc, signature
+from PyGPU._compile import alignment, cache, headers, host, includes, kernel_types, rtc, signature
 from PyGPU._compile import options as _options
 from PyGPU._runtime import core, errors, include_root
 
@@ -32,6 +32,7 @@ class Request:
     relocatable: bool = False  # for link.py
     name: str = "kernel.cu"
     cache_dir: CacheDir = None
+    keep: bool = False  # the text and the image, for a person to look at: see kept.py
 
 
 log = logging.getLogger("PyGPU")
@@ -225,8 +226,20 @@ def _nvrtc_words(
     return [*words, *options.other]
 
 
+def _at_hand() -> tuple[int, int] | None:
+    """The compute capability of the device that is to load the image, if it is NVIDIA's."""
+    return capability() if core.target == "cuda" else None
+
+
+def _loadable(arch: str, device: tuple[int, int] | None) -> str:
+    """``sm_80`` as ``compute_80``, which the driver translates, where its images do not load: they
+    do on devices of the same major version alone."""
+    plain = re.fullmatch(r"sm_(\d+)(\d)", arch)
+    return f"compute_{arch[3:]}" if plain and device and device[0] > int(plain[1]) else arch
+
+
 def _cuda(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
-    arch = arch or device_architecture()
+    arch = _loadable(arch, _at_hand()) if arch else device_architecture()
     found = _found(request, options)
     words = _nvrtc_words(request, options, found, arch)
 
@@ -253,7 +266,7 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
             request,
             options,
             lambda asked: compiler.compile(
-                _numbered(request) + kernel_types.questions(asked),
+                alignment.in_front(_numbered(request)) + kernel_types.questions(asked),
                 request.name,
                 [f"--gpu-architecture={target}", *words[1:]],
                 request.expressions,
@@ -261,7 +274,22 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
             ),
         )
 
-    return _cached(request, options, found, rtc.identity("nvrtc"), words, make)
+    def make_and_tell(folder: Path | None) -> cache.Entry:
+        entry = make(folder)
+        return entry._replace(log="\n".join(filter(None, [entry.log, *_misaligned(found)])))
+
+    return _cached(request, options, found, rtc.identity("nvrtc"), words, make_and_tell)
+
+
+def _misaligned(found: includes.Found) -> list[str]:
+    """What to tell of headers, which NVRTC reads itself."""
+    texts = ((path, data.decode("utf-8", "replace")) for path, data in found.files.items())
+    return [
+        f"{path}: NVRTC passes over __align__ and attributes behind the brace of a structure; "
+        "write them before the name: struct __align__(16) name {...}"
+        for path, text in texts
+        if alignment.in_front(text) != text
+    ]
 
 
 # Functions without an annotation are the device's too, as with NVRTC's option for that.

@@ -283,7 +283,9 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
     flags = [word for word in base if word not in ("-w", "-shared")]
-    name = cache.key("prelude", identity(), *flags, *parts)
+    # clang++ looks for the header where it was precompiled.
+    where = os.path.realpath(folder) if is_clang() else ""
+    name = cache.key("prelude", where, identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:
         command = [compiler(), *flags, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]

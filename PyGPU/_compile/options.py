@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -77,6 +78,19 @@ def default_flags() -> list[str]:
         if os.environ.get(name):
             return os.environ[name].split()
     return []
+
+
+def of_environment() -> tuple[list[str], list[str]]:
+    """What nvcc puts before and after the options that it is given."""
+    return _flags_in("NVCC_PREPEND_FLAGS"), _flags_in("NVCC_APPEND_FLAGS")
+
+
+def _flags_in(name: str) -> list[str]:
+    text = os.environ.get(name, "")
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"{name}={text!r}: {error}") from None
 
 
 def _words(options: Iterable[str | os.PathLike[str]]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from PyGPU._compile import code_object, kernel_types, signature
 from PyGPU._driver import enums
+from PyGPU._driver.stateful import StatefulFunction
 from PyGPU._driver.stream import Event
 from PyGPU._runtime import core, errors, integer
 
@@ -81,7 +82,7 @@ def _promise(one: Any) -> list[tuple[str, int]]:
     return [("P", 8)]
 
 
-class Function(core._Function):
+class Function(StatefulFunction):
     """A kernel of a module.
 
     ``f(*args, block=(x, y, z), grid=(x, y), stream=None, shared=0, time_kernel=False)`` launches

@@ -249,12 +249,17 @@ def get_put_kernel(dtype, idx_dtype, vec_count=1):
 
 @context_dependent_memoize
 def get_linear_combination_kernel(summand_descriptors, dtype_z):
-    """z = a0 x0 + a1 x1 + ..., with the arguments ``a0, x0, a1, x1 ..., z, n``.
+    """(kernel, []) of z = a0 x0 + a1 x1 + ..., with the arguments ``a0, x0, a1, x1 ..., z, n``.
 
     Parameters
     ----------
     summand_descriptors : tuple of (bool, dtype, dtype)
         Is the factor an array of one element? The types of the factor and of the array.
+
+    Returns
+    -------
+    (Function, list)
+        The list is PyCUDA's of texture references: empty, as such arrays are arguments.
     """
     arguments, terms = [], []
     cast = f"({dtype_to_ctype(dtype_z)})" if np.dtype(dtype_z).kind == "c" else ""
@@ -263,7 +268,8 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
         arguments.append(VectorArg(vector_dtype, f"x{k}"))
         terms.append(f"{cast}a{k}{'[0]' if is_array else ''} * {cast}x{k}[i]")
     arguments.append(VectorArg(dtype_z, "z"))
-    return get_elwise_kernel(arguments, "z[i] = " + " + ".join(terms), "linear_combination_kernel")
+    sum_of_terms = "z[i] = " + " + ".join(terms)
+    return get_elwise_kernel(arguments, sum_of_terms, "linear_combination_kernel"), []
 
 
 __all__ = [

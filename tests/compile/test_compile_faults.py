@@ -136,9 +136,14 @@ def test_a_compiler_that_is_removed(cache, monkeypatch, tmp_path):
     assert build(cache)
 
 
-def test_another_compiler(monkeypatch):
+def test_another_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("PYGPU_HOST_CXX", needs.program("clang++"))
     assert build(False).startswith(b"\x7fELF")
+    for _ in range(2):  # makes its own precompiled header, uses it
+        assert build(tmp_path / "cache").startswith(b"\x7fELF")
+        for entry in entries(tmp_path / "cache"):
+            entry.unlink()
+    assert len(list(tmp_path.rglob("*.gch"))) == 1
 
 
 def test_a_compiler_that_is_killed_at_the_precompiled_header_alone(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 """SourceModule: from text to kernels; C names, includes, globals, messages."""
 
 import re
-import shutil
 from pathlib import Path
 
 import kernel_sources
@@ -151,14 +150,6 @@ def test_good_text_is_silent(recwarn, capfd):
     assert written(SourceModule(FIVE, cache_dir=False)) == 5
     captured = capfd.readouterr()
     assert not recwarn.list and captured.out == captured.err == ""
-
-
-def test_keep_leaves_the_source_to_be_looked_at(capsys):
-    source = FIVE + "\n// to be kept"
-    assert written(SourceModule(source, keep=True)) == 5
-    folder = Path(re.search(r"\*\*\* compiler input.* (/\S+)", capsys.readouterr().out).group(1))
-    assert source in [path.read_text() for path in folder.iterdir()]
-    shutil.rmtree(folder)
 
 
 # Includes.

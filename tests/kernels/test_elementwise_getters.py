@@ -137,6 +137,9 @@ def test_a_getter(number, compiled):
     compiled(number)
     function = getter(name)(*given)
     assert getter(name)(*given) is function, "kept for the device"
+    if name == "linear_combination":  # as in PyCUDA, with a list of texture references
+        function, texrefs = function
+        assert texrefs == [], "arrays of one element are arguments"
     arrays = [gpuarray.to_gpu(a) for a in arguments if isinstance(a, np.ndarray)]
     on_device = iter(arrays)
     passed = [next(on_device) if isinstance(a, np.ndarray) else a for a in arguments]

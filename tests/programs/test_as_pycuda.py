@@ -76,28 +76,6 @@ assert ours == (PyGPU.VERSION, PyGPU.__version__)
 """)
 
 
-def test_modules_that_are_not_in_pygpu_say_why(python):
-    python("""
-import importlib, PyGPU
-from PyGPU._as_pycuda.install import ABSENT
-PyGPU.install_as_pycuda()
-for name, reason in ABSENT.items():
-    for module in ("pycuda." + name, f"pycuda.{name}.deeper"):
-        try:
-            importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            assert f"pycuda.{name} is not in PyGPU: {reason}" in str(error), error
-        else:
-            raise AssertionError(module)
-try:
-    from pycuda import gl
-except ImportError as error:
-    assert "OpenGL" in str(error), error
-else:
-    raise AssertionError("pycuda.gl")
-""")
-
-
 def test_a_block_of_code_and_nothing_afterwards(python):
     python("""
 import sys, PyGPU, PyGPU.driver

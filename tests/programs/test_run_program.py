@@ -166,8 +166,9 @@ def test_what_the_command_says_of_itself(tmp_path):
     assert "run -m module" in run("-m", "PyGPU", "--help", folder=tmp_path).stdout
     for word in ("-h", "--help"):
         said = run("-m", "PyGPU", "run", word, folder=tmp_path).stdout
-        assert "run script.py args..." in said and "run -m module args..." in said
-    for words in ([], ["-m"], ["-x"], ["--json"]):
+        assert "run [--numpy-compat] script.py args..." in said
+        assert "run [--numpy-compat] -m module args..." in said
+    for words in ([], ["-m"], ["-x"], ["--json"], ["--numpy-compat"], ["--numpy-compat", "-x"]):
         done = run("-m", "PyGPU", "run", *words, folder=tmp_path, expect=2)
         assert "expected a script, or -m and a module" in done.stderr
 

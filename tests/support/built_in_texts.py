@@ -11,7 +11,7 @@ import PyGPU.gpuarray as ga
 from PyGPU import characterize, cumath
 from PyGPU._compile import build
 from PyGPU.elementwise import ElementwiseKernel
-from PyGPU.reduction import ReductionKernel
+from PyGPU.reduction import ReductionKernel, get_reduction_kernel_and_types
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 
 caught, compile_it = [], build.build
@@ -81,6 +81,9 @@ CALLS = {
         flat, slice=slice(0, 9, 2)
     ),
     "reduction": lambda: ReductionKernel("f4", "0", "a + b", "x[i]", "float *x")(flat),
+    "stage of a reduction": lambda: get_reduction_kernel_and_types(
+        1, "pycuda::complex<float>", 128, "0", "a + b", arguments="pycuda::complex<float> *in"
+    ),
     "inclusive scan": lambda: InclusiveScanKernel("i4", "a + b")(i.ravel()),
     "exclusive scan": lambda: ExclusiveScanKernel("f8", "a + b", 0)(flat.astype("f8")),
     "rand": lambda: [cr.rand(1000), cr.rand(1000, "f8"), cr.rand(1000, "u4")],

@@ -76,7 +76,9 @@ GPUArray.__eq__ .__ne__
     with others; what is no array or number is unequal, not an AssertionError
 GPUArray.__lt__ .__le__ .__gt__ .__ge__
     better: broadcasting; complex numbers are a TypeError, not a CompileError
-GPUArray.fill(value, stream) .astype(dtype, stream)
+GPUArray.fill(value, stream)
+    better: any strides, float16; records, and whatever else can be an element
+GPUArray.astype(dtype, stream)
     better: any strides, kept in order; float16
 GPUArray.mul_add(selffac, other, otherfac, add_timer, stream, out)
     better: any strides, broadcasting; add_timer works
@@ -140,7 +142,9 @@ get_elwise_kernel(arguments, operation, name, keep, options)
 VectorArg ScalarArg dtype_to_ctype context_dependent_memoize
 get_take_kernel get_take_put_kernel get_put_kernel
     better: plain loads in place of textures, so that the arrays are arguments
-get_copy_kernel get_linear_combination_kernel get_axpbyz_kernel get_axpbz_kernel
+get_linear_combination_kernel(summand_descriptors, dtype_z)
+    better: (kernel, texture references), the latter none, as arrays of one element are arguments
+get_copy_kernel get_axpbyz_kernel get_axpbz_kernel
     get_binary_op_kernel get_rdivide_elwise_kernel get_binary_func_kernel
     get_binary_func_scalar_kernel get_binary_minmax_kernel get_fill_kernel get_reverse_kernel
     get_real_kernel get_imag_kernel get_conj_kernel get_arange_kernel get_pow_array_kernel
@@ -161,8 +165,11 @@ get_sum_kernel(dtype_out, dtype_in) get_any_kernel(dtype_out, dtype_in)
     get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a, dtype_b)
     get_minmax_neutral(what, dtype) get_minmax_kernel(what, dtype)
     get_subset_minmax_kernel(what, dtype, dtype_subset)
-get_reduction_module get_reduction_kernel_and_types
-    absent: the inner parts of PyCUDA's two stages; a `ReductionKernel` is what they make
+get_reduction_module(out_type, block_size, neutral, reduce_expr, map_expr, arguments, name, keep,
+    options, preamble)
+    get_reduction_kernel_and_types(stage, out_type, block_size, neutral, reduce_expr, map_expr,
+    arguments, name, keep, options, preamble)
+    better: blocks of any size
 """,
     "scan": """
 # Kernels from an expression
@@ -171,9 +178,9 @@ InclusiveScanKernel(dtype, scan_expr, neutral, name_prefix, options, preamble, d
     better: needs no mako; float16
 InclusiveScanKernel.__call__(input_ary, output_ary, allocator, stream)
     ExclusiveScanKernel.__call__(input_ary, output_ary, allocator, stream)
-    better: any stride; output_ary="new" works; the dtype is checked
+    better: any stride; output_ary="new" works; the dtype is checked, but for integers' signs
 SHARED_PREAMBLE SCAN_INTERVALS_SOURCE INCLUSIVE_UPDATE_SOURCE EXCLUSIVE_UPDATE_SOURCE
-    absent: the texts of PyCUDA's kernels; PyGPU scans in another way
+    absent: the texts of PyCUDA's kernels, for Mako; PyGPU scans in one pass, by texts of its own
 """,
     "cumath": """
 # Functions of real and complex arrays

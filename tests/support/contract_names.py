@@ -10,9 +10,7 @@ none is "same". Parameters in a note (`axis=`) are PyGPU's and must be there. "#
 
 from contract_arrays import ARRAYS
 
-from PyGPU._as_pycuda.install import ABSENT
-
-STATEFUL = "launches that keep their state in the function are gone: call it, or `prepare` it"
+from PyGPU import gl, sparse
 
 MODULES = {
     "autoinit": """
@@ -24,7 +22,7 @@ device context make_default_context cuda atexit
 device context
     same: PyGPU has only primary contexts, so this module and `autoinit` do the same
 """,
-    "driver": f"""
+    "driver": """
 # Exceptions
 Error LogicError LaunchError
 MemoryError RuntimeError
@@ -140,9 +138,11 @@ Function.set_shared_config
 Function.__getattr__
     same: `f.num_regs`, `f.shared_size_bytes` and all others
 Function.param_set_texref
-Function.set_block_shape .set_shared_size .param_set .param_set_size .param_seti .param_setf
-    .param_setv .launch .launch_grid .launch_grid_async
-    absent: {STATEFUL}
+Function.set_block_shape(x, y, z) .set_shared_size(bytes) .param_set .param_set_size(bytes)
+    .param_seti(offset, value) .param_setf(offset, value) .param_setv(offset, buffer) .launch
+    .launch_grid(width, height) .launch_grid_async(width, height, stream)
+    better: deprecated, but there, which they are not in a PyCUDA for CUDA 4 or newer; the bytes are
+    checked against the kernel's parameters
 ArgumentHandler .array .dev_alloc .get_device_alloc .pre_call .post_call
 In Out InOut
     better: in a launch on a stream, they copy in that stream's order
@@ -201,12 +201,14 @@ TRSA_OVERRIDE_FORMAT TRSF_READ_AS_INTEGER TRSF_NORMALIZED_COORDINATES TR_DEFAULT
 # Modules from source text
 SourceModule
     better: needs no nvcc: nvcc= and code= say nothing, and options that only nvcc has are left out,
-    with a word in the log; `name_expressions=` names instances of templates; the cache makes its
-    folder, which PYGPU_CACHE_DIR or PYCUDA_CACHE_DIR names
+    with a word in the log; NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS count, in the cache's key, too;
+    `name_expressions=` names instances of templates; the cache makes its folder, which
+    PYGPU_CACHE_DIR or PYCUDA_CACHE_DIR names; keep=True keeps what comes from the cache, too
 SourceModule.module .get_function .get_global
 SourceModule.get_texref .get_surfref
 compile
-    better: as SourceModule (`name_expressions=`); target="fatbin" gives the image of one device
+    better: as SourceModule (`name_expressions=`); target="fatbin" gives the image of one device;
+    for an arch older than the device it gives PTX, which the driver can load
 DEFAULT_NVCC_FLAGS
     better: from PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS
 compile_plain CompileError CudaModule module_from_buffer module_from_file
@@ -278,41 +280,57 @@ fp_tex1Dfetch fp_tex2D fp_tex2DLayered fp_tex3D fp_surf2DLayeredread fp_surf2DLa
 """,
     "gl": f"""
 # OpenGL
-init make_context graphics_map_flags RegisteredBuffer RegisteredImage RegisteredMapping
-    absent: {ABSENT["gl"]}
+graphics_map_flags
+init make_context RegisteredBuffer RegisteredImage RegisteredMapping
+    absent: can be imported; {gl.REASON}
 BufferObject BufferObjectMapping autoinit
-    absent: deprecated since CUDA 3, and of the driver API alone
+    absent: deprecated since CUDA 3, and of the driver API alone; {gl.REASON}
 """,
-    "debug": f"""
+    "debug": """
 # A program under a debugger
 __main__
-    absent: (`python -m pycuda.debug`) {ABSENT["debug"]}
+    differs: `python -m PyGPU.debug script.py args...`, and `import pycuda` means PyGPU
 """,
     "sparse": f"""
 # Sparse matrices
-cg coordinate inner operator packeted pkt_build
-    absent: {ABSENT["sparse"]}
+cg.ConvergenceError
+cg.CGStateContainer .solve_pkt_with_cg coordinate.CoordinateSpMV inner.AsyncInnerProduct .get_stream
+    operator.OperatorBase .IdentityOperator .DiagonalPreconditioner packeted.PacketedSpMV
+    pkt_build.build_pkt_data_structure
+    absent: can be imported; {sparse.REASON}
 """,
-    "compyte.array": f"""
+    "compyte.array": """
 # Helpers of PyCUDA and PyOpenCL
-ArrayFlags c_contiguous_strides f_contiguous_strides is_c_contiguous_strides
-    is_f_contiguous_strides equal_strides get_common_dtype as_strided
-    absent: {ABSENT["compyte"]}
+ArrayFlags(ary) c_contiguous_strides(itemsize, shape) f_contiguous_strides(itemsize, shape)
+    is_c_contiguous_strides(strides, itemsize, shape)
+    is_f_contiguous_strides(strides, itemsize, shape) equal_strides(strides1, strides2, shape)
+    get_common_dtype(obj1, obj2, allow_double) as_strided(x, shape, strides)
 """,
-    "compyte.dtypes": f"""
+    "compyte.dtypes": """
 # Helpers of PyCUDA and PyOpenCL
-DTypeRegistry TypeNameNotKnown parse_c_arg_backend fill_registry_with_c_types NAME_TO_DTYPE
-    DTYPE_TO_NAME TYPE_REGISTRY
-    absent: {ABSENT["compyte"]}
+DTypeRegistry .get_or_register_dtype(names, dtype) .dtype_to_ctype(dtype) .dtype_to_name
+    .name_to_dtype
+TypeNameNotKnown
+parse_c_arg_backend(c_arg, scalar_arg_factory, vec_arg_factory, name_to_dtype)
+fill_registry_with_c_types(reg, respect_windows, include_bool)
+    fill_registry_with_opencl_c_types(reg) fill_registry_with_c99_stdint_types(reg)
+    fill_registry_with_c99_complex_types(reg)
+NAME_TO_DTYPE DTYPE_TO_NAME TYPE_REGISTRY
+    same: the tables of `tools`
+dtype_to_ctype get_or_register_dtype register_dtype
 """,
-    "_cluda": f"""
+    "_cluda": """
 # Macros for kernels of CUDA and OpenCL
 CLUDA_PREAMBLE
-    absent: {ABSENT["_cluda"]}
 """,
-    "_mymako": f"""
+    "_pvt_struct": """
+# Values as bytes
+pack calcsize
+    same: as `struct`, with complex numbers and addresses
+""",
+    "_mymako": """
 # A guard of an import
 mako
-    absent: {ABSENT["_mymako"]}
+    same: where the package Mako is installed, which PyGPU itself does not need
 """,
 }

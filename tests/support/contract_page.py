@@ -29,7 +29,8 @@ HEAD = """\
 What PyCUDA 2026.1 has, in the order in which programs meet it. *same*: works as there. *better*:
 also does what is said. *differs*: is there, and acts as is said. *absent*: is not there, or is a
 `NotImplementedError` that gives the reason. A name that begins with a dot is a member of the class
-before it. What PyGPU has besides stands at the end.
+before it. What PyGPU has besides stands at the end. [migration.md](migration.md) says what programs
+of PyCUDA's early years need.
 
 `python tests/support/contract_page.py > docs/pycuda.md` makes this page from the package and from
 [a table](../tests/support/contract_names.py); [a test](../tests/test_contract_page.py) sees to it
@@ -99,15 +100,28 @@ def found(name):
     """What PyGPU has under the name; AttributeError or ModuleNotFoundError where it has nothing."""
     if name.module.endswith(".hpp"):
         return header(name)
-    if name.module.startswith("auto"):  # importing it makes a context
+    if name.module.startswith("auto") or name.module == "_mymako":
+        # Importing it makes a context, or needs another package.
         code = importlib.util.find_spec(f"PyGPU.{name.module}").loader.get_code
         if name.path not in code(f"PyGPU.{name.module}").co_names:
             raise AttributeError(name.path)
         return None
     thing = importlib.import_module(f"PyGPU.{name.module}".rstrip("."))
+    if name.path == "__main__":
+        return thing.main
     for part in name.path.split("."):
-        thing = member(thing, part) if isinstance(thing, type) else getattr(thing, part)
+        if inspect.ismodule(thing) and not hasattr(thing, part):
+            thing = submodule(thing, part)
+        else:
+            thing = member(thing, part) if isinstance(thing, type) else getattr(thing, part)
     return thing
+
+
+def submodule(module, name):
+    try:
+        return importlib.import_module(f"{module.__name__}.{name}")
+    except ImportError:
+        raise AttributeError(name) from None
 
 
 def header(name):
@@ -282,7 +296,7 @@ def page():
         text += ["", f"## `{title}`", *contract(module, total)]
     text += ["", "## Beyond PyCUDA"]
     for module in MODULES:
-        if module.isidentifier() and not module.startswith("auto") and exists(module):
+        if module.isidentifier() and not module.startswith(("auto", "_")) and exists(module):
             text += more(module)
     counts = ", ".join(
         f"{total[state]} {state}" for state in ("same", "better", "differs", "absent")

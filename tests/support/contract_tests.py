@@ -2,8 +2,7 @@
 
 A row goes by its first name; then come files of tests, "arrays/test_ranges.py" as "arrays/ranges:",
 each with its tests, without their "test_". All of the row's names must be used by these tests (see
-mentions.py). Rows that are absent need none: test_contract_page.py sees that their names are absent
-or refuse.
+mentions.py).
 """
 
 from driver_numbers import ENUMERATIONS as OF_DRIVER
@@ -103,6 +102,8 @@ Function.get_attribute arrays/functions: attributes_make_sense cache_preferences
     more_than_48_KB_of_dynamic_shared_memory
 Function.set_shared_config arrays/functions: cache_preferences_are_hints
 Function.__getattr__ arrays/functions: attributes_have_short_names
+Function.set_block_shape driver/stateful_launches: the_three_launches
+    integers_floats_and_shared_memory what_is_missing_or_too_much
 ArgumentHandler driver/argument_handlers: a_handler_is_asked_before_and_after
     a_handler_keeps_its_memory_on_the_device a_handler_with_memory_of_its_own
     what_a_handler_raises_reaches_the_caller
@@ -126,6 +127,7 @@ TRSA_OVERRIDE_FORMAT driver/driver_enums: constants numbers_of_the_driver_are_cu
 """,
     "compiler": """
 SourceModule compile/compiler_images: settings_without_a_meaning_are_taken;
+    compile/kept: a_module; compile/nvcc_environment: they_stand_around_the_options;
     compile/compiler_options: what_only_nvcc_can_follow_is_left_out_with_a_word_in_the_log;
     compile/compiler: templates_and_namespaces;
     compile/compile_cache: a_folder_that_does_not_exist_is_made_by_whoever_comes_first
@@ -133,7 +135,8 @@ SourceModule compile/compiler_images: settings_without_a_meaning_are_taken;
 SourceModule.module compile/compiler: globals; compile/compiler_images: images_can_be_kept
 SourceModule.get_texref driver/texture_references: a_matrix;
     driver/surface_references: reads_and_writes
-compile compile/compiler_images: images_can_be_kept settings_without_a_meaning_are_taken
+compile compile/compiler_images: images_can_be_kept settings_without_a_meaning_are_taken;
+    compile/nvcc_environment: older_architectures the_text_of_an_older_architecture
 DEFAULT_NVCC_FLAGS compile/compiler_images: default_flags;
     compile/compiler_options: flags_from_the_environment
 compile_plain compile/compiler_images: compile_plain_and_preprocess images_can_be_kept;
@@ -200,7 +203,10 @@ GPUArray.__eq__ arrays/operators: two_arrays;
     arrays/operator_arguments: what_is_no_operand_is_not_equal complex_numbers_can_be_equal
 GPUArray.__lt__ arrays/operators: two_arrays any_layouts_and_shapes_that_fit_together;
     arrays/operator_arguments: complex_numbers_have_no_order
-GPUArray.fill arrays/operators_in_place: fill fill_of_views; arrays/operators: astype
+GPUArray.fill arrays/operators_in_place: fill fill_of_views;
+    arrays/fill_records: every_element_becomes_the_value
+GPUArray.astype arrays/operators: astype
+GPUArray.__div__ programs/old_modules: operators_of_python_2
 GPUArray.mul_add arrays/functions_array: mul_add
 GPUArray.real arrays/functions_array: parts_of_complex_numbers
 GPUArray.conj arrays/functions_array: parts_of_complex_numbers conj_into_an_array
@@ -235,17 +241,20 @@ get_elwise_kernel kernels/elementwise_arguments: modules_and_prepared_functions;
 VectorArg kernels/elementwise_arguments: names_that_programs_import_from_here
 get_take_kernel kernels/elementwise_getters: a_getter every_getter_is_there_and_has_a_case
 get_copy_kernel kernels/elementwise_getters: a_getter extrema_ignore_nans
+get_linear_combination_kernel kernels/elementwise_getters: a_getter
 """,
     "reduction": """
 ReductionKernel kernels/reduction_kernel: a_mapped_sum structures
 ReductionKernel.__call__ kernels/reduction_kernel: layouts_that_are_alike calls_that_do_not_fit
 ReductionKernel.dtype_out kernels/reduction_kernel: attributes_and_wrapper
+get_reduction_module kernels/reduction_stages: a_module_with_a_preamble_and_a_name both_stages
 get_sum_kernel kernels/reduction_kernel: kernels_for_other_packages neutral_numbers
 """,
     "scan": """
 InclusiveScanKernel kernels/scan: sums halves_are_summed_in_float
 InclusiveScanKernel.__call__ kernels/scan: layouts; kernels/scan_arguments: the_output
-    inputs_that_are_refused
+    integers_of_the_other_sign inputs_that_are_refused
+SHARED_PREAMBLE programs/old_modules: texts_of_pycudas_scans
 """,
     "cumath": """
 exp kernels/cumath_values: real_functions complex_functions;
@@ -312,6 +321,40 @@ complex compile/device_complex: function_against_cmath operators powers;
     "pycuda-helpers.hpp": """
 fp_tex1Dfetch compile/device_headers: texture_helpers; driver/reference_launches: numbers_in_parts
     doubles_of_several_dimensions; driver/surface_references: numbers_of_all_kinds
+""",
+    "gl": """
+graphics_map_flags programs/old_modules: what_a_program_asks_first
+init programs/old_modules: opengl_is_not_there_and_says_why
+BufferObject programs/old_modules: contexts_for_opengl
+""",
+    "debug": """
+__main__ programs/old_modules: a_program_for_a_debugger
+""",
+    "sparse": """
+cg.ConvergenceError programs/old_modules: sparse_matrices_are_not_there_and_say_why
+cg.CGStateContainer programs/old_modules: sparse_matrices_are_not_there_and_say_why
+""",
+    "compyte.array": """
+ArrayFlags arrays/compyte: strides_of_contiguous_arrays whether_strides_are_contiguous
+    strides_that_lead_to_the_same_places common_dtypes views_by_strides
+""",
+    "compyte.dtypes": """
+DTypeRegistry arrays/compyte: registries_of_ones_own the_registry_is_the_tools
+TypeNameNotKnown arrays/compyte: declarations
+parse_c_arg_backend arrays/compyte: declarations
+fill_registry_with_c_types arrays/compyte: registries_of_ones_own
+NAME_TO_DTYPE arrays/compyte: the_registry_is_the_tools
+dtype_to_ctype arrays/compyte: the_registry_is_the_tools;
+    driver/tools_types: the_old_way_to_register
+""",
+    "_cluda": """
+CLUDA_PREAMBLE programs/old_modules: a_text_for_cuda_and_opencl
+""",
+    "_pvt_struct": """
+pack programs/old_modules: values_as_bytes an_allocation_as_bytes
+""",
+    "_mymako": """
+mako programs/old_modules: mako_from_where_programs_fetch_it
 """,
 }
 

@@ -139,7 +139,8 @@ void bind_operators(py::module_& m, const py::object& c) {
            fill(held<GPUArray>(self), value, stream);
            return self;
          },
-         "Set every element to a number. Returns the array.", {{"value"}, {"stream", py::none()}});
+         "Set every element to a number, or to a record. Returns the array.",
+         {{"value"}, {"stream", py::none()}});
   def(m, "_map", &map_arrays,
       "Run an operation of PyGPU._kernels.operations on arrays and numbers, each converted to its "
       "dtype of "

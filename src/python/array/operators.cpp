@@ -146,8 +146,28 @@ py::object cast_to(const py::object& self, const py::object& dtype, const Stream
   return out;
 }
 
+// Elements without arithmetic, such as records: one is uploaded, and copied to all others.
+void fill_by_copies(const GPUArray& array, const py::object& value, const StreamRef& stream) {
+  const py::object host =
+      py::module_::import("numpy").attr("empty")(py::tuple(), py::arg("dtype") = array.dtype);
+  try {
+    host[py::ellipsis()] = value;
+  } catch (const py::error_already_set&) {
+    raise_argument_error("fill: expected an element of dtype " +
+                         py::str(array.dtype).cast<std::string>() + ", got " +
+                         py::repr(value).cast<std::string>());
+  }
+  if (array.layout().size() == 0) return;
+  const DeviceGuard guard = use_device(array.core.device());
+  GPUArray one = new_array(Layout(Axes(), array.layout().itemsize()), array.dtype, py::none());
+  set_from_host(one, host, &stream);
+  one.core = one.core.view(broadcast_to(one.layout(), array.layout().shape()));
+  set_from_device(array, one, &stream);
+}
+
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream) {
   array.core.require_alive();
+  if (find_code(array.dtype) < 0) return fill_by_copies(array, value, stream);
   Operand operand;
   py::object number = value;
   if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).size() == 1)

@@ -372,6 +372,29 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
   return function;
 }
 
+// Where parameters lie: as the runtime tells or, of numbers and pointers alone, by their sizes.
+py::object places(const Function& f) {
+  py::list found;
+  if (!f.counts) return py::none();
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < f.slots.size(); ++i) {
+    const Slot& slot = f.slots[i];
+    std::size_t offset = 0;
+    if (f.kernel.knows_parameters()) {
+      offset = f.kernel.parameters()[i].offset;
+    } else {
+      const bool is_one =
+          is_integral(slot.kind) || slot.kind == Kind::real || slot.kind == Kind::boolean;
+      if (!slot.nbytes || !(is_one || slot.kind == Kind::pointer)) return py::none();
+      const std::size_t alignment = slot.nbytes;
+      offset = (end + alignment - 1) / alignment * alignment;
+    }
+    end = offset + slot.nbytes;
+    found.append(py::make_tuple(offset, slot.nbytes, std::string(1, char(slot.kind)), slot.name));
+  }
+  return found;
+}
+
 }  // namespace
 
 void bind_function(py::module_& m) {
@@ -390,6 +413,8 @@ void bind_function(py::module_& m) {
   constructor(c, &make_function, {{"module"}, {"name"}, {"signature"}});
   property(
       c, "name", [](const Function& f) { return f.kernel.name(); }, "The kernel's name.");
+  property(c, "_places", &places,
+           "(offset, bytes, kind, name) of each parameter; None where that is not known.");
   method(c, "_prepare", &prepare, "Promise the arguments' kinds and sizes.", {{"promises"}});
   method(c, "_get_attribute",
          [](const Function& f, int number) { return f.kernel.attribute(number); },

@@ -1,0 +1,129 @@
+"""Names that NumPy has dropped since PyCUDA's programs were written, given back on request."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["NumPyCompatWarning", "drop", "restore"]
+
+
+class NumPyCompatWarning(UserWarning):
+    """NumPy was given names back, which it lists."""
+
+
+def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    return np.isin(np.ravel(ar1), ar2, assume_unique=assume_unique, invert=invert)
+
+
+def _bytes_of(obj: Any, offset: int = 0, size: int | None = None) -> memoryview:
+    """numpy.getbuffer: the bytes of an array, read and written in place."""
+    array = np.asarray(obj)
+    if not array.flags.forc:
+        raise TypeError(f"getbuffer: expected a contiguous array, got strides {array.strides}")
+    data = array.reshape(-1, order="A").view(np.uint8).data
+    return data[offset : None if size is None else offset + size]
+
+
+def _asfarray(a: Any, dtype: Any = np.float64) -> Any:
+    return np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
+
+
+class _Cast(dict):  # type: ignore[type-arg]
+    """numpy.cast: ``cast[dtype](x)``."""
+
+    def __missing__(self, dtype: Any) -> Callable[[Any], Any]:
+        return lambda x: np.asarray(x).astype(dtype)
+
+
+def _first(*names: str) -> Any:
+    """What NumPy has under one of these names; None without any."""
+    for name in names:
+        found: Any = np
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is not None:
+            return found
+    return None
+
+
+def _dropped() -> dict[str, Any]:
+    """Name -> what it was; None where this NumPy has nothing like it."""
+    return {
+        # Python's own types, under NumPy's name
+        **{"int": int, "float": float, "bool": bool, "complex": complex, "object": object},
+        **{"str": str, "long": int, "unicode": str},
+        # other names of types
+        **{"int0": np.intp, "uint0": np.uintp, "bool8": np.bool_, "object0": np.object_},
+        **{"float_": np.float64, "longfloat": np.longdouble, "singlecomplex": np.complex64},
+        **{"complex_": np.complex128, "cfloat": np.complex128, "clongfloat": np.clongdouble},
+        **{"longcomplex": np.clongdouble, "string_": np.bytes_, "unicode_": np.str_},
+        **{"str0": np.str_, "bytes0": np.bytes_, "void0": np.void, "typeDict": np.sctypeDict},
+        # numbers
+        **{"Inf": np.inf, "Infinity": np.inf, "PINF": np.inf, "infty": np.inf, "NINF": -np.inf},
+        **{"NaN": np.nan, "PZERO": 0.0, "NZERO": -0.0},
+        # functions
+        **{"product": np.prod, "cumproduct": np.cumprod, "sometrue": np.any, "alltrue": np.all},
+        **{"round_": np.around, "row_stack": np.vstack, "rank": np.ndim, "mat": np.asmatrix},
+        **{"trapz": _first("trapezoid"), "in1d": _in1d, "asfarray": _asfarray, "cast": _Cast()},
+        "asscalar": lambda a: np.asarray(a).item(),
+        "alen": lambda a: len(np.atleast_1d(a)),
+        "msort": lambda a: np.sort(a, axis=0),
+        "fastCopyAndTranspose": lambda a: np.array(a).T.copy(),
+        "issubclass_": lambda a, b: isinstance(a, type) and issubclass(a, b),
+        "issubsctype": np.issubdtype,
+        "disp": lambda mesg, device=None, linefeed=True: print(
+            mesg, file=device, end="\n" if linefeed else ""
+        ),
+        "byte_bounds": _first("lib.array_utils.byte_bounds"),
+        **{"getbuffer": _bytes_of, "newbuffer": bytearray},
+        **{"loads": pickle.loads, "safe_eval": ast.literal_eval},
+        # exceptions
+        **{
+            name: _first(f"exceptions.{name}")
+            for name in (
+                *("AxisError", "ComplexWarning", "ModuleDeprecationWarning", "TooHardError"),
+                *("RankWarning", "VisibleDeprecationWarning"),
+            )
+        },
+    }
+
+
+def _has(name: str) -> bool:
+    with warnings.catch_warnings():  # of names that are about to go
+        warnings.simplefilter("ignore")
+        return hasattr(np, name)
+
+
+def restore() -> dict[str, Any]:
+    """Give NumPy the names that it lacks, and warn of them; nothing that it has is replaced.
+
+    Returns
+    -------
+    dict
+        The names, and what they are now.
+    """
+    given = {name: one for name, one in _dropped().items() if one is not None and not _has(name)}
+    for name, value in given.items():
+        setattr(np, name, value)
+    if given:
+        listed = ", ".join(sorted(given, key=str.lower))
+        warnings.warn(
+            f"NumPy {np.__version__} has dropped these names, which this program gets back: "
+            f"{listed}",
+            NumPyCompatWarning,
+            stacklevel=3,
+        )
+    return given
+
+
+def drop(given: dict[str, Any]) -> None:
+    """Take away what restore() gave, unless it was replaced since."""
+    for name, value in given.items():
+        if vars(np).get(name) is value:
+            delattr(np, name)

@@ -1,0 +1,79 @@
+"""Attributes behind a structure's brace, ``struct {...} __align__(32)``, where NVRTC sees them.
+
+nvcc and other C++ compilers follow them there, NVRTC passes over them, and ``sizeof`` would differ.
+In front of the name NVRTC follows them, too.
+"""
+
+from __future__ import annotations
+
+import re
+
+from PyGPU._compile.signature import matching, without_comments
+
+_WORDS = "__align__|__builtin_align__|__attribute__|__attribute"
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
+# Macros of the text's own that stand for such attributes, with parameters or without.
+_MACRO = re.compile(rf"#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?[ \t]+(?:{_WORDS})[ \t]*\(")
+_KEYWORD = re.compile(r"\b(?:struct|class|union)\b")
+_TEMPLATE = re.compile(r"\btemplate\s*<")
+
+
+def in_front(source: str) -> str:
+    """The text with such attributes of a structure before its name, in the same lines."""
+    if not re.search(r"\}\s*(?:__|\w+\s*[(;])", source):
+        return source
+    macros = _MACRO.findall(source)
+    with_value = "|".join([_WORDS, *(name for name, parameters in macros if parameters)])
+    alone = "|".join(name for name, parameters in macros if not parameters) or r"\b\B"
+    attribute = re.compile(rf"\s*\b(?:(?:{with_value})\b\s*(\()|(?:{alone})\b)")
+    text = _DIRECTIVE.sub(_blank, without_comments(source))
+    changes: list[tuple[int, int, str]] = []  # from, to, what comes there
+    for brace in re.finditer(r"\}", text):
+        end = _behind(text, brace.end(), attribute)
+        place = None if end == brace.end() else _name_of(text, brace.start(), attribute)
+        if place is not None:
+            attributes = source[brace.end() : end]
+            changes.append((place, place, " " + " ".join(attributes.split())))
+            changes.append((brace.end(), end, "\n" * attributes.count("\n")))
+    parts, last = [], 0
+    for start, stop, instead in sorted(changes):
+        parts += [source[last:start], instead]
+        last = stop
+    return "".join([*parts, source[last:]])
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def _behind(text: str, start: int, attribute: re.Pattern[str]) -> int:
+    """The place behind the attributes that begin there."""
+    while found := attribute.match(text, start):
+        end = matching(text, found.start(1)) if found.group(1) else found.end()
+        if end < 0:
+            break
+        start = end
+    return start
+
+
+def _name_of(text: str, closing: int, attribute: re.Pattern[str]) -> int | None:
+    """The place behind the ``struct`` whose braces close there; None where it is something else."""
+    depth = 0
+    for opening in range(closing, -1, -1):
+        depth += (text[opening] == "}") - (text[opening] == "{")
+        if depth == 0:
+            break
+    else:
+        return None
+    start = max(text.rfind(mark, 0, opening) for mark in ";{}") + 1
+    start = _behind(text, start, attribute)  # those of a structure before
+    template = _TEMPLATE.search(text, start, opening)
+    if template:
+        end = matching(text[:opening], template.end() - 1, "<", ">")
+        start = opening if end < 0 else end
+    found = _KEYWORD.search(text, start, opening)
+    if found is None or re.search(r"\benum\b", text[start:opening]):
+        return None
+    # A function has parentheses of its own.
+    behind = _behind(text, found.end(), attribute)
+    return None if "(" in text[behind:opening] else found.end()

@@ -1,0 +1,27 @@
+"""What ``keep=True`` leaves behind: the text and the image of a compilation, in a folder."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from PyGPU._runtime import core
+
+
+def folder_with(source: str) -> Path:
+    """A new folder that holds the text, whose name is printed as nvcc's callers are used to."""
+    folder = Path(tempfile.mkdtemp(prefix="PyGPU-"))
+    (folder / "kernel.cu").write_text(source, "utf-8", "surrogatepass")
+    print(f"*** compiler output in {folder}")
+    return folder
+
+
+def add_image(folder: Path, image: bytes) -> None:
+    """Beside the text, by the name that nvcc, or whoever makes such images, gives it."""
+    (folder / f"kernel.{_suffix(image)}").write_bytes(image)
+
+
+def _suffix(image: bytes) -> str:
+    if not image.startswith(b"\x7fELF"):
+        return "ptx" if core.target == "cuda" else "hsaco"
+    return {"cuda": "cubin", "hip": "hsaco", "host": "so"}[core.target]

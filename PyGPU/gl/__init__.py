@@ -1,0 +1,31 @@
+"""The names of ``pycuda.gl``, for programs that import them: PyGPU does not reach into OpenGL."""
+
+from __future__ import annotations
+
+from PyGPU._as_pycuda.refused import refused
+from PyGPU._driver.enums import graphics_register_flags
+
+__all__ = [
+    "BufferObject",
+    "BufferObjectMapping",
+    "RegisteredBuffer",
+    "RegisteredImage",
+    "RegisteredMapping",
+    "graphics_map_flags",
+    "init",
+    "make_context",
+]
+
+REASON = (
+    "it does not reach into OpenGL; have_gl_ext() says so. Copy what is to be drawn by get(), or "
+    "map the buffer by CUDA's own calls and pass its address"
+)
+
+graphics_map_flags = graphics_register_flags
+init = refused("gl.init", REASON)
+make_context = refused("gl.make_context", REASON)
+RegisteredBuffer = refused("gl.RegisteredBuffer", REASON)
+RegisteredImage = refused("gl.RegisteredImage", REASON)
+RegisteredMapping = refused("gl.RegisteredMapping", REASON)
+BufferObject = refused("gl.BufferObject", REASON)
+BufferObjectMapping = refused("gl.BufferObjectMapping", REASON)

@@ -1,0 +1,8 @@
+"""The names of ``pycuda.sparse.operator``, operators: see PyGPU.sparse."""
+
+from PyGPU._as_pycuda.refused import refused
+from PyGPU.sparse import REASON
+
+OperatorBase = refused("sparse.operator.OperatorBase", REASON)
+IdentityOperator = refused("sparse.operator.IdentityOperator", REASON)
+DiagonalPreconditioner = refused("sparse.operator.DiagonalPreconditioner", REASON)
