@@ -96,6 +96,7 @@ def _request(
         expressions=tuple(expressions),
         want=want,
         cache_dir=_cached_where(cache_dir),
+        loads=True,
         keep=keep or state.debugging,
     )
 

@@ -20,7 +20,7 @@ _TEMPLATE = re.compile(r"\btemplate\s*<")
 
 def in_front(source: str) -> str:
     """The text with such attributes of a structure before its name, in the same lines."""
-    if not re.search(r"\}\s*(?:__|\w+\s*[(;])", source):
+    if not re.search(_WORDS, source):
         return source
     macros = _MACRO.findall(source)
     with_value = "|".join([_WORDS, *(name for name, parameters in macros if parameters)])

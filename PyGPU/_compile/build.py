@@ -32,6 +32,7 @@ class Request:
     relocatable: bool = False  # for link.py
     name: str = "kernel.cu"
     cache_dir: CacheDir = None
+    loads: bool = False  # is it for the device at hand, whatever the architecture?
     keep: bool = False  # the text and the image, for a person to look at: see kept.py
 
 
@@ -239,7 +240,8 @@ def _loadable(arch: str, device: tuple[int, int] | None) -> str:
 
 
 def _cuda(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
-    arch = _loadable(arch, _at_hand()) if arch else device_architecture()
+    asked = arch or device_architecture()
+    arch = _loadable(asked, _at_hand()) if request.loads else asked
     found = _found(request, options)
     words = _nvrtc_words(request, options, found, arch)
 
@@ -253,7 +255,7 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
             older = [one for one in known if one <= number]
             if not older or (request.arch or options.arch):
                 raise errors.CompileError(
-                    f"arch={arch!r}: this NVRTC compiles for {', '.join(f'sm_{n}' for n in known)}",
+                    f"arch={asked!r}: this NVRTC compiles for {', '.join(f'sm_{n}' for n in known)}",
                     ["nvrtc", *words],
                 )
             target = f"compute_{older[-1]}"

@@ -108,7 +108,9 @@ def test_types_without_arithmetic(a, dtype):
             ):
                 with pytest.raises(ValueError, match="unable to map dtype"):
                     call()
-        for call in UNARY.values():
+        for name, call in UNARY.items():
+            if name == "fill":
+                continue  # which moves bytes
             with pytest.raises(ValueError, match="unable to map dtype"):
                 call(other)
         with pytest.raises(ValueError, match="unable to map dtype"):

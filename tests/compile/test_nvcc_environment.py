@@ -35,7 +35,7 @@ def test_they_stand_around_the_options(monkeypatch):
         (None, [], "-DVALUE=3 -O1", 3),
         ("-DVALUE=1", ["-UVALUE", "-DVALUE=4"], None, 4),
         (None, ["-DVALUE=4"], "-UVALUE -DVALUE=5", 5),
-        ("-DA=1", ["-DB=2"], '-DC=3 "-DVALUE=(A + B + C)"', 6),
+        ("-DONE=1", ["-DTWO=2"], '-DTHREE=3 "-DVALUE=(ONE + TWO + THREE)"', 6),
         ("", ["-DVALUE=7"], "", 7),
     ]:
         for name, text in ((PREPEND, prepended), (APPEND, appended)):
@@ -96,7 +96,7 @@ def test_older_architectures(arch, device, expected):
 def test_the_text_of_an_older_architecture(monkeypatch):
     """What is made for a device that could not load the image of its architecture."""
     needs.compiler("nvrtc")
-    request = _build.Request("__global__ void f(int *x) { *x = 1; }", cache_dir=False)
+    request = _build.Request("__global__ void f(int *x) { *x = 1; }", cache_dir=False, loads=True)
     images = {}
     for device in ((9, 0), (7, 5)):
         monkeypatch.setattr(_build, "_at_hand", lambda device=device: device)

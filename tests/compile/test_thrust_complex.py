@@ -83,7 +83,9 @@ ARITHMETIC = {
 
 def test_arithmetic_of_both_precisions():
     """Of a complex<float> and a complex<double> or a double the result is a complex<double>."""
-    stores = "\n".join(f"{{ Z b = p[1]; out[{k}] = {call}; }}" for k, call in enumerate(ARITHMETIC))
+    stores = "\n".join(
+        f"{{ Z b = p[1]; (void)b; out[{k}] = {call}; }}" for k, call in enumerate(ARITHMETIC)
+    )
     f = module(f"""
 __global__ void arithmetic(Z *out, const C *in, const Z *p, double s)
 {{
