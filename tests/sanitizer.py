@@ -68,8 +68,8 @@ def main():
     ended = [one for one in results if one[2] is not None]
     reports = sum(one[3] for one in results)
     print(
-        f"{asked.tool}: {sum(one[2] for one in ended)} tests passed in {len(ended)} of {len(files)} "
-        f"files, {reports} reports"
+        f"{asked.tool}: {sum(one[2] for one in ended)} tests passed in {len(ended)} of "
+        f"{len(files)} files, {reports} reports"
     )
     return 1 if reports or len(ended) < len(files) else 0
 

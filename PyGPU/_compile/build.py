@@ -255,7 +255,8 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
             older = [one for one in known if one <= number]
             if not older or (request.arch or options.arch):
                 raise errors.CompileError(
-                    f"arch={asked!r}: this NVRTC compiles for {', '.join(f'sm_{n}' for n in known)}",
+                    f"arch={asked!r}: this NVRTC compiles for "
+                    + ", ".join(f"sm_{n}" for n in known),
                     ["nvrtc", *words],
                 )
             target = f"compute_{older[-1]}"
