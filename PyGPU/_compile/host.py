@@ -261,16 +261,23 @@ def kernel_table(
     options: Options,
     found: includes.Found,
     label: str = "",
+    by_type: bool = False,
 ) -> tuple[list[str], str]:
-    """The names of a text's kernels, and the text by which its image describes them."""
-    plain = dict.fromkeys(kernel.full_name for kernel in kernels if not kernel.is_template)
+    """The names of a text's kernels, and the text by which its image describes them.
+
+    With `by_type`, a kernel is told from other functions of its name by its parameters.
+    """
+    plain = {kernel.full_name: kernel.types for kernel in kernels if not kernel.is_template}
     names = [*plain, *expressions]
+    address = dict.fromkeys(names, "")
+    if by_type:
+        address.update({one: f"(void (*)({types}))" for one, types in plain.items()})
     texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
     table = f"PyGPU_kernels_{label}_{len(names)}" if label else "PyGPU_host_kernels"
     # What is linked, and has a label, may call functions of other texts.
     may_wait = label or any(map(_WAITS.search, texts)) or needs_lockstep(source, found)
     waits = "true" if may_wait or not found.is_complete else "false"
-    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {one}),' for one in names]
+    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {address[one]}&{one}),' for one in names]
     return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
 
 
@@ -364,21 +371,20 @@ def compile(
         # A text that launches may be linked to kernels whose warps run in lockstep.
         base.append("-fno-omit-frame-pointer")
     kernels = _kernels(source, name, base, options, found)
-    text = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
-    if relocatable:
-        text = child_launches.rewritten(text)
-        label = cache.key(text, *base, *options.macros)[:16]
-        text += kernel_table(kernels, expressions, source, options, found, label)[1]
-    else:
-        text += kernel_table(kernels, expressions, source, options, found)[1]
+    body = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
+    body = child_launches.rewritten(body) if relocatable else body
+    label = cache.key(body, *base, *options.macros)[:16] if relocatable else ""
     asked = [*kernel_types.doubtful(kernels), *expressions]
-    text += kernel_types.questions(asked)
-    if in_lockstep and not relocatable:
-        text += lockstep.TEXT
+
+    def text(by_type: bool) -> str:
+        table = kernel_table(kernels, expressions, source, options, found, label, by_type)[1]
+        hooks = lockstep.TEXT if in_lockstep and not relocatable else ""
+        return body + table + kernel_types.questions(asked) + hooks
+
     prelude = _prelude(folder, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
-        unit.write_text(text)
+        unit.write_text(text(False))
         needed = [word for one in headers.on_demand(source, found) for word in ("-include", one)]
         rest = [*options.macros, *needed, *_include_options(options, found)]
         rest += options.without_nvidias()
@@ -386,10 +392,14 @@ def compile(
         rest += ["-c"] if relocatable else linking(in_lockstep)
         try:
             done = _run([compiler(), *base, *prelude, *rest], name)
-        except errors.CompileError:
-            if not host_prelude.drop_if_damaged(prelude):
+        except errors.CompileError as error:
+            if "overloaded" in str(error.stderr):  # a kernel is not the only function of its name
+                unit.write_text(text(True))
+            elif not host_prelude.drop_if_damaged(prelude):
                 raise
-            done = _run([compiler(), *base, *host_prelude.PLAIN, *rest], name)
+            else:
+                prelude = [*host_prelude.PLAIN]
+            done = _run([compiler(), *base, *prelude, *rest], name)
         if not image.exists():
             raise errors.CompileError(f"{compiler()} made no image of {name}", [*base], done.stdout)
         data, names = image.read_bytes(), {one: one for one in expressions}

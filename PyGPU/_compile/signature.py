@@ -33,6 +33,7 @@ class Kernel(NamedTuple):
     is_template: bool
     scope: str  # "outer::inner" for a kernel in namespaces
     is_sure: bool  # False: only the compiler knows the parameters' types
+    types: str = ""  # of the parameters, as C++ writes them, names and all
 
     @property
     def full_name(self) -> str:
@@ -253,6 +254,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
                 bool(re.search(r"\btemplate\b", before)),
                 scope,
                 is_sure and all(one.kind != "?" for one in known),
+                ", ".join(re.split(r"=(?!=)", part)[0].strip() for part in parameters),
             )
         )
     several = {name for name, count in Counter(one.full_name for one in found).items() if count > 1}

@@ -75,6 +75,34 @@ void* open_image(const char* image) {
   return handle;
 }
 
+// What a thread block of any kernel of this library needs of static shared memory: those are the
+// library's thread-local variables.
+std::size_t static_shared_bytes(const PyGPUHostKernel* kernel) {
+  struct Search {
+    std::uintptr_t inside;
+    std::size_t bytes;
+  } search{reinterpret_cast<std::uintptr_t>(kernel->threads), 0};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& wanted = *static_cast<Search*>(data);
+        bool found = false;
+        std::size_t bytes = 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& header = info->dlpi_phdr[i];
+          const std::uintptr_t first = info->dlpi_addr + header.p_vaddr;
+          if (header.p_type == PT_LOAD && wanted.inside - first < header.p_memsz) found = true;
+          if (header.p_type == PT_TLS) bytes = header.p_memsz;
+        }
+        if (found) wanted.bytes = bytes;
+        return int(found);
+      },
+      &search);
+  return search.bytes;
+}
+
+// Programs divide by it. It allows the largest blocks on all GPUs.
+constexpr int registers = 32;
+
 // `attribute` is the driver's number.
 cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
   switch (number) {
@@ -82,10 +110,10 @@ cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
     case 5:
     case 6: *value = 90; break;  // the machine's compute capability
     case 8: *value = shared_limit(kernel); break;
-    case 1:
+    case 1: *value = int(static_shared_bytes(kernel)); break;
+    case 4: *value = registers; break;
     case 2:
     case 3:
-    case 4:
     case 7: *value = 0; break;
     case 9: *value = -1; break;
     default: return cudaErrorInvalidValue;

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "fault.h"
+#include "machine.h"
 
 namespace PyGPU::host {
 namespace {
@@ -80,6 +81,9 @@ void Meeting::arrive(Fiber* fiber) {
     warp.waiting |= bit;
     if (wait.scope == Wait::converged) {
       warp.converged |= bit;
+    } else if (!(wait.mask & bit) && !Machine::get().strict) {
+      free_lanes(warp, bit);  // a GPU lets it be: it is alone
+      return;
     } else if (!(wait.mask & bit)) {
       describe(cudaErrorLaunchFailure, "%s at line %d: its mask %#llx does not name its lane, %u",
                wait.name, wait.line, wait.mask, lane);

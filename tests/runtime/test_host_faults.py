@@ -88,9 +88,18 @@ def test_a_warps_barrier_against_the_blocks(library):
     assert f"__syncthreads at line {line('the block')}: thread (3, 0, 0) and 57 more" in text
 
 
-def test_a_mask_that_does_not_name_its_caller(library):
-    assert library.not_named() == PyGPU.cudaErrorLaunchFailure
-    assert "0xfffffffe does not name its lane, 0" in report(library)
+def test_a_mask_that_does_not_name_its_caller(library, path):
+    """GPUs let it be; strict mode refuses it."""
+    assert library.not_named() == PyGPU.cudaSuccess
+    program = f"import ctypes; print(ctypes.CDLL({str(path)!r}).not_named())"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import PyGPU; PyGPU.cudaGetDeviceCount(); {program}"],
+        env={**os.environ, "PYGPU_HOST_STRICT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) == PyGPU.cudaErrorLaunchFailure
 
 
 def test_an_illegal_address(library):
@@ -142,13 +151,13 @@ def test_faults_in_many_threads(library):
             found.append((function(*arguments), report(library).split(",")[0]))
 
     a = PyGPU.zeros(4, np.int32)
-    jobs = [(library.divide, pointer(a)), (library.branches,), (library.not_named,)]
+    jobs = [(library.divide, pointer(a)), (library.branches,), (library.scopes,)]
     threads = [threading.Thread(target=work, args=job) for job in jobs]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    names = {"divide", "branches", "not_named"}
+    names = {"divide", "branches", "scopes"}
     assert {code for code, _ in found} == {719}
     assert {name for _, name in found} == {f"kernel {name}_kernel" for name in names}
 

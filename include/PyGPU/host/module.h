@@ -64,9 +64,9 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
 
 }  // namespace PyGPU::host
 
-// `waits`: may its threads wait for each other?
+// The kernel's address comes last. `waits`: may its threads wait for each other?
 #define PYGPU_HOST_KERNEL(name, waits, ...) \
-  ::PyGPU::host::Entry<decltype(&__VA_ARGS__), &__VA_ARGS__, waits>::row(name)
+  ::PyGPU::host::Entry<decltype(__VA_ARGS__), __VA_ARGS__, waits>::row(name)
 #define PYGPU_HOST_KERNELS(table, ...)                                             \
   extern "C" __attribute__((visibility("default"))) const PyGPUHostKernel table[]; \
   const PyGPUHostKernel table[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0}};

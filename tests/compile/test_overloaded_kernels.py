@@ -1,0 +1,77 @@
+"""Kernels that are not the only functions of their names."""
+
+import numpy as np
+import pytest
+
+from PyGPU import gpuarray
+from PyGPU.compiler import SourceModule
+
+TEXTS = {
+    "a function of the standard library": (
+        "max",
+        "__global__ void max(int *a, const int n = 5) { a[threadIdx.x] = n; }",
+    ),
+    "another function": (
+        "f",
+        "__device__ int f(int x) { return x + 1; }\n"
+        "__global__ void f(int *a, int n) { a[threadIdx.x] = f(n - 1); }",
+    ),
+    "a template": (
+        "g",
+        "template <class T> __device__ T g(T x, T y) { return x * y; }\n"
+        "__global__ void g(int *__restrict__ a, int n) { a[threadIdx.x] = g(n, 1); }",
+    ),
+    "a class's function": (
+        "run",
+        "struct Step { __device__ int run(int n) const { return n; } };\n"
+        "__global__ void run(int *a, int n) { a[threadIdx.x] = Step().run(n); }",
+    ),
+    "in a namespace": (
+        "own::swap",
+        "namespace own { __device__ void swap(int &a, int &b) { int c = a; a = b; b = c; }\n"
+        "__global__ void swap(int *a, int n) { int m = 0; swap(m, n); a[threadIdx.x] = m; } }",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_a_kernel_beside(case):
+    name, text = TEXTS[case]
+    a = gpuarray.zeros(4, np.int32)
+    SourceModule(text, no_extern_c=True).get_function(name)(a, np.int32(5), block=(4, 1, 1))
+    assert a.get().tolist() == [5] * 4
+
+
+def test_several_in_one_text():
+    module = SourceModule(
+        "".join(f"__global__ void {name}(int *a) {{ a[0] += {n}; }}" for n, name in enumerate(STD))
+    )
+    a = gpuarray.zeros(1, np.int32)
+    for name in STD:
+        module.get_function(name)(a, block=(1, 1, 1))
+    assert a.get()[0] == sum(range(len(STD)))
+
+
+STD = [
+    "copy",
+    "fill",
+    "swap",
+    "min",
+    "max",
+    "sort",
+    "count",
+    "find",
+    "merge",
+    "reverse",
+    "distance",
+]
+
+
+def test_a_mask_that_leaves_a_lane_out():
+    """What such a lane gets is nobody's affair; the others get what they asked for."""
+    f = SourceModule(
+        "__global__ void f(int *a) { a[threadIdx.x] = __shfl_sync(0xffff, threadIdx.x + 7, 3); }"
+    ).get_function("f")
+    a = gpuarray.zeros(32, np.int32)
+    f(a, block=(32, 1, 1))
+    assert a.get()[:16].tolist() == [10] * 16
