@@ -21,18 +21,20 @@ LEFT_OUT = {"test_interop_libraries.py", "test_large_arrays.py", "test_exit.py",
 SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard")
 
 
-def run(tool, file, limit):
+def run(tool, file, deadline):
     """(file, seconds, tests that passed or None, reports, the log)"""
     command = ["compute-sanitizer", "--tool", tool, "--target-processes", "application-only"]
     command += ["--report-api-errors", "no"] if tool == "memcheck" else []
     command += [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(file)]
     start = time.monotonic()
+    if start > deadline:
+        return file, 0, None, 0, "not begun"
     try:
         done = subprocess.run(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=limit,
+            timeout=deadline - start,
             env={**os.environ, "PYGPU_SMALL_BLOCKS": "0"},
         )
         log = done.stdout.decode(errors="replace")
@@ -49,14 +51,15 @@ def main():
     parser.add_argument("tool", choices=["memcheck", "racecheck", "initcheck", "synccheck"])
     parser.add_argument("tests", nargs="*", type=Path, help="files and folders; default: all")
     parser.add_argument("--jobs", type=int, default=min(12, len(os.sched_getaffinity(0))))
-    parser.add_argument("--limit", type=float, default=600, help="seconds for a file")
+    parser.add_argument("--minutes", type=float, default=30, help="for all files together")
     parser.add_argument("--logs", type=Path, help="a folder for what is not clean")
     asked = parser.parse_args()
     places = asked.tests or [TESTS]
     files = {f for p in places for f in (p.rglob("test_*.py") if p.is_dir() else [p])}
     files = sorted(f for f in files if f.name not in LEFT_OUT)
+    deadline = time.monotonic() + 60 * asked.minutes
     with ThreadPoolExecutor(asked.jobs) as pool:
-        results = list(pool.map(lambda file: run(asked.tool, file, asked.limit), files))
+        results = list(pool.map(lambda file: run(asked.tool, file, deadline), files))
     for file, seconds, passed, reports, log in results:
         if passed is None or reports or " failed" in log:
             print(f"{file}: {passed} passed, {reports} reports, {seconds:.0f} s")
