@@ -248,6 +248,11 @@ def test_streams_of_kernels():
 
 
 @launches
+@pytest.mark.xfail(
+    PyGPU.target == "cuda",
+    reason="the device runtime of CUDA 13.0 answers success to a kernel's fills and writes nothing",
+    strict=True,
+)
 def test_copies_and_fills_of_kernels_are_in_order_with_launches():
     source = (
         CHILD
