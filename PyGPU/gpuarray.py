@@ -5,8 +5,6 @@ brings the compiler along; it is loaded when it is first asked for, so that ``im
 quick.
 """
 
-import importlib
-
 from PyGPU._runtime import hooks
 from PyGPU._runtime.targets import core
 
@@ -78,7 +76,7 @@ class _Member:
         self._name = name
 
     def __get__(self, array, owner):
-        member = importlib.import_module(_MEMBERS[self._name]).METHODS[self._name]
+        member = hooks.loaded(_MEMBERS[self._name]).METHODS[self._name]
         setattr(GPUArray, self._name, member)
         return member.__get__(array, owner)
 
@@ -89,7 +87,7 @@ for _name in _MEMBERS:
 
 def _get_common_dtype(obj1, obj2):
     """The dtype of a sum, for programs that import it from PyCUDA's gpuarray."""
-    compyte = importlib.import_module("PyGPU.compyte.array")
+    compyte = hooks.loaded("PyGPU.compyte.array")
     return compyte.get_common_dtype(obj1, obj2, allow_double=True)
 
 
@@ -99,7 +97,7 @@ def __getattr__(name):
             f"module {__name__!r} has no attribute {name!r}; sqrt, exp, sin and the like are in "
             "PyGPU.cumath"
         )
-    function = getattr(importlib.import_module(DEFERRED[name]), name)
+    function = getattr(hooks.loaded(DEFERRED[name]), name)
     globals()[name] = function
     return function
 

@@ -24,6 +24,7 @@ restored            what a pickled array is made from
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import Any
 
 from PyGPU._runtime.targets import core
@@ -35,11 +36,23 @@ def register(**hooks: Any) -> None:
         core._set_hook(name, value)
 
 
+def loaded(module: str) -> ModuleType:
+    """A module by its name.
+
+    Its package comes first: where another thread is importing that, Python's locks of the two would
+    be taken in opposite orders, which is a deadlock that one of the threads gets as an exception.
+    """
+    package = module.rpartition(".")[0]
+    if package:
+        importlib.import_module(package)
+    return importlib.import_module(module)
+
+
 def defer(name: str, module: str, attribute: str) -> None:
     """Set a hook to a function whose module is loaded when it is first called."""
 
     def load(*args: Any) -> Any:
-        function = getattr(importlib.import_module(module), attribute)
+        function = getattr(loaded(module), attribute)
         core._set_hook(name, function)
         return function(*args)
 
