@@ -4,7 +4,6 @@ import gc
 import threading
 
 import kernel_sources
-import needs
 import numpy as np
 import pytest
 
