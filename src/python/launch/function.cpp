@@ -7,6 +7,7 @@
 
 #include "PyGPU/kernel.h"
 #include "python/array/gpuarray.h"
+#include "python/launch/numbers.h"
 #include "python/launch/packing.h"
 #include "python/launch/placement.h"
 
