@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,10 @@ def test_elsewhere():
 def test_known():
     assert False
 """
+
+# pytest was interrupted in the second test.
+REPORT = """<testsuites><testsuite time="1.5"><testcase classname="t" name="test_short"/>
+<testcase classname="t" name="test_long"/></testsuite></testsuites>"""
 
 
 @pytest.fixture
@@ -83,9 +88,15 @@ def test_a_suite_that_cannot_be_read(folder):
 
 
 def test_a_suite_that_does_not_end(folder):
-    (folder / "checks" / "test_endless.py").write_text("while True: pass")
-    done = programs(folder, "--tests", "checks/test_endless.py", "--limit", "1")
-    assert done.returncode == 1 and f"{folder.name}: not done after 1 s" in done.stderr
+    (folder / "checks" / "test_long.py").write_text("import time; time.sleep(1000)")
+    done = programs(folder, "--tests", "checks/test_long.py", "--limit", "1")
+    assert done.returncode == 1 and "stopped after 1 s" in done.stdout + done.stderr
+
+
+def test_what_was_done_until_it_was_stopped():
+    counted = runpy.run_path(str(SCRIPT))["counted"]
+    assert counted(REPORT, True)[0] == {"passed": 1, "failed": 0, "skipped": 0, "xfailed": 0}
+    assert counted(REPORT, False)[0]["passed"] == 2
 
 
 def test_a_folder_that_is_not_there(tmp_path):
