@@ -33,6 +33,8 @@ def run(folder, command, limit):
         report, printed = Path(outside, "report.xml"), Path(outside, "printed")
         command = [*command, f"--junitxml={report}"]
         streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+        # A shell's background jobs ignore the signal, and so would pytest.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with printed.open("w") as output:
             suite = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, **streams)
             stopped = False
