@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -18,6 +19,8 @@ else:  # which take a fourth of the time of `import PyGPU`
     Loader = MetaPathFinder = object
 
 _NAME, _OURS = "pycuda", "PyGPU"
+#: Where worker processes find pycuda, and importlib.metadata and pkg_resources its version.
+_SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shim")
 
 # Modules of PyCUDA's whose names are other modules' here.
 _OTHERWISE = {"_driver": "driver"}
@@ -111,6 +114,7 @@ class install_as_pycuda:
         self._was_installed = _finder in sys.meta_path
         if not self._was_installed:
             sys.meta_path.insert(0, _finder)
+            sys.path.append(_SHIM)
         self._restored = numpy_names.restore() if numpy_compat else {}
 
     @staticmethod
@@ -124,6 +128,8 @@ class install_as_pycuda:
         numpy_names.drop(self._restored)
         if not self._was_installed:
             sys.meta_path.remove(_finder)
+            if _SHIM in sys.path:  # unless the program has replaced it
+                sys.path.remove(_SHIM)
             for name in [name for name in sys.modules if self._is_pycuda(name)]:
                 if name not in self._before:
                     del sys.modules[name]

@@ -63,7 +63,9 @@ def _dropped() -> dict[str, Any]:
         **{"float_": np.float64, "longfloat": np.longdouble, "singlecomplex": np.complex64},
         **{"complex_": np.complex128, "cfloat": np.complex128, "clongfloat": np.clongdouble},
         **{"longcomplex": np.clongdouble, "string_": np.bytes_, "unicode_": np.str_},
-        **{"str0": np.str_, "bytes0": np.bytes_, "void0": np.void, "typeDict": np.sctypeDict},
+        **{"str0": np.str_, "bytes0": np.bytes_, "void0": np.void},
+        # types by name and by letter; NumPy 2 has no letters in its sctypeDict
+        "typeDict": {**{c: np.dtype(c).type for c in np.typecodes["All"]}, **np.sctypeDict},
         # numbers
         **{"Inf": np.inf, "Infinity": np.inf, "PINF": np.inf, "infty": np.inf, "NINF": -np.inf},
         **{"NaN": np.nan, "PZERO": 0.0, "NZERO": -0.0},

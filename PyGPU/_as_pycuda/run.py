@@ -12,7 +12,6 @@ from types import TracebackType
 from PyGPU._as_pycuda.install import install_as_pycuda
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_SHIM = os.path.join(_HERE, "shim")
 _PACKAGE = os.path.dirname(_HERE)
 _OURS = (
     os.path.abspath(__file__),
@@ -60,7 +59,6 @@ def run(arguments: list[str], command: str = "python -m PyGPU run") -> None:
     sys.argv = names
     if not is_module and not getattr(sys.flags, "safe_path", False):
         sys.path[0] = os.path.dirname(os.path.realpath(program))
-    sys.path.append(_SHIM)  # for worker processes
     sys.excepthook = _show
     if is_module:
         runpy.run_module(program, run_name="__main__", alter_sys=True)

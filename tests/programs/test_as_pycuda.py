@@ -1,5 +1,7 @@
 """PyGPU under the name pycuda: for a program, or for a block of it."""
 
+from importlib.util import find_spec
+
 import pytest
 
 NAMES = ["driver", "autoinit", "autoprimaryctx", "compiler", "gpuarray", "tools", "characterize"]
@@ -76,17 +78,40 @@ assert ours == (PyGPU.VERSION, PyGPU.__version__)
 """)
 
 
+def test_the_version_is_in_the_packages_metadata(python):
+    """Libraries ask it before they import PyCUDA, old ones by pkg_resources."""
+    python("""
+import importlib.metadata, PyGPU
+with PyGPU.install_as_pycuda():
+    import pycuda
+    assert importlib.metadata.version("pycuda") == pycuda.VERSION_TEXT
+    found = importlib.metadata.distribution("pycuda")
+    assert "PyGPU" in found.metadata["Summary"]
+""")
+
+
+@pytest.mark.skipif(not find_spec("pkg_resources"), reason="setuptools has no pkg_resources")
+def test_old_libraries_may_require_pycuda(python):
+    python("""
+import warnings, PyGPU
+warnings.simplefilter("ignore")  # of pkg_resources itself
+PyGPU.install_as_pycuda()
+import pkg_resources
+assert pkg_resources.require("pycuda>=2016.1")[0].version == "2026.1"
+""")
+
+
 def test_a_block_of_code_and_nothing_afterwards(python):
     python("""
 import sys, PyGPU, PyGPU.driver
-finders = list(sys.meta_path)
+finders, folders = list(sys.meta_path), list(sys.path)
 with PyGPU.install_as_pycuda():
     import pycuda.autoinit, pycuda.driver
     assert pycuda.driver is PyGPU.driver
     with PyGPU.install_as_pycuda():
         import pycuda.tools
     import pycuda.characterize  # the inner block leaves the outer one alone
-assert sys.meta_path == finders
+assert sys.meta_path == finders and sys.path == folders
 assert not [name for name in sys.modules if name.split(".")[0] == "pycuda"]
 try:
     import pycuda.compiler

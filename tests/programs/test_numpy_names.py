@@ -32,6 +32,7 @@ USES = {
     "np.dtype(np.int0)": np.dtype(np.intp),
     "np.bool8(1)": True,
     "np.typeDict['float32'](1.5)": 1.5,
+    "[np.typeDict[c] for c in 'bfD']": [np.int8, np.float32, np.complex128],
     "[np.Inf, np.PINF, np.infty, np.Infinity, -np.NINF]": [np.inf] * 5,
     "np.isnan(np.NaN)": True,
     "str(np.NZERO) + str(np.PZERO)": "-0.00.0",
