@@ -115,7 +115,6 @@ cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
     case 2:
     case 3:
     case 7: *value = 0; break;
-    case 4: *value = 32; break;  // 16 general registers of 64 bits, in the 32 bits that GPUs count
     case 9: *value = -1; break;
     default: return cudaErrorInvalidValue;
   }
