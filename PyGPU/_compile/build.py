@@ -152,8 +152,9 @@ def _cached(
 
 def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     found = _found(request, options)
-    base = host.flags(options, host.needs_lockstep(request.source, found))
-    words = [*base, *options.macros, *options.other, *options.include_dirs]
+    in_lockstep = host.needs_lockstep(request.source, found)
+    words = [*host.flags(options, in_lockstep), *options.macros, *options.other]
+    words += options.include_dirs
     words += ["-c"] if request.relocatable else []
     return _cached(
         request,
@@ -170,6 +171,7 @@ def _host(request: Request, options: _options.Options, arch: str | None) -> cach
             request.expressions,
             folder,
             request.relocatable,
+            in_lockstep,
         ),
     )
 

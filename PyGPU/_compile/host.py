@@ -16,6 +16,7 @@ from pathlib import Path
 from PyGPU._compile import (
     cache,
     child_launches,
+    dynamic_shared,
     headers,
     host_link,
     host_prelude,
@@ -112,6 +113,8 @@ def is_strict() -> bool:
 
 def needs_lockstep(source: str, found: includes.Found) -> bool:
     """Does a text, with the user's headers, expect its warps to run in lockstep?"""
+    if "volatile" not in source and not any(b"volatile" in one for one in found.files.values()):
+        return False
     ours = os.path.realpath(include_root()) + os.sep
     texts = (
         data.decode("utf-8", "replace")
@@ -174,44 +177,6 @@ def _include_options(options: Options, found: includes.Found, for_ours: str = "-
     return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]
 
 
-_DYNAMIC = re.compile(
-    r"\bextern\s+(volatile\s+)?__shared__\s+(volatile\s+)?(?:__align__\s*\([^)]*\)\s*|"
-    r"alignas\s*\([^)]*\)\s*)?([\w:<>,\s*]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
-)
-_CONTAINER = re.compile(r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$')
-
-
-def dynamic_shared(source: str) -> str:
-    """``extern __shared__ T name[];``, which no macro can express, in terms that C++ has."""
-    if "__shared__" not in source:
-        return source
-    blank = signature.without_comments(source)
-    result, last, position = [], 0, 0
-    stack: list[bool] = []  # is each open brace a function's, or inside one?
-
-    def advance(to: int) -> None:
-        nonlocal position
-        for index in range(position, to):
-            if blank[index] == "{":
-                inside = bool(stack) and stack[-1]
-                stack.append(inside or not _CONTAINER.search(blank[max(0, index - 200) : index]))
-            elif blank[index] == "}" and stack:
-                stack.pop()
-        position = to
-
-    for match in _DYNAMIC.finditer(blank):
-        advance(match.start())
-        before, behind, kind, name = match.groups()
-        kind = f"{'volatile ' if before or behind else ''}{kind.strip()}"
-        if stack and stack[-1]:
-            text = f"PYGPU_DYNAMIC_SHARED({kind}, {name});"
-        else:
-            text = f"static const ::PyGPU::host::DynamicShared<{kind}> {name};"
-        result += [source[last : match.start()], text, "\n" * match.group(0).count("\n")]
-        last = match.end()
-    return "".join([*result, source[last:]])
-
-
 # Whatever lets the threads of a block wait for each other. Pasted names (##) hide it.
 _WAITS = re.compile(
     rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
@@ -254,12 +219,16 @@ def _kernels(
     return signature.kernels(text)
 
 
+def may_wait(source: str, options: Options, found: includes.Found) -> bool:
+    """May threads of a text's kernels wait for each other?"""
+    texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
+    return not found.is_complete or any(map(_WAITS.search, texts))
+
+
 def kernel_table(
     kernels: Sequence[signature.Kernel],
     expressions: Sequence[str],
-    source: str,
-    options: Options,
-    found: includes.Found,
+    may_wait: bool,
     label: str = "",
     by_type: bool = False,
 ) -> tuple[list[str], str]:
@@ -272,11 +241,8 @@ def kernel_table(
     address = dict.fromkeys(names, "")
     if by_type:
         address.update({one: f"(void (*)({types}))" for one, types in plain.items()})
-    texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
     table = f"PyGPU_kernels_{label}_{len(names)}" if label else "PyGPU_host_kernels"
-    # What is linked, and has a label, may call functions of other texts.
-    may_wait = label or any(map(_WAITS.search, texts)) or needs_lockstep(source, found)
-    waits = "true" if may_wait or not found.is_complete else "false"
+    waits = "true" if may_wait else "false"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {address[one]}&{one}),' for one in names]
     return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
 
@@ -337,7 +303,8 @@ def compile(
     found: includes.Found,
     expressions: Sequence[str],
     folder: Path | None,
-    relocatable: bool = False,
+    relocatable: bool,
+    in_lockstep: bool,
 ) -> cache.Entry:
     """Compile a text.
 
@@ -358,26 +325,29 @@ def compile(
         Where the precompiled header may be kept.
     relocatable : bool
         Make an object for host_link.py of it.
+    in_lockstep : bool
+        As :func:`needs_lockstep` says.
 
     Returns
     -------
     cache.Entry
     """
     since = time.time()
-    in_lockstep = needs_lockstep(source, found)
     base = flags(options, in_lockstep)
     if relocatable:
         base.remove("-shared")
         # A text that launches may be linked to kernels whose warps run in lockstep.
         base.append("-fno-omit-frame-pointer")
     kernels = _kernels(source, name, base, options, found)
-    body = f'#line 1 "{name}"\n{dynamic_shared(wrapped)}\n'
+    body = f'#line 1 "{name}"\n{dynamic_shared.in_cpp(wrapped)}\n'
     body = child_launches.rewritten(body) if relocatable else body
     label = cache.key(body, *base, *options.macros)[:16] if relocatable else ""
     asked = [*kernel_types.doubtful(kernels), *expressions]
+    # What is linked may call functions of other texts.
+    waits = relocatable or in_lockstep or may_wait(source, options, found)
 
     def text(by_type: bool) -> str:
-        table = kernel_table(kernels, expressions, source, options, found, label, by_type)[1]
+        table = kernel_table(kernels, expressions, waits, label, by_type)[1]
         hooks = lockstep.TEXT if in_lockstep and not relocatable else ""
         return body + table + kernel_types.questions(asked) + hooks
 

@@ -4,16 +4,16 @@ import re
 
 import pytest
 
-from PyGPU._compile.host import dynamic_shared
+from PyGPU._compile.dynamic_shared import in_cpp
 
 pytestmark = pytest.mark.no_device
 
 
 def test_text_without_shared_memory_is_untouched():
     source = "extern int a[]; // __shared__\n__device__ int b[3];"
-    assert dynamic_shared(source) == source
+    assert in_cpp(source) == source
     fixed = "__global__ void f() { __shared__ float a[32]; }"
-    assert dynamic_shared(fixed) == fixed
+    assert in_cpp(fixed) == fixed
 
 
 DECLARATIONS = {
@@ -31,7 +31,7 @@ DECLARATIONS = {
 @pytest.mark.parametrize("declaration", DECLARATIONS)
 def test_dynamic_shared_memory_in_a_kernel(declaration):
     source = f"__global__ void f(int n)\n{{\n  {declaration}\n  a[0] = n;\n}}\n"
-    found = dynamic_shared(source)
+    found = in_cpp(source)
     kind, name = DECLARATIONS[declaration]
     assert re.search(rf"PYGPU_DYNAMIC_SHARED\({re.escape(kind)}, {name}\);", found)
     assert "__shared__" not in found
@@ -43,7 +43,7 @@ def test_dynamic_shared_memory_in_a_kernel(declaration):
 )
 def test_dynamic_shared_memory_of_a_file(around):
     source = around.format("extern __shared__ float a[];") + "\n__global__ void f() { a[0] = 1; }"
-    found = dynamic_shared(source)
+    found = in_cpp(source)
     assert "DynamicShared<float> a;" in found and "PYGPU_DYNAMIC_SHARED" not in found
 
 
@@ -53,6 +53,6 @@ def test_comments_and_texts_are_not_declarations():
         'const char *t = "extern __shared__ float a[];";\n'
         "__global__ void f() { extern __shared__ float b[]; /* } */ }"
     )
-    found = dynamic_shared(source)
+    found = in_cpp(source)
     assert found.splitlines()[:2] == source.splitlines()[:2]
     assert "PYGPU_DYNAMIC_SHARED(float, b);" in found

@@ -15,8 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import code_object
 
-from PyGPU._compile import headers, host, includes, kernel_types, options
-from PyGPU._runtime import PACKAGE, errors
+from PyGPU._compile import dynamic_shared, headers, host, includes, kernel_types, lockstep, options
+from PyGPU._runtime import errors
 
 KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, precompiled
 
@@ -44,24 +44,27 @@ def compiled(source, name, words, expressions):
     found = includes.scan(source, folders, asked.pre_includes, asked.macros)
     # An image is kept under its text and options alone: the host machine's settings do not count.
     without = {*host.STRICT_FLAGS, LANES}
-    base = [*(word for word in host.flags(asked) if word not in without), LANES]
     text, mark, questions = source.partition(_QUESTIONS)
+    in_lockstep = host.needs_lockstep(text, found)
+    base = [*(word for word in host.flags(asked, in_lockstep) if word not in without), LANES]
     kernels = host._kernels(text, name, base, asked, found)
-    names, table = host.kernel_table(kernels, expressions, text, asked, found)
+    waits = in_lockstep or host.may_wait(text, asked, found)
+    names, table = host.kernel_table(kernels, expressions, waits)
     functions = "".join(f"(void *)+({one}), " for one in names)
     unit_text = (
-        f"{host.dynamic_shared(text)}\n{table}"
+        f"{dynamic_shared.in_cpp(text)}\n{table}"
         + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
         + mark
         + questions
+        + (f"\n{lockstep.TEXT}" if in_lockstep else "")
     )
     prelude = host._prelude(KEPT, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
         unit.write_text(unit_text)
         rest = [*asked.macros, *host._include_options(asked, found)]
-        rest += [*asked.without_nvidias(), str(unit), "-o", str(image), "-Wl,-Bsymbolic"]
-        rest += ["-L", str(PACKAGE), "-lPyGPU_host"]
+        rest += [*asked.without_nvidias(), str(unit), "-o", str(image)]
+        rest += [word for word in host.linking(in_lockstep) if word not in host.STRICT_LINK]
         done = host._run([host.compiler(), *base, *prelude, *rest], name)
         known = kernel_types.table(kernels, {}, {})
         made = code_object.kernels(str(image))
