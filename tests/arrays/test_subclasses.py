@@ -5,8 +5,7 @@ import collections.abc
 import numpy as np
 import pytest
 
-import PyGPU.autoinit
-from PyGPU import GPUArray, cumath, gpuarray
+from PyGPU import GPUArray, cumath, driver, gpuarray
 from PyGPU.gpuarray import to_gpu
 
 
@@ -226,7 +225,7 @@ def test_copies_of_any_strides():
     np.testing.assert_array_equal(host, x[:, 1::2])
     gpuarray._memcpy_discontig(a[::2], x[1::2])
     np.testing.assert_array_equal(a.get()[::2], x[1::2])
-    stream = PyGPU.driver.Stream()
+    stream = driver.Stream()
     gpuarray._memcpy_discontig(b, a[:, 3:], async_=True, stream=stream)
     stream.synchronize()
     np.testing.assert_array_equal(b.get(), a.get()[:, 3:])

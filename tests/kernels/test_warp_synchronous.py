@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 
 import PyGPU
-import PyGPU.autoinit
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
 
-WARP = PyGPU.autoinit.device.warp_size
 only_host = pytest.mark.skipif(
     PyGPU.target != "host", reason="a GPU's compiler and scheduler decide what these do there"
 )
@@ -128,7 +126,9 @@ __global__ void f(int *out) {
     turn = warp - 1;
   }
 }""")
-    warps = -(-block // WARP)
+    lanes, status = PyGPU.cudaDeviceGetAttribute(PyGPU.cudaDevAttrWarpSize, 0)
+    assert status == PyGPU.cudaSuccess
+    warps = -(-block // lanes)
     out = gpuarray.zeros(warps, "i4")
     f(out, block=(block, 1, 1))
     np.testing.assert_array_equal(out.get(), 10 * np.arange(warps))
