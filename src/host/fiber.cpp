@@ -35,7 +35,7 @@ class Block {
     context_ = context;
     meeting_.begin();
     failed_ = false;
-    for (const std::unique_ptr<Fiber>& fiber : all_) fiber->path_rank = ~0u;
+    ++run_;
     running_ = next_idle();
     switch_stacks(&root_, running_->stack);
     while (held_) {
@@ -88,9 +88,10 @@ class Block {
 
   void begin_block(CodePlace place) {
     Fiber& self = *running_;
-    if (const unsigned rank = thread_rank(); self.path_rank != rank) {
+    const FiberThread thread{run_, thread_rank()};
+    if (self.path_of != thread) {
       self.path.clear();
-      self.path_rank = rank;
+      self.path_of = thread;
     }
     if (const std::uintptr_t last = self.path.begin_block(place)) {
       place.address = last;
@@ -214,6 +215,7 @@ class Block {
   void* context_ = nullptr;
   bool failed_ = false;
   unsigned meetings_ = 0;
+  std::uint64_t run_ = 0;        // which of this object's blocks
   StackPointer root_ = nullptr;  // the stack that run() was called on
   StackPointer held_ = nullptr;  // of a kernel that waits for the launch to look
   Fiber* running_ = nullptr;

@@ -1,7 +1,6 @@
 // Ends kernels that would run on. See interrupt.h.
 #include "interrupt.h"
 
-#include <link.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -14,6 +13,7 @@
 
 #include "PyGPU/vendor/host_modules.h"
 #include "fault.h"
+#include "loaded.h"
 #include "machine.h"
 
 namespace PyGPU::host {
@@ -103,24 +103,6 @@ void on_reach(int number, siginfo_t* info, void* context) {
   errno = error;
 }
 
-struct Code {
-  std::uintptr_t inside, first, bytes;
-};
-
-int look_for_code(dl_phdr_info* info, std::size_t, void* data) {
-  Code& code = *static_cast<Code*>(data);
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info->dlpi_phdr[i];
-    const std::uintptr_t first = info->dlpi_addr + header.p_vaddr;
-    if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
-    if (code.inside - first >= header.p_memsz) continue;
-    code.first = first;
-    code.bytes = header.p_memsz;
-    return 1;
-  }
-  return 0;
-}
-
 }  // namespace
 
 Running& begin_running(void (*threads)(void*)) {
@@ -145,10 +127,9 @@ bool is_launcher(const Running& running) { return &running == &own_running(); }
 
 void find_code(Running& running) {
   if (running.code_bytes.load(std::memory_order_acquire)) return;
-  Code code{reinterpret_cast<std::uintptr_t>(running.threads.load()), 0, 0};
-  dl_iterate_phdr(look_for_code, &code);
-  running.code.store(code.first, std::memory_order_relaxed);
-  running.code_bytes.store(code.bytes, std::memory_order_release);
+  const Loaded library = library_of(reinterpret_cast<std::uintptr_t>(running.threads.load()));
+  running.code.store(library.code, std::memory_order_relaxed);
+  running.code_bytes.store(library.code_bytes, std::memory_order_release);
 }
 
 void reach(pthread_t thread, Running& running) {

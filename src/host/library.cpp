@@ -17,6 +17,7 @@
 #include "PyGPU/host/module.h"
 #include "PyGPU/vendor/host_modules.h"
 #include "check_access.h"
+#include "loaded.h"
 #include "machine.h"
 
 struct PyGPUHostLibrary {
@@ -75,31 +76,6 @@ void* open_image(const char* image) {
   return handle;
 }
 
-// What a thread block of any kernel of this library needs of static shared memory: those are the
-// library's thread-local variables.
-std::size_t static_shared_bytes(const PyGPUHostKernel* kernel) {
-  struct Search {
-    std::uintptr_t inside;
-    std::size_t bytes;
-  } search{reinterpret_cast<std::uintptr_t>(kernel->threads), 0};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        auto& wanted = *static_cast<Search*>(data);
-        bool found = false;
-        std::size_t bytes = 0;
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const ElfW(Phdr)& header = info->dlpi_phdr[i];
-          const std::uintptr_t first = info->dlpi_addr + header.p_vaddr;
-          if (header.p_type == PT_LOAD && wanted.inside - first < header.p_memsz) found = true;
-          if (header.p_type == PT_TLS) bytes = header.p_memsz;
-        }
-        if (found) wanted.bytes = bytes;
-        return int(found);
-      },
-      &search);
-  return search.bytes;
-}
-
 // Programs divide by it. It allows the largest blocks on all GPUs.
 constexpr int registers = 32;
 
@@ -110,7 +86,11 @@ cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
     case 5:
     case 6: *value = 90; break;  // the machine's compute capability
     case 8: *value = shared_limit(kernel); break;
-    case 1: *value = int(static_shared_bytes(kernel)); break;
+    case 1: {  // static shared variables are thread-local ones; the library's kernels together have
+      const auto threads = reinterpret_cast<std::uintptr_t>(kernel->threads);
+      *value = int(library_of(threads).thread_local_bytes);
+      break;
+    }
     case 4: *value = registers; break;
     case 2:
     case 3:

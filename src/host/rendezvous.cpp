@@ -63,7 +63,10 @@ void Meeting::make_records() {
   if (warps_ != 0) return;
   warps_ = ((count_ - 1) >> shift_) + 1;
   if (warp_.size() < warps_) warp_.resize(warps_);
-  for (unsigned i = 0; i < warps_; ++i) warp_[i] = Warp();
+  for (unsigned i = 0; i < warps_; ++i) {
+    warp_[i].waiting = warp_[i].at_block = warp_[i].ready = warp_[i].converged = 0;
+    warp_[i].access = warp_[i].round = {};
+  }
 }
 
 void Meeting::arrive(Fiber* fiber) {
@@ -81,10 +84,8 @@ void Meeting::arrive(Fiber* fiber) {
     warp.waiting |= bit;
     if (wait.scope == Wait::converged) {
       warp.converged |= bit;
-    } else if (!(wait.mask & bit) && !Machine::get().strict) {
-      free_lanes(warp, bit);  // a GPU lets it be: it is alone
-      return;
     } else if (!(wait.mask & bit)) {
+      if (!Machine::get().strict) return free_lanes(warp, bit);  // a GPU lets it be: it is alone
       describe(cudaErrorLaunchFailure, "%s at line %d: its mask %#llx does not name its lane, %u",
                wait.name, wait.line, wait.mask, lane);
       leave_kernel();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "PyGPU/cuda_on_host.h"
@@ -10,6 +11,9 @@
 #include "stacks.h"
 
 namespace PyGPU::host {
+
+// A thread of one of the blocks that run on the same fibers, counted from 1.
+using FiberThread = std::pair<std::uint64_t, unsigned>;
 
 struct Fiber {
   StackPointer stack;
@@ -20,7 +24,7 @@ struct Fiber {
   Wait* wait;
   // Of the thread that runs, in code whose warps run in lockstep:
   Path path;
-  unsigned path_rank = ~0u;
+  FiberThread path_of{0, 0};
 };
 
 class Meeting {

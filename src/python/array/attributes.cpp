@@ -116,11 +116,13 @@ py::object own_value(PyObject* self, const std::string& name) {
   return py::reinterpret_borrow<py::object>(PyDict_GetItemString(own.ptr(), name.c_str()));
 }
 
-bool is_subclass(PyObject* self) { return Py_TYPE(self) != type_of<GPUArray>; }
+bool has_own_values(PyObject* self) {
+  return Py_TYPE(self) != type_of<GPUArray> && Py_TYPE(self)->tp_dictoffset != 0;
+}
 
 PyObject* get_attribute(PyObject* self, void* closure) {
   const std::string& name = static_cast<const Callable*>(closure)->name;
-  if (is_subclass(self) && Py_TYPE(self)->tp_dictoffset != 0) {
+  if (has_own_values(self)) {
     PyObject* const own = guarded([&] { return own_value(self, name).release().ptr(); },
                                   static_cast<PyObject*>(nullptr));
     if (own || PyErr_Occurred()) return own;
@@ -164,7 +166,7 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
   return guarded(
       [&] {
         const auto given = py::reinterpret_borrow<py::object>(value);
-        if (is_subclass(self) && Py_TYPE(self)->tp_dictoffset != 0) {
+        if (has_own_values(self)) {
           set_own(self, closure, given);
         } else if (!given) {
           throw py::type_error("attributes of a GPUArray cannot be deleted");
