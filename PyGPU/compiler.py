@@ -367,9 +367,7 @@ class DynamicModule(CudaModule):
         self, data: str | BytesLike, input_type: Int, name: str = "unknown"
     ) -> DynamicModule:
         """Add an image of a jit_input_type. See :class:`PyGPU.driver.Linker`."""
-        inputs = self._linked("add_data")
-        raw = data.encode() if isinstance(data, str) else memoryview(data).tobytes()
-        inputs.add(raw, int(input_type), name)
+        self._linked("add_data").add(data, int(input_type), name)
         return self
 
     def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> DynamicModule:

@@ -36,9 +36,13 @@ _SWITCHES = {
 }
 
 
+def _texts(source: str, found: includes.Found) -> list[bytes]:
+    return [source.encode("utf-8", "surrogatepass"), *found.files.values()]
+
+
 def prelude_switches(source: str, found: includes.Found) -> list[str]:
     """The macros that turn on what a source, or a header of the user's, needs of the prelude."""
-    text = b"\n".join([source.encode("utf-8", "surrogatepass"), *found.files.values()])
+    text = b"\n".join(_texts(source, found))
     needed = [
         switch
         for switch, pattern in _SWITCHES.items()
@@ -55,8 +59,8 @@ _HIDDEN = re.compile(rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})")
 
 def on_demand(source: str, found: includes.Found) -> list[str]:
     """Headers of ours that go before a source that needs them: that of texture references."""
-    text = b"\n".join([source.encode("utf-8", "surrogatepass"), *found.files.values()])
-    return [f"{folder('device')}/texture_references.h"] if _REFERENCE.search(text) else []
+    is_needed = any(_REFERENCE.search(text) for text in _texts(source, found))
+    return [f"{folder('device')}/texture_references.h"] if is_needed else []
 
 
 def with_visible_references(source: str) -> str:

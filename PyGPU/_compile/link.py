@@ -17,7 +17,7 @@ from PyGPU._compile.device_link import CUBIN, LIBRARY, LTO_IR, PTX, Input
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
-    from PyGPU._types import CacheDir
+    from PyGPU._types import BytesLike, CacheDir
 
 #: Can images be linked?
 IS_POSSIBLE = core.target != "hip"
@@ -79,11 +79,12 @@ class Inputs:
         self.add(entry.image, kind, name)
         self._entries.append(entry)
 
-    def add(self, data: bytes, kind: int, name: str) -> None:
+    def add(self, data: str | BytesLike, kind: int, name: str) -> None:
         """Add an image of a jit_input_type; that has no member for LTO-IR."""
+        raw = data.encode() if isinstance(data, str) else memoryview(data).tobytes()
         if kind not in range(LTO_IR):
             raise ValueError(f"input_type: expected a jit_input_type, got {kind!r}")
-        self.images.append(Input(LTO_IR if data.startswith(_LTO_IR) else kind, data, name))
+        self.images.append(Input(LTO_IR if raw.startswith(_LTO_IR) else kind, raw, name))
 
     def add_library(self, libname: str, folder: str | None) -> None:
         """Add a library of device code, if the target has not what is in it anyway.

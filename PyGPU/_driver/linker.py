@@ -56,8 +56,7 @@ class Linker:
         name : str
             What messages call it.
         """
-        raw = data.encode() if isinstance(data, str) else memoryview(data).tobytes()
-        self._inputs.add(raw, integer("input_type", input_type), name)
+        self._inputs.add(data, integer("input_type", input_type), name)
 
     def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> None:
         """Add an image, or a library, from a file."""

@@ -4,12 +4,12 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from cache_tools import SETTINGS, entries
+from writing_kernels import written
 
 import PyGPU
-from PyGPU import compiler, gpuarray
+from PyGPU import compiler
 from PyGPU._compile import build as _build
 from PyGPU._compile import cache as _cache
 from PyGPU.compiler import SourceModule
@@ -22,12 +22,6 @@ def no_settings(monkeypatch):
     """Only a test's own settings count."""
     for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
-
-
-def written(module):
-    out = gpuarray.zeros(1, np.int32)
-    module.get_function("write")(out, block=(1, 1, 1))
-    return int(out.get()[0])
 
 
 @pytest.fixture

@@ -6,22 +6,11 @@ from pathlib import Path
 import kernel_sources
 import numpy as np
 import pytest
+from writing_kernels import FIVE, ONE, WRITE, written
 
 import PyGPU.driver as drv
 from PyGPU import compiler, gpuarray
 from PyGPU.compiler import CompileError, SourceModule
-
-ONE = {"block": (1, 1, 1)}
-FIVE = "__global__ void write(int *out) { *out = 5; }"
-WRITE = "__global__ void write(int *out) { *out = VALUE; }"
-
-
-def written(module, name="write", dtype=np.int32, count=1):
-    """What a kernel of one pointer writes."""
-    out = gpuarray.zeros(count, dtype)
-    module.get_function(name)(out, **ONE)
-    return out.get()[0] if count == 1 else out.get()
-
 
 # Names and text.
 

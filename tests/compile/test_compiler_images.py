@@ -4,23 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from writing_kernels import FIVE, ONE, WRITE, written
 
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import compiler, gpuarray
 from PyGPU.compiler import SourceModule
-
-ONE = {"block": (1, 1, 1)}
-FIVE = "__global__ void write(int *out) { *out = 5; }"
-WRITE = "__global__ void write(int *out) { *out = VALUE; }"
-
-
-def written(module, name="write"):
-    """What a kernel of one pointer writes."""
-    out = gpuarray.zeros(1, np.int32)
-    module.get_function(name)(out, **ONE)
-    return out.get()[0]
-
 
 # Images.
 

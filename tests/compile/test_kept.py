@@ -4,22 +4,16 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
+from writing_kernels import written
 
 import PyGPU
 import PyGPU.driver as drv
-from PyGPU import compiler, gpuarray
+from PyGPU import compiler
 from PyGPU.compiler import CompileError, SourceModule
 
 FIVE = "__global__ void write(int *out) { *out = 5; } // \N{GREEK SMALL LETTER PI}"
 SUFFIX = {"cuda": "cubin", "hip": "hsaco", "host": "so"}
-
-
-def written(module):
-    out = gpuarray.zeros(1, np.int32)
-    module.get_function("write")(out, block=(1, 1, 1))
-    return int(out.get()[0])
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import needs
 import numpy as np
 import pytest
+from writing_kernels import WRITE, written
 
 import PyGPU
 from PyGPU import gpuarray
@@ -11,7 +12,6 @@ from PyGPU._compile import options as _options
 from PyGPU.compiler import SourceModule
 from PyGPU.elementwise import ElementwiseKernel
 
-WRITE = "__global__ void write(int *out) { *out = VALUE; }"
 PREPEND, APPEND = "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"
 
 
@@ -19,12 +19,6 @@ PREPEND, APPEND = "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"
 def plain(monkeypatch):
     for name in (PREPEND, APPEND):
         monkeypatch.delenv(name, raising=False)
-
-
-def written(**settings):
-    out = gpuarray.zeros(1, np.int32)
-    SourceModule(WRITE, **settings).get_function("write")(out, block=(1, 1, 1))
-    return int(out.get()[0])
 
 
 def test_they_stand_around_the_options(monkeypatch):
@@ -42,7 +36,7 @@ def test_they_stand_around_the_options(monkeypatch):
             monkeypatch.delenv(name, raising=False)
             if text is not None:
                 monkeypatch.setenv(name, text)
-        assert written(options=options) == value
+        assert written(SourceModule(WRITE, options=options)) == value
 
 
 def test_folders_of_headers(monkeypatch, tmp_path):
@@ -50,7 +44,7 @@ def test_folders_of_headers(monkeypatch, tmp_path):
     folder.mkdir()
     (folder / "own.h").write_text("#define VALUE 9\n")
     monkeypatch.setenv(APPEND, f"-I '{folder}' --pre-include own.h")
-    assert written() == 9
+    assert written(SourceModule(WRITE)) == 9
 
 
 def test_kernels_by_expression(monkeypatch):
@@ -108,7 +102,7 @@ def test_the_text_of_an_older_architecture(monkeypatch):
 def test_a_kernel_for_an_older_device_runs(monkeypatch):
     if PyGPU.target != "cuda":
         pytest.skip("the driver of NVIDIA translates PTX")
-    assert written(arch="sm_75", options=["-DVALUE=75"]) == 75
-    assert written(options=["-arch=sm_75", "-DVALUE=76"]) == 76
+    assert written(SourceModule(WRITE, arch="sm_75", options=["-DVALUE=75"])) == 75
+    assert written(SourceModule(WRITE, options=["-arch=sm_75", "-DVALUE=76"])) == 76
     monkeypatch.setenv(APPEND, "-arch=sm_75 -DVALUE=77")
-    assert written(arch=_build.device_architecture()) == 77
+    assert written(SourceModule(WRITE, arch=_build.device_architecture())) == 77

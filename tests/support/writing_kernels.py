@@ -1,0 +1,16 @@
+"""Kernels that write what a test looks for."""
+
+import numpy as np
+
+from PyGPU import gpuarray
+
+ONE = {"block": (1, 1, 1)}
+FIVE = "__global__ void write(int *out) { *out = 5; }"
+WRITE = "__global__ void write(int *out) { *out = VALUE; }"
+
+
+def written(module, name="write", dtype=np.int32, count=1):
+    """What a kernel of one pointer writes."""
+    out = gpuarray.zeros(count, dtype)
+    module.get_function(name)(out, **ONE)
+    return out.get()[0] if count == 1 else out.get()
