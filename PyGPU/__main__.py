@@ -4,6 +4,7 @@
 ``python -m PyGPU run -m module args...``; with ``--numpy-compat`` behind ``run``, NumPy's old names
 are there. ``python -m PyGPU.debug script.py args...`` compiles its kernels for a debugger.
 ``python -m PyGPU cache [--clear]`` tells of the kernels that are kept on disk, or removes them.
+``python -m PyGPU bench`` measures this machine; ``bench --help`` has its options.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._compile import cache_command
-from PyGPU._runtime import targets
+from PyGPU._runtime import hooks, targets
 
 
 def report() -> dict[str, Any]:
@@ -78,6 +79,8 @@ def main() -> None:
     if arguments[:1] == ["cache"]:
         cache_command.main(arguments[1:])
         return
+    if arguments[:1] == ["bench"]:
+        sys.exit(hooks.loaded("PyGPU._bench").main(arguments[1:]))  # what others need not load
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",
         description=__doc__,

@@ -1,0 +1,96 @@
+"""``python -m PyGPU bench``: how fast this machine is with PyGPU, beside its limits and others.
+
+Exit status: 0, 1 if a result was wrong or PyGPU failed, 2 if nothing could be measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyGPU._bench import plot, report, suite
+from PyGPU._runtime import core
+
+_EXPONENTS = range(12, 32)
+
+
+def _exponent(text: str) -> int:
+    if not text.isdecimal() or int(text) not in _EXPONENTS:
+        least, most = _EXPONENTS[0], _EXPONENTS[-1]
+        raise argparse.ArgumentTypeError(f"expected a number from {least} to {most}, got {text!r}")
+    return int(text)
+
+
+def _writable(text: str) -> Path:
+    """A file that can be written; it is not changed."""
+    file = Path(text)
+    was_there = file.exists()
+    try:
+        file.open("a").close()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"cannot write {text!r}: {error.strerror}") from None
+    if not was_there:
+        file.unlink()
+    return file
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m PyGPU bench",
+        description="Measure arrays, transfers and launches on this machine. Ratios are of speeds, "
+        "to the raw limits of the same run and, with --peers, to the better of the others.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="smaller arrays, fewer samples")
+    add("--peers", action="store_true", help="beside CuPy and torch; on the target host, NumPy")
+    add("--json", metavar="FILE", type=_writable, help="write all figures")
+    add("--plot", metavar="FILE", type=_writable, help="draw the ratios; needs matplotlib")
+    add("--only", metavar="TEXT", default="", help="rows with TEXT in their group or name")
+    add(
+        *("--exponent", "-n"),
+        type=_exponent,
+        help="big arrays have 2**EXPONENT elements (default: 26, 24 on host, 22 with --quick)",
+    )
+    return parser
+
+
+def _progress(text: str) -> None:
+    """What is measured, in one line of a terminal that the next one overwrites."""
+    print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _settings(options: argparse.Namespace) -> suite.Settings:
+    exponent = options.exponent or (22 if options.quick else 24 if core.target == "host" else 26)
+    if options.quick:
+        return suite.Settings(exponent, 5, 1e-3, 0.2, options.only)
+    return suite.Settings(exponent, only=options.only)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command with its arguments; returns the exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    count, status = core.cudaGetDeviceCount()
+    if count == 0:
+        reason = f"{status.name} ({status.code})" if status else "there is none"
+        parser.error(f"the target {core.target} has no device: {reason}")
+    if options.plot:
+        try:
+            plot.require(options.plot)
+        except ValueError as error:
+            parser.error(str(error))
+    progress = _progress if sys.stderr.isatty() else lambda text: None
+    found = suite.run(_settings(options), options.peers, progress)
+    if not found["rows"]:
+        parser.error(f"--only {options.only!r}: no row has that in its group or name")
+    progress("")
+    print(report.text(found))
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1, allow_nan=False) + "\n")
+    if options.plot:
+        plot.draw(found, options.plot)
+    return 1 if found["summary"]["wrong"] else 0

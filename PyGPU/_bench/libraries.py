@@ -1,0 +1,156 @@
+"""The libraries that are measured: their modules, their words for the table, their arrays."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from PyGPU._runtime import core, hooks
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType, HostArray
+
+#: Python's own, before those of a library's modules.
+_WORDS = {
+    "abs": abs,
+    "divmod": divmod,
+    "iadd": operator.iadd,
+    "imul": operator.imul,
+}
+
+
+@dataclass
+class Library:
+    """How a library takes part.
+
+    `adopt` makes its array of PyGPU's, without a copy; None if it works on NumPy's. `fetch` makes
+    NumPy's array of its own; `release` returns the memory that it keeps. `typed` are words that
+    depend on the dtype.
+    """
+
+    name: str
+    version: str
+    modules: list[ModuleType]
+    adopt: Callable[[Any], Any] | None
+    fetch: Callable[[Any], HostArray]
+    release: Callable[[], object]
+    words: dict[str, Any] = field(default_factory=dict)
+    typed: dict[str, Callable[[DType], Any]] = field(default_factory=dict)
+
+    def word(self, name: str, dtype: DType) -> Any:
+        """What a name in a text means that is no operand. NameError if it means nothing."""
+        if name in self.typed:
+            return self.typed[name](dtype)
+        for words in (self.words, _WORDS):
+            if name in words:
+                return words[name]
+        for module in self.modules:
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise NameError(f"{self.name} has no {name}")
+
+
+def _fetched(array: Any) -> HostArray:
+    """NumPy's array of what has a method `get`, or is NumPy's already."""
+    found: HostArray = array.get() if hasattr(array, "get") else np.asarray(array)
+    return found
+
+
+def ours() -> Library:
+    names = ("gpuarray", "cumath", "curandom", "elementwise", "scan")
+    modules = [hooks.loaded(f"PyGPU.{name}") for name in names]
+    gpuarray, _, curandom, elementwise, scan = modules
+
+    @functools.lru_cache
+    def axpy(dtype: DType) -> Any:
+        kernel = elementwise.ElementwiseKernel(
+            "T *z, T s, T *x, T *y".replace("T", {4: "float", 8: "double"}[dtype.itemsize]),
+            "z[i] = s * x[i] + y[i]",
+        )
+        return lambda s, x, y, z: kernel(z, s, x, y)
+
+    return Library(
+        "PyGPU",
+        core.__version__,
+        [gpuarray, *modules[1:3], np],
+        adopt=lambda array: array,
+        fetch=_fetched,
+        release=gc.collect,
+        words={"generator": curandom.Philox4x32RandomNumberGenerator(seed=1)},
+        typed={
+            "dtype": lambda dtype: dtype,
+            "axpy": axpy,
+            "scan": functools.lru_cache(lambda dtype: scan.InclusiveScanKernel(dtype, "a + b")),
+        },
+    )
+
+
+def _cupy() -> Library:
+    cupy = hooks.loaded("cupy")
+    if not cupy.cuda.is_available():
+        raise ImportError("it has no device")
+    pool = cupy.get_default_memory_pool()
+
+    def axpy(s: float, x: Any, y: Any, z: Any) -> Any:
+        return _axpy(x.dtype.type(s), x, y, z)
+
+    _axpy = cupy.ElementwiseKernel("T s, T x, T y", "T z", "z = s * x + y")
+    return Library(
+        "CuPy",
+        cupy.__version__,
+        [cupy],
+        adopt=cupy.asarray,
+        fetch=_fetched,
+        release=lambda: (gc.collect(), pool.free_all_blocks()),
+        words={"axpy": axpy},
+        typed={"dtype": lambda dtype: dtype},
+    )
+
+
+def _torch() -> Library:
+    torch = hooks.loaded("torch")
+    if not torch.cuda.is_available():
+        raise ImportError("it has no device")
+    return Library(
+        "torch",
+        torch.__version__,
+        [torch],
+        adopt=torch.from_dlpack,
+        fetch=lambda array: np.asarray(array.cpu() if hasattr(array, "cpu") else array),
+        release=lambda: (gc.collect(), torch.cuda.empty_cache()),
+        words={"device": "cuda"},
+        typed={"dtype": lambda dtype: getattr(torch, dtype.name)},
+    )
+
+
+def numpy() -> Library:
+    return Library(
+        "NumPy",
+        np.__version__,
+        [np],
+        adopt=None,
+        fetch=np.asarray,
+        release=gc.collect,
+        words={"generator": np.random.default_rng(1)},
+        typed={"dtype": lambda dtype: dtype},
+    )
+
+
+def peers() -> tuple[list[Library], dict[str, str]]:
+    """The libraries that do the same work on this target, and why others do not: {name: reason}."""
+    if core.target == "host":
+        return [numpy()], {}
+    found, missing = [], {}
+    for name, make in (("CuPy", _cupy), ("torch", _torch)):
+        try:
+            found.append(make())
+        except ImportError as error:
+            missing[name] = f"{error}"
+    return found, missing

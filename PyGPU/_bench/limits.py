@@ -1,0 +1,159 @@
+"""The raw limits of this machine: bandwidth, a launch, copies of page-locked memory.
+
+The kernels are the simplest that reach them, launched by a prepared call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from PyGPU import compiler
+from PyGPU._bench.measuring import Measure, batch_of, interleaved, medians, summary
+from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import HostArray
+
+#: Accesses of 16 bytes, and so many of them in flight for each thread.
+_SOURCE = """
+template <int accesses, bool adds>
+__device__ void stream(float4 *out, const float4 *a, const float4 *b) {
+  const size_t first = size_t(blockIdx.x) * blockDim.x * accesses + threadIdx.x;
+  float4 x[accesses], y[accesses];
+#pragma unroll
+  for (int k = 0; k < accesses; ++k) {
+    x[k] = a[first + k * blockDim.x];
+    if (adds) y[k] = b[first + k * blockDim.x];
+  }
+#pragma unroll
+  for (int k = 0; k < accesses; ++k) {
+    if (adds) {
+      x[k].x += y[k].x;
+      x[k].y += y[k].y;
+      x[k].z += y[k].z;
+      x[k].w += y[k].w;
+    }
+    out[first + k * blockDim.x] = x[k];
+  }
+}
+#define KERNELS(n)                                                             \\
+  extern "C" __global__ void copy_##n(float4 *out, const float4 *a) {          \\
+    stream<n, false>(out, a, nullptr);                                         \\
+  }                                                                            \\
+  extern "C" __global__ void add_##n(float4 *out, const float4 *a, const float4 *b) { \\
+    stream<n, true>(out, a, b);                                                \\
+  }
+KERNELS(1)
+KERNELS(2)
+KERNELS(4)
+extern "C" __global__ void nothing() {}
+"""
+_ARRAYS = {"copy": 2, "add": 3}
+_THREADS = (128, 256, 512, 1024)
+
+
+def wait() -> None:
+    errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
+
+
+def on_device(work: Callable[[], object], number: int) -> Measure:
+    """A function that makes `number` calls and returns the seconds of one, between two events of
+    the null stream, in whose order all libraries work."""
+    start, end = core.cudaEvent_t(), core.cudaEvent_t()
+
+    def measure() -> float:
+        errors.check(core.cudaEventRecord(start), "cudaEventRecord")
+        for _ in range(number):
+            work()
+        errors.check(core.cudaEventRecord(end), "cudaEventRecord")
+        errors.check(core.cudaEventSynchronize(end), "cudaEventSynchronize")
+        return float(errors.check(core.cudaEventElapsedTime(start, end), "event")) / 1e3 / number
+
+    return measure
+
+
+def _module() -> Any:
+    return compiler.SourceModule(_SOURCE, no_extern_c=True)
+
+
+def _streaming(module: Any, kind: str, n: int) -> dict[str, Callable[[], object]]:
+    """{shape of the launch: call} of a raw kernel that reads and writes arrays of n float32, a
+    power of two."""
+    arrays = [core.zeros(n, np.float32) for _ in range(_ARRAYS[kind])]
+    found: dict[str, Callable[[], object]] = {}
+    for accesses in (1, 2, 4):
+        function = module.get_function(f"{kind}_{accesses}").prepare("P" * len(arrays))
+        for threads in _THREADS:
+            blocks = n // (4 * accesses * threads)
+            if blocks == 0:
+                continue
+
+            def launch(
+                call: Any = function.prepared_call,
+                shape: Any = ((blocks, 1), (threads, 1, 1)),
+                memory: Any = tuple(array.gpudata for array in arrays),
+                keep: Any = arrays,
+            ) -> None:
+                call(*shape, *memory)
+
+            found[f"{threads} threads, {accesses} accesses"] = launch
+    return found
+
+
+def raw(kind: str, n: int) -> tuple[str, Callable[[], object]]:
+    """The fastest raw kernel, "copy" or "add", on n float32: the shape of its launch, and a call.
+
+    Parameters
+    ----------
+    kind : str
+    n : int
+        A power of two, at least 2048.
+    """
+    calls = _streaming(_module(), kind, n)
+    for call in calls.values():
+        call()
+    times = medians(3, {shape: on_device(call, 4) for shape, call in calls.items()}, wait)
+    best = min(times, key=times.__getitem__)
+    return best, calls[best]
+
+
+def bandwidth(n: int, samples: int) -> dict[str, Any]:
+    """GB/s of memory read and written by the raw copy and the raw addition of n float32."""
+    found: dict[str, Any] = {}
+    for kind, arrays in _ARRAYS.items():
+        shape, call = raw(kind, n)
+        times = interleaved(samples, {kind: on_device(call, 4)}, wait)[kind]
+        found[kind] = {
+            "GB/s": arrays * 4 * n / summary(times)["median"] / 1e9,
+            "launch": shape,
+            "seconds": summary(times),
+        }
+    return found
+
+
+def launch(samples: int, number: int) -> dict[str, Any]:
+    """Microseconds of the launch of a kernel that does nothing."""
+    call = _module().get_function("nothing").prepare("").prepared_call
+    work = batch_of(lambda: call((1, 1), (32, 1, 1)), number, wait)
+    work()
+    times = interleaved(samples, {"launch": work}, wait)["launch"]
+    return {"us": summary(times)["median"] * 1e6, "seconds": summary(times)}
+
+
+def transfer(direction: str, device: Any, pinned: HostArray, number: int) -> Measure:
+    """The seconds of a raw copy of page-locked memory "up" to the device or "down" from it."""
+    nbytes = pinned.nbytes
+    if direction == "up":
+        arguments = (device.gpudata, pinned, nbytes, core.cudaMemcpyHostToDevice)
+    else:
+        arguments = (pinned, device.gpudata, nbytes, core.cudaMemcpyDeviceToHost)
+
+    def copy() -> None:
+        status = core.cudaMemcpyAsync(*arguments)
+        if status:
+            errors.check(status, "cudaMemcpyAsync")
+
+    return batch_of(copy, number, wait)

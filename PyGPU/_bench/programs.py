@@ -1,0 +1,96 @@
+"""A text of the table as a call for one library, and whether what it computes is NumPy's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from PyGPU._bench.libraries import Library, numpy
+from PyGPU._bench.operands import WRITTEN, Operands
+from PyGPU._bench.table import Work
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType, HostArray
+
+#: Elements of the arrays on which results are compared.
+CHECKED = 1 << 12
+
+
+class Wrong(Exception):
+    """A library's result is not NumPy's."""
+
+
+class Program(NamedTuple):
+    """`call` runs a text; if it returns None, the text has changed the array `written`, the first
+    of its names that is one to write."""
+
+    call: Callable[[], Any]
+    written: Any
+
+
+def program(text: str, library: Library, operands: Operands) -> Program:
+    """A text, compiled, with the arrays and words of a library."""
+    tree = ast.parse(text)
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    names = [node.id for node in sorted(found, key=lambda node: node.col_offset)]
+    values: dict[str, Any] = {"n": operands.n}
+    for name in {*names} - values.keys():
+        is_operand = name in operands
+        values[name] = (
+            operands.of(library, name) if is_operand else library.word(name, operands.dtype)
+        )
+    result = "return " if isinstance(tree.body[0], ast.Expr) else ""
+    exec(compile(f"def call():\n    {result}{text}", text, "exec"), values)
+    written = [values[name] for name in names if name in WRITTEN]
+    return Program(values["call"], written[0] if written else None)
+
+
+def _results(text: str, library: Library, operands: Operands) -> list[HostArray]:
+    """What a text computes, as NumPy's arrays."""
+    call, written = program(text, library, operands)
+    found = call()
+    found = written if found is None else found
+    parts = found if isinstance(found, tuple) else (found,)
+    return [np.array(library.fetch(part)) for part in parts]
+
+
+def _moments(array: HostArray) -> list[float]:
+    return [float(array.mean()), float(array.std())]
+
+
+def check(work: Work, library: Library, dtype: str) -> None:
+    """Run a line once on small arrays and compare with NumPy.
+
+    Raises
+    ------
+    Wrong
+        If the result differs by more than the square root of the dtype's precision, or has another
+        shape. Dtypes may differ: operators that compare give PyCUDA's in PyGPU.
+    """
+    expected = _results(work.text, numpy(), Operands(CHECKED, dtype))
+    found = _results(work.of(library.name) or work.text, library, Operands(CHECKED, dtype))
+    if [part.shape for part in found] != [part.shape for part in expected]:
+        shapes = [[part.shape for part in parts] for parts in (expected, found)]
+        raise Wrong(f"expected the shape {shapes[0]}, got {shapes[1]}")
+    for ours, theirs in zip(found, expected):
+        if work.check == "values":
+            _compare(ours, theirs, np.dtype(dtype))
+        elif work.check == "moments" and not np.allclose(_moments(ours), _moments(theirs), 0, 0.1):
+            raise Wrong(f"expected mean and deviation of {_moments(theirs)}, got {_moments(ours)}")
+
+
+def _compare(found: HostArray, expected: HostArray, dtype: DType) -> None:
+    """Wrong, unless they agree to the least precise of the types that took part; integers wholly."""
+    kinds = [one for one in (found.dtype, expected.dtype, dtype) if one.kind in "fc"]
+    close = max((float(np.finfo(one).eps) ** 0.5 for one in kinds), default=0.0)
+    wide = [one.astype(np.complex128) for one in (found, expected)]
+    differs = ~np.isclose(*wide, close, close)
+    if differs.any():
+        at = tuple(np.argwhere(differs)[0])
+        raise Wrong(
+            f"expected {expected[at]} at {[*map(int, at)]}, got {found[at]}; "
+            f"{differs.sum()} of {differs.size} elements differ"
+        )

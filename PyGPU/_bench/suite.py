@@ -1,0 +1,211 @@
+"""The run: every row checked against NumPy, then measured for all libraries by turns.
+
+What is found is plain data: numbers, texts, lists and dicts, which `report.py` prints, `plot.py`
+draws and JSON keeps.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from PyGPU._bench import limits
+from PyGPU._bench.comparison import compared, summarized
+from PyGPU._bench.libraries import Library, ours, peers
+from PyGPU._bench.measuring import Measure, batch_of, interleaved, medians, summary
+from PyGPU._bench.operands import Operands
+from PyGPU._bench.programs import check, program
+from PyGPU._bench.table import Row, rows
+from PyGPU._runtime import core
+
+SMALL = 1024  # elements of small rows
+_LEAST = 3  # samples
+_MOST_CALLS = 500  # in one sample: fewer launches than a GPU's queue holds
+
+
+class Settings(NamedTuple):
+    """Of a run: 2 ** `exponent` elements in big rows; `samples` of each row, each over so
+    many calls that it takes some `sample` seconds; fewer samples, three at least, where those of
+    all libraries would take more than `budget` seconds. Only rows with the
+    text `only` in their group or name."""
+
+    exponent: int
+    samples: int = 9
+    sample: float = 2e-3
+    budget: float = 1.0
+    only: str = ""
+
+
+class _Arrays:
+    """The operands of the size and dtype at hand: no others are kept."""
+
+    def __init__(self, libraries: list[Library]) -> None:
+        self._libraries = libraries
+        self._kept: Operands | None = None
+
+    def release(self) -> None:
+        self._kept = None
+        for library in self._libraries:
+            library.release()
+
+    def of(self, row: Row) -> Operands:
+        kept = self._kept
+        if kept is None or (kept.n, kept.dtype) != (row.n, np.dtype(row.dtype)):
+            kept = None
+            self.release()
+            self._kept = kept = Operands(row.n, row.dtype)
+        return kept
+
+
+def _reason(error: Exception) -> str:
+    first = next(iter(f"{error}".splitlines()), "")
+    return f"{type(error).__name__}: {first}"[:200]
+
+
+def _calls(
+    row: Row, libraries: list[Library], arrays: _Arrays
+) -> tuple[dict[str, Callable[[], Any]], dict[str, str]]:
+    """{library: call} where the result is right and a first call came back, {library: why not}."""
+    found: dict[str, Callable[[], Any]] = {}
+    errors: dict[str, str] = {}
+    for library in libraries:
+        text = row.work.of(library.name)
+        if text is None:
+            continue
+        try:
+            check(row.work, library, row.dtype)
+            call = program(text, library, arrays.of(row)).call
+            call()
+            limits.wait()
+            found[library.name] = call
+        except Exception as error:  # whatever a library thinks of: it is told, and the run goes on
+            errors[library.name] = _reason(error)
+            core.cudaGetLastError()
+            library.release()
+    return found, errors
+
+
+def _measured(
+    row: Row, calls: dict[str, Callable[[], Any]], settings: Settings
+) -> dict[str, dict[str, float]]:
+    """{library: its samples' summary, in seconds a call}.
+
+    Big rows are timed by events of the device, the others by the clock, up to the end of the work.
+    """
+
+    def measure(call: Callable[[], Any], number: int) -> Measure:
+        if row.kind == "big":
+            return limits.on_device(call, number)
+        return batch_of(call, number, limits.wait)
+
+    turns, round_takes = {}, 0.0
+    for name, call in calls.items():
+        once = measure(call, 2)()  # warms up, too
+        number = int(min(max(settings.sample / max(once, 1e-9), 1), _MOST_CALLS))
+        turns[name] = measure(call, number)
+        round_takes += once * number
+    rounds = int(min(max(settings.budget / max(round_takes, 1e-9), _LEAST), settings.samples))
+    found = interleaved(rounds, turns, limits.wait)
+    return {name: summary(samples) for name, samples in found.items()}
+
+
+def _limit(row: Row, arrays: _Arrays, found: dict[str, Any], settings: Settings) -> float:
+    """The least seconds that a row can take: as a raw kernel moves its memory, as a launch takes,
+    or as the runtime copies page-locked memory."""
+    if row.kind == "small":
+        return float(found["launch"]["us"]) / 1e6
+    if row.kind == "big":
+        return row.nbytes / max(found[kind]["GB/s"] for kind in ("copy", "add")) / 1e9
+    operands, library = arrays.of(row), ours()
+    number = int(min(max(settings.sample * 2e10 / row.n, 1), _MOST_CALLS))
+    device, pinned = operands.of(library, "d"), operands.of(library, "pinned")
+    copies = {"raw": limits.transfer(row.direction, device, pinned, number)}
+    return float(medians(settings.samples, copies, limits.wait)["raw"])
+
+
+def _machine(libraries: list[Library], missing: dict[str, str]) -> dict[str, Any]:
+    """What was measured with what, and on what."""
+    device = core.cudaDeviceProp(core.cudaGetDevice()[0])
+    return {
+        "date": time.strftime("%F %T"),
+        "target": core.target,
+        "device": {
+            "name": device.name(),
+            "memory": device.totalGlobalMem(),
+            "architecture": device.architecture(),
+            "multiprocessors": device.multiProcessorCount(),
+        },
+        "cores": len(os.sched_getaffinity(0)),
+        "versions": {
+            "runtime": core.cudaRuntimeGetVersion()[0],
+            "driver": core.cudaDriverGetVersion()[0],
+            "Python": platform.python_version(),
+            "NumPy": np.__version__,
+            **{library.name: library.version for library in libraries},
+        },
+        "missing": missing,
+    }
+
+
+def run(
+    settings: Settings, with_peers: bool, progress: Callable[[str], object] = lambda text: None
+) -> dict[str, Any]:
+    """Measure, and return all that was found.
+
+    Parameters
+    ----------
+    settings : Settings
+    with_peers : bool
+        Beside CuPy and torch, on `host` beside NumPy.
+    progress : callable(str)
+        Gets a line before each row.
+
+    Returns
+    -------
+    dict
+        "machine", "settings", "limits", "summary", and "rows": each with its texts, the memory in
+        bytes, "seconds" (a summary of the samples of each library), "speed" (GB/s, or microseconds
+        where "unit" says so), "errors", and what `comparison.py` adds.
+    """
+    libraries, missing = [ours()], {}
+    if with_peers:
+        others, missing = peers()
+        libraries += others
+    arrays, n = _Arrays(libraries), 1 << settings.exponent
+    progress("raw limits")
+    found: dict[str, Any] = limits.bandwidth(n, settings.samples)
+    found["launch"] = limits.launch(settings.samples, _MOST_CALLS)
+    wanted = [one for one in rows(n, SMALL) if settings.only in f"{one.group} {one.name}"]
+    measured = []
+    for number, row in enumerate(wanted, 1):
+        progress(f"{number}/{len(wanted)} {row.group}: {row.name}, {row.dtype}")
+        seconds, errors, least = {}, {}, None
+        try:
+            calls, errors = _calls(row, libraries, arrays)
+            least = _limit(row, arrays, found, settings)
+            seconds = _measured(row, calls, settings)
+        except Exception as error:  # no memory for what is no single library's
+            errors["PyGPU"] = _reason(error)
+            arrays.release()
+        measured.append(
+            {
+                **{"group": row.group, "name": row.name, "dtype": row.dtype, "kind": row.kind},
+                **{"n": row.n, "bytes": row.nbytes, "unit": row.unit, "errors": errors},
+                "texts": {library.name: row.work.of(library.name) for library in libraries},
+                "seconds": seconds,
+                **compared(row, seconds, least),
+            }
+        )
+    arrays.release()
+    return {
+        "machine": _machine(libraries, missing),
+        "settings": {**settings._asdict(), "small": SMALL, "peers": with_peers},
+        "limits": found,
+        "rows": measured,
+        "summary": summarized(measured),
+    }

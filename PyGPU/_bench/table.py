@@ -1,0 +1,296 @@
+"""What is measured, one line each: a text that NumPy, CuPy, torch and PyGPU all understand.
+
+The names in the texts are those of `operands.py` and of the libraries' modules; `n` is the number
+of elements, `dtype` their type. Where a library spells it in another way, the line has its text
+too, or None if it has no such thing. The memory that a line moves is the least that the work needs:
+`arrays` times n elements of the dtype, and `extra` times n bytes. What the texts return is made in
+each library's own pool of memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Union
+
+Text = Union[str, None]
+SAME = "the line's text"
+
+
+class Work(NamedTuple):
+    """A line of the table. `check` says what must agree with NumPy: "values", only the "moments"
+    of random numbers, or the "shape". `sizes`: "big", "small" or both."""
+
+    text: str
+    arrays: float
+    dtypes: str = "float32"
+    extra: float = 0
+    PyGPU: Text = SAME
+    CuPy: Text = SAME
+    torch: Text = SAME
+    check: str = "values"
+    sizes: str = "big small"
+
+    def of(self, library: str) -> Text:
+        """The text for one library."""
+        own: Text = self.text if library == "NumPy" else getattr(self, library)
+        return self.text if own == SAME else own
+
+
+class Row(NamedTuple):
+    """One measurement: a line with a dtype at a size. `kind`: "big", "small" or "transfer";
+    `direction`, of a transfer: "up" or "down"."""
+
+    group: str
+    name: str
+    work: Work
+    dtype: str
+    kind: str
+    n: int
+    direction: str = ""
+
+    @property
+    def nbytes(self) -> float:
+        """The memory that it moves."""
+        return self.n * (self.work.arrays * ITEMSIZE[self.dtype] + self.work.extra)
+
+    @property
+    def unit(self) -> str:
+        """How its speed is told."""
+        is_small = self.kind == "small" or (self.kind == "transfer" and self.n < 1 << 20)
+        return "us" if is_small else "GB/s"
+
+
+#: In the order in which they are measured.
+ITEMSIZE = {
+    **{"float32": 4, "float64": 8, "float16": 2},
+    **{"int32": 4, "int64": 8, "int8": 1, "uint8": 1, "complex64": 8, "bool": 1},
+}
+_ALL = "float32 float64 float16 int32 int64 int8 complex64"
+_REAL = "float32 float64"
+_OF_TORCH = "dtype=dtype, device=device"
+
+
+def _along(shapes: str, text: str, dtypes: str) -> list[Work]:
+    return [
+        Work(text.format(shape, axis), 1, dtypes) for shape in shapes.split() for axis in (0, 1)
+    ]
+
+
+def _spelled(*texts: str) -> dict[str, Any]:
+    return dict(zip(("PyGPU", "CuPy", "torch"), texts))
+
+
+def _permuted(i: int, j: int, k: int) -> Work:
+    target, axes = f"cube_{i}{j}{k}", f"{i}, {j}, {k}"
+    torch = f"{target}[...] = cube.permute({axes})"
+    return Work(f"{target}[...] = cube.transpose(({axes}))", 2, torch=torch)
+
+
+WORKS = {
+    "arithmetic": [
+        Work("a + b", 3, _ALL),
+        Work("a - b", 3),
+        Work("a * b", 3, "float32 complex64"),
+        Work("a / b", 3, _REAL),
+        Work("a * 2", 2, "float32 float64 float16 int32 complex64"),
+        Work("2 * a + b", 3),
+        Work("a ** 2", 2, _REAL),
+        Work("a ** 3", 2),
+        Work("a ** 0.5", 2),
+        Work("-a", 2, "float32 int32"),
+        Work("abs(a)", 2, "float32 int32"),
+        Work("abs(a)", 1, "complex64", extra=4),
+        Work("iadd(c, b)", 3, _REAL),
+        Work("imul(c, 2)", 2),
+        Work("a // b", 3, "float32 int32"),
+        Work("a % b", 3, "float32 int32"),
+        Work("divmod(a, b)", 4, torch="(a // b, a % b)"),
+        Work("square + row", 2),
+        Work("square + column", 2),
+        Work(
+            "2 * a + b",
+            3,
+            _REAL,
+            PyGPU="axpy(2.0, a, b, out)",
+            CuPy="axpy(2.0, a, b, out)",
+            torch="add(b, a, alpha=2.0, out=out)",
+        ),
+    ],
+    "mathematics": [
+        Work("sqrt(a)", 2, _REAL),
+        Work("exp(a)", 2, "float32 float64 float16 complex64"),
+        Work("log(a)", 2, "float32 float64 complex64"),
+        Work("log1p(a)", 2),
+        Work("sin(a)", 2, "float32 float64 float16"),
+        Work("cos(a)", 2),
+        Work("tan(a)", 2),
+        Work("tanh(a)", 2),
+        Work("arctan2(a, b)", 3),
+        Work("hypot(a, b)", 3),
+        Work("power(a, b)", 3, _REAL, torch="pow(a, b)"),
+        Work("maximum(a, b)", 3, "float32 int32"),
+        Work("floor(a)", 2),
+        Work("rint(a)", 2, torch="round(a)"),
+    ],
+    "comparisons, logic and bits": [
+        Work("a > 0.9", 2),
+        Work("greater(a, b)", 2, extra=1),
+        Work("equal(a, b)", 2, "int32", extra=1, torch="eq(a, b)"),
+        Work("isnan(a)", 1, extra=1),
+        Work("logical_and(m, on)", 3, "bool"),
+        Work("where(m, a, b)", 3, "float32 float64 int8", extra=1),
+        Work("a.clip(0.9, 1.1)", 2),
+        Work("a & b", 3, "int32 int8"),
+        Work("a ^ b", 3, "int32"),
+        Work("a << 2", 2, "int32"),
+        Work("~a", 2, "int32"),
+    ],
+    "reductions": [
+        Work("a.sum()", 1, "float32 float64 float16 int32 complex64"),
+        Work("a.max()", 1, "float32 int32"),
+        Work("a.min()", 1),
+        Work("a.mean()", 1),
+        Work("a.prod()", 1),
+        Work("dot(a, b)", 2, _REAL),
+        Work("off.any()", 1, "bool"),
+        Work("on.all()", 1, "bool"),
+        Work("sum(m, dtype=int64)", 1, "bool"),
+    ],
+    "reductions by axis": [
+        *_along("tall high square low wide", "{}.sum(axis={})", _REAL),
+        Work("square.max(axis=0)", 1, torch="square.amax(0)"),
+        Work("square.max(axis=1)", 1, torch="square.amax(1)"),
+    ],
+    "scans": [
+        Work(
+            "cumsum(a, dtype=dtype, out=out)",
+            2,
+            "float32 float64 int32",
+            PyGPU="scan(a, out)",
+            torch="cumsum(a, 0, dtype=dtype, out=out)",
+        ),
+    ],
+    "transposed and strided": [
+        Work("turned[...] = square.T", 2, "float32 float64 float16 int8"),
+        _permuted(1, 0, 2),
+        _permuted(0, 2, 1),
+        _permuted(2, 1, 0),
+        _permuted(1, 2, 0),
+        Work("square + square.T", 3),
+        Work("a[::2].copy()", 1, _REAL, torch="a[::2].clone()"),
+        Work("c[::2] = b[::2]", 1),
+        Work("a[::2] + b[::2]", 1.5),
+        Work("a[::-1].copy()", 2, torch="flip(a, (0,))"),
+        Work("square[1:-1, 1:-1].copy()", 2, torch="square[1:-1, 1:-1].clone()"),
+        Work("square[:, ::2].copy()", 1, torch="square[:, ::2].clone()"),
+        Work("square[::2].sum(axis=1)", 0.5),
+    ],
+    "conversions": [
+        Work("a.astype(float64)", 1, extra=8, torch="a.to(float64)"),
+        Work("a.astype(float16)", 1, extra=2, torch="a.to(float16)"),
+        Work("a.astype(int32)", 1, extra=4, torch="a.to(int32)"),
+        Work("a.astype(int8)", 1, extra=1, torch="a.to(int8)"),
+        Work("a.astype(complex64)", 1, extra=8, torch="a.to(complex64)"),
+        Work("a.astype(float32)", 1, "float64 float16 int32 int8", extra=4, torch="a.to(float32)"),
+    ],
+    "masks": [
+        Work("a[m]", 1.5, _REAL, extra=1),
+        Work("c[m] = 0.5", 0.5, extra=1),
+        Work("c[m] = a[m]", 2, extra=2),
+    ],
+    "indexing": [
+        Work("take(a, i)", 2, _REAL, extra=8),
+        Work("take(a, i, mode='clip')", 2, extra=8, CuPy="take(a, i)", torch=None),
+        Work("a[i]", 2, extra=8),
+        Work("high[r]", 2, _REAL),
+        Work("c[i] = b", 2, extra=8),
+    ],
+    "joining": [
+        Work("concatenate((a, b))", 4, "float32 int8"),
+        Work("concatenate((square, square), 1)", 4),
+        Work("stack((a, b))", 4),
+        Work("stack((a, b), 1)", 4),
+    ],
+    "filling and copying": [
+        Work("c.fill(2)", 1, "float32 int8", torch="c.fill_(2)"),
+        Work("zeros(n, dtype)", 1, torch=f"zeros(n, {_OF_TORCH})"),
+        Work("full(n, 2, dtype)", 1, torch=f"full((n,), 2, {_OF_TORCH})"),
+        Work("arange(n, dtype=dtype)", 1, "float32 int32", torch=f"arange(n, {_OF_TORCH})"),
+        Work("linspace(0, 1, n, dtype=dtype)", 1, torch=f"linspace(0, 1, n, {_OF_TORCH})"),
+        Work("a.copy()", 2, "float32 int8 complex64", torch="a.clone()"),
+        Work("c[...] = a", 2),
+    ],
+    "random numbers": [
+        Work(
+            "generator.random(n, dtype)",
+            1,
+            _REAL,
+            PyGPU="rand(n, dtype)",
+            CuPy="random.random(n, dtype)",
+            torch=f"rand(n, {_OF_TORCH})",
+            check="moments",
+        ),
+        Work(
+            "generator.standard_normal(n, dtype)",
+            1,
+            _REAL,
+            PyGPU="generator.gen_normal(n, dtype)",
+            CuPy="random.standard_normal(n, dtype)",
+            torch=f"randn(n, {_OF_TORCH})",
+            check="moments",
+        ),
+    ],
+    "objects": [
+        Work("empty(n, dtype)", 0, torch=f"empty(n, {_OF_TORCH})", check="shape", sizes="small"),
+        Work("a[10:500]", 0, sizes="small"),
+        Work("a.reshape(-1, 32)", 0, sizes="small"),
+        Work("a.view(int32)", 0, sizes="small"),
+        Work("square.T", 0, sizes="small"),
+    ],
+}
+
+_TRANSFERS = {
+    "up": [
+        Work("d[...] = h", 1, **_spelled("to_gpu(h)", "asarray(h)", "from_numpy(h).to(device)")),
+        Work(
+            "d[...] = pinned",
+            1,
+            **_spelled("d.set(pinned)", "d.set(pinned)", "d.copy_(from_numpy(pinned))"),
+        ),
+    ],
+    "down": [
+        Work("d.copy()", 1, **_spelled("d.get()", "d.get()", "d.cpu().numpy()")),
+        Work("g[...] = d", 1, **_spelled("d.get(g)", "d.get(out=g)", "from_numpy(g).copy_(d)")),
+        Work(
+            "pinned[...] = d",
+            1,
+            **_spelled("d.get(pinned)", "d.get(out=pinned)", "from_numpy(pinned).copy_(d)"),
+        ),
+    ],
+}
+_SIZES = (4 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20)
+
+
+def rows(n: int, small: int) -> Iterator[Row]:
+    """All rows: every line in each of its dtypes at `n` elements; each line again at `small`
+    elements, in its first dtype; transfers of up to 4 n bytes."""
+    for kind, size in (("big", n), ("small", small)):
+        for dtype in ITEMSIZE:
+            for group, works in WORKS.items():
+                for work in works:
+                    dtypes = work.dtypes.split()
+                    if kind == "small":
+                        dtypes = dtypes[:1]
+                    if kind in work.sizes and dtype in dtypes:
+                        name = work.of("PyGPU") or work.text
+                        yield Row(group, name, work, dtype, kind, size)
+    for size in _SIZES:
+        if size <= 4 * n:
+            for direction, works in _TRANSFERS.items():
+                for work in works:
+                    name = f"{work.of('PyGPU')}, {_in_words(size)}"
+                    yield Row("transfers", name, work, "uint8", "transfer", size, direction)
+
+
+def _in_words(nbytes: int) -> str:
+    return f"{nbytes >> 20} MB" if nbytes >= 1 << 20 else f"{nbytes >> 10} KB"
