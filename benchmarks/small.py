@@ -7,10 +7,9 @@ the contestants alternate, so that all see the same machine; each ends with a sy
 """
 
 import ctypes
-import time
 
 import numpy as np
-from timing import alone, argument, library, medians, peer, pycuda, report
+from timing import alone, argument, batch_of, library, medians, peer, pycuda, report
 
 import PyGPU
 from PyGPU import cumath, gpuarray
@@ -140,19 +139,6 @@ def floors(calls):
         return seconds / calls
 
     return {work: lambda parts=parts: measure(parts) for work, parts in FLOORS.items()}
-
-
-def batch_of(call, calls):
-    """A function that makes `calls` calls, waits and returns the seconds of one."""
-
-    def batch():
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        PyGPU.cudaDeviceSynchronize()
-        return (time.perf_counter() - start) / calls
-
-    return batch
 
 
 def contestants(calls):

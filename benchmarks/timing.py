@@ -8,7 +8,7 @@ import atexit
 import importlib
 import json
 import platform
-import statistics
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -17,30 +17,19 @@ from pathlib import Path
 
 import PyGPU
 
+# That of this checkout, whatever package is measured: compare.py runs older ones, too.
+_measuring = runpy.run_path(str(Path(__file__).parents[1] / "PyGPU" / "_bench" / "measuring.py"))
+median_seconds = _measuring["median_seconds"]
 
-def median_seconds(work, number, repeat=7):
-    """Median over `repeat` rounds of the time of one of `number` calls, after a warm-up."""
-    for _ in range(max(1, number // 10)):
-        work()
-    rounds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        for _ in range(number):
-            work()
-        rounds.append((time.perf_counter() - start) / number)
-    return statistics.median(rounds)
+
+def batch_of(call, calls):
+    """A function that makes `calls` calls, waits and returns the seconds of one."""
+    return _measuring["batch_of"](call, calls, PyGPU.cudaDeviceSynchronize)
 
 
 def medians(rounds, contestants):
-    """{name: median of what its function returned}: the contestants take turns, each after a wait
-    for the device, so that all see the same clocks."""
-    found = {name: [] for name in contestants}
-    for _ in range(rounds):
-        for name, measure in contestants.items():
-            PyGPU.cudaDeviceSynchronize()
-            found[name].append(measure())
-    PyGPU.cudaDeviceSynchronize()
-    return {name: statistics.median(figures) for name, figures in found.items()}
+    """{name: median of what its function returned}: the contestants take turns."""
+    return _measuring["medians"](rounds, contestants, PyGPU.cudaDeviceSynchronize)
 
 
 def alone():

@@ -12,7 +12,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "architecture.svg"
 #: Imports by a name that is put together: the target's extension module, PyCUDA's modules.
-BY_NAME = {"_runtime": {"src/python"}, "_as_pycuda": {"driver", "gpuarray"}}
+BY_NAME = {
+    "_runtime": {"src/python"},
+    "_as_pycuda": {"driver", "gpuarray"},
+    "_bench": {"cumath", "curandom", "driver", "elementwise", "gpuarray", "scan"},
+}
 COLOURS = {"module": "#dbeafe", "package": "#dcfce7", "C++": "#fef3c7"}
 WIDTH, HEIGHT, GAP, ROW = 104, 30, 14, 78
 _LINE = 'stroke="#64748b"'

@@ -1,5 +1,6 @@
-"""The benchmark suite behind ``python -m PyGPU bench``; nothing else imports it."""
+"""The benchmark suite: ``python -m PyGPU bench``. benchmarks/arrays.py uses its raw kernels."""
 
 from PyGPU._bench.command import main
+from PyGPU._bench.limits import raw
 
-__all__ = ["main"]
+__all__ = ["main", "raw"]

@@ -84,9 +84,10 @@ def main(arguments: Sequence[str]) -> int:
         except ValueError as error:
             parser.error(str(error))
     progress = _progress if sys.stderr.isatty() else lambda text: None
-    found = suite.run(_settings(options), options.peers, progress)
-    if not found["rows"]:
-        parser.error(f"--only {options.only!r}: no row has that in its group or name")
+    try:
+        found = suite.run(_settings(options), options.peers, progress)
+    except ValueError as error:
+        parser.error(f"--{error}")
     progress("")
     print(report.text(found))
     if options.json:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from PyGPU._bench.comparison import BEHIND
 from PyGPU._runtime import hooks
 
 _EXTRA = "--plot needs matplotlib: pip install 'PyGPU[plot]'"
@@ -32,9 +33,10 @@ def require(file: Path) -> None:
         raise ValueError(f"--plot {file}: expected a name that ends in .{', .'.join(known)}")
 
 
-def _bars(axes: Any, rows: list[dict[str, Any]], ratio: str) -> None:
-    """One panel: rows from above, a gap and a heading before each group."""
-    places, at, group = [], 0, None
+def _bars(axes: Any, rows: list[dict[str, Any]], ratio: str) -> int:
+    """One panel: rows from above, a gap and a heading before each group. Returns its lines."""
+    places: list[int] = []
+    at, group = 0, None
     for row in rows:
         if row["group"] != group:
             group, at = row["group"], at + 2
@@ -42,36 +44,41 @@ def _bars(axes: Any, rows: list[dict[str, Any]], ratio: str) -> None:
         places.append(at)
         at += 1
     values = [row[ratio] for row in rows]
-    colours = ["#15803d" if value >= 0.97 else "#b91c1c" for value in values]
+    colours = ["#15803d" if value >= BEHIND else "#b91c1c" for value in values]
     axes.barh(places, [value - 1 for value in values], left=1, color=colours, height=0.8)
     axes.set_yticks(places, [f"{row['name']}, {row['dtype']}" for row in rows], size=6)
-    axes.set_ylim(at, 0)
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_major_formatter("{x:.2g}")
+    axes.tick_params(axis="x", labelsize=7, top=True, labeltop=True)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.grid(axis="x", linewidth=0.3)
+    return at
 
 
 def draw(found: dict[str, Any], file: Path) -> None:
-    """Draw what `suite.run` has found."""
-    pyplot_free = hooks.loaded("matplotlib.figure").Figure
-    ratio = "of peer" if any(row["of peer"] for row in found["rows"]) else "of limit"
-    rows = [row for row in found["rows"] if row[ratio]]
+    """Draw what `suite.run` has found, as far as there are ratios: one panel for each kind of row,
+    green where PyGPU is not behind."""
+    has_peers = any(row["of peer"] for row in found["rows"])
+    ratio, one = ("of peer", "the better peer") if has_peers else ("of limit", "the raw limit")
+    rows = _by_group([row for row in found["rows"] if row[ratio]])
     kinds = [kind for kind in _TITLES if any(row["kind"] == kind for row in rows)]
-    most = max([sum(row["kind"] == kind for row in rows) for kind in kinds], default=1)
-    figure = pyplot_free(figsize=(6.5 * max(len(kinds), 1), 2.5 + 0.14 * (most + 28)))
-    for axes, kind in zip(figure.subplots(1, max(len(kinds), 1), squeeze=False)[0], kinds):
-        _bars(axes, _by_group([row for row in rows if row["kind"] == kind]), ratio)
+    figure = hooks.loaded("matplotlib.figure").Figure()
+    panels = figure.subplots(1, max(len(kinds), 1), squeeze=False)[0]
+    lines = 1
+    for axes, kind in zip(panels, kinds):
+        lines = max(lines, _bars(axes, [row for row in rows if row["kind"] == kind], ratio))
         axes.set_title(_TITLES[kind])
-        axes.set_xlabel(
-            f"speed, 1 = {'the better peer' if ratio == 'of peer' else 'the raw limit'}"
-        )
-    machine = found["machine"]
-    others = [name for name in found["rows"][0]["texts"] if name != "PyGPU"] if rows else []
+        axes.set_xlabel(f"speed, 1 = {one}")
+    for axes in panels:
+        axes.set_ylim(lines, 0)  # bars of one height
+    figure.set_size_inches(6.5 * len(panels), 2 + 0.13 * lines)
+    figure.subplots_adjust(wspace=0.55)
+    others = [name for name in found["rows"][0]["texts"] if name != "PyGPU"]
     beside = f" beside {' and '.join(others)}" if others else ""
-    figure.suptitle(f"PyGPU{beside} on {machine['device']['name']}, {machine['date'][:10]}")
-    figure.tight_layout(rect=(0, 0, 1, 0.98))
-    figure.savefig(file, dpi=130)
+    machine = found["machine"]
+    title = f"PyGPU{beside} on {machine['device']['name']}, {machine['date'][:10]}"
+    figure.suptitle(title, y=1 - 0.3 / figure.get_figheight())
+    figure.savefig(file, dpi=130, bbox_inches="tight")
 
 
 def _by_group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -83,7 +83,7 @@ def check(work: Work, library: Library, dtype: str) -> None:
 
 
 def _compare(found: HostArray, expected: HostArray, dtype: DType) -> None:
-    """Wrong, unless they agree to the least precise of the types that took part; integers wholly."""
+    """Wrong, unless they agree as far as the least precise of the types tells; integers wholly."""
     kinds = [one for one in (found.dtype, expected.dtype, dtype) if one.kind in "fc"]
     close = max((float(np.finfo(one).eps) ** 0.5 for one in kinds), default=0.0)
     wide = [one.astype(np.complex128) for one in (found, expected)]

@@ -89,7 +89,7 @@ def _end(found: dict[str, Any], names: list[str]) -> Iterator[str]:
 
 def text(found: dict[str, Any]) -> str:
     """What `suite.run` has found, for people."""
-    names = list(found["rows"][0]["texts"]) if found["rows"] else ["PyGPU"]
+    names = list(found["rows"][0]["texts"])
     lines = [*_head(found)]
     for kind in _KINDS:
         lines += _table(found, kind, names)

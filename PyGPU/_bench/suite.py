@@ -24,15 +24,13 @@ from PyGPU._bench.table import Row, rows
 from PyGPU._runtime import core
 
 SMALL = 1024  # elements of small rows
-_LEAST = 3  # samples
 _MOST_CALLS = 500  # in one sample: fewer launches than a GPU's queue holds
 
 
 class Settings(NamedTuple):
-    """Of a run: 2 ** `exponent` elements in big rows; `samples` of each row, each over so
-    many calls that it takes some `sample` seconds; fewer samples, three at least, where those of
-    all libraries would take more than `budget` seconds. Only rows with the
-    text `only` in their group or name."""
+    """Of a run: 2 ** `exponent` elements in big rows; `samples` of each row, each over so many
+    calls that it takes some `sample` seconds; fewer samples where those of all libraries would take
+    more than `budget` seconds; only rows with the text `only` in their group or name."""
 
     exponent: int
     samples: int = 9
@@ -105,23 +103,25 @@ def _measured(
 
     turns, round_takes = {}, 0.0
     for name, call in calls.items():
-        once = measure(call, 2)()  # warms up, too
+        once = measure(call, 1)()
         number = int(min(max(settings.sample / max(once, 1e-9), 1), _MOST_CALLS))
         turns[name] = measure(call, number)
         round_takes += once * number
-    rounds = int(min(max(settings.budget / max(round_takes, 1e-9), _LEAST), settings.samples))
+    rounds = int(min(max(settings.budget / max(round_takes, 1e-9), 1), settings.samples))
     found = interleaved(rounds, turns, limits.wait)
     return {name: summary(samples) for name, samples in found.items()}
 
 
-def _limit(row: Row, arrays: _Arrays, found: dict[str, Any], settings: Settings) -> float:
+def _limit(
+    row: Row, library: Library, arrays: _Arrays, found: dict[str, Any], settings: Settings
+) -> float:
     """The least seconds that a row can take: as a raw kernel moves its memory, as a launch takes,
     or as the runtime copies page-locked memory."""
     if row.kind == "small":
         return float(found["launch"]["us"]) / 1e6
     if row.kind == "big":
         return row.nbytes / max(found[kind]["GB/s"] for kind in ("copy", "add")) / 1e9
-    operands, library = arrays.of(row), ours()
+    operands = arrays.of(row)
     number = int(min(max(settings.sample * 2e10 / row.n, 1), _MOST_CALLS))
     device, pinned = operands.of(library, "d"), operands.of(library, "pinned")
     copies = {"raw": limits.transfer(row.direction, device, pinned, number)}
@@ -171,24 +171,33 @@ def run(
         "machine", "settings", "limits", "summary", and "rows": each with its texts, the memory in
         bytes, "seconds" (a summary of the samples of each library), "speed" (GB/s, or microseconds
         where "unit" says so), "errors", and what `comparison.py` adds.
+
+    Raises
+    ------
+    ValueError
+        If no row has the text `settings.only`.
     """
+    n = 1 << settings.exponent
+    wanted = [one for one in rows(n, SMALL) if settings.only in f"{one.group} {one.name}"]
+    if not wanted:
+        raise ValueError(f"only={settings.only!r}: no row has that in its group or name")
     libraries, missing = [ours()], {}
     if with_peers:
         others, missing = peers()
         libraries += others
-    arrays, n = _Arrays(libraries), 1 << settings.exponent
+    arrays = _Arrays(libraries)
     progress("raw limits")
     found: dict[str, Any] = limits.bandwidth(n, settings.samples)
     found["launch"] = limits.launch(settings.samples, _MOST_CALLS)
-    wanted = [one for one in rows(n, SMALL) if settings.only in f"{one.group} {one.name}"]
     measured = []
     for number, row in enumerate(wanted, 1):
         progress(f"{number}/{len(wanted)} {row.group}: {row.name}, {row.dtype}")
         seconds, errors, least = {}, {}, None
         try:
-            calls, errors = _calls(row, libraries, arrays)
-            least = _limit(row, arrays, found, settings)
-            seconds = _measured(row, calls, settings)
+            with np.errstate(all="ignore"):  # sums of 2^26 are beyond float16
+                calls, errors = _calls(row, libraries, arrays)
+                least = _limit(row, libraries[0], arrays, found, settings)
+                seconds = _measured(row, calls, settings)
         except Exception as error:  # no memory for what is no single library's
             errors["PyGPU"] = _reason(error)
             arrays.release()

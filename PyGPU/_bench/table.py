@@ -101,7 +101,7 @@ WORKS = {
         Work("abs(a)", 2, "float32 int32"),
         Work("abs(a)", 1, "complex64", extra=4),
         Work("iadd(c, b)", 3, _REAL),
-        Work("imul(c, 2)", 2),
+        Work("imul(c, 1)", 2),
         Work("a // b", 3, "float32 int32"),
         Work("a % b", 3, "float32 int32"),
         Work("divmod(a, b)", 4, torch="(a // b, a % b)"),
