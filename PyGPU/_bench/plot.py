@@ -71,13 +71,14 @@ def draw(found: dict[str, Any], file: Path) -> None:
         axes.set_xlabel(f"speed, 1 = {one}")
     for axes in panels:
         axes.set_ylim(lines, 0)  # bars of one height
-    figure.set_size_inches(6.5 * len(panels), 2 + 0.13 * lines)
-    figure.subplots_adjust(wspace=0.55)
+    width, height = 6.5 * len(panels), 2 + 0.13 * lines  # inches
+    figure.set_size_inches(width, height)
+    figure.subplots_adjust(wspace=0.75, bottom=0.5 / height, top=1 - 1 / height)
     others = [name for name in found["rows"][0]["texts"] if name != "PyGPU"]
     beside = f" beside {' and '.join(others)}" if others else ""
     machine = found["machine"]
     title = f"PyGPU{beside} on {machine['device']['name']}, {machine['date'][:10]}"
-    figure.suptitle(title, y=1 - 0.3 / figure.get_figheight())
+    figure.suptitle(title, y=1 - 0.3 / height)
     figure.savefig(file, dpi=130, bbox_inches="tight")
 
 
