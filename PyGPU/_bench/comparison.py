@@ -65,8 +65,8 @@ def summarized(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _is_wrong(row: dict[str, Any]) -> bool:
     """Did PyGPU fail for another reason than want of memory, or anyone compute something else?"""
-    ours = row["errors"].get("PyGPU", "MemoryError")
-    return not ours.startswith("MemoryError") or any(
+    ours = [row["errors"].get(name, "MemoryError") for name in ("PyGPU", "all")]
+    return not all("MemoryError" in reason for reason in ours) or any(
         reason.startswith("Wrong:") for reason in row["errors"].values()
     )
 

@@ -151,6 +151,6 @@ def peers() -> tuple[list[Library], dict[str, str]]:
     for name, make in (("CuPy", _cupy), ("torch", _torch)):
         try:
             found.append(make())
-        except ImportError as error:
+        except (ImportError, OSError) as error:  # OSError: a vendor's library is not there
             missing[name] = f"{error}"
     return found, missing

@@ -86,8 +86,8 @@ def _compare(found: HostArray, expected: HostArray, dtype: DType) -> None:
     """Wrong, unless they agree as far as the least precise of the types tells; integers wholly."""
     kinds = [one for one in (found.dtype, expected.dtype, dtype) if one.kind in "fc"]
     close = max((float(np.finfo(one).eps) ** 0.5 for one in kinds), default=0.0)
-    wide = [one.astype(np.complex128) for one in (found, expected)]
-    differs = ~np.isclose(*wide, close, close)
+    wide, widened = found.astype(np.complex128), expected.astype(np.complex128)
+    differs = ~np.isclose(wide, widened, close, close)
     if differs.any():
         at = tuple(np.argwhere(differs)[0])
         raise Wrong(

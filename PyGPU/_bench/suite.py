@@ -104,6 +104,8 @@ def _measured(
     turns, round_takes = {}, 0.0
     for name, call in calls.items():
         once = measure(call, 1)()
+        if 20 * once < settings.sample:
+            once = measure(call, 20)()  # which shares the wait at the end
         number = int(min(max(settings.sample / max(once, 1e-9), 1), _MOST_CALLS))
         turns[name] = measure(call, number)
         round_takes += once * number
@@ -120,12 +122,40 @@ def _limit(
     if row.kind == "small":
         return float(found["launch"]["us"]) / 1e6
     if row.kind == "big":
-        return row.nbytes / max(found[kind]["GB/s"] for kind in ("copy", "add")) / 1e9
+        return row.nbytes / float(max(found[kind]["GB/s"] for kind in ("copy", "add"))) / 1e9
     operands = arrays.of(row)
     number = int(min(max(settings.sample * 2e10 / row.n, 1), _MOST_CALLS))
     device, pinned = operands.of(library, "d"), operands.of(library, "pinned")
-    copies = {"raw": limits.transfer(row.direction, device, pinned, number)}
-    return float(medians(settings.samples, copies, limits.wait)["raw"])
+    copy = limits.transfer(row.direction, device, pinned, number)
+    return medians(settings.samples, {"raw": copy}, limits.wait)["raw"]
+
+
+def _found(
+    row: Row,
+    libraries: list[Library],
+    arrays: _Arrays,
+    raw_limits: dict[str, Any],
+    settings: Settings,
+) -> dict[str, Any]:
+    """All that is found of a row. When this returns, nothing but `arrays` keeps its operands."""
+    seconds: dict[str, dict[str, float]] = {}
+    errors: dict[str, str] = {}
+    least = None
+    try:
+        with np.errstate(all="ignore"):  # sums of 2^26 are beyond float16
+            calls, errors = _calls(row, libraries, arrays)
+            least = _limit(row, libraries[0], arrays, raw_limits, settings)
+            seconds = _measured(row, calls, settings)
+    except Exception as error:  # no memory for what is no single library's
+        errors["all"] = _reason(error)
+        arrays.release()
+    return {
+        **{"group": row.group, "name": row.name, "dtype": row.dtype, "kind": row.kind},
+        **{"n": row.n, "bytes": row.nbytes, "unit": row.unit, "errors": errors},
+        "texts": {library.name: row.work.of(library.name) for library in libraries},
+        "seconds": seconds,
+        **compared(row, seconds, least),
+    }
 
 
 def _machine(libraries: list[Library], missing: dict[str, str]) -> dict[str, Any]:
@@ -181,10 +211,8 @@ def run(
     wanted = [one for one in rows(n, SMALL) if settings.only in f"{one.group} {one.name}"]
     if not wanted:
         raise ValueError(f"only={settings.only!r}: no row has that in its group or name")
-    libraries, missing = [ours()], {}
-    if with_peers:
-        others, missing = peers()
-        libraries += others
+    others, missing = peers() if with_peers else ([], {})
+    libraries = [ours(), *others]
     arrays = _Arrays(libraries)
     progress("raw limits")
     found: dict[str, Any] = limits.bandwidth(n, settings.samples)
@@ -192,24 +220,7 @@ def run(
     measured = []
     for number, row in enumerate(wanted, 1):
         progress(f"{number}/{len(wanted)} {row.group}: {row.name}, {row.dtype}")
-        seconds, errors, least = {}, {}, None
-        try:
-            with np.errstate(all="ignore"):  # sums of 2^26 are beyond float16
-                calls, errors = _calls(row, libraries, arrays)
-                least = _limit(row, libraries[0], arrays, found, settings)
-                seconds = _measured(row, calls, settings)
-        except Exception as error:  # no memory for what is no single library's
-            errors["PyGPU"] = _reason(error)
-            arrays.release()
-        measured.append(
-            {
-                **{"group": row.group, "name": row.name, "dtype": row.dtype, "kind": row.kind},
-                **{"n": row.n, "bytes": row.nbytes, "unit": row.unit, "errors": errors},
-                "texts": {library.name: row.work.of(library.name) for library in libraries},
-                "seconds": seconds,
-                **compared(row, seconds, least),
-            }
-        )
+        measured.append(_found(row, libraries, arrays, found, settings))
     arrays.release()
     return {
         "machine": _machine(libraries, missing),
