@@ -37,6 +37,9 @@ COMPILE = [
     "-std=c++17",
     "-O2",
     "-g0",
+    # Python's own flags have it, but newer setuptools drop those where CFLAGS is set. Without it,
+    # pybind11 checks at every reference that it counts: up to half as many instructions more.
+    "-DNDEBUG",
     "-fvisibility=hidden",
     "-Wall",
     "-Wextra",
