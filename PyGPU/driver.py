@@ -13,6 +13,7 @@ from PyGPU._driver.boxes import *  # noqa: F403
 from PyGPU._driver.copies import *  # noqa: F403
 from PyGPU._driver.device import *  # noqa: F403
 from PyGPU._driver.enums import *  # noqa: F403
+from PyGPU._driver.graph import *  # noqa: F403
 from PyGPU._driver.host_arrays import *  # noqa: F403
 from PyGPU._driver.linker import *  # noqa: F403
 from PyGPU._driver.memory import *  # noqa: F403

@@ -101,6 +101,7 @@ def test_ownership_is_written_once(path):
 LAYERS = [
     {"cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
     | {"cuda_arrays.h", "hip_arrays.h", "hip_attributes.h", "host_arrays.h"}
+    | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
     | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
     | {"loop_axes.h", "gather_plan.h"},
@@ -113,6 +114,7 @@ LAYERS = [
         "transfer.h",
         "kernel.h",
         "texture.h",
+        "graph.h",
     },
     {"array.h", "loop.h", "reduction_plan.h"},
     {"objects.h"},

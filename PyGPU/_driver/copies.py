@@ -232,7 +232,7 @@ def _fill(
             stream,
         )
         errors.check(status, call)
-        if wait:
+        if wait and not core._is_capturing():
             errors.check(core.cudaStreamSynchronize(None), call)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
+from PyGPU._driver.graph import Graph, captured
 from PyGPU._runtime import core, errors, extent
 
 if TYPE_CHECKING:
@@ -39,6 +41,28 @@ class Stream(core.cudaStream_t):
     def is_done(self) -> bool:
         """Has the stream done its work?"""
         return _is_done(core.cudaStreamQuery(self), "cudaStreamQuery")
+
+    def capture(self, graph: Graph | None = None) -> AbstractContextManager[Graph]:
+        """Record work instead of doing it.
+
+        In the body of ``with stream.capture() as graph:``, what this thread enqueues on the stream,
+        and on the null stream, becomes a graph: operations on arrays, launches, asynchronous
+        copies. None of it is done before :meth:`Graph.launch`, and nothing can be waited for.
+        Arrays that are made there keep their memory as long as the graph. Compile kernels before,
+        by doing the same once outside.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            Takes over what is recorded; with the same work and other parameters, in place.
+
+        Raises
+        ------
+        LogicError
+            In a body that waits (``get``, ``synchronize``); for the null stream, or a thread that
+            captures already.
+        """
+        return captured(self, graph)
 
     def wait_for_event(self, evt: core.cudaEvent_t) -> None:
         """Later work on this stream waits for the event."""

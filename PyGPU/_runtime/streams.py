@@ -19,9 +19,10 @@ def in_order(stream: StreamLike, arrays: Iterable[core.GPUArray], work: Callable
     """Call `work`, which enqueues on a stream what uses the memory of arrays.
 
     The stream waits for what the memory was taken from, and the memory is not given away before the
-    work is done. None is the null stream, which needs neither.
+    work is done. None is the null stream, which needs neither, unless it stands for a captured one.
     """
-    return work() if stream is None else core._in_order(stream, tuple(arrays), work)
+    is_null = stream is None and not core._is_capturing()
+    return work() if is_null else core._in_order(stream, tuple(arrays), work)
 
 
 def recorded(stream: StreamLike) -> core.cudaEvent_t:

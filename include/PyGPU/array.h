@@ -39,9 +39,9 @@ class Array {
 
   void zero() const;
   // Elements of the same shape and item size, whatever the layouts.
-  void copy_from(const Array& src, const StreamRef& stream = {}) const;
+  void copy_from(const Array& src, const StreamRef& stream) const;
   // A copy without gaps, in the layout's order: see Layout::dense_layout.
-  Array dense_copy(const StreamRef& stream = {}) const;
+  Array dense_copy(const StreamRef& stream) const;
   // A dense copy on another device, after the work on `stream`. Blocking.
   Array on_device(int device, const StreamRef& stream) const;
 

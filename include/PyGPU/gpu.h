@@ -32,5 +32,6 @@
 #else
 #include "cuda_on_host.h"
 #include "vendor/host_arrays.h"
+#include "vendor/host_graphs.h"
 #include "vendor/host_modules.h"
 #endif

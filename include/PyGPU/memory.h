@@ -95,6 +95,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   void remember();
   Memory take_out();  // the memory, which `holding` finds no more
+  void postpone();
   cudaError_t join_streams();
   bool in_null_order() const;
 
@@ -106,10 +107,19 @@ class Storage : public std::enable_shared_from_this<Storage> {
   UniqueHandle<UsesTraits> uses_;
 };
 
+// While a stream is captured, memory that is let go is kept where freeing it would spoil the graph.
+// This frees what can be freed by now.
+void free_postponed();
+
 // The order of work on a stream among all uses of the memory that it touches.
 class StreamOrder {
  public:
   explicit StreamOrder(const StreamRef& stream) : stream_(stream) {}
+  // Of so many uses at once, each of other memory.
+  StreamOrder(const StreamRef& stream, const std::vector<std::shared_ptr<Storage>>& used)
+      : stream_(stream) {
+    if (stream.handle) used_ = used;
+  }
   // Null: memory that somebody else answers for. Work on the null stream is in order by itself.
   void uses(const std::shared_ptr<Storage>& storage) {
     if (!stream_.handle || !storage) return;

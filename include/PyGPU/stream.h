@@ -69,6 +69,22 @@ cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device);
 // Is the stream one that does not synchronize with the null stream of `device`?
 bool is_non_blocking(const StreamRef& stream, int device);
 
+// Is the stream being captured into a graph, by whomever? Of the null stream: is a stream that it
+// waits for? Work that joins such a stream with another would spoil the graph.
+bool is_captured(cudaStream_t stream);
+
+// While it lives, this thread may make calls that could spoil a graph in general, and do not here.
+struct CaptureModeTraits {
+  struct Handle {
+    cudaStreamCaptureMode before = cudaStreamCaptureModeRelaxed;
+    bool operator==(const Handle& other) const { return before == other.before; }
+  };
+  static constexpr const char* name = "the mode of captures";
+  static cudaError_t release(Handle handle);
+};
+using BesideCaptures = UniqueHandle<CaptureModeTraits>;
+BesideCaptures beside_captures();
+
 // Launches do not record which memory they use. So before another library gets memory of ours, the
 // stream `later` waits for all our work on the device: on the null stream, on the blocking streams,
 // which synchronize with it, and on the non-blocking streams that were remembered here.

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "PyGPU/graph.h"
 #include "PyGPU/transfer.h"
 
 namespace PyGPU {
@@ -82,7 +83,12 @@ void Array::zero() const {
   require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  check("cudaMemsetAsync", cudaMemsetAsync(dense_start(), 0, layout_.nbytes(), cudaStream_t()));
+  const StreamRef stream = default_stream();
+  StreamOrder order(stream);
+  order.uses(storage_);
+  order.run([&] {
+    check("cudaMemsetAsync", cudaMemsetAsync(dense_start(), 0, layout_.nbytes(), stream.handle));
+  });
 }
 
 void Array::copy_from(const Array& src, const StreamRef& stream) const {
@@ -101,6 +107,7 @@ void Array::copy_from(const Array& src, const StreamRef& stream) const {
 }
 
 Array Array::on_device(int device, const StreamRef& stream) const {
+  refuse_waiting("cudaMemcpyPeer");
   const Array source = layout_.dense() ? *this : dense_copy(stream);
   const View dense = layout_.dense_layout();
   const DeviceGuard guard = use_device(device);
@@ -127,6 +134,7 @@ Array Array::dense_copy(const StreamRef& stream) const {
 
 void Array::upload(const void* host) const {
   require_alive();
+  refuse_waiting("cudaMemcpy");
   report_left_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
@@ -135,16 +143,17 @@ void Array::upload(const void* host) const {
   const View dense = layout_.dense_layout();
   const Array source = empty(dense.layout).view(dense.layout, dense.offset);
   source.upload(host);
-  copy_from(source);
+  copy_from(source, {});
   check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
 }
 
 void Array::download(void* host) const {
   require_alive();
+  refuse_waiting("cudaMemcpy");
   report_left_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  if (!layout_.dense()) return dense_copy().download(host);
+  if (!layout_.dense()) return dense_copy({}).download(host);
   check("cudaMemcpy", PyGPU::download(host, dense_start(), layout_.nbytes()));
 }
 

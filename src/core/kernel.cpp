@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "PyGPU/graph.h"
+
 namespace PyGPU {
 namespace {
 
@@ -54,6 +56,7 @@ std::string shape_text(const dim3& d) {
 cudaError_t ModuleTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
   return waiting([&] {
+    const BesideCaptures beside = beside_captures();
     return release_on_device(handle.device, [&] { return unload_module(handle.library); });
   });
 }
@@ -74,6 +77,7 @@ Module::Module(const std::string& image, const std::vector<JitOption>& options) 
     numbers.push_back(option.option);
     values.push_back(as_value(option.value));
   }
+  const BesideCaptures beside = beside_captures();
   const cudaError_t error = load_module(&handle.library, image.c_str(), unsigned(numbers.size()),
                                         numbers.data(), values.data());
   info_log_.resize(info_log_.find('\0') == std::string::npos ? log_bytes : info_log_.find('\0'));
@@ -165,6 +169,7 @@ void Kernel::set_attribute(int number, int value) {
 }
 
 cudaError_t Kernel::launch(const LaunchShape& shape, void** arguments, cudaStream_t stream) const {
+  if (Capture* const capture = Capture::current()) capture->keep(module_);
   const auto launch = [&] {
     return launch_kernel(kernel_, shape.grid, shape.block, arguments, shape.shared_bytes, stream);
   };

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "PyGPU/graph.h"
 #include "PyGPU/small_blocks.h"
 
 namespace PyGPU {
@@ -71,6 +72,26 @@ Exposed& exposed() {
   return all;
 }
 
+struct Postponed {
+  std::mutex lock;
+  std::atomic<bool> some{false};
+  std::vector<std::shared_ptr<Storage>> storages;
+};
+Postponed& postponed() {
+  static auto& all = *new Postponed;
+  return all;
+}
+
+bool is_captured_on(int device) {
+  bool answer = false;
+  if (on_device(device, [&] {
+        answer = is_captured(cudaStream_t());
+        return cudaSuccess;
+      }))
+    (void)cudaGetLastError();
+  return answer;
+}
+
 std::uintptr_t start_of(const Storage& storage) {
   return reinterpret_cast<std::uintptr_t>(storage.address());
 }
@@ -81,12 +102,23 @@ cudaError_t take(MemoryTraits::Handle& block) {
       block.address = std::calloc(block.nbytes, 1);
       return block.address ? cudaSuccess : cudaErrorMemoryAllocation;
     case MemoryKind::pinned:
-      return waiting([&] { return cudaMallocHost(&block.address, block.nbytes); });
+      return waiting([&] {
+        const BesideCaptures beside = beside_captures();
+        return cudaMallocHost(&block.address, block.nbytes);
+      });
     case MemoryKind::device:
-      return waiting([&] { return cudaMalloc(&block.address, block.nbytes); });
+      return waiting([&] {
+        const BesideCaptures beside = beside_captures();
+        return cudaMalloc(&block.address, block.nbytes);
+      });
     case MemoryKind::pooled:
       block.address = small_blocks::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
+      free_postponed();
+      if (is_captured(cudaStream_t())) {
+        block.kind = MemoryKind::device;
+        return take(block);
+      }
       return cudaMallocFromPoolAsync(&block.address, block.nbytes, pools.on(block.device),
                                      cudaStream_t());
     case MemoryKind::borrowed: break;  // never allocated here
@@ -166,9 +198,17 @@ cudaError_t MemoryTraits::release(Handle block) {
   switch (block.kind) {
     case MemoryKind::host: std::free(block.address); break;
     case MemoryKind::pinned:  // waits for the device, as the next one does
-      return ours ? waiting([&] { return cudaFreeHost(block.address); }) : cudaSuccess;
+      return ours ? waiting([&] {
+        const BesideCaptures beside = beside_captures();
+        return cudaFreeHost(block.address);
+      })
+                  : cudaSuccess;
     case MemoryKind::device:
-      return ours ? waiting([&] { return cudaFree(block.address); }) : cudaSuccess;
+      return ours ? waiting([&] {
+        const BesideCaptures beside = beside_captures();
+        return cudaFree(block.address);
+      })
+                  : cudaSuccess;
     case MemoryKind::pooled:  // in the order of its own device's null stream
       if (!ours) return cudaSuccess;
       return release_on_device(block.device,
@@ -198,17 +238,49 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
 
 cudaError_t Storage::UsesTraits::release(Storage* storage) {
   if (forked()) return cudaSuccess;
+  const MemoryTraits::Handle& block = storage->memory_.get();
   const bool joins = storage->alive() && !storage->used_on_.empty();
+  const bool is_pooled = storage->alive() && block.kind == MemoryKind::pooled;
+  const auto stays = [&] {
+    return is_pooled && !storage->exposed_ &&
+           small_blocks::keep(block.device, block.address, block.nbytes);
+  };
+  if (!joins && stays()) {
+    (void)storage->memory_.give_up();
+    return cudaSuccess;
+  }
+  if ((joins || is_pooled) && is_captured_on(block.device)) {
+    storage->postpone();
+    return cudaSuccess;
+  }
   const cudaError_t error = joins ? storage->join_streams() : cudaSuccess;
   if (storage->exposed_) {
     const cudaError_t freed = storage->take_out().reset();
     return error ? error : freed;
   }
-  const MemoryTraits::Handle& block = storage->memory_.get();
-  const bool may_stay = storage->alive() && !error && block.kind == MemoryKind::pooled;
-  if (may_stay && small_blocks::keep(block.device, block.address, block.nbytes))
-    (void)storage->memory_.give_up();
+  if (joins && !error && stays()) (void)storage->memory_.give_up();
   return error;
+}
+
+void Storage::postpone() {
+  auto later = std::make_shared<Storage>();
+  later->memory_ = take_out();
+  later->used_on_ = std::move(used_on_);
+  later->owner_ = std::move(owner_);
+  later->exposed_ = exposed_.load();
+  const std::lock_guard<std::mutex> hold(postponed().lock);
+  postponed().storages.push_back(std::move(later));
+  postponed().some = true;
+}
+
+void free_postponed() {
+  if (!postponed().some) return;
+  std::vector<std::shared_ptr<Storage>> ready;  // goes when the lock is open; some may come again
+  {
+    const std::lock_guard<std::mutex> hold(postponed().lock);
+    ready.swap(postponed().storages);
+    postponed().some = false;
+  }
 }
 
 std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
@@ -232,6 +304,8 @@ std::shared_ptr<Storage> Storage::borrow(void* address, std::size_t nbytes, int 
 }
 
 std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
+  Capture* const capture = Capture::current();
+  if (capture && kind == MemoryKind::pooled) return capture->take(nbytes);
   const int device = current_device();
   if (!pools.on(device)) kind = MemoryKind::device;
   const auto storage = std::make_shared<Storage>();
@@ -298,6 +372,8 @@ bool Storage::in_null_order() const {
 }
 
 void Storage::enter(const StreamRef& stream) {
+  Capture* const capture = Capture::current();
+  if (capture && capture->records(stream)) return capture->uses(shared_from_this(), stream);
   if (!in_null_order()) return;
   if (!is_non_blocking(stream, device())) {
     if (stream.handle) expose();  // such streams wait for the null stream, not for each other
@@ -311,6 +387,7 @@ void Storage::enter(const StreamRef& stream) {
 }
 
 void Storage::leave(const StreamRef& stream) {
+  if (Capture::current() && Capture::current()->records(stream)) return;
   // A foreign stream may be gone by the time the memory is freed: the null stream waits for it now.
   if (stream.owner || !in_null_order() || !is_non_blocking(stream, device())) return;
   if (order_after(cudaStream_t(), stream.handle, device()))  // fails for another device's stream

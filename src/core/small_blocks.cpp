@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "PyGPU/device.h"
+#include "PyGPU/stream.h"
 
 namespace PyGPU::small_blocks {
 namespace {
@@ -72,7 +72,10 @@ bool keep(int device, void* block, std::size_t nbytes) {
   Cache& cache = caches[device];
   std::lock_guard<std::mutex> hold(cache.lock);
   cache.drop_lost(device);
-  if (cache.count == capacity) cache.free_oldest(device, capacity / 2);
+  if (cache.count == capacity) {
+    if (is_captured(cudaStream_t())) return false;
+    cache.free_oldest(device, capacity / 2);
+  }
   cache.kept[cache.count++] = {nbytes, block};
   return true;
 }

@@ -25,8 +25,11 @@ cudaError_t StreamTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
   // A destroyed stream cannot be waited for: the null stream waits for the rest of its work
   // instead.
-  if (on_device(handle.device,
-                [&] { return order_after(cudaStream_t(), handle.stream, handle.device); }))
+  if (on_device(handle.device, [&] {
+        return is_captured(cudaStream_t()) || is_captured(handle.stream)
+                   ? cudaSuccess
+                   : order_after(cudaStream_t(), handle.stream, handle.device);
+      }))
     (void)cudaGetLastError();
   return cudaStreamDestroy(handle.stream);
 }
@@ -88,6 +91,24 @@ bool is_non_blocking(const StreamRef& stream, int device) {
   return flags & cudaStreamNonBlocking;
 }
 
+bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream, &status);
+  if (error) (void)cudaGetLastError();  // in particular that of a blocking stream's capture
+  return error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
+}
+
+cudaError_t CaptureModeTraits::release(Handle handle) {
+  return cudaThreadExchangeStreamCaptureMode(&handle.before);
+}
+
+BesideCaptures beside_captures() {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  if (!cudaThreadExchangeStreamCaptureMode(&mode)) return BesideCaptures({mode});
+  (void)cudaGetLastError();
+  return {};
+}
+
 void remember_non_blocking(const std::shared_ptr<const Stream>& stream) {
   std::lock_guard<std::mutex> hold(non_blocking().lock);
   auto& streams = non_blocking().streams;
@@ -107,10 +128,18 @@ void order_after_all(const StreamRef& later, int device) {
           earlier.push_back(std::move(stream));
   }
   const DeviceGuard here = use_device(device);
+  const bool null_is_captured = is_captured(cudaStream_t());
+  // What is recorded into a graph cannot wait for what is not: that is waited for here.
+  const bool waits = later.handle ? is_captured(later.handle) : null_is_captured;
+  const auto order = [&](cudaStream_t stream) {
+    if (!waits) return order_after(later.handle, stream, device);
+    const BesideCaptures beside = beside_captures();
+    return cudaStreamSynchronize(stream);
+  };
   // The null stream is ordered after all blocking streams.
-  if (later.handle) check("cudaStreamWaitEvent", order_after(later.handle, cudaStream_t(), device));
+  if (later.handle && !null_is_captured) check("cudaStreamWaitEvent", order(cudaStream_t()));
   for (const auto& stream : earlier)
-    check("cudaStreamWaitEvent", order_after(later.handle, stream->get(), device));
+    if (!is_captured(stream->get())) check("cudaStreamWaitEvent", order(stream->get()));
 }
 
 }  // namespace PyGPU

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "array.h"
+#include "capture.h"
 
 namespace PyGPU::host {
 namespace {
@@ -115,7 +116,10 @@ using namespace PyGPU::host;
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* box) { return cudaMemcpy3DAsync(box, nullptr); }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* box, cudaStream_t stream) {
-  return call([&] { return box ? copy_box(*box, stream) : cudaErrorInvalidValue; });
+  return call([&] {
+    if (!box) return cudaErrorInvalidValue;
+    return enqueue(stream, [box = *box](cudaStream_t s) { return copy_box(box, s); });
+  });
 }
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* box) {
@@ -126,14 +130,19 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* box, cudaStream_t
   return call([&] {
     if (!box) return cudaErrorInvalidValue;
     if (!is_ordinal(box->srcDevice) || !is_ordinal(box->dstDevice)) return cudaErrorInvalidDevice;
-    return copy_box({box->srcArray, box->srcPos, box->srcPtr, box->dstArray, box->dstPos,
-                     box->dstPtr, box->extent, cudaMemcpyDeviceToDevice},
-                    stream);
+    const cudaMemcpy3DParms whole{
+        box->srcArray, box->srcPos, box->srcPtr, box->dstArray,
+        box->dstPos,   box->dstPtr, box->extent, cudaMemcpyDeviceToDevice};
+    return enqueue(stream, [whole](cudaStream_t s) { return copy_box(whole, s); });
   });
 }
 
 cudaError_t cudaHostCopyRows(cudaArray_t array, std::size_t x, std::size_t y, void* memory,
                              std::size_t pitch, std::size_t width, std::size_t height,
                              bool to_array, cudaMemcpyKind kind) {
-  return call([&] { return copy_rows(array, x, y, memory, pitch, width, height, to_array, kind); });
+  return call([&] {
+    return enqueue(nullptr, [=](cudaStream_t) {
+      return copy_rows(array, x, y, memory, pitch, width, height, to_array, kind);
+    });
+  });
 }

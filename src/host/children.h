@@ -3,10 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "PyGPU/vendor/host.h"
+#include "capture.h"
 #include "check_access.h"
 #include "fault.h"
 #include "machine.h"
@@ -26,10 +28,14 @@ struct Child {
 // To be called in a kernel.
 void enqueue_child(Child child);
 
+// Launch, or record the launch of, a kernel whose arguments are kept for it.
+cudaError_t launch_kept(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+                        void (*threads)(void*), std::shared_ptr<void> context, const char* kernel);
+
 // Do `copy(stream)`, a copy or a fill, at once, or in its order where a kernel asks for it.
 template <class Copy>
 cudaError_t copy_in_order(cudaStream_t stream, Copy copy) {
-  if (!in_kernel()) return copy(stream);
+  if (!in_kernel()) return enqueue(stream, copy);
   if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
   Child child;
   child.copy = [copy] { return copy(nullptr); };  // the stream may be gone by then

@@ -106,13 +106,19 @@ cudaError_t fill_2d(void* address, std::size_t pitch, int value, std::size_t wid
   return cudaSuccess;
 }
 
+template <class Copy>
+cudaError_t waits(Copy copy) {
+  const cudaError_t error = in_kernel() ? cudaSuccess : refuse_unsafe();
+  return error ? remember(error) : copy();
+}
+
 }  // namespace
 }  // namespace PyGPU::host
 
 using namespace PyGPU::host;
 
 cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind) {
-  return cudaMemcpyAsync(dst, src, nbytes, kind, nullptr);
+  return waits([&] { return cudaMemcpyAsync(dst, src, nbytes, kind, nullptr); });
 }
 
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
@@ -124,7 +130,9 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t nbytes, cuda
 
 cudaError_t cudaMemcpy2D(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, width, height, kind, nullptr);
+  return waits([&] {
+    return cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, width, height, kind, nullptr);
+  });
 }
 
 cudaError_t cudaMemcpy2DAsync(void* dst, std::size_t dst_pitch, const void* src,
@@ -139,12 +147,17 @@ cudaError_t cudaMemcpy2DAsync(void* dst, std::size_t dst_pitch, const void* src,
 
 cudaError_t cudaMemcpyPeer(void* dst, int dst_device, const void* src, int src_device,
                            std::size_t nbytes) {
-  return cudaMemcpyPeerAsync(dst, dst_device, src, src_device, nbytes, nullptr);
+  return waits(
+      [&] { return cudaMemcpyPeerAsync(dst, dst_device, src, src_device, nbytes, nullptr); });
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device,
                                 std::size_t nbytes, cudaStream_t stream) {
-  return call([&] { return copy_peer(dst, dst_device, src, src_device, nbytes, stream); });
+  return call([&] {
+    return enqueue(stream, [=](cudaStream_t s) {
+      return copy_peer(dst, dst_device, src, src_device, nbytes, s);
+    });
+  });
 }
 
 cudaError_t cudaMemset(void* address, int value, std::size_t nbytes) {
@@ -170,5 +183,9 @@ cudaError_t cudaMemset2DAsync(void* address, std::size_t pitch, int value, std::
 
 cudaError_t cudaHostFill(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
                          std::size_t width, std::size_t height, cudaStream_t stream) {
-  return call([&] { return fill_rows(address, pitch, value, itemsize, width, height, stream); });
+  return call([&] {
+    return enqueue(stream, [=](cudaStream_t s) {
+      return fill_rows(address, pitch, value, itemsize, width, height, s);
+    });
+  });
 }

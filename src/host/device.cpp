@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "array.h"
+#include "capture.h"
 #include "machine.h"
 #include "texture_limits.h"
 
@@ -94,7 +95,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return call([] { return cudaSuccess; });
+  return call([] { return refuse_captured(); });
 }
 
 // Memory, streams and events of the current device are gone afterwards.
@@ -122,6 +123,8 @@ cudaError_t cudaDeviceReset() {
         handle = handles.erase(handle);
       }
     };
+    for (cudaStream_t stream : machine.streams)
+      if (stream->device == current_device()) forget(stream);
     drop(machine.streams);
     drop(machine.events);
     forget_arrays(current_device());

@@ -257,6 +257,32 @@ void run_children(Grid& parent) try {
   parent.stop(parent.fault_of_kernel(cudaErrorMemoryAllocation, "no memory for its launches"));
 }
 
+cudaError_t begin_launch(dim3 grid, dim3 block, std::size_t shared_bytes) {
+  // A launch from inside a kernel would overwrite the state of this thread.
+  if (has_kernel()) return cudaErrorNotSupported;
+  report(nullptr);
+  return check(grid, block, shared_bytes);
+}
+
+cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*threads)(void*),
+                     void* context, const char* kernel) {
+  Grid work{grid, block, shared_bytes, threads, context, kernel, begin_running(threads),
+            {},   {},    {},           {},      {}};
+  Workers::get().run(work);
+  run_children(work);
+  end_running();
+  // The kernel's output comes before what the program prints next. A kernel that failed while
+  // printing still holds the lock of stdout.
+  if (ftrylockfile(stdout) == 0) {
+    fflush_unlocked(stdout);
+    funlockfile(stdout);
+  }
+  if (!work.fault.code) return cudaSuccess;
+  report(&work.fault);
+  drop_stacks();
+  return work.fault.code;
+}
+
 }  // namespace
 
 void enqueue_child(Child child) {
@@ -264,34 +290,34 @@ void enqueue_child(Child child) {
   grid_of_thread->children.push_back(std::move(child));
 }
 
+cudaError_t launch_kept(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+                        void (*threads)(void*), std::shared_ptr<void> context, const char* kernel) {
+  if (const cudaError_t error = begin_launch(grid, block, shared_bytes)) return error;
+  return enqueue(stream, [=](cudaStream_t) {
+    report(nullptr);
+    return run_grid(grid, block, shared_bytes, threads, context.get(), kernel);
+  });
+}
+
 }  // namespace PyGPU::host
 
 using namespace PyGPU::host;
 
 cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-                           void (*threads)(void*), void* context, const char* kernel) {
+                           void (*threads)(void*), void* context, const char* kernel,
+                           std::size_t context_bytes) {
   return call([&] {
-    // A launch from inside a kernel would overwrite the state of this thread.
-    if (has_kernel()) return cudaErrorNotSupported;
-    report(nullptr);
-    if (const cudaError_t error = check(grid, block, shared_bytes)) return error;
+    if (const cudaError_t error = begin_launch(grid, block, shared_bytes)) return error;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
-    Grid work{
-        grid, block, shared_bytes, threads, context, kernel ? kernel : "", begin_running(threads),
-        {},   {},    {},           {},      {}};
-    Workers::get().run(work);
-    run_children(work);
-    end_running();
-    // The kernel's output comes before what the program prints next. A kernel that failed while
-    // printing still holds the lock of stdout.
-    if (ftrylockfile(stdout) == 0) {
-      fflush_unlocked(stdout);
-      funlockfile(stdout);
+    const char* const name = kernel ? kernel : "";
+    if (is_captured(stream)) {
+      const std::shared_ptr<ParameterLine[]> copy(new ParameterLine[(context_bytes + 63) / 64]);
+      std::memcpy(copy.get(), context, context_bytes);
+      return launch_kept(grid, block, shared_bytes, stream, threads, copy, name);
     }
-    if (!work.fault.code) return cudaSuccess;
-    report(&work.fault);
-    drop_stacks();
-    return work.fault.code;
+    return enqueue(stream, [&](cudaStream_t) {
+      return run_grid(grid, block, shared_bytes, threads, context, name);
+    });
   });
 }
 

@@ -17,6 +17,7 @@
 #include "PyGPU/host/module.h"
 #include "PyGPU/vendor/host_modules.h"
 #include "check_access.h"
+#include "children.h"
 #include "loaded.h"
 #include "machine.h"
 
@@ -243,11 +244,12 @@ cudaError_t cudaHostLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
   return call([&] {
     if (!kernel) return cudaErrorInvalidResourceHandle;
     if (shared_bytes > std::size_t(shared_limit(kernel))) return cudaErrorInvalidValue;
-    if (!Machine::get().strict)
+    if (!Machine::get().strict && !is_captured(stream))
       return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, arguments,
-                            kernel->name);
-    CopiedArguments copied(*kernel, arguments);
-    return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, copied.pointers(),
-                          kernel->name);
+                            kernel->name, 0);
+    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    const auto copied = std::make_shared<CopiedArguments>(*kernel, arguments);
+    return launch_kept(grid, block, shared_bytes, stream, kernel->threads,
+                       {copied, copied->pointers()}, kernel->name);
   });
 }

@@ -14,10 +14,16 @@
 #include "PyGPU/vendor/host.h"
 #include "failures.h"
 
+namespace PyGPU::host {
+struct Recording;  // capture.h
+}
+
 struct PyGPUHostStream {
   int device;
   unsigned flags;
   int priority;
+  PyGPU::host::Recording* recording = nullptr;
+  bool is_joined = true;  // while recorded: does the first stream wait for all its work?
 };
 
 struct PyGPUHostEvent {
@@ -25,6 +31,8 @@ struct PyGPUHostEvent {
   unsigned flags;
   bool recorded;
   std::chrono::steady_clock::time_point time;
+  PyGPU::host::Recording* recording = nullptr;  // that it is a point in
+  cudaStream_t captured_on = nullptr;
 };
 
 struct PyGPUHostPool {

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "PyGPU/vendor/host_modules.h"
+#include "capture.h"
 #include "machine.h"
 
 namespace PyGPU::host {
@@ -112,12 +113,16 @@ void report_overruns() {
 using namespace PyGPU::host;
 
 cudaError_t cudaMalloc(void** address, std::size_t nbytes) {
-  return call([&] { return allocate(address, nbytes, Space::device, 0); });
+  return call([&] {
+    const cudaError_t error = refuse_unsafe();
+    return error ? error : allocate(address, nbytes, Space::device, 0);
+  });
 }
 
 cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t width,
                             std::size_t height) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!pitch) return cudaErrorInvalidValue;
     if (width > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
     *pitch = whole_bytes(width);
@@ -128,6 +133,7 @@ cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t widt
 
 cudaError_t cudaMallocManaged(void** address, std::size_t nbytes, unsigned flags) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
     return allocate(address, nbytes, Space::managed, flags);
   });
@@ -150,6 +156,7 @@ cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t nbytes, int de
 cudaError_t cudaMallocAsync(void** address, std::size_t nbytes, cudaStream_t stream) {
   return call([&] {
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = refuse_captured(stream)) return error;
     return allocate(address, nbytes, Space::device, 0);
   });
 }
@@ -159,23 +166,29 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t nbytes, cudaMemP
   return call([&] {
     if (!pool || pool->device != current_device()) return cudaErrorInvalidValue;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = refuse_captured(stream)) return error;
     return allocate(address, nbytes, Space::device, 0);
   });
 }
 
 cudaError_t cudaFree(void* address) {
-  return call([&] { return release(address, is_device); });
+  return call([&] {
+    const cudaError_t error = refuse_unsafe();
+    return error ? error : release(address, is_device);
+  });
 }
 
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return call([&] {
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = refuse_captured(stream)) return error;
     return release(address, is_device);
   });
 }
 
 cudaError_t cudaHostAlloc(void** address, std::size_t nbytes, unsigned flags) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (flags > (cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
       return cudaErrorInvalidValue;
     return allocate(address, nbytes, Space::pinned, flags);
@@ -187,11 +200,15 @@ cudaError_t cudaMallocHost(void** address, std::size_t nbytes) {
 }
 
 cudaError_t cudaFreeHost(void* address) {
-  return call([&] { return release(address, is_pinned); });
+  return call([&] {
+    const cudaError_t error = refuse_unsafe();
+    return error ? error : release(address, is_pinned);
+  });
 }
 
 cudaError_t cudaHostRegister(void* address, std::size_t nbytes, unsigned flags) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     constexpr unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
                                cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
     if (!address || nbytes == 0 || (flags & ~known) || !is_mapped(address, nbytes))
@@ -211,6 +228,7 @@ cudaError_t cudaHostRegister(void* address, std::size_t nbytes, unsigned flags) 
 
 cudaError_t cudaHostUnregister(void* address) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!address) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);

@@ -1,5 +1,6 @@
 // Streams and events of the host machine. Work is done by the time its call returns, so a stream is
 // always idle and an event's time is the moment of its recording.
+#include "capture.h"
 #include "machine.h"
 
 namespace PyGPU::host {
@@ -13,6 +14,11 @@ cudaError_t check(cudaStream_t stream) {
 
 cudaError_t check(cudaEvent_t event) {
   return Machine::get().knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t check_to_wait(cudaEvent_t event) {
+  if (const cudaError_t error = check(event)) return error;
+  return event->recording ? cudaErrorCapturedEvent : cudaSuccess;
 }
 
 bool is_own(cudaStream_t stream) {
@@ -30,7 +36,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     (void)priority;  // the range is 0 to 0, and values outside it are clamped
-    *stream = new PyGPUHostStream{current_device(), flags, 0};
+    *stream = new PyGPUHostStream{current_device(), flags, 0, nullptr, true};
     machine.streams.insert(*stream);
     return cudaSuccess;
   });
@@ -40,33 +46,34 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call([&] {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    if (!machine.streams.erase(stream)) return cudaErrorInvalidResourceHandle;
+    if (!machine.streams.count(stream)) return cudaErrorInvalidResourceHandle;
+    forget(stream);
+    machine.streams.erase(stream);
     delete stream;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return call([&] { return check(stream); });
+  return call([&] {
+    const cudaError_t error = check(stream);
+    return error ? error : refuse_captured(stream);
+  });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return call([&] { return check(stream); });
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   return call([&] {
-    if (!status) return cudaErrorInvalidValue;
-    *status = cudaStreamCaptureStatusNone;  // there are no graphs
-    return check(stream);
+    const cudaError_t error = check(stream);
+    return error ? error : refuse_captured(stream);
   });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return call([&] {
     if (flags > 1) return cudaErrorInvalidValue;
-    const cudaError_t error = check(stream);
-    return error ? error : check(event);
+    if (const cudaError_t error = check(stream)) return error;
+    const cudaError_t error = check(event);
+    return error ? error : join(stream, event);
   });
 }
 
@@ -110,7 +117,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
       return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    *event = new PyGPUHostEvent{current_device(), flags, false, {}};
+    *event = new PyGPUHostEvent{current_device(), flags, false, {}, nullptr, nullptr};
     machine.events.insert(*event);
     return cudaSuccess;
   });
@@ -132,6 +139,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     if (const cudaError_t error = check(stream)) return error;
     const int device = is_own(stream) ? stream->device : current_device();
     if (event->device != device) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = mark(stream, event)) return error;
+    if (event->recording) return cudaSuccess;  // a point in a graph has no time
     event->recorded = true;
     event->time = Clock::now();
     return cudaSuccess;
@@ -139,11 +148,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call([&] { return check(event); });
+  return call([&] { return check_to_wait(event); });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call([&] { return check(event); });
+  return call([&] { return check_to_wait(event); });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {

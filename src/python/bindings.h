@@ -22,6 +22,7 @@ void bind_status(py::module_& m);
 void bind_constants(py::module_& m);
 void bind_device(py::module_& m);
 void bind_stream(py::module_& m);
+void bind_graph(py::module_& m);
 void bind_memory(py::module_& m);
 void bind_copies(py::module_& m);
 void bind_pointers(py::module_& m);

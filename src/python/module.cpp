@@ -37,6 +37,7 @@ void fill(py::module_& m) {
   bind_constants(m);
   bind_device(m);
   bind_stream(m);
+  bind_graph(m);
   bind_memory(m);
   bind_copies(m);
   bind_pointers(m);

@@ -15,7 +15,8 @@ from PyGPU._compile import rtc
 
 ROOT = Path(__file__).resolve().parents[2]
 TWINS = sorted(Path(__file__).parent.glob("*.cpp"))
-BODIES = [*(path.name for path in TWINS), "device.cpp", "error.cpp", "kernel.cpp", "stream.cpp"]
+BODIES = [*(path.name for path in TWINS), "device.cpp", "error.cpp", "graph.cpp"]
+BODIES += ["kernel.cpp", "memory.cpp", "stream.cpp"]
 MAIN = "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n"
 BUILDS = {
     "plain": ["-O1"],

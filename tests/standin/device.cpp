@@ -243,13 +243,6 @@ STANDIN_EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
 STANDIN_EXPORT hipError_t hipStreamSynchronize(hipStream_t stream) {
   return finish(cudaStreamSynchronize(stream_of(stream)));
 }
-STANDIN_EXPORT hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
-  cudaStreamCaptureStatus captured = cudaStreamCaptureStatusNone;
-  const cudaError_t error = cudaStreamIsCapturing(stream_of(stream), &captured);
-  if (status) *status = hipStreamCaptureStatus(captured);
-  return finish(status ? error : cudaErrorInvalidValue);
-}
-
 STANDIN_EXPORT hipError_t hipStreamQuery(hipStream_t stream) {
   return finish(cudaStreamQuery(stream_of(stream)));
 }

@@ -45,7 +45,7 @@ struct Launch {
     auto call = std::make_pair(kernel, std::tuple<Arguments...>(arguments...));
     return cudaHostLaunch(grid, block, shared_bytes, stream,
                           &run_threads<std::index_sequence_for<Arguments...>, decltype(call)>,
-                          &call, name);
+                          &call, name, sizeof call);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cuda_arrays.h"
+#include "cuda_graphs.h"
 #include "cuda_modules.h"
 #include "cuda_numbers.h"
 

@@ -12,6 +12,7 @@
 #include "cuda_numbers.h"
 #include "hip_arrays.h"
 #include "hip_attributes.h"
+#include "hip_graphs.h"
 #include "hip_modules.h"
 
 #define PYGPU_TARGET_NAME "hip"

@@ -250,9 +250,10 @@ PYGPU_HOST_CALL(cudaIpcOpenEventHandle, cudaEvent_t* event, cudaIpcEventHandle_t
 
 // Run `threads(context)` for each block of the grid, the blocks distributed over the cores. The
 // function runs the block's threads by PyGPU::host::for_each_thread (host/execution.h); `kernel` is
-// the name for reports.
+// the name for reports. While the stream is captured, `context`, of so many bytes, is copied.
 PYGPU_HOST_CALL(cudaHostLaunch, dim3 grid, dim3 block, std::size_t shared_bytes,
-                cudaStream_t stream, void (*threads)(void*), void* context, const char* kernel)
+                cudaStream_t stream, void (*threads)(void*), void* context, const char* kernel,
+                std::size_t context_bytes)
 // The same from a kernel, once its grid has run; `context`, of so many bytes, is copied.
 PYGPU_HOST_CALL(cudaHostLaunchChild, dim3 grid, dim3 block, std::size_t shared_bytes,
                 cudaStream_t stream, void (*threads)(void*), const void* context,

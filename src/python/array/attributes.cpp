@@ -27,12 +27,13 @@ std::uintptr_t address(const GPUArray& array) {
   return reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
 }
 
-// Is the null stream known to be idle? While a graph is captured, nothing is asked.
+// Is the null stream known to be idle? While a stream that it waits for is captured, nobody can
+// wait for it.
 bool is_idle(int device) {
   const cudaError_t pending = on_device(device, [] {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (const cudaError_t error = cudaStreamIsCapturing(nullptr, &status)) return error;
-    return status == cudaStreamCaptureStatusNone ? cudaStreamQuery(nullptr) : cudaErrorNotReady;
+    if (is_captured(nullptr)) return cudaSuccess;
+    const BesideCaptures beside = beside_captures();
+    return cudaStreamQuery(nullptr);
   });
   if (pending) (void)cudaGetLastError();
   return !pending;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "PyGPU/copy_plan.h"
+#include "PyGPU/graph.h"
 #include "python/array/map.h"
 
 namespace PyGPU::python {
@@ -20,6 +21,7 @@ py::object numpy() { return py::module_::import("numpy"); }
 // Wait for what was put on a stream; a null `stream` means that the work was done in the call.
 void finish(const StreamRef* stream) {
   if (!stream) return;
+  refuse_waiting("cudaStreamSynchronize");
   const NoGil without = let_gil_go();
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
 }
@@ -102,6 +104,14 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
          py::str(gpu.dtype).cast<std::string>();
 }
 
+// Host memory that captured work reaches stays as long as the graph.
+void keep_for_graph(const py::object& memory) {
+  if (Capture* const capture = Capture::current())
+    capture->keep({py::object(memory).release().ptr(), [](const void* owner) {
+                     drop(static_cast<PyObject*>(const_cast<void*>(owner)));
+                   }});
+}
+
 void download(const GPUArray& gpu, void* start, const StreamRef* stream) {
   const NoGil without = let_gil_go();
   stream ? gpu.core.download_async(start, *stream) : gpu.core.download(start);
@@ -138,6 +148,7 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
   const View image = array.layout().dense_layout();
+  keep_for_graph(host);
   if (looks_like(host, image))
     return upload(array, static_cast<const char*>(host.data()) - image.offset, stream);
   const Image arranged = new_image(array, false);
@@ -179,10 +190,10 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   const bool kernel_reaches = array.core.device() == source.core.device() &&
                               array.layout().ndim() < Axes::capacity && array.layout().itemsize();
   if (!by_rows && kernel_reaches && array.core.address() &&
-      with_compiler([&] { copy_by_kernel(array, source, stream ? *stream : StreamRef{}); }))
+      with_compiler([&] { copy_by_kernel(array, source, stream ? *stream : default_stream()); }))
     return;
   const NoGil without = let_gil_go();
-  array.core.copy_from(source.core, stream ? *stream : StreamRef{});
+  array.core.copy_from(source.core, stream ? *stream : default_stream());
 }
 
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
@@ -194,6 +205,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   }
   if (out.is_none()) {
     const Image image = new_image(array, pagelocked);
+    keep_for_graph(image.array);
     download(array, image.start, stream);
     const bool plain = stream || pagelocked || array.layout().dense_layout().offset == 0;
     return plain ? py::object(image.array) : image.array.attr("copy")("K");
@@ -209,6 +221,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
     throw py::value_error("get: ary of shape " + shape_of(target).text() +
                           " cannot be reshaped without a copy");
   const View image = array.layout().dense_layout();
+  keep_for_graph(host);
   if (looks_like(host, image)) {
     download(array, static_cast<char*>(host.mutable_data()) - image.offset, stream);
     return host;

@@ -301,7 +301,7 @@ bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out) {
   const char kind = py::reinterpret_borrow<py::dtype>(chosen->dtype).kind();
   if (kind == 'b') return select(array, *chosen, out);
   return array.layout().ndim() > 0 && chosen->layout().ndim() > 0 &&
-         take(array, *chosen, 0, Mode::raise, {}, out);
+         take(array, *chosen, 0, Mode::raise, default_stream(), out);
 }
 
 void bind_gather(py::module_& m) {

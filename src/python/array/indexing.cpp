@@ -121,7 +121,7 @@ void assign_element(const GPUArray& target, const py::object& value) {
   const py::object host = numpy.attr("empty")(py::tuple(), py::arg("dtype") = target.dtype);
   host[py::ellipsis()] = value;
   if (find_code(target.dtype) >= 0 &&
-      with_compiler([&] { fill(target, host.attr("__getitem__")(py::tuple()), {}); }))
+      with_compiler([&] { fill(target, host.attr("__getitem__")(py::tuple()), default_stream()); }))
     return;
   set_from_host(target, numpy.attr("broadcast_to")(host, tuple_of(target.layout().shape())),
                 nullptr);

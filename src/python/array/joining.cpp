@@ -28,7 +28,7 @@ void put(const GPUArray& source, const GPUArray& part) {
   map.operand[0].array = &source;
   map.operand[0].code = map.compute[0] = code_of(source.dtype);
   map.result[0] = &part;
-  launch(map, {});
+  launch(map, default_stream());
 }
 
 constexpr std::size_t most_joined = 8, few_bytes = 1 << 20, word = 16;
@@ -43,6 +43,9 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   unsigned loop[1 + most_joined];
   KernelArguments arguments;
   void* const to = out.core.address();
+  const StreamRef stream = default_stream();
+  StreamOrder order(stream);
+  order.uses(out.core.storage());
   arguments.add_struct(loop);
   arguments.add(to);
   std::size_t end = 0;
@@ -58,6 +61,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     end += run / word;
     loop[1 + k] = unsigned(end);
     arguments.add(array.core.address());
+    order.uses(array.core.storage());
   }
   loop[0] = unsigned(out.layout().nbytes() / word);
   SpecializationKey key;
@@ -68,8 +72,11 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
                                                "join");
   };
   constexpr unsigned threads = 256;
-  enqueue(kept.at(key, make).kernel, dim3((loop[0] + threads - 1) / threads, 1, 1),
-          dim3(threads, 1, 1), arguments, {});
+  const Kernel& kernel = kept.at(key, make).kernel;
+  order.run([&] {
+    enqueue(kernel, dim3((loop[0] + threads - 1) / threads, 1, 1), dim3(threads, 1, 1), arguments,
+            stream);
+  });
   return true;
 }
 

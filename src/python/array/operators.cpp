@@ -104,7 +104,7 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
   }
   py::object out = result_array(operand, 2, code, operand[0].array ? a : b);
   map.result[0] = &held<GPUArray>(out);
-  launch(map, {});
+  launch(map, default_stream());
   return out;
 }
 
@@ -118,7 +118,7 @@ py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
   map.compute[0] = map.compute[1] =
       is_plain ? operand[0].code : code_in_place(op, map.operation, operand);
   map.result[0] = operand[0].array;
-  launch(map, {});
+  launch(map, default_stream());
   return py::reinterpret_borrow<py::object>(self);
 }
 
@@ -134,7 +134,7 @@ py::object operate_on(Op op, PyObject* self) {
   if (op == Op::absolute && dtype.kind == 'c')
     code = code_of(py::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
   py::object out = result_array(&operand, 1, code, self);
-  launch(unary(op, operand, operand.code, held<GPUArray>(out)), {});
+  launch(unary(op, operand, operand.code, held<GPUArray>(out)), default_stream());
   return out;
 }
 

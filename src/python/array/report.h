@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "PyGPU/memory.h"
+#include "PyGPU/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
@@ -65,7 +65,7 @@ struct ReportTraits {
 
 class Report {
  public:
-  Report() : word_(ReportWords::all().take()) { word()[0] = word()[1] = 0; }
+  Report() : word_(take()) { word()[0] = word()[1] = 0; }
   Index* word() const { return word_.get().address; }
   // What was reported, once the stream is done; 0 if nothing was. A kernel that says when it is
   // done is looked at for a while before, which is quicker than the runtime's own waiting.
@@ -80,6 +80,10 @@ class Report {
   }
 
  private:
+  static UniqueHandle<ReportTraits> take() {
+    refuse_waiting("cudaStreamSynchronize");
+    return UniqueHandle<ReportTraits>(ReportWords::all().take());
+  }
   bool is_said() const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
     const auto* const said = const_cast<const volatile Index*>(word() + 1);

@@ -178,7 +178,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   }
   if (some && ordered && !to_host) {
     order_after_all(consumer, number);
-    source.apart = is_non_blocking(consumer, number);
+    source.apart = is_non_blocking(consumer, number) && !is_captured(consumer.handle);
     // Memory that the host reaches may be for a consumer that knows no streams.
     const bool on_host = device.type != DeviceType::cuda && device.type != DeviceType::rocm;
     if (on_host && stream.is_none()) {

@@ -5,7 +5,7 @@
 #include <new>
 #include <optional>
 
-#include "PyGPU/kernel.h"
+#include "PyGPU/graph.h"
 #include "python/array/gpuarray.h"
 #include "python/launch/numbers.h"
 #include "python/launch/packing.h"
@@ -281,7 +281,7 @@ PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t cou
                            py::str(keyword).cast<std::string>() + "'");
     shape.shared_bytes = shared_bytes_of(arguments[count + std::size_t(i)]);
   }
-  const StreamRef stream = has_stream ? stream_of(arguments[2]) : StreamRef();
+  const StreamRef stream = has_stream ? stream_of(arguments[2]) : default_stream();
   const std::size_t given = count - leading;
   if (given != f.promises.size())
     raise_argument_error(f.kernel.name() + "() was prepared for " + counted(f.promises.size()) +

@@ -1,5 +1,6 @@
 // Copies and fills at the low level. An end is an address or a buffer; where a buffer tells its
 // size, a copy past its end is refused before the runtime sees it.
+#include "PyGPU/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
@@ -26,8 +27,21 @@ Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t s
   const CopyEnd to = copy_end(dst, "dst", true), from = copy_end(src, "src", false);
   if (dst_bytes > to.limit) return past_the_end("dst", dst_bytes, to);
   if (src_bytes > from.limit) return past_the_end("src", src_bytes, from);
+  if (Capture* const capture = Capture::current())
+    for (const CopyEnd* end : {&to, &from})
+      if (end->view) capture->keep(end->view);
   return call_on(stream, {to.address, from.address},
                  [&] { return move(to.address, from.address); });
+}
+
+// The same for a copy that waits. While this thread captures, one within a device can be recorded.
+template <class Move>
+Status copy_now(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t src_bytes,
+                int kind, Move move) {
+  const StreamRef stream = default_stream();
+  if (stream.handle && kind != int(cudaMemcpyDeviceToDevice)) return refusal_to_wait();
+  return copy(dst, dst_bytes, src, src_bytes, stream,
+              [&](void* to, const void* from) { return move(to, from, stream.handle); });
 }
 
 }  // namespace
@@ -35,9 +49,11 @@ Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t s
 void bind_copies(py::module_& m) {
   def(m, "cudaMemcpy",
       [](py::handle dst, py::handle src, std::size_t count, int kind) {
-        return copy(dst, count, src, count, {}, [=](void* to, const void* from) {
-          return cudaMemcpy(to, from, count, cudaMemcpyKind(kind));
-        });
+        return copy_now(
+            dst, count, src, count, kind, [=](void* to, const void* from, cudaStream_t stream) {
+              return stream ? cudaMemcpyAsync(to, from, count, cudaMemcpyKind(kind), stream)
+                            : cudaMemcpy(to, from, count, cudaMemcpyKind(kind));
+            });
       },
       "Copy `count` bytes. dst and src are addresses or buffers; kind is a cudaMemcpy... number.",
       {{"dst"}, {"src"}, {"count"}, {"kind", int(cudaMemcpyDefault)}});
@@ -52,11 +68,14 @@ void bind_copies(py::module_& m) {
   def(m, "cudaMemcpy2D",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
          std::size_t height, int kind) {
-        return copy(dst, span(dpitch, width, height), src, span(spitch, width, height), {},
-                    [=](void* to, const void* from) {
-                      return cudaMemcpy2D(to, dpitch, from, spitch, width, height,
-                                          cudaMemcpyKind(kind));
-                    });
+        return copy_now(dst, span(dpitch, width, height), src, span(spitch, width, height), kind,
+                        [=](void* to, const void* from, cudaStream_t stream) {
+                          const auto kind_of_copy = cudaMemcpyKind(kind);
+                          return stream ? cudaMemcpy2DAsync(to, dpitch, from, spitch, width, height,
+                                                            kind_of_copy, stream)
+                                        : cudaMemcpy2D(to, dpitch, from, spitch, width, height,
+                                                       kind_of_copy);
+                        });
       },
       "Copy `height` rows of `width` bytes that lie a pitch apart.",
       {{"dst"},
@@ -107,7 +126,11 @@ void bind_copies(py::module_& m) {
   def(m, "cudaMemset",
       [](py::handle dst, int value, std::size_t count) {
         void* const to = address_of(dst, "dst");
-        return call([=] { return cudaMemset(to, value, count); });
+        const StreamRef stream = default_stream();
+        return call_on(stream, {to}, [&] {
+          return stream.handle ? cudaMemsetAsync(to, value, count, stream.handle)
+                               : cudaMemset(to, value, count);
+        });
       },
       "Set `count` bytes of device memory.", {{"dst"}, {"value"}, {"count"}});
   def(m, "cudaMemsetAsync",
@@ -120,7 +143,11 @@ void bind_copies(py::module_& m) {
   def(m, "cudaMemset2D",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
         void* const to = address_of(dst, "dst");
-        return call([=] { return cudaMemset2D(to, pitch, value, width, height); });
+        const StreamRef stream = default_stream();
+        return call_on(stream, {to}, [&] {
+          return stream.handle ? cudaMemset2DAsync(to, pitch, value, width, height, stream.handle)
+                               : cudaMemset2D(to, pitch, value, width, height);
+        });
       },
       "Set `height` rows of `width` bytes that lie `pitch` bytes apart.",
       {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});

@@ -8,11 +8,20 @@ namespace {
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
+// Memory that is taken or given back is none of a graph's that is being captured.
+template <class Call>
+Status call_beside(Call make) {
+  return call([&] {
+    const BesideCaptures beside = beside_captures();
+    return make();
+  });
+}
+
 // Calls that hand out an address: (address, cudaError_t).
 template <class Call>
 py::tuple new_address(Call take) {
   void* address = nullptr;
-  const Status status = call([&] { return take(&address); });
+  const Status status = call_beside([&] { return take(&address); });
   return with_status(status, number(address));
 }
 
@@ -56,7 +65,7 @@ Status register_host(py::handle memory, std::size_t nbytes, unsigned flags) {
                                        ", but memory holds only " + std::to_string(end.limit) +
                                        " bytes"};
   const std::size_t size = nbytes ? nbytes : end.limit;
-  return call([&] { return cudaHostRegister(end.address, size, flags); });
+  return call_beside([&] { return cudaHostRegister(end.address, size, flags); });
 }
 
 }  // namespace
@@ -72,7 +81,7 @@ void bind_memory(py::module_& m) {
         void* address = nullptr;
         std::size_t pitch = 0;
         const Status status =
-            call([&] { return cudaMallocPitch(&address, &pitch, width, height); });
+            call_beside([&] { return cudaMallocPitch(&address, &pitch, width, height); });
         return with_status(status, number(address), pitch);
       },
       "(address, pitch, cudaError_t) of new device memory for rows of `width` bytes",
@@ -94,7 +103,7 @@ void bind_memory(py::module_& m) {
   def(m, "cudaFree",
       [](py::handle address) {
         void* const block = address_of(address, "address");
-        return call([=] { return cudaFree(block); });
+        return call_beside([&] { return cudaFree(block); });
       },
       "Give back device or managed memory.", {{"address"}});
   def(m, "cudaFreeAsync",
@@ -118,7 +127,7 @@ void bind_memory(py::module_& m) {
   def(m, "cudaFreeHost",
       [](py::handle address) {
         void* const block = address_of(address, "address");
-        return call([=] { return cudaFreeHost(block); });
+        return call_beside([&] { return cudaFreeHost(block); });
       },
       "Give back page-locked memory.", {{"address"}});
   def(m, "cudaHostGetDevicePointer",
@@ -142,7 +151,7 @@ void bind_memory(py::module_& m) {
   def(m, "cudaHostUnregister",
       [](py::handle memory) {
         const CopyEnd end = copy_end(memory, "memory", false);
-        return call([&] { return cudaHostUnregister(end.address); });
+        return call_beside([&] { return cudaHostUnregister(end.address); });
       },
       "End what cudaHostRegister began, for the same buffer or address.", {{"memory"}});
   def(m, "cudaStreamAttachMemAsync",

@@ -1,6 +1,7 @@
 // Streams and events as objects, and the calls on them.
 #include <cstring>
 
+#include "PyGPU/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
@@ -28,7 +29,7 @@ cudaIpcEventHandle_t ipc_event_handle(const std::string& bytes) {
 }  // namespace
 
 StreamRef stream_of(py::handle object) {
-  if (object.is_none()) return {};
+  if (object.is_none()) return default_stream();
   if (const auto* const stream = find<Stream>(object.ptr())) {
     if (!(*stream)->get())
       throw py::value_error("stream: this cudaStream_t was destroyed or never created");

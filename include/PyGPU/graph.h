@@ -1,0 +1,103 @@
+// Graphs: work that is recorded once, on a stream that is captured, and launched many times.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "kernel.h"
+#include "memory.h"
+
+namespace PyGPU {
+
+// While it goes on, the null stream of this thread stands for the captured one, and arrays that are
+// made are the graph's: their memory stays, so that the graph can be launched again.
+class Capture {
+ public:
+  // The one that goes on in this thread, or null.
+  static Capture* current() { return under_way_ == 0 ? nullptr : of_this_thread(); }
+
+  explicit Capture(const StreamRef& stream);
+
+  const StreamRef& stream() const { return stream_; }
+  // Is work on this stream recorded?
+  bool records(const StreamRef& stream) const;
+  // Memory for an array: new, or that of an earlier one which nobody has any more.
+  std::shared_ptr<Storage> take(std::size_t nbytes);
+  void uses(const std::shared_ptr<Storage>& storage, const StreamRef& stream);
+  // What else the work needs: code, host memory that it reads or writes.
+  void keep(std::shared_ptr<const void> owner) {
+    if (kept_.empty() || kept_.back() != owner) kept_.push_back(std::move(owner));
+  }
+  // What was recorded; the caller destroys it. Throws DeviceError.
+  cudaGraph_t end();
+
+ private:
+  friend class Graph;
+
+  // Ends a capture that is not wanted.
+  struct Unended {
+    using Handle = Capture*;
+    static constexpr const char* name = "a capture";
+    static cudaError_t release(Capture* capture);
+  };
+
+  cudaError_t finish(cudaGraph_t* graph);
+
+  static std::atomic<int> under_way_;  // in all threads
+  static Capture* of_this_thread();
+
+  StreamRef stream_;
+  std::thread::id thread_ = std::this_thread::get_id();
+  bool forks_ = false;                           // more streams take part, in an order of their own
+  std::vector<std::shared_ptr<Storage>> taken_;  // in this capture
+  std::vector<std::shared_ptr<Storage>> used_;   // of others
+  std::vector<std::shared_ptr<const void>> kept_;
+  UniqueHandle<Unended> unended_;
+};
+
+// The stream of work for which none is named: the null stream, or the captured one.
+inline StreamRef default_stream() {
+  const Capture* const capture = Capture::current();
+  return capture ? capture->stream() : StreamRef();
+}
+
+// For calls that wait, where this thread captures: why they cannot.
+Status refusal_to_wait();
+// Throws DeviceError with that where this thread captures.
+void refuse_waiting(const char* call);
+
+struct GraphTraits {
+  struct Handle {
+    cudaGraphExec_t exec = nullptr;
+    int device = 0;
+    unsigned epoch = 0;
+    bool operator==(const Handle& other) const { return exec == other.exec; }
+  };
+  static constexpr const char* name = "a graph";
+  static cudaError_t release(Handle handle);
+};
+
+// All of it throws DeviceError.
+class Graph {
+ public:
+  // Capture a stream in this thread until end() or abandon().
+  void begin(const StreamRef& stream);
+  // From now on the graph is what was captured. Where only parameters differ from what it was, and
+  // the runtime can, those are replaced in place.
+  void end();
+  void abandon() { capture_.reset(); }
+  // Enqueue all of it.
+  void launch(const StreamRef& stream) const;
+  int device() const { return exec_.get().device; }
+
+ private:
+  std::unique_ptr<Capture> capture_;
+  // Memory and code come first: they go after the graph.
+  std::vector<std::shared_ptr<Storage>> taken_, used_;
+  std::vector<std::shared_ptr<const void>> kept_;
+  UniqueHandle<GraphTraits> exec_;
+};
+
+}  // namespace PyGPU

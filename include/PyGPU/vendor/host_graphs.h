@@ -1,0 +1,36 @@
+// Graphs of captured work on the `host` target.
+#pragma once
+
+#include "host.h"
+
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal = 0,
+  cudaStreamCaptureModeThreadLocal = 1,
+  cudaStreamCaptureModeRelaxed = 2
+};
+
+using cudaGraph_t = struct PyGPUHostGraph*;
+using cudaGraphExec_t = struct PyGPUHostGraphExec*;
+
+#define PYGPU_HOST_CALL(name, ...)                  \
+  extern "C" __attribute__((visibility("default"))) \
+  cudaError_t name(__VA_ARGS__) __asm__("PyGPU_host_" #name);
+
+PYGPU_HOST_CALL(cudaStreamBeginCapture, cudaStream_t stream, cudaStreamCaptureMode mode)
+PYGPU_HOST_CALL(cudaStreamEndCapture, cudaStream_t stream, cudaGraph_t* graph)
+PYGPU_HOST_CALL(cudaThreadExchangeStreamCaptureMode, cudaStreamCaptureMode* mode)
+PYGPU_HOST_CALL(cudaGraphDestroy, cudaGraph_t graph)
+PYGPU_HOST_CALL(cudaGraphExecDestroy, cudaGraphExec_t exec)
+PYGPU_HOST_CALL(cudaGraphLaunch, cudaGraphExec_t exec, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaHostGraphInstantiate, cudaGraphExec_t* exec, cudaGraph_t graph)
+PYGPU_HOST_CALL(cudaHostGraphUpdate, cudaGraphExec_t exec, cudaGraph_t graph)
+#undef PYGPU_HOST_CALL
+
+namespace PyGPU {
+inline cudaError_t instantiate_graph(cudaGraphExec_t* exec, cudaGraph_t graph) {
+  return cudaHostGraphInstantiate(exec, graph);
+}
+inline cudaError_t update_graph(cudaGraphExec_t exec, cudaGraph_t graph) {
+  return cudaHostGraphUpdate(exec, graph);
+}
+}  // namespace PyGPU

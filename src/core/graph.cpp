@@ -1,0 +1,159 @@
+// Graphs. See graph.h.
+#include "PyGPU/graph.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace PyGPU {
+
+std::atomic<int> Capture::under_way_{0};
+
+namespace {
+
+// The captures that go on, at most one of a thread; one that is let go may end in another thread.
+struct UnderWay {
+  std::mutex lock;
+  std::map<std::thread::id, Capture*> captures;
+};
+UnderWay& under_way() {
+  static auto& all = *new UnderWay;
+  return all;
+}
+
+struct RecordedTraits {
+  using Handle = cudaGraph_t;
+  static constexpr const char* name = "what was captured";
+  static cudaError_t release(cudaGraph_t graph) { return cudaGraphDestroy(graph); }
+};
+using Recorded = UniqueHandle<RecordedTraits>;
+
+bool holds(const std::vector<std::shared_ptr<Storage>>& all, const Storage* one) {
+  return std::any_of(all.begin(), all.end(), [=](const auto& known) { return known.get() == one; });
+}
+
+}  // namespace
+
+Capture* Capture::of_this_thread() {
+  const std::lock_guard<std::mutex> hold(under_way().lock);
+  const auto found = under_way().captures.find(std::this_thread::get_id());
+  return found == under_way().captures.end() ? nullptr : found->second;
+}
+
+Capture::Capture(const StreamRef& stream) : stream_(stream) {
+  if (of_this_thread())
+    throw DeviceError("capture", {cudaErrorIllegalState,
+                                  "this thread captures a stream already: end that first"});
+  if (!stream.handle)
+    throw DeviceError("capture", {cudaErrorStreamCaptureUnsupported,
+                                  "the null stream cannot be captured: make a Stream()"});
+  check("cudaStreamBeginCapture",
+        cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
+  unended_ = UniqueHandle<Unended>(this);
+  const std::lock_guard<std::mutex> hold(under_way().lock);
+  under_way().captures[thread_] = this;
+  ++under_way_;
+}
+
+cudaError_t Capture::Unended::release(Capture* capture) {
+  if (forked()) return cudaSuccess;
+  cudaGraph_t graph{};
+  if (capture->finish(&graph)) (void)cudaGetLastError();  // it may have been spoilt
+  return graph ? cudaGraphDestroy(graph) : cudaSuccess;
+}
+
+cudaError_t Capture::finish(cudaGraph_t* graph) {
+  const cudaError_t error = cudaStreamEndCapture(stream_.handle, graph);
+  {
+    const std::lock_guard<std::mutex> hold(under_way().lock);
+    under_way().captures.erase(thread_);
+    --under_way_;
+  }
+  free_postponed();
+  return error;
+}
+
+cudaGraph_t Capture::end() {
+  (void)unended_.give_up();
+  cudaGraph_t graph{};
+  check("cudaStreamEndCapture", finish(&graph));
+  return graph;
+}
+
+bool Capture::records(const StreamRef& stream) const {
+  return stream.handle == stream_.handle || is_captured(stream.handle);
+}
+
+std::shared_ptr<Storage> Capture::take(std::size_t nbytes) {
+  // Work on one stream is done in its order: what comes later may overwrite what nobody reads then.
+  if (!forks_)
+    for (const std::shared_ptr<Storage>& storage : taken_)
+      if (storage.use_count() == 1 && storage->nbytes() == nbytes && storage->alive())
+        return storage;
+  taken_.push_back(Storage::take(nbytes, MemoryKind::device));
+  return taken_.back();
+}
+
+void Capture::uses(const std::shared_ptr<Storage>& storage, const StreamRef& stream) {
+  forks_ = forks_ || stream.handle != stream_.handle;
+  if (!holds(taken_, storage.get()) && !holds(used_, storage.get())) used_.push_back(storage);
+}
+
+Status refusal_to_wait() {
+  return {cudaErrorStreamCaptureUnsupported,
+          "this thread captures a stream, whose work is done when the graph is launched: nothing "
+          "can be waited for before"};
+}
+
+void refuse_waiting(const char* call) {
+  if (Capture::current()) throw DeviceError(call, refusal_to_wait());
+}
+
+cudaError_t GraphTraits::release(Handle handle) {
+  return is_gone(handle.device, handle.epoch) ? cudaSuccess : cudaGraphExecDestroy(handle.exec);
+}
+
+void Graph::begin(const StreamRef& stream) {
+  if (capture_)
+    throw DeviceError("capture", {cudaErrorIllegalState, "this graph is being captured already"});
+  capture_ = std::make_unique<Capture>(stream);
+}
+
+void Graph::end() {
+  if (!capture_) throw DeviceError("capture", {cudaErrorIllegalState, "it was not begun"});
+  const std::unique_ptr<Capture> capture = std::move(capture_);
+  const Recorded recorded(capture->end());
+  GraphTraits::Handle handle;
+  handle.device = current_device();
+  handle.epoch = device_epoch(handle.device);
+  const bool is_other = !exec_ || is_gone(exec_.get().device, exec_.get().epoch) ||
+                        update_graph(exec_.get().exec, recorded.get());
+  if (is_other) {
+    (void)cudaGetLastError();
+    check("cudaGraphInstantiate", instantiate_graph(&handle.exec, recorded.get()));
+    exec_ = UniqueHandle<GraphTraits>(handle);
+  }
+  taken_ = std::move(capture->taken_);
+  used_ = std::move(capture->used_);
+  kept_ = std::move(capture->kept_);
+}
+
+void Graph::launch(const StreamRef& stream) const {
+  if (!exec_)
+    throw DeviceError("Graph.launch", {cudaErrorInvalidValue, "nothing was captured yet"});
+  if (is_gone(exec_.get().device, exec_.get().epoch))
+    throw DeviceError("Graph.launch",
+                      {cudaErrorInvalidResourceHandle, "cudaDeviceReset has destroyed the graph"});
+  const auto is_freed = [](const auto& storage) { return !storage->alive(); };
+  if (std::any_of(used_.begin(), used_.end(), is_freed))
+    throw DeviceError("Graph.launch", {cudaErrorInvalidDevicePointer,
+                                       "memory that the graph uses was freed (gpudata.free())"});
+  const DeviceGuard here = use_device(exec_.get().device);
+  StreamOrder order(stream, used_);
+  order.run([&] {
+    check("cudaGraphLaunch",
+          waiting([&] { return cudaGraphLaunch(exec_.get().exec, stream.handle); }));
+  });
+}
+
+}  // namespace PyGPU

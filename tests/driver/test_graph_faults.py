@@ -1,0 +1,243 @@
+"""Captures that cannot be: what is refused, what ends one, and captures of other libraries."""
+
+import ctypes
+import gc
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import graph_tools
+import numpy as np
+import pytest
+from graph_tools import ADD, X, launched
+
+import PyGPU
+import PyGPU.driver as drv
+from PyGPU import gpuarray
+from PyGPU.compiler import SourceModule
+
+stream = graph_tools.stream  # the fixture
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda a, stream: a.get(),
+        lambda a, stream: a.set(X),
+        lambda a, stream: gpuarray.to_gpu(X),
+        lambda a, stream: drv.memcpy_dtoh(np.empty_like(X), a.gpudata),
+        lambda a, stream: drv.memcpy_htod(a.gpudata, X),
+        lambda a, stream: float(gpuarray.sum(a).get()),
+        lambda a, stream: a[np.greater(a, 3)],
+        lambda a, stream: stream.synchronize(),
+        lambda a, stream: drv.Context.synchronize(),
+        lambda a, stream: stream.is_done(),
+    ],
+)
+def test_what_waits_is_refused(stream, wait):
+    a = gpuarray.to_gpu(X)
+    _ = a[np.greater(a, 3)], gpuarray.sum(a)
+    with pytest.raises(drv.LogicError, match="captur"), stream.capture():
+        wait(a, stream)
+    # Nothing is left of it.
+    with stream.capture() as graph:
+        a += 1
+    launched(graph, stream)
+    np.testing.assert_array_equal(a.get(), X + 1)
+
+
+def test_an_exception_ends_the_capture(stream):
+    a = gpuarray.to_gpu(X)
+    with pytest.raises(ZeroDivisionError), stream.capture() as graph:
+        a += 1
+        raise ZeroDivisionError
+    with pytest.raises(drv.LogicError, match="nothing was captured"):
+        graph.launch()
+    a += 1
+    np.testing.assert_array_equal(a.get(), X + 1)
+
+
+def test_one_capture_at_a_time_in_a_thread(stream):
+    other = drv.Stream(1)
+    already = pytest.raises(drv.LogicError, match="captures a stream already")
+    with stream.capture(), already, other.capture():
+        pass
+
+
+def test_a_capture_that_is_let_go_by_another_thread():
+    """The thread that began it is gone; the next one with its number captures nothing."""
+    begun = []
+
+    def begin():
+        stream = drv.Stream(1)
+        begun.append((stream, stream.capture()))
+        begun[0][1].__enter__()
+
+    thread = threading.Thread(target=begin)
+    thread.start()
+    thread.join()
+    del begun[:]
+    gc.collect()
+    assert not PyGPU.gpuarray.core._is_capturing()
+    np.testing.assert_array_equal((gpuarray.to_gpu(X) + 1).get(), X + 1)
+
+
+def test_the_null_stream_cannot_be_captured():
+    graph = drv.Graph()
+    with pytest.raises(drv.LogicError, match="null stream"):
+        graph._begin(None)
+
+
+def test_an_empty_graph(stream):
+    with stream.capture() as graph:
+        pass
+    launched(graph, stream)
+
+
+def test_memory_that_was_freed(stream):
+    a = gpuarray.to_gpu(X)
+    with stream.capture() as graph:
+        a += 1
+    a.gpudata.free()
+    with pytest.raises(drv.LogicError, match="was freed"):
+        graph.launch()
+
+
+def test_threads_capture_each_for_itself():
+    results = {}
+
+    def work(number):
+        stream = drv.Stream(1)
+        a = gpuarray.to_gpu(X + number)
+        with stream.capture() as graph:
+            b = a * number
+        launched(graph, stream)
+        results[number] = b.get()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, result in results.items():
+        np.testing.assert_array_equal(result, (X + number) * number)
+    assert len(results) == 8
+
+
+def test_other_threads_go_on_meanwhile():
+    stream = drv.Stream(1)
+    a = gpuarray.to_gpu(X)
+    seen = []
+
+    def work():
+        for k in range(50):
+            seen.append(np.array_equal((gpuarray.to_gpu(X) + k).get(), X + k))
+
+    with stream.capture() as graph:
+        other = threading.Thread(target=work)
+        other.start()
+        b = a + 1
+        other.join()
+    launched(graph, stream)
+    assert all(seen) and len(seen) == 50
+    np.testing.assert_array_equal(b.get(), X + 1)
+
+
+def test_memory_comes_back():
+    def once():
+        stream = drv.Stream(1)
+        a = gpuarray.to_gpu(X)
+        with stream.capture() as graph:
+            b = a
+            for _ in range(5):
+                b = (b + 1)[::-1].copy()
+        launched(graph, stream)
+
+    once()
+    gc.collect()
+    before = drv.mem_get_info()[0]
+    for _ in range(20):
+        once()
+    gc.collect()
+    assert drv.mem_get_info()[0] >= before - (4 << 20)
+
+
+# Captures of other libraries.
+
+
+@pytest.fixture(params=["blocking", "non-blocking"])
+def foreign_capture(request):
+    """begin() and end() -> status of a capture by calls of the host machine, which we know
+    nothing of."""
+    if PyGPU.target != "host":
+        pytest.skip("the calls of the host machine; test_interop_libraries has torch's and CuPy's")
+    library = ctypes.CDLL(str(Path(PyGPU.get_library_dir(), "libPyGPU_host.so")))
+    stream = drv.Stream(0 if request.param == "blocking" else 1)
+    handle = ctypes.c_void_p(int(stream))
+
+    class Foreign:
+        kept = stream
+
+        def begin(self):
+            assert library.PyGPU_host_cudaStreamBeginCapture(handle, 0) == 0  # global
+
+        def end(self):
+            graph = ctypes.c_void_p()
+            status = library.PyGPU_host_cudaStreamEndCapture(handle, ctypes.byref(graph))
+            if graph:
+                library.PyGPU_host_cudaGraphDestroy(graph)
+            return status
+
+    return Foreign()
+
+
+def test_frees_do_not_spoil_anothers_capture(foreign_capture):
+    small = [gpuarray.to_gpu(X + k) for k in range(100)]
+    large = gpuarray.zeros(1 << 20, "f4")
+    used = gpuarray.zeros(1 << 20, "f4")
+    other = drv.Stream(1)
+    used.fill(1, stream=other)
+    plain = drv.mem_alloc(4096)
+    pinned = drv.pagelocked_empty(1000, "f4")
+    module = SourceModule(ADD)
+    events = [drv.Event(), drv.Stream(1)]
+    foreign_capture.begin()
+    del small, large, used, plain, pinned, module, events
+    gc.collect()
+    assert foreign_capture.end() == 0
+    assert (gpuarray.to_gpu(X) + 1).get()[3] == 4
+
+
+def test_interfaces_do_not_spoil_anothers_capture(foreign_capture):
+    a = gpuarray.to_gpu(X)
+    busy = drv.Stream(1)
+    a.fill(1, stream=busy)
+    foreign_capture.begin()
+    assert a.__cuda_array_interface__["shape"] == (1000,)
+    a.__dlpack__(stream=int(foreign_capture.kept))
+    assert foreign_capture.end() == 0
+
+
+def test_new_arrays_do_not_spoil_anothers_capture(foreign_capture):
+    foreign_capture.begin()
+    made = [gpuarray.empty(1000 + k, "f4") for k in range(3)]
+    kept = gpuarray.empty(1 << 20, "f4")
+    assert foreign_capture.end() == 0
+    del made
+    kept.fill(2)
+    assert kept.get()[5] == 2
+
+
+def test_a_process_that_ends_in_a_capture_is_silent():
+    program = """
+import PyGPU.autoinit, PyGPU.driver as drv
+from PyGPU import gpuarray
+a = gpuarray.zeros(100, 'f4')
+stream = drv.Stream()
+with stream.capture() as graph:
+    b = a + 1
+    raise SystemExit(7)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
