@@ -173,7 +173,6 @@ def _include_options(options: Options, found: includes.Found, for_ours: str = "-
     ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
     words = [word for folder in options.include_dirs for word in ("-I", folder)]
     words += [word for folder in ours for word in (for_ours, folder)]
-    words += [word for header in options.pre_includes for word in ("-include", header)]
     return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]
 
 
@@ -208,10 +207,10 @@ def _kernels(
     words = [compiler(), *(word for word in base if word != "-shared"), "-E", "-w", "-x", "c++"]
     # Our header is left out: it would replace __global__.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
-    words += [*options.macros, *_include_options(options, found, "-isystem")]
+    words += [*options.for_headers(), *_include_options(options, found, "-isystem")]
     with tempfile.TemporaryDirectory() as scratch:
         unit = Path(scratch, "kernel.cu")
-        unit.write_text(source)
+        unit.write_text(f'{options.in_front()}#line 1 "{name}"\n{source}')
         try:
             text = _of_user(_run([*words, str(unit)], name).stdout)
         except errors.CompileError:  # the compilation says what is wrong, in the user's lines
@@ -339,7 +338,7 @@ def compile(
         # A text that launches may be linked to kernels whose warps run in lockstep.
         base.append("-fno-omit-frame-pointer")
     kernels = _kernels(source, name, base, options, found)
-    body = f'#line 1 "{name}"\n{dynamic_shared.in_cpp(wrapped)}\n'
+    body = f'{options.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(wrapped)}\n'
     body = child_launches.rewritten(body) if relocatable else body
     label = cache.key(body, *base, *options.macros)[:16] if relocatable else ""
     asked = [*kernel_types.doubtful(kernels), *expressions]
@@ -356,7 +355,7 @@ def compile(
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text(False))
         needed = [word for one in headers.on_demand(source, found) for word in ("-include", one)]
-        rest = [*options.macros, *needed, *_include_options(options, found)]
+        rest = [*options.for_headers(), *needed, *_include_options(options, found)]
         rest += options.without_nvidias()
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
         rest += ["-c"] if relocatable else linking(in_lockstep)
