@@ -154,6 +154,8 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
         result.append("-ffp-contract=off")
     if not options.warnings:
         result.append("-w")
+    if "-DNDEBUG" in options.macros:
+        result.append("-DNDEBUG")
     if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
         result.append("-DPYGPU_HOST_WARP=64")
     if in_lockstep:

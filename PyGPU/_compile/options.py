@@ -84,8 +84,9 @@ class Options:
                 lines.append(f"#undef {name}")
             else:
                 lines.append(f"#define {name} {value if has_value else 1}".partition("\n")[0])
-        for header in self.pre_includes:  # first of all looked for in the working directory
-            lines.append(f'#include "{os.path.abspath(header) if os.path.exists(header) else header}"')
+        for header in self.pre_includes:
+            is_here = os.path.exists(header)  # where such headers are looked for first of all
+            lines.append(f'#include "{os.path.abspath(header) if is_here else header}"')
         return "\n".join(['#line 1 "<command-line>"', *lines, ""]) if lines else ""
 
     def without_nvidias(self) -> list[str]:

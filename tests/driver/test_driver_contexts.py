@@ -137,7 +137,7 @@ def test_limits(context):
     assert Context.get_limit(drv.limit.MALLOC_HEAP_SIZE) > 0
 
 
-@pytest.mark.skipif(PyGPU.target == "hip", reason="HIP has no limits of kernels that launch kernels")
+@pytest.mark.skipif(PyGPU.target == "hip", reason="HIP has none of these limits")
 def test_limits_of_kernels_that_launch_kernels(context):
     count = Context.get_limit(drv.limit.DEV_RUNTIME_PENDING_LAUNCH_COUNT)
     assert count == 2048

@@ -64,9 +64,14 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
 
 }  // namespace PyGPU::host
 
+template <class Function, Function function, bool waits>
+constexpr PyGPUHostKernel PyGPU_kernel_row(const char* name) {
+  return PyGPU::host::Entry<Function, function, waits>::row(name);
+}
+
 // The kernel's address comes last. `waits`: may its threads wait for each other?
 #define PYGPU_HOST_KERNEL(name, waits, ...) \
-  ::PyGPU::host::Entry<decltype(__VA_ARGS__), __VA_ARGS__, waits>::row(name)
+  ::PyGPU_kernel_row<decltype(__VA_ARGS__), __VA_ARGS__, waits>(name)
 #define PYGPU_HOST_KERNELS(table, ...)                                             \
   extern "C" __attribute__((visibility("default"))) const PyGPUHostKernel table[]; \
   const PyGPUHostKernel table[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0}};

@@ -17,6 +17,7 @@
 #include <limits>
 
 #include "child_launch.h"
+#include "cuda/cooperative_groups.h"
 #include "module.h"
 
 // For the text alone: <PyGPU/gpu.h> would take the real nvcc by it.
