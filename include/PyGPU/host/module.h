@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -48,12 +47,14 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
   static void threads(void* context) {
     run(static_cast<void**>(context), std::index_sequence_for<Parameters...>());
   }
-  // The values are copied to locals, so that the compiler knows that no thread changes them.
   template <std::size_t... i>
   static void run([[maybe_unused]] void** arguments, std::index_sequence<i...>) {
-    const std::tuple<std::remove_cv_t<Parameters>...> values(
-        *static_cast<const std::remove_cv_t<Parameters>*>(arguments[i])...);
-    const auto thread = [values] { kernel(std::get<i>(values)...); };
+    run_with(*static_cast<const std::remove_cv_t<Parameters>*>(arguments[i])...);
+  }
+  // The values are copied to locals, so that the compiler knows that no thread changes them. No
+  // tuple of them: that would take a third of a small kernel's compilation.
+  static void run_with(const std::remove_cv_t<Parameters>&... arguments) {
+    const auto thread = [arguments...] { kernel(arguments...); };
     if (waits) {
       for_each_thread(thread);
     } else {

@@ -4,6 +4,11 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+// libstdc++'s special functions of C++17: what no kernel has would take a fifth of the compilation
+// of a small one.
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+
 #include <algorithm>
 #include <cassert>
 #include <cfloat>

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <string>
 
 #include "cuda_numbers.h"
 
@@ -298,7 +297,7 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 
 namespace PyGPU {
 // The compiler's name of the device.
-inline std::string architecture_name(const cudaDeviceProp&) { return "host"; }
+inline const char* architecture_name(const cudaDeviceProp&) { return "host"; }
 
 // The device's identity, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {
