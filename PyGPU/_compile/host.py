@@ -186,6 +186,10 @@ _WAITS = re.compile(
 
 
 _DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)", re.M)
+# Macros that make no kernel; one that stands in a kernel's name or types leaves that unsure.
+_VALUE = re.compile(
+    r"-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?", re.S
+)
 _LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
 
 
@@ -203,9 +207,11 @@ def _kernels(
     source: str, name: str, base: list[str], options: Options, found: includes.Found
 ) -> list[signature.Kernel]:
     """The kernels of a text, as the compiler will see it."""
-    plain = not (options.macros or options.pre_includes or found.files)
-    if plain and found.is_complete and not _DIRECTIVE.search(source):
-        return signature.kernels(source)
+    plain = found.is_complete and not (options.pre_includes or found.files)
+    if plain and not _DIRECTIVE.search(source) and all(map(_VALUE.fullmatch, options.macros)):
+        kernels = signature.kernels(source, options.macros)
+        if not options.macros or all(kernel.is_sure for kernel in kernels):
+            return kernels
     words = [compiler(), *(word for word in base if word != "-shared"), "-E", "-w", "-x", "c++"]
     # Our header is left out: it would replace __global__.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]

@@ -192,3 +192,27 @@ def test_precompiled_headers(words, tmp_path, monkeypatch):
     made = [command for command in commands if "c++-header" in command]
     assert len(made) == len(list(tmp_path.rglob("*.gch"))) == 1 + ("-DNDEBUG" in words)
     assert not any("not used" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("head", "words", "runs"),
+    [
+        ("__global__ void f(float *a)", ["-DN=4", "-DSQUARE(x)=((x) * (x))", "-UM"], 1),
+        ("__global__ void f(T *a)", ["-DN=4", "-DT=float"], 2),  # a parameter's type
+        ("__global__ void g(float *a)", ["-DN=4", "-Dg=f"], 2),  # a kernel's name
+        ("KERNEL f(float *a)", ["-DN=4", "-DKERNEL=__global__ void"], 2),
+    ],
+)
+def test_most_macros_cost_no_second_run_of_the_compiler(head, words, runs, tmp_path, monkeypatch):
+    if PyGPU.target != "host":
+        pytest.skip("about the host's compiler")
+    SourceModule("__global__ void first() {}", cache_dir=str(tmp_path))  # with the header for all
+    commands = []
+    run = host._run
+    monkeypatch.setattr(
+        host, "_run", lambda command, name: commands.append(command) or run(command, name)
+    )
+    module = SourceModule(f"{head} {{ a[0] = N; }}", options=words, cache_dir=str(tmp_path))
+    a = gpuarray.zeros(1, np.float32)
+    module.get_function("f")(a, block=(1, 1, 1))
+    assert a.get()[0] == 4 and len(commands) == runs
