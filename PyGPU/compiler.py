@@ -14,7 +14,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import build, cache, child_launches, headers, includes, kept, link
+from PyGPU._compile import (
+    build,
+    cache,
+    child_launches,
+    headers,
+    includes,
+    inline_ptx,
+    kept,
+    link,
+)
 from PyGPU._compile import options as _options
 from PyGPU._driver.module import (
     Function,
@@ -104,7 +113,7 @@ def _request(
 _FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
 
 
-def _meant(request: build.Request) -> str:
+def _meant(request: build.Request, log: str) -> str:
     """What to tell a program whose text did not compile; often nothing."""
     source = request.source
     name = _FILE.fullmatch(source.strip())
@@ -112,7 +121,8 @@ def _meant(request: build.Request) -> str:
         return "the source is a file's name: module_from_file() loads what is compiled"
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
-    return child_launches.hint(source, request.relocatable)
+    ptx = "" if core.target == "cuda" else inline_ptx.hint(source, log)
+    return ptx or child_launches.hint(source, request.relocatable)
 
 
 def _checked(request: build.Request) -> cache.Entry:
@@ -130,7 +140,7 @@ def _checked(request: build.Request) -> cache.Entry:
     try:
         entry = build.build(request)
     except CompileError as error:
-        if hint := _meant(request):
+        if hint := _meant(request, error.stderr or ""):
             error.msg += f": {hint}"
             error.args = (error.msg, *error.args[1:])
         raise

@@ -137,7 +137,7 @@ def _cached(
         request.extern_c,
         request.name,
         request.want,
-        "\0".join(words),
+        "\0".join([*words, *options.macros, "", *options.pre_includes]),
         "\0".join(request.expressions),
         "\0".join(os.environ.get(name, "") for name in _VARIABLES),
         *(part for path in sorted(found.files) for part in (path, found.files[path])),
@@ -153,15 +153,14 @@ def _cached(
 def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     found = _found(request, options)
     in_lockstep = host.needs_lockstep(request.source, found)
-    words = [*host.flags(options, in_lockstep), *options.macros, *options.other]
-    words += options.include_dirs
+    words = [*host.flags(options, in_lockstep), *options.other, *options.include_dirs]
     words += ["-c"] if request.relocatable else []
     return _cached(
         request,
         options,
         found,
         host.identity(),
-        [*words, *options.pre_includes, str(host.is_strict())],
+        [*words, str(host.is_strict())],
         lambda folder: host.compile(
             request.source,
             _wrapped(request),
@@ -176,8 +175,8 @@ def _host(request: Request, options: _options.Options, arch: str | None) -> cach
     )
 
 
-def _numbered(request: Request) -> str:
-    return f'#line 1 "{request.name}"\n{_wrapped(request)}'
+def _numbered(request: Request, options: _options.Options) -> str:
+    return f'{options.in_front()}#line 1 "{request.name}"\n{_wrapped(request)}'
 
 
 def _with_types(
@@ -211,13 +210,12 @@ def _nvrtc_words(
     words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
-    pre_includes = [*headers.on_demand(request.source, found), *options.pre_includes]
-    words += [f"--pre-include={header}" for header in pre_includes]
+    words += [f"--pre-include={one}" for one in headers.on_demand(request.source, found)]
     words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("nvrtc")
     words += [f"-I{include_root()}"]
     words += ["-I."] if found.uses_working_directory else []
-    words += options.macros
+    words += options.for_headers()
     words += ["--use_fast_math"] if options.fast_math else []
     words += ["-G"] if options.debug else []
     words += ["-lineinfo"] if options.line_info else []
@@ -271,7 +269,7 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
             request,
             options,
             lambda asked: compiler.compile(
-                alignment.in_front(_numbered(request)) + kernel_types.questions(asked),
+                alignment.in_front(_numbered(request, options)) + kernel_types.questions(asked),
                 request.name,
                 [f"--gpu-architecture={target}", *words[1:]],
                 request.expressions,
@@ -315,13 +313,13 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     words += ["-include", f"{headers.folder('rtc_hip')}/prelude_hip.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
-    pre_includes = [*headers.on_demand(request.source, found), *options.pre_includes]
-    words += [word for header in pre_includes for word in ("-include", header)]
+    for header in headers.on_demand(request.source, found):
+        words += ["-include", header]
     words += headers.prelude_switches(request.source, found)
     words += rtc.toolkit_include_options("hiprtc")
     words += [f"-I{include_root()}"]
     words += ["-idirafter."] if found.uses_working_directory else []
-    words += options.macros
+    words += options.for_headers()
     words += ["-ffast-math"] if options.fast_math else []
     words += [f"-O{options.optimize}"] if options.optimize else []
     words += ["-g"] if options.debug or options.line_info else []
@@ -338,7 +336,7 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
             request,
             options,
             lambda asked: rtc.library("hiprtc").compile(
-                _numbered(request).join(_BOTH_SIDES) + kernel_types.questions(asked),
+                _numbered(request, options).join(_BOTH_SIDES) + kernel_types.questions(asked),
                 request.name,
                 words,
                 request.expressions,

@@ -59,7 +59,7 @@ def rewritten(source: str) -> str:
             name = _NAMED.search(blank[max(0, start - 200) : start])
             result += [
                 source[last:start],
-                f' ->* ::PyGPU::host::ChildLaunch("{name.group(1) if name else ""}", ',
+                f' ->* ::PyGPU_ChildLaunch("{name.group(1) if name else ""}", ',
                 source[start + 3 : end],
                 ")",
             ]

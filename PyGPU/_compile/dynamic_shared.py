@@ -38,7 +38,7 @@ def in_cpp(source: str) -> str:
         if stack and stack[-1]:
             text = f"PYGPU_DYNAMIC_SHARED({kind}, {name});"
         else:
-            text = f"static const ::PyGPU::host::DynamicShared<{kind}> {name};"
+            text = f"static const ::PyGPU_DynamicShared<{kind}> {name};"
         result += [source[last : match.start()], text, "\n" * match.group(0).count("\n")]
         last = match.end()
     return "".join([*result, source[last:]])

@@ -154,6 +154,8 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
         result.append("-ffp-contract=off")
     if not options.warnings:
         result.append("-w")
+    if "-DNDEBUG" in options.macros:
+        result.append("-DNDEBUG")
     if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
         result.append("-DPYGPU_HOST_WARP=64")
     if in_lockstep:
@@ -173,7 +175,6 @@ def _include_options(options: Options, found: includes.Found, for_ours: str = "-
     ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
     words = [word for folder in options.include_dirs for word in ("-I", folder)]
     words += [word for folder in ours for word in (for_ours, folder)]
-    words += [word for header in options.pre_includes for word in ("-include", header)]
     return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]
 
 
@@ -185,6 +186,10 @@ _WAITS = re.compile(
 
 
 _DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)", re.M)
+# Macros that make no kernel; one that stands in a kernel's name or types leaves that unsure.
+_VALUE = re.compile(
+    r"-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?", re.S
+)
 _LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
 
 
@@ -202,16 +207,18 @@ def _kernels(
     source: str, name: str, base: list[str], options: Options, found: includes.Found
 ) -> list[signature.Kernel]:
     """The kernels of a text, as the compiler will see it."""
-    plain = not (options.macros or options.pre_includes or found.files)
-    if plain and found.is_complete and not _DIRECTIVE.search(source):
-        return signature.kernels(source)
+    plain = found.is_complete and not (options.pre_includes or found.files)
+    if plain and not _DIRECTIVE.search(source) and all(map(_VALUE.fullmatch, options.macros)):
+        kernels = signature.kernels(source, options.macros)
+        if not options.macros or all(kernel.is_sure for kernel in kernels):
+            return kernels
     words = [compiler(), *(word for word in base if word != "-shared"), "-E", "-w", "-x", "c++"]
     # Our header is left out: it would replace __global__.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
-    words += [*options.macros, *_include_options(options, found, "-isystem")]
+    words += [*options.for_headers(), *_include_options(options, found, "-isystem")]
     with tempfile.TemporaryDirectory() as scratch:
         unit = Path(scratch, "kernel.cu")
-        unit.write_text(source)
+        unit.write_text(f'{options.in_front()}#line 1 "{name}"\n{source}')
         try:
             text = _of_user(_run([*words, str(unit)], name).stdout)
         except errors.CompileError:  # the compilation says what is wrong, in the user's lines
@@ -339,7 +346,7 @@ def compile(
         # A text that launches may be linked to kernels whose warps run in lockstep.
         base.append("-fno-omit-frame-pointer")
     kernels = _kernels(source, name, base, options, found)
-    body = f'#line 1 "{name}"\n{dynamic_shared.in_cpp(wrapped)}\n'
+    body = f'{options.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(wrapped)}\n'
     body = child_launches.rewritten(body) if relocatable else body
     label = cache.key(body, *base, *options.macros)[:16] if relocatable else ""
     asked = [*kernel_types.doubtful(kernels), *expressions]
@@ -356,7 +363,7 @@ def compile(
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text(False))
         needed = [word for one in headers.on_demand(source, found) for word in ("-include", one)]
-        rest = [*options.macros, *needed, *_include_options(options, found)]
+        rest = [*options.for_headers(), *needed, *_include_options(options, found)]
         rest += options.without_nvidias()
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
         rest += ["-c"] if relocatable else linking(in_lockstep)

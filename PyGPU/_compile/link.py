@@ -1,7 +1,8 @@
 """From relocatable images to one that can be loaded: texts that use each other's functions and
 variables, kernels that launch kernels, optimization across texts.
 
-``build`` makes such images of requests that are ``relocatable``. HIPRTC makes none.
+``build`` makes such images of requests that are ``relocatable``; not by HIPRTC, of which only ROCm
+5.3 and later can link, with bitcode between.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 IS_POSSIBLE = core.target != "hip"
 #: Why not.
 REASON = (
-    "HIPRTC makes no code that could be linked, and HIP has no launches from device code: put the "
-    "texts into one SourceModule, and launch from Python"
+    "HIPRTC's code is not linked (before ROCm 5.3 none could be), and HIP has no launches from "
+    "device code: put the texts into one SourceModule, and launch from Python"
 )
 _LTO_IR = b"\xedCN\x7f"  # how NVRTC's begins
 Handler = Callable[[bool, str, str], object]

@@ -36,6 +36,8 @@ _NVIDIAS = re.compile(
     r"device-as-default-execution-space|device-debug|extra-device-vectorization|ewp|minimal|"
     r"split-compile|jump-table-density|device-int128|builtin-[\w-]+|no-source-include|time|ptxas)\b"
 )
+# Reserved names, and those by which headers that come before a text are set up.
+_FOR_HEADERS = re.compile(r"-[DU](?:_|NDEBUG\b|PYGPU_|CUDA_|HIP_)")
 _FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
 
 
@@ -62,6 +64,30 @@ class Options:
     def is_without_fma(self) -> bool:
         """Are products and sums to be rounded each, by nvcc's ``-fmad=false``?"""
         return any(re.fullmatch(r"-?-fmad=false", word) for word in self.other)
+
+    def for_headers(self) -> list[str]:
+        """The macros that stand on a command line, because headers of compilers and ours ask for
+        them."""
+        return [word for word in self.macros if _FOR_HEADERS.match(word)]
+
+    def in_front(self) -> str:
+        """The text of all other macros, and of headers that are included before a text.
+
+        It comes behind our own headers: whatever a user calls a macro, it is none of theirs.
+        """
+        lines = []
+        for word in self.macros:
+            name, has_value, value = word[2:].partition("=")
+            if _FOR_HEADERS.match(word):
+                pass
+            elif word.startswith("-U"):
+                lines.append(f"#undef {name}")
+            else:
+                lines.append(f"#define {name} {value if has_value else 1}".partition("\n")[0])
+        for header in self.pre_includes:
+            is_here = os.path.exists(header)  # where such headers are looked for first of all
+            lines.append(f'#include "{os.path.abspath(header) if is_here else header}"')
+        return "\n".join(['#line 1 "<command-line>"', *lines, ""]) if lines else ""
 
     def without_nvidias(self) -> list[str]:
         """The other options, for a compiler that is not NVIDIA's."""

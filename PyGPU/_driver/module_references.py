@@ -191,7 +191,10 @@ class References:
 
     def __del__(self) -> None:
         """Kernels on their way read through the objects that go now."""
-        if sys.is_finalizing() or not any(one._object for one, _ in self._known.values()):
+        # Memoized kernels last until modules lose their names.
+        if sys is None or sys.is_finalizing():
+            return
+        if not any(one._object for one, _ in self._known.values()):
             return
         if len(self._used) > 1:
             core.cudaDeviceSynchronize()

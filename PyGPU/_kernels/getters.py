@@ -5,7 +5,7 @@ from inspect import Parameter, Signature
 
 import numpy as np
 
-from PyGPU._kernels.text.indexed import get_elwise_kernel
+from PyGPU._kernels.text.indexed import get_elwise_kernel, get_elwise_kernel_and_types
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
 from PyGPU._runtime import context_dependent_memoize
 
@@ -249,27 +249,55 @@ def get_put_kernel(dtype, idx_dtype, vec_count=1):
 
 @context_dependent_memoize
 def get_linear_combination_kernel(summand_descriptors, dtype_z):
-    """(kernel, []) of z = a0 x0 + a1 x1 + ..., with the arguments ``a0, x0, a1, x1 ..., z, n``.
+    """(kernel, texture references) of z = a0 x0 + a1 x1 + ..., with the arguments
+    ``a0, x0, a1, x1 ..., z, n``, less the factors in device memory.
 
     Parameters
     ----------
     summand_descriptors : tuple of (bool, dtype, dtype)
-        Is the factor an array of one element? The types of the factor and of the array.
+        Is the factor in device memory? The types of the factor and of the array.
 
     Returns
     -------
-    (Function, list)
-        The list is PyCUDA's of texture references: empty, as such arrays are arguments.
+    (Function, list of TextureReference)
+        A reference for each factor in device memory, in their order, to be bound to it by
+        :meth:`GPUArray.bind_to_texref_ext`.
     """
-    arguments, terms = [], []
+    arguments, terms, references = [], [], {}
     cast = f"({dtype_to_ctype(dtype_z)})" if np.dtype(dtype_z).kind == "c" else ""
-    for k, (is_array, scalar_dtype, vector_dtype) in enumerate(summand_descriptors):
-        arguments.append((VectorArg if is_array else ScalarArg)(scalar_dtype, f"a{k}"))
+    for k, (is_on_device, scalar_dtype, vector_dtype) in enumerate(summand_descriptors):
+        if is_on_device:
+            references[f"a{k}"] = _texel(scalar_dtype)
+        else:
+            arguments.append(ScalarArg(scalar_dtype, f"a{k}"))
         arguments.append(VectorArg(vector_dtype, f"x{k}"))
-        terms.append(f"{cast}a{k}{'[0]' if is_array else ''} * {cast}x{k}[i]")
+        terms.append(f"{cast}a{k} * {cast}x{k}[i]")
     arguments.append(VectorArg(dtype_z, "z"))
-    sum_of_terms = "z[i] = " + " + ".join(terms)
-    return get_elwise_kernel(arguments, sum_of_terms, "linear_combination_kernel"), []
+    texts = {}
+    if references:
+        declared = (f"texture<{texel}> P_of_{name};" for name, texel in references.items())
+        texts["preamble"] = "\n".join(["#include <pycuda-helpers.hpp>", *declared])
+        read = (f"const auto {name} = fp_tex1Dfetch(P_of_{name}, 0);" for name in references)
+        texts["loop_prep"] = "\n".join(read)
+    module, function, _ = get_elwise_kernel_and_types(
+        arguments, "z[i] = " + " + ".join(terms), "linear_combination_kernel", **texts
+    )
+    texrefs = [module.get_texref(f"P_of_{name}") for name in references]
+    for texref in texrefs:
+        function.param_set_texref(texref)
+    return function, texrefs
+
+
+def _texel(dtype):
+    """The C type of a texture's elements that stand for numbers of a dtype."""
+    name = dtype_to_ctype(dtype, with_fp_tex_hack=True)
+    found = np.dtype(dtype)
+    if not (name.startswith("fp_tex") or (found.kind in "iu" and found.itemsize <= 4)):
+        raise ValueError(
+            f"summand_descriptors: a factor of {found} in device memory: textures have float32, "
+            "float64, complex64, complex128, and integers of at most 4 bytes"
+        )
+    return name
 
 
 __all__ = [

@@ -66,7 +66,8 @@ extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
   #pragma unroll
   for (int step = 0; step < {_COUNTERS}; ++step) {{
     const unsigned long long c = first + (thread + step * {_BLOCK});
-    const uint4 words = philox4x32_10(make_uint4(unsigned(c), unsigned(c >> 32), sequence, 0), key);
+    const uint4 counter = make_uint4(unsigned(c), unsigned(c >> 32), sequence, 0);
+    const uint4 words = P_philox4x32_10(counter, key);
     {_INPUT}{before}
     #pragma unroll
     for (int k = 0; k < {per}; ++k) pack[step].item[k] = {value};
@@ -98,9 +99,9 @@ struct P_draws {{
   uint4 counter;
   uint2 key;
   __device__ double2 next() {{
-    const uint4 w = philox4x32_10(counter, key);
+    const uint4 w = P_philox4x32_10(counter, key);
     ++counter.w;
-    return make_double2(middle(P_join(w.x, w.y)), middle(P_join(w.z, w.w)));
+    return make_double2(P_middle(P_join(w.x, w.y)), P_middle(P_join(w.z, w.w)));
   }}
 }};
 extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{

@@ -32,12 +32,12 @@ __device__ inline P_word P_point(const P_word *vectors, P_word n) {
 }
 __device__ inline unsigned P_high(unsigned x) { return x; }
 __device__ inline unsigned P_high(unsigned long long x) { return unsigned(x >> 32); }
-__device__ inline double P_wide_middle(unsigned x) { return PyGPU::random::wide_middle(x); }
-__device__ inline double P_wide_middle(unsigned long long x) { return middle(x); }
+__device__ inline double P_wide_middle(unsigned x) { return PyGPU::P_random::P_wide_middle(x); }
+__device__ inline double P_wide_middle(unsigned long long x) { return P_middle(x); }
 // By inversion, from the nearer end, where numbers are dense.
 __device__ inline float P_normal(P_word x, float) {
   const unsigned high = P_high(x);
-  return high >> 31 ? -normcdfinvf(middle(~high)) : normcdfinvf(middle(high));
+  return high >> 31 ? -normcdfinvf(P_middle(~high)) : normcdfinvf(P_middle(high));
 }
 __device__ inline double P_normal(P_word x, double) {
   const bool upper = x >> (P_BITS - 1);
@@ -95,7 +95,7 @@ _LOG_NORMAL = {
 }
 _KERNELS = {
     "bits_u4": ("unsigned", "out[k] = P_high(x)", ""),
-    "uniform_f4": ("float", "out[k] = middle(P_high(x))", ""),
+    "uniform_f4": ("float", "out[k] = P_middle(P_high(x))", ""),
     "uniform_f8": ("double", "out[k] = P_wide_middle(x)", ""),
     "normal_f4": ("float", "out[k] = P_normal(x, 0.0f)", ""),
     "normal_f8": ("double", "out[k] = P_normal(x, 0.0)", ""),

@@ -3,7 +3,7 @@ distributions."""
 
 PHILOX = """
 #include <PyGPU/device/random/philox_rounds.h>
-using PyGPU::random::philox4x32_10;
+using PyGPU::P_random::P_philox4x32_10;
 __device__ inline unsigned long long P_join(unsigned low, unsigned high) {
   return (unsigned long long)high << 32 | low;
 }
@@ -13,7 +13,7 @@ __device__ inline unsigned long long P_join(unsigned low, unsigned high) {
 # so the same on every machine.
 UNIFORM = """
 #include <PyGPU/device/random/middle.h>
-using PyGPU::random::middle;
+using PyGPU::P_random::P_middle;
 __device__ inline float P_float11(unsigned x, unsigned closed) {
   return float((x >> 21) + closed) * 4.8828125e-4f;
 }
@@ -29,14 +29,14 @@ __device__ inline double P_double(unsigned long long x, unsigned closed) {
 # interval decides much of the radius, so in float its logarithm is taken from the nearer end.
 NORMAL = """
 __device__ inline float2 P_normal_pair(unsigned a, unsigned b) {
-  const float log_u = a >> 31 ? log1pf(-middle(~a)) : logf(middle(a));
+  const float log_u = a >> 31 ? log1pf(-P_middle(~a)) : logf(P_middle(a));
   const float radius = sqrtf(-2.0f * log_u);
   float sine, cosine;
   sincospif(fmaf(float(int(b)), 4.6566128730773926e-10f, 2.3283064365386963e-10f), &sine, &cosine);
   return make_float2(radius * cosine, radius * sine);
 }
 __device__ inline double2 P_normal_pair(unsigned long long a, unsigned long long b) {
-  const double radius = sqrt(-2.0 * log(middle(a)));
+  const double radius = sqrt(-2.0 * log(P_middle(a)));
   double sine, cosine;
   sincospi(fma(double((long long)b >> 11), 2.2204460492503131e-16, 1.1102230246251565e-16), &sine,
            &cosine);

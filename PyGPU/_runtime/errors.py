@@ -97,6 +97,8 @@ _CLASSES: dict[int, type[Error]] = {
 _HINTS = {
     3: "the device cannot be used in this process",
     35: "the driver is missing or older than this runtime; PYGPU_TARGET=host runs without a GPU",
+    215: "devices of compute capability 9 and later have no such limit, as kernels cannot wait for "
+    "the kernels that they launch; nothing need be set",
     100: "no GPU is visible; PYGPU_TARGET=host runs without one",
 }
 

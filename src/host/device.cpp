@@ -65,6 +65,12 @@ int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device
   }
 }
 
+// Kernels cannot wait for those that they launch, as on devices of compute capability 9.
+cudaError_t check_limit(cudaLimit limit) {
+  if (limit < 0 || limit > cudaLimitDevRuntimePendingLaunchCount) return cudaErrorInvalidValue;
+  return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaSuccess;
+}
+
 }  // namespace
 }  // namespace PyGPU::host
 
@@ -203,7 +209,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   return with_device([&](Device& device) {
     if (!value) return cudaErrorInvalidValue;
-    if (limit < 0 || limit > cudaLimitMallocHeapSize) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_limit(limit)) return error;
     *value = device.limits[limit];
     return cudaSuccess;
   });
@@ -211,7 +217,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return with_device([&](Device& device) {
-    if (limit < 0 || limit > cudaLimitMallocHeapSize) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_limit(limit)) return error;
     device.limits[limit] = value;
     return cudaSuccess;
   });

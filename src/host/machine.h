@@ -59,7 +59,7 @@ struct Device {
   std::size_t used = 0;
   std::set<int> peers;  // devices whose memory this one may reach
   unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
-  std::size_t limits[3] = {1024, 1 << 20, 8 << 20};  // in the order of cudaLimit
+  std::size_t limits[5] = {1024, 1 << 20, 8 << 20, 0, 2048};  // in the order of cudaLimit
   cudaFuncCache cache = cudaFuncCachePreferNone;
   PyGPUHostPool pool;
 };

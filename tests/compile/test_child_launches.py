@@ -6,7 +6,7 @@ from PyGPU._compile.child_launches import has_launches, rewritten
 
 pytestmark = pytest.mark.no_device
 
-CALL = " ->* ::PyGPU::host::ChildLaunch"
+CALL = " ->* ::PyGPU_ChildLaunch"
 LAUNCHES = {
     "child<<<1, 4>>>(p);": f'child{CALL}("child", 1, 4)(p);',
     "child <<< g, b, 0, s >>> (p)": f'child {CALL}("child",  g, b, 0, s ) (p)',

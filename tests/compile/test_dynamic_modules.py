@@ -12,7 +12,7 @@ from PyGPU.compiler import CompileError, DynamicModule, DynamicSourceModule, Sou
 ONE = {"block": (1, 1, 1)}
 LAUNCHES = PyGPU.target != "hip"
 launches = pytest.mark.skipif(not LAUNCHES, reason="HIP has no launches from device code")
-links = pytest.mark.skipif(not LAUNCHES, reason="HIPRTC makes no code that could be linked")
+links = pytest.mark.skipif(not LAUNCHES, reason="HIPRTC's code is not linked")
 
 
 @pytest.fixture(autouse=True)
@@ -408,5 +408,5 @@ def test_hip_says_why():
         lambda: DynamicModule().add_data(b"", drv.jit_input_type.OBJECT),
         lambda: DynamicModule().add_file("a.o", drv.jit_input_type.OBJECT),
     ):
-        with pytest.raises(NotImplementedError, match="HIPRTC makes no code"):
+        with pytest.raises(NotImplementedError, match="HIPRTC's code is not linked"):
             call()

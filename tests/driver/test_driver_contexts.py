@@ -137,6 +137,25 @@ def test_limits(context):
     assert Context.get_limit(drv.limit.MALLOC_HEAP_SIZE) > 0
 
 
+@pytest.mark.skipif(PyGPU.target == "hip", reason="HIP has none of these limits")
+def test_limits_of_kernels_that_launch_kernels(context):
+    count = Context.get_limit(drv.limit.DEV_RUNTIME_PENDING_LAUNCH_COUNT)
+    assert count == 2048
+    try:
+        context.set_limit(drv.limit.DEV_RUNTIME_PENDING_LAUNCH_COUNT, 4096)
+        assert context.get_limit(drv.limit.DEV_RUNTIME_PENDING_LAUNCH_COUNT) >= 4096
+    finally:
+        context.set_limit(drv.limit.DEV_RUNTIME_PENDING_LAUNCH_COUNT, count)
+    if context.get_device().compute_capability() < (9, 0):
+        assert Context.get_limit(drv.limit.DEV_RUNTIME_SYNC_DEPTH) >= 2
+        return
+    # Kernels cannot wait for those that they launch: nothing to set.
+    for call in (lambda: Context.get_limit(3), lambda: Context.set_limit(3, 4)):
+        with pytest.raises(drv.LogicError, match=r"_limit\(3.*failed: .*limit"):
+            call()
+    assert PyGPU.cudaDeviceGetLimit(3)[1] == PyGPU.cudaErrorUnsupportedLimit
+
+
 def test_bad_limits(context):
     with pytest.raises(drv.LogicError, match="99"):
         Context.get_limit(99)

@@ -63,7 +63,7 @@ CASES = [
     (
         "linear_combination",
         (((False, f4, f4), (True, f4, f8)), f8),
-        (2, x, one, y, zd),
+        (2, x, y, zd),  # and one, by a texture reference
         [2 * x + 3 * y],
     ),
 ]
@@ -122,6 +122,9 @@ def compiled(all_compiled, monkeypatch):
         def get_function(self, name):
             return all_compiled.get_function(f"kernel_{self.number}_{name}")
 
+        def get_texref(self, name):
+            return all_compiled.get_texref(name)
+
     def choose(number):
         One.number = number
         monkeypatch.setattr(compiler, "SourceModule", One)
@@ -138,8 +141,9 @@ def test_a_getter(number, compiled):
     function = getter(name)(*given)
     assert getter(name)(*given) is function, "kept for the device"
     if name == "linear_combination":  # as in PyCUDA, with a list of texture references
-        function, texrefs = function
-        assert texrefs == [], "arrays of one element are arguments"
+        function, (texref,) = function
+        factor = gpuarray.to_gpu(one)
+        factor.bind_to_texref_ext(texref)
     arrays = [gpuarray.to_gpu(a) for a in arguments if isinstance(a, np.ndarray)]
     on_device = iter(arrays)
     passed = [next(on_device) if isinstance(a, np.ndarray) else a for a in arguments]

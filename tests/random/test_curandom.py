@@ -20,14 +20,14 @@ KERNELS = (
     + text.UNIFORM
     + """
 extern "C" __global__ void philox(uint4 *out, const uint4 *counters, const uint2 *keys) {
-  out[threadIdx.x] = philox4x32_10(counters[threadIdx.x], keys[threadIdx.x]);
+  out[threadIdx.x] = P_philox4x32_10(counters[threadIdx.x], keys[threadIdx.x]);
 }
 extern "C" __global__ void floats(float *out, unsigned x) {
   out[0] = P_float11(x, 0), out[1] = P_float11(x, 1);
-  out[2] = P_float(x, 0), out[3] = P_float(x, 1), out[4] = middle(x);
+  out[2] = P_float(x, 0), out[3] = P_float(x, 1), out[4] = P_middle(x);
 }
 extern "C" __global__ void doubles(double *out, unsigned long long x) {
-  out[0] = P_double(x, 0), out[1] = P_double(x, 1), out[2] = middle(x);
+  out[0] = P_double(x, 0), out[1] = P_double(x, 1), out[2] = P_middle(x);
 }
 """
 )

@@ -143,7 +143,7 @@ VectorArg ScalarArg dtype_to_ctype context_dependent_memoize
 get_take_kernel get_take_put_kernel get_put_kernel
     better: plain loads in place of textures, so that the arrays are arguments
 get_linear_combination_kernel(summand_descriptors, dtype_z)
-    better: (kernel, texture references), the latter none, as arrays of one element are arguments
+    same: (kernel, texture references of the factors in device memory)
 get_copy_kernel get_axpbyz_kernel get_axpbz_kernel
     get_binary_op_kernel get_rdivide_elwise_kernel get_binary_func_kernel
     get_binary_func_scalar_kernel get_binary_minmax_kernel get_fill_kernel get_reverse_kernel

@@ -241,7 +241,7 @@ get_elwise_kernel kernels/elementwise_arguments: modules_and_prepared_functions;
 VectorArg kernels/elementwise_arguments: names_that_programs_import_from_here
 get_take_kernel kernels/elementwise_getters: a_getter every_getter_is_there_and_has_a_case
 get_copy_kernel kernels/elementwise_getters: a_getter extrema_ignore_nans
-get_linear_combination_kernel kernels/elementwise_getters: a_getter
+get_linear_combination_kernel kernels/linear_combination: two_factors_in_device_memory
 """,
     "reduction": """
 ReductionKernel kernels/reduction_kernel: a_mapped_sum structures

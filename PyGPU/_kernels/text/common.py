@@ -6,16 +6,16 @@ from PyGPU._kernels.types import dtype_to_ctype
 
 # A float of which the last bit says that bits were lost rounds to a half as the double itself.
 _HALF = """
-__device__ inline half P_half(float x) { return __float2half(x); }
-__device__ inline half P_half(double x) {
-  float near = float(x);
-  if (double(near) != x) {
-    const unsigned bits = __float_as_uint(near);
-    near = __uint_as_float((fabs(double(near)) > fabs(x) ? bits - 1u : bits) | 1u);
+__device__ inline half P_half(float P_x) { return __float2half(P_x); }
+__device__ inline half P_half(double P_x) {
+  float P_near = float(P_x);
+  if (double(P_near) != P_x) {
+    const unsigned P_bits = __float_as_uint(P_near);
+    P_near = __uint_as_float((fabs(double(P_near)) > fabs(P_x) ? P_bits - 1u : P_bits) | 1u);
   }
-  return __float2half(near);
+  return __float2half(P_near);
 }
-template <class X> __device__ half P_half(X x) { return __float2half(float(x)); }
+template <class P_X> __device__ half P_half(P_X P_x) { return __float2half(float(P_x)); }
 """
 
 #: Elements that are read or written at once.

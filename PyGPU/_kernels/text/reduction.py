@@ -110,25 +110,26 @@ def _store(operation, result, total="total"):
 # is no need to wait for the block.
 _FOLD = """
 // Copies bytes: structures with an assignment to volatile may lack a plain one.
-template <class T>
-__device__ inline void P_set(T &to, const T &from) {
-  memcpy((void *)&to, (const void *)&from, sizeof(T));
+template <class P_T>
+__device__ inline void P_set(P_T &P_to, const P_T &P_from) {
+  memcpy((void *)&P_to, (const void *)&P_from, sizeof(P_T));
 }
 
 // The values of all lanes folded, in lane 0.
-template <class T, class Fold>
-__device__ inline T P_fold(T value, char *memory, int lane, int lanes, int pitch, Fold fold) {
-  T *const slots = (T *)memory;
-  const int slot = int(threadIdx.y * blockDim.x + threadIdx.x);
-  P_set(slots[slot], value);
-  for (int step = lanes / 2; step > 0; step /= 2) {
-    if (2 * step * pitch > warpSize) __syncthreads(); else __syncwarp();
-    if (lane < step) {
-      P_set(value, fold(value, slots[slot + step * pitch]));
-      P_set(slots[slot], value);
+template <class P_T, class P_Fold>
+__device__ inline P_T P_fold(P_T P_own, char *P_memory, int P_lane, int P_lanes, int P_pitch,
+                             P_Fold P_folded) {
+  P_T *const P_slots = (P_T *)P_memory;
+  const int P_slot = int(threadIdx.y * blockDim.x + threadIdx.x);
+  P_set(P_slots[P_slot], P_own);
+  for (int P_step = P_lanes / 2; P_step > 0; P_step /= 2) {
+    if (2 * P_step * P_pitch > warpSize) __syncthreads(); else __syncwarp();
+    if (P_lane < P_step) {
+      P_set(P_own, P_folded(P_own, P_slots[P_slot + P_step * P_pitch]));
+      P_set(P_slots[P_slot], P_own);
     }
   }
-  return value;
+  return P_own;
 }
 """
 

@@ -76,8 +76,8 @@ static_assert(sizeof(P_stored) == {self.dtype.itemsize}, "the dtype has another 
 enum {{ P_EXCLUSIVE = {int(self.start is not None)} }};
 __device__ inline P_value P_start() {{ return {start}; }}
 __device__ inline P_value P_join(P_value a, P_value b) {{ return {self.expression}; }}
-__device__ inline P_value P_load(const P_stored &x) {{ return {element.load("x")}; }}
-__device__ inline P_stored P_store(const P_value &x) {{ return {element.store("x")}; }}
+__device__ inline P_value P_load(const P_stored &P_x) {{ return {element.load("P_x")}; }}
+__device__ inline P_stored P_store(const P_value &P_x) {{ return {element.store("P_x")}; }}
 """
 
 
@@ -87,39 +87,39 @@ def chunks(scan):
     return (
         scan.head()
         + f"""
-extern "C" __global__ void {scan.name}_totals(long long n, long long chunk, const char *in,
-                                              long long in_step, P_value *totals) {{
-  const long long first = blockIdx.x * chunk;
-  const long long last = first + chunk < n ? first + chunk : n;
-  in += first * in_step;
-  P_value total = P_load(*(const P_stored *)in);
-  for (long long i = first + 1; i < last; ++i) {{
-    in += in_step;
-    total = P_join(total, P_load(*(const P_stored *)in));
+extern "C" __global__ void {scan.name}_totals(long long P_n, long long P_chunk, const char *P_in,
+                                              long long P_in_step, P_value *P_totals) {{
+  const long long P_first = blockIdx.x * P_chunk;
+  const long long P_last = P_first + P_chunk < P_n ? P_first + P_chunk : P_n;
+  P_in += P_first * P_in_step;
+  P_value P_total = P_load(*(const P_stored *)P_in);
+  for (long long P_i = P_first + 1; P_i < P_last; ++P_i) {{
+    P_in += P_in_step;
+    P_total = P_join(P_total, P_load(*(const P_stored *)P_in));
   }}
-  totals[blockIdx.x] = total;
+  P_totals[blockIdx.x] = P_total;
 }}
 
-extern "C" __global__ void {scan.name}_chunks(long long n, long long chunk, const char *in,
-                                              long long in_step, char *out, long long out_step,
-                                              const P_value *totals) {{
-  const long long first = blockIdx.x * chunk;
-  const long long last = first + chunk < n ? first + chunk : n;
-  in += first * in_step;
-  out += first * out_step;
-  P_value before = P_start();
-  for (unsigned i = 0; i < blockIdx.x; ++i)
-    before = P_EXCLUSIVE || i ? P_join(before, totals[i]) : totals[i];
-  long long i = first;
-  if (!P_EXCLUSIVE && i == 0) {{
-    before = P_load(*(const P_stored *)in);
-    *(P_stored *)out = P_store(before);
-    in += in_step, out += out_step, ++i;
+extern "C" __global__ void {scan.name}_chunks(long long P_n, long long P_chunk, const char *P_in,
+                                              long long P_in_step, char *P_out,
+                                              long long P_out_step, const P_value *P_totals) {{
+  const long long P_first = blockIdx.x * P_chunk;
+  const long long P_last = P_first + P_chunk < P_n ? P_first + P_chunk : P_n;
+  P_in += P_first * P_in_step;
+  P_out += P_first * P_out_step;
+  P_value P_ahead = P_start();
+  for (unsigned P_i = 0; P_i < blockIdx.x; ++P_i)
+    P_ahead = P_EXCLUSIVE || P_i ? P_join(P_ahead, P_totals[P_i]) : P_totals[P_i];
+  long long P_i = P_first;
+  if (!P_EXCLUSIVE && P_i == 0) {{
+    P_ahead = P_load(*(const P_stored *)P_in);
+    *(P_stored *)P_out = P_store(P_ahead);
+    P_in += P_in_step, P_out += P_out_step, ++P_i;
   }}
-  for (; i < last; ++i, in += in_step, out += out_step) {{
-    const P_value after = P_join(before, P_load(*(const P_stored *)in));
-    *(P_stored *)out = P_store(P_EXCLUSIVE ? before : after);
-    before = after;
+  for (; P_i < P_last; ++P_i, P_in += P_in_step, P_out += P_out_step) {{
+    const P_value P_after = P_join(P_ahead, P_load(*(const P_stored *)P_in));
+    *(P_stored *)P_out = P_store(P_EXCLUSIVE ? P_ahead : P_after);
+    P_ahead = P_after;
   }}
 }}
 """

@@ -57,89 +57,91 @@ def tile_for(itemsize, warp):
 # `sc0 sc1`) and a store that is written through, so that it meets the others' in the L2, or behind
 # it where a device has several. Nothing else is read because of such a word.
 _LOOK_BACK = """
-struct P_parts { unsigned part[P_WORDS]; };
-__device__ inline P_parts P_split(const P_value &x) {
-  P_parts parts;
-  parts.part[P_WORDS - 1] = 0;
-  memcpy(parts.part, &x, sizeof x);
-  return parts;
+struct P_parts { unsigned P_part[P_WORDS]; };
+__device__ inline P_parts P_split(const P_value &P_x) {
+  P_parts P_pieces;
+  P_pieces.P_part[P_WORDS - 1] = 0;
+  memcpy(P_pieces.P_part, &P_x, sizeof P_x);
+  return P_pieces;
 }
-__device__ inline P_value P_whole(const P_parts &parts) {
-  P_value x;
-  memcpy(&x, parts.part, sizeof x);
-  return x;
+__device__ inline P_value P_whole(const P_parts &P_pieces) {
+  P_value P_x;
+  memcpy(&P_x, P_pieces.P_part, sizeof P_x);
+  return P_x;
 }
-__device__ inline P_value P_up(const P_value &x, unsigned distance) {
-  P_parts parts = P_split(x);
-  for (int i = 0; i < P_WORDS; ++i)
-    parts.part[i] = __shfl_up_sync(P_LANES, parts.part[i], distance, P_WARP);
-  return P_whole(parts);
+__device__ inline P_value P_up(const P_value &P_x, unsigned P_distance) {
+  P_parts P_pieces = P_split(P_x);
+  for (int P_i = 0; P_i < P_WORDS; ++P_i)
+    P_pieces.P_part[P_i] = __shfl_up_sync(P_LANES, P_pieces.P_part[P_i], P_distance, P_WARP);
+  return P_whole(P_pieces);
 }
-__device__ inline P_value P_down(const P_value &x, unsigned distance) {
-  P_parts parts = P_split(x);
-  for (int i = 0; i < P_WORDS; ++i)
-    parts.part[i] = __shfl_down_sync(P_LANES, parts.part[i], distance, P_WARP);
-  return P_whole(parts);
+__device__ inline P_value P_down(const P_value &P_x, unsigned P_distance) {
+  P_parts P_pieces = P_split(P_x);
+  for (int P_i = 0; P_i < P_WORDS; ++P_i)
+    P_pieces.P_part[P_i] = __shfl_down_sync(P_LANES, P_pieces.P_part[P_i], P_distance, P_WARP);
+  return P_whole(P_pieces);
 }
-__device__ inline P_value P_from(const P_value &x, int lane) {
-  P_parts parts = P_split(x);
-  for (int i = 0; i < P_WORDS; ++i)
-    parts.part[i] = __shfl_sync(P_LANES, parts.part[i], lane, P_WARP);
-  return P_whole(parts);
+__device__ inline P_value P_from(const P_value &P_x, int P_lane) {
+  P_parts P_pieces = P_split(P_x);
+  for (int P_i = 0; P_i < P_WORDS; ++P_i)
+    P_pieces.P_part[P_i] = __shfl_sync(P_LANES, P_pieces.P_part[P_i], P_lane, P_WARP);
+  return P_whole(P_pieces);
 }
 
 enum { P_UNKNOWN, P_TOTAL, P_PREFIX };  // what is known of a tile; P_PREFIX: all up to its end
-struct P_known { unsigned state; P_parts parts; };
+struct P_known { unsigned P_state; P_parts P_pieces; };
 
-__device__ inline void P_publish(unsigned long long *states, long long tile, unsigned state,
-                              const P_value &x) {
-  const P_parts parts = P_split(x);
-  volatile unsigned long long *words = states + tile * P_WORDS;
-  for (int i = 0; i < P_WORDS; ++i)
-    words[i] = (unsigned long long)state << 32 | parts.part[i];
+__device__ inline void P_publish(unsigned long long *P_states, long long P_tile, unsigned P_state,
+                              const P_value &P_x) {
+  const P_parts P_pieces = P_split(P_x);
+  volatile unsigned long long *P_words = P_states + P_tile * P_WORDS;
+  for (int P_i = 0; P_i < P_WORDS; ++P_i)
+    P_words[P_i] = (unsigned long long)P_state << 32 | P_pieces.P_part[P_i];
 }
-__device__ inline P_known P_look(const unsigned long long *states, long long tile) {
-  P_known known;
-  known.state = P_UNKNOWN;
-  if (tile < 0) return known;
-  const volatile unsigned long long *words = states + tile * P_WORDS;
-  unsigned long long word[P_WORDS];
-  for (int i = 0; i < P_WORDS; ++i) word[i] = words[i];
-  known.state = unsigned(word[0] >> 32);
-  for (int i = 0; i < P_WORDS; ++i) {
-    if (unsigned(word[i] >> 32) != known.state) known.state = P_UNKNOWN;
-    known.parts.part[i] = unsigned(word[i]);
+__device__ inline P_known P_look(const unsigned long long *P_states, long long P_tile) {
+  P_known P_seen;
+  P_seen.P_state = P_UNKNOWN;
+  if (P_tile < 0) return P_seen;
+  const volatile unsigned long long *P_words = P_states + P_tile * P_WORDS;
+  unsigned long long P_word[P_WORDS];
+  for (int P_i = 0; P_i < P_WORDS; ++P_i) P_word[P_i] = P_words[P_i];
+  P_seen.P_state = unsigned(P_word[0] >> 32);
+  for (int P_i = 0; P_i < P_WORDS; ++P_i) {
+    if (unsigned(P_word[P_i] >> 32) != P_seen.P_state) P_seen.P_state = P_UNKNOWN;
+    P_seen.P_pieces.P_part[P_i] = unsigned(P_word[P_i]);
   }
-  return known;
+  return P_seen;
 }
 
 // What comes before a tile, found by a warp: its lanes look at the tiles before, the last lane at
 // the nearest, and go back by a warp at a time until they meet a tile that knows all before it.
-__device__ inline P_value P_before(const unsigned long long *states, long long tile, int lane) {
-  P_value before;
-  bool any = false;
-  tile += lane - P_WARP;
-  P_known known = P_look(states, tile);
+__device__ inline P_value P_before(const unsigned long long *P_states, long long P_tile,
+                                   int P_lane) {
+  P_value P_ahead;
+  bool P_any = false;
+  P_tile += P_lane - P_WARP;
+  P_known P_seen = P_look(P_states, P_tile);
   for (;;) {
-    int first;  // the lane from which on totals count
+    int P_first;  // the lane from which on totals count
     for (;;) {
-      const unsigned long long ready = __ballot_sync(P_LANES, known.state != P_UNKNOWN);
-      first = 63 - __clzll((long long)__ballot_sync(P_LANES, known.state == P_PREFIX));
-      const unsigned long long needed = first < 0 ? P_LANES : P_LANES >> first << first;
-      if ((ready & needed) == needed) break;
+      const unsigned long long P_ready = __ballot_sync(P_LANES, P_seen.P_state != P_UNKNOWN);
+      P_first = 63 - __clzll((long long)__ballot_sync(P_LANES, P_seen.P_state == P_PREFIX));
+      const unsigned long long P_needed = P_first < 0 ? P_LANES : P_LANES >> P_first << P_first;
+      if ((P_ready & P_needed) == P_needed) break;
       P_PAUSE
-      known = P_look(states, tile);
+      P_seen = P_look(P_states, P_tile);
     }
-    P_value sum = P_whole(known.parts);
-    if (first < 0) known = P_look(states, tile -= P_WARP);  // on its way while this is summed
-    for (int distance = 1; distance < P_WARP; distance *= 2) {
-      const P_value next = P_down(sum, distance);
-      if (lane >= first && lane + distance < P_WARP) sum = P_join(sum, next);
+    P_value P_sum = P_whole(P_seen.P_pieces);
+    // On its way while this is summed.
+    if (P_first < 0) P_seen = P_look(P_states, P_tile -= P_WARP);
+    for (int P_distance = 1; P_distance < P_WARP; P_distance *= 2) {
+      const P_value P_next = P_down(P_sum, P_distance);
+      if (P_lane >= P_first && P_lane + P_distance < P_WARP) P_sum = P_join(P_sum, P_next);
     }
-    sum = P_from(sum, first < 0 ? 0 : first);
-    before = any ? P_join(sum, before) : sum;
-    if (first >= 0) return before;
-    any = true;
+    P_sum = P_from(P_sum, P_first < 0 ? 0 : P_first);
+    P_ahead = P_any ? P_join(P_sum, P_ahead) : P_sum;
+    if (P_first >= 0) return P_ahead;
+    P_any = true;
   }
 }
 """
@@ -150,120 +152,124 @@ __device__ inline P_value P_before(const unsigned long long *states, long long t
 # not used. `state` is null for a single tile; otherwise zeros: the next tile's number, then, from
 # its third word on, what is known of each tile.
 _TILES = """
-struct alignas(P_ALIGNMENT) P_pack { P_stored item[P_PACK]; };
+struct alignas(P_ALIGNMENT) P_pack { P_stored P_item[P_PACK]; };
 
 extern "C" __global__ void __launch_bounds__(P_THREADS)
-SCAN_tiles(long long n, const char *in, long long in_step, char *out, long long out_step,
-           unsigned long long *state) {
-  __shared__ uint4 tile_words[P_THREADS / P_WARP * P_STRETCH_WORDS];
-  __shared__ uint4 total_words[(P_THREADS / P_WARP + 1) * sizeof(P_value) / 16 + 1];
-  __shared__ unsigned ticket;
-  P_value *const totals = (P_value *)total_words;  // of the warps; then what comes before the tile
-  const int lane = threadIdx.x % P_WARP, warp = threadIdx.x / P_WARP;
+SCAN_tiles(long long P_n, const char *P_in, long long P_in_step, char *P_out, long long P_out_step,
+           unsigned long long *P_state) {
+  __shared__ uint4 P_tile_words[P_THREADS / P_WARP * P_STRETCH_WORDS];
+  __shared__ uint4 P_total_words[(P_THREADS / P_WARP + 1) * sizeof(P_value) / 16 + 1];
+  __shared__ unsigned P_ticket;
+  // Of the warps; then what comes before the tile.
+  P_value *const P_totals = (P_value *)P_total_words;
+  const int P_lane = threadIdx.x % P_WARP, P_warp = threadIdx.x / P_WARP;
 
-  long long tile = 0;
-  if (state) {  // in the order of their start, so that no tile waits for one that cannot start
-    if (threadIdx.x == 0) ticket = atomicAdd((unsigned *)state, 1u);
+  long long P_tile = 0;
+  if (P_state) {  // in the order of their start, so that no tile waits for one that cannot start
+    if (threadIdx.x == 0) P_ticket = atomicAdd((unsigned *)P_state, 1u);
     __syncthreads();
-    tile = ticket;
-    state += 2;
+    P_tile = P_ticket;
+    P_state += 2;
   }
 
-  const long long base = (tile * (P_THREADS / P_WARP) + warp) * P_STRETCH;
-  const long long left = n - base;
-  P_stored *const stretch = (P_stored *)(tile_words + warp * P_STRETCH_WORDS);
-  in += base * in_step;
-  if (left >= P_STRETCH && in_step == sizeof(P_stored) && (size_t)in % 16 == 0) {
-    uint4 word[P_LANE_WORDS];
+  const long long P_base = (P_tile * (P_THREADS / P_WARP) + P_warp) * P_STRETCH;
+  const long long P_left = P_n - P_base;
+  P_stored *const P_stretch = (P_stored *)(P_tile_words + P_warp * P_STRETCH_WORDS);
+  P_in += P_base * P_in_step;
+  if (P_left >= P_STRETCH && P_in_step == sizeof(P_stored) && (size_t)P_in % 16 == 0) {
+    uint4 P_word[P_LANE_WORDS];
     #pragma unroll
-    for (int i = 0; i < P_LANE_WORDS; ++i)
-      if (i * P_WARP + lane < P_STRETCH_WORDS) word[i] = ((const uint4 *)in)[i * P_WARP + lane];
+    for (int P_i = 0; P_i < P_LANE_WORDS; ++P_i)
+      if (P_i * P_WARP + P_lane < P_STRETCH_WORDS)
+        P_word[P_i] = ((const uint4 *)P_in)[P_i * P_WARP + P_lane];
     #pragma unroll
-    for (int i = 0; i < P_LANE_WORDS; ++i)
-      if (i * P_WARP + lane < P_STRETCH_WORDS) ((uint4 *)stretch)[i * P_WARP + lane] = word[i];
+    for (int P_i = 0; P_i < P_LANE_WORDS; ++P_i)
+      if (P_i * P_WARP + P_lane < P_STRETCH_WORDS)
+        ((uint4 *)P_stretch)[P_i * P_WARP + P_lane] = P_word[P_i];
   } else {
-    for (int i = lane; i < P_STRETCH; i += P_WARP)
-      stretch[i] = *(const P_stored *)(in + (i < left ? i : left - 1) * in_step);
+    for (int P_i = P_lane; P_i < P_STRETCH; P_i += P_WARP)
+      P_stretch[P_i] = *(const P_stored *)(P_in + (P_i < P_left ? P_i : P_left - 1) * P_in_step);
   }
   __syncwarp(P_LANES);
 
-  P_pack *const mine = (P_pack *)(stretch + lane * P_ITEMS);
-  P_value item[P_ITEMS];
+  P_pack *const P_mine = (P_pack *)(P_stretch + P_lane * P_ITEMS);
+  P_value P_item[P_ITEMS];
   #pragma unroll
-  for (int i = 0; i < P_ITEMS / P_PACK; ++i) {
-    const P_pack pack = mine[i];
+  for (int P_i = 0; P_i < P_ITEMS / P_PACK; ++P_i) {
+    const P_pack P_group = P_mine[P_i];
     #pragma unroll
-    for (int k = 0; k < P_PACK; ++k) item[i * P_PACK + k] = P_load(pack.item[k]);
+    for (int P_k = 0; P_k < P_PACK; ++P_k) P_item[P_i * P_PACK + P_k] = P_load(P_group.P_item[P_k]);
   }
 
   #pragma unroll
-  for (int i = 1; i < P_ITEMS; ++i) item[i] = P_join(item[i - 1], item[i]);
-  P_value sum = item[P_ITEMS - 1];
+  for (int P_i = 1; P_i < P_ITEMS; ++P_i) P_item[P_i] = P_join(P_item[P_i - 1], P_item[P_i]);
+  P_value P_sum = P_item[P_ITEMS - 1];
   #pragma unroll
-  for (int distance = 1; distance < P_WARP; distance *= 2) {
-    const P_value other = P_up(sum, distance);
-    if (lane >= distance) sum = P_join(other, sum);
+  for (int P_distance = 1; P_distance < P_WARP; P_distance *= 2) {
+    const P_value P_other = P_up(P_sum, P_distance);
+    if (P_lane >= P_distance) P_sum = P_join(P_other, P_sum);
   }
-  if (lane == P_WARP - 1) totals[warp] = sum;
-  const P_value lanes_before = P_up(sum, 1);
+  if (P_lane == P_WARP - 1) P_totals[P_warp] = P_sum;
+  const P_value P_lanes_before = P_up(P_sum, 1);
   __syncthreads();
-  P_value total = totals[0], warps_before = total;
+  P_value P_total = P_totals[0], P_warps_before = P_total;
   #pragma unroll
-  for (int i = 1; i < P_THREADS / P_WARP; ++i) {
-    if (i == warp) warps_before = total;
-    total = P_join(total, totals[i]);
+  for (int P_i = 1; P_i < P_THREADS / P_WARP; ++P_i) {
+    if (P_i == P_warp) P_warps_before = P_total;
+    P_total = P_join(P_total, P_totals[P_i]);
   }
 
-  P_value before = P_start();
-  bool any = P_EXCLUSIVE || tile > 0;
-  if (state) {
-    if (warp == 0) {
-      if (tile > 0) {
-        if (lane == 0) P_publish(state, tile, P_TOTAL, total);
-        before = P_before(state, tile, lane);
+  P_value P_ahead = P_start();
+  bool P_any = P_EXCLUSIVE || P_tile > 0;
+  if (P_state) {
+    if (P_warp == 0) {
+      if (P_tile > 0) {
+        if (P_lane == 0) P_publish(P_state, P_tile, P_TOTAL, P_total);
+        P_ahead = P_before(P_state, P_tile, P_lane);
       }
-      if (lane == 0) {
-        P_publish(state, tile, P_PREFIX, any ? P_join(before, total) : total);
-        totals[P_THREADS / P_WARP] = before;
+      if (P_lane == 0) {
+        P_publish(P_state, P_tile, P_PREFIX, P_any ? P_join(P_ahead, P_total) : P_total);
+        P_totals[P_THREADS / P_WARP] = P_ahead;
       }
     }
     __syncthreads();
-    before = totals[P_THREADS / P_WARP];
+    P_ahead = P_totals[P_THREADS / P_WARP];
   }
-  if (warp > 0) {
-    before = any ? P_join(before, warps_before) : warps_before;
-    any = true;
+  if (P_warp > 0) {
+    P_ahead = P_any ? P_join(P_ahead, P_warps_before) : P_warps_before;
+    P_any = true;
   }
-  if (lane > 0) {
-    before = any ? P_join(before, lanes_before) : lanes_before;
-    any = true;
+  if (P_lane > 0) {
+    P_ahead = P_any ? P_join(P_ahead, P_lanes_before) : P_lanes_before;
+    P_any = true;
   }
   if (P_EXCLUSIVE) {
     #pragma unroll
-    for (int i = P_ITEMS - 1; i > 0; --i) item[i] = P_join(before, item[i - 1]);
-    item[0] = before;
-  } else if (any) {
+    for (int P_i = P_ITEMS - 1; P_i > 0; --P_i) P_item[P_i] = P_join(P_ahead, P_item[P_i - 1]);
+    P_item[0] = P_ahead;
+  } else if (P_any) {
     #pragma unroll
-    for (int i = 0; i < P_ITEMS; ++i) item[i] = P_join(before, item[i]);
+    for (int P_i = 0; P_i < P_ITEMS; ++P_i) P_item[P_i] = P_join(P_ahead, P_item[P_i]);
   }
 
   #pragma unroll
-  for (int i = 0; i < P_ITEMS / P_PACK; ++i) {
-    P_pack pack;
+  for (int P_i = 0; P_i < P_ITEMS / P_PACK; ++P_i) {
+    P_pack P_group;
     #pragma unroll
-    for (int k = 0; k < P_PACK; ++k) pack.item[k] = P_store(item[i * P_PACK + k]);
-    mine[i] = pack;
+    for (int P_k = 0; P_k < P_PACK; ++P_k)
+      P_group.P_item[P_k] = P_store(P_item[P_i * P_PACK + P_k]);
+    P_mine[P_i] = P_group;
   }
   __syncwarp(P_LANES);
-  out += base * out_step;
-  if (left >= P_STRETCH && out_step == sizeof(P_stored) && (size_t)out % 16 == 0) {
+  P_out += P_base * P_out_step;
+  if (P_left >= P_STRETCH && P_out_step == sizeof(P_stored) && (size_t)P_out % 16 == 0) {
     #pragma unroll
-    for (int i = 0; i < P_LANE_WORDS; ++i)
-      if (i * P_WARP + lane < P_STRETCH_WORDS)
-        ((uint4 *)out)[i * P_WARP + lane] = ((const uint4 *)stretch)[i * P_WARP + lane];
+    for (int P_i = 0; P_i < P_LANE_WORDS; ++P_i)
+      if (P_i * P_WARP + P_lane < P_STRETCH_WORDS)
+        ((uint4 *)P_out)[P_i * P_WARP + P_lane] = ((const uint4 *)P_stretch)[P_i * P_WARP + P_lane];
   } else {
-    for (int i = lane; i < P_STRETCH && i < left; i += P_WARP)
-      *(P_stored *)(out + i * out_step) = stretch[i];
+    for (int P_i = P_lane; P_i < P_STRETCH && P_i < P_left; P_i += P_WARP)
+      *(P_stored *)(P_out + P_i * P_out_step) = P_stretch[P_i];
   }
 }
 """

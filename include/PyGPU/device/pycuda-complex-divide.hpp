@@ -9,106 +9,111 @@ namespace pycuda {
 
 namespace complex_detail {
 
-template <class T>
-struct range;
+template <class P_T>
+struct P_range;
 template <>
-struct range<float> {
-  static __host__ __device__ constexpr float largest() { return 3.40282347e+38f; }
-  static __host__ __device__ constexpr float safe_high() { return 1.0e+36f; }
-  static __host__ __device__ constexpr float safe_low() { return 1.0e-30f; }
-  static __host__ __device__ constexpr float epsilon() { return 1.1920929e-7f; }
+struct P_range<float> {
+  static __host__ __device__ constexpr float P_largest() { return 3.40282347e+38f; }
+  static __host__ __device__ constexpr float P_safe_high() { return 1.0e+36f; }
+  static __host__ __device__ constexpr float P_safe_low() { return 1.0e-30f; }
+  static __host__ __device__ constexpr float P_epsilon() { return 1.1920929e-7f; }
 };
 template <>
-struct range<double> {
-  static __host__ __device__ constexpr double largest() { return 1.7976931348623157e+308; }
-  static __host__ __device__ constexpr double safe_high() { return 1.0e+306; }
-  static __host__ __device__ constexpr double safe_low() { return 1.0e-290; }
-  static __host__ __device__ constexpr double epsilon() { return 2.220446049250313e-16; }
+struct P_range<double> {
+  static __host__ __device__ constexpr double P_largest() { return 1.7976931348623157e+308; }
+  static __host__ __device__ constexpr double P_safe_high() { return 1.0e+306; }
+  static __host__ __device__ constexpr double P_safe_low() { return 1.0e-290; }
+  static __host__ __device__ constexpr double P_epsilon() { return 2.220446049250313e-16; }
 };
 
-template <class T>
-PYGPU_COMPLEX bool is_nan(T x) {
-  return x != x;
+template <class P_T>
+PYGPU_COMPLEX bool P_is_nan(P_T P_x) {
+  return P_x != P_x;
 }
-template <class T>
-PYGPU_COMPLEX bool is_inf(T x) {
-  return ::fabs(x) > range<T>::largest();
+template <class P_T>
+PYGPU_COMPLEX bool P_is_inf(P_T P_x) {
+  return ::fabs(P_x) > P_range<P_T>::P_largest();
 }
-template <class T>
-PYGPU_COMPLEX bool is_finite(T x) {
-  return ::fabs(x) <= range<T>::largest();
+template <class P_T>
+PYGPU_COMPLEX bool P_is_finite(P_T P_x) {
+  return ::fabs(P_x) <= P_range<P_T>::P_largest();
 }
-template <class T>
-PYGPU_COMPLEX T infinity() {
-  return T(HUGE_VAL);
+template <class P_T>
+PYGPU_COMPLEX P_T P_infinity() {
+  return P_T(HUGE_VAL);
 }
-template <class T>
-PYGPU_COMPLEX T max_abs(const complex<T>& z) {
-  return ::fmax(::fabs(z._M_re), ::fabs(z._M_im));
+template <class P_T>
+PYGPU_COMPLEX P_T P_max_abs(const complex<P_T>& P_z) {
+  return ::fmax(::fabs(P_z._M_re), ::fabs(P_z._M_im));
 }
-template <class T>
-PYGPU_COMPLEX T one_if_inf(T x) {
-  return ::copysign(is_inf(x) ? T(1) : T(0), x);
+template <class P_T>
+PYGPU_COMPLEX P_T P_one_if_inf(P_T P_x) {
+  return ::copysign(P_is_inf(P_x) ? P_T(1) : P_T(0), P_x);
 }
-template <class T>
-PYGPU_COMPLEX complex<T> scaled(const complex<T>& z, int exponent) {
-  return complex<T>(::scalbn(z._M_re, exponent), ::scalbn(z._M_im, exponent));
-}
-
-template <class T>
-PYGPU_COMPLEX complex<T> plain_quotient(const complex<T>& a, const complex<T>& b) {
-  const T square = b._M_re * b._M_re + b._M_im * b._M_im;
-  return complex<T>((a._M_re * b._M_re + a._M_im * b._M_im) / square,
-                    (a._M_im * b._M_re - a._M_re * b._M_im) / square);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> P_scaled(const complex<P_T>& P_z, int P_exponent) {
+  return complex<P_T>(::scalbn(P_z._M_re, P_exponent), ::scalbn(P_z._M_im, P_exponent));
 }
 
-template <class T>
-__host__ __device__ complex<T> careful_quotient(const complex<T>& a, const complex<T>& b) {
-  const T numerator = max_abs(a), denominator = max_abs(b);
-  const bool a_is_nan = is_nan(a._M_re) || is_nan(a._M_im);
-  const bool b_is_nan = is_nan(b._M_re) || is_nan(b._M_im);
-  if (denominator == T(0) && !b_is_nan) {
-    const T factor = ::copysign(infinity<T>(), b._M_re);
-    return complex<T>(factor * a._M_re, factor * a._M_im);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> P_plain_quotient(const complex<P_T>& P_a, const complex<P_T>& P_b) {
+  const P_T P_square = P_b._M_re * P_b._M_re + P_b._M_im * P_b._M_im;
+  return complex<P_T>((P_a._M_re * P_b._M_re + P_a._M_im * P_b._M_im) / P_square,
+                      (P_a._M_im * P_b._M_re - P_a._M_re * P_b._M_im) / P_square);
+}
+
+template <class P_T>
+__host__ __device__ complex<P_T> P_careful_quotient(const complex<P_T>& P_a,
+                                                    const complex<P_T>& P_b) {
+  const P_T P_numerator = P_max_abs(P_a), P_denominator = P_max_abs(P_b);
+  const bool P_a_is_nan = P_is_nan(P_a._M_re) || P_is_nan(P_a._M_im);
+  const bool P_b_is_nan = P_is_nan(P_b._M_re) || P_is_nan(P_b._M_im);
+  if (P_denominator == P_T(0) && !P_b_is_nan) {
+    const P_T P_factor = ::copysign(P_infinity<P_T>(), P_b._M_re);
+    return complex<P_T>(P_factor * P_a._M_re, P_factor * P_a._M_im);
   }
-  if (is_inf(numerator) && !is_inf(denominator) && !b_is_nan) {
-    const complex<T> direction = plain_quotient(
-        complex<T>(one_if_inf(a._M_re), one_if_inf(a._M_im)), scaled(b, -::ilogb(denominator)));
-    return complex<T>(infinity<T>() * direction._M_re, infinity<T>() * direction._M_im);
+  if (P_is_inf(P_numerator) && !P_is_inf(P_denominator) && !P_b_is_nan) {
+    const complex<P_T> P_direction =
+        P_plain_quotient(complex<P_T>(P_one_if_inf(P_a._M_re), P_one_if_inf(P_a._M_im)),
+                         P_scaled(P_b, -::ilogb(P_denominator)));
+    return complex<P_T>(P_infinity<P_T>() * P_direction._M_re,
+                        P_infinity<P_T>() * P_direction._M_im);
   }
-  if (is_inf(denominator) && !is_inf(numerator) && !a_is_nan) {
-    const T re = one_if_inf(b._M_re), im = one_if_inf(b._M_im);
-    return complex<T>(T(0) * (a._M_re * re + a._M_im * im), T(0) * (a._M_im * re - a._M_re * im));
+  if (P_is_inf(P_denominator) && !P_is_inf(P_numerator) && !P_a_is_nan) {
+    const P_T P_re = P_one_if_inf(P_b._M_re), P_im = P_one_if_inf(P_b._M_im);
+    return complex<P_T>(P_T(0) * (P_a._M_re * P_re + P_a._M_im * P_im),
+                        P_T(0) * (P_a._M_im * P_re - P_a._M_re * P_im));
   }
-  if (a_is_nan || b_is_nan || is_inf(numerator)) return plain_quotient(a, b);
-  if (numerator == T(0)) return plain_quotient(a, scaled(b, -::ilogb(denominator)));
-  const int down = ::ilogb(denominator), up = ::ilogb(numerator);
-  const complex<T> quotient = plain_quotient(scaled(a, -up), scaled(b, -down));
+  if (P_a_is_nan || P_b_is_nan || P_is_inf(P_numerator)) return P_plain_quotient(P_a, P_b);
+  if (P_numerator == P_T(0)) return P_plain_quotient(P_a, P_scaled(P_b, -::ilogb(P_denominator)));
+  const int P_down = ::ilogb(P_denominator), P_up = ::ilogb(P_numerator);
+  const complex<P_T> P_quotient = P_plain_quotient(P_scaled(P_a, -P_up), P_scaled(P_b, -P_down));
   // In two steps: 2^(up - down) alone may leave the range where the product does not.
-  const int half = (up - down) / 2;
-  return scaled(scaled(quotient, half), up - down - half);
+  const int half = (P_up - P_down) / 2;
+  return P_scaled(P_scaled(P_quotient, half), P_up - P_down - half);
 }
 
 }  // namespace complex_detail
 
-template <class T>
-PYGPU_COMPLEX complex<T> operator/(const complex<T>& a, const complex<T>& b) {
-  typedef complex_detail::range<T> range;
-  const bool re_is_larger = ::fabs(b._M_re) >= ::fabs(b._M_im);
-  const T large = re_is_larger ? b._M_re : b._M_im, small = re_is_larger ? b._M_im : b._M_re;
-  const T ratio = small / large, denominator = large + small * ratio;
-  const T size = ::fabs(denominator), top = complex_detail::max_abs(a);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> operator/(const complex<P_T>& P_a, const complex<P_T>& P_b) {
+  typedef complex_detail::P_range<P_T> P_range;
+  const bool P_re_is_larger = ::fabs(P_b._M_re) >= ::fabs(P_b._M_im);
+  const P_T P_large = P_re_is_larger ? P_b._M_re : P_b._M_im,
+            P_small = P_re_is_larger ? P_b._M_im : P_b._M_re;
+  const P_T P_ratio = P_small / P_large, P_denominator = P_large + P_small * P_ratio;
+  const P_T P_size = ::fabs(P_denominator), P_top = complex_detail::P_max_abs(P_a);
   // Negated, so that a NaN takes the careful path as well.
-  if (!(size > range::safe_low() && size < range::safe_high() &&
-        (top == T(0) || top > range::safe_low()) && top < range::safe_high() &&
-        (small == T(0) || ::fabs(ratio) > range::safe_low())))
-    return complex_detail::careful_quotient(a, b);
-  if (re_is_larger) {
-    return complex<T>((a._M_re + a._M_im * ratio) / denominator,
-                      (a._M_im - a._M_re * ratio) / denominator);
+  if (!(P_size > P_range::P_safe_low() && P_size < P_range::P_safe_high() &&
+        (P_top == P_T(0) || P_top > P_range::P_safe_low()) && P_top < P_range::P_safe_high() &&
+        (P_small == P_T(0) || ::fabs(P_ratio) > P_range::P_safe_low())))
+    return complex_detail::P_careful_quotient(P_a, P_b);
+  if (P_re_is_larger) {
+    return complex<P_T>((P_a._M_re + P_a._M_im * P_ratio) / P_denominator,
+                        (P_a._M_im - P_a._M_re * P_ratio) / P_denominator);
   }
-  return complex<T>((a._M_re * ratio + a._M_im) / denominator,
-                    (a._M_im * ratio - a._M_re) / denominator);
+  return complex<P_T>((P_a._M_re * P_ratio + P_a._M_im) / P_denominator,
+                      (P_a._M_im * P_ratio - P_a._M_re) / P_denominator);
 }
 
 }  // namespace pycuda

@@ -6,191 +6,196 @@ namespace pycuda {
 
 namespace complex_detail {
 
-PYGPU_COMPLEX void sine_cosine(float x, float* sine, float* cosine) { ::sincosf(x, sine, cosine); }
-PYGPU_COMPLEX void sine_cosine(double x, double* sine, double* cosine) {
-  ::sincos(x, sine, cosine);
+PYGPU_COMPLEX void P_sine_cosine(float P_x, float* P_sine, float* P_cosine) {
+  ::sincosf(P_x, P_sine, P_cosine);
+}
+PYGPU_COMPLEX void P_sine_cosine(double P_x, double* P_sine, double* P_cosine) {
+  ::sincos(P_x, P_sine, P_cosine);
 }
 
 // e^x (cos y, sin y) / 2^halvings without an early overflow of e^x.
-template <class T>
-PYGPU_COMPLEX complex<T> spiral(T x, T y, int halvings) {
-  if (y == T(0)) return complex<T>(::scalbn(::exp(x), -halvings), y);
-  if (x < T(0) && is_inf(x) && !is_finite(y)) return complex<T>(T(0), T(0));
-  if (x > T(0) && is_inf(x) && !is_finite(y)) return complex<T>(x, y - y);
-  T sine, cosine;
-  sine_cosine(y, &sine, &cosine);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> P_spiral(P_T P_x, P_T P_y, int P_halvings) {
+  if (P_y == P_T(0)) return complex<P_T>(::scalbn(::exp(P_x), -P_halvings), P_y);
+  if (P_x < P_T(0) && P_is_inf(P_x) && !P_is_finite(P_y)) return complex<P_T>(P_T(0), P_T(0));
+  if (P_x > P_T(0) && P_is_inf(P_x) && !P_is_finite(P_y)) return complex<P_T>(P_x, P_y - P_y);
+  P_T P_sine, P_cosine;
+  P_sine_cosine(P_y, &P_sine, &P_cosine);
   // The exponent is split between two factors.
-  const T factor = ::exp(x / T(2));
-  const T rest = ::scalbn(factor, -halvings);
-  if (!is_inf(factor) && factor > T(16)) {
-    return complex<T>(cosine * rest * factor, sine * rest * factor);
+  const P_T P_factor = ::exp(P_x / P_T(2));
+  const P_T P_rest = ::scalbn(P_factor, -P_halvings);
+  if (!P_is_inf(P_factor) && P_factor > P_T(16)) {
+    return complex<P_T>(P_cosine * P_rest * P_factor, P_sine * P_rest * P_factor);
   }
-  const T whole = ::scalbn(::exp(x), -halvings);
-  return complex<T>(whole * cosine, whole * sine);
+  const P_T P_whole = ::scalbn(::exp(P_x), -P_halvings);
+  return complex<P_T>(P_whole * P_cosine, P_whole * P_sine);
 }
 
-template <class T>
-PYGPU_COMPLEX complex<T> times_i(const complex<T>& z) {
-  return complex<T>(-z._M_im, z._M_re);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> P_times_i(const complex<P_T>& P_z) {
+  return complex<P_T>(-P_z._M_im, P_z._M_re);
 }
-template <class T>
-PYGPU_COMPLEX complex<T> over_i(const complex<T>& z) {
-  return complex<T>(z._M_im, -z._M_re);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> P_over_i(const complex<P_T>& P_z) {
+  return complex<P_T>(P_z._M_im, -P_z._M_re);
 }
 
 }  // namespace complex_detail
 
-template <class T>
-PYGPU_COMPLEX T real(const complex<T>& z) {
-  return z._M_re;
+template <class P_T>
+PYGPU_COMPLEX P_T real(const complex<P_T>& P_z) {
+  return P_z._M_re;
 }
-template <class T>
-PYGPU_COMPLEX T imag(const complex<T>& z) {
-  return z._M_im;
+template <class P_T>
+PYGPU_COMPLEX P_T imag(const complex<P_T>& P_z) {
+  return P_z._M_im;
 }
-template <class T>
-PYGPU_COMPLEX T abs(const complex<T>& z) {
-  return ::hypot(z._M_re, z._M_im);
+template <class P_T>
+PYGPU_COMPLEX P_T abs(const complex<P_T>& P_z) {
+  return ::hypot(P_z._M_re, P_z._M_im);
 }
-template <class T>
-PYGPU_COMPLEX T arg(const complex<T>& z) {
-  return ::atan2(z._M_im, z._M_re);
+template <class P_T>
+PYGPU_COMPLEX P_T arg(const complex<P_T>& P_z) {
+  return ::atan2(P_z._M_im, P_z._M_re);
 }
-template <class T>
-PYGPU_COMPLEX T norm(const complex<T>& z) {
-  return z._M_re * z._M_re + z._M_im * z._M_im;
+template <class P_T>
+PYGPU_COMPLEX P_T norm(const complex<P_T>& P_z) {
+  return P_z._M_re * P_z._M_re + P_z._M_im * P_z._M_im;
 }
-template <class T>
-PYGPU_COMPLEX complex<T> conj(const complex<T>& z) {
-  return complex<T>(z._M_re, -z._M_im);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> conj(const complex<P_T>& P_z) {
+  return complex<P_T>(P_z._M_re, -P_z._M_im);
 }
-template <class T>
-PYGPU_COMPLEX complex<T> polar(const T& radius, const T& angle = T(0)) {
-  T sine, cosine;
-  complex_detail::sine_cosine(angle, &sine, &cosine);
-  return complex<T>(radius * cosine, radius * sine);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> polar(const P_T& P_radius, const P_T& P_angle = P_T(0)) {
+  P_T P_sine, P_cosine;
+  complex_detail::P_sine_cosine(P_angle, &P_sine, &P_cosine);
+  return complex<P_T>(P_radius * P_cosine, P_radius * P_sine);
 }
-template <class T>
-PYGPU_COMPLEX bool isnan(const complex<T>& z) {
-  return complex_detail::is_nan(z._M_re) || complex_detail::is_nan(z._M_im);
+template <class P_T>
+PYGPU_COMPLEX bool isnan(const complex<P_T>& P_z) {
+  return complex_detail::P_is_nan(P_z._M_re) || complex_detail::P_is_nan(P_z._M_im);
 }
-template <class T>
-PYGPU_COMPLEX bool isinf(const complex<T>& z) {
-  return complex_detail::is_inf(z._M_re) || complex_detail::is_inf(z._M_im);
+template <class P_T>
+PYGPU_COMPLEX bool isinf(const complex<P_T>& P_z) {
+  return complex_detail::P_is_inf(P_z._M_re) || complex_detail::P_is_inf(P_z._M_im);
 }
-template <class T>
-PYGPU_COMPLEX bool isfinite(const complex<T>& z) {
-  return complex_detail::is_finite(z._M_re) && complex_detail::is_finite(z._M_im);
+template <class P_T>
+PYGPU_COMPLEX bool isfinite(const complex<P_T>& P_z) {
+  return complex_detail::P_is_finite(P_z._M_re) && complex_detail::P_is_finite(P_z._M_im);
 }
-template <class T>
-PYGPU_COMPLEX complex<T> proj(const complex<T>& z) {
-  if (!isinf(z)) return z;
-  return complex<T>(complex_detail::infinity<T>(), ::copysign(T(0), z._M_im));
-}
-
-template <class T>
-PYGPU_COMPLEX complex<T> exp(const complex<T>& z) {
-  return complex_detail::spiral(z._M_re, z._M_im, 0);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> proj(const complex<P_T>& P_z) {
+  if (!isinf(P_z)) return P_z;
+  return complex<P_T>(complex_detail::P_infinity<P_T>(), ::copysign(P_T(0), P_z._M_im));
 }
 
-template <class T>
-PYGPU_COMPLEX complex<T> log(const complex<T>& z) {
-  const T x = ::fabs(z._M_re), y = ::fabs(z._M_im);
-  const T large = ::fmax(x, y), small = ::fmin(x, y);
-  T logarithm;
-  if (large > T(0.5) && large < T(2) &&
-      !isnan(z)) {  // |z| near one: its distance from one is what counts
-    logarithm = ::log1p((large - T(1)) * (large + T(1)) + small * small) / T(2);
-  } else if (large > complex_detail::range<T>::safe_high() && !isinf(z)) {
-    logarithm = ::log(::hypot(x / T(4), y / T(4))) + T(1.3862943611198906188);
-  } else if (large < complex_detail::range<T>::safe_low() && large > T(0)) {  // 2^-64
-    logarithm = ::log(::hypot(::scalbn(x, 64), ::scalbn(y, 64))) - T(44.361419555836499803);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> exp(const complex<P_T>& P_z) {
+  return complex_detail::P_spiral(P_z._M_re, P_z._M_im, 0);
+}
+
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> log(const complex<P_T>& P_z) {
+  const P_T P_x = ::fabs(P_z._M_re), P_y = ::fabs(P_z._M_im);
+  const P_T P_large = ::fmax(P_x, P_y), P_small = ::fmin(P_x, P_y);
+  P_T P_logarithm;
+  if (P_large > P_T(0.5) && P_large < P_T(2) &&
+      !isnan(P_z)) {  // |z| near one: its distance from one is what counts
+    P_logarithm = ::log1p((P_large - P_T(1)) * (P_large + P_T(1)) + P_small * P_small) / P_T(2);
+  } else if (P_large > complex_detail::P_range<P_T>::P_safe_high() && !isinf(P_z)) {
+    P_logarithm = ::log(::hypot(P_x / P_T(4), P_y / P_T(4))) + P_T(1.3862943611198906188);
+  } else if (P_large < complex_detail::P_range<P_T>::P_safe_low() && P_large > P_T(0)) {  // 2^-64
+    P_logarithm = ::log(::hypot(::scalbn(P_x, 64), ::scalbn(P_y, 64))) - P_T(44.361419555836499803);
   } else {
-    logarithm = ::log(::hypot(x, y));
+    P_logarithm = ::log(::hypot(P_x, P_y));
   }
-  return complex<T>(logarithm, arg(z));
+  return complex<P_T>(P_logarithm, arg(P_z));
 }
-template <class T>
-PYGPU_COMPLEX complex<T> log10(const complex<T>& z) {
-  return log(z) * T(0.43429448190325182765);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> log10(const complex<P_T>& P_z) {
+  return log(P_z) * P_T(0.43429448190325182765);
 }
 
-template <class T>
-PYGPU_COMPLEX complex<T> sqrt(const complex<T>& z) {
-  typedef complex_detail::range<T> range;
-  const T x = z._M_re, y = z._M_im;
-  if (x == T(0) && y == T(0)) return complex<T>(T(0), y);
-  if (complex_detail::is_inf(y)) return complex<T>(complex_detail::infinity<T>(), y);
-  if (complex_detail::is_inf(x)) {
-    const T other = complex_detail::is_nan(y) ? y : T(0);
-    if (x > T(0)) return complex<T>(x, complex_detail::is_nan(y) ? y : ::copysign(other, y));
-    return complex<T>(other, ::copysign(-x, y));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> sqrt(const complex<P_T>& P_z) {
+  typedef complex_detail::P_range<P_T> P_range;
+  const P_T P_x = P_z._M_re, P_y = P_z._M_im;
+  if (P_x == P_T(0) && P_y == P_T(0)) return complex<P_T>(P_T(0), P_y);
+  if (complex_detail::P_is_inf(P_y)) return complex<P_T>(complex_detail::P_infinity<P_T>(), P_y);
+  if (complex_detail::P_is_inf(P_x)) {
+    const P_T P_other = complex_detail::P_is_nan(P_y) ? P_y : P_T(0);
+    if (P_x > P_T(0))
+      return complex<P_T>(P_x, complex_detail::P_is_nan(P_y) ? P_y : ::copysign(P_other, P_y));
+    return complex<P_T>(P_other, ::copysign(-P_x, P_y));
   }
   // A fourth of a huge number, 4^k times a tiny one: the root changes by exactly 2^-1 or 2^k.
-  const T top = complex_detail::max_abs(z);
-  const int shift = top > range::safe_high() ? -1 : top < range::safe_low() ? 28 : 0;
-  const complex<T> w = shift ? complex_detail::scaled(z, 2 * shift) : z;
-  const T root = ::sqrt((::fabs(w._M_re) + ::hypot(w._M_re, w._M_im)) / T(2));
-  const T other = w._M_im / (T(2) * root);
-  const complex<T> result =
-      x >= T(0) ? complex<T>(root, other) : complex<T>(::fabs(other), ::copysign(root, y));
-  return shift ? complex_detail::scaled(result, -shift) : result;
+  const P_T P_top = complex_detail::P_max_abs(P_z);
+  const int P_shift = P_top > P_range::P_safe_high() ? -1 : P_top < P_range::P_safe_low() ? 28 : 0;
+  const complex<P_T> P_w = P_shift ? complex_detail::P_scaled(P_z, 2 * P_shift) : P_z;
+  const P_T P_root = ::sqrt((::fabs(P_w._M_re) + ::hypot(P_w._M_re, P_w._M_im)) / P_T(2));
+  const P_T P_other = P_w._M_im / (P_T(2) * P_root);
+  const complex<P_T> P_result = P_x >= P_T(0)
+                                    ? complex<P_T>(P_root, P_other)
+                                    : complex<P_T>(::fabs(P_other), ::copysign(P_root, P_y));
+  return P_shift ? complex_detail::P_scaled(P_result, -P_shift) : P_result;
 }
 
-template <class T>
-PYGPU_COMPLEX complex<T> sinh(const complex<T>& z) {
-  const T x = z._M_re, y = z._M_im;
-  if (y == T(0)) return complex<T>(::sinh(x), y);
-  if (::fabs(x) > T(40)) {  // both halves of the hyperbola are e^|x| / 2 here
-    const complex<T> grown = complex_detail::spiral(T(::fabs(x)), y, 1);
-    return complex<T>(::copysign(T(1), x) * grown._M_re, grown._M_im);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> sinh(const complex<P_T>& P_z) {
+  const P_T P_x = P_z._M_re, P_y = P_z._M_im;
+  if (P_y == P_T(0)) return complex<P_T>(::sinh(P_x), P_y);
+  if (::fabs(P_x) > P_T(40)) {  // both halves of the hyperbola are e^|x| / 2 here
+    const complex<P_T> P_grown = complex_detail::P_spiral(P_T(::fabs(P_x)), P_y, 1);
+    return complex<P_T>(::copysign(P_T(1), P_x) * P_grown._M_re, P_grown._M_im);
   }
-  if (x == T(0) && !complex_detail::is_finite(y)) return complex<T>(x, y - y);
-  T sine, cosine;
-  complex_detail::sine_cosine(y, &sine, &cosine);
-  return complex<T>(::sinh(x) * cosine, ::cosh(x) * sine);
+  if (P_x == P_T(0) && !complex_detail::P_is_finite(P_y)) return complex<P_T>(P_x, P_y - P_y);
+  P_T P_sine, P_cosine;
+  complex_detail::P_sine_cosine(P_y, &P_sine, &P_cosine);
+  return complex<P_T>(::sinh(P_x) * P_cosine, ::cosh(P_x) * P_sine);
 }
-template <class T>
-PYGPU_COMPLEX complex<T> cosh(const complex<T>& z) {
-  const T x = z._M_re, y = z._M_im;
-  if (y == T(0)) return complex<T>(::cosh(x), ::copysign(T(1), x) * y);
-  if (::fabs(x) > T(40)) {
-    const complex<T> grown = complex_detail::spiral(T(::fabs(x)), y, 1);
-    return complex<T>(grown._M_re, ::copysign(T(1), x) * grown._M_im);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> cosh(const complex<P_T>& P_z) {
+  const P_T P_x = P_z._M_re, P_y = P_z._M_im;
+  if (P_y == P_T(0)) return complex<P_T>(::cosh(P_x), ::copysign(P_T(1), P_x) * P_y);
+  if (::fabs(P_x) > P_T(40)) {
+    const complex<P_T> P_grown = complex_detail::P_spiral(P_T(::fabs(P_x)), P_y, 1);
+    return complex<P_T>(P_grown._M_re, ::copysign(P_T(1), P_x) * P_grown._M_im);
   }
-  if (x == T(0) && !complex_detail::is_finite(y)) return complex<T>(y - y, x);
-  T sine, cosine;
-  complex_detail::sine_cosine(y, &sine, &cosine);
-  return complex<T>(::cosh(x) * cosine, ::sinh(x) * sine);
+  if (P_x == P_T(0) && !complex_detail::P_is_finite(P_y)) return complex<P_T>(P_y - P_y, P_x);
+  P_T P_sine, P_cosine;
+  complex_detail::P_sine_cosine(P_y, &P_sine, &P_cosine);
+  return complex<P_T>(::cosh(P_x) * P_cosine, ::sinh(P_x) * P_sine);
 }
 // After W. Kahan, "Branch cuts for complex elementary functions" (1987).
-template <class T>
-PYGPU_COMPLEX complex<T> tanh(const complex<T>& z) {
-  const T x = z._M_re, y = z._M_im;
-  if (y == T(0)) return complex<T>(::tanh(x), y);
-  if (x == T(0) && !complex_detail::is_finite(y)) return complex<T>(x, y - y);
-  if (::fabs(x) > T(20) && (complex_detail::is_finite(y) || complex_detail::is_inf(x))) {
-    const T wave = complex_detail::is_finite(y) ? ::sin(y) * ::cos(y) : T(0);
-    return complex<T>(::copysign(T(1), x), T(4) * wave * ::exp(T(-2) * ::fabs(x)));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> tanh(const complex<P_T>& P_z) {
+  const P_T P_x = P_z._M_re, P_y = P_z._M_im;
+  if (P_y == P_T(0)) return complex<P_T>(::tanh(P_x), P_y);
+  if (P_x == P_T(0) && !complex_detail::P_is_finite(P_y)) return complex<P_T>(P_x, P_y - P_y);
+  if (::fabs(P_x) > P_T(20) &&
+      (complex_detail::P_is_finite(P_y) || complex_detail::P_is_inf(P_x))) {
+    const P_T P_wave = complex_detail::P_is_finite(P_y) ? ::sin(P_y) * ::cos(P_y) : P_T(0);
+    return complex<P_T>(::copysign(P_T(1), P_x), P_T(4) * P_wave * ::exp(P_T(-2) * ::fabs(P_x)));
   }
-  const T tangent = ::tan(y), square = T(1) + tangent * tangent;
-  const T s = ::sinh(x), c = ::sqrt(T(1) + s * s);
-  if (complex_detail::is_inf(tangent)) return complex<T>(c / s, T(1) / tangent);
-  const T denominator = T(1) + square * s * s;
-  return complex<T>(square * c * s / denominator, tangent / denominator);
+  const P_T P_tangent = ::tan(P_y), P_square = P_T(1) + P_tangent * P_tangent;
+  const P_T P_s = ::sinh(P_x), P_c = ::sqrt(P_T(1) + P_s * P_s);
+  if (complex_detail::P_is_inf(P_tangent)) return complex<P_T>(P_c / P_s, P_T(1) / P_tangent);
+  const P_T P_denominator = P_T(1) + P_square * P_s * P_s;
+  return complex<P_T>(P_square * P_c * P_s / P_denominator, P_tangent / P_denominator);
 }
 
-template <class T>
-PYGPU_COMPLEX complex<T> sin(const complex<T>& z) {
-  return complex_detail::over_i(sinh(complex_detail::times_i(z)));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> sin(const complex<P_T>& P_z) {
+  return complex_detail::P_over_i(sinh(complex_detail::P_times_i(P_z)));
 }
-template <class T>
-PYGPU_COMPLEX complex<T> cos(const complex<T>& z) {
-  return cosh(complex_detail::times_i(z));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> cos(const complex<P_T>& P_z) {
+  return cosh(complex_detail::P_times_i(P_z));
 }
-template <class T>
-PYGPU_COMPLEX complex<T> tan(const complex<T>& z) {
-  return complex_detail::over_i(tanh(complex_detail::times_i(z)));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> tan(const complex<P_T>& P_z) {
+  return complex_detail::P_over_i(tanh(complex_detail::P_times_i(P_z)));
 }
 
 }  // namespace pycuda

@@ -8,125 +8,133 @@ namespace pycuda {
 
 namespace complex_detail {
 
-template <class T>
-PYGPU_COMPLEX bool beyond_products(const complex<T>& z) {
-  return max_abs(z) > T(1) / range<T>::epsilon();
+template <class P_T>
+PYGPU_COMPLEX bool P_beyond_products(const complex<P_T>& P_z) {
+  return P_max_abs(P_z) > P_T(1) / P_range<P_T>::P_epsilon();
 }
 // log(2 |z|)
-template <class T>
-PYGPU_COMPLEX T log_twice(const complex<T>& z) {
-  return log(z)._M_re + T(0.69314718055994530942);
+template <class P_T>
+PYGPU_COMPLEX P_T P_log_twice(const complex<P_T>& P_z) {
+  return log(P_z)._M_re + P_T(0.69314718055994530942);
 }
 
-template <class T>
-__host__ __device__ complex<T> integer_power(complex<T> base, long long exponent) {
-  unsigned long long n = exponent < 0 ? 0ull - exponent : exponent;
-  complex<T> result(T(1), T(0));
-  for (; n != 0; n >>= 1) {
-    if (n & 1) result = result * base;
-    if (n > 1) base = base * base;
+template <class P_T>
+__host__ __device__ complex<P_T> P_integer_power(complex<P_T> P_base, long long P_exponent) {
+  unsigned long long P_n = P_exponent < 0 ? 0ull - P_exponent : P_exponent;
+  complex<P_T> P_result(P_T(1), P_T(0));
+  for (; P_n != 0; P_n >>= 1) {
+    if (P_n & 1) P_result = P_result * P_base;
+    if (P_n > 1) P_base = P_base * P_base;
   }
-  return exponent < 0 ? T(1) / result : result;
+  return P_exponent < 0 ? P_T(1) / P_result : P_result;
 }
 
 }  // namespace complex_detail
 
-template <class T>
-PYGPU_COMPLEX complex<T> pow(const complex<T>& base, const complex<T>& exponent) {
-  if (exponent == T(0)) return complex<T>(T(1), T(0));
-  if (base == T(0)) {
-    if (exponent._M_re > T(0)) return complex<T>(T(0), T(0));
-    const T nothing = T(NAN);
-    return complex<T>(nothing, nothing);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> pow(const complex<P_T>& P_base, const complex<P_T>& P_exponent) {
+  if (P_exponent == P_T(0)) return complex<P_T>(P_T(1), P_T(0));
+  if (P_base == P_T(0)) {
+    if (P_exponent._M_re > P_T(0)) return complex<P_T>(P_T(0), P_T(0));
+    const P_T P_nothing = P_T(NAN);
+    return complex<P_T>(P_nothing, P_nothing);
   }
-  return exp(exponent * log(base));
+  return exp(P_exponent * log(P_base));
 }
-template <class T, class S>
-PYGPU_COMPLEX
-    typename complex_detail::only_if<complex_detail::is_scalar<S>::value, complex<T>>::type
-    pow(const complex<T>& base, S exponent) {
-  const T power = T(exponent);
+template <class P_T, class P_S>
+PYGPU_COMPLEX typename complex_detail::P_only_if<complex_detail::P_is_scalar<P_S>::P_value,
+                                                 complex<P_T>>::P_type
+pow(const complex<P_T>& P_base, P_S P_exponent) {
+  const P_T P_power = P_T(P_exponent);
   // Small whole powers by multiplication: exact where the products are.
-  if (::fabs(power) <= T(64) && power == ::trunc(power)) {
-    return complex_detail::integer_power(base, static_cast<long long>(power));
+  if (::fabs(P_power) <= P_T(64) && P_power == ::trunc(P_power)) {
+    return complex_detail::P_integer_power(P_base, static_cast<long long>(P_power));
   }
-  if (base == T(0)) return power > T(0) ? complex<T>(T(0), T(0)) : T(1) / base;
-  const complex<T> logarithm = log(base);
-  return exp(complex<T>(power * logarithm._M_re, power * logarithm._M_im));
+  if (P_base == P_T(0)) return P_power > P_T(0) ? complex<P_T>(P_T(0), P_T(0)) : P_T(1) / P_base;
+  const complex<P_T> P_logarithm = log(P_base);
+  return exp(complex<P_T>(P_power * P_logarithm._M_re, P_power * P_logarithm._M_im));
 }
-template <class T, class S>
-PYGPU_COMPLEX
-    typename complex_detail::only_if<complex_detail::is_scalar<S>::value, complex<T>>::type
-    pow(S base, const complex<T>& exponent) {
-  if (!(T(base) > T(0))) return pow(complex<T>(T(base)), exponent);
-  const T logarithm = ::log(T(base));
-  return exp(complex<T>(exponent._M_re * logarithm, exponent._M_im * logarithm));
+template <class P_T, class P_S>
+PYGPU_COMPLEX typename complex_detail::P_only_if<complex_detail::P_is_scalar<P_S>::P_value,
+                                                 complex<P_T>>::P_type
+pow(P_S P_base, const complex<P_T>& P_exponent) {
+  if (!(P_T(P_base) > P_T(0))) return pow(complex<P_T>(P_T(P_base)), P_exponent);
+  const P_T P_logarithm = ::log(P_T(P_base));
+  return exp(complex<P_T>(P_exponent._M_re * P_logarithm, P_exponent._M_im * P_logarithm));
 }
-template <class A, class B, typename complex_detail::only_if<sizeof(A) != sizeof(B)>::type = 0>
-PYGPU_COMPLEX complex<typename complex_detail::wider<A, B>::type> pow(const complex<A>& base,
-                                                                      const complex<B>& exponent) {
-  typedef complex<typename complex_detail::wider<A, B>::type> wide;
-  return pow(wide(base), wide(exponent));
+template <class P_A, class P_B,
+          typename complex_detail::P_only_if<sizeof(P_A) != sizeof(P_B)>::P_type = 0>
+PYGPU_COMPLEX complex<typename complex_detail::P_wider<P_A, P_B>::P_type> pow(
+    const complex<P_A>& P_base, const complex<P_B>& P_exponent) {
+  typedef complex<typename complex_detail::P_wider<P_A, P_B>::P_type> P_wide;
+  return pow(P_wide(P_base), P_wide(P_exponent));
 }
 
-template <class T>
-PYGPU_COMPLEX complex<T> asinh(const complex<T>& z) {
-  const T x = z._M_re, y = z._M_im;
-  if (y == T(0)) return complex<T>(::asinh(x), y);
-  if (complex_detail::beyond_products(z)) {
-    return complex<T>(::copysign(complex_detail::log_twice(z), x), ::atan2(y, T(::fabs(x))));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> asinh(const complex<P_T>& P_z) {
+  const P_T P_x = P_z._M_re, P_y = P_z._M_im;
+  if (P_y == P_T(0)) return complex<P_T>(::asinh(P_x), P_y);
+  if (complex_detail::P_beyond_products(P_z)) {
+    return complex<P_T>(::copysign(complex_detail::P_log_twice(P_z), P_x),
+                        ::atan2(P_y, P_T(::fabs(P_x))));
   }
-  const complex<T> minus = sqrt(complex<T>(T(1) + y, -x)), plus = sqrt(complex<T>(T(1) - y, x));
-  return complex<T>(::asinh(plus._M_im * minus._M_re - plus._M_re * minus._M_im),
-                    ::atan2(y, minus._M_re * plus._M_re - minus._M_im * plus._M_im));
+  const complex<P_T> P_minus = sqrt(complex<P_T>(P_T(1) + P_y, -P_x)),
+                     P_plus = sqrt(complex<P_T>(P_T(1) - P_y, P_x));
+  return complex<P_T>(::asinh(P_plus._M_im * P_minus._M_re - P_plus._M_re * P_minus._M_im),
+                      ::atan2(P_y, P_minus._M_re * P_plus._M_re - P_minus._M_im * P_plus._M_im));
 }
-template <class T>
-PYGPU_COMPLEX complex<T> acos(const complex<T>& z) {
-  const T x = z._M_re, y = z._M_im;
-  if (x == T(0) && complex_detail::is_nan(y)) return complex<T>(T(1.5707963267948966192), y);
-  if (complex_detail::beyond_products(z)) {
-    return complex<T>(::atan2(T(::fabs(y)), x), -::copysign(complex_detail::log_twice(z), y));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> acos(const complex<P_T>& P_z) {
+  const P_T P_x = P_z._M_re, P_y = P_z._M_im;
+  if (P_x == P_T(0) && complex_detail::P_is_nan(P_y))
+    return complex<P_T>(P_T(1.5707963267948966192), P_y);
+  if (complex_detail::P_beyond_products(P_z)) {
+    return complex<P_T>(::atan2(P_T(::fabs(P_y)), P_x),
+                        -::copysign(complex_detail::P_log_twice(P_z), P_y));
   }
-  const complex<T> minus = sqrt(complex<T>(T(1) - x, -y)), plus = sqrt(complex<T>(T(1) + x, y));
-  return complex<T>(T(2) * ::atan2(minus._M_re, plus._M_re),
-                    ::asinh(plus._M_re * minus._M_im - plus._M_im * minus._M_re));
+  const complex<P_T> P_minus = sqrt(complex<P_T>(P_T(1) - P_x, -P_y)),
+                     P_plus = sqrt(complex<P_T>(P_T(1) + P_x, P_y));
+  return complex<P_T>(P_T(2) * ::atan2(P_minus._M_re, P_plus._M_re),
+                      ::asinh(P_plus._M_re * P_minus._M_im - P_plus._M_im * P_minus._M_re));
 }
-template <class T>
-PYGPU_COMPLEX complex<T> acosh(const complex<T>& z) {
-  const T x = z._M_re, y = z._M_im;
-  if (complex_detail::beyond_products(z)) {
-    return complex<T>(complex_detail::log_twice(z), ::atan2(y, x));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> acosh(const complex<P_T>& P_z) {
+  const P_T P_x = P_z._M_re, P_y = P_z._M_im;
+  if (complex_detail::P_beyond_products(P_z)) {
+    return complex<P_T>(complex_detail::P_log_twice(P_z), ::atan2(P_y, P_x));
   }
-  const complex<T> minus = sqrt(complex<T>(x - T(1), y)), plus = sqrt(complex<T>(x + T(1), y));
-  return complex<T>(::asinh(minus._M_re * plus._M_re + minus._M_im * plus._M_im),
-                    T(2) * ::atan2(minus._M_im, plus._M_re));
+  const complex<P_T> P_minus = sqrt(complex<P_T>(P_x - P_T(1), P_y)),
+                     P_plus = sqrt(complex<P_T>(P_x + P_T(1), P_y));
+  return complex<P_T>(::asinh(P_minus._M_re * P_plus._M_re + P_minus._M_im * P_plus._M_im),
+                      P_T(2) * ::atan2(P_minus._M_im, P_plus._M_re));
 }
-template <class T>
-PYGPU_COMPLEX complex<T> atanh(const complex<T>& z) {
-  const T x = ::fabs(z._M_re), y = z._M_im;
-  if (isnan(z) && !complex_detail::is_inf(y)) {
-    return complex<T>(x == T(0) || complex_detail::is_inf(x) ? ::copysign(T(0), z._M_re) : x + y,
-                      x + y);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> atanh(const complex<P_T>& P_z) {
+  const P_T P_x = ::fabs(P_z._M_re), P_y = P_z._M_im;
+  if (isnan(P_z) && !complex_detail::P_is_inf(P_y)) {
+    return complex<P_T>(
+        P_x == P_T(0) || complex_detail::P_is_inf(P_x) ? ::copysign(P_T(0), P_z._M_re) : P_x + P_y,
+        P_x + P_y);
   }
-  if (complex_detail::beyond_products(z)) {
-    const T re = isinf(z) ? T(0) : (T(1) / complex<T>(x, y))._M_re;
-    return complex<T>(::copysign(re, z._M_re), ::copysign(T(1.5707963267948966192), y));
+  if (complex_detail::P_beyond_products(P_z)) {
+    const P_T P_re = isinf(P_z) ? P_T(0) : (P_T(1) / complex<P_T>(P_x, P_y))._M_re;
+    return complex<P_T>(::copysign(P_re, P_z._M_re), ::copysign(P_T(1.5707963267948966192), P_y));
   }
-  const T gap = T(1) - x;
-  const bool at_pole = gap == T(0) && ::fabs(y) < complex_detail::range<T>::epsilon();
-  const T re = at_pole ? (T(0.69314718055994530942) - ::log(T(::fabs(y)))) / T(2)
-                       : ::log1p(T(4) * x / (gap * gap + y * y)) / T(4);
-  const T im = ::atan2(T(2) * y, gap * (T(1) + x) - y * y) / T(2);
-  return complex<T>(::copysign(re, z._M_re), im);
+  const P_T P_gap = P_T(1) - P_x;
+  const bool P_at_pole = P_gap == P_T(0) && ::fabs(P_y) < complex_detail::P_range<P_T>::P_epsilon();
+  const P_T P_re = P_at_pole ? (P_T(0.69314718055994530942) - ::log(P_T(::fabs(P_y)))) / P_T(2)
+                             : ::log1p(P_T(4) * P_x / (P_gap * P_gap + P_y * P_y)) / P_T(4);
+  const P_T P_im = ::atan2(P_T(2) * P_y, P_gap * (P_T(1) + P_x) - P_y * P_y) / P_T(2);
+  return complex<P_T>(::copysign(P_re, P_z._M_re), P_im);
 }
 
-template <class T>
-PYGPU_COMPLEX complex<T> asin(const complex<T>& z) {
-  return complex_detail::over_i(asinh(complex_detail::times_i(z)));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> asin(const complex<P_T>& P_z) {
+  return complex_detail::P_over_i(asinh(complex_detail::P_times_i(P_z)));
 }
-template <class T>
-PYGPU_COMPLEX complex<T> atan(const complex<T>& z) {
-  return complex_detail::over_i(atanh(complex_detail::times_i(z)));
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> atan(const complex<P_T>& P_z) {
+  return complex_detail::P_over_i(atanh(complex_detail::P_times_i(P_z)));
 }
 
 }  // namespace pycuda

@@ -18,21 +18,21 @@ namespace pycuda {
 
 namespace complex_detail {
 
-template <bool condition, class T = int>
-struct only_if {};
-template <class T>
-struct only_if<true, T> {
-  typedef T type;
+template <bool P_condition, class P_T = int>
+struct P_only_if {};
+template <class P_T>
+struct P_only_if<true, P_T> {
+  typedef P_T P_type;
 };
 
-template <class S>
-struct is_scalar {
-  static const bool value = false;
+template <class P_S>
+struct P_is_scalar {
+  static const bool P_value = false;
 };
-#define PYGPU_COMPLEX_SCALAR(type)  \
-  template <>                       \
-  struct is_scalar<type> {          \
-    static const bool value = true; \
+#define PYGPU_COMPLEX_SCALAR(type)    \
+  template <>                         \
+  struct P_is_scalar<type> {          \
+    static const bool P_value = true; \
   };
 PYGPU_COMPLEX_SCALAR(bool)
 PYGPU_COMPLEX_SCALAR(char)
@@ -50,80 +50,80 @@ PYGPU_COMPLEX_SCALAR(float)
 PYGPU_COMPLEX_SCALAR(double)
 #undef PYGPU_COMPLEX_SCALAR
 
-template <class A, class B, bool first_is_wider = (sizeof(A) > sizeof(B))>
-struct wider {
-  typedef B type;
+template <class P_A, class P_B, bool P_first_is_wider = (sizeof(P_A) > sizeof(P_B))>
+struct P_wider {
+  typedef P_B P_type;
 };
-template <class A, class B>
-struct wider<A, B, true> {
-  typedef A type;
+template <class P_A, class P_B>
+struct P_wider<P_A, P_B, true> {
+  typedef P_A P_type;
 };
 
 }  // namespace complex_detail
 
-template <class T>
+template <class P_T>
 class complex {
  public:
-  typedef T value_type;
+  typedef P_T value_type;
 
-  T _M_re, _M_im;
+  P_T _M_re, _M_im;
 
   complex() = default;
-  __host__ __device__ constexpr complex(T re) : _M_re(re), _M_im(T(0)) {}
-  __host__ __device__ constexpr complex(T re, T im) : _M_re(re), _M_im(im) {}
+  __host__ __device__ constexpr complex(P_T P_re) : _M_re(P_re), _M_im(P_T(0)) {}
+  __host__ __device__ constexpr complex(P_T P_re, P_T P_im) : _M_re(P_re), _M_im(P_im) {}
 
   // Templates are never copy constructors, so the class stays trivially copyable. Twice, because a
   // reference to volatile cannot bind to a temporary. Conversions to a narrower type are explicit.
-#define PYGPU_COMPLEX_CONVERT(qualifier, explicitly, condition)               \
-  template <class U, typename complex_detail::only_if<(condition)>::type = 0> \
-  explicitly PYGPU_COMPLEX complex(qualifier complex<U>& z)                   \
-      : _M_re(T(z._M_re)), _M_im(T(z._M_im)) {}
-  PYGPU_COMPLEX_CONVERT(const, , sizeof(U) <= sizeof(T))
-  PYGPU_COMPLEX_CONVERT(const, explicit, (sizeof(U) > sizeof(T)))
-  PYGPU_COMPLEX_CONVERT(const volatile, , sizeof(U) <= sizeof(T))
-  PYGPU_COMPLEX_CONVERT(const volatile, explicit, (sizeof(U) > sizeof(T)))
+#define PYGPU_COMPLEX_CONVERT(qualifier, explicitly, condition)                     \
+  template <class P_U, typename complex_detail::P_only_if<(condition)>::P_type = 0> \
+  explicitly PYGPU_COMPLEX complex(qualifier complex<P_U>& P_z)                     \
+      : _M_re(P_T(P_z._M_re)), _M_im(P_T(P_z._M_im)) {}
+  PYGPU_COMPLEX_CONVERT(const, , sizeof(P_U) <= sizeof(P_T))
+  PYGPU_COMPLEX_CONVERT(const, explicit, (sizeof(P_U) > sizeof(P_T)))
+  PYGPU_COMPLEX_CONVERT(const volatile, , sizeof(P_U) <= sizeof(P_T))
+  PYGPU_COMPLEX_CONVERT(const volatile, explicit, (sizeof(P_U) > sizeof(P_T)))
 #undef PYGPU_COMPLEX_CONVERT
 
   // From float2, double2 and their like.
-  template <class V, class = decltype(static_cast<T>(V().x) + static_cast<T>(V().y)),
-            typename complex_detail::only_if<sizeof(V) == 2 * sizeof(T)>::type = 0>
-  explicit PYGPU_COMPLEX complex(const V& pair) : _M_re(pair.x), _M_im(pair.y) {}
+  template <class P_V, class = decltype(static_cast<P_T>(P_V().x) + static_cast<P_T>(P_V().y)),
+            typename complex_detail::P_only_if<sizeof(P_V) == 2 * sizeof(P_T)>::P_type = 0>
+  explicit PYGPU_COMPLEX complex(const P_V& P_pair) : _M_re(P_pair.x), _M_im(P_pair.y) {}
 
-  PYGPU_COMPLEX T real() const { return _M_re; }
-  PYGPU_COMPLEX T imag() const { return _M_im; }
-  PYGPU_COMPLEX T real() const volatile { return _M_re; }
-  PYGPU_COMPLEX T imag() const volatile { return _M_im; }
-  PYGPU_COMPLEX void real(T value) { _M_re = value; }
-  PYGPU_COMPLEX void imag(T value) { _M_im = value; }
+  PYGPU_COMPLEX P_T real() const { return _M_re; }
+  PYGPU_COMPLEX P_T imag() const { return _M_im; }
+  PYGPU_COMPLEX P_T real() const volatile { return _M_re; }
+  PYGPU_COMPLEX P_T imag() const volatile { return _M_im; }
+  PYGPU_COMPLEX void real(P_T P_value) { _M_re = P_value; }
+  PYGPU_COMPLEX void imag(P_T P_value) { _M_im = P_value; }
 
-  PYGPU_COMPLEX complex& operator=(T re) { return *this = complex(re); }
-  template <class U>
-  PYGPU_COMPLEX complex& operator=(const complex<U>& z) {
-    return *this = complex(z);
+  PYGPU_COMPLEX complex& operator=(P_T P_re) { return *this = complex(P_re); }
+  template <class P_U>
+  PYGPU_COMPLEX complex& operator=(const complex<P_U>& P_z) {
+    return *this = complex(P_z);
   }
-  template <class U>
-  PYGPU_COMPLEX complex& operator=(const volatile complex<U>& z) {
-    return *this = complex(z);
+  template <class P_U>
+  PYGPU_COMPLEX complex& operator=(const volatile complex<P_U>& P_z) {
+    return *this = complex(P_z);
   }
   // Returns void: as a statement, a reference to volatile would be read once more.
-  PYGPU_COMPLEX void operator=(T re) volatile { store(complex(re)); }
-  template <class U>
-  PYGPU_COMPLEX void operator=(const complex<U>& z) volatile {
-    store(complex(z));
+  PYGPU_COMPLEX void operator=(P_T P_re) volatile { P_store(complex(P_re)); }
+  template <class P_U>
+  PYGPU_COMPLEX void operator=(const complex<P_U>& P_z) volatile {
+    P_store(complex(P_z));
   }
-  template <class U>
-  PYGPU_COMPLEX void operator=(const volatile complex<U>& z) volatile {
-    store(complex(z));
+  template <class P_U>
+  PYGPU_COMPLEX void operator=(const volatile complex<P_U>& P_z) volatile {
+    P_store(complex(P_z));
   }
 
-#define PYGPU_COMPLEX_COMPOUND(op)                                 \
-  template <class Other>                                           \
-  PYGPU_COMPLEX complex& operator op##=(const Other& other) {      \
-    return *this = complex(*this op other);                        \
-  }                                                                \
-  template <class Other>                                           \
-  PYGPU_COMPLEX void operator op##=(const Other& other) volatile { \
-    store(complex(complex(*this) op other));                       \
+#define PYGPU_COMPLEX_COMPOUND(op)                                     \
+  template <class P_Other>                                             \
+  PYGPU_COMPLEX complex& operator op##=(const P_Other& P_other) {      \
+    return *this = complex(*this op P_other);                          \
+  }                                                                    \
+  template <class P_Other>                                             \
+  PYGPU_COMPLEX void operator op##=(const P_Other& P_other) volatile { \
+    P_store(complex(complex(*this) op P_other));                       \
   }
   PYGPU_COMPLEX_COMPOUND(+)
   PYGPU_COMPLEX_COMPOUND(-)
@@ -132,39 +132,40 @@ class complex {
 #undef PYGPU_COMPLEX_COMPOUND
 
  private:
-  PYGPU_COMPLEX void store(const complex& z) volatile {
-    _M_re = z._M_re;
-    _M_im = z._M_im;
+  PYGPU_COMPLEX void P_store(const complex& P_z) volatile {
+    _M_re = P_z._M_re;
+    _M_im = P_z._M_im;
   }
 };
 
-template <class T>
-PYGPU_COMPLEX complex<T> operator+(const complex<T>& z) {
-  return z;
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> operator+(const complex<P_T>& P_z) {
+  return P_z;
 }
-template <class T>
-PYGPU_COMPLEX complex<T> operator-(const complex<T>& z) {
-  return complex<T>(-z._M_re, -z._M_im);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> operator-(const complex<P_T>& P_z) {
+  return complex<P_T>(-P_z._M_re, -P_z._M_im);
 }
-template <class T>
-PYGPU_COMPLEX complex<T> operator+(const complex<T>& a, const complex<T>& b) {
-  return complex<T>(a._M_re + b._M_re, a._M_im + b._M_im);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> operator+(const complex<P_T>& P_a, const complex<P_T>& P_b) {
+  return complex<P_T>(P_a._M_re + P_b._M_re, P_a._M_im + P_b._M_im);
 }
-template <class T>
-PYGPU_COMPLEX complex<T> operator-(const complex<T>& a, const complex<T>& b) {
-  return complex<T>(a._M_re - b._M_re, a._M_im - b._M_im);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> operator-(const complex<P_T>& P_a, const complex<P_T>& P_b) {
+  return complex<P_T>(P_a._M_re - P_b._M_re, P_a._M_im - P_b._M_im);
 }
-template <class T>
-PYGPU_COMPLEX complex<T> operator*(const complex<T>& a, const complex<T>& b) {
-  return complex<T>(a._M_re * b._M_re - a._M_im * b._M_im, a._M_re * b._M_im + a._M_im * b._M_re);
+template <class P_T>
+PYGPU_COMPLEX complex<P_T> operator*(const complex<P_T>& P_a, const complex<P_T>& P_b) {
+  return complex<P_T>(P_a._M_re * P_b._M_re - P_a._M_im * P_b._M_im,
+                      P_a._M_re * P_b._M_im + P_a._M_im * P_b._M_re);
 }
-template <class T>
-PYGPU_COMPLEX bool operator==(const complex<T>& a, const complex<T>& b) {
-  return a._M_re == b._M_re && a._M_im == b._M_im;
+template <class P_T>
+PYGPU_COMPLEX bool operator==(const complex<P_T>& P_a, const complex<P_T>& P_b) {
+  return P_a._M_re == P_b._M_re && P_a._M_im == P_b._M_im;
 }
-template <class T>
-PYGPU_COMPLEX bool operator!=(const complex<T>& a, const complex<T>& b) {
-  return !(a == b);
+template <class P_T>
+PYGPU_COMPLEX bool operator!=(const complex<P_T>& P_a, const complex<P_T>& P_b) {
+  return !(P_a == P_b);
 }
 
 }  // namespace pycuda

@@ -5,15 +5,15 @@
 namespace PyGPU {
 
 // Number: of each channel; count: of channels; Four: the vector of four such numbers.
-template <class T>
-struct Texel;  // not defined: a texture does not give this type
+template <class P_T>
+struct P_Texel;  // not defined: a texture does not give this type
 
 #define PYGPU_TEXEL(T, number, channels, four) \
   template <>                                  \
-  struct Texel<T> {                            \
-    using Number = number;                     \
-    using Four = four;                         \
-    static constexpr int count = channels;     \
+  struct P_Texel<T> {                          \
+    using P_Number = number;                   \
+    using P_Four = four;                       \
+    static constexpr int P_count = channels;   \
   };
 #define PYGPU_TEXELS(number, name)         \
   PYGPU_TEXEL(number, number, 1, name##4)  \
@@ -32,9 +32,9 @@ PYGPU_TEXEL(char, char, 1, char4)
 #undef PYGPU_TEXEL
 
 // The kind of a number, as in cudaChannelFormatKind: 0 signed, 1 unsigned, 2 floating-point.
-template <class Number>
-constexpr int kind_of_channel() {
-  return Number(0.5f) != 0 ? 2 : Number(-1) < Number(0) ? 0 : 1;
+template <class P_Number>
+constexpr int P_kind_of_channel() {
+  return P_Number(0.5f) != 0 ? 2 : P_Number(-1) < P_Number(0) ? 0 : 1;
 }
 
 }  // namespace PyGPU

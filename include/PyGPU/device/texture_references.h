@@ -40,45 +40,47 @@ __attribute__((weak)) __device__ char PyGPU_has_references;
 }
 
 // What Python reads of a reference, in this order (_driver/references.py).
-template <class T, int type = cudaTextureType1D, cudaTextureReadMode mode = cudaReadModeElementType>
+template <class P_T, int P_type = cudaTextureType1D,
+          cudaTextureReadMode P_mode = cudaReadModeElementType>
 struct PYGPU_REFERENCE(texture) PyGPU_texture {
-  cudaTextureObject_t object;
-  unsigned short mark;
-  unsigned char dimensions, reading, bits, channels, kind, unused;
+  cudaTextureObject_t P_object;
+  unsigned short P_mark;
+  unsigned char P_dimensions, P_reading, P_bits, P_channels, P_kind, P_unused;
 
   constexpr PyGPU_texture()
-      : object(0),
-        mark(0x5478),
-        dimensions(type),
-        reading(mode),
-        bits(8 * sizeof(typename PyGPU::Texel<T>::Number)),
-        channels(PyGPU::Texel<T>::count),
-        kind(PyGPU::kind_of_channel<typename PyGPU::Texel<T>::Number>()),
-        unused(0) {}
+      : P_object(0),
+        P_mark(0x5478),
+        P_dimensions(P_type),
+        P_reading(P_mode),
+        P_bits(8 * sizeof(typename PyGPU::P_Texel<P_T>::P_Number)),
+        P_channels(PyGPU::P_Texel<P_T>::P_count),
+        P_kind(PyGPU::P_kind_of_channel<typename PyGPU::P_Texel<P_T>::P_Number>()),
+        P_unused(0) {}
 };
 
-template <class T, int type = cudaSurfaceType1D>
+template <class P_T, int P_type = cudaSurfaceType1D>
 struct PYGPU_REFERENCE(surface) PyGPU_surface {
-  cudaSurfaceObject_t object;
-  unsigned short mark;
-  unsigned char dimensions, unused[5];
+  cudaSurfaceObject_t P_object;
+  unsigned short P_mark;
+  unsigned char P_dimensions, P_unused[5];
 
-  constexpr PyGPU_surface() : object(0), mark(0x5378), dimensions(type), unused{0, 0, 0, 0, 0} {}
+  constexpr PyGPU_surface()
+      : P_object(0), P_mark(0x5378), P_dimensions(P_type), P_unused{0, 0, 0, 0, 0} {}
 };
 
 namespace PyGPU {
 
 // What a fetch gives: the texture's type, or as many floats.
-template <class T, cudaTextureReadMode mode, int channels = Texel<T>::count>
-struct Fetched {
-  using type = T;
-  using gathered = typename Texel<T>::Four;
+template <class P_T, cudaTextureReadMode P_mode, int P_channels = P_Texel<P_T>::P_count>
+struct P_Fetched {
+  using P_type = P_T;
+  using P_gathered = typename P_Texel<P_T>::P_Four;
 };
-#define PYGPU_FRACTIONS(count, floats)                    \
-  template <class T>                                      \
-  struct Fetched<T, cudaReadModeNormalizedFloat, count> { \
-    using type = floats;                                  \
-    using gathered = float4;                              \
+#define PYGPU_FRACTIONS(count, floats)                        \
+  template <class P_T>                                        \
+  struct P_Fetched<P_T, cudaReadModeNormalizedFloat, count> { \
+    using P_type = floats;                                    \
+    using P_gathered = float4;                                \
   };
 PYGPU_FRACTIONS(1, float)
 PYGPU_FRACTIONS(2, float2)
@@ -89,76 +91,87 @@ PYGPU_FRACTIONS(4, float4)
 
 // A function of references by the one of objects: its name, the references' type, the coordinates.
 #define PYGPU_UNPACK(...) __VA_ARGS__
-#define PYGPU_FETCH_AS(result, name, dimensions, coordinates, values)                             \
-  template <class T, cudaTextureReadMode mode>                                                    \
-  __device__ inline typename PyGPU::Fetched<T, mode>::result name(                                \
-      PyGPU_texture<T, dimensions, mode> reference, PYGPU_UNPACK coordinates) {                   \
-    return name<typename PyGPU::Fetched<T, mode>::result>(reference.object, PYGPU_UNPACK values); \
+#define PYGPU_FETCH_AS(result, name, dimensions, coordinates, values)                 \
+  template <class P_T, cudaTextureReadMode P_mode>                                    \
+  __device__ inline typename PyGPU::P_Fetched<P_T, P_mode>::result name(              \
+      PyGPU_texture<P_T, dimensions, P_mode> P_reference, PYGPU_UNPACK coordinates) { \
+    return name<typename PyGPU::P_Fetched<P_T, P_mode>::result>(P_reference.P_object, \
+                                                                PYGPU_UNPACK values); \
   }
-#define PYGPU_FETCH(...) PYGPU_FETCH_AS(type, __VA_ARGS__)
-PYGPU_FETCH(tex1Dfetch, cudaTextureType1D, (int x), (x))
-PYGPU_FETCH(tex1D, cudaTextureType1D, (float x), (x))
-PYGPU_FETCH(tex2D, cudaTextureType2D, (float x, float y), (x, y))
-PYGPU_FETCH(tex3D, cudaTextureType3D, (float x, float y, float z), (x, y, z))
-PYGPU_FETCH(tex1DLayered, cudaTextureType1DLayered, (float x, int layer), (x, layer))
-PYGPU_FETCH(tex2DLayered, cudaTextureType2DLayered, (float x, float y, int layer), (x, y, layer))
-PYGPU_FETCH(texCubemap, cudaTextureTypeCubemap, (float x, float y, float z), (x, y, z))
+#define PYGPU_FETCH(...) PYGPU_FETCH_AS(P_type, __VA_ARGS__)
+PYGPU_FETCH(tex1Dfetch, cudaTextureType1D, (int P_x), (P_x))
+PYGPU_FETCH(tex1D, cudaTextureType1D, (float P_x), (P_x))
+PYGPU_FETCH(tex2D, cudaTextureType2D, (float P_x, float P_y), (P_x, P_y))
+PYGPU_FETCH(tex3D, cudaTextureType3D, (float P_x, float P_y, float P_z), (P_x, P_y, P_z))
+PYGPU_FETCH(tex1DLayered, cudaTextureType1DLayered, (float P_x, int P_layer), (P_x, P_layer))
+PYGPU_FETCH(tex2DLayered, cudaTextureType2DLayered, (float P_x, float P_y, int P_layer),
+            (P_x, P_y, P_layer))
+PYGPU_FETCH(texCubemap, cudaTextureTypeCubemap, (float P_x, float P_y, float P_z), (P_x, P_y, P_z))
 PYGPU_FETCH(texCubemapLayered, cudaTextureTypeCubemapLayered,
-            (float x, float y, float z, int layer), (x, y, z, layer))
-PYGPU_FETCH_AS(gathered, tex2Dgather, cudaTextureType2D, (float x, float y, int channel = 0),
-               (x, y, channel))
+            (float P_x, float P_y, float P_z, int P_layer), (P_x, P_y, P_z, P_layer))
+PYGPU_FETCH_AS(P_gathered, tex2Dgather, cudaTextureType2D,
+               (float P_x, float P_y, int P_channel = 0), (P_x, P_y, P_channel))
 
 // Levels and gradients choose among mipmaps.
-PYGPU_FETCH(tex1DLod, cudaTextureType1D, (float x, float level), (x, level))
-PYGPU_FETCH(tex2DLod, cudaTextureType2D, (float x, float y, float level), (x, y, level))
-PYGPU_FETCH(tex3DLod, cudaTextureType3D, (float x, float y, float z, float level), (x, y, z, level))
-PYGPU_FETCH(tex1DLayeredLod, cudaTextureType1DLayered, (float x, int layer, float level),
-            (x, layer, level))
-PYGPU_FETCH(tex2DLayeredLod, cudaTextureType2DLayered, (float x, float y, int layer, float level),
-            (x, y, layer, level))
-PYGPU_FETCH(texCubemapLod, cudaTextureTypeCubemap, (float x, float y, float z, float level),
-            (x, y, z, level))
+PYGPU_FETCH(tex1DLod, cudaTextureType1D, (float P_x, float P_level), (P_x, P_level))
+PYGPU_FETCH(tex2DLod, cudaTextureType2D, (float P_x, float P_y, float P_level), (P_x, P_y, P_level))
+PYGPU_FETCH(tex3DLod, cudaTextureType3D, (float P_x, float P_y, float P_z, float P_level),
+            (P_x, P_y, P_z, P_level))
+PYGPU_FETCH(tex1DLayeredLod, cudaTextureType1DLayered, (float P_x, int P_layer, float P_level),
+            (P_x, P_layer, P_level))
+PYGPU_FETCH(tex2DLayeredLod, cudaTextureType2DLayered,
+            (float P_x, float P_y, int P_layer, float P_level), (P_x, P_y, P_layer, P_level))
+PYGPU_FETCH(texCubemapLod, cudaTextureTypeCubemap, (float P_x, float P_y, float P_z, float P_level),
+            (P_x, P_y, P_z, P_level))
 PYGPU_FETCH(texCubemapLayeredLod, cudaTextureTypeCubemapLayered,
-            (float x, float y, float z, int layer, float level), (x, y, z, layer, level))
-PYGPU_FETCH(tex1DGrad, cudaTextureType1D, (float x, float dx, float dy), (x, dx, dy))
-PYGPU_FETCH(tex2DGrad, cudaTextureType2D, (float x, float y, float2 dx, float2 dy), (x, y, dx, dy))
-PYGPU_FETCH(tex3DGrad, cudaTextureType3D, (float x, float y, float z, float4 dx, float4 dy),
-            (x, y, z, dx, dy))
-PYGPU_FETCH(tex1DLayeredGrad, cudaTextureType1DLayered, (float x, int layer, float dx, float dy),
-            (x, layer, dx, dy))
+            (float P_x, float P_y, float P_z, int P_layer, float P_level),
+            (P_x, P_y, P_z, P_layer, P_level))
+PYGPU_FETCH(tex1DGrad, cudaTextureType1D, (float P_x, float P_dx, float P_dy), (P_x, P_dx, P_dy))
+PYGPU_FETCH(tex2DGrad, cudaTextureType2D, (float P_x, float P_y, float2 P_dx, float2 P_dy),
+            (P_x, P_y, P_dx, P_dy))
+PYGPU_FETCH(tex3DGrad, cudaTextureType3D,
+            (float P_x, float P_y, float P_z, float4 P_dx, float4 P_dy),
+            (P_x, P_y, P_z, P_dx, P_dy))
+PYGPU_FETCH(tex1DLayeredGrad, cudaTextureType1DLayered,
+            (float P_x, int P_layer, float P_dx, float P_dy), (P_x, P_layer, P_dx, P_dy))
 PYGPU_FETCH(tex2DLayeredGrad, cudaTextureType2DLayered,
-            (float x, float y, int layer, float2 dx, float2 dy), (x, y, layer, dx, dy))
+            (float P_x, float P_y, int P_layer, float2 P_dx, float2 P_dy),
+            (P_x, P_y, P_layer, P_dx, P_dy))
 PYGPU_FETCH(texCubemapGrad, cudaTextureTypeCubemap,
-            (float x, float y, float z, float4 dx, float4 dy), (x, y, z, dx, dy))
+            (float P_x, float P_y, float P_z, float4 P_dx, float4 P_dy),
+            (P_x, P_y, P_z, P_dx, P_dy))
 PYGPU_FETCH(texCubemapLayeredGrad, cudaTextureTypeCubemapLayered,
-            (float x, float y, float z, int layer, float4 dx, float4 dy), (x, y, z, layer, dx, dy))
+            (float P_x, float P_y, float P_z, int P_layer, float4 P_dx, float4 P_dy),
+            (P_x, P_y, P_z, P_layer, P_dx, P_dy))
 #undef PYGPU_FETCH
 #undef PYGPU_FETCH_AS
 
 // The call without "read" or "write"; x is in bytes.
-#define PYGPU_SURFACE(name, dimensions, coordinates, values)                                       \
-  template <class T, class S>                                                                      \
-  __device__ inline T name##read(PyGPU_surface<S, dimensions> reference, PYGPU_UNPACK coordinates, \
-                                 cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {            \
-    return name##read<T>(reference.object, PYGPU_UNPACK values, mode);                             \
-  }                                                                                                \
-  template <class T, class S>                                                                      \
-  __device__ inline void name##read(T* to, PyGPU_surface<S, dimensions> reference,                 \
-                                    PYGPU_UNPACK coordinates,                                      \
-                                    cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {         \
-    name##read(to, reference.object, PYGPU_UNPACK values, mode);                                   \
-  }                                                                                                \
-  template <class T, class S>                                                                      \
-  __device__ inline void name##write(T value, PyGPU_surface<S, dimensions> reference,              \
-                                     PYGPU_UNPACK coordinates,                                     \
-                                     cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {        \
-    name##write(value, reference.object, PYGPU_UNPACK values, mode);                               \
+#define PYGPU_SURFACE(name, dimensions, coordinates, values)                                  \
+  template <class P_T, class P_S>                                                             \
+  __device__ inline P_T name##read(PyGPU_surface<P_S, dimensions> P_reference,                \
+                                   PYGPU_UNPACK coordinates,                                  \
+                                   cudaSurfaceBoundaryMode P_mode = cudaBoundaryModeTrap) {   \
+    return name##read<P_T>(P_reference.P_object, PYGPU_UNPACK values, P_mode);                \
+  }                                                                                           \
+  template <class P_T, class P_S>                                                             \
+  __device__ inline void name##read(P_T* P_to, PyGPU_surface<P_S, dimensions> P_reference,    \
+                                    PYGPU_UNPACK coordinates,                                 \
+                                    cudaSurfaceBoundaryMode P_mode = cudaBoundaryModeTrap) {  \
+    name##read(P_to, P_reference.P_object, PYGPU_UNPACK values, P_mode);                      \
+  }                                                                                           \
+  template <class P_T, class P_S>                                                             \
+  __device__ inline void name##write(P_T P_value, PyGPU_surface<P_S, dimensions> P_reference, \
+                                     PYGPU_UNPACK coordinates,                                \
+                                     cudaSurfaceBoundaryMode P_mode = cudaBoundaryModeTrap) { \
+    name##write(P_value, P_reference.P_object, PYGPU_UNPACK values, P_mode);                  \
   }
-PYGPU_SURFACE(surf1D, cudaSurfaceType1D, (int x), (x))
-PYGPU_SURFACE(surf2D, cudaSurfaceType2D, (int x, int y), (x, y))
-PYGPU_SURFACE(surf3D, cudaSurfaceType3D, (int x, int y, int z), (x, y, z))
-PYGPU_SURFACE(surf1DLayered, cudaSurfaceType1DLayered, (int x, int layer), (x, layer))
-PYGPU_SURFACE(surf2DLayered, cudaSurfaceType2DLayered, (int x, int y, int layer), (x, y, layer))
+PYGPU_SURFACE(surf1D, cudaSurfaceType1D, (int P_x), (P_x))
+PYGPU_SURFACE(surf2D, cudaSurfaceType2D, (int P_x, int P_y), (P_x, P_y))
+PYGPU_SURFACE(surf3D, cudaSurfaceType3D, (int P_x, int P_y, int P_z), (P_x, P_y, P_z))
+PYGPU_SURFACE(surf1DLayered, cudaSurfaceType1DLayered, (int P_x, int P_layer), (P_x, P_layer))
+PYGPU_SURFACE(surf2DLayered, cudaSurfaceType2DLayered, (int P_x, int P_y, int P_layer),
+              (P_x, P_y, P_layer))
 #undef PYGPU_SURFACE
 #undef PYGPU_UNPACK
 

@@ -1,7 +1,7 @@
 // A kernel's launch of another one: `child<<<grid, block, shared, stream>>>(arguments)`, for which
 // PyGPU/_compile/child_launches.py writes
 //
-//     child ->* ::PyGPU::host::ChildLaunch("child", grid, block, shared, stream)(arguments)
+//     child ->* ::PyGPU_ChildLaunch("child", grid, block, shared, stream)(arguments)
 //
 // An operator, so that the text before `<<<` may be whatever names a kernel.
 #pragma once
@@ -66,3 +66,5 @@ void operator->*(void (*kernel)(Parameters...), const ChildLaunch::Call<Argument
 
 }  // namespace host
 }  // namespace PyGPU
+
+using PyGPU_ChildLaunch = PyGPU::host::ChildLaunch;

@@ -73,10 +73,15 @@ __attribute__((visibility("default"))) void PyGPU_host_fail(const char* text);
 __attribute__((visibility("default"))) bool PyGPU_host_next_row();
 }
 
-#define threadIdx (::PyGPU::host::value(::PyGPU_host_thread.thread_index))
-#define blockIdx (::PyGPU::host::value(::PyGPU_host_thread.block_index))
-#define blockDim (::dim3(::PyGPU::host::value(::PyGPU_host_thread.block_dim)))
-#define gridDim (::dim3(::PyGPU::host::value(::PyGPU_host_thread.grid_dim)))
+// What a kernel's text is given goes by names that no macro of the text has.
+inline uint3 PyGPU_thread_index() { return PyGPU::host::value(PyGPU_host_thread.thread_index); }
+inline uint3 PyGPU_block_index() { return PyGPU::host::value(PyGPU_host_thread.block_index); }
+inline dim3 PyGPU_block_dim() { return dim3(PyGPU::host::value(PyGPU_host_thread.block_dim)); }
+inline dim3 PyGPU_grid_dim() { return dim3(PyGPU::host::value(PyGPU_host_thread.grid_dim)); }
+#define threadIdx (::PyGPU_thread_index())
+#define blockIdx (::PyGPU_block_index())
+#define blockDim (::PyGPU_block_dim())
+#define gridDim (::PyGPU_grid_dim())
 
 namespace PyGPU {
 namespace host {
@@ -161,6 +166,9 @@ struct DynamicShared {
 
 }  // namespace host
 }  // namespace PyGPU
+
+template <class T>
+using PyGPU_DynamicShared = PyGPU::host::DynamicShared<T>;
 
 inline void __syncthreads(int line = __builtin_LINE()) { PyGPU_host_barrier(line); }
 inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {

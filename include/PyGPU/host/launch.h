@@ -10,8 +10,8 @@
 #define PYGPU_LAUNCH(kernel, grid, block, shared, stream)                                      \
   ::PyGPU::host::launch([](auto&... arguments) { kernel(arguments...); }, grid, block, shared, \
                         stream, #kernel)
-#define PYGPU_DYNAMIC_SHARED(type, name) \
-  type* name = static_cast<type*>(::PyGPU_host_thread.dynamic_shared)
+inline void* PyGPU_dynamic_shared() { return PyGPU_host_thread.dynamic_shared; }
+#define PYGPU_DYNAMIC_SHARED(type, name) type* name = static_cast<type*>(::PyGPU_dynamic_shared())
 
 namespace PyGPU {
 namespace host {

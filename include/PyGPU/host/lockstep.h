@@ -20,8 +20,8 @@
 #define PYGPU_IGNORE(name) \
   PYGPU_CALLED(name, void, void*) {}
 #define PYGPU_MEET(name)                                               \
-  PYGPU_CALLED(name, void, void* address) {                            \
-    PyGPU_host_meet(address, __builtin_return_address(0),              \
+  PYGPU_CALLED(name, void, void* P_address) {                          \
+    PyGPU_host_meet(P_address, __builtin_return_address(0),            \
                     *static_cast<void**>(__builtin_frame_address(0))); \
   }
 #define PYGPU_SIZES(macro, way) \
@@ -62,41 +62,42 @@ PYGPU_CALLED(func_exit, void) {}
 PYGPU_CALLED(vptr_update, void, void*, void*) {}
 PYGPU_CALLED(read_range, void, void*, std::size_t) {}
 PYGPU_CALLED(write_range, void, void*, std::size_t) {}
-PYGPU_CALLED(memcpy, void*, void* to, const void* from, std::size_t n) {
-  return __builtin_memcpy(to, from, n);
+PYGPU_CALLED(memcpy, void*, void* P_to, const void* P_from, std::size_t P_n) {
+  return __builtin_memcpy(P_to, P_from, P_n);
 }
-PYGPU_CALLED(memmove, void*, void* to, const void* from, std::size_t n) {
-  return __builtin_memmove(to, from, n);
+PYGPU_CALLED(memmove, void*, void* P_to, const void* P_from, std::size_t P_n) {
+  return __builtin_memmove(P_to, P_from, P_n);
 }
-PYGPU_CALLED(memset, void*, void* to, int value, std::size_t n) {
-  return __builtin_memset(to, value, n);
+PYGPU_CALLED(memset, void*, void* P_to, int P_value, std::size_t P_n) {
+  return __builtin_memset(P_to, P_value, P_n);
 }
 
 // Atomic operations are replaced, not accompanied. The strongest order does for all.
-#define PYGPU_FETCH(T, bits, operation)                                            \
-  PYGPU_CALLED(atomic##bits##_fetch_##operation, T, volatile T* a, T value, int) { \
-    return __atomic_fetch_##operation(a, value, __ATOMIC_SEQ_CST);                 \
+#define PYGPU_FETCH(T, bits, operation)                                                \
+  PYGPU_CALLED(atomic##bits##_fetch_##operation, T, volatile T* P_a, T P_value, int) { \
+    return __atomic_fetch_##operation(P_a, P_value, __ATOMIC_SEQ_CST);                 \
   }
-#define PYGPU_COMPARE(T, bits, how, weak)                                                       \
-  PYGPU_CALLED(atomic##bits##_compare_exchange_##how, int, volatile T* a, T* expected, T value, \
-               int, int) {                                                                      \
-    return __atomic_compare_exchange_n(a, expected, value, weak, __ATOMIC_SEQ_CST,              \
-                                       __ATOMIC_SEQ_CST);                                       \
+#define PYGPU_COMPARE(T, bits, how, weak)                                                  \
+  PYGPU_CALLED(atomic##bits##_compare_exchange_##how, int, volatile T* P_a, T* P_expected, \
+               T P_value, int, int) {                                                      \
+    return __atomic_compare_exchange_n(P_a, P_expected, P_value, weak, __ATOMIC_SEQ_CST,   \
+                                       __ATOMIC_SEQ_CST);                                  \
   }
 #define PYGPU_ATOMIC(T, bits)                                                                    \
-  PYGPU_CALLED(atomic##bits##_load, T, const volatile T* a, int) {                               \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                 \
+  PYGPU_CALLED(atomic##bits##_load, T, const volatile T* P_a, int) {                             \
+    return __atomic_load_n(P_a, __ATOMIC_SEQ_CST);                                               \
   }                                                                                              \
-  PYGPU_CALLED(atomic##bits##_store, void, volatile T* a, T value, int) {                        \
-    __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                                \
+  PYGPU_CALLED(atomic##bits##_store, void, volatile T* P_a, T P_value, int) {                    \
+    __atomic_store_n(P_a, P_value, __ATOMIC_SEQ_CST);                                            \
   }                                                                                              \
-  PYGPU_CALLED(atomic##bits##_exchange, T, volatile T* a, T value, int) {                        \
-    return __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST);                                      \
+  PYGPU_CALLED(atomic##bits##_exchange, T, volatile T* P_a, T P_value, int) {                    \
+    return __atomic_exchange_n(P_a, P_value, __ATOMIC_SEQ_CST);                                  \
   }                                                                                              \
-  PYGPU_CALLED(atomic##bits##_compare_exchange_val, T, volatile T* a, T expected, T value, int,  \
-               int) {                                                                            \
-    __atomic_compare_exchange_n(a, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-    return expected;                                                                             \
+  PYGPU_CALLED(atomic##bits##_compare_exchange_val, T, volatile T* P_a, T P_expected, T P_value, \
+               int, int) {                                                                       \
+    __atomic_compare_exchange_n(P_a, &P_expected, P_value, false, __ATOMIC_SEQ_CST,              \
+                                __ATOMIC_SEQ_CST);                                               \
+    return P_expected;                                                                           \
   }                                                                                              \
   PYGPU_COMPARE(T, bits, strong, false)                                                          \
   PYGPU_COMPARE(T, bits, weak, true)                                                             \

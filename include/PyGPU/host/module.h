@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -48,12 +47,14 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
   static void threads(void* context) {
     run(static_cast<void**>(context), std::index_sequence_for<Parameters...>());
   }
-  // The values are copied to locals, so that the compiler knows that no thread changes them.
   template <std::size_t... i>
   static void run([[maybe_unused]] void** arguments, std::index_sequence<i...>) {
-    const std::tuple<std::remove_cv_t<Parameters>...> values(
-        *static_cast<const std::remove_cv_t<Parameters>*>(arguments[i])...);
-    const auto thread = [values] { kernel(std::get<i>(values)...); };
+    run_with(*static_cast<const std::remove_cv_t<Parameters>*>(arguments[i])...);
+  }
+  // The values are copied to locals, so that the compiler knows that no thread changes them. No
+  // tuple of them: that would take a third of a small kernel's compilation.
+  static void run_with(const std::remove_cv_t<Parameters>&... arguments) {
+    const auto thread = [arguments...] { kernel(arguments...); };
     if (waits) {
       for_each_thread(thread);
     } else {
@@ -64,9 +65,14 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
 
 }  // namespace PyGPU::host
 
+template <class Function, Function function, bool waits>
+constexpr PyGPUHostKernel PyGPU_kernel_row(const char* name) {
+  return PyGPU::host::Entry<Function, function, waits>::row(name);
+}
+
 // The kernel's address comes last. `waits`: may its threads wait for each other?
 #define PYGPU_HOST_KERNEL(name, waits, ...) \
-  ::PyGPU::host::Entry<decltype(__VA_ARGS__), __VA_ARGS__, waits>::row(name)
+  ::PyGPU_kernel_row<decltype(__VA_ARGS__), __VA_ARGS__, waits>(name)
 #define PYGPU_HOST_KERNELS(table, ...)                                             \
   extern "C" __attribute__((visibility("default"))) const PyGPUHostKernel table[]; \
   const PyGPUHostKernel table[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0}};

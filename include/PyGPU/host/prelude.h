@@ -4,6 +4,11 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+// libstdc++'s special functions of C++17: what no kernel has would take a fifth of the compilation
+// of a small one.
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+
 #include <algorithm>
 #include <cassert>
 #include <cfloat>
@@ -17,6 +22,7 @@
 #include <limits>
 
 #include "child_launch.h"
+#include "cuda/cooperative_groups.h"
 #include "module.h"
 
 // For the text alone: <PyGPU/gpu.h> would take the real nvcc by it.

@@ -29,8 +29,8 @@ struct Registers {
 
   template <class T>
   T as() const {
-    typename Texel<T>::Number numbers[Texel<T>::count];
-    for (int i = 0; i < Texel<T>::count; ++i) read(i, numbers[i]);
+    typename P_Texel<T>::P_Number numbers[P_Texel<T>::P_count];
+    for (int i = 0; i < P_Texel<T>::P_count; ++i) read(i, numbers[i]);
     T texel;
     static_assert(sizeof texel == sizeof numbers, "a texel is its numbers");
     std::memcpy(&texel, numbers, sizeof texel);
@@ -44,8 +44,8 @@ struct Registers {
 // The format of elements of a type.
 template <class T>
 cudaChannelFormatDesc cudaCreateChannelDesc() {
-  using Number = typename PyGPU::Texel<T>::Number;
-  constexpr int bits = 8 * sizeof(Number), channels = PyGPU::Texel<T>::count;
+  using Number = typename PyGPU::P_Texel<T>::P_Number;
+  constexpr int bits = 8 * sizeof(Number), channels = PyGPU::P_Texel<T>::P_count;
   return {bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0, channels > 3 ? bits : 0,
-          static_cast<cudaChannelFormatKind>(PyGPU::kind_of_channel<Number>())};
+          static_cast<cudaChannelFormatKind>(PyGPU::P_kind_of_channel<Number>())};
 }

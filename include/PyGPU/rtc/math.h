@@ -47,12 +47,12 @@ template <>
 struct PyGPUDouble<true> {
   typedef double type;
 };
-template <class A, class B>
+template <class P_A, class P_B>
 __device__ __forceinline__
-    typename PyGPUDouble<!__is_class(A) && !__is_class(B) && __is_convertible_to(A, double) &&
-                         __is_convertible_to(B, double)>::type
-    pow(A base, B exponent) {
-  return pow(static_cast<double>(base), static_cast<double>(exponent));
+    typename PyGPUDouble<!__is_class(P_A) && !__is_class(P_B) && __is_convertible_to(P_A, double) &&
+                         __is_convertible_to(P_B, double)>::type
+    pow(P_A P_base, P_B P_exponent) {
+  return pow(static_cast<double>(P_base), static_cast<double>(P_exponent));
 }
 }
 #endif

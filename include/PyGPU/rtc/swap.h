@@ -6,15 +6,15 @@
 extern "C++" {
 namespace std {
 
-template <class T>
-__host__ __device__ inline void swap(T& a, T& b) {
-  T old = static_cast<T&&>(a);
-  a = static_cast<T&&>(b);
-  b = static_cast<T&&>(old);
+template <class P_T>
+__host__ __device__ inline void swap(P_T& P_a, P_T& P_b) {
+  P_T P_old = static_cast<P_T&&>(P_a);
+  P_a = static_cast<P_T&&>(P_b);
+  P_b = static_cast<P_T&&>(P_old);
 }
-template <class T, size_t n>
-__host__ __device__ inline void swap(T (&a)[n], T (&b)[n]) {
-  for (size_t i = 0; i < n; ++i) swap(a[i], b[i]);
+template <class P_T, size_t P_n>
+__host__ __device__ inline void swap(P_T (&P_a)[P_n], P_T (&P_b)[P_n]) {
+  for (size_t P_i = 0; P_i < P_n; ++P_i) swap(P_a[P_i], P_b[P_i]);
 }
 }  // namespace std
 }

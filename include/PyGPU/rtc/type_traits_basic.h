@@ -12,41 +12,41 @@ namespace pygpu_std {
 namespace std {
 #endif
 
-template <class T, T constant>
+template <class P_T, P_T P_constant>
 struct integral_constant {
-  static constexpr T value = constant;
-  typedef T value_type;
+  static constexpr P_T value = P_constant;
+  typedef P_T value_type;
   typedef integral_constant type;
-  __host__ __device__ constexpr operator T() const noexcept { return constant; }
-  __host__ __device__ constexpr T operator()() const noexcept { return constant; }
+  __host__ __device__ constexpr operator P_T() const noexcept { return P_constant; }
+  __host__ __device__ constexpr P_T operator()() const noexcept { return P_constant; }
 };
-template <bool constant>
-using bool_constant = integral_constant<bool, constant>;
+template <bool P_constant>
+using bool_constant = integral_constant<bool, P_constant>;
 typedef integral_constant<bool, true> true_type;
 typedef integral_constant<bool, false> false_type;
 
-template <bool condition, class T = void>
+template <bool P_condition, class P_T = void>
 struct enable_if {};
-template <class T>
-struct enable_if<true, T> {
-  typedef T type;
+template <class P_T>
+struct enable_if<true, P_T> {
+  typedef P_T type;
 };
 
-template <class A, class B>
+template <class P_A, class P_B>
 struct is_same : false_type {};
-template <class A>
-struct is_same<A, A> : true_type {};
+template <class P_A>
+struct is_same<P_A, P_A> : true_type {};
 
 // Qualified types by partial specialisation: one per qualifier, not one per type.
-#define PYGPU_QUALIFIED(name)           \
-  template <class T>                    \
-  struct name : false_type {};          \
-  template <class T>                    \
-  struct name<const T> : name<T> {};    \
-  template <class T>                    \
-  struct name<volatile T> : name<T> {}; \
-  template <class T>                    \
-  struct name<const volatile T> : name<T> {};
+#define PYGPU_QUALIFIED(name)               \
+  template <class P_T>                      \
+  struct name : false_type {};              \
+  template <class P_T>                      \
+  struct name<const P_T> : name<P_T> {};    \
+  template <class P_T>                      \
+  struct name<volatile P_T> : name<P_T> {}; \
+  template <class P_T>                      \
+  struct name<const volatile P_T> : name<P_T> {};
 PYGPU_QUALIFIED(is_integral)
 PYGPU_QUALIFIED(is_floating_point)
 #undef PYGPU_QUALIFIED
@@ -73,15 +73,15 @@ PYGPU_IS(is_floating_point, double)
 PYGPU_IS(is_floating_point, long double)
 #undef PYGPU_IS
 
-template <class T>
+template <class P_T>
 struct is_arithmetic
-    : integral_constant<bool, is_integral<T>::value || is_floating_point<T>::value> {};
-template <class T, bool = is_arithmetic<T>::value>
+    : integral_constant<bool, is_integral<P_T>::value || is_floating_point<P_T>::value> {};
+template <class P_T, bool = is_arithmetic<P_T>::value>
 struct is_signed : false_type {};
-template <class T>
-struct is_signed<T, true> : integral_constant<bool, T(-1) < T(0)> {};
-template <class From, class To>
-struct is_convertible : integral_constant<bool, __is_convertible_to(From, To)> {};
+template <class P_T>
+struct is_signed<P_T, true> : integral_constant<bool, P_T(-1) < P_T(0)> {};
+template <class P_From, class P_To>
+struct is_convertible : integral_constant<bool, __is_convertible_to(P_From, P_To)> {};
 
 }  // std or pygpu_std
 

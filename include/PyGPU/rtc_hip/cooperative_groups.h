@@ -24,78 +24,79 @@ struct thread_block {
 };
 __device__ inline thread_block this_thread_block() { return thread_block(); }
 
-template <unsigned width, class Parent = void>
+template <unsigned P_width, class P_Parent = void>
 struct thread_block_tile {
-  static_assert(width > 0 && width <= 64 && (width & (width - 1)) == 0,
+  static_assert(P_width > 0 && P_width <= 64 && (P_width & (P_width - 1)) == 0,
                 "a tile has 1, 2, 4, ... 64 threads");
 
   __device__ void sync() const { __syncwarp(); }
-  __device__ static constexpr unsigned size() { return width; }
-  __device__ static constexpr unsigned num_threads() { return width; }
-  __device__ static unsigned thread_rank() { return thread_block::thread_rank() % width; }
-  __device__ static unsigned meta_group_rank() { return thread_block::thread_rank() / width; }
+  __device__ static constexpr unsigned size() { return P_width; }
+  __device__ static constexpr unsigned num_threads() { return P_width; }
+  __device__ static unsigned thread_rank() { return thread_block::thread_rank() % P_width; }
+  __device__ static unsigned meta_group_rank() { return thread_block::thread_rank() / P_width; }
   __device__ static unsigned meta_group_size() {
-    return (thread_block::size() + width - 1) / width;
+    return (thread_block::size() + P_width - 1) / P_width;
   }
 
-  template <class T>
-  __device__ T shfl(T value, int rank) const {
-    return __shfl(value, rank, width);
+  template <class P_T>
+  __device__ P_T shfl(P_T P_value, int P_rank) const {
+    return __shfl(P_value, P_rank, P_width);
   }
-  template <class T>
-  __device__ T shfl_up(T value, unsigned distance) const {
-    return __shfl_up(value, distance, width);
+  template <class P_T>
+  __device__ P_T shfl_up(P_T P_value, unsigned P_distance) const {
+    return __shfl_up(P_value, P_distance, P_width);
   }
-  template <class T>
-  __device__ T shfl_down(T value, unsigned distance) const {
-    return __shfl_down(value, distance, width);
+  template <class P_T>
+  __device__ P_T shfl_down(P_T P_value, unsigned P_distance) const {
+    return __shfl_down(P_value, P_distance, P_width);
   }
-  template <class T>
-  __device__ T shfl_xor(T value, unsigned mask) const {
-    return __shfl_xor(value, static_cast<int>(mask), width);
+  template <class P_T>
+  __device__ P_T shfl_xor(P_T P_value, unsigned P_mask) const {
+    return __shfl_xor(P_value, static_cast<int>(P_mask), P_width);
   }
   // The tile's own bits of the wavefront's vote, moved to the bottom.
-  __device__ unsigned long long ballot(int predicate) const {
-    const unsigned first = __lane_id() / width * width;
-    return __ballot(predicate) >> first & (~0ull >> (64 - width));
+  __device__ unsigned long long ballot(int P_predicate) const {
+    const unsigned P_first = __lane_id() / P_width * P_width;
+    return __ballot(P_predicate) >> P_first & (~0ull >> (64 - P_width));
   }
-  __device__ int any(int predicate) const { return ballot(predicate) != 0; }
-  __device__ int all(int predicate) const { return ballot(!predicate) == 0; }
+  __device__ int any(int P_predicate) const { return ballot(P_predicate) != 0; }
+  __device__ int all(int P_predicate) const { return ballot(!P_predicate) == 0; }
 };
 
-template <unsigned width, class Parent>
-__device__ inline thread_block_tile<width, Parent> tiled_partition(const Parent&) {
-  return thread_block_tile<width, Parent>();
+template <unsigned P_width, class P_Parent>
+__device__ inline thread_block_tile<P_width, P_Parent> tiled_partition(const P_Parent&) {
+  return thread_block_tile<P_width, P_Parent>();
 }
-template <class Group>
-__device__ inline void sync(const Group& group) {
-  group.sync();
+template <class P_Group>
+__device__ inline void sync(const P_Group& P_group) {
+  P_group.sync();
 }
 
 struct plus {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return a + b;
+  template <class P_T>
+  __device__ P_T operator()(P_T P_a, P_T P_b) const {
+    return P_a + P_b;
   }
 };
 struct less {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return b < a ? b : a;
+  template <class P_T>
+  __device__ P_T operator()(P_T P_a, P_T P_b) const {
+    return P_b < P_a ? P_b : P_a;
   }
 };
 struct greater {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return a < b ? b : a;
+  template <class P_T>
+  __device__ P_T operator()(P_T P_a, P_T P_b) const {
+    return P_a < P_b ? P_b : P_a;
   }
 };
-template <unsigned width, class Parent, class T, class Combine>
-__device__ inline T reduce(const thread_block_tile<width, Parent>& tile, T value, Combine combine) {
-  for (unsigned distance = width / 2; distance > 0; distance /= 2) {
-    value = combine(value, tile.shfl_xor(value, distance));
+template <unsigned P_width, class P_Parent, class P_T, class P_Combine>
+__device__ inline P_T reduce(const thread_block_tile<P_width, P_Parent>& P_tile, P_T P_value,
+                             P_Combine P_combine) {
+  for (unsigned P_distance = P_width / 2; P_distance > 0; P_distance /= 2) {
+    P_value = P_combine(P_value, P_tile.shfl_xor(P_value, P_distance));
   }
-  return value;
+  return P_value;
 }
 
 }  // namespace cooperative_groups

@@ -4,10 +4,10 @@
 extern "C++" {
 
 // Hints about caches carry no meaning for the result.
-#define PYGPU_LOAD(name)                       \
-  template <class T>                           \
-  __device__ inline T name(const T* address) { \
-    return *address;                           \
+#define PYGPU_LOAD(name)                             \
+  template <class P_T>                               \
+  __device__ inline P_T name(const P_T* P_address) { \
+    return *P_address;                               \
   }
 PYGPU_LOAD(__ldca)
 PYGPU_LOAD(__ldcg)
@@ -15,10 +15,10 @@ PYGPU_LOAD(__ldcs)
 PYGPU_LOAD(__ldlu)
 PYGPU_LOAD(__ldcv)
 #undef PYGPU_LOAD
-#define PYGPU_STORE(name)                            \
-  template <class T, class U>                        \
-  __device__ inline void name(T* address, U value) { \
-    *address = static_cast<T>(value);                \
+#define PYGPU_STORE(name)                                    \
+  template <class P_T, class P_U>                            \
+  __device__ inline void name(P_T* P_address, P_U P_value) { \
+    *P_address = static_cast<P_T>(P_value);                  \
   }
 PYGPU_STORE(__stwb)
 PYGPU_STORE(__stcg)
@@ -26,15 +26,16 @@ PYGPU_STORE(__stcs)
 PYGPU_STORE(__stwt)
 #undef PYGPU_STORE
 
-__device__ inline int __dp4a(int a, int b, int sum) {
-  for (int shift = 0; shift < 32; shift += 8) {
-    sum += static_cast<signed char>(a >> shift) * static_cast<signed char>(b >> shift);
+__device__ inline int __dp4a(int P_a, int P_b, int P_sum) {
+  for (int P_shift = 0; P_shift < 32; P_shift += 8) {
+    P_sum += static_cast<signed char>(P_a >> P_shift) * static_cast<signed char>(P_b >> P_shift);
   }
-  return sum;
+  return P_sum;
 }
-__device__ inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
-  for (int shift = 0; shift < 32; shift += 8) sum += (a >> shift & 255) * (b >> shift & 255);
-  return sum;
+__device__ inline unsigned __dp4a(unsigned P_a, unsigned P_b, unsigned P_sum) {
+  for (int P_shift = 0; P_shift < 32; P_shift += 8)
+    P_sum += (P_a >> P_shift & 255) * (P_b >> P_shift & 255);
+  return P_sum;
 }
 
 #if HIP_VERSION_MAJOR < 7

@@ -13,16 +13,16 @@
 #endif
 
 // HIPRTC's printf does not accept a coordinate (threadIdx.x) as it is, only converted to a number.
-template <class T>
-__device__ inline T pygpu_printed(T value) {
-  return value;
+template <class P_T>
+__device__ inline P_T pygpu_printed(P_T P_value) {
+  return P_value;
 }
-__device__ inline unsigned pygpu_printed(const decltype(threadIdx.x)& value) { return value; }
-__device__ inline unsigned pygpu_printed(const decltype(blockIdx.x)& value) { return value; }
-__device__ inline unsigned pygpu_printed(const decltype(blockDim.x)& value) { return value; }
-__device__ inline unsigned pygpu_printed(const decltype(gridDim.x)& value) { return value; }
-template <class... T>
-__device__ inline int pygpu_printf(const char* format, const T&... values) {
-  return printf(format, pygpu_printed(values)...);
+__device__ inline unsigned pygpu_printed(const decltype(threadIdx.x)& P_value) { return P_value; }
+__device__ inline unsigned pygpu_printed(const decltype(blockIdx.x)& P_value) { return P_value; }
+__device__ inline unsigned pygpu_printed(const decltype(blockDim.x)& P_value) { return P_value; }
+__device__ inline unsigned pygpu_printed(const decltype(gridDim.x)& P_value) { return P_value; }
+template <class... P_T>
+__device__ inline int pygpu_printf(const char* P_format, const P_T&... P_values) {
+  return printf(P_format, pygpu_printed(P_values)...);
 }
 #define printf pygpu_printf

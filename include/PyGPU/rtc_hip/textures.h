@@ -20,50 +20,52 @@ enum cudaTextureReadMode {
 // one here that counts for nothing.
 extern "C++" {
 #define PYGPU_UNPACK(...) __VA_ARGS__
-#define PYGPU_WITH_MODE(name, Value, sample, coordinates, places, zeros)                           \
-  namespace PyGPU_hip {                                                                            \
-  using ::name;                                                                                    \
-  Missing name(...);                                                                               \
-  constexpr bool name##_lacks_mode =                                                               \
-      IsMissing<decltype(name(sample, hipSurfaceObject_t(), PYGPU_UNPACK zeros, 0))>::value;       \
-  }                                                                                                \
-  template <class T, bool lacks = PyGPU_hip::name##_lacks_mode,                                    \
-            typename PyGPU_hip::If<lacks>::Type = 0>                                               \
-  __device__ inline void name(Value, cudaSurfaceObject_t surface, PYGPU_UNPACK coordinates, int) { \
-    name(data, surface, PYGPU_UNPACK places);                                                      \
+#define PYGPU_WITH_MODE(name, Value, sample, coordinates, places, zeros)                         \
+  namespace PyGPU_hip {                                                                          \
+  using ::name;                                                                                  \
+  P_Missing name(...);                                                                           \
+  constexpr bool name##_lacks_mode =                                                             \
+      P_IsMissing<decltype(name(sample, hipSurfaceObject_t(), PYGPU_UNPACK zeros, 0))>::P_value; \
+  }                                                                                              \
+  template <class P_T, bool P_lacks = PyGPU_hip::name##_lacks_mode,                              \
+            typename PyGPU_hip::P_If<P_lacks>::P_Type = 0>                                       \
+  __device__ inline void name(Value, cudaSurfaceObject_t P_surface, PYGPU_UNPACK coordinates,    \
+                              int) {                                                             \
+    name(P_data, P_surface, PYGPU_UNPACK places);                                                \
   }
-#define PYGPU_SURFACE(name, coordinates, places, zeros)                                          \
-  PYGPU_WITH_MODE(name##read, T* data, static_cast<float*>(nullptr), coordinates, places, zeros) \
-  PYGPU_WITH_MODE(name##write, T data, 0.0f, coordinates, places, zeros)                         \
-  template <class T>                                                                             \
-  __device__ inline T name##read(cudaSurfaceObject_t surface, PYGPU_UNPACK coordinates,          \
-                                 int mode = hipBoundaryModeZero) {                               \
-    T value;                                                                                     \
-    name##read(&value, surface, PYGPU_UNPACK places, mode);                                      \
-    return value;                                                                                \
+#define PYGPU_SURFACE(name, coordinates, places, zeros)                                       \
+  PYGPU_WITH_MODE(name##read, P_T* P_data, static_cast<float*>(nullptr), coordinates, places, \
+                  zeros)                                                                      \
+  PYGPU_WITH_MODE(name##write, P_T P_data, 0.0f, coordinates, places, zeros)                  \
+  template <class P_T>                                                                        \
+  __device__ inline P_T name##read(cudaSurfaceObject_t P_surface, PYGPU_UNPACK coordinates,   \
+                                   int P_mode = hipBoundaryModeZero) {                        \
+    P_T P_value;                                                                              \
+    name##read(&P_value, P_surface, PYGPU_UNPACK places, P_mode);                             \
+    return P_value;                                                                           \
   }
 namespace PyGPU_hip {
-struct Missing {};
-template <class T>
-struct IsMissing {
-  static constexpr bool value = false;
+struct P_Missing {};
+template <class P_T>
+struct P_IsMissing {
+  static constexpr bool P_value = false;
 };
 template <>
-struct IsMissing<Missing> {
-  static constexpr bool value = true;
+struct P_IsMissing<P_Missing> {
+  static constexpr bool P_value = true;
 };
 template <bool>
-struct If {};
+struct P_If {};
 template <>
-struct If<true> {
-  typedef int Type;
+struct P_If<true> {
+  typedef int P_Type;
 };
 }  // namespace PyGPU_hip
-PYGPU_SURFACE(surf1D, (int x), (x), (0))
-PYGPU_SURFACE(surf2D, (int x, int y), (x, y), (0, 0))
-PYGPU_SURFACE(surf3D, (int x, int y, int z), (x, y, z), (0, 0, 0))
-PYGPU_SURFACE(surf1DLayered, (int x, int layer), (x, layer), (0, 0))
-PYGPU_SURFACE(surf2DLayered, (int x, int y, int layer), (x, y, layer), (0, 0, 0))
+PYGPU_SURFACE(surf1D, (int P_x), (P_x), (0))
+PYGPU_SURFACE(surf2D, (int P_x, int P_y), (P_x, P_y), (0, 0))
+PYGPU_SURFACE(surf3D, (int P_x, int P_y, int P_z), (P_x, P_y, P_z), (0, 0, 0))
+PYGPU_SURFACE(surf1DLayered, (int P_x, int P_layer), (P_x, P_layer), (0, 0))
+PYGPU_SURFACE(surf2DLayered, (int P_x, int P_y, int P_layer), (P_x, P_y, P_layer), (0, 0, 0))
 #undef PYGPU_SURFACE
 #undef PYGPU_WITH_MODE
 #undef PYGPU_UNPACK

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <string>
 
 #include "cuda_numbers.h"
 
@@ -43,7 +42,13 @@ enum cudaMemoryType {
   cudaMemoryTypeManaged = 3
 };
 
-enum cudaLimit { cudaLimitStackSize = 0, cudaLimitPrintfFifoSize = 1, cudaLimitMallocHeapSize = 2 };
+enum cudaLimit {
+  cudaLimitStackSize = 0,
+  cudaLimitPrintfFifoSize = 1,
+  cudaLimitMallocHeapSize = 2,
+  cudaLimitDevRuntimeSyncDepth = 3,
+  cudaLimitDevRuntimePendingLaunchCount = 4
+};
 
 enum cudaFuncCache {
   cudaFuncCachePreferNone = 0,
@@ -293,7 +298,7 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 
 namespace PyGPU {
 // The compiler's name of the device.
-inline std::string architecture_name(const cudaDeviceProp&) { return "host"; }
+inline const char* architecture_name(const cudaDeviceProp&) { return "host"; }
 
 // The device's identity, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {

@@ -10,99 +10,102 @@ __NV_SILENCE_DEPRECATION_BEGIN
 extern "C++" {
 
 namespace PyGPU {
-namespace random {
+namespace P_random {
 // Not by make_double4, of which CUDA 13 warns all the same.
-template <class Four, class T>
-__device__ inline Four four(T x, T y, T z, T w) {
-  Four all;
-  all.x = x;
-  all.y = y;
-  all.z = z;
-  all.w = w;
-  return all;
+template <class P_Four, class P_T>
+__device__ inline P_Four P_four(P_T P_x, P_T P_y, P_T P_z, P_T P_w) {
+  P_Four P_all;
+  P_all.x = P_x;
+  P_all.y = P_y;
+  P_all.z = P_z;
+  P_all.w = P_w;
+  return P_all;
 }
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 
-__device__ inline uint4 curand4(curandStatePhilox4_32_10* state) {
-  return PyGPU::random::next4(state);
+__device__ inline uint4 curand4(curandStatePhilox4_32_10* P_state) {
+  return PyGPU::P_random::P_next4(P_state);
 }
 
-__device__ inline float4 curand_uniform4(curandStatePhilox4_32_10* state) {
-  const uint4 x = curand4(state);
-  return make_float4(PyGPU::random::uniform_of(x.x), PyGPU::random::uniform_of(x.y),
-                     PyGPU::random::uniform_of(x.z), PyGPU::random::uniform_of(x.w));
+__device__ inline float4 curand_uniform4(curandStatePhilox4_32_10* P_state) {
+  const uint4 P_x = curand4(P_state);
+  return make_float4(PyGPU::P_random::P_uniform_of(P_x.x), PyGPU::P_random::P_uniform_of(P_x.y),
+                     PyGPU::P_random::P_uniform_of(P_x.z), PyGPU::P_random::P_uniform_of(P_x.w));
 }
-__device__ inline double2 curand_uniform2_double(curandStatePhilox4_32_10* state) {
-  const uint4 x = curand4(state);
-  return make_double2(PyGPU::random::uniform_double_of(x.x, x.y),
-                      PyGPU::random::uniform_double_of(x.z, x.w));
+__device__ inline double2 curand_uniform2_double(curandStatePhilox4_32_10* P_state) {
+  const uint4 P_x = curand4(P_state);
+  return make_double2(PyGPU::P_random::P_uniform_double_of(P_x.x, P_x.y),
+                      PyGPU::P_random::P_uniform_double_of(P_x.z, P_x.w));
 }
-__device__ inline double4 curand_uniform4_double(curandStatePhilox4_32_10* state) {
-  const double2 a = curand_uniform2_double(state), b = curand_uniform2_double(state);
-  return PyGPU::random::four<double4>(a.x, a.y, b.x, b.y);
-}
-
-__device__ inline float4 curand_normal4(curandStatePhilox4_32_10* state) {
-  const float2 a = PyGPU::random::normal_pair(state, 0.0f);
-  const float2 b = PyGPU::random::normal_pair(state, 0.0f);
-  return make_float4(a.x, a.y, b.x, b.y);
-}
-__device__ inline double4 curand_normal4_double(curandStatePhilox4_32_10* state) {
-  const double2 a = PyGPU::random::normal_pair(state, 0.0);
-  const double2 b = PyGPU::random::normal_pair(state, 0.0);
-  return PyGPU::random::four<double4>(a.x, a.y, b.x, b.y);
+__device__ inline double4 curand_uniform4_double(curandStatePhilox4_32_10* P_state) {
+  const double2 P_a = curand_uniform2_double(P_state), P_b = curand_uniform2_double(P_state);
+  return PyGPU::P_random::P_four<double4>(P_a.x, P_a.y, P_b.x, P_b.y);
 }
 
-__device__ inline float4 curand_log_normal4(curandStatePhilox4_32_10* state, float mean,
-                                            float stddev) {
-  const float4 z = curand_normal4(state);
-  return make_float4(PyGPU::random::log_normal_of(z.x, mean, stddev),
-                     PyGPU::random::log_normal_of(z.y, mean, stddev),
-                     PyGPU::random::log_normal_of(z.z, mean, stddev),
-                     PyGPU::random::log_normal_of(z.w, mean, stddev));
+__device__ inline float4 curand_normal4(curandStatePhilox4_32_10* P_state) {
+  const float2 P_a = PyGPU::P_random::P_normal_pair(P_state, 0.0f);
+  const float2 P_b = PyGPU::P_random::P_normal_pair(P_state, 0.0f);
+  return make_float4(P_a.x, P_a.y, P_b.x, P_b.y);
 }
-__device__ inline double4 curand_log_normal4_double(curandStatePhilox4_32_10* state, double mean,
-                                                    double stddev) {
-  const double4 z = curand_normal4_double(state);
-  return PyGPU::random::four<double4>(PyGPU::random::log_normal_of(z.x, mean, stddev),
-                                      PyGPU::random::log_normal_of(z.y, mean, stddev),
-                                      PyGPU::random::log_normal_of(z.z, mean, stddev),
-                                      PyGPU::random::log_normal_of(z.w, mean, stddev));
+__device__ inline double4 curand_normal4_double(curandStatePhilox4_32_10* P_state) {
+  const double2 P_a = PyGPU::P_random::P_normal_pair(P_state, 0.0);
+  const double2 P_b = PyGPU::P_random::P_normal_pair(P_state, 0.0);
+  return PyGPU::P_random::P_four<double4>(P_a.x, P_a.y, P_b.x, P_b.y);
+}
+
+__device__ inline float4 curand_log_normal4(curandStatePhilox4_32_10* P_state, float P_mean,
+                                            float P_stddev) {
+  const float4 P_z = curand_normal4(P_state);
+  return make_float4(PyGPU::P_random::P_log_normal_of(P_z.x, P_mean, P_stddev),
+                     PyGPU::P_random::P_log_normal_of(P_z.y, P_mean, P_stddev),
+                     PyGPU::P_random::P_log_normal_of(P_z.z, P_mean, P_stddev),
+                     PyGPU::P_random::P_log_normal_of(P_z.w, P_mean, P_stddev));
+}
+__device__ inline double4 curand_log_normal4_double(curandStatePhilox4_32_10* P_state,
+                                                    double P_mean, double P_stddev) {
+  const double4 P_z = curand_normal4_double(P_state);
+  return PyGPU::P_random::P_four<double4>(
+      PyGPU::P_random::P_log_normal_of(P_z.x, P_mean, P_stddev),
+      PyGPU::P_random::P_log_normal_of(P_z.y, P_mean, P_stddev),
+      PyGPU::P_random::P_log_normal_of(P_z.z, P_mean, P_stddev),
+      PyGPU::P_random::P_log_normal_of(P_z.w, P_mean, P_stddev));
 }
 
 namespace PyGPU {
-namespace random {
-__device__ inline uint4 rounded_normal4(double4 z, double mean, double stddev) {
-  return make_uint4(rounded_normal(z.x, mean, stddev), rounded_normal(z.y, mean, stddev),
-                    rounded_normal(z.z, mean, stddev), rounded_normal(z.w, mean, stddev));
+namespace P_random {
+__device__ inline uint4 P_rounded_normal4(double4 P_z, double P_mean, double P_stddev) {
+  return make_uint4(
+      P_rounded_normal(P_z.x, P_mean, P_stddev), P_rounded_normal(P_z.y, P_mean, P_stddev),
+      P_rounded_normal(P_z.z, P_mean, P_stddev), P_rounded_normal(P_z.w, P_mean, P_stddev));
 }
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 
 // Normal numbers are four new ones: what the state keeps stays.
-__device__ inline uint4 curand_poisson4(curandStatePhilox4_32_10* state, double mean) {
-  if (mean > 4000) {
-    return PyGPU::random::rounded_normal4(curand_normal4_double(state), mean, sqrt(mean));
+__device__ inline uint4 curand_poisson4(curandStatePhilox4_32_10* P_state, double P_mean) {
+  if (P_mean > 4000) {
+    return PyGPU::P_random::P_rounded_normal4(curand_normal4_double(P_state), P_mean, sqrt(P_mean));
   }
-  uint4 k;
-  k.x = PyGPU::random::poisson(state, mean);
-  k.y = PyGPU::random::poisson(state, mean);
-  k.z = PyGPU::random::poisson(state, mean);
-  k.w = PyGPU::random::poisson(state, mean);
-  return k;
+  uint4 P_k;
+  P_k.x = PyGPU::P_random::P_poisson(P_state, P_mean);
+  P_k.y = PyGPU::P_random::P_poisson(P_state, P_mean);
+  P_k.z = PyGPU::P_random::P_poisson(P_state, P_mean);
+  P_k.w = PyGPU::P_random::P_poisson(P_state, P_mean);
+  return P_k;
 }
-__device__ inline uint4 curand_discrete4(curandStatePhilox4_32_10* state,
-                                         curandDiscreteDistribution_t distribution) {
-  if (distribution->method != CURAND_M2) {
-    return PyGPU::random::rounded_normal4(curand_normal4_double(state), distribution->mean,
-                                          distribution->stddev);
+__device__ inline uint4 curand_discrete4(curandStatePhilox4_32_10* P_state,
+                                         curandDiscreteDistribution_t P_distribution) {
+  if (P_distribution->method != CURAND_M2) {
+    return PyGPU::P_random::P_rounded_normal4(curand_normal4_double(P_state), P_distribution->mean,
+                                              P_distribution->stddev);
   }
-  const uint4 x = curand4(state);
-  const curandDistributionM2Shift_st* table = distribution->M2;
-  return make_uint4(
-      PyGPU::random::by_histogram(x.x, table), PyGPU::random::by_histogram(x.y, table),
-      PyGPU::random::by_histogram(x.z, table), PyGPU::random::by_histogram(x.w, table));
+  const uint4 P_x = curand4(P_state);
+  const curandDistributionM2Shift_st* P_table = P_distribution->M2;
+  return make_uint4(PyGPU::P_random::P_by_histogram(P_x.x, P_table),
+                    PyGPU::P_random::P_by_histogram(P_x.y, P_table),
+                    PyGPU::P_random::P_by_histogram(P_x.z, P_table),
+                    PyGPU::P_random::P_by_histogram(P_x.w, P_table));
 }
 }
 

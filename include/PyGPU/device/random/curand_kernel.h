@@ -8,96 +8,103 @@
 extern "C++" {
 
 // From numbers that each generator makes in its own way.
-#define PYGPU_CURAND(State)                                                                      \
-  __device__ inline float curand_uniform(State* state) { return PyGPU::random::uniform(state); } \
-  __device__ inline double curand_uniform_double(State* state) {                                 \
-    return PyGPU::random::uniform_double(state);                                                 \
-  }                                                                                              \
-  __device__ inline unsigned curand_discrete(State* state,                                       \
-                                             curandDiscreteDistribution_t distribution) {        \
-    return distribution->method == CURAND_M2                                                     \
-               ? PyGPU::random::by_histogram(curand(state), distribution->M2)                    \
-               : PyGPU::random::rounded_normal(curand_normal_double(state), distribution->mean,  \
-                                               distribution->stddev);                            \
+#define PYGPU_CURAND(State)                                                                       \
+  __device__ inline float curand_uniform(State* P_state) {                                        \
+    return PyGPU::P_random::P_uniform(P_state);                                                   \
+  }                                                                                               \
+  __device__ inline double curand_uniform_double(State* P_state) {                                \
+    return PyGPU::P_random::P_uniform_double(P_state);                                            \
+  }                                                                                               \
+  __device__ inline unsigned curand_discrete(State* P_state,                                      \
+                                             curandDiscreteDistribution_t P_distribution) {       \
+    return P_distribution->method == CURAND_M2                                                    \
+               ? PyGPU::P_random::P_by_histogram(curand(P_state), P_distribution->M2)             \
+               : PyGPU::P_random::P_rounded_normal(curand_normal_double(P_state),                 \
+                                                   P_distribution->mean, P_distribution->stddev); \
   }
 
-#define PYGPU_CURAND_PSEUDO(State)                                                                \
-  __device__ inline void curand_init(unsigned long long seed, unsigned long long sequence,        \
-                                     unsigned long long offset, State* state) {                   \
-    PyGPU::random::start(state, seed, sequence, offset);                                          \
-  }                                                                                               \
-  __device__ inline void skipahead(unsigned long long n, State* state) {                          \
-    PyGPU::random::skip(state, n);                                                                \
-  }                                                                                               \
-  __device__ inline void skipahead_sequence(unsigned long long n, State* state) {                 \
-    PyGPU::random::skip_sequence(state, n);                                                       \
-  }                                                                                               \
-  __device__ inline unsigned curand(State* state) { return PyGPU::random::next(state); }          \
-  __device__ inline float curand_normal(State* state) {                                           \
-    return PyGPU::random::normal<float>(state);                                                   \
-  }                                                                                               \
-  __device__ inline double curand_normal_double(State* state) {                                   \
-    return PyGPU::random::normal<double>(state);                                                  \
-  }                                                                                               \
-  __device__ inline float curand_log_normal(State* state, float mean, float stddev) {             \
-    return PyGPU::random::log_normal<float>(state, mean, stddev);                                 \
-  }                                                                                               \
-  __device__ inline double curand_log_normal_double(State* state, double mean, double stddev) {   \
-    return PyGPU::random::log_normal<double>(state, mean, stddev);                                \
-  }                                                                                               \
-  __device__ inline float2 curand_normal2(State* state) {                                         \
-    return PyGPU::random::normal_pair(state, 0.0f);                                               \
-  }                                                                                               \
-  __device__ inline double2 curand_normal2_double(State* state) {                                 \
-    return PyGPU::random::normal_pair(state, 0.0);                                                \
-  }                                                                                               \
-  __device__ inline float2 curand_log_normal2(State* state, float mean, float stddev) {           \
-    return PyGPU::random::log_normal_pair(curand_normal2(state), mean, stddev);                   \
-  }                                                                                               \
-  __device__ inline double2 curand_log_normal2_double(State* state, double mean, double stddev) { \
-    return PyGPU::random::log_normal_pair(curand_normal2_double(state), mean, stddev);            \
-  }                                                                                               \
-  __device__ inline unsigned curand_poisson(State* state, double mean) {                          \
-    return PyGPU::random::poisson(state, mean);                                                   \
-  }                                                                                               \
+#define PYGPU_CURAND_PSEUDO(State)                                                               \
+  __device__ inline void curand_init(unsigned long long P_seed, unsigned long long P_sequence,   \
+                                     unsigned long long P_offset, State* P_state) {              \
+    PyGPU::P_random::P_start(P_state, P_seed, P_sequence, P_offset);                             \
+  }                                                                                              \
+  __device__ inline void skipahead(unsigned long long P_n, State* P_state) {                     \
+    PyGPU::P_random::P_skip(P_state, P_n);                                                       \
+  }                                                                                              \
+  __device__ inline void skipahead_sequence(unsigned long long P_n, State* P_state) {            \
+    PyGPU::P_random::P_skip_sequence(P_state, P_n);                                              \
+  }                                                                                              \
+  __device__ inline unsigned curand(State* P_state) { return PyGPU::P_random::P_next(P_state); } \
+  __device__ inline float curand_normal(State* P_state) {                                        \
+    return PyGPU::P_random::P_normal<float>(P_state);                                            \
+  }                                                                                              \
+  __device__ inline double curand_normal_double(State* P_state) {                                \
+    return PyGPU::P_random::P_normal<double>(P_state);                                           \
+  }                                                                                              \
+  __device__ inline float curand_log_normal(State* P_state, float P_mean, float P_stddev) {      \
+    return PyGPU::P_random::P_log_normal<float>(P_state, P_mean, P_stddev);                      \
+  }                                                                                              \
+  __device__ inline double curand_log_normal_double(State* P_state, double P_mean,               \
+                                                    double P_stddev) {                           \
+    return PyGPU::P_random::P_log_normal<double>(P_state, P_mean, P_stddev);                     \
+  }                                                                                              \
+  __device__ inline float2 curand_normal2(State* P_state) {                                      \
+    return PyGPU::P_random::P_normal_pair(P_state, 0.0f);                                        \
+  }                                                                                              \
+  __device__ inline double2 curand_normal2_double(State* P_state) {                              \
+    return PyGPU::P_random::P_normal_pair(P_state, 0.0);                                         \
+  }                                                                                              \
+  __device__ inline float2 curand_log_normal2(State* P_state, float P_mean, float P_stddev) {    \
+    return PyGPU::P_random::P_log_normal_pair(curand_normal2(P_state), P_mean, P_stddev);        \
+  }                                                                                              \
+  __device__ inline double2 curand_log_normal2_double(State* P_state, double P_mean,             \
+                                                      double P_stddev) {                         \
+    return PyGPU::P_random::P_log_normal_pair(curand_normal2_double(P_state), P_mean, P_stddev); \
+  }                                                                                              \
+  __device__ inline unsigned curand_poisson(State* P_state, double P_mean) {                     \
+    return PyGPU::P_random::P_poisson(P_state, P_mean);                                          \
+  }                                                                                              \
   PYGPU_CURAND(State)
 PYGPU_CURAND_PSEUDO(curandStateXORWOW)
 PYGPU_CURAND_PSEUDO(curandStatePhilox4_32_10)
 PYGPU_CURAND_PSEUDO(curandStateMRG32k3a)
 #undef PYGPU_CURAND_PSEUDO
 
-__device__ inline void skipahead_subsequence(unsigned long long n, curandStateMRG32k3a* state) {
-  PyGPU::random::skip_subsequence(state, n);
+__device__ inline void skipahead_subsequence(unsigned long long P_n, curandStateMRG32k3a* P_state) {
+  PyGPU::P_random::P_skip_subsequence(P_state, P_n);
 }
 
-#define PYGPU_CURAND_QUASI(Word, State)                                                         \
-  __device__ inline void skipahead(Word n, State* state) { PyGPU::random::skip(state, n); }     \
-  __device__ inline Word curand(State* state) { return PyGPU::random::next(state); }            \
-  __device__ inline float curand_normal(State* state) {                                         \
-    return PyGPU::random::normal_of(curand(state));                                             \
-  }                                                                                             \
-  __device__ inline double curand_normal_double(State* state) {                                 \
-    return PyGPU::random::normal_double_of(curand(state));                                      \
-  }                                                                                             \
-  __device__ inline float curand_log_normal(State* state, float mean, float stddev) {           \
-    return PyGPU::random::log_normal_of(curand_normal(state), mean, stddev);                    \
-  }                                                                                             \
-  __device__ inline double curand_log_normal_double(State* state, double mean, double stddev) { \
-    return PyGPU::random::log_normal_of(curand_normal_double(state), mean, stddev);             \
-  }                                                                                             \
-  __device__ inline unsigned curand_poisson(State* state, double mean) {                        \
-    return PyGPU::random::poisson_of(curand(state), mean);                                      \
-  }                                                                                             \
+#define PYGPU_CURAND_QUASI(Word, State)                                                       \
+  __device__ inline void skipahead(Word P_n, State* P_state) {                                \
+    PyGPU::P_random::P_skip(P_state, P_n);                                                    \
+  }                                                                                           \
+  __device__ inline Word curand(State* P_state) { return PyGPU::P_random::P_next(P_state); }  \
+  __device__ inline float curand_normal(State* P_state) {                                     \
+    return PyGPU::P_random::P_normal_of(curand(P_state));                                     \
+  }                                                                                           \
+  __device__ inline double curand_normal_double(State* P_state) {                             \
+    return PyGPU::P_random::P_normal_double_of(curand(P_state));                              \
+  }                                                                                           \
+  __device__ inline float curand_log_normal(State* P_state, float P_mean, float P_stddev) {   \
+    return PyGPU::P_random::P_log_normal_of(curand_normal(P_state), P_mean, P_stddev);        \
+  }                                                                                           \
+  __device__ inline double curand_log_normal_double(State* P_state, double P_mean,            \
+                                                    double P_stddev) {                        \
+    return PyGPU::P_random::P_log_normal_of(curand_normal_double(P_state), P_mean, P_stddev); \
+  }                                                                                           \
+  __device__ inline unsigned curand_poisson(State* P_state, double P_mean) {                  \
+    return PyGPU::P_random::P_poisson_of(curand(P_state), P_mean);                            \
+  }                                                                                           \
   PYGPU_CURAND(State)
-#define PYGPU_CURAND_SOBOL(Word, Vectors, Plain, Scrambled)                        \
-  __device__ inline void curand_init(Vectors vectors, Word offset, Plain* state) { \
-    PyGPU::random::start(state, vectors, 0, offset);                               \
-  }                                                                                \
-  __device__ inline void curand_init(Vectors vectors, Word scramble, Word offset,  \
-                                     Scrambled* state) {                           \
-    PyGPU::random::start(state, vectors, scramble, offset);                        \
-  }                                                                                \
-  PYGPU_CURAND_QUASI(Word, Plain)                                                  \
+#define PYGPU_CURAND_SOBOL(Word, Vectors, Plain, Scrambled)                              \
+  __device__ inline void curand_init(Vectors P_vectors, Word P_offset, Plain* P_state) { \
+    PyGPU::P_random::P_start(P_state, P_vectors, 0, P_offset);                           \
+  }                                                                                      \
+  __device__ inline void curand_init(Vectors P_vectors, Word P_scramble, Word P_offset,  \
+                                     Scrambled* P_state) {                               \
+    PyGPU::P_random::P_start(P_state, P_vectors, P_scramble, P_offset);                  \
+  }                                                                                      \
+  PYGPU_CURAND_QUASI(Word, Plain)                                                        \
   PYGPU_CURAND_QUASI(Word, Scrambled)
 PYGPU_CURAND_SOBOL(unsigned, curandDirectionVectors32_t, curandStateSobol32,
                    curandStateScrambledSobol32)

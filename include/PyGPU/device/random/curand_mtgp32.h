@@ -5,14 +5,14 @@
 extern "C++" {
 
 struct curandStateMtgp32 {
-  int unused;
+  int P_unused;
 };
 typedef curandStateMtgp32 curandStateMtgp32_t;
 
 #define PYGPU_CURAND_MTGP32(Result, name)                                                       \
-  template <class... Parameters>                                                                \
-  __device__ inline Result name(curandStateMtgp32*, Parameters...) {                            \
-    static_assert(sizeof...(Parameters) > 99,                                                   \
+  template <class... P_Parameters>                                                              \
+  __device__ inline Result name(curandStateMtgp32*, P_Parameters...) {                          \
+    static_assert(sizeof...(P_Parameters) > 99,                                                 \
                   "curandStateMtgp32: its tables are cuRAND's host library's; use curandState " \
                   "(XORWOW), curandStatePhilox4_32_10 or curandStateMRG32k3a");                 \
     return Result();                                                                            \

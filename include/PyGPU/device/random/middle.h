@@ -4,19 +4,19 @@
 
 extern "C++" {
 namespace PyGPU {
-namespace random {
+namespace P_random {
 
-__device__ inline float middle(unsigned x) {
-  return fmaf(float(x), 2.3283064365386963e-10f, 1.1641532182693481e-10f);  // 2^-32 and its half
+__device__ inline float P_middle(unsigned P_x) {
+  return fmaf(float(P_x), 2.3283064365386963e-10f, 1.1641532182693481e-10f);  // 2^-32 and its half
 }
-__device__ inline double middle(unsigned long long x) {
-  return fma(double(x >> 11), 1.1102230246251565e-16, 5.5511151231257827e-17);  // 2^-53, its half
+__device__ inline double P_middle(unsigned long long P_x) {
+  return fma(double(P_x >> 11), 1.1102230246251565e-16, 5.5511151231257827e-17);  // 2^-53, its half
 }
 // Of 32 bits, which all count, and never 1.
-__device__ inline double wide_middle(unsigned x) {
-  return fma(double(x), 2.3283064365386963e-10, 1.1641532182693481e-10);
+__device__ inline double P_wide_middle(unsigned P_x) {
+  return fma(double(P_x), 2.3283064365386963e-10, 1.1641532182693481e-10);
 }
 
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 }

@@ -4,20 +4,20 @@
 
 extern "C++" {
 namespace PyGPU {
-namespace random {
+namespace P_random {
 
-__device__ inline uint4 philox4x32_10(uint4 counter, uint2 key) {
+__device__ inline uint4 P_philox4x32_10(uint4 P_counter, uint2 P_key) {
 #pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const unsigned long long a = 0xD2511F53ull * counter.x, b = 0xCD9E8D57ull * counter.z;
-    counter = make_uint4(unsigned(b >> 32) ^ counter.y ^ key.x, unsigned(b),
-                         unsigned(a >> 32) ^ counter.w ^ key.y, unsigned(a));
-    key.x += 0x9E3779B9u;
-    key.y += 0xBB67AE85u;
+  for (int P_round = 0; P_round < 10; ++P_round) {
+    const unsigned long long P_a = 0xD2511F53ull * P_counter.x, P_b = 0xCD9E8D57ull * P_counter.z;
+    P_counter = make_uint4(unsigned(P_b >> 32) ^ P_counter.y ^ P_key.x, unsigned(P_b),
+                           unsigned(P_a >> 32) ^ P_counter.w ^ P_key.y, unsigned(P_a));
+    P_key.x += 0x9E3779B9u;
+    P_key.y += 0xBB67AE85u;
   }
-  return counter;
+  return P_counter;
 }
 
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 }

@@ -6,113 +6,114 @@
 
 extern "C++" {
 namespace PyGPU {
-namespace random {
+namespace P_random {
 
 // To the nearest; what is below 0, and NaN, become 0, as a GPU converts.
-__device__ inline unsigned rounded(double x) {
-  x += 0.5;
-  return !(x >= 1.0) ? 0u : x < 4294967295.0 ? unsigned(x) : 4294967295u;
+__device__ inline unsigned P_rounded(double P_x) {
+  P_x += 0.5;
+  return !(P_x >= 1.0) ? 0u : P_x < 4294967295.0 ? unsigned(P_x) : 4294967295u;
 }
-__device__ inline unsigned rounded_normal(double z, double mean, double stddev) {
-  return rounded(fma(stddev, z, mean));
+__device__ inline unsigned P_rounded_normal(double P_z, double P_mean, double P_stddev) {
+  return P_rounded(fma(P_stddev, P_z, P_mean));
 }
 
 // Knuth, "The Art of Computer Programming", volume 2: uniform numbers are multiplied until their
 // product falls below exp(-mean).
-template <class State>
-__device__ inline unsigned poisson_by_product(State* state, float mean) {
-  unsigned count = 0;
-  for (float product = expf(mean) * random::uniform(state); product > 1.0f;
-       product *= random::uniform(state)) {
-    ++count;
+template <class P_State>
+__device__ inline unsigned P_poisson_by_product(P_State* P_state, float P_mean) {
+  unsigned P_count = 0;
+  for (float P_product = expf(P_mean) * P_random::P_uniform(P_state); P_product > 1.0f;
+       P_product *= P_random::P_uniform(P_state)) {
+    ++P_count;
   }
-  return count;
+  return P_count;
 }
 
 // The distribution of a gamma variable of shape a, about: 1 / (1 + exp(t))^2 with t linear in x.
-struct GammaEstimate {
-  float shape, slope, start;
-  __device__ explicit GammaEstimate(float a)
-      : shape(a),
-        slope(fmaf(1.4324803507554091f, 1.0f / sqrtf(a - 0.12400979329415655f),
-                   0.00025361074907033f)),
-        start(fmaf(0.21096734870196546f, 1.0f / sqrtf(a - 1.9738116413999942f),
-                   0.9420173407788753f)) {}
-  __device__ float at(float x) const {
-    const float t = 1.0f + expf(fmaf(slope, shape - x, -start));
-    return 1.0f / (t * t);
+struct P_GammaEstimate {
+  float P_shape, P_slope, P_start;
+  __device__ explicit P_GammaEstimate(float P_a)
+      : P_shape(P_a),
+        P_slope(fmaf(1.4324803507554091f, 1.0f / sqrtf(P_a - 0.12400979329415655f),
+                     0.00025361074907033f)),
+        P_start(fmaf(0.21096734870196546f, 1.0f / sqrtf(P_a - 1.9738116413999942f),
+                     0.9420173407788753f)) {}
+  __device__ float P_at(float P_x) const {
+    const float P_t = 1.0f + expf(fmaf(P_slope, P_shape - P_x, -P_start));
+    return 1.0f / (P_t * P_t);
   }
-  __device__ float inverse(float y) const {
-    const float t = start + logf(1.0f / sqrtf(y) - 1.0f);
-    return fmaf(-t, 1.0f / slope, shape);
+  __device__ float P_inverse(float P_y) const {
+    const float P_t = P_start + logf(1.0f / sqrtf(P_y) - 1.0f);
+    return fmaf(-P_t, 1.0f / P_slope, P_shape);
   }
 };
 // By rejection from that estimate. In float, so about one number in five thousand of a mean near
 // 4000 is another where a machine's functions round otherwise.
-template <class State>
-__device__ inline unsigned poisson_by_rejection(State* state, float mean) {
-  const GammaEstimate gamma(mean);
-  const float log_mean = logf(mean);
+template <class P_State>
+__device__ inline unsigned P_poisson_by_rejection(P_State* P_state, float P_mean) {
+  const P_GammaEstimate P_gamma(P_mean);
+  const float P_log_mean = logf(P_mean);
   for (;;) {
-    const float k = floorf(gamma.inverse(random::uniform(state)));
-    const float height = (gamma.at(k + 1.0f) - gamma.at(k)) * 1.3f;
-    const float z = random::uniform(state) * height;
-    const float log_of_factorial = float(lgamma(1.0 + k));
-    if (z < expf(fmaf(k, log_mean, -mean) - log_of_factorial) && height >= 1e-20f) {
-      return unsigned(k);
+    const float P_k = floorf(P_gamma.P_inverse(P_random::P_uniform(P_state)));
+    const float P_height = (P_gamma.P_at(P_k + 1.0f) - P_gamma.P_at(P_k)) * 1.3f;
+    const float P_z = P_random::P_uniform(P_state) * P_height;
+    const float P_log_of_factorial = float(lgamma(1.0 + P_k));
+    if (P_z < expf(fmaf(P_k, P_log_mean, -P_mean) - P_log_of_factorial) && P_height >= 1e-20f) {
+      return unsigned(P_k);
     }
   }
 }
 
-template <class State>
-__device__ inline unsigned poisson(State* state, double mean) {
-  if (mean < 64) return random::poisson_by_product(state, float(mean));
-  if (mean > 4000) return rounded_normal(random::normal<double>(state), mean, sqrt(mean));
-  return random::poisson_by_rejection(state, float(mean));
+template <class P_State>
+__device__ inline unsigned P_poisson(P_State* P_state, double P_mean) {
+  if (P_mean < 64) return P_random::P_poisson_by_product(P_state, float(P_mean));
+  if (P_mean > 4000)
+    return P_rounded_normal(P_random::P_normal<double>(P_state), P_mean, sqrt(P_mean));
+  return P_random::P_poisson_by_rejection(P_state, float(P_mean));
 }
 
 // Never 1.
-__device__ inline double below_one(unsigned x) { return wide_middle(x); }
-__device__ inline double below_one(unsigned long long x) {
-  return fma(double(x >> 11), 1.1102230246251565e-16, 2.7755575615628914e-17);
+__device__ inline double P_below_one(unsigned P_x) { return P_wide_middle(P_x); }
+__device__ inline double P_below_one(unsigned long long P_x) {
+  return fma(double(P_x >> 11), 1.1102230246251565e-16, 2.7755575615628914e-17);
 }
 // By summing up probabilities, from at most exp(-500) at a time: Fishman, "Discrete-event
 // simulation" (2001).
-__device__ inline unsigned poisson_by_sum(double u, double mean) {
-  double term = 1.0, sum = 1.0;
-  unsigned k = 0;
-  double done = 0.0;
+__device__ inline unsigned P_poisson_by_sum(double P_u, double P_mean) {
+  double P_term = 1.0, P_sum = 1.0;
+  unsigned P_k = 0;
+  double P_done = 0.0;
   do {
-    const double factor = exp(mean > done + 500.0 ? -500.0 : done - mean);
-    term *= factor;
-    sum *= factor;
-    done += 500.0;
-    while (u > sum) {
-      ++k;
-      term *= mean / k;
-      const double next = sum + term;
-      if (next == sum && k > mean) return k;  // all that double can tell
-      sum = next;
+    const double P_factor = exp(P_mean > P_done + 500.0 ? -500.0 : P_done - P_mean);
+    P_term *= P_factor;
+    P_sum *= P_factor;
+    P_done += 500.0;
+    while (P_u > P_sum) {
+      ++P_k;
+      P_term *= P_mean / P_k;
+      const double P_next = P_sum + P_term;
+      if (P_next == P_sum && P_k > P_mean) return P_k;  // all that double can tell
+      P_sum = P_next;
     }
-  } while (done < mean);
-  return k;
+  } while (P_done < P_mean);
+  return P_k;
 }
-template <class Word>
-__device__ inline unsigned poisson_of(Word x, double mean) {
-  if (mean < 1000) return poisson_by_sum(below_one(x), mean);
-  return rounded_normal(normal_double_of(x), mean, sqrt(mean));
+template <class P_Word>
+__device__ inline unsigned P_poisson_of(P_Word P_x, double P_mean) {
+  if (P_mean < 1000) return P_poisson_by_sum(P_below_one(P_x), P_mean);
+  return P_rounded_normal(P_normal_double_of(P_x), P_mean, sqrt(P_mean));
 }
 
 // The square histogram of Marsaglia, Tsang and Wang, "Fast generation of discrete random
 // variables", Journal of Statistical Software 11 (2004).
-template <class Word>
-__device__ inline unsigned by_histogram(Word x, const curandDistributionM2Shift_st* table) {
-  const double u = uniform_double_of(x);
-  const unsigned column = unsigned(table->length * u), last = table->length - 1;
-  const unsigned j = column < last ? column : last;  // u may be 1
-  return table->shift + (u < table->histogram->V[j] ? j : table->histogram->K[j]);
+template <class P_Word>
+__device__ inline unsigned P_by_histogram(P_Word P_x, const curandDistributionM2Shift_st* P_table) {
+  const double P_u = P_uniform_double_of(P_x);
+  const unsigned P_column = unsigned(P_table->length * P_u), P_last = P_table->length - 1;
+  const unsigned P_j = P_column < P_last ? P_column : P_last;  // u may be 1
+  return P_table->shift + (P_u < P_table->histogram->V[P_j] ? P_j : P_table->histogram->K[P_j]);
 }
 
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 }

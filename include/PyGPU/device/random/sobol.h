@@ -6,43 +6,43 @@
 
 extern "C++" {
 namespace PyGPU {
-namespace random {
+namespace P_random {
 
-__device__ inline int lowest_zero(unsigned x) { return ~x ? __ffs(int(~x)) - 1 : 31; }
-__device__ inline int lowest_zero(unsigned long long x) {
-  return ~x ? __ffsll(static_cast<long long>(~x)) - 1 : 63;
+__device__ inline int P_lowest_zero(unsigned P_x) { return ~P_x ? __ffs(int(~P_x)) - 1 : 31; }
+__device__ inline int P_lowest_zero(unsigned long long P_x) {
+  return ~P_x ? __ffsll(static_cast<long long>(~P_x)) - 1 : 63;
 }
 
 // Only the states of these sequences have an x.
-template <class State>
-__device__ inline decltype(State().x) next(State* state) {
-  const decltype(State().x) x = state->x;
-  state->x ^= state->direction_vectors[lowest_zero(state->i)];
-  ++state->i;
-  return x;
+template <class P_State>
+__device__ inline decltype(P_State().x) P_next(P_State* P_state) {
+  const decltype(P_State().x) P_x = P_state->x;
+  P_state->x ^= P_state->direction_vectors[P_lowest_zero(P_state->i)];
+  ++P_state->i;
+  return P_x;
 }
 
-template <class State>
-__device__ inline void skip(State* state, decltype(State().x) n) {
-  state->i += n;
-  state->x = state->c;
-  decltype(State().x) code = state->i ^ state->i >> 1;
-  for (int bit = 0; code != 0; ++bit, code >>= 1) {
-    if (code & 1) state->x ^= state->direction_vectors[bit];
+template <class P_State>
+__device__ inline void P_skip(P_State* P_state, decltype(P_State().x) P_n) {
+  P_state->i += P_n;
+  P_state->x = P_state->c;
+  decltype(P_State().x) P_code = P_state->i ^ P_state->i >> 1;
+  for (int P_bit = 0; P_code != 0; ++P_bit, P_code >>= 1) {
+    if (P_code & 1) P_state->x ^= P_state->direction_vectors[P_bit];
   }
 }
 
-template <class State>
-__device__ inline void start(State* state, const decltype(State().x)* vectors,
-                             decltype(State().x) scramble, decltype(State().x) offset) {
-  state->i = 0;
-  state->c = scramble;
-  for (int bit = 0; bit < int(8 * sizeof(scramble)); ++bit) {
-    state->direction_vectors[bit] = vectors[bit];
+template <class P_State>
+__device__ inline void P_start(P_State* P_state, const decltype(P_State().x)* P_vectors,
+                               decltype(P_State().x) P_scramble, decltype(P_State().x) P_offset) {
+  P_state->i = 0;
+  P_state->c = P_scramble;
+  for (int P_bit = 0; P_bit < int(8 * sizeof(P_scramble)); ++P_bit) {
+    P_state->direction_vectors[P_bit] = P_vectors[P_bit];
   }
-  random::skip(state, offset);
+  P_random::P_skip(P_state, P_offset);
 }
 
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 }

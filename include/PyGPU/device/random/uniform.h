@@ -10,43 +10,45 @@
 
 extern "C++" {
 namespace PyGPU {
-namespace random {
+namespace P_random {
 
-__device__ inline float uniform_of(unsigned x) { return middle(x); }
-__device__ inline float uniform_of(unsigned long long x) { return middle(unsigned(x >> 32)); }
-__device__ inline double uniform_double_of(unsigned x) {
-  return fma(double(x), 2.3283064365386963e-10, 2.3283064365386963e-10);  // up to 1
+__device__ inline float P_uniform_of(unsigned P_x) { return P_middle(P_x); }
+__device__ inline float P_uniform_of(unsigned long long P_x) {
+  return P_middle(unsigned(P_x >> 32));
 }
-__device__ inline double uniform_double_of(unsigned long long x) { return middle(x); }
+__device__ inline double P_uniform_double_of(unsigned P_x) {
+  return fma(double(P_x), 2.3283064365386963e-10, 2.3283064365386963e-10);  // up to 1
+}
+__device__ inline double P_uniform_double_of(unsigned long long P_x) { return P_middle(P_x); }
 // 53 bits of two words, which overlap.
-__device__ inline unsigned long long mixed(unsigned x, unsigned y) {
-  return x ^ static_cast<unsigned long long>(y) << 21;
+__device__ inline unsigned long long P_mixed(unsigned P_x, unsigned P_y) {
+  return P_x ^ static_cast<unsigned long long>(P_y) << 21;
 }
-__device__ inline double uniform_double_of(unsigned x, unsigned y) {
-  return middle(mixed(x, y) << 11);
+__device__ inline double P_uniform_double_of(unsigned P_x, unsigned P_y) {
+  return P_middle(P_mixed(P_x, P_y) << 11);
 }
 
-template <class State>
-__device__ inline float uniform(State* state) {
-  return uniform_of(random::next(state));
+template <class P_State>
+__device__ inline float P_uniform(P_State* P_state) {
+  return P_uniform_of(P_random::P_next(P_state));
 }
-__device__ inline float uniform(curandStateMRG32k3a* state) {
-  return float(difference(state) * 2.3283065498378288e-10);
+__device__ inline float P_uniform(curandStateMRG32k3a* P_state) {
+  return float(P_difference(P_state) * 2.3283065498378288e-10);
 }
 
 // One word, except where cuRAND takes two.
-template <class State>
-__device__ inline double uniform_double(State* state) {
-  return uniform_double_of(random::next(state));
+template <class P_State>
+__device__ inline double P_uniform_double(P_State* P_state) {
+  return P_uniform_double_of(P_random::P_next(P_state));
 }
-__device__ inline double uniform_double(curandStateXORWOW* state) {
-  const unsigned x = random::next(state);
-  return uniform_double_of(x, random::next(state));
+__device__ inline double P_uniform_double(curandStateXORWOW* P_state) {
+  const unsigned P_x = P_random::P_next(P_state);
+  return P_uniform_double_of(P_x, P_random::P_next(P_state));
 }
-__device__ inline double uniform_double(curandStateMRG32k3a* state) {
-  return difference(state) * 2.3283065498378288e-10;
+__device__ inline double P_uniform_double(curandStateMRG32k3a* P_state) {
+  return P_difference(P_state) * 2.3283065498378288e-10;
 }
 
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 }

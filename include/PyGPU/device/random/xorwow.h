@@ -7,87 +7,87 @@
 
 extern "C++" {
 namespace PyGPU {
-namespace random {
+namespace P_random {
 
-static const unsigned weyl_step = 362437;
+static const unsigned P_weyl_step = 362437;
 
 // The word that follows five, of which it takes the first and the last.
-__device__ inline unsigned xorshift(unsigned first, unsigned last) {
-  const unsigned t = first ^ (first >> 2);
-  return last ^ (last << 4) ^ t ^ (t << 1);
+__device__ inline unsigned P_xorshift(unsigned P_first, unsigned P_last) {
+  const unsigned P_t = P_first ^ (P_first >> 2);
+  return P_last ^ (P_last << 4) ^ P_t ^ (P_t << 1);
 }
 
 // n times 2^first steps: a polynomial of the step is the sum of the states at its powers (Haramoto
 // and others, "Efficient jump ahead for F2-linear random number generators", 2008). All stays in
 // registers.
-__device__ inline void jump(unsigned v[5], int first, unsigned long long n) {
-  unsigned v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3], v4 = v[4];
-  for (int k = first; n != 0; n >>= 1, ++k) {
-    if ((n & 1) == 0) continue;
-    unsigned sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, sum4 = 0;
-    for (int power = 0; power < 160; ++power) {
-      const unsigned taken = 0u - (xorshift_jumps[k][power / 32] >> power % 32 & 1u);
-      sum0 ^= v0 & taken;
-      sum1 ^= v1 & taken;
-      sum2 ^= v2 & taken;
-      sum3 ^= v3 & taken;
-      sum4 ^= v4 & taken;
-      const unsigned next = xorshift(v0, v4);
-      v0 = v1;
-      v1 = v2;
-      v2 = v3;
-      v3 = v4;
-      v4 = next;
+__device__ inline void P_jump(unsigned P_v[5], int P_first, unsigned long long P_n) {
+  unsigned P_v0 = P_v[0], P_v1 = P_v[1], P_v2 = P_v[2], P_v3 = P_v[3], P_v4 = P_v[4];
+  for (int P_k = P_first; P_n != 0; P_n >>= 1, ++P_k) {
+    if ((P_n & 1) == 0) continue;
+    unsigned P_sum0 = 0, P_sum1 = 0, P_sum2 = 0, P_sum3 = 0, P_sum4 = 0;
+    for (int P_power = 0; P_power < 160; ++P_power) {
+      const unsigned P_taken = 0u - (P_xorshift_jumps[P_k][P_power / 32] >> P_power % 32 & 1u);
+      P_sum0 ^= P_v0 & P_taken;
+      P_sum1 ^= P_v1 & P_taken;
+      P_sum2 ^= P_v2 & P_taken;
+      P_sum3 ^= P_v3 & P_taken;
+      P_sum4 ^= P_v4 & P_taken;
+      const unsigned P_next = P_xorshift(P_v0, P_v4);
+      P_v0 = P_v1;
+      P_v1 = P_v2;
+      P_v2 = P_v3;
+      P_v3 = P_v4;
+      P_v4 = P_next;
     }
-    v0 = sum0;
-    v1 = sum1;
-    v2 = sum2;
-    v3 = sum3;
-    v4 = sum4;
+    P_v0 = P_sum0;
+    P_v1 = P_sum1;
+    P_v2 = P_sum2;
+    P_v3 = P_sum3;
+    P_v4 = P_sum4;
   }
-  v[0] = v0;
-  v[1] = v1;
-  v[2] = v2;
-  v[3] = v3;
-  v[4] = v4;
+  P_v[0] = P_v0;
+  P_v[1] = P_v1;
+  P_v[2] = P_v2;
+  P_v[3] = P_v3;
+  P_v[4] = P_v4;
 }
 
-__device__ inline void skip(curandStateXORWOW* state, unsigned long long n) {
-  jump(state->v, 0, n);
-  state->d += weyl_step * unsigned(n);
+__device__ inline void P_skip(curandStateXORWOW* P_state, unsigned long long P_n) {
+  P_jump(P_state->v, 0, P_n);
+  P_state->d += P_weyl_step * unsigned(P_n);
 }
-__device__ inline void skip_sequence(curandStateXORWOW* state, unsigned long long n) {
-  jump(state->v, 67, n);  // d comes back to where it was every 2^32 steps
+__device__ inline void P_skip_sequence(curandStateXORWOW* P_state, unsigned long long P_n) {
+  P_jump(P_state->v, 67, P_n);  // d comes back to where it was every 2^32 steps
 }
 
 // How cuRAND mixes the seed into Marsaglia's initial values.
-__device__ inline void start(curandStateXORWOW* state, unsigned long long seed,
-                             unsigned long long sequence, unsigned long long offset) {
-  const unsigned low = 1099087573u * (unsigned(seed) ^ 0xaad26b49u);
-  const unsigned high = 2591861531u * (unsigned(seed >> 32) ^ 0xf7dcefddu);
-  *state = curandStateXORWOW();
-  state->d = 6615241u + low + high;
-  state->v[0] = 123456789u + low;
-  state->v[1] = 362436069u ^ low;
-  state->v[2] = 521288629u + high;
-  state->v[3] = 88675123u ^ high;
-  state->v[4] = 5783321u + low;
-  random::skip_sequence(state, sequence);
-  random::skip(state, offset);
+__device__ inline void P_start(curandStateXORWOW* P_state, unsigned long long P_seed,
+                               unsigned long long P_sequence, unsigned long long P_offset) {
+  const unsigned P_low = 1099087573u * (unsigned(P_seed) ^ 0xaad26b49u);
+  const unsigned P_high = 2591861531u * (unsigned(P_seed >> 32) ^ 0xf7dcefddu);
+  *P_state = curandStateXORWOW();
+  P_state->d = 6615241u + P_low + P_high;
+  P_state->v[0] = 123456789u + P_low;
+  P_state->v[1] = 362436069u ^ P_low;
+  P_state->v[2] = 521288629u + P_high;
+  P_state->v[3] = 88675123u ^ P_high;
+  P_state->v[4] = 5783321u + P_low;
+  P_random::P_skip_sequence(P_state, P_sequence);
+  P_random::P_skip(P_state, P_offset);
 }
 
-__device__ inline unsigned next(curandStateXORWOW* state) {
-  unsigned* v = state->v;
-  const unsigned last = xorshift(v[0], v[4]);
-  v[0] = v[1];
-  v[1] = v[2];
-  v[2] = v[3];
-  v[3] = v[4];
-  v[4] = last;
-  state->d += weyl_step;
-  return last + state->d;
+__device__ inline unsigned P_next(curandStateXORWOW* P_state) {
+  unsigned* P_v = P_state->v;
+  const unsigned P_last = P_xorshift(P_v[0], P_v[4]);
+  P_v[0] = P_v[1];
+  P_v[1] = P_v[2];
+  P_v[2] = P_v[3];
+  P_v[3] = P_v[4];
+  P_v[4] = P_last;
+  P_state->d += P_weyl_step;
+  return P_last + P_state->d;
 }
 
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 }

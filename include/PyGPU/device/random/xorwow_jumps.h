@@ -7,9 +7,9 @@
 
 extern "C++" {
 namespace PyGPU {
-namespace random {
+namespace P_random {
 
-static __device__ const unsigned xorshift_jumps[131][5] = {
+static __device__ const unsigned P_xorshift_jumps[131][5] = {
     {0x00000002u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u},
     {0x00000004u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u},
     {0x00000010u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u},
@@ -143,6 +143,6 @@ static __device__ const unsigned xorshift_jumps[131][5] = {
     {0xa0bcccfeu, 0x2de5181cu, 0x33c9d258u, 0xaf27908du, 0xcfd04995u},
 };
 
-}  // namespace random
+}  // namespace P_random
 }  // namespace PyGPU
 }

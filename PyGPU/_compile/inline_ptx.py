@@ -1,0 +1,47 @@
+"""Inline PTX, ``asm("mov.u32 %0, %laneid;" : ...)``, in texts for targets that have another
+assembler: which lines hold it."""
+
+from __future__ import annotations
+
+import bisect
+import re
+
+from PyGPU._compile import signature
+
+_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\b\s*)?\(")
+_TEMPLATE = re.compile(r'\s*(?:"(?:\\.|[^"\\\n])*"\s*)+')
+# What no other assembler has: an instruction with a type or a space behind a dot, or one of its
+# registers. Directives of others begin with the dot.
+_PTX = re.compile(
+    r"(?<![.\w])[a-z]\w*(?:\.\w+)+[\s;]"
+    r"|%(?:laneid|warpid|nwarpid|smid|nsmid|gridid|clock|globaltimer|lanemask_|n?tid\.|n?ctaid\.)"
+)
+#: What compilers say of it.
+_COMPLAINT = re.compile(r"asm|assembler|instruction|constraint|mnemonic", re.I)
+
+
+def lines(source: str) -> list[int]:
+    """The numbers of the lines where inline PTX begins."""
+    if "asm" not in source:
+        return []
+    blank = signature.without_comments(source)
+    starts = [match.end() for match in re.finditer("\n", source)]
+    found = []
+    for match in _ASM.finditer(blank):
+        template = _TEMPLATE.match(source, match.end())
+        if template and _PTX.search(template.group() + ";"):
+            found.append(bisect.bisect_right(starts, match.start()) + 1)
+    return found
+
+
+def hint(source: str, log: str) -> str:
+    """What to tell a program whose text did not compile; often nothing."""
+    found = lines(source) if _COMPLAINT.search(log) else []
+    if not found:
+        return ""
+    several = len(found) > 1
+    named = ", ".join(map(str, found[:8])) + (", ..." if len(found) > 8 else "")
+    return (
+        f"line{'s' if several else ''} {named} hold{'' if several else 's'} inline PTX (asm), the "
+        "assembly language of NVIDIA's GPUs, which this target does not understand"
+    )
