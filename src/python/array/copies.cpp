@@ -1,7 +1,7 @@
-// Copies between NumPy and GPUArray. On the device side whole blocks move; on the host side NumPy
-// arranges the elements. Between them stands the array's image: the elements side by side in the
-// array's own axis order and direction. An ndarray that already looks like the image is used as it
-// is.
+// Copies between NumPy and GPUArray. Between host memory of any layout and a dense array the core
+// copies, by chunks; an array with gaps has a dense image on the device. Copies in the order of a
+// stream take host memory that looks like that image: the elements side by side in the array's own
+// axis order and direction.
 #include <cstring>
 
 #include "PyGPU/copy_plan.h"
@@ -24,55 +24,32 @@ void finish(const StreamRef* stream) {
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
 }
 
-// Host memory in the shape of an image.
-struct Image {
-  py::array array;  // the elements, as NumPy sees them
-  void* start;      // the lowest address
-};
-
-Image image_at(const GPUArray& gpu, void* start, const py::object& owner) {
+// Page-locked memory that looks like the array's image; null without elements.
+py::object new_pagelocked(const GPUArray& gpu) {
   const View image = gpu.layout().dense_layout();
-  void* const first = static_cast<char*>(start) + image.offset;
-  return {py::array(py::reinterpret_borrow<py::dtype>(gpu.dtype), lengths(image.layout.shape()),
-                    lengths(image.layout.strides()), first, owner),
-          start};
-}
-
-// Fresh memory: NumPy's own where the array can own it as it is, page-locked if asked.
-Image new_image(const GPUArray& gpu, bool pagelocked) {
-  const View image = gpu.layout().dense_layout();
-  if (pagelocked) {
-    auto memory = std::make_unique<Memory>();
-    {
-      const NoGil without = let_gil_go();
-      check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
-    }
-    void* const start = memory->get().address;
-    const py::capsule owner(memory.release(),
-                            [](void* block) { delete static_cast<Memory*>(block); });
-    if (start) return image_at(gpu, start, owner);
-  } else if (image.offset == 0) {
-    py::array array(py::reinterpret_borrow<py::dtype>(gpu.dtype), lengths(image.layout.shape()),
-                    lengths(image.layout.strides()));
-    void* const start = array.mutable_data();
-    return {std::move(array), start};
+  auto memory = std::make_unique<Memory>();
+  {
+    const NoGil without = let_gil_go();
+    check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
   }
-  py::array bytes(py::dtype("uint8"),
-                  Lengths{py::ssize_t(std::max<std::size_t>(gpu.layout().nbytes(), 1))});
-  return image_at(gpu, bytes.mutable_data(), bytes);
-}
-
-bool looks_like(const py::array& array, const View& image) {
-  for (int axis = 0; axis < image.layout.ndim(); ++axis)
-    if (image.layout.shape()[axis] > 1 && array.strides(axis) != image.layout.strides()[axis])
-      return false;
-  return true;
+  char* const start = static_cast<char*>(memory->get().address);
+  const py::capsule owner(memory.release(),
+                          [](void* block) { delete static_cast<Memory*>(block); });
+  if (!start) return {};
+  return py::array(py::reinterpret_borrow<py::dtype>(gpu.dtype), lengths(image.layout.shape()),
+                   lengths(image.layout.strides()), start + image.offset, owner);
 }
 
 Axes shape_of(const py::array& array) {
   Axes shape;
   for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) shape.push_back(array.shape(axis));
   return shape;
+}
+
+Layout layout_of(const py::array& array, std::size_t itemsize) {
+  Axes strides;
+  for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) strides.push_back(array.strides(axis));
+  return Layout(shape_of(array), strides, itemsize);
 }
 
 void warn(PyObject* category, const std::string& text) {
@@ -102,9 +79,11 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
          py::str(gpu.dtype).cast<std::string>();
 }
 
-void download(const GPUArray& gpu, void* start, const StreamRef* stream) {
+// The first elements of the host's memory, which looks like the image where there is a stream.
+void download(const GPUArray& gpu, void* first, const Layout& host, const StreamRef* stream) {
   const NoGil without = let_gil_go();
-  stream ? gpu.core.download_async(start, *stream) : gpu.core.download(start);
+  if (!stream) return gpu.core.download(first, host);
+  gpu.core.download_async(static_cast<char*>(first) - gpu.layout().dense_layout().offset, *stream);
 }
 
 // New memory on the device of `array`, which need not be the current one.
@@ -115,10 +94,10 @@ GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
   return new_array(layout, array.dtype, allocator);
 }
 
-void upload(const GPUArray& gpu, const void* start, const StreamRef* stream) {
+void upload(const GPUArray& gpu, const void* first, const Layout& host, const StreamRef* stream) {
   if (!gpu.layout().dense()) {
     const GPUArray image = new_array_beside(gpu, gpu.layout().dense_layout().layout, py::none());
-    upload(image, start, stream);
+    upload(image, first, host, stream);
     set_from_device(gpu, image, stream);
     if (stream || !gpu.core.address()) return;
     const DeviceGuard here = use_device(gpu.core.device());
@@ -126,24 +105,29 @@ void upload(const GPUArray& gpu, const void* start, const StreamRef* stream) {
     return finish(&null_stream);
   }
   const NoGil without = let_gil_go();
-  stream ? gpu.core.upload_async(start, *stream) : gpu.core.upload(start);
+  if (!stream) return gpu.core.upload(first, host);
+  gpu.core.upload_async(static_cast<const char*>(first) - gpu.layout().dense_layout().offset,
+                        *stream);
 }
 
-// Few pitched copies of long rows are quicker than a kernel.
-constexpr std::size_t few_calls = 4, long_row = 256;
+// What has to be gathered or scattered is not copied in the order of a stream, but once all before
+// it is done.
+const StreamRef* stream_for(const GPUArray& gpu, const Layout& host, const StreamRef* stream) {
+  if (!stream || host.same_strides(gpu.layout().dense_layout().layout)) return stream;
+  finish(stream);
+  return nullptr;
+}
+
+// Pitched copies of rows of so many bytes are quicker than a kernel.
+constexpr std::size_t long_row = 256;
 
 }  // namespace
 
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream) {
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
-  const View image = array.layout().dense_layout();
-  if (looks_like(host, image))
-    return upload(array, static_cast<const char*>(host.data()) - image.offset, stream);
-  const Image arranged = new_image(array, false);
-  numpy().attr("copyto")(arranged.array, host);
-  upload(array, arranged.start, stream);
-  finish(stream);  // before the copy on the way goes
+  const Layout layout = layout_of(host, array.layout().itemsize());
+  upload(array, host.data(), layout, stream_for(array, layout, stream));
 }
 
 GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
@@ -175,7 +159,7 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
     return set_from_device(array, apart, stream);
   }
   const CopyPlan plan = plan_copy(array.layout(), source.layout());
-  const bool by_rows = plan.calls() <= few_calls && (plan.rows <= 1 || plan.width >= long_row);
+  const bool by_rows = plan.is_few(long_row);
   const bool kernel_reaches = array.core.device() == source.core.device() &&
                               array.layout().ndim() < Axes::capacity && array.layout().itemsize();
   if (!by_rows && kernel_reaches && array.core.address() &&
@@ -192,11 +176,20 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
     set_from_device(dense, array, stream);
     return get_to_host(dense, out, pagelocked, stream);
   }
+  const auto fill = [&](py::array& host) {
+    const Layout layout = layout_of(host, array.layout().itemsize());
+    download(array, host.mutable_data(), layout, stream_for(array, layout, stream));
+  };
   if (out.is_none()) {
-    const Image image = new_image(array, pagelocked);
-    download(array, image.start, stream);
-    const bool plain = stream || pagelocked || array.layout().dense_layout().offset == 0;
-    return plain ? py::object(image.array) : image.array.attr("copy")("K");
+    py::object made = pagelocked ? new_pagelocked(array) : py::object();
+    if (!made) {
+      const Layout fresh = array.layout().k_order();
+      made = py::array(py::reinterpret_borrow<py::dtype>(array.dtype), lengths(fresh.shape()),
+                       lengths(fresh.strides()));
+    }
+    auto host = py::reinterpret_borrow<py::array>(made);
+    fill(host);
+    return made;
   }
   if (!py::isinstance<py::array>(out))
     throw py::type_error("get: ary: expected a numpy.ndarray, got " +
@@ -208,15 +201,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   if (!numpy().attr("may_share_memory")(host, target).cast<bool>() && array.layout().size() > 0)
     throw py::value_error("get: ary of shape " + shape_of(target).text() +
                           " cannot be reshaped without a copy");
-  const View image = array.layout().dense_layout();
-  if (looks_like(host, image)) {
-    download(array, static_cast<char*>(host.mutable_data()) - image.offset, stream);
-    return host;
-  }
-  const Image arranged = new_image(array, false);
-  download(array, arranged.start, stream);
-  finish(stream);
-  numpy().attr("copyto")(host, arranged.array);
+  fill(host);
   return host;
 }
 
@@ -233,14 +218,8 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
                          py::repr(py::type::of(source)).cast<std::string>() +
                          "; use numpy.asarray() first");
   const auto host = py::reinterpret_borrow<py::array>(source);
-  Axes shape, strides;
-  for (py::ssize_t axis = 0; axis < host.ndim(); ++axis) {
-    shape.push_back(host.shape(axis));
-    strides.push_back(host.strides(axis));
-  }
   const py::object dtype = dtype_of(host.dtype());
-  const GPUArray array =
-      new_array(Layout(shape, strides, itemsize_of(dtype)).k_order(), dtype, allocator);
+  const GPUArray array = new_array(layout_of(host, itemsize_of(dtype)).k_order(), dtype, allocator);
   set_from_host(array, host, stream);
   return array;
 }
