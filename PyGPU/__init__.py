@@ -12,6 +12,7 @@ import warnings as _warnings
 
 from PyGPU import errors as errors
 from PyGPU import gpuarray as gpuarray
+from PyGPU import transfer as transfer
 from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
 from PyGPU._as_pycuda.numpy_names import NumPyCompatWarning as NumPyCompatWarning
 from PyGPU._runtime import installation as _installation

@@ -39,6 +39,7 @@ void fill(py::module_& m) {
   bind_stream(m);
   bind_memory(m);
   bind_copies(m);
+  bind_transfer_settings(m);
   bind_pointers(m);
   bind_device_arrays(m);
   bind_gpuarray(m);
