@@ -299,3 +299,33 @@ def test_transfers_that_fail_in_the_middle(failing):
             assert failing.live() == before
             assert (array.get() == end).all()  # by the last one, in which nothing failed
     assert raised > 60
+
+
+VIEWS = """
+import numpy as np
+import PyGPU
+from PyGPU import errors, gpuarray
+
+x = np.arange(6 << 20, dtype=np.int64).reshape(-1, 4, 8)  # 48 MB
+array = gpuarray.to_gpu(x)
+for index in (np.s_[:, :, 1:], np.s_[::-1, 1:, ::2], np.s_[:, 3:, 1:]):
+    view = array[index]
+    assert (view.get() == x[index]).all()
+    out = np.empty(view.shape, np.int64, order="F")
+    assert (view.get(out) == x[index]).all()
+    view.set(-out)
+    x[index] *= -1
+    assert (array.get() == x).all()
+try:
+    view.get_async(PyGPU.cudaStream_t())
+except errors.MemoryError:
+    print("no room")
+"""
+
+
+@pytest.mark.parametrize("threshold", [0, 1 << 20])
+def test_views_without_room_for_a_copy_on_the_device(python, threshold):
+    """They go by halves, and halves of those; not in a stream's order, for that would not wait."""
+    if PyGPU.target != "host":
+        pytest.skip("only the host machine's memory has a size that tests choose")
+    assert python(VIEWS, PYGPU_HOST_MEMORY="52M", PYGPU_STAGING=threshold).stdout == "no room\n"

@@ -24,9 +24,15 @@ void finish(const StreamRef* stream) {
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
 }
 
+// The elements side by side on the device: the array itself, or a copy of one with gaps.
+View image_of(const GPUArray& gpu) {
+  if (gpu.layout().dense()) return gpu.layout().dense_layout();
+  return {gpu.layout().k_order(), 0};
+}
+
 // Page-locked memory that looks like the array's image; null without elements.
 py::object new_pagelocked(const GPUArray& gpu) {
-  const View image = gpu.layout().dense_layout();
+  const View image = image_of(gpu);
   auto memory = std::make_unique<Memory>();
   {
     const NoGil without = let_gil_go();
@@ -79,13 +85,6 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
          py::str(gpu.dtype).cast<std::string>();
 }
 
-// The first elements of the host's memory, which looks like the image where there is a stream.
-void download(const GPUArray& gpu, void* first, const Layout& host, const StreamRef* stream) {
-  const NoGil without = let_gil_go();
-  if (!stream) return gpu.core.download(first, host);
-  gpu.core.download_async(static_cast<char*>(first) - gpu.layout().dense_layout().offset, *stream);
-}
-
 // New memory on the device of `array`, which need not be the current one.
 GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
                           const py::object& allocator) {
@@ -94,26 +93,77 @@ GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
   return new_array(layout, array.dtype, allocator);
 }
 
-void upload(const GPUArray& gpu, const void* first, const Layout& host, const StreamRef* stream) {
-  if (!gpu.layout().dense()) {
-    const GPUArray image = new_array_beside(gpu, gpu.layout().dense_layout().layout, py::none());
+// A dense copy of an array with gaps, for its elements to come or go by.
+GPUArray new_image(const GPUArray& gpu) {
+  return new_array_beside(gpu, image_of(gpu).layout, py::none());
+}
+
+// Where the device has no room for an image, that of a half may do. `copy` is called for each half,
+// with the bytes from the host's first element to the half's. Rethrows what else went wrong.
+template <class Copy>
+void by_halves(const DeviceError& error, const GPUArray& gpu, const Layout& host,
+               const StreamRef* stream, Copy copy) {
+  if (error.status.code != cudaErrorMemoryAllocation || stream || gpu.layout().size() < 2)
+    throw error;
+  int axis = 0;
+  for (const int outer : gpu.layout().strides().by_falling_size()) {
+    axis = outer;
+    if (gpu.layout().shape()[axis] > 1) break;
+  }
+  Axes shape = gpu.layout().shape();
+  const Index length = shape[axis], middle = length / 2;
+  for (const Index start : {Index(0), middle}) {
+    shape[axis] = start ? length - middle : middle;
+    GPUArray half = gpu;
+    half.core = gpu.core.view(Layout(shape, gpu.layout().strides(), gpu.layout().itemsize()),
+                              start * gpu.layout().strides()[axis]);
+    copy(half, start * host.strides()[axis], Layout(shape, host.strides(), host.itemsize()));
+  }
+}
+
+// With a stream, the host's memory looks like the image.
+void upload(const GPUArray& gpu, const char* first, const Layout& host, const StreamRef* stream) {
+  if (gpu.layout().dense()) {
+    const NoGil without = let_gil_go();
+    if (!stream) return gpu.core.upload(first, host);
+    return gpu.core.upload_async(first - image_of(gpu).offset, *stream);
+  }
+  try {
+    const GPUArray image = new_image(gpu);
     upload(image, first, host, stream);
     set_from_device(gpu, image, stream);
-    if (stream || !gpu.core.address()) return;
-    const DeviceGuard here = use_device(gpu.core.device());
-    const StreamRef null_stream;
-    return finish(&null_stream);
+  } catch (const DeviceError& error) {
+    by_halves(error, gpu, host, stream, [&](const GPUArray& half, Index at, const Layout& part) {
+      upload(half, first + at, part, stream);
+    });
   }
-  const NoGil without = let_gil_go();
-  if (!stream) return gpu.core.upload(first, host);
-  gpu.core.upload_async(static_cast<const char*>(first) - gpu.layout().dense_layout().offset,
-                        *stream);
+  if (stream || !gpu.core.address()) return;
+  const DeviceGuard here = use_device(gpu.core.device());
+  const StreamRef null_stream;
+  finish(&null_stream);
+}
+
+void download(const GPUArray& gpu, char* first, const Layout& host, const StreamRef* stream) {
+  if (gpu.layout().dense()) {
+    const NoGil without = let_gil_go();
+    if (!stream) return gpu.core.download(first, host);
+    return gpu.core.download_async(first - image_of(gpu).offset, *stream);
+  }
+  try {
+    const GPUArray image = new_image(gpu);
+    set_from_device(image, gpu, stream);
+    download(image, first, host, stream);
+  } catch (const DeviceError& error) {
+    by_halves(error, gpu, host, stream, [&](const GPUArray& half, Index at, const Layout& part) {
+      download(half, first + at, part, stream);
+    });
+  }
 }
 
 // What has to be gathered or scattered is not copied in the order of a stream, but once all before
 // it is done.
 const StreamRef* stream_for(const GPUArray& gpu, const Layout& host, const StreamRef* stream) {
-  if (!stream || host.same_strides(gpu.layout().dense_layout().layout)) return stream;
+  if (!stream || host.same_strides(image_of(gpu).layout)) return stream;
   finish(stream);
   return nullptr;
 }
@@ -127,7 +177,8 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
   const Layout layout = layout_of(host, array.layout().itemsize());
-  upload(array, host.data(), layout, stream_for(array, layout, stream));
+  const char* const first = static_cast<const char*>(host.data());
+  upload(array, first, layout, stream_for(array, layout, stream));
 }
 
 GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
@@ -171,14 +222,10 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
 
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream) {
-  if (!array.layout().dense()) {
-    const GPUArray dense = new_array_beside(array, array.layout().k_order(), py::none());
-    set_from_device(dense, array, stream);
-    return get_to_host(dense, out, pagelocked, stream);
-  }
   const auto fill = [&](py::array& host) {
     const Layout layout = layout_of(host, array.layout().itemsize());
-    download(array, host.mutable_data(), layout, stream_for(array, layout, stream));
+    download(array, static_cast<char*>(host.mutable_data()), layout,
+             stream_for(array, layout, stream));
   };
   if (out.is_none()) {
     py::object made = pagelocked ? new_pagelocked(array) : py::object();
@@ -198,7 +245,8 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   if (!target.dtype().equal(array.dtype)) throw py::type_error(type_text("get", target, array));
   if (!target.writeable()) throw py::value_error("get: ary is read-only");
   py::array host = in_shape_of(array, target, PyExc_DeprecationWarning, "get");
-  if (!numpy().attr("may_share_memory")(host, target).cast<bool>() && array.layout().size() > 0)
+  if (!host.is(target) && array.layout().size() > 0 &&
+      !numpy().attr("may_share_memory")(host, target).cast<bool>())
     throw py::value_error("get: ary of shape " + shape_of(target).text() +
                           " cannot be reshaped without a copy");
   fill(host);
