@@ -10,25 +10,33 @@ namespace {
 
 constexpr Index page = 4096;
 
+// Elements one after the other; quicker where they lie side by side in `to`.
+template <std::size_t fixed_width>
+void copy_row(char* to, Index to_step, const char* from, Index from_step, Index count,
+              std::size_t width) {
+  constexpr auto side_by_side = Index(fixed_width);
+  if (fixed_width && to_step == side_by_side) {
+    for (Index i = 0; i < count; ++i)
+      std::memcpy(to + i * side_by_side, from + i * from_step, fixed_width);
+  } else {
+    for (Index i = 0; i < count; ++i)
+      std::memcpy(to + i * to_step, from + i * from_step, fixed_width ? fixed_width : width);
+  }
+}
+
 // Rows and columns of elements, in tiles that the cache holds: where the elements of a column lie
-// side by side in `from` or `to`, each of its lines is then used as long as it is there.
+// side by side in `from`, each of its lines is then used as long as it is there.
 template <std::size_t fixed_width>
 void copy_plane(char* to, Index to_row, Index to_column, const char* from, Index from_row,
                 Index from_column, Index rows, Index columns, std::size_t width) {
   constexpr Index tile = 32;
   const Index tile_columns = rows > 1 ? tile : columns;
   for (Index top = 0; top < rows; top += tile)
-    for (Index left = 0; left < columns; left += tile_columns) {
-      const Index bottom = std::min(rows, top + tile);
-      const Index right = std::min(columns, left + tile_columns);
-      for (Index row = top; row < bottom; ++row) {
-        char* const target = to + row * to_row;
-        const char* const source = from + row * from_row;
-        for (Index i = left; i < right; ++i)
-          std::memcpy(target + i * to_column, source + i * from_column,
-                      fixed_width ? fixed_width : width);
-      }
-    }
+    for (Index left = 0; left < columns; left += tile_columns)
+      for (Index row = top; row < std::min(rows, top + tile); ++row)
+        copy_row<fixed_width>(to + row * to_row + left * to_column, to_column,
+                              from + row * from_row + left * from_column, from_column,
+                              std::min(columns - left, tile_columns), width);
 }
 
 auto plane_copier(std::size_t width) {
@@ -130,8 +138,13 @@ void Pieces::scatter(const Piece& piece, const char* chunk, char* host) const {
   }
   const auto copy = plane_copier(copy_.width);
   each_plane(piece, [&](const Plane& p, Index dense_at, Index host_at) {
-    copy(host + host_at, p.host_row, p.host_column, chunk + dense_at, p.dense_row, p.dense_column,
-         p.rows, p.columns, copy_.width);
+    char* const to = host + host_at;
+    const char* const from = chunk + dense_at;
+    if (p.rows == 1)
+      copy(to, 0, p.host_column, from, 0, p.dense_column, 1, p.columns, copy_.width);
+    else  // what is written next lies beside what was written last
+      copy(to, p.host_column, p.host_row, from, p.dense_column, p.dense_row, p.columns, p.rows,
+           copy_.width);
   });
 }
 
