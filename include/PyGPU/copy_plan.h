@@ -27,10 +27,6 @@ struct CopyPlan {
   Index dst_pitch = 0, src_pitch = 0;
 
   std::size_t calls() const;  // pitched copies needed
-  // Are they few, and of long rows?
-  bool is_few(std::size_t long_row) const {
-    return calls() <= 4 && (rows <= 1 || width >= long_row);
-  }
 };
 CopyPlan plan_copy(const Layout& dst, const Layout& src);
 

@@ -22,6 +22,7 @@ constexpr std::size_t plain_piece = std::size_t(64) << 20;
 
 // Page-locked rows from so many bytes on are copied as they lie; shorter ones by chunks.
 constexpr std::size_t long_row = 4096;
+constexpr Index most_pitch = (Index(1) << 31) - 1;
 
 unsigned usable_cores() {
   cpu_set_t set;
@@ -92,33 +93,6 @@ bool is_allocated(const void* device, std::size_t nbytes) {
   return true;
 }
 
-// The copies of a plan, in the order of the stream.
-cudaError_t carry_out(const CopyPlan& plan, void* dst, const void* src, cudaMemcpyKind kind,
-                      cudaStream_t stream) {
-  char* to = static_cast<char*>(dst) + plan.dst_offset;
-  const char* from = static_cast<const char*>(src) + plan.src_offset;
-  Axes at = plan.loop_shape;
-  for (int axis = 0; axis < at.size(); ++axis) at[axis] = 0;
-  for (;;) {
-    const cudaError_t error =
-        plan.rows == 1
-            ? cudaMemcpyAsync(to, from, plan.width, kind, stream)
-            : cudaMemcpy2DAsync(to, std::size_t(plan.dst_pitch), from, std::size_t(plan.src_pitch),
-                                plan.width, plan.rows, kind, stream);
-    if (error) return error;
-    int axis = at.size() - 1;  // count up like an odometer
-    for (; axis >= 0; --axis) {
-      to += plan.loop_dst[axis];
-      from += plan.loop_src[axis];
-      if (++at[axis] < plan.loop_shape[axis]) break;
-      to -= plan.loop_dst[axis] * plan.loop_shape[axis];
-      from -= plan.loop_src[axis] * plan.loop_shape[axis];
-      at[axis] = 0;
-    }
-    if (axis < 0) return cudaSuccess;
-  }
-}
-
 // One transfer, from the first elements on.
 struct Transfer {
   char* device;
@@ -127,19 +101,29 @@ struct Transfer {
   const Layout& layout;
   bool up;
 
-  // Page-locked memory whose rows are long needs no gathering.
+  // Can one pitched copy move it all? Page-locked memory whose rows are long needs no gathering.
   bool is_pitched(CopyPlan& plan) const {
     plan = up ? plan_copy(dense, layout) : plan_copy(layout, dense);
     const auto [low, high] = layout.extent();
-    return plan.is_few(long_row) && !is_pageable(host + low) && !is_pageable(host + high - 1);
+    return plan.calls() == 1 && plan.width >= long_row &&
+           std::max(plan.dst_pitch, plan.src_pitch) <= most_pitch && !is_pageable(host + low) &&
+           !is_pageable(host + high - 1);
   }
 
-  Status by_rows(const CopyPlan& plan) const {
-    const cudaError_t error =
-        up ? carry_out(plan, device, host, cudaMemcpyHostToDevice, cudaStream_t())
-           : carry_out(plan, host, device, cudaMemcpyDeviceToHost, cudaStream_t());
-    const cudaError_t finished = cudaStreamSynchronize(cudaStream_t());
-    return error ? error : finished;
+  Status by_rows(const CopyPlan& plan, TransferWatch& watch) const {
+    char* const to = (up ? device : host) + plan.dst_offset;
+    const char* const from = (up ? host : device) + plan.src_offset;
+    const std::size_t at_once = std::max<std::size_t>(plain_piece / plan.width, 1);
+    for (std::size_t row = 0; row < plan.rows; row += at_once) {
+      const std::size_t rows = std::min(at_once, plan.rows - row);
+      const cudaError_t error =
+          cudaMemcpy2D(to + Index(row) * plan.dst_pitch, std::size_t(plan.dst_pitch),
+                       from + Index(row) * plan.src_pitch, std::size_t(plan.src_pitch), plan.width,
+                       rows, up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
+      if (error) return error;
+      watch.moved((row + rows) * plan.width);
+    }
+    return {};
   }
 
   // In this thread, by plain copies of what lies side by side, or by way of a chunk of its own.
@@ -181,7 +165,7 @@ struct Transfer {
     const Pieces whole(dense, layout, nbytes);
     TransferWatch watch(nbytes, up, nbytes >= settings.shown);
     if (CopyPlan plan; !whole.contiguous() && is_pitched(plan))
-      return watch.during([&] { return by_rows(plan); });
+      return watch.during([&] { return by_rows(plan, watch); });
 
     const std::size_t most = whole.contiguous() ? plain_piece : settings.chunk_bytes;
     const bool is_one = nbytes <= most && nbytes < settings.threshold;
@@ -254,7 +238,28 @@ Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const
   const CopyPlan plan = plan_copy(dst_layout, src_layout);
   if (dst_layout.size() == 0) return {};
   if (!enter_runtime()) return forked_status();
-  return carry_out(plan, dst, src, cudaMemcpyDeviceToDevice, stream);
+  char* to = static_cast<char*>(dst) + plan.dst_offset;
+  const char* from = static_cast<const char*>(src) + plan.src_offset;
+  Axes at = plan.loop_shape;
+  for (int axis = 0; axis < at.size(); ++axis) at[axis] = 0;
+  for (;;) {
+    const cudaError_t error =
+        plan.rows == 1
+            ? cudaMemcpyAsync(to, from, plan.width, cudaMemcpyDeviceToDevice, stream)
+            : cudaMemcpy2DAsync(to, std::size_t(plan.dst_pitch), from, std::size_t(plan.src_pitch),
+                                plan.width, plan.rows, cudaMemcpyDeviceToDevice, stream);
+    if (error) return error;
+    int axis = at.size() - 1;  // count up like an odometer
+    for (; axis >= 0; --axis) {
+      to += plan.loop_dst[axis];
+      from += plan.loop_src[axis];
+      if (++at[axis] < plan.loop_shape[axis]) break;
+      to -= plan.loop_dst[axis] * plan.loop_shape[axis];
+      from -= plan.loop_src[axis] * plan.loop_shape[axis];
+      at[axis] = 0;
+    }
+    if (axis < 0) return {};
+  }
 }
 
 }  // namespace PyGPU

@@ -168,8 +168,8 @@ const StreamRef* stream_for(const GPUArray& gpu, const Layout& host, const Strea
   return nullptr;
 }
 
-// Pitched copies of rows of so many bytes are quicker than a kernel.
-constexpr std::size_t long_row = 256;
+// Few pitched copies of long rows are quicker than a kernel.
+constexpr std::size_t few_calls = 4, long_row = 256;
 
 }  // namespace
 
@@ -210,7 +210,7 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
     return set_from_device(array, apart, stream);
   }
   const CopyPlan plan = plan_copy(array.layout(), source.layout());
-  const bool by_rows = plan.is_few(long_row);
+  const bool by_rows = plan.calls() <= few_calls && (plan.rows <= 1 || plan.width >= long_row);
   const bool kernel_reaches = array.core.device() == source.core.device() &&
                               array.layout().ndim() < Axes::capacity && array.layout().itemsize();
   if (!by_rows && kernel_reaches && array.core.address() &&
