@@ -46,7 +46,7 @@ print(now.threshold)
 
 @pytest.mark.parametrize("value", ["x", "-1", "1.5", "1 MB", " 3", "9" * 30])
 def test_a_malformed_variable_is_reported_and_ignored(python, value):
-    done = python("import PyGPU", PYGPU_STAGING=value)
+    done = python("from PyGPU import transfer", PYGPU_STAGING=value)
     assert done.stderr == f"PyGPU: PYGPU_STAGING={value} is ignored: expected a number of bytes\n"
 
 
