@@ -14,6 +14,7 @@ from PyGPU import errors as errors
 from PyGPU import gpuarray as gpuarray
 from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
 from PyGPU._as_pycuda.numpy_names import NumPyCompatWarning as NumPyCompatWarning
+from PyGPU._runtime import hooks as _hooks
 from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import targets as _targets
 from PyGPU._runtime.errors import ArgumentWarning as ArgumentWarning
@@ -22,12 +23,15 @@ from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403
 
 if _typing.TYPE_CHECKING:
+    import PyGPU.transfer as transfer  # noqa: F401
     from PyGPU._host import *  # noqa: F403
     from PyGPU.gpuarray import *  # noqa: F403
 else:
 
     def __getattr__(name):
-        """What PyGPU.gpuarray loads when it is asked for."""
+        """What is loaded when it is asked for."""
+        if name == "transfer":
+            return _hooks.loaded("PyGPU.transfer")
         if name in gpuarray.__all__:
             return getattr(gpuarray, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -104,7 +104,7 @@ LAYERS = [
     | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
     | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
-    | {"loop_axes.h", "gather_plan.h"},
+    | {"loop_axes.h", "gather_plan.h", "pieces.h"},
     {
         "device.h",
         "small_blocks.h",
@@ -112,6 +112,8 @@ LAYERS = [
         "memory.h",
         "device_array.h",
         "transfer.h",
+        "transfer_watch.h",
+        "staging.h",
         "kernel.h",
         "texture.h",
         "graph.h",

@@ -15,6 +15,7 @@ check_module        dtype of indices -> the module that holds the check of their
 join_module         number of arrays -> the module that joins them in one launch
 select_module       (itemsize, threads) -> the module that selects items by a mask
 references_of       a module -> what keeps its texture and surface references up to date
+transfer_progress   (bytes, is it upwards?) -> the progress bar of a transfer that begins, or None
 require_c_type      ValueError for a dtype without a C type
 get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or arrays of indices
 restored            what a pickled array is made from

@@ -45,10 +45,12 @@ class Array {
   // A dense copy on another device, after the work on `stream`. Blocking.
   Array on_device(int device, const StreamRef& stream) const;
 
-  // To and from host memory that holds the elements as `dense_layout` orders them. Blocking.
-  void upload(const void* host) const;
-  void download(void* host) const;
-  // The same in the order of `stream`; the caller keeps the host memory alive until it is done.
+  // To and from host memory of any layout of the array's shape, whose first element is at `host`.
+  // Blocking.
+  void upload(const void* host, const Layout& layout) const;
+  void download(void* host, const Layout& layout) const;
+  // In the order of `stream`, with host memory that holds the elements as `dense_layout` orders
+  // them, from its lowest address on; the caller keeps it alive until it is done.
   void upload_async(const void* host, const StreamRef& stream) const;
   void download_async(void* host, const StreamRef& stream) const;
 

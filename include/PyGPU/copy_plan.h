@@ -4,8 +4,19 @@
 #include <cstddef>
 
 #include "layout.h"
+#include "loop_axes.h"
 
 namespace PyGPU {
+
+// The axes of a copy, from the outermost of dst to its innermost, all going up in dst. What is
+// contiguous on both sides is no axis, but the `width` in bytes of what an index of the axes means.
+struct CopyAxes {
+  CopyAxes(const Layout& dst, const Layout& src);
+
+  LoopAxes<2> axes{2};  // strides of dst, of src
+  Index dst_offset = 0, src_offset = 0;
+  std::size_t width;
+};
 
 // Each pitched copy moves `rows` rows of `width` contiguous bytes; from one row to the next it is
 // `dst_pitch` and `src_pitch` bytes. The remaining axes are looped over.

@@ -104,6 +104,8 @@ class Layout {
   // dense: a linear copy moves all its elements.
   View dense_layout() const;
   bool dense() const;
+  // Are elements of the two, which have one shape, equally far from the first?
+  bool same_strides(const Layout& other) const;
 
   // The same elements with as few axes as possible: by falling stride, all strides positive,
   // neighbours merged. A dense array has one.

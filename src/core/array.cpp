@@ -70,7 +70,9 @@ void Array::require_alive() const {
                        "the array's memory was freed (gpudata.free()) before this use"});
 }
 
-void* Array::dense_start() const { return data_ + layout_.canonical().offset; }
+void* Array::dense_start() const {
+  return layout_.contiguous() ? data_ : data_ + layout_.canonical().offset;
+}
 
 bool Array::overlaps(const Array& other) const {
   if (!data_ || !other.data_) return false;
@@ -132,29 +134,39 @@ Array Array::dense_copy(const StreamRef& stream) const {
   return copy;
 }
 
-void Array::upload(const void* host) const {
+void Array::upload(const void* host, const Layout& layout) const {
   require_alive();
   refuse_waiting("cudaMemcpy");
   report_left_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  if (layout_.dense())
-    return check("cudaMemcpy", PyGPU::upload(dense_start(), host, layout_.nbytes()));
+  if (layout_.dense()) {
+    char* const start = static_cast<char*>(dense_start());
+    return check("cudaMemcpy",
+                 layout_.same_strides(layout)
+                     ? PyGPU::upload(start, static_cast<const char*>(host) + (start - data_),
+                                     layout_.nbytes())
+                     : PyGPU::upload(data_, layout_, host, layout));
+  }
   const View dense = layout_.dense_layout();
   const Array source = empty(dense.layout).view(dense.layout, dense.offset);
-  source.upload(host);
+  source.upload(host, layout);
   copy_from(source, {});
   check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
 }
 
-void Array::download(void* host) const {
+void Array::download(void* host, const Layout& layout) const {
   require_alive();
   refuse_waiting("cudaMemcpy");
   report_left_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  if (!layout_.dense()) return dense_copy({}).download(host);
-  check("cudaMemcpy", PyGPU::download(host, dense_start(), layout_.nbytes()));
+  if (!layout_.dense()) return dense_copy({}).download(host, layout);
+  char* const start = static_cast<char*>(dense_start());
+  check("cudaMemcpy",
+        layout_.same_strides(layout)
+            ? PyGPU::download(static_cast<char*>(host) + (start - data_), start, layout_.nbytes())
+            : PyGPU::download(host, layout, data_, layout_));
 }
 
 void Array::upload_async(const void* host, const StreamRef& stream) const {

@@ -3,8 +3,6 @@
 
 #include <stdexcept>
 
-#include "PyGPU/loop_axes.h"
-
 namespace PyGPU {
 
 std::size_t CopyPlan::calls() const {
@@ -13,29 +11,34 @@ std::size_t CopyPlan::calls() const {
   return count;
 }
 
-CopyPlan plan_copy(const Layout& dst, const Layout& src) {
+CopyAxes::CopyAxes(const Layout& dst, const Layout& src) : width(dst.itemsize()) {
   if (dst.shape() != src.shape())
     throw std::invalid_argument("cannot copy shape " + src.shape().text() + " to shape " +
                                 dst.shape().text());
-  // Axes from the outermost of dst to its innermost, all going up in dst.
-  CopyPlan plan;
-  LoopAxes<2> merged(2);
   for (int axis : dst.strides().by_falling_size()) {
     const Index length = dst.shape()[axis];
     Index steps[] = {dst.strides()[axis], src.strides()[axis]};
     if (steps[0] < 0 && length != 1) {
-      plan.dst_offset += steps[0] * (length - 1);
-      plan.src_offset += steps[1] * (length - 1);
+      dst_offset += steps[0] * (length - 1);
+      src_offset += steps[1] * (length - 1);
       for (Index& step : steps) step = -step;
     }
-    merged.append(length, steps);
+    axes.append(length, steps);
   }
-  const Index *const shape = merged.shape, *const to = merged.strides[0],
-                     *const from = merged.strides[1];
-  int axes = merged.ndim;
-  plan.width = dst.itemsize();
-  if (axes > 0 && to[axes - 1] == Index(plan.width) && from[axes - 1] == Index(plan.width))
-    plan.width *= std::size_t(shape[--axes]);
+  const int last = axes.last();
+  if (last >= 0 && axes.strides[0][last] == Index(width) && axes.strides[1][last] == Index(width))
+    width *= std::size_t(axes.shape[--axes.ndim]);
+}
+
+CopyPlan plan_copy(const Layout& dst, const Layout& src) {
+  const CopyAxes copy(dst, src);
+  CopyPlan plan;
+  plan.dst_offset = copy.dst_offset;
+  plan.src_offset = copy.src_offset;
+  plan.width = copy.width;
+  const Index *const shape = copy.axes.shape, *const to = copy.axes.strides[0],
+                     *const from = copy.axes.strides[1];
+  const int axes = copy.axes.ndim;
   // The longest remaining axis that pitched copies can take becomes the rows.
   int rows = -1;
   for (int axis = 0; axis < axes; ++axis) {

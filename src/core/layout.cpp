@@ -302,10 +302,12 @@ View Layout::dense_layout() const {
 }
 
 bool Layout::dense() const {
-  if (size_ == 0) return true;
-  const Layout dense = dense_layout().layout;
+  return size_ == 0 || contiguous() || same_strides(dense_layout().layout);
+}
+
+bool Layout::same_strides(const Layout& other) const {
   for (int axis = 0; axis < ndim(); ++axis)
-    if (shape_[axis] != 1 && strides_[axis] != dense.strides_[axis]) return false;
+    if (shape_[axis] != 1 && strides_[axis] != other.strides_[axis]) return false;
   return true;
 }
 

@@ -1,179 +1,62 @@
 // Moving bytes between host and device. See transfer.h.
-//
-// The driver copies pageable memory through one small page-locked buffer with one thread, which
-// reaches a fraction of the bus's bandwidth. Above a threshold several lanes do the same at once: a
-// lane is a thread with a stream and two page-locked chunks, so that one chunk is on the bus while
-// the processor fills (or empties) the other. The threads also share the page faults of fresh
-// memory.
 #include "PyGPU/transfer.h"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <deque>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <system_error>
-#include <thread>
-#include <vector>
 
-#include "PyGPU/copy_plan.h"
 #include "PyGPU/memory.h"
+#include "PyGPU/staging.h"
+#include "PyGPU/transfer_watch.h"
 
 namespace PyGPU {
 namespace {
 
-constexpr std::size_t chunk_bytes = std::size_t(4) << 20;
-constexpr std::size_t least_piece = std::size_t(1) << 20;
-constexpr unsigned most_lanes = 8;
+// What one plain call moves at most, so that long transfers can be watched and ended.
+constexpr std::size_t plain_piece = std::size_t(64) << 20;
 
-// Bytes from which the lanes pay off; measured by benchmarks/transfer.py. PYGPU_STAGING overrides
-// it (bytes; 0 switches the lanes off). On `host` a plain copy is as fast.
-std::size_t threshold() {
-  static const std::size_t value = [] {
-    const char* text = std::getenv("PYGPU_STAGING");
-    const std::size_t asked = text ? std::strtoull(text, nullptr, 10) : 0;
-    if (text) return asked ? asked : SIZE_MAX;
-    return PYGPU_HAVE_GPU ? std::size_t(16) << 20 : SIZE_MAX;
-  }();
-  return value;
-}
+// Page-locked rows from so many bytes on are copied as they lie; shorter ones by chunks.
+constexpr std::size_t long_row = 4096;
+constexpr Index most_pitch = (Index(1) << 31) - 1;
 
 unsigned usable_cores() {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? unsigned(CPU_COUNT(&set)) : 1;
 }
 
-struct Lane {
-  Stream stream{cudaStreamNonBlocking, 0};
-  Memory chunk[2];
-  Event done[2]{Event(cudaEventDisableTiming), Event(cudaEventDisableTiming)};
-
-  Status prepare() {
-    for (Memory& memory : chunk) {
-      const Status status = take_memory(memory, MemoryKind::pinned, chunk_bytes);
-      if (status.failed()) return status;
-    }
-    if (stream.status.failed()) return stream.status;
-    return done[0].status.failed() ? done[0].status : done[1].status;
+// Bytes from which staging pays off; measured by benchmarks/transfer.py. On `host` a plain copy is
+// as fast. PYGPU_STAGING overrides it (bytes; 0: never).
+std::size_t first_threshold() {
+  const std::size_t usual = PYGPU_HAVE_GPU ? std::size_t(16) << 20 : SIZE_MAX;
+  const char* const text = std::getenv("PYGPU_STAGING");
+  if (!text || !*text) return usual;
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long asked = std::strtoull(text, &end, 10);
+  if (*end || errno || *text < '0' || *text > '9') {
+    std::fprintf(stderr, "PyGPU: PYGPU_STAGING=%s is ignored: expected a number of bytes\n", text);
+    return usual;
   }
-};
+  return asked ? std::size_t(asked) : SIZE_MAX;
+}
 
-// One transfer: lanes take pieces until none is left or one has failed. A piece is a chunk, or less
-// where that keeps every lane busy.
-struct Job {
-  char* device;
-  char* host;
-  std::size_t nbytes;
-  std::size_t piece_bytes = std::clamp(nbytes / (2 * most_lanes), least_piece, chunk_bytes);
-  std::atomic<std::size_t> next{0};
-  std::atomic<cudaError_t> error{cudaSuccess};
+// The settings in force. Transfers of fewer bytes than `simple_below` need not look at them.
+struct Settings {
+  std::mutex lock;
+  TransferSettings now{std::clamp(usable_cores() / 2, 1u, 8u), 2, std::size_t(4) << 20,
+                       first_threshold(), SIZE_MAX};
+  std::atomic<std::size_t> simple_below{simple()};
 
-  struct Piece {
-    std::size_t at, size;
-  };
-  bool take(Piece& piece) {
-    piece.at = next.fetch_add(piece_bytes);
-    if (piece.at >= nbytes || error != cudaSuccess) return false;
-    piece.size = std::min(piece_bytes, nbytes - piece.at);
-    return true;
+  std::size_t simple() const { return std::min({now.threshold, now.shown, plain_piece}); }
+  static Settings& get() {
+    static auto& settings = *new Settings;
+    return settings;
   }
-  bool good(cudaError_t outcome) {
-    if (outcome != cudaSuccess) error.store(outcome);
-    return outcome == cudaSuccess;
-  }
-
-  void upload(Lane& lane) {
-    Piece piece;
-    for (int slot = 0; take(piece); slot = 1 - slot) {
-      char* chunk = static_cast<char*>(lane.chunk[slot].get().address);
-      if (!good(cudaEventSynchronize(lane.done[slot].get()))) break;  // the chunk is free again
-      std::memcpy(chunk, host + piece.at, piece.size);
-      if (!good(cudaMemcpyAsync(device + piece.at, chunk, piece.size, cudaMemcpyHostToDevice,
-                                lane.stream.get())) ||
-          !good(cudaEventRecord(lane.done[slot].get(), lane.stream.get())))
-        break;
-    }
-    good(cudaStreamSynchronize(lane.stream.get()));
-  }
-
-  void download(Lane& lane) {
-    Piece piece[2];
-    auto fetch = [&](int slot) {
-      return take(piece[slot]) &&
-             good(cudaMemcpyAsync(lane.chunk[slot].get().address, device + piece[slot].at,
-                                  piece[slot].size, cudaMemcpyDeviceToHost, lane.stream.get())) &&
-             good(cudaEventRecord(lane.done[slot].get(), lane.stream.get()));
-    };
-    int slot = 0;
-    bool more = fetch(slot);
-    while (more) {
-      const bool another = fetch(1 - slot);
-      if (!good(cudaEventSynchronize(lane.done[slot].get()))) break;
-      std::memcpy(host + piece[slot].at, lane.chunk[slot].get().address, piece[slot].size);
-      slot = 1 - slot;
-      more = another;
-    }
-    good(cudaStreamSynchronize(lane.stream.get()));
-  }
-};
-
-// The lanes of one device. They saturate the bus, so one large transfer at a time uses them.
-class Staging {
- public:
-  static Staging& of(int device) {
-    static std::mutex lock;
-    static auto& all = *new std::map<int, Staging>;  // outlives the runtime: never freed
-    std::lock_guard<std::mutex> hold(lock);
-    return all[device];
-  }
-
-  // Creates the lanes once. False without page-locked memory: then use plain copies.
-  bool prepare(int device) {
-    std::lock_guard<std::mutex> turn(turn_);
-    if (epoch_ != device_epoch(device)) lanes_.clear();
-    epoch_ = device_epoch(device);
-    if (!lanes_.empty()) return true;
-    std::deque<Lane> lanes(std::clamp(usable_cores() / 2, 1u, most_lanes));
-    for (Lane& lane : lanes) {
-      if (lane.prepare().failed()) {
-        (void)cudaGetLastError();
-        return false;
-      }
-    }
-    lanes_.swap(lanes);
-    return true;
-  }
-
-  Status run(Job& job, void (Job::*work)(Lane&), int device) {
-    std::lock_guard<std::mutex> turn(turn_);
-    const std::size_t pieces = (job.nbytes + job.piece_bytes - 1) / job.piece_bytes;
-    const std::size_t count = std::min(lanes_.size(), pieces);
-    for (std::size_t i = 0; i < count; ++i)  // as cudaMemcpy does
-      if (const cudaError_t error = order_after(lanes_[i].stream.get(), cudaStream_t(), device))
-        return error;
-    std::vector<std::thread> threads;
-    try {
-      for (std::size_t i = 1; i < count; ++i) {
-        threads.emplace_back([&job, work, device, &lane = lanes_[i]] {
-          if (job.good(cudaSetDevice(device))) (job.*work)(lane);
-        });
-      }
-    } catch (const std::system_error&) {  // no more threads: use those that started
-    }
-    (job.*work)(lanes_[0]);
-    for (std::thread& thread : threads) thread.join();
-    return job.error.load();
-  }
-
- private:
-  std::mutex turn_;
-  std::deque<Lane> lanes_;
-  unsigned epoch_ = 0;
 };
 
 // Would the runtime stage this memory itself? Page-locked memory needs no staging.
@@ -186,9 +69,9 @@ bool is_pageable(const void* host) {
   return attributes.type == cudaMemoryTypeUnregistered;
 }
 
-Status plain_copy(void* device, const void* host, std::size_t nbytes, bool up) {
+Status plain_copy(void* device, void* host, std::size_t nbytes, bool up) {
   return up ? cudaMemcpy(device, host, nbytes, cudaMemcpyHostToDevice)
-            : cudaMemcpy(const_cast<void*>(host), device, nbytes, cudaMemcpyDeviceToHost);
+            : cudaMemcpy(host, device, nbytes, cudaMemcpyDeviceToHost);
 }
 
 // Is all of it allocated? Else some pieces would be copied before one fails. What lies behind an
@@ -210,29 +93,144 @@ bool is_allocated(const void* device, std::size_t nbytes) {
   return true;
 }
 
-Status transfer(void* device, const void* host, std::size_t nbytes, bool up) {
-  if (!enter_runtime()) return forked_status();
-  if (nbytes >= threshold() && is_pageable(host) && is_allocated(device, nbytes)) {
-    int current = 0;
-    if (const cudaError_t error = cudaGetDevice(&current)) return error;
-    Staging& staging = Staging::of(current);
-    if (!staging.prepare(current)) return plain_copy(device, host, nbytes, up);
-    Job job{static_cast<char*>(device), static_cast<char*>(const_cast<void*>(host)), nbytes};
-    return staging.run(job, up ? &Job::upload : &Job::download, current);
+// One transfer, from the first elements on.
+struct Transfer {
+  char* device;
+  const Layout& dense;
+  char* host;
+  const Layout& layout;
+  bool up;
+
+  // Can one pitched copy move it all? Page-locked memory whose rows are long needs no gathering.
+  bool is_pitched(CopyPlan& plan) const {
+    plan = up ? plan_copy(dense, layout) : plan_copy(layout, dense);
+    const auto [low, high] = layout.extent();
+    return plan.calls() == 1 && plan.width >= long_row &&
+           std::max(plan.dst_pitch, plan.src_pitch) <= most_pitch && !is_pageable(host + low) &&
+           !is_pageable(host + high - 1);
   }
-  return plain_copy(device, host, nbytes, up);
+
+  Status by_rows(const CopyPlan& plan, TransferWatch& watch) const {
+    char* const to = (up ? device : host) + plan.dst_offset;
+    const char* const from = (up ? host : device) + plan.src_offset;
+    const std::size_t at_once = std::max<std::size_t>(plain_piece / plan.width, 1);
+    for (std::size_t row = 0; row < plan.rows; row += at_once) {
+      const std::size_t rows = std::min(at_once, plan.rows - row);
+      const cudaError_t error =
+          cudaMemcpy2D(to + Index(row) * plan.dst_pitch, std::size_t(plan.dst_pitch),
+                       from + Index(row) * plan.src_pitch, std::size_t(plan.src_pitch), plan.width,
+                       rows, up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
+      if (error) return error;
+      watch.moved((row + rows) * plan.width);
+    }
+    return {};
+  }
+
+  // In this thread, by plain copies of what lies side by side, or by way of a chunk of its own.
+  Status by_pieces(const Pieces& pieces, TransferWatch& watch) const {
+    char* const low = device + pieces.dense_offset();
+    char* const first = host + pieces.host_offset();
+    std::unique_ptr<char[]> chunk;
+    if (!pieces.contiguous()) chunk.reset(new char[pieces.piece(0).nbytes]);
+    for (std::size_t i = 0; i < pieces.count(); ++i) {
+      const Pieces::Piece piece = pieces.piece(i);
+      char* const end = chunk ? chunk.get() : first + piece.host_at;
+      if (chunk && up) pieces.gather(piece, end, first);
+      const Status status = plain_copy(low + piece.at, end, piece.nbytes, up);
+      if (status.failed()) return status;
+      if (chunk && !up) pieces.scatter(piece, end, first);
+      watch.moved(piece.at + piece.nbytes);
+    }
+    return {};
+  }
+
+  // Through the page-locked ring, if there is one.
+  bool staged(const TransferSettings& settings, TransferWatch& watch, Status& status) const {
+    int current = 0;
+    status = cudaGetDevice(&current);
+    if (status.failed()) return true;
+    const std::shared_ptr<Ring> ring = ring_of(current, settings);
+    if (!ring) return false;
+    const Pieces pieces(dense, layout, staged_piece_bytes(dense.nbytes(), settings));
+    const StagedTransfer whole{device + pieces.dense_offset(), host + pieces.host_offset(), pieces,
+                               up};
+    status = watch.during(
+        [&] { return stage(*ring, current, whole, [&](std::size_t now) { watch.moved(now); }); });
+    return true;
+  }
+
+  Status run() const {
+    const std::size_t nbytes = dense.nbytes();
+    const TransferSettings settings = transfer_settings();
+    const Pieces whole(dense, layout, nbytes);
+    TransferWatch watch(nbytes, up, nbytes >= settings.shown);
+    if (CopyPlan plan; !whole.contiguous() && is_pitched(plan))
+      return watch.during([&] { return by_rows(plan, watch); });
+
+    const std::size_t most = whole.contiguous() ? plain_piece : settings.chunk_bytes;
+    const bool is_one = nbytes <= most && nbytes < settings.threshold;
+    if (is_one || !is_allocated(device + whole.dense_offset(), nbytes))
+      return watch.during([&] { return by_pieces(whole, watch); });
+    Status status;
+    const bool stages = nbytes >= settings.threshold && !TransferWatch::is_watching() &&
+                        (!whole.contiguous() || is_pageable(host));
+    if (stages && staged(settings, watch, status)) return status;
+    return watch.during([&] { return by_pieces(Pieces(dense, layout, most), watch); });
+  }
+};
+
+Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
+  if (!enter_runtime()) return forked_status();
+  if (nbytes < Settings::get().simple_below.load(std::memory_order_relaxed) || nbytes == 0)
+    return plain_copy(device, host, nbytes, up);
+  const Layout bytes({Index(nbytes)}, 1);
+  return Transfer{static_cast<char*>(device), bytes, static_cast<char*>(host), bytes, up}.run();
+}
+
+Status transfer(void* device, const Layout& dense, void* host, const Layout& layout, bool up) {
+  if (dense.nbytes() == 0) return {};
+  if (!enter_runtime()) return forked_status();
+  return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up}.run();
+}
+
+Status seen(const Status& downloaded) {
+  if (!downloaded.failed()) seen_current_idle(true);
+  return downloaded;
 }
 
 }  // namespace
 
+TransferSettings transfer_settings() {
+  Settings& settings = Settings::get();
+  const std::lock_guard<std::mutex> hold(settings.lock);
+  return settings.now;
+}
+
+void set_transfer_settings(const TransferSettings& wanted) {
+  Settings& settings = Settings::get();
+  {
+    const std::lock_guard<std::mutex> hold(settings.lock);
+    settings.now = wanted;
+    settings.simple_below = settings.simple();
+  }
+  release_other_rings(wanted);
+}
+
 Status upload(void* device, const void* host, std::size_t nbytes) {
-  return transfer(device, host, nbytes, true);
+  return transfer(device, const_cast<void*>(host), nbytes, true);
 }
 
 Status download(void* host, const void* device, std::size_t nbytes) {
   const Status status = transfer(const_cast<void*>(device), host, nbytes, false);
-  if (!status.failed() && nbytes) seen_current_idle(true);
-  return status;
+  return nbytes ? seen(status) : status;
+}
+
+Status upload(void* device, const Layout& dense, const void* host, const Layout& layout) {
+  return transfer(device, dense, const_cast<void*>(host), layout, true);
+}
+
+Status download(void* host, const Layout& layout, const void* device, const Layout& dense) {
+  return seen(transfer(const_cast<void*>(device), dense, host, layout, false));
 }
 
 Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const Layout& src_layout,

@@ -25,6 +25,7 @@ void bind_stream(py::module_& m);
 void bind_graph(py::module_& m);
 void bind_memory(py::module_& m);
 void bind_copies(py::module_& m);
+void bind_transfer_settings(py::module_& m);
 void bind_pointers(py::module_& m);
 void bind_device_arrays(py::module_& m);
 void bind_gpuarray(py::module_& m);

@@ -36,11 +36,23 @@ cudaError_t NoGilTraits::release(Handle handle) {
   return cudaSuccess;
 }
 
+cudaError_t GilTraits::release(Handle handle) {
+  PyGILState_Release(handle.before);
+  return cudaSuccess;
+}
+
+Gil take_gil() {
+  try {
+    return Gil({true, PyGILState_Ensure()});
+  } catch (abi::__forced_unwind&) {
+    sleep_until_the_end();
+  }
+}
+
 void drop(PyObject* object) {
   if (!object || !Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
+  const Gil held = take_gil();
   Py_DECREF(object);
-  PyGILState_Release(state);
 }
 
 void bind_gil() {

@@ -24,6 +24,19 @@ inline NoGil let_gil_go() { return NoGil({PyEval_SaveThread()}); }
 // The same for code that may run with or without the GIL, even after the interpreter.
 inline NoGil let_gil_go_if_held() { return holds_gil() ? let_gil_go() : NoGil(); }
 
+struct GilTraits {
+  struct Handle {
+    bool taken = false;
+    PyGILState_STATE before = PyGILState_LOCKED;
+    bool operator==(const Handle& other) const { return taken == other.taken; }
+  };
+  static constexpr const char* name = "the GIL, taken";
+  static cudaError_t release(Handle handle);
+};
+// While it lives, this thread has the GIL, whether it had it before or not.
+using Gil = UniqueHandle<GilTraits>;
+Gil take_gil();
+
 // Let a reference go, with or without the GIL. It is leaked where the interpreter no longer lets
 // this thread in.
 void drop(PyObject* object);

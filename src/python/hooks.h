@@ -22,6 +22,7 @@ namespace PyGPU::python {
   X(select_module)      \
   X(join_module)        \
   X(references_of)      \
+  X(transfer_progress)  \
   X(require_c_type) X(get_item) X(set_item) X(restored)
 
 enum class Hook {

@@ -40,6 +40,7 @@ void fill(py::module_& m) {
   bind_graph(m);
   bind_memory(m);
   bind_copies(m);
+  bind_transfer_settings(m);
   bind_pointers(m);
   bind_device_arrays(m);
   bind_gpuarray(m);

@@ -38,6 +38,15 @@ def test_arithmetic_and_kernels_by_expression():
     np.testing.assert_allclose(names["out"].get(), 0.5 * a + b, rtol=1e-6)
 
 
+def test_transfers(capsys):
+    names = {}
+    with PyGPU.transfer.configure() as before:
+        exec(block_with("python", "transfer.configure"), names)
+        assert PyGPU.transfer.configure() == before._replace(threads=4, chunk_bytes=2 << 20)
+    assert capsys.readouterr().out == f"{before!r}\n"
+    np.testing.assert_array_equal(names["a"].get(), np.ones((2000, 1500)))
+
+
 def test_the_low_level(capsys):
     seen = []
     exec(block_with("python", "DeviceArray_int64(A)"), {"fn": seen.append})

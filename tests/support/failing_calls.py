@@ -129,6 +129,9 @@ def transfer():
     data = np.arange(5 << 20, dtype=np.float32)
     a = gpuarray.to_gpu(data)
     assert (a.get() == data).all()
+    with PyGPU.transfer.configure(threads=2, chunk_bytes=4096, threshold=1):
+        a[:5000].set(data[:10000:2])
+        assert (a[:5000].get() == data[:10000:2]).all()
     stream = drv.Stream()
     b = gpuarray.to_gpu_async(data[:1000], stream=stream)
     found = b.get_async(stream=stream)

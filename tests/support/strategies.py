@@ -54,6 +54,8 @@ def values(shape, dtype):
         numbers = numbers % 3 == 1
     elif dtype.kind == "c":
         numbers = numbers - 2j * numbers
+    elif dtype == np.float16:
+        numbers = numbers % 2048
     return np.asarray(numbers).astype(dtype)
 
 

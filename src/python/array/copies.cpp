@@ -1,7 +1,7 @@
-// Copies between NumPy and GPUArray. On the device side whole blocks move; on the host side NumPy
-// arranges the elements. Between them stands the array's image: the elements side by side in the
-// array's own axis order and direction. An ndarray that already looks like the image is used as it
-// is.
+// Copies between NumPy and GPUArray. Between host memory of any layout and a dense array the core
+// copies, by chunks; an array with gaps has a dense image on the device. Copies in the order of a
+// stream take host memory that looks like that image: the elements side by side in the array's own
+// axis order and direction.
 #include <cstring>
 
 #include "PyGPU/copy_plan.h"
@@ -26,55 +26,38 @@ void finish(const StreamRef* stream) {
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
 }
 
-// Host memory in the shape of an image.
-struct Image {
-  py::array array;  // the elements, as NumPy sees them
-  void* start;      // the lowest address
-};
-
-Image image_at(const GPUArray& gpu, void* start, const py::object& owner) {
-  const View image = gpu.layout().dense_layout();
-  void* const first = static_cast<char*>(start) + image.offset;
-  return {py::array(py::reinterpret_borrow<py::dtype>(gpu.dtype), lengths(image.layout.shape()),
-                    lengths(image.layout.strides()), first, owner),
-          start};
+// The elements side by side on the device: the array itself, or a copy of one with gaps.
+View image_of(const GPUArray& gpu) {
+  if (gpu.layout().dense()) return gpu.layout().dense_layout();
+  return {gpu.layout().k_order(), 0};
 }
 
-// Fresh memory: NumPy's own where the array can own it as it is, page-locked if asked.
-Image new_image(const GPUArray& gpu, bool pagelocked) {
-  const View image = gpu.layout().dense_layout();
-  if (pagelocked) {
-    auto memory = std::make_unique<Memory>();
-    {
-      const NoGil without = let_gil_go();
-      check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
-    }
-    void* const start = memory->get().address;
-    const py::capsule owner(memory.release(),
-                            [](void* block) { delete static_cast<Memory*>(block); });
-    if (start) return image_at(gpu, start, owner);
-  } else if (image.offset == 0) {
-    py::array array(py::reinterpret_borrow<py::dtype>(gpu.dtype), lengths(image.layout.shape()),
-                    lengths(image.layout.strides()));
-    void* const start = array.mutable_data();
-    return {std::move(array), start};
+// Page-locked memory that looks like the array's image; null without elements.
+py::object new_pagelocked(const GPUArray& gpu) {
+  const View image = image_of(gpu);
+  auto memory = std::make_unique<Memory>();
+  {
+    const NoGil without = let_gil_go();
+    check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
   }
-  py::array bytes(py::dtype("uint8"),
-                  Lengths{py::ssize_t(std::max<std::size_t>(gpu.layout().nbytes(), 1))});
-  return image_at(gpu, bytes.mutable_data(), bytes);
-}
-
-bool looks_like(const py::array& array, const View& image) {
-  for (int axis = 0; axis < image.layout.ndim(); ++axis)
-    if (image.layout.shape()[axis] > 1 && array.strides(axis) != image.layout.strides()[axis])
-      return false;
-  return true;
+  char* const start = static_cast<char*>(memory->get().address);
+  const py::capsule owner(memory.release(),
+                          [](void* block) { delete static_cast<Memory*>(block); });
+  if (!start) return {};
+  return py::array(py::reinterpret_borrow<py::dtype>(gpu.dtype), lengths(image.layout.shape()),
+                   lengths(image.layout.strides()), start + image.offset, owner);
 }
 
 Axes shape_of(const py::array& array) {
   Axes shape;
   for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) shape.push_back(array.shape(axis));
   return shape;
+}
+
+Layout layout_of(const py::array& array, std::size_t itemsize) {
+  Axes strides;
+  for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) strides.push_back(array.strides(axis));
+  return Layout(shape_of(array), strides, itemsize);
 }
 
 void warn(PyObject* category, const std::string& text) {
@@ -112,11 +95,6 @@ void keep_for_graph(const py::object& memory) {
                    }});
 }
 
-void download(const GPUArray& gpu, void* start, const StreamRef* stream) {
-  const NoGil without = let_gil_go();
-  stream ? gpu.core.download_async(start, *stream) : gpu.core.download(start);
-}
-
 // New memory on the device of `array`, which need not be the current one.
 GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
                           const py::object& allocator) {
@@ -125,18 +103,79 @@ GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
   return new_array(layout, array.dtype, allocator);
 }
 
-void upload(const GPUArray& gpu, const void* start, const StreamRef* stream) {
-  if (!gpu.layout().dense()) {
-    const GPUArray image = new_array_beside(gpu, gpu.layout().dense_layout().layout, py::none());
-    upload(image, start, stream);
-    set_from_device(gpu, image, stream);
-    if (stream || !gpu.core.address()) return;
-    const DeviceGuard here = use_device(gpu.core.device());
-    const StreamRef null_stream;
-    return finish(&null_stream);
+// A dense copy of an array with gaps, for its elements to come or go by.
+GPUArray new_image(const GPUArray& gpu) {
+  return new_array_beside(gpu, image_of(gpu).layout, py::none());
+}
+
+// Where the device has no room for an image, that of a half may do. `copy` is called for each half,
+// with the bytes from the host's first element to the half's. Rethrows what else went wrong.
+template <class Copy>
+void by_halves(const DeviceError& error, const GPUArray& gpu, const Layout& host,
+               const StreamRef* stream, Copy copy) {
+  if (error.status.code != cudaErrorMemoryAllocation || stream || gpu.layout().size() < 2)
+    throw error;
+  int axis = 0;
+  for (const int outer : gpu.layout().strides().by_falling_size()) {
+    axis = outer;
+    if (gpu.layout().shape()[axis] > 1) break;
   }
-  const NoGil without = let_gil_go();
-  stream ? gpu.core.upload_async(start, *stream) : gpu.core.upload(start);
+  Axes shape = gpu.layout().shape();
+  const Index length = shape[axis], middle = length / 2;
+  for (const Index start : {Index(0), middle}) {
+    shape[axis] = start ? length - middle : middle;
+    GPUArray half = gpu;
+    half.core = gpu.core.view(Layout(shape, gpu.layout().strides(), gpu.layout().itemsize()),
+                              start * gpu.layout().strides()[axis]);
+    copy(half, start * host.strides()[axis], Layout(shape, host.strides(), host.itemsize()));
+  }
+}
+
+// With a stream, the host's memory looks like the image.
+void upload(const GPUArray& gpu, const char* first, const Layout& host, const StreamRef* stream) {
+  if (gpu.layout().dense()) {
+    const NoGil without = let_gil_go();
+    if (!stream) return gpu.core.upload(first, host);
+    return gpu.core.upload_async(first - image_of(gpu).offset, *stream);
+  }
+  try {
+    const GPUArray image = new_image(gpu);
+    upload(image, first, host, stream);
+    set_from_device(gpu, image, stream);
+  } catch (const DeviceError& error) {
+    by_halves(error, gpu, host, stream, [&](const GPUArray& half, Index at, const Layout& part) {
+      upload(half, first + at, part, stream);
+    });
+  }
+  if (stream || !gpu.core.address()) return;
+  const DeviceGuard here = use_device(gpu.core.device());
+  const StreamRef null_stream;
+  finish(&null_stream);
+}
+
+void download(const GPUArray& gpu, char* first, const Layout& host, const StreamRef* stream) {
+  if (gpu.layout().dense()) {
+    const NoGil without = let_gil_go();
+    if (!stream) return gpu.core.download(first, host);
+    return gpu.core.download_async(first - image_of(gpu).offset, *stream);
+  }
+  try {
+    const GPUArray image = new_image(gpu);
+    set_from_device(image, gpu, stream);
+    download(image, first, host, stream);
+  } catch (const DeviceError& error) {
+    by_halves(error, gpu, host, stream, [&](const GPUArray& half, Index at, const Layout& part) {
+      download(half, first + at, part, stream);
+    });
+  }
+}
+
+// What has to be gathered or scattered is not copied in the order of a stream, but once all before
+// it is done.
+const StreamRef* stream_for(const GPUArray& gpu, const Layout& host, const StreamRef* stream) {
+  if (!stream || host.same_strides(image_of(gpu).layout)) return stream;
+  finish(stream);
+  return nullptr;
 }
 
 // Few pitched copies of long rows are quicker than a kernel.
@@ -147,14 +186,10 @@ constexpr std::size_t few_calls = 4, long_row = 256;
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream) {
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
-  const View image = array.layout().dense_layout();
   keep_for_graph(host);
-  if (looks_like(host, image))
-    return upload(array, static_cast<const char*>(host.data()) - image.offset, stream);
-  const Image arranged = new_image(array, false);
-  numpy().attr("copyto")(arranged.array, host);
-  upload(array, arranged.start, stream);
-  finish(stream);  // before the copy on the way goes
+  const Layout layout = layout_of(host, array.layout().itemsize());
+  const char* const first = static_cast<const char*>(host.data());
+  upload(array, first, layout, stream_for(array, layout, stream));
 }
 
 GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
@@ -198,17 +233,22 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
 
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream) {
-  if (!array.layout().dense()) {
-    const GPUArray dense = new_array_beside(array, array.layout().k_order(), py::none());
-    set_from_device(dense, array, stream);
-    return get_to_host(dense, out, pagelocked, stream);
-  }
+  const auto fill = [&](py::array& host) {
+    keep_for_graph(host);
+    const Layout layout = layout_of(host, array.layout().itemsize());
+    download(array, static_cast<char*>(host.mutable_data()), layout,
+             stream_for(array, layout, stream));
+  };
   if (out.is_none()) {
-    const Image image = new_image(array, pagelocked);
-    keep_for_graph(image.array);
-    download(array, image.start, stream);
-    const bool plain = stream || pagelocked || array.layout().dense_layout().offset == 0;
-    return plain ? py::object(image.array) : image.array.attr("copy")("K");
+    py::object made = pagelocked ? new_pagelocked(array) : py::object();
+    if (!made) {
+      const Layout fresh = array.layout().k_order();
+      made = py::array(py::reinterpret_borrow<py::dtype>(array.dtype), lengths(fresh.shape()),
+                       lengths(fresh.strides()));
+    }
+    auto host = py::reinterpret_borrow<py::array>(made);
+    fill(host);
+    return made;
   }
   if (!py::isinstance<py::array>(out))
     throw py::type_error("get: ary: expected a numpy.ndarray, got " +
@@ -217,19 +257,11 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   if (!target.dtype().equal(array.dtype)) throw py::type_error(type_text("get", target, array));
   if (!target.writeable()) throw py::value_error("get: ary is read-only");
   py::array host = in_shape_of(array, target, PyExc_DeprecationWarning, "get");
-  if (!numpy().attr("may_share_memory")(host, target).cast<bool>() && array.layout().size() > 0)
+  if (!host.is(target) && array.layout().size() > 0 &&
+      !numpy().attr("may_share_memory")(host, target).cast<bool>())
     throw py::value_error("get: ary of shape " + shape_of(target).text() +
                           " cannot be reshaped without a copy");
-  const View image = array.layout().dense_layout();
-  keep_for_graph(host);
-  if (looks_like(host, image)) {
-    download(array, static_cast<char*>(host.mutable_data()) - image.offset, stream);
-    return host;
-  }
-  const Image arranged = new_image(array, false);
-  download(array, arranged.start, stream);
-  finish(stream);
-  numpy().attr("copyto")(host, arranged.array);
+  fill(host);
   return host;
 }
 
@@ -246,14 +278,8 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
                          py::repr(py::type::of(source)).cast<std::string>() +
                          "; use numpy.asarray() first");
   const auto host = py::reinterpret_borrow<py::array>(source);
-  Axes shape, strides;
-  for (py::ssize_t axis = 0; axis < host.ndim(); ++axis) {
-    shape.push_back(host.shape(axis));
-    strides.push_back(host.strides(axis));
-  }
   const py::object dtype = dtype_of(host.dtype());
-  const GPUArray array =
-      new_array(Layout(shape, strides, itemsize_of(dtype)).k_order(), dtype, allocator);
+  const GPUArray array = new_array(layout_of(host, itemsize_of(dtype)).k_order(), dtype, allocator);
   set_from_host(array, host, stream);
   return array;
 }

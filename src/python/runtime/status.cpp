@@ -1,6 +1,7 @@
 // cudaError_t as an object, the error calls, and the one place where a status becomes an exception.
 #include <utility>
 
+#include "python/gil.h"
 #include "python/hooks.h"
 
 namespace PyGPU::python {
@@ -36,7 +37,7 @@ int raise_now(void*) {
 // raised once the launch has returned to Python, whoever made it.
 bool is_interrupted() {
   if (!Py_IsInitialized()) return false;
-  const PyGILState_STATE state = PyGILState_Ensure();
+  const Gil held = take_gil();
   const bool ends = PyErr_CheckSignals() != 0;
   if (ends) {
     delete std::exchange(raised, new py::error_already_set);
@@ -45,7 +46,6 @@ bool is_interrupted() {
       PyErr_WriteUnraisable(nullptr);
     }
   }
-  PyGILState_Release(state);
   return ends;
 }
 

@@ -1,0 +1,185 @@
+"""How arrays move between host and device: threads, page-locked chunks, thresholds, progress.
+
+Pageable memory above a threshold is copied by several threads, each with a few page-locked chunks:
+while one chunk is on the bus, the processor fills or empties another. Host memory with gaps, or in
+another order, is gathered into the chunks and scattered from them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from PyGPU._runtime import core, hooks, integer
+
+if TYPE_CHECKING:
+    from PyGPU._types import Int, MakesProgress, Progress
+
+__all__ = ["Settings", "configure"]
+
+_NEVER = (1 << 64) - 1
+_MOST_PINNED = 4 << 30
+
+
+class _Fields(NamedTuple):
+    threads: int
+    chunk_bytes: int
+    chunks: int
+    threshold: int
+    progress: MakesProgress | None
+    progress_threshold: int
+
+
+class Settings(_Fields):
+    """What `configure` tells of. In a ``with`` statement, what was before comes back at its end."""
+
+    _before: Settings | None = None
+
+    def __enter__(self) -> Settings:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._before is not None:
+            with _lock:
+                _put_in_force(self._before)
+
+
+def _first() -> Settings:
+    threads, chunk_bytes, chunks, threshold, _ = core._transfer_settings()
+    threshold = 0 if threshold == _NEVER else threshold
+    return Settings(threads, chunk_bytes, chunks, threshold, None, 1 << 30)
+
+
+_lock = threading.RLock()  # handlers of signals may configure, too
+_in_force = _first()
+
+
+def _put_in_force(settings: Settings) -> None:
+    global _in_force
+    core._set_transfer_settings(
+        settings.threads,
+        settings.chunk_bytes,
+        settings.chunks,
+        settings.threshold or _NEVER,
+        _NEVER if settings.progress is None else settings.progress_threshold,
+    )
+    _in_force = settings
+
+
+def _show(nbytes: int, up: bool) -> Progress | None:
+    """The progress bar of a transfer that begins."""
+    progress = _in_force.progress
+    if progress is None:  # meanwhile
+        return None
+    description = "to the device" if up else "to the host"
+    return progress(total=nbytes, unit="B", unit_scale=True, desc=description)
+
+
+hooks.register(transfer_progress=_show)
+
+_LIMITS = {
+    "threads": (1, 64),
+    "chunk_bytes": (512, 1 << 30),
+    "chunks": (1, 16),
+    "threshold": (0, (1 << 63) - 1),
+    "progress_threshold": (0, (1 << 63) - 1),
+}
+
+
+def _number(name: str, value: Int) -> int:
+    number = integer(name, value)
+    least, most = _LIMITS[name]
+    if not least <= number <= most:
+        raise ValueError(f"{name}={number}: expected {least} to {most}")
+    return number
+
+
+def _makes_progress(progress: MakesProgress | bool) -> MakesProgress | None:
+    if progress is False:
+        return None
+    if progress is True:
+        try:
+            made: MakesProgress = importlib.import_module("tqdm").tqdm
+        except ImportError as error:
+            raise ImportError(
+                "progress=True needs the package tqdm (pip install 'PyGPU[progress]'); "
+                "progress= also takes a callable"
+            ) from error
+        return made
+    if not callable(progress):
+        raise TypeError(f"progress: expected True, False or a callable, got {progress!r}")
+    return progress
+
+
+def configure(
+    *,
+    threads: Int | None = None,
+    chunk_bytes: Int | None = None,
+    chunks: Int | None = None,
+    threshold: Int | None = None,
+    progress: MakesProgress | bool | None = None,
+    progress_threshold: Int | None = None,
+) -> Settings:
+    """Set how later transfers of all threads are done; those under way end as they began.
+
+    What is not given, or None, stays as it is: ``configure()`` tells the settings in force.
+
+    Parameters
+    ----------
+    threads : int
+        At most so many copy one array, 1 to 64. By default half the usable cores, at most 8.
+    chunk_bytes : int
+        Bytes of a page-locked chunk, 512 to 2**30. By default 4 MiB.
+    chunks : int
+        Page-locked chunks of each thread, 1 to 16. By default 2. On each device that large
+        transfers use, threads * chunks * chunk_bytes bytes stay page-locked, at most 4 GiB; what is
+        no longer needed is released at once, or at the end of the transfer that uses it.
+    threshold : int
+        Pageable memory of so many bytes, or more, is copied this way, in both directions; 0: never.
+        By default the environment variable PYGPU_STAGING, else 16 MiB on GPUs and 0 on `host`.
+    progress : bool or callable
+        True: transfers show their progress by tqdm. False: they do not, which is the default.
+        A callable is called as ``progress(total=nbytes, unit="B", unit_scale=True, desc=text)``, as
+        `tqdm.tqdm` can be, in the thread that transfers, before anything is copied. Of what it
+        returns, ``update(nbytes)`` is then called, at most 25 times a second, with the bytes copied
+        since the last call, and ``close()`` once. An exception from it ends the transfer.
+    progress_threshold : int
+        From so many bytes on progress is shown. By default 2**30.
+
+    Returns
+    -------
+    Settings
+        Those in force now. ``with configure(...):`` restores at its end what was before.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no such number or callable. Nothing is changed then.
+    ImportError
+        For ``progress=True`` without tqdm.
+    """
+    numbers = {
+        "threads": threads,
+        "chunk_bytes": chunk_bytes,
+        "chunks": chunks,
+        "threshold": threshold,
+        "progress_threshold": progress_threshold,
+    }
+    changes: dict[str, Any] = {
+        name: _number(name, value) for name, value in numbers.items() if value is not None
+    }
+    if progress is not None:
+        changes["progress"] = _makes_progress(progress)
+    with _lock:
+        wanted = _in_force._replace(**changes)
+        pinned = wanted.threads * wanted.chunks * wanted.chunk_bytes
+        if pinned > _MOST_PINNED:
+            raise ValueError(
+                f"threads={wanted.threads}, chunks={wanted.chunks}, chunk_bytes="
+                f"{wanted.chunk_bytes}: {pinned} bytes of page-locked memory, expected at most "
+                f"{_MOST_PINNED}"
+            )
+        wanted._before = _in_force._replace()  # which does not know what was before it
+        _put_in_force(wanted)
+        return wanted

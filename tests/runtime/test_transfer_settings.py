@@ -1,0 +1,145 @@
+"""PyGPU.transfer.configure: settings of transfers, what they refuse, and the variable."""
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU.transfer import Settings, configure
+
+MB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    with configure():
+        yield
+
+
+def test_settings_in_force():
+    before = configure()
+    assert isinstance(before, Settings)
+    assert before == configure()
+    after = configure(threads=3, chunk_bytes=8192)
+    assert after == configure() == before._replace(threads=3, chunk_bytes=8192)
+    assert (after.threads, after.chunk_bytes, after.chunks) == (3, 8192, before.chunks)
+    assert "threads=3, chunk_bytes=8192" in repr(after)
+    configure(threshold=0)
+    assert configure().threshold == 0
+    with pytest.raises(AttributeError):
+        after.threads = 4
+
+
+def test_defaults(python):
+    text = """
+import os, PyGPU
+now = PyGPU.transfer.configure()
+cores = len(os.sched_getaffinity(0))
+assert now.threads == min(max(cores // 2, 1), 8) and now.chunks == 2 and now.chunk_bytes == 4 << 20
+assert now.progress is None and now.progress_threshold == 1 << 30
+print(now.threshold)
+"""
+    usual = 0 if PyGPU.target == "host" else 16 * MB
+    assert int(python(text, PYGPU_STAGING="").stdout) == usual
+    for value in (0, 1, 12345):
+        assert int(python(text, PYGPU_STAGING=value).stdout) == value
+
+
+@pytest.mark.parametrize("value", ["x", "-1", "1.5", "1 MB", " 3", "9" * 30])
+def test_a_malformed_variable_is_reported_and_ignored(python, value):
+    done = python("from PyGPU import transfer", PYGPU_STAGING=value)
+    assert done.stderr == f"PyGPU: PYGPU_STAGING={value} is ignored: expected a number of bytes\n"
+
+
+def test_as_a_context():
+    before = configure()
+    with configure(threads=5) as outer:
+        assert outer.threads == configure().threads == 5
+        with configure(threads=6, threshold=77):
+            assert configure()[:4] == (6, before.chunk_bytes, before.chunks, 77)
+        assert configure() == outer
+        with pytest.raises(RuntimeError), configure(chunks=9):
+            raise RuntimeError
+        assert configure() == outer
+    assert configure() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("threads", 0),
+        ("threads", -1),
+        ("threads", 65),
+        ("chunk_bytes", 0),
+        ("chunk_bytes", 511),
+        ("chunk_bytes", (1 << 30) + 1),
+        ("chunks", 0),
+        ("chunks", 17),
+        ("threshold", -1),
+        ("threshold", 1 << 63),
+        ("progress_threshold", -1),
+        ("progress_threshold", 1 << 70),
+    ],
+)
+def test_numbers_out_of_range(name, value):
+    before = configure()
+    with pytest.raises(ValueError, match=rf"{name}={value}: expected \d+ to \d+"):
+        configure(**{name: value})
+    with pytest.raises(ValueError, match=name):
+        configure(**{"threads": 2, name: value})
+    assert configure() == before
+
+
+@pytest.mark.parametrize("value", [1.0, "4", b"4", [1], (), object()])
+@pytest.mark.parametrize(
+    "name", ["threads", "chunk_bytes", "chunks", "threshold", "progress_threshold"]
+)
+def test_what_is_no_number(name, value):
+    with pytest.raises(TypeError, match=f"{name}: expected an integer"):
+        configure(**{name: value})
+
+
+def test_too_much_page_locked_memory():
+    before = configure()
+    with pytest.raises(ValueError, match=r"threads=64, chunks=16, chunk_bytes=8388608: 8589934592"):
+        configure(threads=64, chunks=16, chunk_bytes=8 * MB)
+    assert configure() == before
+
+
+@pytest.mark.parametrize("value", [1, 0, "tqdm", [print], 1.5])
+def test_what_shows_no_progress(value):
+    with pytest.raises(TypeError, match="progress: expected True, False or a callable"):
+        configure(progress=value)
+
+
+def test_arguments_are_given_by_name():
+    with pytest.raises(TypeError):
+        configure(4)
+    with pytest.raises(TypeError):
+        configure(workers=4)
+    assert configure(threads=np.int8(3)).threads == 3
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="only the host machine counts pinned memory")
+def test_page_locked_memory_follows_the_settings():
+    import failing_calls
+
+    x = np.zeros(MB, np.uint8)
+
+    def held(**settings):
+        with configure(threshold=1, **settings):
+            PyGPU.to_gpu(x)
+            return failing_calls.live()["bytes"]
+
+    configure(threshold=1, threads=1, chunk_bytes=512, chunks=1)
+    PyGPU.to_gpu(x)
+    least = failing_calls.live()["bytes"]
+    assert held(threads=4, chunk_bytes=65536, chunks=2) == least + 8 * 65536 - 512
+    assert failing_calls.live()["bytes"] == least - 512  # at once, with the ring that it replaced
+    assert held(chunk_bytes=4096) == least + 4096 - 512
+    for _ in range(100):
+        held(threads=3, chunk_bytes=1 << 16)
+    assert failing_calls.live()["bytes"] == least - 512
+    assert failing_calls.live()["streams"] <= 1
+    configure(threads=1, chunk_bytes=512, chunks=1, threshold=0)  # the same ring
+    with configure(progress_threshold=1):
+        PyGPU.to_gpu(x)
