@@ -17,6 +17,7 @@ from PyGPU._as_pycuda.numpy_names import NumPyCompatWarning as NumPyCompatWarnin
 from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import targets as _targets
 from PyGPU._runtime.errors import ArgumentWarning as ArgumentWarning
+from PyGPU._runtime.errors import TraceError as TraceError
 from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403
