@@ -5,7 +5,6 @@ becomes an operation as those of GPUArray are, by its text: functions that do th
 """
 
 import functools
-import hashlib
 import inspect
 import operator
 import sys
@@ -14,168 +13,17 @@ import weakref
 
 import numpy as np
 
-from PyGPU._arrays.functions import checked_out, kind_of
+from PyGPU._arrays.functions import kind_of
+from PyGPU._arrays.programs import MOST_OPERANDS, MOST_RESULTS, Program
 from PyGPU._arrays.symbols import Symbol
-from PyGPU._arrays.tracing import (
-    Argument,
-    Number,
-    Result,
-    Trace,
-    at_the_line,
-    located,
-    refused,
-)
-from PyGPU._kernels import fused
+from PyGPU._arrays.tracing import Number, Trace, at_the_line, located, refused
 from PyGPU._runtime import core, errors
 
 __all__ = ["fuse"]
 
 GPUArray, _run_fused = core.GPUArray, core._run_fused
-_MOST_OPERANDS, _MOST_RESULTS = 8, 4
 _DTYPES = frozenset(map(np.dtype, core.SUPPORTED_DTYPES))
 _NUMBERS = frozenset((int, float, complex, *(dtype.type for dtype in _DTYPES)))
-
-
-class _Kernel:
-    """An operation that gives some of a trace's results.
-
-    Parameters
-    ----------
-    trace : Trace
-    results : list of Result
-    """
-
-    def __init__(self, trace, results):
-        arguments, inside = _reached(trace, results)
-        self.arrays = {one.slot for one in arguments if one.is_array}
-        self.count = len(arguments)
-        self.operation = None
-        slots = [one.slot for one in arguments]
-        self.pick = operator.itemgetter(*(slots if len(slots) > 1 else [_only(*slots)]))
-        if self.count <= _MOST_OPERANDS:
-            self.operation = _operation(trace, arguments, inside, results)
-
-    def __call__(self, values, out, stream):
-        return _run_fused(self.operation, self.pick(values), out, stream)
-
-
-def _only(slot):
-    """What gives a tuple of one, from a tuple."""
-    return slice(slot, slot + 1)
-
-
-def _reached(trace, results):
-    """The arguments that results depend on, the first operands' first, and the steps."""
-    arguments, inside, left = {}, set(), list(reversed(results))
-    while left:
-        one = left.pop()
-        if isinstance(one, Argument):
-            arguments.setdefault(one)
-        elif isinstance(one, Result) and one.step not in inside:
-            inside.add(one.step)
-            left += reversed(trace.steps[one.step].operands)
-    return list(arguments), sorted(inside)
-
-
-def _operation(trace, arguments, inside, results):
-    """The number of the operation that has the text of these steps."""
-    places = {one: k for k, one in enumerate(arguments)}
-    texts = {one: fused.Value(f"in{k}", one.dtype) for one, k in places.items()}
-    needed = {*results, *(one for k in inside for one in trace.steps[k].operands)}
-    steps, layouts = [], []
-    for k in inside:
-        name, operands, compute, dtypes = trace.steps[k]
-        mine = [Result(k, number, dtype) for number, dtype in enumerate(dtypes)]
-        own = [(one if one in needed else None) for one in mine]
-        joined = [places[one] for one in operands if not _is_number(one)]
-        for one in filter(None, own):
-            places[one] = _MOST_OPERANDS + len(layouts)
-            texts[one] = fused.Value(f"v{len(texts)}", one.dtype)
-        layouts.append(tuple(joined))
-        values = tuple([texts.get(one, one) for one in operands])
-        steps.append(fused.Step(name, values, compute, tuple([texts.get(one) for one in own])))
-    body = fused.Body(tuple(steps), tuple([texts[one] for one in results]))
-    compute = tuple([one.dtype for one in arguments])
-    content = body, compute, [one.is_array for one in arguments]
-    name = f"fused_{hashlib.sha256(repr(content).encode()).hexdigest()[:20]}"
-    fused.BODIES[name] = body
-    return core._fused_operation(
-        name,
-        compute,
-        tuple([one.dtype for one in results]),
-        tuple(layouts),
-        tuple([places[one] for one in results]),
-    )
-
-
-def _is_number(operand):
-    return isinstance(operand, fused.Value) or (
-        isinstance(operand, Argument) and not operand.is_array
-    )
-
-
-class _Program:
-    """What is done at a call: the host's sums of numbers, and one kernel or several."""
-
-    def __init__(self, trace, results, form):
-        self._computed, self._conditions = trace.computed, list(trace.conditions.values())
-        self._form, self.dtypes = form, [one.dtype for one in results]
-        self._whole = _Kernel(trace, results)
-        # Results of other shapes than others', which depend on other arrays, are other launches.
-        self._parts = []
-        if len(results) > 1:
-            of = {one: frozenset(_Kernel(trace, [one]).arrays) for one in results}
-            if len(set(of.values())) > 1:
-                for arrays in dict.fromkeys(of[one] for one in results):
-                    at = [k for k, one in enumerate(results) if of[one] == arrays]
-                    self._parts.append((_Kernel(trace, [results[k] for k in at]), at))
-        self.is_plain = not (self._parts or self._computed or self._conditions)
-        self.is_one = self.is_plain and form is None
-        self.operation, self.pick = self._whole.operation, self._whole.pick
-        kernels = [part for part, _ in self._parts] or [self._whole]
-        self.most_operands = max(one.count for one in kernels)
-
-    def values(self, given):
-        """The values of a call, and those that the host computes; None where the conditions of this
-        program do not hold."""
-        values = list(given)
-        for function, slots in self._computed:
-            values.append(function(*[values[slot] for slot in slots]))
-        for slot, function, expected in self._conditions:
-            if function(values[slot]) != expected:
-                return None
-        return tuple(values)
-
-    def __call__(self, values, out, stream):
-        whole = self._whole
-        if out is not None:
-            out = self._checked(out)
-        if self._parts and (whole.operation is None or _differ(values, whole.arrays)):
-            made = [None] * len(self.dtypes)
-            for kernel, at in self._parts:
-                given = None if out is None else tuple([out[k] for k in at])
-                some = kernel(values, given, stream)
-                for k, one in zip(at, some if len(at) > 1 else (some,)):
-                    made[k] = one
-            return self._form(made)
-        made = whole(values, out, stream)
-        return made if self._form is None else self._form(made if len(self.dtypes) > 1 else (made,))
-
-    def _checked(self, out):
-        given = (out,) if self._form is None else out
-        count = len(self.dtypes)
-        if not isinstance(given, (tuple, list)) or len(given) != count:
-            raise TypeError(f"out: expected {count} arrays or None, in a tuple, got {out!r}")
-        return tuple(
-            [
-                None if one is None else checked_out(one, dtype, "same_kind")
-                for one, dtype in zip(given, self.dtypes)
-            ]
-        )
-
-
-def _differ(values, slots):
-    return len({values[slot].shape for slot in slots}) > 1
 
 
 class _Recent:
@@ -224,18 +72,16 @@ class Fused:
             kinds.append((len(args), *kwargs))
         key = tuple(kinds)
         program = self._programs.get(key)
-        if program is not None and program.is_plain:
-            if program.is_one and out is None:  # the same, sooner
-                return _run_fused(program.operation, program.pick(given), None, stream)
-            return program(given, out, stream)
-        values = None if program is None else program.values(given)
-        if program is not None and values is None:  # the next one is for these numbers alone
-            key = (key, *map(_value, given))
+        if program is None:
+            program = self._traced(key, args, kwargs)
+        elif program.is_one and out is None:  # the same as below, sooner
+            return _run_fused(program.operation, program.pick(given), None, stream)
+        values = program.values(given)
+        if not program.holds(values):
+            key = (key, *map(_value, given))  # for these numbers alone
             program = self._programs.get(key)
-            values = None if program is None else program.values(given)
-        if values is None:
-            program = self._traced(args, kwargs)
-            self._programs.put(key, program)
+            if program is None or not program.holds(program.values(given)):
+                program = self._traced(key, args, kwargs)
             values = program.values(given)
         return program(values, out, stream)
 
@@ -245,7 +91,8 @@ class Fused:
             raise refused("out= and stream= are arguments of the outer function")
         return self.__wrapped__(*args, **kwargs)
 
-    def _traced(self, args, kwargs):
+    def _traced(self, key, args, kwargs):
+        """The program for arguments of these kinds, which is kept."""
         trace = Trace((*args, *kwargs.values()))
         symbols = [_symbol(trace, slot, one) for slot, one in enumerate(trace.given)]
         named = dict(zip(kwargs, symbols[len(args) :]))
@@ -260,14 +107,15 @@ class Fused:
             trace.close()
         is_several = type(answer) in (tuple, list)
         results = [self._result(trace, one) for one in (answer if is_several else (answer,))]
-        if not 0 < len(results) <= _MOST_RESULTS:
-            raise self._wrong(f"{len(results)} results: expected 1 to {_MOST_RESULTS}")
-        program = _Program(trace, results, type(answer) if is_several else None)
-        if program.most_operands > _MOST_OPERANDS:
+        if not 0 < len(results) <= MOST_RESULTS:
+            raise self._wrong(f"{len(results)} results: expected 1 to {MOST_RESULTS}")
+        program = Program(trace, results, type(answer) if is_several else None)
+        if program.most_operands > MOST_OPERANDS:
             raise self._wrong(
-                f"{program.most_operands} arrays and numbers: a kernel takes {_MOST_OPERANDS}; "
+                f"{program.most_operands} arrays and numbers: a kernel takes {MOST_OPERANDS}; "
                 "fuse the function in parts"
             )
+        self._programs.put(key, program)
         return program
 
     def _result(self, trace, answer):
@@ -278,7 +126,7 @@ class Fused:
         if isinstance(answer, Number) or type(answer) in _NUMBERS:
             raise self._wrong("a result depends on no array: compute it without the function")
         raise self._wrong(
-            f"expected an array, or a tuple of up to {_MOST_RESULTS}, as the result, got {answer!r}"
+            f"expected an array, or a tuple of up to {MOST_RESULTS}, as the result, got {answer!r}"
         )
 
     def _wrong(self, text):

@@ -60,11 +60,6 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
                 return apply(UFUNCS[ufunc], first)
         elif isinstance(first, np.ndarray) and first.ndim == 0 and ufunc in _REFLECTED:
             return _REFLECTED[ufunc](inputs[1], first[()])
-    return any_ufunc(ufunc, method, inputs, kwargs)
-
-
-def any_ufunc(ufunc, method, inputs, kwargs):
-    """The same, with all that a ufunc takes."""
     given = kwargs.pop("out", ())
     if any(map(_is_foreign, (*inputs, *given))):
         return NotImplemented

@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from PyGPU._arrays import numpy_dispatch, numpy_functions
 from PyGPU._arrays.functions import UFUNCS, apply, kind_of, run, typed
 from PyGPU._arrays.tracing import Number, Traced, computed, foreign, refused
 from PyGPU._runtime import core
@@ -84,13 +83,15 @@ class Symbol(Traced, GPUArray):
             return getattr(inputs[1], _REFLECTED[ufunc])(inputs[0])  # an operator's, see there
         if len(inputs) == 1 and ufunc in _UNARY and not kwargs:
             return _UNARY[ufunc](self)
-        return numpy_dispatch.any_ufunc(ufunc, method, inputs, kwargs)
+        kwargs.setdefault("casting", "same_kind")  # not by C++'s operators
+        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
     def __array_function__(self, func, types, args, kwargs):
         if func not in _FUNCTIONS:
             name = f"{func.__module__}.{func.__name__}"
             raise refused(f"{name} is no function of single elements, or not one of GPUArrays")
-        return numpy_functions.FUNCTIONS[func](*args, **kwargs)
+        ours = [one for one in types if one is not Number]
+        return super().__array_function__(func, ours, args, kwargs)
 
 
 # What GPUArray's dispatch gives to an operator, where the ufunc itself has other rules.

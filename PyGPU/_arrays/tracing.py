@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from PyGPU._kernels import fused
 from PyGPU._runtime import core, errors
 
 GPUArray = core.GPUArray
@@ -65,8 +64,8 @@ def at_the_line(error):
 
 
 class Traced:
-    """An array of which only the dtype is known. The class of such arrays is a GPUArray's, too: what
-    asks for that takes them, and what needs memory finds none."""
+    """An array of which only the dtype is known. Its class is a GPUArray's, too: what asks for that
+    takes it, and what needs memory finds none."""
 
     def __init__(self, trace, place, dtype):
         self._trace, self._place, self._dtype = trace, place, dtype
@@ -90,6 +89,13 @@ class Argument(NamedTuple):
     is_array: bool
 
 
+class Literal(NamedTuple):
+    """A number that stands in the function, by its bytes in a dtype."""
+
+    data: bytes
+    dtype: np.dtype
+
+
 class Result(NamedTuple):
     """One of the results of a step."""
 
@@ -99,7 +105,7 @@ class Result(NamedTuple):
 
 
 class Step(NamedTuple):
-    """An operation: `operands` are Arguments, Results, and literals as fused.Value."""
+    """An operation: `operands` are Arguments, Literals and Results."""
 
     name: str
     operands: tuple
@@ -233,7 +239,7 @@ class Trace:
         data = core._number_as(value, dtype)
         if as_number or not np.isfinite(np.frombuffer(data, dtype)[0]):
             return Argument(self._slot(value), dtype, False)
-        return fused.Value(fused.literal(data, dtype), dtype)
+        return Literal(data, dtype)
 
     def record(self, name, operands, compute, results):
         """The stand-in for what an operation gives, or a tuple of them."""
@@ -257,7 +263,9 @@ class Trace:
             self.steps.append(step)
             if number == MOST_STEPS:
                 raise refused(f"more than {MOST_STEPS} operations: fuse the function in parts")
-        made = [self._make(self, Result(number, k, dtype), dtype) for k, dtype in enumerate(results)]
+        made = [
+            self._make(self, Result(number, k, dtype), dtype) for k, dtype in enumerate(results)
+        ]
         return made[0] if len(made) == 1 else tuple(made)
 
     def _require_held(self, number, operands):

@@ -158,7 +158,14 @@ def check(result: Any, call: str = "device call") -> Any:
     return values[0] if len(values) == 1 else tuple(values) or None
 
 
-for _class in (*Error.__subclasses__(), Error, ArgumentError, ShapeError, TraceError, CompilerMissing):
+for _class in (
+    *Error.__subclasses__(),
+    Error,
+    ArgumentError,
+    ShapeError,
+    TraceError,
+    CompilerMissing,
+):
     _class.__module__ = "PyGPU.errors"
 
 core._set_hook("exception_of", exception_of)

@@ -1,10 +1,14 @@
-"""Functions of arrays that property tests draw: trees of operators and functions."""
+"""What tests of fused functions share: trees of operators and functions that property tests draw,
+arrays for them, and how to compare."""
 
+import functools
 import operator
 
 import hypothesis.strategies as st
 import numpy as np
+from strategies import counted_strides
 
+import PyGPU
 import PyGPU.gpuarray as ga
 from PyGPU import cumath
 
@@ -141,3 +145,27 @@ def operands(draw, count=3, of_one_shape=None):
             own = own[draw(st.integers(0, len(own))) :]
         found.append(draw(layouts(own, draw(st.sampled_from(DTYPES)))))
     return found
+
+
+def assert_same(got, expected):
+    """Equal arrays to the last bit, but that any not-a-number equals any other."""
+    assert type(got) is type(expected)
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    assert counted_strides(got) == counted_strides(expected)
+    x, y = got.get(), expected.get()
+    np.testing.assert_array_equal(x, y)
+    for one, other in ((x.real, y.real), (x.imag, y.imag)):
+        known = one == one
+        np.testing.assert_array_equal(np.signbit(one[known]), np.signbit(other[known]))
+
+
+def counted(function):
+    """The fused function, and how often the function was called."""
+    calls = []
+
+    @functools.wraps(function)
+    def counting(*args, **kwargs):
+        calls.append(args)
+        return function(*args, **kwargs)
+
+    return PyGPU.fuse(counting), calls

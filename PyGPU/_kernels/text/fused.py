@@ -46,8 +46,11 @@ BODIES: dict[str, Body] = {}
 
 
 def literal(data, dtype):
-    """A finite number in C, from its bytes in a dtype: the value that is computed with."""
-    element = Element(dtype)
+    """A finite number, from its bytes in a dtype."""
+    return Value(_literal(data, Element(dtype)), dtype)
+
+
+def _literal(data, element):
     value = np.frombuffer(data, element.dtype)[0]
     if element.is_bool:
         return "true" if value else "false"

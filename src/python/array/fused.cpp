@@ -32,7 +32,8 @@ std::vector<int> ints_of(const py::handle& tuple) {
 
 std::vector<int> codes_of(const py::tuple& dtypes) {
   std::vector<int> all;
-  for (const py::handle one : dtypes) all.push_back(code_of(dtype_of(py::reinterpret_borrow<py::object>(one))));
+  for (const py::handle one : dtypes)
+    all.push_back(code_of(dtype_of(py::reinterpret_borrow<py::object>(one))));
   return all;
 }
 
@@ -155,7 +156,7 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-py::bytes number_as(const py::object& number, const py::object& dtype) {
+py::object number_as(const py::object& number, const py::object& dtype) {
   const int code = code_of(dtype_of(dtype));
   alignas(16) char bytes[16];
   Operand operand;
@@ -175,10 +176,9 @@ void bind_fused(py::module_& m) {
       {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"places"}});
   def(m, "_number_as", &number_as, "The bytes of a number in a dtype, as kernels are given it.",
       {{"number"}, {"dtype"}});
-  static PyMethodDef methods[] = {
-      {"_run_fused", as_method(&run_fused), METH_FASTCALL,
-       PYGPU_SIGNATURE("_run_fused(operation, operands, out, stream)")},
-      {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {{"_run_fused", as_method(&run_fused), METH_FASTCALL,
+                                   PYGPU_SIGNATURE("_run_fused(operation, operands, out, stream)")},
+                                  {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
 }
 
