@@ -15,8 +15,8 @@ import numpy as np
 
 from PyGPU._arrays.functions import kind_of
 from PyGPU._arrays.programs import MOST_OPERANDS, MOST_RESULTS, Program
-from PyGPU._arrays.symbols import Symbol
-from PyGPU._arrays.tracing import Number, Trace, at_the_line, located, refused
+from PyGPU._arrays.symbols import Scalar, Symbol
+from PyGPU._arrays.tracing import Trace, at_the_line, located, refused
 from PyGPU._runtime import core, errors
 
 __all__ = ["fuse"]
@@ -64,7 +64,7 @@ class Fused:
                 kinds.append(one.dtype)
             elif kind in _NUMBERS:
                 kinds.append(kind)
-            elif kind is Symbol or kind is Number:
+            elif kind is Symbol or kind is Scalar:
                 return self._inside(args, kwargs, out, stream)
             else:
                 kinds.append(_kind(one))
@@ -93,8 +93,10 @@ class Fused:
 
     def _traced(self, key, args, kwargs):
         """The program for arguments of these kinds, which is kept."""
-        trace = Trace((*args, *kwargs.values()))
-        symbols = [_symbol(trace, slot, one) for slot, one in enumerate(trace.given)]
+        trace = Trace((*args, *kwargs.values()), Symbol, Scalar)
+        symbols = [
+            trace.argument(slot) if _is_traced(one) else one for slot, one in enumerate(trace.given)
+        ]
         named = dict(zip(kwargs, symbols[len(args) :]))
         try:
             answer = self.__wrapped__(*symbols[: len(args)], **named)
@@ -123,7 +125,7 @@ class Fused:
             return trace.result(answer)
         if isinstance(answer, GPUArray):
             raise self._wrong("a result is an array that is no argument: it would never change")
-        if isinstance(answer, Number) or type(answer) in _NUMBERS:
+        if isinstance(answer, Scalar) or type(answer) in _NUMBERS:
             raise self._wrong("a result depends on no array: compute it without the function")
         raise self._wrong(
             f"expected an array, or a tuple of up to {MOST_RESULTS}, as the result, got {answer!r}"
@@ -184,13 +186,9 @@ def _static(value):
         return type(value), value
 
 
-def _symbol(trace, slot, argument):
-    """What the function is called with."""
-    if isinstance(argument, GPUArray):
-        return trace.array(slot, Symbol)
-    if type(argument) in _NUMBERS or isinstance(argument, np.ndarray):
-        return trace.number(slot)
-    return argument
+def _is_traced(argument):
+    """Does something stand for it? Other values go to the function as they are."""
+    return isinstance(argument, (GPUArray, np.ndarray)) or type(argument) in _NUMBERS
 
 
 def fuse(function):

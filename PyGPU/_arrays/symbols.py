@@ -18,7 +18,10 @@ _F8 = np.dtype(np.float64)
 
 
 class Symbol(Traced, GPUArray):
-    """Stands for an array."""
+    """Stands for an array: with GPUArray's operators, those of its methods and of NumPy's functions
+    that are about single elements."""
+
+    __hash__ = None
 
     def __repr__(self):
         return f"<an array of {self.dtype} in a function that is traced>"
@@ -90,7 +93,7 @@ class Symbol(Traced, GPUArray):
         if func not in _FUNCTIONS:
             name = f"{func.__module__}.{func.__name__}"
             raise refused(f"{name} is no function of single elements, or not one of GPUArrays")
-        ours = [one for one in types if one is not Number]
+        ours = [one for one in types if one is not Scalar]
         return super().__array_function__(func, ours, args, kwargs)
 
 
@@ -152,7 +155,6 @@ for _python, _name in _BINARY.items():
     setattr(Symbol, f"__r{_python}__", _binary(_name, True))
 for _python, _name in _COMPARED.items():
     setattr(Symbol, f"__{_python}__", _comparison(_name))
-Symbol.__hash__ = None
 
 _VALUES = "no element is known while the function is traced"
 _REASONS = {
@@ -181,7 +183,24 @@ for _name in set(dir(GPUArray)) - set(dir(object)) - set(vars(Symbol)) - _USED:
         setattr(Symbol, _name, _refusal(_name))
 
 
-# Of numbers among the arguments: Python's operators, NumPy's functions, and a few attributes.
+class Scalar(Number):
+    """Stands for a number: with Python's operators, NumPy's functions, and a few attributes."""
+
+    __hash__ = None  # type: ignore[assignment]
+    dtype = property(operator.attrgetter("now.dtype"))
+
+    def __repr__(self):
+        return f"<a number of {type(self.now).__name__} in a function that is traced>"
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if any(isinstance(one, GPUArray) for one in inputs):
+            return NotImplemented
+        return computed(partial(getattr(ufunc, method), **kwargs), *inputs)
+
+    def __array_function__(self, func, types, args, kwargs):
+        if any(issubclass(one, GPUArray) for one in types):
+            return NotImplemented
+        return computed(partial(func, **kwargs), *args)
 
 
 def _of_numbers(function, is_reflected=False):
@@ -208,37 +227,15 @@ def _unknown(name):
 
 for _python in (*_BINARY, "divmod"):
     _function = getattr(operator, f"__{_python}__", divmod)
-    setattr(Number, f"__{_python}__", _of_numbers(_function))
-    setattr(Number, f"__r{_python}__", _of_numbers(_function, is_reflected=True))
+    setattr(Scalar, f"__{_python}__", _of_numbers(_function))
+    setattr(Scalar, f"__r{_python}__", _of_numbers(_function, is_reflected=True))
 for _python in (*_COMPARED, "neg", "pos", "abs", "invert"):
-    setattr(Number, f"__{_python}__", _of_numbers(getattr(operator, f"__{_python}__")))
+    setattr(Scalar, f"__{_python}__", _of_numbers(getattr(operator, f"__{_python}__")))
 for _name in ("bool", "int", "float", "complex", "index", "round", "len", "iter"):
-    setattr(Number, f"__{_name}__", _unknown(_name))
+    setattr(Scalar, f"__{_name}__", _unknown(_name))
 for _name in ("real", "imag"):
-    setattr(Number, _name, property(_of_numbers(operator.attrgetter(_name))))
+    setattr(Scalar, _name, property(_of_numbers(operator.attrgetter(_name))))
 for _name in ("conjugate", "item"):
-    setattr(Number, _name, _of_numbers(operator.methodcaller(_name)))
-Number.__hash__ = None
-
-
-def _number_repr(self):
-    return f"<a number of {type(self.now).__name__} in a function that is traced>"
-
-
-def _number_ufunc(self, ufunc, method, *inputs, **kwargs):
-    if any(isinstance(one, GPUArray) for one in inputs):
-        return NotImplemented
-    return computed(partial(getattr(ufunc, method), **kwargs), *inputs)
-
-
-def _number_function(self, func, types, args, kwargs):
-    if any(issubclass(one, GPUArray) for one in types):
-        return NotImplemented
-    return computed(partial(func, **kwargs), *args)
-
-
-Number.__repr__ = _number_repr
-Number.__array_ufunc__, Number.__array_function__ = _number_ufunc, _number_function
-Number.dtype = property(lambda self: self.now.dtype)
+    setattr(Scalar, _name, _of_numbers(operator.methodcaller(_name)))
 
 assert set(UFUNCS) >= {*_UNARY, *_REFLECTED}

@@ -10,7 +10,7 @@ import linecache
 import operator
 import sys
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,8 @@ class Traced:
 
 
 class Number:
-    """A number of which only the kind is known."""
+    """A number of which only the kind is known: one among the arguments, or what is computed from
+    such."""
 
     def __init__(self, trace, slot, value):
         self._trace, self._slot = trace, slot
@@ -100,7 +101,7 @@ class Result(NamedTuple):
     """One of the results of a step."""
 
     step: int
-    number: int
+    which: int
     dtype: np.dtype
 
 
@@ -108,9 +109,9 @@ class Step(NamedTuple):
     """An operation: `operands` are Arguments, Literals and Results."""
 
     name: str
-    operands: tuple
-    compute: tuple
-    results: tuple
+    operands: tuple[Any, ...]
+    compute: tuple[np.dtype[Any], ...]
+    results: tuple[np.dtype[Any], ...]
 
 
 class Condition(NamedTuple):
@@ -151,9 +152,12 @@ class Trace:
     values : sequence
         The arguments, of which some are arrays and numbers. What the host computes from numbers at
         each call comes behind.
+    array, number : type
+        The classes of what stands for them.
     """
 
-    def __init__(self, values):
+    def __init__(self, values, array, number):
+        self._array, self._number = array, number
         self._is_open = True
         self.given = tuple(values)
         self.steps = []
@@ -174,14 +178,12 @@ class Trace:
         self.steps.append(Step("copy", (place,), (place.dtype,), (place.dtype,)))
         return Result(len(self.steps) - 1, 0, place.dtype)
 
-    def array(self, slot, make):
-        """The stand-in for an argument; `make` is its class."""
-        self._make = make
-        dtype = self._values[slot].dtype
-        return make(self, Argument(slot, dtype, True), dtype)
-
-    def number(self, slot):
-        return Number(self, slot, self._values[slot])
+    def argument(self, slot):
+        """The stand-in for an array or a number among the arguments."""
+        value = self._values[slot]
+        if isinstance(value, GPUArray):
+            return self._array(self, Argument(slot, value.dtype, True), value.dtype)
+        return self._number(self, slot, value)
 
     def compute(self, function, *operands):
         """What a function gives for numbers: a Number, or a tuple of them."""
@@ -192,12 +194,12 @@ class Trace:
         slots = tuple([self._slot(one) for one in operands])
         value = function(*[self._values[slot] for slot in slots])
         if isinstance(value, tuple):
-            whole = Number(self, self._append(function, slots, value), value)
+            whole = self._number(self, self._append(function, slots, value), value)
             parts = [operator.itemgetter(k) for k in range(len(value))]
             return tuple([self.compute(part, whole) for part in parts])
         if not isinstance(value, (int, float, complex, np.generic)):
             raise refused(f"expected a number, got {type(value).__name__}: compute it before")
-        return Number(self, self._append(function, slots, value), value)
+        return self._number(self, self._append(function, slots, value), value)
 
     def _append(self, function, slots, value):
         self._values.append(value)
@@ -264,7 +266,7 @@ class Trace:
             if number == MOST_STEPS:
                 raise refused(f"more than {MOST_STEPS} operations: fuse the function in parts")
         made = [
-            self._make(self, Result(number, k, dtype), dtype) for k, dtype in enumerate(results)
+            self._array(self, Result(number, k, dtype), dtype) for k, dtype in enumerate(results)
         ]
         return made[0] if len(made) == 1 else tuple(made)
 

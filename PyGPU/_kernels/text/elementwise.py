@@ -3,6 +3,7 @@
 What a kernel's parameters are stands in include/PyGPU/loop.h.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from PyGPU._kernels.operations import expressions
@@ -45,7 +46,7 @@ class _Computation(NamedTuple):
     """From operands to results: statements, and the values that are then stored."""
 
     statements: str
-    values: tuple
+    values: Sequence[str]
 
 
 def _computation(name, operands, results):
