@@ -80,6 +80,20 @@ class TestTypes:
         expected = [[144, 200], [400, 200], [32, 8]]
         assert [one.tolist() for one in got] == expected
 
+    @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u2", "u4"])
+    def test_compilers_know_that_they_do(self, dtype):
+        info = np.iinfo(dtype)
+        x = to_gpu(np.array([info.max, info.min, 5], dtype))
+        for f in (
+            lambda x: x + 1 > x,
+            lambda x: x - 1 < x,
+            lambda x: x * 2 // 2,
+            lambda x: abs(-x) >= 0,
+            lambda x: x * x < 0,
+            lambda x: x.mul_add(2, x, 3) > x,
+        ):
+            assert_same(PyGPU.fuse(f)(x), f(x))
+
     def test_products_and_sums_are_rounded_each(self):
         x, y = np.float32(1 + 2**-12), np.float32(1 + 2**-11)
         f = PyGPU.fuse(lambda a, b: a * a - b)
