@@ -18,6 +18,7 @@ from PyGPU._runtime import hooks as _hooks
 from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import targets as _targets
 from PyGPU._runtime.errors import ArgumentWarning as ArgumentWarning
+from PyGPU._runtime.errors import TraceError as TraceError
 from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403

@@ -375,6 +375,20 @@ def _map(
 def _empty_for(
     operands: tuple[Any, ...], dtype: DTypeLike, allocator: AllocatorLike | None = None
 ) -> GPUArray: ...
+def _fused_operation(
+    name: str,
+    compute: tuple[DTypeLike, ...],
+    results: tuple[DTypeLike, ...],
+    layouts: tuple[tuple[int, ...], ...],
+    places: tuple[int, ...],
+) -> int: ...
+def _number_as(number: object, dtype: DTypeLike) -> bytes: ...
+def _run_fused(
+    operation: int,
+    operands: tuple[Any, ...],
+    out: tuple[GPUArray | None, ...] | None,
+    stream: StreamLike,
+) -> Any: ...
 def _take_dlpack(
     capsule: object, owner: object, device: object, may_be_read_only: bool
 ) -> GPUArray: ...

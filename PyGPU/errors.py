@@ -11,6 +11,7 @@ from PyGPU._runtime.errors import (
     MemoryError,
     RuntimeError,
     ShapeError,
+    TraceError,
     check,
     exception_of,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "MemoryError",
     "RuntimeError",
     "ShapeError",
+    "TraceError",
     "check",
     "exception_of",
 ]

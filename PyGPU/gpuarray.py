@@ -46,6 +46,7 @@ DEFERRED = _by_name(
         "PyGPU._arrays.gather": "take put multi_take multi_put multi_take_put",
         "PyGPU._arrays.joining": "concatenate stack transpose reshape",
         "PyGPU._arrays.interop": "asarray from_dlpack",
+        "PyGPU._arrays.fusion": "fuse",
         "PyGPU._arrays.ranges": "arange linspace ones ones_like full full_like",
         "PyGPU._arrays.subclassing": "_memcpy_discontig",
         "PyGPU._driver.splay": "splay",

@@ -365,6 +365,7 @@ def logical_or(
 def logical_not(
     x: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
+def fuse(function: Callable[..., Any]) -> Callable[..., Any]: ...
 def take(
     a: GPUArray,
     indices: _Indices,

@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 
+from PyGPU._arrays import tracing
 from PyGPU._driver import Event
 from PyGPU._kernels import COMPARISONS, NAMES, asked, promoted
 from PyGPU._runtime import core, require_array
@@ -39,6 +40,8 @@ def kind_of(operand):
         )
     if isinstance(operand, (np.generic, np.ndarray)) and operand.dtype in _DTYPES:
         return operand.dtype
+    if isinstance(operand, tracing.Number):
+        return kind_of(operand.now)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, np.generic):
         return np.asarray(operand).dtype
     raise TypeError(f"expected arrays and numbers, got {operand!r}")
@@ -49,7 +52,7 @@ def _fitting(operand, dtype):
     return operand if dtype != _BOOL or isinstance(operand, GPUArray) else bool(operand)
 
 
-def _checked_out(out, dtype, casting):
+def checked_out(out, dtype, casting):
     if not isinstance(out, GPUArray):
         raise TypeError(f"out: expected a GPUArray, got {type(out).__name__}; see .get()")
     fits = np.can_cast(dtype, out.dtype, casting) and (dtype.kind != "c" or out.dtype.kind == "c")
@@ -80,6 +83,10 @@ def run(
     -------
     GPUArray or tuple of GPUArray
     """
+    if tracing.traced(operands):
+        return tracing.record(
+            name, operands, compute, results, out=out, stream=stream, allocator=allocator
+        )
     arrays = [one for one in operands if isinstance(one, GPUArray)]
     if len(arrays) < len(operands):
         if not arrays and out is None:
@@ -92,7 +99,7 @@ def run(
             [
                 _empty_for(operands, dtype, allocator)
                 if one is None
-                else _checked_out(one, dtype, casting)
+                else checked_out(one, dtype, casting)
                 for one, dtype in zip(out if isinstance(out, tuple) else (out,), results)
             ]
         )
@@ -100,18 +107,32 @@ def run(
     return made[0] if len(made) == 1 else made
 
 
-def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, casting="same_kind"):
-    """A function of NumPy's on arrays and numbers; the dtypes are NumPy's. See :func:`run`."""
-    if out is None and dtype is None:
-        return _apply(_OPERATIONS[name], operands, stream, allocator)
+def typed(name, operands, dtype=None, casting="same_kind"):
+    """(operands, compute, results) of a function of NumPy's: what :func:`run` takes."""
     try:
-        compute, results = promoted(name, tuple(map(kind_of, operands)), dtype, casting)
+        return operands, *promoted(name, tuple(map(kind_of, operands)), dtype, casting)
     except OverflowError:
         if name not in COMPARISONS:
             raise
         # An integer that its partner's dtype does not hold compares like an infinity.
-        operands = tuple(np.copysign(np.inf, one) if type(one) is int else one for one in operands)
-        compute, results = promoted(name, tuple(map(kind_of, operands)), dtype, casting)
+        tracing.require_values(operands)
+        operands = tuple([tracing.computed(_as_infinity, one) for one in operands])
+        return operands, *promoted(name, tuple(map(kind_of, operands)), dtype, casting)
+
+
+def _as_infinity(operand):
+    return np.copysign(np.inf, operand) if type(operand) is int else operand
+
+
+def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, casting="same_kind"):
+    """A function of NumPy's on arrays and numbers; the dtypes are NumPy's. See :func:`run`."""
+    if out is None and dtype is None:
+        try:
+            return _apply(_OPERATIONS[name], operands, stream, allocator)
+        except TypeError:
+            if not tracing.traced(operands):
+                raise
+    operands, compute, results = typed(name, operands, dtype, casting)
     return run(name, operands, compute, results, out, stream, allocator, casting)
 
 
@@ -140,6 +161,8 @@ def if_positive(criterion, then_, else_, out=None, stream=None):
 
 def _weak(value):
     """NumPy's scalars as Python's numbers: the result keeps the array's dtype."""
+    if isinstance(value, tracing.Number):
+        return tracing.computed(_weak, value)
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -169,8 +192,9 @@ def _truth(number):
 def _logical(name, operands, out, allocator):
     if out is not None and require_array("out", out).dtype != _BOOL:
         raise TypeError(f"out: expected bool, got {out.dtype}")
-    operands = [one if isinstance(one, GPUArray) else _truth(one) for one in operands]
-    if not any(isinstance(one, GPUArray) for one in operands):
+    kept = GPUArray, tracing.Number
+    operands = [one if isinstance(one, kept) else _truth(one) for one in operands]
+    if not any(isinstance(one, kept) for one in operands):
         operands[0] = core.to_gpu(np.array(operands[0]))
     return apply(name, *operands, out=out, allocator=allocator)
 
@@ -212,6 +236,8 @@ def real(self):
 
 def imag(self):
     """The imaginary parts, or zeros: a new array."""
+    if self.dtype.kind != "c" and isinstance(self, tracing.Traced):
+        return run("where", (False, self, 0), (_BOOL, self.dtype, self.dtype), (self.dtype,))
     if self.dtype.kind != "c":
         return core.zeros_like(self)
     return run("imag", (self,), (self.dtype,), asked(np.imag, (self.dtype,)))
@@ -268,6 +294,14 @@ def _axpbyz(self, selffac, other, otherfac, out, add_timer=None, stream=None):
     return mul_add(self, selffac, other, otherfac, add_timer, stream, out)
 
 
+def _at_least(bound, least):
+    return least if type(bound) is int and bound < least else bound
+
+
+def _at_most(bound, most):
+    return most if type(bound) is int and bound > most else bound
+
+
 def clip(self, min=None, max=None, out=None, stream=None):
     """The elements, no smaller than `min` and no larger than `max`; not-a-number stays.
 
@@ -283,8 +317,8 @@ def clip(self, min=None, max=None, out=None, stream=None):
     # A bound may lie beyond all elements, as in NumPy; NumPy 1 then has a wider result.
     if self.dtype.kind in "iu" and not core._takes_types_from_values:
         info = np.iinfo(self.dtype)
-        min = info.min if type(min) is int and min < info.min else min
-        max = info.max if type(max) is int and max > info.max else max
+        min = tracing.computed(_at_least, min, info.min)
+        max = tracing.computed(_at_most, max, info.max)
     if min is None:
         return apply("minimum", self, max, out=out, stream=stream)
     if max is None:

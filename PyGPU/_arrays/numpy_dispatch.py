@@ -13,6 +13,7 @@ array without axes before it calls the ufunc, and only then: such an array marks
 import numpy as np
 
 from PyGPU._arrays import numpy_functions as functions
+from PyGPU._arrays import tracing
 from PyGPU._arrays.functions import UFUNCS, apply, kind_of
 from PyGPU._kernels import COMPARISONS
 from PyGPU._runtime import core
@@ -35,9 +36,8 @@ assert {ufunc.__name__ for ufunc in _REFLECTED} == COMPARISONS
 
 def _is_foreign(value):
     """Is it of a class that has its own say about ufuncs?"""
-    return not isinstance(value, (GPUArray, np.ndarray, np.generic)) and hasattr(
-        type(value), "__array_ufunc__"
-    )
+    ours = GPUArray, np.ndarray, np.generic, tracing.Number
+    return not isinstance(value, ours) and hasattr(type(value), "__array_ufunc__")
 
 
 def array_ufunc(self, ufunc, method, *inputs, **kwargs):

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from PyGPU._arrays import functions, joining, ranges, reductions
+from PyGPU._arrays import functions, joining, ranges, reductions, tracing
 from PyGPU._arrays.functions import apply, imag, real, run
 from PyGPU._arrays.joining import transpose
 from PyGPU._kernels import promoted
@@ -137,6 +137,8 @@ def round(a, decimals=0, out=None):
 
 
 def copy(a, order="K", subok=False):
+    if isinstance(a, tracing.Traced):
+        return a.copy(order)
     copied = core.empty_like(a, order=order)
     copied[...] = a
     return copied

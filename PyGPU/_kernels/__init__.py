@@ -4,6 +4,7 @@ from PyGPU._kernels import types
 from PyGPU._kernels.launcher import Program
 from PyGPU._kernels.operations import NAMES
 from PyGPU._kernels.promotion import COMPARISONS, asked, promoted
+from PyGPU._kernels.text import fused
 from PyGPU._kernels.text.common import Element, headers
 from PyGPU._kernels.types import dtype_to_ctype, get_or_register_dtype
 
@@ -14,6 +15,7 @@ __all__ = [
     "Program",
     "asked",
     "dtype_to_ctype",
+    "fused",
     "get_or_register_dtype",
     "headers",
     "promoted",

@@ -94,14 +94,24 @@ _EXPRESSIONS = {
     "rad2deg": "a * A(57.295779513082320877)",
 }
 _NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void: the operand is used
+# C leaves it open what a sum of integers is that does not fit, and promotes short ones to int.
+_NATURAL = "(unsigned long long)"
 _INTEGER = {
+    **{
+        name: f"T({_NATURAL}a {sign} {_NATURAL}b)"
+        for name, sign in (("add", "+"), ("subtract", "-"), ("multiply", "*"))
+    },
+    "square": f"T({_NATURAL}a * {_NATURAL}a)",
+    "mul_add": f"T({_NATURAL}a * {_NATURAL}b + {_NATURAL}c * {_NATURAL}d)",
     **dict.fromkeys(("floor", "ceil", "trunc", "rint"), "a"),
     **{"isnan": _NEVER, "isinf": _NEVER, "isfinite": _ALWAYS, "signbit": "a < A(0)"},
 }
 _UNSIGNED = {**_INTEGER, "signbit": _NEVER, "absolute": "a"}
 _BOOL = {
     **_UNSIGNED,
-    **{"add": "a || b", "multiply": "a && b", "bitwise_and": "a && b", "bitwise_or": "a || b"},
+    **{"add": "a || b", "subtract": "a != b", "multiply": "a && b", "square": "a"},
+    "mul_add": "(a && b) || (c && d)",
+    **{"bitwise_and": "a && b", "bitwise_or": "a || b"},
     **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
     "bitwise_count": "a",
 }

@@ -4,11 +4,14 @@ from PyGPU._kernels.launcher import load
 from PyGPU._kernels.text import elementwise, gather, reduction
 from PyGPU._runtime import core, errors, state
 
+# Each product and sum is rounded, as NumPy's: what is fused gives what its operators give apart.
+ROUNDED = ("-fmad=false",)
+
 
 def elementwise_module(name, *key):
     """The module with the kernel ``elementwise``. See :func:`text.elementwise.source`."""
     options = ("-O3",) if elementwise.has_runs(*key) else ()  # makes vectors of runs
-    return load(elementwise.source(name, *key), f"{name}.cu", options)
+    return load(elementwise.source(name, *key), f"{name}.cu", (*options, *ROUNDED))
 
 
 def reduction_module(operation, inputs, tables, compute, *plan):

@@ -44,6 +44,11 @@ class ShapeError(ValueError, NotImplementedError):
     """Shapes that do not fit together. PyCUDA raises NotImplementedError, NumPy ValueError."""
 
 
+class TraceError(TypeError):
+    """A function that is to be fused does what cannot be part of a kernel; the text says in which
+    line."""
+
+
 class LaunchError(Error):
     """A kernel could not be started or did not finish."""
 
@@ -155,7 +160,14 @@ def check(result: Any, call: str = "device call") -> Any:
     return values[0] if len(values) == 1 else tuple(values) or None
 
 
-for _class in (*Error.__subclasses__(), Error, ArgumentError, ShapeError, CompilerMissing):
+for _class in (
+    *Error.__subclasses__(),
+    Error,
+    ArgumentError,
+    ShapeError,
+    TraceError,
+    CompilerMissing,
+):
     _class.__module__ = "PyGPU.errors"
 
 core._set_hook("exception_of", exception_of)

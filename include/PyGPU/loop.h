@@ -11,7 +11,7 @@
 
 namespace PyGPU {
 
-constexpr int max_operands = 4, max_results = 2;
+constexpr int max_operands = 8, max_results = 4;
 constexpr int max_arrays = max_operands + max_results;
 constexpr int loop_tile = 32;
 

@@ -6,11 +6,22 @@ import pytest
 from everywhere import COMPILERS, build, require
 
 from PyGPU import gpuarray
-from PyGPU._kernels.text import elementwise
+from PyGPU._kernels.text import elementwise, fused
 from PyGPU.compiler import SourceModule
 from PyGPU.gpuarray import to_gpu
 
 F4, F2, C8, I4, U1 = "float32", "float16", "complex64", "int32", "uint8"
+
+
+def _types(*names):
+    return tuple(map(np.dtype, names))
+
+
+def _values(*texts_and_types):
+    pairs = zip(texts_and_types[::2], _types(*texts_and_types[1::2]))
+    return tuple([fused.Value(*one) for one in pairs])
+
+
 LINEAR = {"ndim": 0, "index64": False, "vector_width": 4, "vectors": 2}
 ONE_BY_ONE = {**LINEAR, "vector_width": 1}
 STRIDED = {"ndim": 3, "index64": False, "vector_width": 1, "vectors": 4}
@@ -62,6 +73,24 @@ FORMS["transposed, index64"] = (
     *FORMS["transposed"][:-1],
     {**TILED, "transposed": 2, "index64": True},
 )
+F8, BOOL = "float64", "bool"
+FUSED = fused.Body(
+    (
+        fused.Step("power", _values("in0", F4, "0x1p+1f", F4), _types(F4, F4), _values("v0", F4)),
+        fused.Step(
+            "divmod", _values("v0", F4, "in1", F2), _types(F4, F4), _values("v1", F4, "v2", F4)
+        ),
+        fused.Step("multiply", _values("v1", F4, "in2", C8), _types(C8, C8), _values("v3", C8)),
+        fused.Step("less", _values("v2", F4, "in3", I4), _types(F8, F8), _values("v4", BOOL)),
+        fused.Step("copy", _values("v2", F4), _types(F4), _values("v5", F2)),
+    ),
+    _values("v3", C8, "v4", BOOL, "v5", F2),
+)
+fused.BODIES["fused_in_tests"] = FUSED
+OPERANDS = "fused_in_tests", (F4, F2, C8, I4), (F4, F2, C8, I4), (C8, BOOL, F2)
+for name, shape in [("linear", {**LINEAR, "vector_width": 2}), ("strided", STRIDED)]:
+    FORMS[f"fused, {name}"] = (*OPERANDS, (False, False, False, True), shape)
+FORMS["fused, transposed"] = (*OPERANDS, (False,) * 4, {**TILED, "transposed": 5})
 # Rows, and a column or a row of one of the operands.
 PACKS = {
     "rows": ({"ndim": 2, "vector_width": 4, "vectors": 2, "broadcast": 0}, (6, 8)),

@@ -8,7 +8,7 @@ import numpy as np
 
 import PyGPU.curandom as cr
 import PyGPU.gpuarray as ga
-from PyGPU import characterize, cumath
+from PyGPU import characterize, cumath, fuse
 from PyGPU._compile import build
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel, get_reduction_kernel_and_types
@@ -60,6 +60,10 @@ CALLS = {
         np.clip(a, 1, 2),
     ],
     "mul_add": lambda: [a.mul_add(2, b, 3)],
+    "fused": lambda: [
+        fuse(lambda a, h, z: (np.sin(a) + h // 3, abs(z) * h, z / a, np.frexp(h)[1]))(a, h, z),
+        fuse(lambda a, s: np.where(a > s, a.astype("f2"), np.power(a, 0.3) % 2))(a[:, ::2], 3),
+    ],
     "sums": lambda: [ga.sum(a), ga.sum(h), ga.sum(z), ga.sum(a, axis=0), ga.sum(a, axis=1)],
     "reductions": lambda: [ga.max(i), ga.any(mask), ga.dot(flat, flat), ga.min(a[:, ::2], axis=0)],
     "sums of numbers": lambda: [np.nansum(a), np.nansum(h), np.nanprod(z, axis=0)],

@@ -96,12 +96,14 @@ template <class T> __device__ T P_right_shift(T a, T b) {
 }
 """,
     "P_negative": """
-template <class T> __device__ T P_negative(T a) { return T(T(0) - a); }
+template <class T> __device__ T P_negative(T a) { return T(0ull - (unsigned long long)a); }
 __device__ inline float P_negative(float a) { return -a; }
 __device__ inline double P_negative(double a) { return -a; }
 """,
     "P_absolute": """
-template <class T> __device__ T P_absolute(T a) { return a < T(0) ? T(T(0) - a) : a; }
+template <class T> __device__ T P_absolute(T a) {
+  return a < T(0) ? T(0ull - (unsigned long long)a) : a;
+}
 __device__ inline float P_absolute(float a) { return fabsf(a); }
 __device__ inline double P_absolute(double a) { return fabs(a); }
 """,

@@ -3,7 +3,11 @@
 What a kernel's parameters are stands in include/PyGPU/loop.h.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from PyGPU._kernels.operations import expressions
+from PyGPU._kernels.text import fused
 from PyGPU._kernels.text.common import (
     VECTOR,
     Element,
@@ -38,6 +42,23 @@ class _Argument:
         return self.type.converted(self.type.load(raw), self.compute)
 
 
+class _Computation(NamedTuple):
+    """From operands to results: statements, and the values that are then stored."""
+
+    statements: str
+    values: Sequence[str]
+
+
+def _computation(name, operands, results):
+    types = [one.type for one in results]
+    if name in fused.BODIES:
+        body = fused.BODIES[name]
+        return _Computation(fused.statements(body), fused.stored(body, types))
+    if name == "copy":
+        return _Computation("", (operands[0].compute.converted("a", types[0]),))
+    return _Computation("", expressions(name, *(one.compute.dtype for one in operands)))
+
+
 def source(
     name,
     inputs,
@@ -56,7 +77,7 @@ def source(
     Parameters
     ----------
     name : str
-        Of the operation, as in PyGPU._kernels.operations.
+        Of the operation, as in PyGPU._kernels.operations or text.fused.BODIES.
     inputs, compute : sequence of str
         dtypes of the operands in memory, and of their values in the computation.
     outputs : sequence of str
@@ -71,16 +92,16 @@ def source(
         See LoopPlan in include/PyGPU/loop.h. The bits count arrays alone. More than `_MOST_VECTORS`
         mean runs: blocks have one thread, which takes so many elements one by one.
     """
-    operands = [_Argument(*one) for one in zip("abcd", inputs, compute, scalars)]
+    inside = fused.BODIES.get(name)
+    letters = [f"in{number}" for number in range(len(inputs))] if inside else "abcd"
+    operands = [_Argument(*one) for one in zip(letters, inputs, compute, scalars)]
     results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
-    values = expressions(name, *compute)
-    if name == "copy":
-        values = [operands[0].compute.converted("a", results[0].type)]
+    computation = _computation(name, operands, results)
     for place, one in enumerate((*_arrays(operands), *results)):
         if vector_width and not broadcast >> place & 1:
             one.vector = vector_of(one.type, vector_width)
             one.item = ".item[k]"
-    body = operands, results, values
+    body = operands, results, computation
     if vectors > _MOST_VECTORS:
         text = _strided_run(ndim, vectors, *body) if ndim else _linear_run(vectors, *body)
     elif transposed:
@@ -91,12 +112,14 @@ def source(
     else:
         text = _linear(max(vector_width, 1), vectors, *body)
     elements = [t for one in (*operands, *results) for t in (one.type, one.compute)]
+    elements += fused.elements(inside) if inside else []
+    texts = (computation.statements, *computation.values)
     names = "".join(f"typedef {one.compute.computed} {one.letter.upper()};\n" for one in operands)
     return (
         headers(elements)
-        + helpers(values, any(one.is_complex for one in elements))
+        + helpers(texts, any(one.is_complex for one in elements))
         + names
-        + "typedef A T;\n"
+        + ("" if inside else "typedef A T;\n")
         + index_types(index64)
         + text
     )
@@ -129,9 +152,10 @@ def _stores(results, values, write):
     )
 
 
-def _single(operands, results, values, read):
+def _single(operands, results, computation, read):
     """Statements for one element. `read(argument)` is where it lies in an array."""
-    return _loads(operands, read) + " " + _stores(results, values, read)
+    stores = _stores(results, computation.values, read)
+    return f"{_loads(operands, read)} {computation.statements} {stores}"
 
 
 def _arrays(operands):
@@ -144,12 +168,12 @@ def _vectors(arguments, vectors):
     return " ".join(f"{one.vector} {one.letter}_vector[{vectors}];" for one in arguments)
 
 
-def _in_vector(operands, results, values):
+def _in_vector(operands, results, computation):
     """Statements for element `k` of vector `v`."""
-    return _single(operands, results, values, lambda one: f"{one.letter}_vector[v]{one.item}")
+    return _single(operands, results, computation, lambda one: f"{one.letter}_vector[v]{one.item}")
 
 
-def _linear(width, vectors, operands, results, values):
+def _linear(width, vectors, operands, results, computation):
     arrays = _arrays(operands)
     parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
     reads = " ".join(
@@ -159,7 +183,7 @@ def _linear(width, vectors, operands, results, values):
     writes = " ".join(
         f"*({one.vector} *)({one.letter}_data + at) = {one.letter}_vector[v];" for one in results
     )
-    single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
+    single = _single(operands, results, computation, lambda one: f"{one.letter}_data[i]")
     place = (
         f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
     )
@@ -175,7 +199,7 @@ extern "C" __global__ void elementwise({parameters}) {{
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{
       #pragma unroll
-      for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, values)} }}
+      for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, computation)} }}
     }}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
@@ -190,9 +214,9 @@ extern "C" __global__ void elementwise({parameters}) {{
 _INDEPENDENT = "#pragma GCC ivdep"
 
 
-def _linear_run(run, operands, results, values):
+def _linear_run(run, operands, results, computation):
     parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
-    single = _single(operands, results, values, lambda one: f"{one.letter}_data[i]")
+    single = _single(operands, results, computation, lambda one: f"{one.letter}_data[i]")
     return f"""
 extern "C" __global__ void elementwise({parameters}) {{
   const P_index first = P_index(blockIdx.x) * {run};
@@ -221,7 +245,7 @@ extern "C" __global__ void elementwise({parameters}) {{"""
 _TILE = 32  # as loop_tile in include/PyGPU/loop.h
 
 
-def _tiled(ndim, rows, transposed, operands, results, values):
+def _tiled(ndim, rows, transposed, operands, results, computation):
     """A block does a tile of the last two axes. What is transposed comes into shared memory along
     the one, and goes on along the other; rows have one element more, so that all banks take
     part."""
@@ -247,7 +271,7 @@ def _tiled(ndim, rows, transposed, operands, results, values):
     body = _single(
         operands,
         results,
-        values,
+        computation,
         lambda one: (
             f"{one.letter}_tile[row * {_TILE + 1} + lane]" if one in transposed else element(one)
         ),
@@ -280,7 +304,7 @@ def _tiled(ndim, rows, transposed, operands, results, values):
 """
 
 
-def _strided(ndim, width, vectors, operands, results, values):
+def _strided(ndim, width, vectors, operands, results, computation):
     begin, find = _strided_parts(ndim, operands, results)
     arrays = _arrays(operands)
     reads = " ".join(
@@ -308,19 +332,19 @@ def _strided(ndim, width, vectors, operands, results, values):
   for (int v = 0; v < {vectors}; ++v) {{
     if (first + v * P_index(blockDim.x) >= loop.size) return;
     #pragma unroll
-    for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, values)} }}
+    for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, computation)} }}
     {writes}
   }}
 }}
 """
 
 
-def _strided_run(ndim, run, operands, results, values):
+def _strided_run(ndim, run, operands, results, computation):
     begin, find = _strided_parts(ndim, operands, results)
     body = _single(
         operands,
         results,
-        values,
+        computation,
         lambda one: f"*({one.type.stored} *)({one.letter}_data + {one.letter}_at)",
     )
     places = [one.letter for one in (*results, *_arrays(operands))]

@@ -208,6 +208,7 @@ void bind_gpuarray(py::module_& m) {
   bind_conversions(c);
   bind_operators(m, c);
   bind_results(c);
+  bind_fused(m);
   bind_reductions(m);
   bind_gather(m);
   bind_joining(m);

@@ -5,9 +5,7 @@
 #include "python/launch/specializations.h"
 
 namespace PyGPU::python {
-namespace {
 
-// A number as bytes of a dtype. ArgumentError where it is not in the dtype's domain.
 void put_number(py::handle number, int code, char* to) {
   const DType& dtype = dtypes[code];
   const int scalar = numpy_scalar_dtype(number.ptr());
@@ -26,6 +24,8 @@ void put_number(py::handle number, int code, char* to) {
                                   : Kind::complex;
   pack_promised(number.ptr(), {slot.kind, slot.nbytes}, slot, 0, to);
 }
+
+namespace {
 
 bool is_power(const Map& map) {
   static const Operation power = operation_named("power");
@@ -65,9 +65,9 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
   static auto& kept = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   int results[max_results];
-  key.add(unsigned(map.operation), 12);
-  key.add(unsigned(map.operands), 3);
-  key.add(unsigned(map.results), 2);
+  key.add(unsigned(map.operation), operation_bits);
+  key.add(unsigned(map.operands), 4);
+  key.add(unsigned(map.results), 3);
   key.add(unsigned(plan.contiguous ? 0 : plan.axes.ndim), 6);
   key.add(unsigned(plan.vector_width), 4);
   key.add(unsigned(plan.vectors), 13);
@@ -191,13 +191,14 @@ void launch(const Map& map, const StreamRef& stream) {
   for (int i = 0; i < map.results; ++i) {
     const GPUArray& result = *map.result[i];
     require_aligned(result.core, code_of(result.dtype));
-    if (i > 0 && result.core.overlaps(map.result[0]->core))
-      throw py::value_error("out: the results overlap");
+    for (int k = 0; k < i; ++k)
+      if (result.core.overlaps(map.result[k]->core))
+        throw py::value_error("out: the results overlap");
     add(result.layout(), result.core);
   }
   Layout broadcast_layouts[max_operands];
   // Of operands that a result would overwrite too early, or that are not aligned.
-  Array copies[max_operands];
+  std::vector<Array> copies;
   alignas(16) char numbers[max_operands][16];
   for (int i = 0; i < map.operands; ++i) {
     const Operand& operand = map.operand[i];
@@ -213,8 +214,9 @@ void launch(const Map& map, const StreamRef& stream) {
       needs_copy = is_overwritten(*array, map.result[k]->core);
     if (needs_copy) {
       require_device(*array, device);
-      copies[i] = contiguous_copy(*operand.array, stream);
-      array = &copies[i];
+      copies.reserve(max_operands);  // none moves
+      copies.push_back(contiguous_copy(*operand.array, stream));
+      array = &copies.back();
     }
     const Layout& own = array->layout();
     if (own.shape() != shape) broadcast_layouts[i] = broadcast_to(own, shape);
@@ -227,6 +229,20 @@ void launch(const Map& map, const StreamRef& stream) {
             return launch_loop(kernel, plan, arguments, stream.handle);
           }));
   });
+}
+
+void check_shapes(const Map& map) {
+  const Axes& shape = map.result[0]->layout().shape();
+  for (int i = 1; i < map.results; ++i)
+    if (map.result[i]->layout().shape() != shape)
+      raise_shape_error("out: expected results of one shape");
+  for (int i = 0; i < map.operands; ++i) {
+    if (!map.operand[i].array) continue;
+    const Axes& own = map.operand[i].array->layout().shape();
+    if (own != shape && broadcast_or_raise(shape, own) != shape)
+      raise_shape_error(operation_name(map.operation) + ": shape " + own.text() +
+                        " does not fit into " + shape.text());
+  }
 }
 
 namespace {

@@ -30,12 +30,17 @@ Axes broadcast_or_raise(const Axes& a, const Axes& b);
 // own, and the result its shape, this makes it.
 py::object result_array(const Operand* operands, int count, int code, PyObject* like,
                         const py::object& allocator = py::none());
+// The same, of a layout that is known, beside an array.
+py::object result_array(const Layout& layout, const GPUArray& beside, int code, PyObject* like,
+                        const py::object& allocator = py::none());
 void bind_results(const py::object& c);
 
 // Operations by their names in PyGPU/_kernels/operations.py.
 using Operation = int;
 Operation operation_named(const std::string& name);
 const std::string& operation_name(Operation operation);
+// Their numbers have so many bits in the keys of kernels.
+constexpr int operation_bits = 20;
 
 // The dtypes in which an operation is computed, and of its results. NumPy is asked, once for each
 // combination (PyGPU/_kernels/promotion.py).
@@ -47,6 +52,9 @@ Types types_of(Operation operation, const Operand* operands, int count);
 // A comparison with an integer that the other operand's dtype does not hold: it is compared as an
 // infinity, which has the same answer for every element.
 void compare_as_infinity(Operation operation, Operand* operands);
+
+// Any number is true or false, where that is what is computed with.
+void take_truth(Operand& operand, int compute);
 
 // An operation on operands, broadcast to the shape of the results and converted to the types of its
 // computation.
@@ -61,6 +69,13 @@ struct Map {
   const GPUArray* result[max_results];
 };
 void launch(const Map& map, const StreamRef& stream);
+// ShapeError for results that differ in shape, and operands that do not stretch to it.
+void check_shapes(const Map& map);
+// The bytes of a number in a dtype, as kernels are given it. ArgumentError where it is not in the
+// dtype's domain.
+void put_number(py::handle number, int code, char* to);
+// Operations that are put together from others: see fused.cpp.
+void bind_fused(py::module_& m);
 
 // Do `work`, which needs kernels. False, and nothing done, where there is no compiler for them.
 template <class Work>

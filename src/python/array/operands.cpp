@@ -23,6 +23,11 @@ Operations& operations() {
 Operation operation_named(const std::string& name) {
   auto& [names, numbers] = operations();
   const auto [place, is_new] = numbers.try_emplace(name, Operation(names.size()));
+  if (is_new && names.size() >> operation_bits) {
+    numbers.erase(place);
+    throw std::overflow_error("more than " + std::to_string(names.size()) +
+                              " different operations");
+  }
   if (is_new) names.push_back(name);
   return place->second;
 }
@@ -167,8 +172,8 @@ Types types_of(Operation operation, const Operand* operands, int count) {
   static auto& kept = *new std::unordered_map<SpecializationKey, Types, SpecializationKey::Hash>;
   const bool by_value = depends_on_value(operands, count);
   SpecializationKey key;
-  key.add(unsigned(operation), 12);
-  key.add(unsigned(count), 3);
+  key.add(unsigned(operation), operation_bits);
+  key.add(unsigned(count), 4);
   for (int i = 0; i < count; ++i) {
     const int code = operands[i].code;
     key.add(code >= 0 ? unsigned(code) : weak_kind(operands[i].number.ptr()), 5);
@@ -183,6 +188,13 @@ Types types_of(Operation operation, const Operand* operands, int count) {
   types.results = read_codes(types.result, answer[1]);
   if (!by_value) kept[key] = types;
   return types;
+}
+
+void take_truth(Operand& operand, int compute) {
+  if (operand.array || dtypes[compute].kind != 'b') return;
+  const int truth = PyObject_IsTrue(operand.number.ptr());
+  if (truth < 0) throw py::error_already_set();
+  operand.number = py::bool_(truth == 1);
 }
 
 void compare_as_infinity(Operation operation, Operand* operands) {

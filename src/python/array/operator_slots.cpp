@@ -67,33 +67,27 @@ void map_arrays(const std::string& name, const py::tuple& operands, const py::tu
   Map map(operation_named(name), int(operands.size()), int(results.size()));
   if (operands.size() > max_operands || results.size() > max_results || results.empty() ||
       compute.size() != operands.size())
-    throw py::value_error("_map: up to 4 operands with their types, 1 or 2 results");
+    throw py::value_error("_map: too many operands or results, or types of others");
   for (std::size_t i = 0; i < results.size(); ++i) {
     map.result[i] = gpuarray_in(py::object(results[i]).ptr());
     if (!map.result[i]) throw py::type_error("out: expected a GPUArray");
     map.result[i]->core.require_alive();
   }
-  const Axes& shape = map.result[0]->layout().shape();
-  if (results.size() > 1 && map.result[1]->layout().shape() != shape)
-    raise_shape_error("out: expected results of one shape");
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const py::object operand = operands[i];
     if (!read_operand(operand.ptr(), map.operand[i]))
       throw py::type_error(name + ": expected arrays and numbers, got " +
                            py::repr(operand).cast<std::string>());
     map.compute[i] = code_of(compute[i]);
-    if (!map.operand[i].array) continue;
-    const Axes& own = map.operand[i].array->layout().shape();
-    if (own != shape && broadcast_or_raise(shape, own) != shape)
-      raise_shape_error(name + ": shape " + own.text() + " does not fit into " + shape.text());
   }
+  check_shapes(map);
   launch(map, stream);
 }
 
 py::object empty_for(const py::tuple& operands, const py::object& dtype,
                      const py::object& allocator) {
   Operand operand[max_operands];
-  if (operands.size() > max_operands) throw py::value_error("_empty_for: up to 4 operands");
+  if (operands.size() > max_operands) throw py::value_error("_empty_for: too many operands");
   for (std::size_t i = 0; i < operands.size(); ++i)
     operand[i].array = gpuarray_in(py::object(operands[i]).ptr());
   PyObject* like = nullptr;  // kept by the tuple

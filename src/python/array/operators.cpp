@@ -185,7 +185,8 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     const auto operands = int(PyTuple_GET_SIZE(given));
     Map map(int(PyLong_AsLong(arguments[0])), operands, 0);
     const std::string& name = operation_name(map.operation);
-    if (operands > max_operands) throw py::value_error(name + ": up to 4 operands");
+    if (operands > max_operands)
+      throw py::value_error(name + ": up to " + std::to_string(max_operands) + " operands");
     PyObject* like = nullptr;
     for (int i = 0; i < operands; ++i) {
       PyObject* const one = PyTuple_GET_ITEM(given, i);
@@ -208,11 +209,7 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     }
     for (int i = 0; i < operands; ++i) {
       map.compute[i] = types.compute[i];
-      Operand& operand = map.operand[i];
-      if (operand.array || dtypes[map.compute[i]].kind != 'b') continue;
-      const int truth = PyObject_IsTrue(operand.number.ptr());  // any number is true or false
-      if (truth < 0) throw py::error_already_set();
-      operand.number = py::bool_(truth == 1);
+      take_truth(map.operand[i], map.compute[i]);
     }
     launch(map, stream_of(arguments[2]));
     if (map.results == 1) return made[0].release().ptr();

@@ -39,13 +39,13 @@ bool makes_as_ours(PyTypeObject* type) {
   return py::getattr(reinterpret_cast<PyObject*>(type), name).is(ours);
 }
 
-py::object new_like(const py::object& like, const Where& place, const py::object& dtype) {
+py::object new_like(const py::object& like, const Axes& shape, const py::object& dtype) {
   const py::object made = like.attr("_new_like_me")(dtype);
   const GPUArray* const array = gpuarray_in(made.ptr());
-  if (!array || array->layout().shape() != place.layout.shape() || !array->dtype.equal(dtype))
+  if (!array || array->layout().shape() != shape || !array->dtype.equal(dtype))
     throw py::type_error(name_of_class(Py_TYPE(like.ptr())) + "._new_like_me(" +
                          py::str(dtype).cast<std::string>() + "): expected a GPUArray of shape " +
-                         place.layout.shape().text() + " and that dtype, got " +
+                         shape.text() + " and that dtype, got " +
                          (array ? "shape " + array->layout().shape().text() + ", dtype " +
                                       py::str(array->dtype).cast<std::string>()
                                 : py::repr(made).cast<std::string>()));
@@ -68,15 +68,20 @@ py::object new_like_me(const py::object& self, const py::object& dtype, const py
 py::object result_array(const Operand* operands, int count, int code, PyObject* like,
                         const py::object& allocator) {
   const Where place = where(operands, count, code);
-  const DeviceGuard here = use_device(place.beside->core.device());
+  return result_array(place.layout, *place.beside, code, like, allocator);
+}
+
+py::object result_array(const Layout& layout, const GPUArray& beside, int code, PyObject* like,
+                        const py::object& allocator) {
+  const DeviceGuard here = use_device(beside.core.device());
   if (like && Py_TYPE(like) != type_of<GPUArray> && !makes_as_ours(Py_TYPE(like))) {
-    if (held<GPUArray>(like).layout().shape() == place.layout.shape())
-      return new_like(py::reinterpret_borrow<py::object>(like), place, dtype_object(code));
+    if (held<GPUArray>(like).layout().shape() == layout.shape())
+      return new_like(py::reinterpret_borrow<py::object>(like), layout.shape(), dtype_object(code));
     like = nullptr;
   }
-  return wrap(new_array(place.layout, dtype_object(code),
-                        allocator.is_none() ? place.beside->allocator : allocator),
-              like);
+  return wrap(
+      new_array(layout, dtype_object(code), allocator.is_none() ? beside.allocator : allocator),
+      like);
 }
 
 void bind_results(const py::object& c) {

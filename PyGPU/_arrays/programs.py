@@ -1,0 +1,163 @@
+"""What was traced as programs of kernels: texts, operations, and what a call does with them."""
+
+import hashlib
+import operator
+
+from PyGPU._arrays.functions import checked_out
+from PyGPU._arrays.tracing import Argument, Literal, Result
+from PyGPU._kernels import fused
+from PyGPU._runtime import core
+
+#: Of a kernel, as in include/PyGPU/loop.h.
+MOST_OPERANDS, MOST_RESULTS = 8, 4
+
+
+class _Kernel:
+    """An operation that gives some of a trace's results.
+
+    Parameters
+    ----------
+    trace : Trace
+    results : list of Result
+    """
+
+    def __init__(self, trace, results):
+        arguments, inside = _reached(trace, results)
+        self.arrays = _arrays(arguments)
+        self.count = len(arguments)
+        self.operation = None
+        slots = [one.slot for one in arguments]
+        self.pick = operator.itemgetter(*(slots if len(slots) > 1 else [_only(*slots)]))
+        if self.count <= MOST_OPERANDS:
+            self.operation = _operation(trace, arguments, inside, results)
+
+    def __call__(self, values, out, stream):
+        return core._run_fused(self.operation, self.pick(values), out, stream)
+
+
+def _arrays(arguments):
+    return {one.slot for one in arguments if one.is_array}
+
+
+def _only(slot):
+    """What gives a tuple of one, from a tuple."""
+    return slice(slot, slot + 1)
+
+
+def _reached(trace, results):
+    """The arguments that results depend on, the first operands' first, and the steps."""
+    arguments, inside, left = {}, set(), list(reversed(results))
+    while left:
+        one = left.pop()
+        if isinstance(one, Argument):
+            arguments.setdefault(one)
+        elif isinstance(one, Result) and one.step not in inside:
+            inside.add(one.step)
+            left += reversed(trace.steps[one.step].operands)
+    return list(arguments), sorted(inside)
+
+
+def _operation(trace, arguments, inside, results):
+    """The number of the operation that has the text of these steps."""
+    places = {one: k for k, one in enumerate(arguments)}
+    texts = {one: fused.Value(f"in{k}", one.dtype) for one, k in places.items()}
+    needed = {*results, *(one for k in inside for one in trace.steps[k].operands)}
+    steps, layouts = [], []
+    for k in inside:
+        name, operands, compute, dtypes = trace.steps[k]
+        mine = [Result(k, number, dtype) for number, dtype in enumerate(dtypes)]
+        own = [(one if one in needed else None) for one in mine]
+        joined = [places[one] for one in operands if not _is_number(one)]
+        for one in filter(None, own):
+            places[one] = MOST_OPERANDS + len(layouts)
+            texts[one] = fused.Value(f"v{len(texts)}", one.dtype)
+        layouts.append(tuple(joined))
+        values = tuple(
+            [fused.literal(*one) if isinstance(one, Literal) else texts[one] for one in operands]
+        )
+        steps.append(fused.Step(name, values, compute, tuple([texts.get(one) for one in own])))
+    body = fused.Body(tuple(steps), tuple([texts[one] for one in results]))
+    compute = tuple([one.dtype for one in arguments])
+    content = body, compute, [one.is_array for one in arguments]
+    name = f"fused_{hashlib.sha256(repr(content).encode()).hexdigest()[:20]}"
+    fused.BODIES[name] = body
+    return core._fused_operation(
+        name,
+        compute,
+        tuple([one.dtype for one in results]),
+        tuple(layouts),
+        tuple([places[one] for one in results]),
+    )
+
+
+def _is_number(operand):
+    return isinstance(operand, Literal) or (isinstance(operand, Argument) and not operand.is_array)
+
+
+class Program:
+    """What is done at a call: the host's sums of numbers, and one kernel or several."""
+
+    def __init__(self, trace, results, form):
+        self._computed, self._conditions = trace.computed, list(trace.conditions.values())
+        self._form, self.dtypes = form, [one.dtype for one in results]
+        self._whole = _Kernel(trace, results)
+        # Results of other shapes than others', which depend on other arrays, are other launches.
+        self._parts = []
+        if len(results) > 1:
+            of = {one: frozenset(_arrays(_reached(trace, [one])[0])) for one in results}
+            if len(set(of.values())) > 1:
+                for arrays in dict.fromkeys(of[one] for one in results):
+                    at = [k for k, one in enumerate(results) if of[one] == arrays]
+                    self._parts.append((_Kernel(trace, [results[k] for k in at]), at))
+        self.is_plain = not (self._parts or self._computed or self._conditions)
+        self.is_one = self.is_plain and form is None
+        self.operation, self.pick = self._whole.operation, self._whole.pick
+        kernels = [part for part, _ in self._parts] or [self._whole]
+        self.most_operands = max(one.count for one in kernels)
+
+    def values(self, given):
+        """The arguments of a call, and what the host computes from them."""
+        if self.is_plain:
+            return given
+        values = list(given)
+        for function, slots in self._computed:
+            values.append(function(*[values[slot] for slot in slots]))
+        return tuple(values)
+
+    def holds(self, values):
+        """Would the function do the same for these values?"""
+        for slot, function, expected in self._conditions:
+            if function(values[slot]) != expected:
+                return False
+        return True
+
+    def __call__(self, values, out, stream):
+        whole = self._whole
+        if out is not None:
+            out = self._checked(out)
+        if self._parts and (whole.operation is None or _differ(values, whole.arrays)):
+            made = [None] * len(self.dtypes)
+            for kernel, at in self._parts:
+                given = None if out is None else tuple([out[k] for k in at])
+                some = kernel(values, given, stream)
+                for k, one in zip(at, some if len(at) > 1 else (some,)):
+                    made[k] = one
+            return self._form(made)
+        made = whole(values, out, stream)
+        return made if self._form is None else self._form(made if len(self.dtypes) > 1 else (made,))
+
+    def _checked(self, out):
+        given = (out,) if self._form is None else out
+        count = len(self.dtypes)
+        if not isinstance(given, (tuple, list)) or len(given) != count:
+            raise TypeError(f"out: expected {count} arrays or None, in a tuple, got {out!r}")
+        return tuple(
+            [
+                None if one is None else checked_out(one, dtype, "same_kind")
+                for one, dtype in zip(given, self.dtypes)
+            ]
+        )
+
+
+def _differ(values, slots):
+    return len({values[slot].shape for slot in slots}) > 1

@@ -1,0 +1,241 @@
+"""The operators and functions of what stands for arrays and numbers in a function that is traced.
+
+They have GPUArray's types and rules, because they are recorded by GPUArray's functions. What is no
+function of single elements is a TraceError.
+"""
+
+import operator
+from functools import partial
+
+import numpy as np
+
+from PyGPU._arrays.functions import UFUNCS, apply, kind_of, run, typed
+from PyGPU._arrays.tracing import Number, Traced, computed, foreign, refused
+from PyGPU._runtime import core
+
+GPUArray = core.GPUArray
+_F8 = np.dtype(np.float64)
+
+
+class Symbol(Traced, GPUArray):
+    """Stands for an array: with GPUArray's operators, those of its methods and of NumPy's functions
+    that are about single elements."""
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"<an array of {self.dtype} in a function that is traced>"
+
+    __str__ = __repr__
+
+    def __format__(self, how):
+        return format(repr(self), how)
+
+    def __pos__(self):
+        return self
+
+    __copy__ = __pos__
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def copy(self, order="K"):
+        return self
+
+    def __neg__(self):
+        if self.dtype.kind == "b":
+            raise TypeError("- is not defined for bool; use ~ or !=")
+        return self._itself("negative")
+
+    def __invert__(self):
+        if self.dtype.kind in "fc":
+            raise TypeError(f"~ is not defined for {self.dtype}")
+        return self._itself("invert")
+
+    def __abs__(self):
+        dtype = self.dtype
+        real = np.empty(0, dtype).real.dtype if dtype.kind == "c" else dtype
+        return run("absolute", (self,), (dtype,), (real,))
+
+    def _itself(self, name):
+        return run(name, (self,), (self.dtype,), (self.dtype,))
+
+    def __divmod__(self, other):
+        quotient = self.__floordiv__(other)
+        return quotient if quotient is NotImplemented else (quotient, self.__mod__(other))
+
+    def __rdivmod__(self, other):
+        quotient = self.__rfloordiv__(other)
+        return quotient if quotient is NotImplemented else (quotient, self.__rmod__(other))
+
+    def __matmul__(self, other):
+        raise refused("@ is no function of single elements: libraries of linear algebra have it")
+
+    __rmatmul__ = __matmul__
+
+    def astype(self, dtype, stream=None):
+        """Of another dtype, cast as in C."""
+        dtype = np.dtype(dtype)
+        return run("copy", (self,), (self.dtype,), (dtype,), stream=stream)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method != "__call__":
+            raise refused(f"numpy.{ufunc.__name__}.{method} is no function of single elements")
+        first = inputs[0].now if isinstance(inputs[0], Number) else inputs[0]
+        if isinstance(first, np.ndarray) and ufunc in _REFLECTED and not kwargs:
+            return getattr(inputs[1], _REFLECTED[ufunc])(inputs[0])  # an operator's, see there
+        if len(inputs) == 1 and ufunc in _UNARY and not kwargs:
+            return _UNARY[ufunc](self)
+        kwargs.setdefault("casting", "same_kind")  # not by C++'s operators
+        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+
+    def __array_function__(self, func, types, args, kwargs):
+        if func not in _FUNCTIONS:
+            name = f"{func.__module__}.{func.__name__}"
+            raise refused(f"{name} is no function of single elements, or not one of GPUArrays")
+        ours = [one for one in types if one is not Scalar]
+        return super().__array_function__(func, ours, args, kwargs)
+
+
+# What GPUArray's dispatch gives to an operator, where the ufunc itself has other rules.
+_UNARY = {np.negative: operator.neg, np.absolute: operator.abs}
+_REFLECTED = {
+    **{np.equal: "__eq__", np.not_equal: "__ne__", np.less: "__gt__", np.less_equal: "__ge__"},
+    **{np.greater: "__lt__", np.greater_equal: "__le__"},
+}
+_FUNCTIONS = {
+    *(np.where, np.clip, np.round, np.around, np.real, np.imag, np.isclose, np.copy),
+    *(np.iscomplexobj, np.result_type, np.can_cast),
+}
+
+
+def _is_operand(value):
+    """Would GPUArray's operators take it?"""
+    if isinstance(value, np.generic):
+        return value.dtype.kind in "biufc"
+    return isinstance(value, (GPUArray, Number, np.ndarray, int, float, complex))
+
+
+def _binary(name, is_reflected):
+    def method(self, other, *modulus):
+        if modulus not in ((), (None,)) or not _is_operand(other):
+            return NotImplemented
+        return apply(name, *((other, self) if is_reflected else (self, other)))
+
+    return method
+
+
+def _comparison(name):
+    """0 and 1 in the dtype of the array, or of both, as GPUArray's (src/python/array)."""
+
+    def method(self, other):
+        if not _is_operand(other):
+            return NotImplemented
+        operands, compute, _ = typed(name, (self, other))
+        own, partner = self.dtype, kind_of(other)
+        if isinstance(partner, np.dtype):
+            own = compute[0] if compute[0] == compute[1] else _F8
+        return run(name, operands, compute, (own,))
+
+    return method
+
+
+# Python's operators, and NumPy's names.
+_BINARY = {
+    **{"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide"},
+    **{"floordiv": "floor_divide", "mod": "remainder", "pow": "power", "and": "bitwise_and"},
+    **{"or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift"},
+}
+_COMPARED = {
+    **{"lt": "less", "le": "less_equal", "eq": "equal"},
+    **{"ne": "not_equal", "gt": "greater", "ge": "greater_equal"},
+}
+for _python, _name in _BINARY.items():
+    setattr(Symbol, f"__{_python}__", _binary(_name, False))
+    setattr(Symbol, f"__r{_python}__", _binary(_name, True))
+for _python, _name in _COMPARED.items():
+    setattr(Symbol, f"__{_python}__", _comparison(_name))
+
+_VALUES = "no element is known while the function is traced"
+_REASONS = {
+    **{f"__i{python}__": "no argument can be changed: write a = a + b" for python in _BINARY},
+    "__bool__": f"{_VALUES}: write numpy.where(condition, a, b)",
+    **dict.fromkeys(("__iter__", "__getitem__", "__setitem__"), "index the arrays before the call"),
+    **dict.fromkeys(("__len__", "shape", "size", "ndim", "strides", "nbytes", "flags"),
+                    "a fused function is for arrays of any shape"),
+    **dict.fromkeys(("__int__", "__float__", "__complex__", "__index__", "item", "tolist", "get"),
+                    _VALUES),
+}  # fmt: skip
+_USED = {"dtype", "real", "imag", "conj", "conjugate", "mul_add", "_axpbyz", "clip", "round"}
+
+
+def _refusal(name):
+    reason = _REASONS.get(name, "it is no function of single elements")
+
+    def refuse(self, *args, **kwargs):
+        raise refused(f"{name} of an array cannot be traced: {reason}")
+
+    return refuse if name.startswith("__") else property(refuse, refuse)
+
+
+for _name in set(dir(GPUArray)) - set(dir(object)) - set(vars(Symbol)) - _USED:
+    if not _name.startswith("__array_p") and _name != "__dict__":
+        setattr(Symbol, _name, _refusal(_name))
+
+
+class Scalar(Number):
+    """Stands for a number: with Python's operators, NumPy's functions, and a few attributes."""
+
+    __hash__ = None  # type: ignore[assignment]
+    dtype = property(operator.attrgetter("now.dtype"))
+
+    def __repr__(self):
+        return f"<a number of {type(self.now).__name__} in a function that is traced>"
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if any(isinstance(one, GPUArray) for one in inputs):
+            return NotImplemented
+        return computed(partial(getattr(ufunc, method), **kwargs), *inputs)
+
+    def __array_function__(self, func, types, args, kwargs):
+        if any(issubclass(one, GPUArray) for one in types):
+            return NotImplemented
+        return computed(partial(func, **kwargs), *args)
+
+
+def _of_numbers(function, is_reflected=False):
+    def method(self, *others):
+        for other in others:
+            if isinstance(other, Traced):
+                return NotImplemented
+            if isinstance(other, GPUArray):
+                raise foreign(other)
+        return computed(function, *((*others, self) if is_reflected else (self, *others)))
+
+    return method
+
+
+def _unknown(name):
+    def refuse(self, *args):
+        raise refused(
+            f"{name}: a number among the arguments is not known while the function is traced; what "
+            "a parameter has as its default, and what is bound by functools.partial, is"
+        )
+
+    return refuse
+
+
+for _python in (*_BINARY, "divmod"):
+    _function = getattr(operator, f"__{_python}__", divmod)
+    setattr(Scalar, f"__{_python}__", _of_numbers(_function))
+    setattr(Scalar, f"__r{_python}__", _of_numbers(_function, is_reflected=True))
+for _python in (*_COMPARED, "neg", "pos", "abs", "invert"):
+    setattr(Scalar, f"__{_python}__", _of_numbers(getattr(operator, f"__{_python}__")))
+for _name in ("bool", "int", "float", "complex", "index", "round", "len", "iter"):
+    setattr(Scalar, f"__{_name}__", _unknown(_name))
+for _name in ("real", "imag"):
+    setattr(Scalar, _name, property(_of_numbers(operator.attrgetter(_name))))
+for _name in ("conjugate", "item"):
+    setattr(Scalar, _name, _of_numbers(operator.methodcaller(_name)))
+
+assert set(UFUNCS) >= {*_UNARY, *_REFLECTED}

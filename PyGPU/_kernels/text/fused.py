@@ -1,0 +1,113 @@
+"""Text of operations that are put together from others: one block for each, in the order given.
+
+An operation's operands are converted to the types of its computation, and its results to their
+dtypes as by a store and a load: what the operation computes apart, it computes here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from PyGPU._kernels.operations import expressions
+from PyGPU._kernels.text.common import Element
+
+_LETTERS = "abcd"
+
+
+class Value(NamedTuple):
+    """What an operation inside takes: a variable's name or a literal, and its dtype."""
+
+    text: str
+    dtype: np.dtype
+
+
+class Step(NamedTuple):
+    """An operation inside."""
+
+    name: str
+    operands: tuple[Value, ...]
+    compute: tuple[np.dtype, ...]
+    results: tuple[Value | None, ...]  # None: not needed
+
+
+class Body(NamedTuple):
+    """An operation that is put together: its steps, and the values that are its results. Its
+    operands are called in0, in1 ..."""
+
+    steps: tuple[Step, ...]
+    results: tuple[Value, ...]
+
+
+#: By the names that they have as operations.
+BODIES: dict[str, Body] = {}
+
+
+def literal(data, dtype):
+    """A finite number, from its bytes in a dtype."""
+    return Value(_literal(data, Element(dtype)), dtype)
+
+
+def _literal(data, element):
+    value = np.frombuffer(data, element.dtype)[0]
+    if element.is_bool:
+        return "true" if value else "false"
+    if element.dtype.kind in "iu":
+        return _integer(int(value), element)
+    if element.is_complex:
+        return f"{element.computed}({_real(value.real)}, {_real(value.imag)})"
+    return _real(value)
+
+
+def _integer(value, element):
+    suffix = "ull" if element.dtype.kind == "u" else "ll"
+    text = f"{value}{suffix}" if value != -(2**63) else f"(-{2**63 - 1}ll - 1)"
+    return f"({element.computed}){text}"
+
+
+def _real(value):
+    text = float(value).hex()
+    return text if value.dtype.itemsize == 8 else f"{text}f"
+
+
+def _block(step):
+    computed = [Element(one) for one in step.compute]
+    lines = []
+    for letter, value, element in zip(_LETTERS, step.operands, computed):
+        text = Element(value.dtype).converted(value.text, element)
+        lines.append(f"typedef {element.computed} {letter.upper()}; const {element.computed}")
+        lines[-1] += f" {letter} = {text};"
+    values = expressions(step.name, *step.compute)
+    if step.name == "copy":
+        values = [computed[0].converted("a", Element(step.results[0].dtype))]
+    if any(re.search(r"\bT\b", value) for value in values):
+        lines.append("typedef A T;")
+    for value, result in zip(values, step.results):
+        if result is not None:
+            element = Element(result.dtype)
+            lines.append(f"{result.text} = {element.load(element.store(value))};")
+    names = [result for result in step.results if result is not None]
+    declared = " ".join(f"{Element(one.dtype).computed} {one.text};" for one in names)
+    return f"{declared} {{ {' '.join(lines)} }}"
+
+
+def statements(body):
+    """The text between the loads of the operands and the stores of the results."""
+    return "\n".join(map(_block, body.steps))
+
+
+def stored(body, results):
+    """The values of the results, for elements that may be of other dtypes than they."""
+    return [
+        Element(value.dtype).converted(value.text, result)
+        for value, result in zip(body.results, results)
+    ]
+
+
+def elements(body):
+    """The types that the text speaks of."""
+    dtypes = {one for step in body.steps for one in step.compute}
+    dtypes |= {one.dtype for step in body.steps for one in step.results if one is not None}
+    return [Element(one) for one in dtypes]

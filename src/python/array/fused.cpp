@@ -1,0 +1,185 @@
+// Operations that are put together from others (PyGPU.fuse): their types, the layouts of their
+// results, and how they are run.
+#include <unordered_map>
+
+#include "python/array/map.h"
+#include "python/launch/packing.h"
+
+namespace PyGPU::python {
+namespace {
+
+// Which layouts are joined to that of an operation inside: those of arrays among the operands, and,
+// counted on from max_operands, those of the operations before it.
+using Joined = std::vector<int>;
+
+struct Fused {
+  std::vector<int> compute, result;
+  std::vector<Joined> layouts;
+  std::vector<int> places;  // of the results' layouts
+};
+
+std::unordered_map<Operation, Fused>& all_fused() {
+  static auto& all = *new std::unordered_map<Operation, Fused>;  // leaked on purpose
+  return all;
+}
+
+std::vector<int> ints_of(const py::handle& tuple) {
+  std::vector<int> all;
+  for (const py::handle one : py::reinterpret_borrow<py::tuple>(tuple))
+    all.push_back(one.cast<int>());
+  return all;
+}
+
+std::vector<int> codes_of(const py::tuple& dtypes) {
+  std::vector<int> all;
+  for (const py::handle one : dtypes)
+    all.push_back(code_of(dtype_of(py::reinterpret_borrow<py::object>(one))));
+  return all;
+}
+
+Operation fused_operation(const std::string& name, const py::tuple& compute,
+                          const py::tuple& results, const py::tuple& layouts,
+                          const py::tuple& places) {
+  Fused fused{codes_of(compute), codes_of(results), {}, ints_of(places)};
+  if (fused.compute.size() > max_operands || fused.result.size() > max_results ||
+      fused.result.empty() || fused.places.size() != fused.result.size())
+    throw py::value_error("_fused_operation: too many operands or results");
+  const auto check = [&](int place) {
+    const auto count = max_operands + int(fused.layouts.size());
+    if (place < 0 || place >= count || (place < max_operands && place >= int(fused.compute.size())))
+      throw py::value_error("_fused_operation: no layout " + std::to_string(place));
+  };
+  for (const py::handle one : layouts) {
+    Joined joined = ints_of(one);
+    if (joined.empty()) throw py::value_error("_fused_operation: a layout of none");
+    for (int place : joined) check(place);
+    fused.layouts.push_back(std::move(joined));
+  }
+  for (int place : fused.places) check(place);
+  const Operation operation = operation_named(name);
+  all_fused()[operation] = std::move(fused);
+  return operation;
+}
+
+// The first array among the operands that a layout comes from: the one that a result is like.
+int first_of(const Fused& fused, int place) {
+  while (place >= max_operands) place = fused.layouts[std::size_t(place - max_operands)][0];
+  return place;
+}
+
+bool have_one_shape(const Map& map) {
+  const Axes* shape = nullptr;
+  for (int i = 0; i < map.operands; ++i) {
+    if (!map.operand[i].array) continue;
+    const Axes& own = map.operand[i].array->layout().shape();
+    if (shape && own != *shape) return false;
+    shape = &own;
+  }
+  return true;
+}
+
+// The layouts that the operations inside have one after the other: which axis lies where depends on
+// which operands are of full shape, so nothing shorter has the same answer.
+std::vector<Layout> layouts_inside(const Fused& fused, const Map& map) {
+  std::vector<Layout> inside;
+  for (const Joined& joined : fused.layouts) {
+    std::vector<const Layout*> own;
+    Axes shape;
+    for (int place : joined) {
+      const GPUArray* const array = place < max_operands ? map.operand[place].array : nullptr;
+      if (place < max_operands && !array) throw py::type_error("_run_fused: expected an array");
+      own.push_back(array ? &array->layout() : &inside[std::size_t(place - max_operands)]);
+      shape = own.size() == 1 ? own[0]->shape() : broadcast_or_raise(shape, own.back()->shape());
+    }
+    inside.push_back(result_layout(shape, own.data(), int(own.size()), 1));
+  }
+  return inside;
+}
+
+// `objects`: what the operands were read from.
+py::object new_result(const Fused& fused, const Map& map, std::size_t number,
+                      const std::vector<Layout>& inside, PyObject* objects) {
+  const int place = fused.places[number], first = first_of(fused, place);
+  const GPUArray& beside = *map.operand[first].array;
+  const bool is_inside = place >= max_operands && !inside.empty();
+  const Layout* const layout =
+      is_inside ? &inside[std::size_t(place - max_operands)] : &beside.layout();
+  const int code = fused.result[number];
+  return result_array(result_layout(layout->shape(), &layout, 1, dtypes[code].itemsize), beside,
+                      code, PyTuple_GET_ITEM(objects, first));
+}
+
+void take_out(const py::handle& given, Map& map, std::size_t number) {
+  map.result[number] = gpuarray_in(given.ptr());
+  if (!map.result[number]) throw py::type_error("out: expected a GPUArray");
+  map.result[number]->core.require_alive();
+}
+
+PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    if (count != 4 || !PyTuple_Check(arguments[1]) ||
+        (arguments[2] != Py_None && !PyTuple_Check(arguments[2])))
+      throw py::type_error("_run_fused(operation, operands, out, stream)");
+    const auto found = all_fused().find(int(PyLong_AsLong(arguments[0])));
+    PyObject* const given = arguments[1];
+    if (found == all_fused().end() ||
+        PyTuple_GET_SIZE(given) != Py_ssize_t(found->second.compute.size()))
+      throw py::value_error("_run_fused: no such operation, or other operands");
+    const Fused& fused = found->second;
+    Map map(found->first, int(fused.compute.size()), int(fused.result.size()));
+    for (int i = 0; i < map.operands; ++i) {
+      PyObject* const one = PyTuple_GET_ITEM(given, i);
+      if (!read_operand(one, map.operand[i]))
+        throw py::type_error("expected arrays and numbers, got " +
+                             py::repr(one).cast<std::string>());
+      map.compute[i] = fused.compute[std::size_t(i)];
+      take_truth(map.operand[i], map.compute[i]);
+    }
+    for (const int place : fused.places)
+      if (!map.operand[first_of(fused, place)].array)
+        throw py::type_error("_run_fused: expected an array");
+    std::vector<Layout> inside;
+    if (!have_one_shape(map)) inside = layouts_inside(fused, map);
+    const bool has_out = arguments[2] != Py_None;
+    py::tuple made(fused.result.size());
+    if (has_out && py::len(arguments[2]) != made.size())
+      throw py::value_error("out: expected " + std::to_string(made.size()) + " arrays or None");
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      PyObject* const out = has_out ? PyTuple_GET_ITEM(arguments[2], Py_ssize_t(i)) : Py_None;
+      made[i] = out == Py_None ? new_result(fused, map, i, inside, given)
+                               : py::reinterpret_borrow<py::object>(out);
+      take_out(made[i], map, i);
+    }
+    if (has_out) check_shapes(map);
+    launch(map, stream_of(arguments[3]));
+    return (made.size() == 1 ? py::object(made[0]) : py::object(made)).release().ptr();
+  });
+}
+
+py::object number_as(const py::object& number, const py::object& dtype) {
+  const int code = code_of(dtype_of(dtype));
+  alignas(16) char bytes[16];
+  Operand operand;
+  operand.number = number;
+  take_truth(operand, code);
+  put_number(operand.number, code, bytes);
+  return py::bytes(bytes, dtypes[code].itemsize);
+}
+
+}  // namespace
+
+void bind_fused(py::module_& m) {
+  def(m, "_fused_operation", &fused_operation,
+      "Make the number of an operation that is put together from others, by what its operands are "
+      "computed as, its results' dtypes, which layouts are joined inside, and the results' places "
+      "among these.",
+      {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"places"}});
+  def(m, "_number_as", &number_as, "The bytes of a number in a dtype, as kernels are given it.",
+      {{"number"}, {"dtype"}});
+  static PyMethodDef methods[] = {{"_run_fused", as_method(&run_fused), METH_FASTCALL,
+                                   PYGPU_SIGNATURE("_run_fused(operation, operands, out, stream)")},
+                                  {nullptr, nullptr, 0, nullptr}};
+  add_functions(m, methods);
+}
+
+}  // namespace PyGPU::python
