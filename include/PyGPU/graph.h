@@ -90,14 +90,17 @@ class Graph {
   void abandon() { capture_.reset(); }
   // Enqueue all of it.
   void launch(const StreamRef& stream) const;
-  int device() const { return exec_.get().device; }
 
  private:
+  struct Work {
+    // Memory and code come first: they go after the graph.
+    std::vector<std::shared_ptr<Storage>> taken, used;
+    std::vector<std::shared_ptr<const void>> kept;
+    UniqueHandle<GraphTraits> exec;
+  };
+
   std::unique_ptr<Capture> capture_;
-  // Memory and code come first: they go after the graph.
-  std::vector<std::shared_ptr<Storage>> taken_, used_;
-  std::vector<std::shared_ptr<const void>> kept_;
-  UniqueHandle<GraphTraits> exec_;
+  std::shared_ptr<Work> work_;  // shared with the graphs that this one is launched in
 };
 
 }  // namespace PyGPU

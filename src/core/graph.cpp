@@ -123,36 +123,43 @@ void Graph::end() {
   if (!capture_) throw DeviceError("capture", {cudaErrorIllegalState, "it was not begun"});
   const std::unique_ptr<Capture> capture = std::move(capture_);
   const Recorded recorded(capture->end());
-  GraphTraits::Handle handle;
-  handle.device = current_device();
-  handle.epoch = device_epoch(handle.device);
-  const bool is_other = !exec_ || is_gone(exec_.get().device, exec_.get().epoch) ||
-                        update_graph(exec_.get().exec, recorded.get());
-  if (is_other) {
+  auto work = std::make_shared<Work>();
+  work->taken = std::move(capture->taken_);
+  work->used = std::move(capture->used_);
+  work->kept = std::move(capture->kept_);
+  // In place only where no other graph has this one as it was.
+  const bool is_own = work_ && work_.use_count() == 1;
+  if (is_own && !is_gone(work_->exec.get().device, work_->exec.get().epoch) &&
+      !update_graph(work_->exec.get().exec, recorded.get())) {
+    work->exec = std::move(work_->exec);
+  } else {
     (void)cudaGetLastError();
+    GraphTraits::Handle handle;
+    handle.device = current_device();
+    handle.epoch = device_epoch(handle.device);
     check("cudaGraphInstantiate", instantiate_graph(&handle.exec, recorded.get()));
-    exec_ = UniqueHandle<GraphTraits>(handle);
+    work->exec = UniqueHandle<GraphTraits>(handle);
   }
-  taken_ = std::move(capture->taken_);
-  used_ = std::move(capture->used_);
-  kept_ = std::move(capture->kept_);
+  work_ = std::move(work);
 }
 
 void Graph::launch(const StreamRef& stream) const {
-  if (!exec_)
+  if (!work_)
     throw DeviceError("Graph.launch", {cudaErrorInvalidValue, "nothing was captured yet"});
-  if (is_gone(exec_.get().device, exec_.get().epoch))
+  const std::shared_ptr<Work> work = work_;
+  const GraphTraits::Handle& graph = work->exec.get();
+  if (is_gone(graph.device, graph.epoch))
     throw DeviceError("Graph.launch",
                       {cudaErrorInvalidResourceHandle, "cudaDeviceReset has destroyed the graph"});
   const auto is_freed = [](const auto& storage) { return !storage->alive(); };
-  if (std::any_of(used_.begin(), used_.end(), is_freed))
+  if (std::any_of(work->used.begin(), work->used.end(), is_freed))
     throw DeviceError("Graph.launch", {cudaErrorInvalidDevicePointer,
                                        "memory that the graph uses was freed (gpudata.free())"});
-  const DeviceGuard here = use_device(exec_.get().device);
-  StreamOrder order(stream, used_);
+  const DeviceGuard here = use_device(graph.device);
+  if (Capture* const outer = Capture::current()) outer->keep(work);
+  StreamOrder order(stream, work->used);
   order.run([&] {
-    check("cudaGraphLaunch",
-          waiting([&] { return cudaGraphLaunch(exec_.get().exec, stream.handle); }));
+    check("cudaGraphLaunch", waiting([&] { return cudaGraphLaunch(graph.exec, stream.handle); }));
   });
 }
 

@@ -9,10 +9,13 @@ from graph_tools import ADD, X, add_to, launched
 from hypothesis import given
 from hypothesis import strategies as st
 
+import PyGPU
 import PyGPU.driver as drv
 from PyGPU import cumath, gpuarray
 from PyGPU.compiler import SourceModule
+from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.scan import InclusiveScanKernel
+from PyGPU.tools import DeviceMemoryPool
 
 stream = graph_tools.stream  # the fixture
 
@@ -312,6 +315,67 @@ def test_a_graph_in_a_graph(stream):
         inner.launch()
     launched(outer, stream)
     np.testing.assert_array_equal(a.get(), 2 * X + 1)
+
+
+def test_a_graph_keeps_the_graphs_in_it(stream):
+    a, result = gpuarray.to_gpu(X), gpuarray.zeros(X.shape, "f4")
+    with stream.capture() as inner:
+        doubled = 2 * a
+        result.set(doubled)
+    with stream.capture() as outer:
+        inner.launch()
+    with stream.capture(inner):
+        a += 1000
+    del inner, doubled
+    gc.collect()
+    others = [gpuarray.to_gpu(X * 0) + 9 for _ in range(5)]
+    launched(outer, stream)
+    np.testing.assert_array_equal(result.get(), 2 * X)
+    np.testing.assert_array_equal(a.get(), X)
+    assert all((other.get() == 9).all() for other in others)
+
+
+@pytest.mark.parametrize("is_made_before", [False, True])
+def test_memory_of_pools_stays_with_the_graph(stream, is_made_before):
+    pool = DeviceMemoryPool()
+    result = gpuarray.zeros(X.shape, "f4")
+
+    def lent():
+        return gpuarray.empty(X.shape, "f4", allocator=pool.allocate)
+
+    a = lent() if is_made_before else None
+    with stream.capture() as graph:
+        if not is_made_before:
+            a = lent()
+        a.fill(3)
+        part = a[::2]
+        part += 1
+        add_to(a, 1)
+        result += a
+    del a, part
+    gc.collect()
+    other = lent()
+    other.fill(7)
+    launched(graph, stream)
+    np.testing.assert_array_equal(other.get(), np.full(X.shape, 7))
+    np.testing.assert_array_equal(result.get(), np.where(X % 2, 4, 5))
+    del graph
+    gc.collect()
+    assert pool.active_blocks == 1
+
+
+def test_fused_functions_and_elementwise_kernels(stream):
+    a, b = gpuarray.to_gpu(X), gpuarray.to_gpu(X + 1)
+    fused = PyGPU.fuse(lambda a, b: 2 * a + np.sqrt(b))
+    kernel = ElementwiseKernel("float *x, float s", "x[i] *= s")
+    with stream.capture() as graph:
+        c = fused(a, b)
+        kernel(c, 3)
+        kernel(c, 2, slice=slice(0, 10))
+    launched(graph, stream)
+    expected = (2 * X + np.sqrt(X + 1)) * np.float32(3)
+    expected[:10] *= 2
+    np.testing.assert_array_equal(c.get(), expected)
 
 
 def test_many_small_launches(stream):

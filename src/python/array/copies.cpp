@@ -87,14 +87,6 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
          py::str(gpu.dtype).cast<std::string>();
 }
 
-// Host memory that captured work reaches stays as long as the graph.
-void keep_for_graph(const py::object& memory) {
-  if (Capture* const capture = Capture::current())
-    capture->keep({py::object(memory).release().ptr(), [](const void* owner) {
-                     drop(static_cast<PyObject*>(const_cast<void*>(owner)));
-                   }});
-}
-
 // New memory on the device of `array`, which need not be the current one.
 GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
                           const py::object& allocator) {

@@ -143,7 +143,7 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
     return kernels.busy.clear();
   }
   const GPUArray parts = parts_for(nbytes, request.allocator);
-  order.uses(parts.core.storage());
+  uses(order, parts);
   order.run([&] {
     first(parts.core.address(), nullptr);
     fold_last(kernels, parts.core.address(), launch.blocks, 1, result, n, request.stream);
@@ -194,7 +194,7 @@ void fold_axes(FoldForm form, const AxisReduction& plan, const Array& array, con
   if (rows == 1) return order.run([&] { first(nullptr); });
   const GPUArray parts =
       parts_for(std::size_t(rows * outputs) * kernels.part_bytes, request.allocator);
-  order.uses(parts.core.storage());
+  uses(order, parts);
   order.run([&] {
     first(parts.core.address());
     fold_last(kernels, parts.core.address(), rows, outputs, result, count, request.stream);

@@ -118,7 +118,7 @@ PyObject* gather_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
       index.scatters = row[4].cast<bool>();
       index.offset = row[5].cast<Index>();
       gather.indices.push_back(index);
-      order.uses(array.core.storage());
+      uses(order, array);
     }
     if (Layout(gather.shape, gather.itemsize).nbytes() == 0) Py_RETURN_NONE;
     const auto arrays = py::reinterpret_borrow<py::sequence>(given[8]);
@@ -126,7 +126,7 @@ PyObject* gather_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
       const GPUArray& array = require_array("array", item.ptr());
       array.core.require_alive();
       require_device(array.core, current_device());
-      order.uses(array.core.storage());
+      uses(order, array);
     }
     launch(gather, mode_named(given[6]), current_device(), stream, order);
     Py_RETURN_NONE;
@@ -182,9 +182,9 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   gather.target = pointer_to(out.core);
   gather.indices.push_back(index);
   StreamOrder order(stream);
-  order.uses(out.core.storage());
-  order.uses(a.core.storage());
-  order.uses(indices.core.storage());
+  uses(order, out);
+  uses(order, a);
+  uses(order, indices);
   if (mode != Mode::raise) {
     launch(gather, mode, device, stream, order);
     return true;
@@ -240,7 +240,7 @@ PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
     arguments.add(report.word());
     const Index blocks = std::min<Index>((size + gather_threads - 1) / gather_threads, 1024);
     StreamOrder order(stream);
-    order.uses(indices.core.storage());
+    uses(order, indices);
     order.run([&] {
       enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(gather_threads, 1, 1), arguments, stream);
     });

@@ -9,6 +9,21 @@ std::shared_ptr<Storage> storage_in(PyObject* object) {
   return allocation ? allocation->storage : nullptr;
 }
 
+void keep_for_graph(const py::object& memory) {
+  if (Capture* const capture = Capture::current())
+    capture->keep({py::object(memory).release().ptr(), [](const void* owner) {
+                     drop(static_cast<PyObject*>(const_cast<void*>(owner)));
+                   }});
+}
+
+void keep_for_graph(const GPUArray& array) {
+  if (!Capture::current()) return;
+  const GPUArray* owner = &array;  // and not one of its views
+  while (!owner->gpudata && gpuarray_in(owner->base.ptr())) owner = gpuarray_in(owner->base.ptr());
+  const bool is_ours = !owner->gpudata || find<DeviceAllocation>(owner->gpudata.ptr());
+  if (!is_ours) keep_for_graph(owner->gpudata);
+}
+
 py::object wrap(GPUArray&& array, PyObject* like) {
   PyTypeObject* const type = like && is<GPUArray>(like) ? Py_TYPE(like) : type_of<GPUArray>;
   return instance_of(type, std::move(array));
@@ -63,6 +78,7 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
     array.core = Array::empty(Layout({high - low}, 1)).view(layout, -low);
   } else {
     array.gpudata = allocator(nbytes);
+    keep_for_graph(array);
     char* const start = static_cast<char*>(address_of(array.gpudata, "allocator's result"));
     array.core = Array::borrow(layout, start - low);
   }

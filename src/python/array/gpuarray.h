@@ -1,6 +1,7 @@
 // GPUArray as Python sees it: the core array and the Python objects that belong to it.
 #pragma once
 
+#include "PyGPU/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
@@ -40,6 +41,15 @@ struct DeviceAllocation {
 
 // The memory of ours in an array or an allocation, or null.
 std::shared_ptr<Storage> storage_in(PyObject* object);
+
+// While this thread captures, memory that the work reaches stays as long as the graph: host memory,
+// and what an allocator lent to an array.
+void keep_for_graph(const py::object& memory);
+void keep_for_graph(const GPUArray& array);
+inline void uses(StreamOrder& order, const GPUArray& array) {
+  order.uses(array.core.storage());
+  keep_for_graph(array);
+}
 
 // numpy.dtype of anything that NumPy accepts; TypeError for Python objects.
 py::object dtype_of(const py::object& any);

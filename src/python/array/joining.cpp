@@ -45,7 +45,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   void* const to = out.core.address();
   const StreamRef stream = default_stream();
   StreamOrder order(stream);
-  order.uses(out.core.storage());
+  uses(order, out);
   arguments.add_struct(loop);
   arguments.add(to);
   std::size_t end = 0;
@@ -61,7 +61,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     end += run / word;
     loop[1 + k] = unsigned(end);
     arguments.add(array.core.address());
-    order.uses(array.core.storage());
+    uses(order, array);
   }
   loop[0] = unsigned(out.layout().nbytes() / word);
   SpecializationKey key;

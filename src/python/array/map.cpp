@@ -195,6 +195,7 @@ void launch(const Map& map, const StreamRef& stream) {
       if (result.core.overlaps(map.result[k]->core))
         throw py::value_error("out: the results overlap");
     add(result.layout(), result.core);
+    keep_for_graph(result);
   }
   Layout broadcast_layouts[max_operands];
   // Of operands that a result would overwrite too early, or that are not aligned.
@@ -218,6 +219,7 @@ void launch(const Map& map, const StreamRef& stream) {
       copies.push_back(contiguous_copy(*operand.array, stream));
       array = &copies.back();
     }
+    keep_for_graph(*operand.array);
     const Layout& own = array->layout();
     if (own.shape() != shape) broadcast_layouts[i] = broadcast_to(own, shape);
     add(own.shape() == shape ? own : broadcast_layouts[i], *array);

@@ -98,7 +98,10 @@ py::object empty_for(const py::tuple& operands, const py::object& dtype,
 
 py::object in_order(const StreamRef& stream, const py::tuple& arrays, const py::function& work) {
   StreamOrder order(stream);
-  for (const py::handle array : arrays) order.uses(storage_in(array.ptr()));
+  for (const py::handle one : arrays) {
+    order.uses(storage_in(one.ptr()));
+    if (const GPUArray* const array = gpuarray_in(one.ptr())) keep_for_graph(*array);
+  }
   py::object answer;
   order.run([&] { answer = work(); });
   return answer;

@@ -134,10 +134,11 @@ PyObject* reduce(PyObject*, PyObject* const* given, Py_ssize_t count) {
     if (request.out) check_out(*request.out, kept, form.compute);
     const std::size_t itemsize = dtypes[form.compute].itemsize;
     StreamOrder order(request.stream);
-    order.uses(array.core.storage());
+    uses(order, array);
+    keep_for_graph(a);  // of which the other may be a copy
     if (whole && layout.contiguous()) {
       GPUArray result = result_of(Layout(kept, itemsize), form.compute, request);
-      order.uses(result.core.storage());
+      uses(order, result);
       const void* const address = array.core.address();
       fold_linear(form, &address, layout.size(), result.core, request, order);
       return wrapped(std::move(result), given[4]).release().ptr();
@@ -152,7 +153,7 @@ PyObject* reduce(PyObject*, PyObject* const* given, Py_ssize_t count) {
     GPUArray result = direct ? *request.out
                              : new_array(Layout(kept, strides, itemsize),
                                          dtype_object(form.compute), request.allocator);
-    order.uses(result.core.storage());
+    uses(order, result);
     if (result.layout().size()) fold_axes(form, plan, array.core, result.core, request, order);
     if (request.out && !direct) set_from_device(*request.out, result, &request.stream);
     return wrapped(std::move(result), given[4]).release().ptr();
@@ -205,10 +206,11 @@ PyObject* dot(PyObject*, PyObject* const* given, Py_ssize_t count) {
       if (!alike) ready[i] = in_c_order(*arrays[i], ready[i], request.stream);
       addresses[i] = ready[i].address();
       order.uses(ready[i].storage());
+      keep_for_graph(*arrays[i]);
     }
     if (request.out) check_out(*request.out, {}, form.compute);
     GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
-    order.uses(result.core.storage());
+    uses(order, result);
     fold_linear(form, addresses, size, result.core, request, order);
     return wrapped(std::move(result), given[5]).release().ptr();
   });
@@ -249,10 +251,11 @@ PyObject* reduce_subset(PyObject*, PyObject* const* given, Py_ssize_t count) {
                             request.stream);
       addresses[i] = ready[i].address();
       order.uses(ready[i].storage());
+      keep_for_graph(*arrays[i]);
     }
     form.compute = compute_code(fold, form.codes[1], asked_code(fold, given[3]), nullptr);
     GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
-    order.uses(result.core.storage());
+    uses(order, result);
     fold_linear(form, addresses, size, result.core, request, order);
     return wrap(std::move(result)).release().ptr();
   });

@@ -128,8 +128,12 @@ const Kernel& prepare_memory(Function& f, const Arguments& arguments, const Stre
     const void* const address = arguments.pointer(i);
     if (!storage && address) storage = Storage::holding(address);
     order.uses(storage);
+    const GPUArray* const array = gpuarray_in(arguments.given[i]);
+    if (array)
+      keep_for_graph(*array);
+    else if (storage && !find<DeviceAllocation>(arguments.given[i]))
+      keep_for_graph(py::reinterpret_borrow<py::object>(arguments.given[i]));
     if (is_only_device()) continue;
-    const GPUArray* const array = storage ? nullptr : gpuarray_in(arguments.given[i]);
     if (storage)
       placement.add(i, storage->device(), storage->address());
     else if (array && array->core.address())
