@@ -191,7 +191,7 @@ def _is_traced(argument):
     return isinstance(argument, (GPUArray, np.ndarray)) or type(argument) in _NUMBERS
 
 
-def fuse(function):
+def fuse(function=None):
     """Make one kernel of a function of arrays, element by element; a decorator, too.
 
     The function is called once for each combination of its arguments' kinds, with what stands for
@@ -220,6 +220,8 @@ def fuse(function):
     TypeError
         For what is not callable, or has parameters `out` or `stream` itself.
     """
+    if function is None:  # @fuse()
+        return fuse
     if not callable(function):
         raise TypeError(f"function: expected a callable, got {function!r}")
     try:

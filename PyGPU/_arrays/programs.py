@@ -1,12 +1,15 @@
 """What was traced as programs of kernels: texts, operations, and what a call does with them."""
 
 import hashlib
+import itertools
 import operator
 
-from PyGPU._arrays.functions import checked_out
+import numpy as np
+
+from PyGPU._arrays.functions import checked_out, run
 from PyGPU._arrays.tracing import Argument, Literal, Result
 from PyGPU._kernels import fused
-from PyGPU._runtime import core
+from PyGPU._runtime import core, errors
 
 #: Of a kernel, as in include/PyGPU/loop.h.
 MOST_OPERANDS, MOST_RESULTS = 8, 4
@@ -138,11 +141,10 @@ class Program:
         if self._parts and (whole.operation is None or _differ(values, whole.arrays)):
             made = [None] * len(self.dtypes)
             for kernel, at in self._parts:
-                given = None if out is None else tuple([out[k] for k in at])
-                some = kernel(values, given, stream)
+                some = kernel(values, None, stream)
                 for k, one in zip(at, some if len(at) > 1 else (some,)):
                     made[k] = one
-            return self._form(made)
+            return self._form(made if out is None else _copied(made, out, stream))
         made = whole(values, out, stream)
         return made if self._form is None else self._form(made if len(self.dtypes) > 1 else (made,))
 
@@ -157,6 +159,27 @@ class Program:
                 for one, dtype in zip(given, self.dtypes)
             ]
         )
+
+
+def _stretches(shape, other):
+    try:
+        return np.broadcast_shapes(shape, other) == other
+    except ValueError:
+        return False
+
+
+def _copied(made, out, stream):
+    """The results, in `out` where that has an array: all kernels have read by then."""
+    given = [one for one in out if one is not None]
+    if any(core._overlap(*pair) for pair in itertools.combinations(given, 2)):
+        raise ValueError("out: the results overlap")
+    for result, target in zip(made, out):
+        if target is not None and not _stretches(result.shape, target.shape):
+            raise errors.ShapeError(f"out: expected shape {result.shape}, got {target.shape}")
+    for k, (result, target) in enumerate(zip(made, out)):
+        if target is not None:
+            made[k] = run("copy", (result,), (result.dtype,), (target.dtype,), target, stream)
+    return made
 
 
 def _differ(values, slots):

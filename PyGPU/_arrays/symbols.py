@@ -159,7 +159,9 @@ for _python, _name in _COMPARED.items():
 _VALUES = "no element is known while the function is traced"
 _REASONS = {
     **{f"__i{python}__": "no argument can be changed: write a = a + b" for python in _BINARY},
-    "__bool__": f"{_VALUES}: write numpy.where(condition, a, b)",
+    "__bool__": f"{_VALUES}: for if, write numpy.where(condition, a, b); for and, or, a < b < c, "
+    "numpy.logical_and; for max, numpy.maximum",
+    "__round__": "write numpy.round(a)",
     **dict.fromkeys(("__iter__", "__getitem__", "__setitem__"), "index the arrays before the call"),
     **dict.fromkeys(("__len__", "shape", "size", "ndim", "strides", "nbytes", "flags"),
                     "a fused function is for arrays of any shape"),
@@ -171,9 +173,12 @@ _USED = {"dtype", "real", "imag", "conj", "conjugate", "mul_add", "_axpbyz", "cl
 
 def _refusal(name):
     reason = _REASONS.get(name, "it is no function of single elements")
+    text = f"{name} of an array cannot be traced: {reason}"
+    if name.startswith("_") and not name.startswith("__"):
+        text = "kernels cannot be called in a fused function"
 
     def refuse(self, *args, **kwargs):
-        raise refused(f"{name} of an array cannot be traced: {reason}")
+        raise refused(text)
 
     return refuse if name.startswith("__") else property(refuse, refuse)
 
@@ -191,6 +196,11 @@ class Scalar(Number):
 
     def __repr__(self):
         return f"<a number of {type(self.now).__name__} in a function that is traced>"
+
+    def __getattr__(self, name):
+        if name.startswith("__"):  # what Python and NumPy ask any object for
+            raise AttributeError(name)
+        raise refused(f"{name} of a number among the arguments cannot be traced")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if any(isinstance(one, GPUArray) for one in inputs):
@@ -218,8 +228,9 @@ def _of_numbers(function, is_reflected=False):
 def _unknown(name):
     def refuse(self, *args):
         raise refused(
-            f"{name}: a number among the arguments is not known while the function is traced; what "
-            "a parameter has as its default, and what is bound by functools.partial, is"
+            f"{name}: a number among the arguments may change from call to call, so that it is not "
+            "known while the function is traced; give it by the parameter's default or by "
+            "functools.partial, which make it a part of the function"
         )
 
     return refuse

@@ -208,9 +208,13 @@ def run(
         If no row has the text `settings.only`.
     """
     n = 1 << settings.exponent
-    wanted = [one for one in rows(n, SMALL) if settings.only in f"{one.group} {one.name}"]
+    everything = rows(n, SMALL)
+    wanted = [one for one in everything if settings.only in f"{one.group} {one.name}"]
     if not wanted:
-        raise ValueError(f"only={settings.only!r}: no row has that in its group or name")
+        groups = ", ".join(dict.fromkeys(one.group for one in everything))
+        raise ValueError(
+            f"only={settings.only!r}: no row has that in its group or name; the groups are {groups}"
+        )
     others, missing = peers() if with_peers else ([], {})
     libraries = [ours(), *others]
     arrays = _Arrays(libraries)

@@ -14,6 +14,7 @@ _TEMPLATE = re.compile(r'\s*(?:"(?:\\.|[^"\\\n])*"\s*)+')
 # registers. Directives of others begin with the dot.
 _PTX = re.compile(
     r"(?<![.\w])[a-z]\w*(?:\.\w+)+[\s;]"
+    r"|\b(?:trap|exit|brkpt)\s*;"
     r"|%(?:laneid|warpid|nwarpid|smid|nsmid|gridid|clock|globaltimer|lanemask_|n?tid\.|n?ctaid\.)"
 )
 #: What compilers say of it.
@@ -31,7 +32,7 @@ def lines(source: str) -> list[int]:
         template = _TEMPLATE.match(source, match.end())
         if template and _PTX.search(template.group() + ";"):
             found.append(bisect.bisect_right(starts, match.start()) + 1)
-    return found
+    return list(dict.fromkeys(found))
 
 
 def hint(source: str, log: str) -> str:

@@ -38,6 +38,8 @@ def captured(stream: core.cudaStream_t, graph: Graph | None) -> Iterator[Graph]:
     """See :meth:`PyGPU.driver.Stream.capture`."""
     if graph is None:
         graph = Graph()
+    elif not isinstance(graph, Graph):
+        raise TypeError(f"graph: expected a Graph, got {graph!r}")
     graph._begin(stream)
     try:
         yield graph

@@ -58,7 +58,13 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
         results = asked(getattr(np, name), kinds, **settings)
     except TypeError as error:
         known = ", ".join(str(dtype_of_kind(kind)) for kind in kinds)
-        raise TypeError(f"{name} is not defined for {known}: {error}") from None
+        advice = ""
+        if name.startswith("bitwise_") and any(dtype_of_kind(kind).kind in "fc" for kind in kinds):
+            advice = (
+                "; comparisons of GPUArrays by operators give numbers of their dtype: "
+                "numpy.logical_and and logical_or take those, numpy.greater and its like give bools"
+            )
+        raise TypeError(f"{name} is not defined for {known}: {error}{advice}") from None
     own = tuple(map(dtype_of_kind, kinds))
     if name in _NEED_ORDER and any(one.kind == "c" for one in own):
         raise TypeError(f"{name} is not defined for complex numbers")

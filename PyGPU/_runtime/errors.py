@@ -105,6 +105,15 @@ _HINTS = {
     215: "devices of compute capability 9 and later have no such limit, as kernels cannot wait for "
     "the kernels that they launch; nothing need be set",
     100: "no GPU is visible; PYGPU_TARGET=host runs without one",
+    900: "a stream is captured: its work is done when the graph is launched, so nothing can wait",
+    901: "a call in the captured work has spoilt it: one that waits, or that uses the null stream, "
+    "as launches of another library do that are not given the captured stream's handle",
+    904: "another stream has taken part, and the captured one does not wait for it in the end",
+    905: "captured work cannot wait for what is not captured",
+    906: "the null stream cannot be used while a stream that waits for it is captured: give the "
+    "call the captured stream (its handle), or capture a Stream(1)",
+    907: "an event that is recorded in captured work is a point in a graph, without a time",
+    908: "a capture is ended by the thread that has begun it",
 }
 
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "kernel.h"
@@ -36,7 +36,7 @@ class Capture {
  private:
   friend class Graph;
 
-  // Ends a capture that is not wanted.
+  // Ends a capture that is not wanted. In another thread that fails: the stream stays captured.
   struct Unended {
     using Handle = Capture*;
     static constexpr const char* name = "a capture";
@@ -49,7 +49,8 @@ class Capture {
   static Capture* of_this_thread();
 
   StreamRef stream_;
-  std::thread::id thread_ = std::this_thread::get_id();
+  int device_;
+  std::uint64_t thread_;
   bool forks_ = false;                           // more streams take part, in an order of their own
   std::vector<std::shared_ptr<Storage>> taken_;  // in this capture
   std::vector<std::shared_ptr<Storage>> used_;   // of others
@@ -82,12 +83,12 @@ struct GraphTraits {
 // All of it throws DeviceError.
 class Graph {
  public:
-  // Capture a stream in this thread until end() or abandon().
+  // Capture a stream in this thread, which must be the one to call end() or abandon().
   void begin(const StreamRef& stream);
   // From now on the graph is what was captured. Where only parameters differ from what it was, and
   // the runtime can, those are replaced in place.
   void end();
-  void abandon() { capture_.reset(); }
+  void abandon();
   // Enqueue all of it.
   void launch(const StreamRef& stream) const;
 

@@ -14,11 +14,18 @@ namespace {
 // The captures that go on, at most one of a thread; one that is let go may end in another thread.
 struct UnderWay {
   std::mutex lock;
-  std::map<std::thread::id, Capture*> captures;
+  std::map<std::uint64_t, Capture*> captures;
 };
 UnderWay& under_way() {
   static auto& all = *new UnderWay;
   return all;
+}
+
+// The system gives a thread's own number to another one when it is gone.
+std::uint64_t this_thread() {
+  static std::atomic<std::uint64_t> count{0};
+  thread_local const std::uint64_t number = ++count;
+  return number;
 }
 
 struct RecordedTraits {
@@ -36,17 +43,23 @@ bool holds(const std::vector<std::shared_ptr<Storage>>& all, const Storage* one)
 
 Capture* Capture::of_this_thread() {
   const std::lock_guard<std::mutex> hold(under_way().lock);
-  const auto found = under_way().captures.find(std::this_thread::get_id());
+  const auto found = under_way().captures.find(this_thread());
   return found == under_way().captures.end() ? nullptr : found->second;
 }
 
-Capture::Capture(const StreamRef& stream) : stream_(stream) {
+Capture::Capture(const StreamRef& stream)
+    : stream_(stream), device_(current_device()), thread_(this_thread()) {
   if (of_this_thread())
     throw DeviceError("capture", {cudaErrorIllegalState,
                                   "this thread captures a stream already: end that first"});
   if (!stream.handle)
     throw DeviceError("capture", {cudaErrorStreamCaptureUnsupported,
                                   "the null stream cannot be captured: make a Stream()"});
+  if (stream.owner && stream.owner->device() != device_)
+    throw DeviceError(
+        "capture", {cudaErrorInvalidValue, "the stream is of device " +
+                                               std::to_string(stream.owner->device()) +
+                                               ", the current one is " + std::to_string(device_)});
   check("cudaStreamBeginCapture",
         cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
   unended_ = UniqueHandle<Unended>(this);
@@ -58,12 +71,15 @@ Capture::Capture(const StreamRef& stream) : stream_(stream) {
 cudaError_t Capture::Unended::release(Capture* capture) {
   if (forked()) return cudaSuccess;
   cudaGraph_t graph{};
-  if (capture->finish(&graph)) (void)cudaGetLastError();  // it may have been spoilt
-  return graph ? cudaGraphDestroy(graph) : cudaSuccess;
+  const cudaError_t error = capture->finish(&graph);
+  if (error) (void)cudaGetLastError();
+  if (error == cudaErrorStreamCaptureWrongThread) return error;
+  return graph ? cudaGraphDestroy(graph) : cudaSuccess;  // otherwise it was spoilt, which is well
 }
 
 cudaError_t Capture::finish(cudaGraph_t* graph) {
-  const cudaError_t error = cudaStreamEndCapture(stream_.handle, graph);
+  const cudaError_t error =
+      on_device(device_, [&] { return cudaStreamEndCapture(stream_.handle, graph); });
   {
     const std::lock_guard<std::mutex> hold(under_way().lock);
     under_way().captures.erase(thread_);
@@ -119,9 +135,15 @@ void Graph::begin(const StreamRef& stream) {
   capture_ = std::make_unique<Capture>(stream);
 }
 
+void Graph::abandon() {
+  const std::unique_ptr<Capture> capture = std::move(capture_);
+  if (capture) check("cudaStreamEndCapture", capture->unended_.reset());
+}
+
 void Graph::end() {
   if (!capture_) throw DeviceError("capture", {cudaErrorIllegalState, "it was not begun"});
   const std::unique_ptr<Capture> capture = std::move(capture_);
+  const DeviceGuard here = use_device(capture->device_);
   const Recorded recorded(capture->end());
   auto work = std::make_shared<Work>();
   work->taken = std::move(capture->taken_);
@@ -135,7 +157,7 @@ void Graph::end() {
   } else {
     (void)cudaGetLastError();
     GraphTraits::Handle handle;
-    handle.device = current_device();
+    handle.device = capture->device_;
     handle.epoch = device_epoch(handle.device);
     check("cudaGraphInstantiate", instantiate_graph(&handle.exec, recorded.get()));
     work->exec = UniqueHandle<GraphTraits>(handle);
@@ -152,7 +174,8 @@ void Graph::launch(const StreamRef& stream) const {
     throw DeviceError("Graph.launch",
                       {cudaErrorInvalidResourceHandle, "cudaDeviceReset has destroyed the graph"});
   const auto is_freed = [](const auto& storage) { return !storage->alive(); };
-  if (std::any_of(work->used.begin(), work->used.end(), is_freed))
+  if (std::any_of(work->used.begin(), work->used.end(), is_freed) ||
+      std::any_of(work->taken.begin(), work->taken.end(), is_freed))
     throw DeviceError("Graph.launch", {cudaErrorInvalidDevicePointer,
                                        "memory that the graph uses was freed (gpudata.free())"});
   const DeviceGuard here = use_device(graph.device);

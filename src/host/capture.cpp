@@ -20,6 +20,13 @@ namespace {
 
 thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
+// The system gives a thread's own number to another one when it is gone.
+std::uint64_t this_thread() {
+  static std::atomic<std::uint64_t> count{0};
+  thread_local const std::uint64_t number = ++count;
+  return number;
+}
+
 // What goes on, in no order. With the machine's lock held.
 std::vector<std::unique_ptr<Recording>>& all() {
   static auto& all = *new std::vector<std::unique_ptr<Recording>>;
@@ -99,11 +106,11 @@ cudaError_t refuse_unsafe() {
   std::lock_guard<std::mutex> hold(Machine::get().lock);
   cudaError_t error = cudaSuccess;
   for (const auto& recording : all()) {
-    const bool concerns = recording->mode == cudaStreamCaptureModeGlobal
-                              ? mode_of_thread == cudaStreamCaptureModeGlobal ||
-                                    recording->thread == std::this_thread::get_id()
-                              : recording->mode == cudaStreamCaptureModeThreadLocal &&
-                                    recording->thread == std::this_thread::get_id();
+    const bool concerns =
+        recording->mode == cudaStreamCaptureModeGlobal
+            ? mode_of_thread == cudaStreamCaptureModeGlobal || recording->thread == this_thread()
+            : recording->mode == cudaStreamCaptureModeThreadLocal &&
+                  recording->thread == this_thread();
     if (concerns) error = spoil(*recording, cudaErrorStreamCaptureUnsupported);
   }
   return error;
@@ -163,8 +170,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
     std::lock_guard<std::mutex> hold(machine.lock);
     if (stream->recording) return cudaErrorIllegalState;
-    all().push_back(std::make_unique<Recording>(
-        Recording{stream, std::this_thread::get_id(), mode, false, {}}));
+    all().push_back(std::make_unique<Recording>(Recording{stream, this_thread(), mode, false, {}}));
     stream->recording = all().back().get();
     stream->is_joined = true;
     ++recordings;
@@ -183,8 +189,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     Recording* const recording = stream->recording;
     if (!recording) return cudaErrorIllegalState;
     if (recording->origin != stream) return spoil(*recording, cudaErrorStreamCaptureUnmatched);
-    if (recording->mode != cudaStreamCaptureModeRelaxed &&
-        recording->thread != std::this_thread::get_id())
+    if (recording->mode != cudaStreamCaptureModeRelaxed && recording->thread != this_thread())
       return spoil(*recording, cudaErrorStreamCaptureWrongThread);
     const bool is_joined = std::all_of(
         machine.streams.begin(), machine.streams.end(),

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "PyGPU/vendor/host_graphs.h"
@@ -19,7 +19,7 @@ using Work = std::function<cudaError_t(cudaStream_t)>;
 // One capture, of its first stream and of those that joined it.
 struct Recording {
   cudaStream_t origin;
-  std::thread::id thread;
+  std::uint64_t thread;
   cudaStreamCaptureMode mode;
   bool is_spoilt = false;
   std::vector<Work> work;

@@ -11,7 +11,7 @@ from expressions import values as elements
 import PyGPU
 from PyGPU import TraceError
 from PyGPU._kernels import specializations
-from PyGPU.gpuarray import to_gpu
+from PyGPU.gpuarray import to_gpu, zeros
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -236,3 +236,30 @@ class TestOtherArguments:
         f(a, some)
         del some
         assert watched() is None
+
+
+def test_results_of_several_shapes_into_what_is_read():
+    """No kernel writes what the next one reads."""
+    a, b = to_gpu(np.arange(4.0)), to_gpu(np.ones((3, 4)))
+    results = PyGPU.fuse(lambda a, b: (a + 1, a + b))(a, b, out=(a, None))
+    np.testing.assert_array_equal(results[1].get(), np.arange(4.0) + np.ones((3, 4)))
+    np.testing.assert_array_equal(a.get(), np.arange(4.0) + 1)
+    assert results[0] is a
+
+
+def test_results_of_several_shapes_that_overlap_or_do_not_fit():
+    a, b = to_gpu(np.arange(4.0)), to_gpu(np.ones((3, 4)))
+    out = zeros((3, 4), np.float64)
+    fused = PyGPU.fuse(lambda a, b: (a * 2, a + b))
+    with pytest.raises(ValueError, match="out: the results overlap"):
+        fused(a, b, out=(out[1], out))
+    first = zeros(4, np.float64)
+    with pytest.raises(ValueError, match=r"out: expected shape \(3, 4\), got \(2, 4\)"):
+        fused(a, b, out=(first, zeros((2, 4), np.float64)))
+    np.testing.assert_array_equal(first.get(), np.zeros(4))
+
+
+def test_numbers_among_the_arguments_have_no_methods():
+    a = to_gpu(np.arange(4.0))
+    with pytest.raises(PyGPU.TraceError, match="astype of a number"):
+        PyGPU.fuse(lambda a, s: a + s.astype("f4"))(a, np.float64(2))

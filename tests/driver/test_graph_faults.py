@@ -2,15 +2,13 @@
 
 import ctypes
 import gc
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import graph_tools
 import numpy as np
 import pytest
-from graph_tools import ADD, X, launched
+from graph_tools import ADD, X, add_to, launched
 
 import PyGPU
 import PyGPU.driver as drv
@@ -65,28 +63,25 @@ def test_one_capture_at_a_time_in_a_thread(stream):
         pass
 
 
-def test_a_capture_that_is_let_go_by_another_thread():
-    """The thread that began it is gone; the next one with its number captures nothing."""
-    begun = []
+def test_a_thread_with_the_number_of_a_dead_one_captures_nothing():
+    begun, seen = [], []
 
     def begin():
         stream = drv.Stream(1)
         begun.append((stream, stream.capture()))
         begun[0][1].__enter__()
 
-    thread = threading.Thread(target=begin)
-    thread.start()
-    thread.join()
-    del begun[:]
-    gc.collect()
-    assert not PyGPU.gpuarray.core._is_capturing()
+    def work():
+        seen.append((gpuarray.to_gpu(X) + 1).get())
+
+    for task in (begin, work):
+        thread = threading.Thread(target=task)
+        thread.start()
+        thread.join()
+    np.testing.assert_array_equal(seen[0], X + 1)
     np.testing.assert_array_equal((gpuarray.to_gpu(X) + 1).get(), X + 1)
-
-
-def test_the_null_stream_cannot_be_captured():
-    graph = drv.Graph()
-    with pytest.raises(drv.LogicError, match="null stream"):
-        graph._begin(None)
+    with pytest.raises(drv.LogicError, match="the thread that has begun it"):
+        begun[0][1].__exit__(ValueError, ValueError(), None)
 
 
 def test_an_empty_graph(stream):
@@ -229,7 +224,7 @@ def test_new_arrays_do_not_spoil_anothers_capture(foreign_capture):
     assert kept.get()[5] == 2
 
 
-def test_a_process_that_ends_in_a_capture_is_silent():
+def test_a_process_that_ends_in_a_capture_is_silent(python):
     program = """
 import PyGPU.autoinit, PyGPU.driver as drv
 from PyGPU import gpuarray
@@ -239,5 +234,73 @@ with stream.capture() as graph:
     b = a + 1
     raise SystemExit(7)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
+    done = python(program, expect=7)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_memory_of_the_graph_that_was_freed(stream):
+    a = gpuarray.to_gpu(X)
+    with stream.capture() as graph:
+        b = a + 1
+        c = b * 2
+    b.gpudata.free()
+    with pytest.raises(drv.LogicError, match="was freed"):
+        graph.launch()
+    assert c.shape == a.shape
+
+
+def test_a_graph_is_of_the_device_that_it_began_on(two_devices):
+    two_devices("""
+import PyGPU, PyGPU.driver as drv, PyGPU.autoinit
+from PyGPU import gpuarray
+stream, a = drv.Stream(1), gpuarray.zeros(10, "f4")
+a += 1
+with stream.capture() as graph:
+    a += 1
+    PyGPU.cudaSetDevice(1)
+graph.launch(stream)
+PyGPU.cudaSetDevice(0)
+stream.synchronize()
+assert a.get()[0] == 2
+PyGPU.cudaSetDevice(1)
+try:
+    with stream.capture():
+        pass
+except drv.LogicError as error:
+    assert "the stream is of device 0, the current one is 1" in str(error)
+else:
+    raise SystemExit("captured")
+""")
+
+
+@pytest.mark.parametrize("graph", ["a", 3, drv.Stream])
+def test_what_is_no_graph(stream, graph):
+    with pytest.raises(TypeError, match="graph: expected a Graph"), stream.capture(graph):
+        pass
+
+
+def test_the_reason_is_told_where_a_runtime_refuses(stream):
+    a = gpuarray.to_gpu(X)
+    add_to(a, 0)
+    host = X.copy()
+    kernel = SourceModule(ADD).get_function("add")
+    with pytest.raises(drv.LogicError, match="done when the graph is launched"), stream.capture():
+        kernel(drv.InOut(host), np.float32(1), np.int32(9), block=(9, 1, 1))
+    begun = drv.Event()
+    other = drv.Stream(1)
+    with pytest.raises(drv.LogicError, match="does not wait for it in the end"):  # noqa: SIM117
+        with stream.capture():
+            begun.record(stream)
+            other.wait_for_event(begun)
+            add_to(a, 1, other)
+
+
+def test_an_error_that_is_caught_leaves_the_capture_as_it_was(stream):
+    a = gpuarray.to_gpu(X)
+    with stream.capture() as graph:
+        for wait in (stream.synchronize, drv.Context.synchronize, stream.is_done, a.get):
+            with pytest.raises(drv.LogicError):
+                wait()
+        a += 1
+    launched(graph, stream)
+    np.testing.assert_array_equal(a.get(), X + 1)

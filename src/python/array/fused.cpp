@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "python/array/map.h"
+#include "python/array/methods.h"
 #include "python/launch/packing.h"
 
 namespace PyGPU::python {

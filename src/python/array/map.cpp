@@ -242,8 +242,8 @@ void check_shapes(const Map& map) {
     if (!map.operand[i].array) continue;
     const Axes& own = map.operand[i].array->layout().shape();
     if (own != shape && broadcast_or_raise(shape, own) != shape)
-      raise_shape_error(operation_name(map.operation) + ": shape " + own.text() +
-                        " does not fit into " + shape.text());
+      raise_shape_error("out: operands of shape " + own.text() + " do not fit into results of " +
+                        shape.text());
   }
 }
 

@@ -81,7 +81,7 @@ class Report {
 
  private:
   static UniqueHandle<ReportTraits> take() {
-    refuse_waiting("cudaStreamSynchronize");
+    refuse_waiting("a look at what a kernel reports (masks, indices that are checked)");
     return UniqueHandle<ReportTraits>(ReportWords::all().take());
   }
   bool is_said() const {

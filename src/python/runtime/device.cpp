@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "PyGPU/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
@@ -93,7 +94,11 @@ void bind_device(py::module_& m) {
   def(m, "cudaSetDevice", [](int device) { return call([=] { return cudaSetDevice(device); }); },
       "Make a device the calling thread's own.", {{"device"}});
   def(
-      m, "cudaDeviceSynchronize", [] { return call([] { return synchronize_device(); }); },
+      m, "cudaDeviceSynchronize",
+      [] {
+        if (Capture::current()) return refusal_to_wait();
+        return call([] { return synchronize_device(); });
+      },
       "Wait until the device has done all its work.");
   def(
       m, "cudaDeviceReset",

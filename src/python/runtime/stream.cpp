@@ -128,6 +128,7 @@ void bind_stream(py::module_& m) {
       "Destroy the stream now instead of with the object.", {{"stream"}});
   def(m, "cudaStreamSynchronize",
       [](const StreamRef& stream) {
+        if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
         return call([&] {
           const cudaError_t error = cudaStreamSynchronize(stream.handle);
           if (!error && !stream.handle) seen_current_idle(true);
@@ -136,7 +137,10 @@ void bind_stream(py::module_& m) {
       },
       "Wait until the stream has done its work.", {{"stream", py::none()}});
   def(m, "cudaStreamQuery",
-      [](const StreamRef& stream) { return call([&] { return cudaStreamQuery(stream.handle); }); },
+      [](const StreamRef& stream) {
+        if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
+        return call([&] { return cudaStreamQuery(stream.handle); });
+      },
       "cudaSuccess when the stream is idle, else cudaErrorNotReady (600).",
       {{"stream", py::none()}});
   def(m, "cudaStreamWaitEvent",
