@@ -71,7 +71,6 @@ def test_prepared_launches(stream):
     np.testing.assert_array_equal(a.get(), X + 11)
 
 
-SCAN = InclusiveScanKernel(np.int32, "a + b")
 MANY = {
     "arithmetic": (lambda a, i: 3 * a - a / 7, lambda a, i: 3 * a - a / np.float32(7)),
     "strided": (lambda a, i: a[::3] + a[1::3], lambda a, i: a[::3] + a[1::3]),
@@ -101,7 +100,10 @@ MANY = {
         lambda a, i: gpuarray.arange(50, dtype="f4"),
         lambda a, i: np.arange(50, dtype="f4"),
     ),
-    "scan": (lambda a, i: SCAN(i.copy()), lambda a, i: np.cumsum(i, dtype="i4")),
+    "scan": (
+        lambda a, i: InclusiveScanKernel(np.int32, "a + b")(i.copy()),
+        lambda a, i: np.cumsum(i, dtype="i4"),
+    ),
 }
 
 
