@@ -125,7 +125,10 @@ class _Owned:
             raise errors.LogicError(f"{what} failed: invalid argument - it was released before")
         self._stands = False
         if not self._is_gone():
-            errors.check(self._release(self._address), self._call)
+            errors.check(self._let_go(), self._call)
+
+    def _let_go(self) -> core.cudaError_t:
+        return core._beside_captures(self._release, self._address)
 
     def _is_gone(self) -> bool:
         """Has cudaDeviceReset released it?"""
@@ -134,7 +137,7 @@ class _Owned:
     def __del__(self) -> None:
         if self._stands and core is not None:
             self._stands = False
-            status = None if self._is_gone() else self._release(self._address)
+            status = None if self._is_gone() else self._let_go()
             if status:
                 core._report_failed_release(self._call, status)
 

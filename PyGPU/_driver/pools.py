@@ -269,7 +269,7 @@ class DeviceMemoryPool(_Pool):
         if status:
             core.cudaGetLastError()
             return False
-        errors.check(core.cudaFree(address), "cudaFree")
+        errors.check(core._beside_captures(core.cudaFree, address), "cudaFree")
         return True
 
 

@@ -52,7 +52,7 @@ def compiled(source, name, words, expressions):
     names, table = host.kernel_table(kernels, expressions, waits)
     functions = "".join(f"(void *)+({one}), " for one in names)
     unit_text = (
-        f"{dynamic_shared.in_cpp(text)}\n{table}"
+        f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n{table}'
         + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
         + mark
         + questions
@@ -62,7 +62,7 @@ def compiled(source, name, words, expressions):
     with tempfile.TemporaryDirectory() as scratch:
         unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
         unit.write_text(unit_text)
-        rest = [*asked.macros, *host._include_options(asked, found)]
+        rest = [*asked.for_headers(), *host._include_options(asked, found)]
         rest += [*asked.without_nvidias(), str(unit), "-o", str(image)]
         rest += [word for word in host.linking(in_lockstep) if word not in host.STRICT_LINK]
         done = host._run([host.compiler(), *base, *prelude, *rest], name)

@@ -1,5 +1,4 @@
 // Captured streams and graphs of the stand-in.
-#include "PyGPU/vendor/host_graphs.h"
 #include "machine.h"
 
 using namespace standin;

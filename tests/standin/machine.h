@@ -9,6 +9,7 @@
 #define dim3 MachineDim3
 #define uint3 MachineUint3
 #include "PyGPU/vendor/host_arrays.h"
+#include "PyGPU/vendor/host_graphs.h"
 #include "PyGPU/vendor/host_modules.h"
 #undef dim3
 #undef uint3

@@ -1,6 +1,7 @@
 // Memory at the low level: take and give back by address, and what addresses are.
 #include <cstring>
 
+#include "PyGPU/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
@@ -8,9 +9,12 @@ namespace {
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-// Memory that is taken or given back is none of a graph's that is being captured.
+// Memory that is taken or given back is none of a graph's that this thread captures. Captures of
+// others are let be by _beside_captures alone, for what frees by itself: before HIP 7 the last
+// error is that of the last call, which for a program is this one.
 template <class Call>
 Status call_beside(Call make) {
+  if (!Capture::current()) return call(make);
   return call([&] {
     const BesideCaptures beside = beside_captures();
     return make();
@@ -71,6 +75,13 @@ Status register_host(py::handle memory, std::size_t nbytes, unsigned flags) {
 }  // namespace
 
 void bind_memory(py::module_& m) {
+  def(m, "_beside_captures",
+      [](const py::function& release, const py::object& memory) {
+        const BesideCaptures beside = beside_captures();
+        return py::object(release(memory));
+      },
+      "release(memory), which spoils no graph that any library captures.",
+      {{"release"}, {"memory"}});
   def(m, "cudaMalloc",
       [](std::size_t nbytes) {
         return new_address([=](void** address) { return cudaMalloc(address, nbytes); });
