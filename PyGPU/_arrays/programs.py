@@ -11,8 +11,8 @@ from PyGPU._arrays.tracing import Argument, Literal, Result
 from PyGPU._kernels import fused
 from PyGPU._runtime import core, errors
 
-#: Of a kernel, as in include/PyGPU/loop.h.
-MOST_OPERANDS, MOST_RESULTS = 8, 4
+#: Of a kernel.
+MOST_OPERANDS, MOST_RESULTS = core._max_operands, core._max_results
 
 
 class _Kernel:
@@ -63,7 +63,10 @@ def _reached(trace, results):
 def _operation(trace, arguments, inside, results):
     """The number of the operation that has the text of these steps."""
     places = {one: k for k, one in enumerate(arguments)}
-    texts = {one: fused.Value(f"in{k}", one.dtype) for one, k in places.items()}
+    texts = {
+        one: fused.Value(name, one.dtype)
+        for one, name in zip(arguments, fused.names(len(arguments)))
+    }
     needed = {*results, *(one for k in inside for one in trace.steps[k].operands)}
     steps, layouts = [], []
     for k in inside:

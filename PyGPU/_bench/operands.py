@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20  # elements that differ; then they repeat
 #: Arrays that the texts write: each library has its own.
 WRITTEN = {"c", "out", "d", "g", "pinned", "turned", "cube_102", "cube_021", "cube_210", "cube_120"}
+_READ = {"a", "b", "h", "row", "column", "m", "on", "off", "i", "r"}
 #: Memory of the host, whatever the library.
 _ON_HOST = {"h", "g", "pinned"}
 
@@ -111,10 +112,7 @@ class Operands:
         return self._host[name]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._views or name in (
-            *("a", "b", "h", "row", "column", "m", "on", "off", "i", "r"),
-            *("c", "out", "d", "g", "pinned"),
-        )
+        return name in self._views or name in _READ or name in WRITTEN
 
     def of(self, library: Library, name: str) -> Any:
         """The array of that name for a library."""

@@ -84,6 +84,8 @@ struct CaptureModeTraits {
 };
 using BesideCaptures = UniqueHandle<CaptureModeTraits>;
 BesideCaptures beside_captures();
+// waiting(call) meanwhile.
+cudaError_t waiting_beside_captures(const Wait& call);
 
 // Launches do not record which memory they use. So before another library gets memory of ours, the
 // stream `later` waits for all our work on the device: on the null stream, on the blocking streams,

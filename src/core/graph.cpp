@@ -11,7 +11,7 @@ std::atomic<int> Capture::under_way_{0};
 
 namespace {
 
-// The captures that go on, at most one of a thread; one that is let go may end in another thread.
+// The captures that go on, by their threads.
 struct UnderWay {
   std::mutex lock;
   std::map<std::uint64_t, Capture*> captures;
@@ -71,15 +71,14 @@ Capture::Capture(const StreamRef& stream)
 cudaError_t Capture::Unended::release(Capture* capture) {
   if (forked()) return cudaSuccess;
   cudaGraph_t graph{};
-  const cudaError_t error = capture->finish(&graph);
+  const cudaError_t error = on_device(capture->device_, [&] { return capture->finish(&graph); });
   if (error) (void)cudaGetLastError();
   if (error == cudaErrorStreamCaptureWrongThread) return error;
   return graph ? cudaGraphDestroy(graph) : cudaSuccess;  // otherwise it was spoilt, which is well
 }
 
 cudaError_t Capture::finish(cudaGraph_t* graph) {
-  const cudaError_t error =
-      on_device(device_, [&] { return cudaStreamEndCapture(stream_.handle, graph); });
+  const cudaError_t error = cudaStreamEndCapture(stream_.handle, graph);
   {
     const std::lock_guard<std::mutex> hold(under_way().lock);
     under_way().captures.erase(thread_);

@@ -55,8 +55,7 @@ std::string shape_text(const dim3& d) {
 
 cudaError_t ModuleTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-  return waiting([&] {
-    const BesideCaptures beside = beside_captures();
+  return waiting_beside_captures([&] {
     return release_on_device(handle.device, [&] { return unload_module(handle.library); });
   });
 }

@@ -102,15 +102,9 @@ cudaError_t take(MemoryTraits::Handle& block) {
       block.address = std::calloc(block.nbytes, 1);
       return block.address ? cudaSuccess : cudaErrorMemoryAllocation;
     case MemoryKind::pinned:
-      return waiting([&] {
-        const BesideCaptures beside = beside_captures();
-        return cudaMallocHost(&block.address, block.nbytes);
-      });
+      return waiting_beside_captures([&] { return cudaMallocHost(&block.address, block.nbytes); });
     case MemoryKind::device:
-      return waiting([&] {
-        const BesideCaptures beside = beside_captures();
-        return cudaMalloc(&block.address, block.nbytes);
-      });
+      return waiting_beside_captures([&] { return cudaMalloc(&block.address, block.nbytes); });
     case MemoryKind::pooled:
       block.address = small_blocks::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
@@ -198,17 +192,11 @@ cudaError_t MemoryTraits::release(Handle block) {
   switch (block.kind) {
     case MemoryKind::host: std::free(block.address); break;
     case MemoryKind::pinned:  // waits for the device, as the next one does
-      return ours ? waiting([&] {
-        const BesideCaptures beside = beside_captures();
-        return cudaFreeHost(block.address);
-      })
-                  : cudaSuccess;
+      if (!ours) return cudaSuccess;
+      return waiting_beside_captures([&] { return cudaFreeHost(block.address); });
     case MemoryKind::device:
-      return ours ? waiting([&] {
-        const BesideCaptures beside = beside_captures();
-        return cudaFree(block.address);
-      })
-                  : cudaSuccess;
+      if (!ours) return cudaSuccess;
+      return waiting_beside_captures([&] { return cudaFree(block.address); });
     case MemoryKind::pooled:  // in the order of its own device's null stream
       if (!ours) return cudaSuccess;
       return release_on_device(block.device,

@@ -109,6 +109,13 @@ BesideCaptures beside_captures() {
   return {};
 }
 
+cudaError_t waiting_beside_captures(const Wait& call) {
+  return waiting([&] {
+    const BesideCaptures beside = beside_captures();
+    return call();
+  });
+}
+
 void remember_non_blocking(const std::shared_ptr<const Stream>& stream) {
   std::lock_guard<std::mutex> hold(non_blocking().lock);
   auto& streams = non_blocking().streams;

@@ -33,10 +33,6 @@ std::vector<std::unique_ptr<Recording>>& all() {
   return all;
 }
 
-bool is_own(cudaStream_t stream) {
-  return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
-}
-
 cudaError_t spoil(Recording& recording, cudaError_t error) {
   recording.is_spoilt = true;
   return error;

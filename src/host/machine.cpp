@@ -131,7 +131,7 @@ bool Machine::device_may_touch(const void* address, std::size_t nbytes) {
 }
 
 bool Machine::knows(cudaStream_t stream) {
-  if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return true;
+  if (!is_own(stream)) return true;
   if (in_kernel() && (stream == cudaStreamTailLaunch || stream == cudaStreamFireAndForget))
     return true;
   std::lock_guard<std::mutex> hold(lock);

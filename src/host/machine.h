@@ -111,6 +111,11 @@ void report_overrun(std::uintptr_t address, const Allocation& block);
 // Writes it, where there is one, when the process is about to die of a signal. Takes no lock.
 void report_overruns();
 
+// Is it one that was created, neither the null stream nor a thread's own?
+inline bool is_own(cudaStream_t stream) {
+  return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+}
+
 int& current_device();
 
 // May a copy touch these bytes? An allocation of the table must hold them all; an address outside

@@ -21,10 +21,6 @@ cudaError_t check_to_wait(cudaEvent_t event) {
   return event->recording ? cudaErrorCapturedEvent : cudaSuccess;
 }
 
-bool is_own(cudaStream_t stream) {
-  return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
-}
-
 }  // namespace
 }  // namespace PyGPU::host
 

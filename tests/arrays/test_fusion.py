@@ -3,10 +3,12 @@
 import functools
 import weakref
 
+import fusion_tools
 import numpy as np
 import pytest
 from expressions import DTYPES, assert_same, counted
 from expressions import values as elements
+from fusion_tools import X, Y
 
 import PyGPU
 from PyGPU import TraceError
@@ -15,18 +17,7 @@ from PyGPU.gpuarray import to_gpu, zeros
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-X = np.arange(12, dtype=np.float32).reshape(3, 4) / 4 - 1
-Y = np.linspace(1, 2, 4, dtype=np.float32)
-
-
-@pytest.fixture
-def a():
-    return to_gpu(X)
-
-
-@pytest.fixture
-def b():
-    return to_gpu(Y)
+a, b = fusion_tools.a, fusion_tools.b  # the fixtures
 
 
 def test_the_readme_s_function(a, b):

@@ -2,27 +2,17 @@
 
 import re
 
+import fusion_tools
 import numpy as np
 import pytest
+from fusion_tools import X
 
 import PyGPU
 from PyGPU import TraceError, cumath, errors, gpuarray
-from PyGPU.gpuarray import to_gpu
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-X = np.arange(12, dtype=np.float32).reshape(3, 4) / 4 - 1
-Y = np.linspace(1, 2, 4, dtype=np.float32)
-
-
-@pytest.fixture
-def a():
-    return to_gpu(X)
-
-
-@pytest.fixture
-def b():
-    return to_gpu(Y)
+a, b = fusion_tools.a, fusion_tools.b  # the fixtures
 
 
 CASES = [

@@ -4,9 +4,11 @@ import copy
 import pickle
 import threading
 
+import fusion_tools
 import numpy as np
 import pytest
 from expressions import assert_same, counted
+from fusion_tools import X, Y
 
 import PyGPU
 import PyGPU.driver as drv
@@ -16,18 +18,7 @@ from PyGPU.gpuarray import GPUArray, to_gpu
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-X = np.arange(12, dtype=np.float32).reshape(3, 4) / 4 - 1
-Y = np.linspace(1, 2, 4, dtype=np.float32)
-
-
-@pytest.fixture
-def a():
-    return to_gpu(X)
-
-
-@pytest.fixture
-def b():
-    return to_gpu(Y)
+a, b = fusion_tools.a, fusion_tools.b  # the fixtures
 
 
 class TestResults:

@@ -93,7 +93,7 @@ def source(
         mean runs: blocks have one thread, which takes so many elements one by one.
     """
     inside = fused.BODIES.get(name)
-    letters = [f"in{number}" for number in range(len(inputs))] if inside else "abcd"
+    letters = fused.names(len(inputs)) if inside else "abcd"
     operands = [_Argument(*one) for one in zip(letters, inputs, compute, scalars)]
     results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
     computation = _computation(name, operands, results)

@@ -33,9 +33,13 @@ class Step(NamedTuple):
     results: tuple[Value | None, ...]  # None: not needed
 
 
+def names(count):
+    """What the operands of an operation that is put together are called."""
+    return [f"in{number}" for number in range(count)]
+
+
 class Body(NamedTuple):
-    """An operation that is put together: its steps, and the values that are its results. Its
-    operands are called in0, in1 ..."""
+    """An operation that is put together: its steps, and the values that are its results."""
 
     steps: tuple[Step, ...]
     results: tuple[Value, ...]

@@ -170,6 +170,8 @@ py::object number_as(const py::object& number, const py::object& dtype) {
 }  // namespace
 
 void bind_fused(py::module_& m) {
+  m.attr("_max_operands") = max_operands;
+  m.attr("_max_results") = max_results;
   def(m, "_fused_operation", &fused_operation,
       "Make the number of an operation that is put together from others, by what its operands are "
       "computed as, its results' dtypes, which layouts are joined inside, and the results' places "
