@@ -11,8 +11,9 @@ from PyGPU import compiler, errors
 from PyGPU._compile.signature import split_top
 from PyGPU._kernels.stages import get_reduction_kernel_and_types, get_reduction_module
 from PyGPU._kernels.text.common import Element
+from PyGPU._kernels.text.folding import limit
 from PyGPU._kernels.text.indexed import is_always_used_by_element
-from PyGPU._kernels.text.reduction import limit, user_source
+from PyGPU._kernels.text.reduction import user_source
 from PyGPU._kernels.types import (
     ScalarArg,
     VectorArg,

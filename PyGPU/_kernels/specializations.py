@@ -1,7 +1,7 @@
 """The kernels behind GPUArray's operators and functions, which C++ asks for by their keys."""
 
 from PyGPU._kernels.launcher import load
-from PyGPU._kernels.text import elementwise, gather, reduction
+from PyGPU._kernels.text import elementwise, folding, gather, reduction
 from PyGPU._runtime import core, errors, state
 
 # Each product and sum is rounded, as NumPy's: what is fused gives what its operators give apart.
@@ -16,10 +16,12 @@ def elementwise_module(name, *key):
 
 def reduction_module(operation, inputs, tables, compute, *plan):
     """The module with the kernels of a reduction, and the bytes of what is accumulated. See
-    :class:`text.reduction.Form`."""
-    form = reduction.Form(operation, inputs, tables, compute, *plan)
+    :class:`text.folding.Form`."""
+    form = folding.Form(operation, inputs, tables, compute, *plan)
     text = reduction.source(form)
-    return load(text, f"{operation}.cu"), reduction.accumulator(operation, compute).itemsize
+    options = () if form.outputs else ("-O3",)  # makes vectors of runs
+    itemsize = folding.accumulator(operation, compute).itemsize
+    return load(text, f"{operation}.cu", options), itemsize
 
 
 def gather_module(*key):

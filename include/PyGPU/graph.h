@@ -69,6 +69,12 @@ Status refusal_to_wait();
 // Throws DeviceError with that where this thread captures.
 void refuse_waiting(const char* call);
 
+struct RecordedTraits {
+  using Handle = cudaGraph_t;
+  static constexpr const char* name = "what was captured";
+  static cudaError_t release(cudaGraph_t graph) { return cudaGraphDestroy(graph); }
+};
+
 struct GraphTraits {
   struct Handle {
     cudaGraphExec_t exec = nullptr;
@@ -89,7 +95,7 @@ class Graph {
   // the runtime can, those are replaced in place.
   void end();
   void abandon();
-  // Enqueue all of it.
+  // Enqueue all of it; on a stream that is captured, record it.
   void launch(const StreamRef& stream) const;
 
  private:
@@ -97,6 +103,7 @@ class Graph {
     // Memory and code come first: they go after the graph.
     std::vector<std::shared_ptr<Storage>> taken, used;
     std::vector<std::shared_ptr<const void>> kept;
+    UniqueHandle<RecordedTraits> recorded;
     UniqueHandle<GraphTraits> exec;
   };
 

@@ -53,19 +53,31 @@ struct AxisReduction {
   Index offset = 0;   // bytes to the first element in the order of the loops
   Axes result_steps;  // elements from one result to the next, for each axis that is kept; results
                       // are contiguous in the order of the kept axes' strides
-  int vector_width = 1;  // elements that are loaded at once along the last folded axis
+  bool by_output = false;  // neighbouring threads have neighbouring outputs, not elements of one
+  int vector_width = 1;    // elements that are loaded at once along the last folded axis or, by
+                           // output, along the last one kept: each is another output's
 
-  AxisReduction(const Layout& layout, const bool* is_folded, const void* address);
+  bool by_runs = false;  // a thread folds many outputs, element by element: as a core likes it
+
+  AxisReduction(const Layout& layout, const bool* is_folded, const void* address,
+                const DeviceFigures& figures);
   bool index64(const DeviceFigures& figures) const;
+  LoopAxes<1> kept_vectors() const { return in_vectors(outputs, by_output ? vector_width : 1); }
+  LoopAxes<1> folded_vectors() const { return in_vectors(folded, by_output ? 1 : vector_width); }
 
   // Few outputs have their elements shared among rows of blocks, and so have the very long: no
   // thread adds more than some thousand numbers one to another.
   struct Launch {
     dim3 grid, block;
-    Index share;     // vectors of an output for each row of blocks
-    bool by_output;  // neighbouring threads have neighbouring outputs, not elements of one
+    Index share;      // vectors of an output for each row of blocks
+    int outputs = 1;  // that a thread folds at once, where few vectors make one; 0: runs
   };
-  Launch launch(const DeviceFigures& figures, std::size_t itemsize) const;
+  Launch launch(const DeviceFigures& figures) const;
+
+ private:
+  static LoopAxes<1> in_vectors(LoopAxes<1> axes, int width);
+  Launch in_runs(const DeviceFigures& figures) const;
+  Index itemsize_;
 };
 
 // The kernel that folds `rows` parts of each of `outputs`.

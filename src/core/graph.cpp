@@ -28,13 +28,6 @@ std::uint64_t this_thread() {
   return number;
 }
 
-struct RecordedTraits {
-  using Handle = cudaGraph_t;
-  static constexpr const char* name = "what was captured";
-  static cudaError_t release(cudaGraph_t graph) { return cudaGraphDestroy(graph); }
-};
-using Recorded = UniqueHandle<RecordedTraits>;
-
 bool holds(const std::vector<std::shared_ptr<Storage>>& all, const Storage* one) {
   return std::any_of(all.begin(), all.end(), [=](const auto& known) { return known.get() == one; });
 }
@@ -143,22 +136,22 @@ void Graph::end() {
   if (!capture_) throw DeviceError("capture", {cudaErrorIllegalState, "it was not begun"});
   const std::unique_ptr<Capture> capture = std::move(capture_);
   const DeviceGuard here = use_device(capture->device_);
-  const Recorded recorded(capture->end());
   auto work = std::make_shared<Work>();
+  work->recorded = UniqueHandle<RecordedTraits>(capture->end());
   work->taken = std::move(capture->taken_);
   work->used = std::move(capture->used_);
   work->kept = std::move(capture->kept_);
   // In place only where no other graph has this one as it was.
   const bool is_own = work_ && work_.use_count() == 1;
   if (is_own && !is_gone(work_->exec.get().device, work_->exec.get().epoch) &&
-      !update_graph(work_->exec.get().exec, recorded.get())) {
+      !update_graph(work_->exec.get().exec, work->recorded.get())) {
     work->exec = std::move(work_->exec);
   } else {
     (void)cudaGetLastError();
     GraphTraits::Handle handle;
     handle.device = capture->device_;
     handle.epoch = device_epoch(handle.device);
-    check("cudaGraphInstantiate", instantiate_graph(&handle.exec, recorded.get()));
+    check("cudaGraphInstantiate", instantiate_graph(&handle.exec, work->recorded.get()));
     work->exec = UniqueHandle<GraphTraits>(handle);
   }
   work_ = std::move(work);
@@ -181,6 +174,8 @@ void Graph::launch(const StreamRef& stream) const {
   if (Capture* const outer = Capture::current()) outer->keep(work);
   StreamOrder order(stream, work->used);
   order.run([&] {
+    if (stream.handle && is_captured(stream.handle))
+      return check("cudaGraphAddChildGraphNode", record_graph(stream.handle, work->recorded.get()));
     check("cudaGraphLaunch", waiting([&] { return cudaGraphLaunch(graph.exec, stream.handle); }));
   });
 }

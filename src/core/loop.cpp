@@ -178,8 +178,8 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
   width = std::max(1, int(std::min<std::size_t>(8, loop_bytes / widest)));
   while (width > 0 && !all_fit(width)) width /= 2;
   const std::size_t nbytes = std::size_t(plan.in_vector()) * widest;
-  plan.vectors =
-      std::clamp(int(loop_vectors * loop_bytes / nbytes), loop_vectors, 2 * loop_vectors);
+  plan.vectors = std::clamp(int(loop_vectors * loop_bytes / nbytes), loop_vectors,
+                            (nbytes < 4 ? 4 : 2) * loop_vectors);
   plan.vectors =
       enough_vectors(plan.vectors, plan.axes.size() / plan.in_vector(), most_grid_threads);
   for (int i = results; width > 1 && i < count; ++i)

@@ -237,11 +237,15 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
     (void)storage->memory_.give_up();
     return cudaSuccess;
   }
-  if ((joins || is_pooled) && is_captured_on(block.device)) {
+  if ((joins || is_pooled) && (Capture::current() || is_captured_on(block.device))) {
     storage->postpone();
     return cudaSuccess;
   }
-  const cudaError_t error = joins ? storage->join_streams() : cudaSuccess;
+  cudaError_t error = cudaSuccess;
+  if (joins) {
+    const BesideCaptures beside = beside_captures();
+    error = storage->join_streams();
+  }
   if (storage->exposed_) {
     const cudaError_t freed = storage->take_out().reset();
     return error ? error : freed;

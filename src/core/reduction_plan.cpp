@@ -9,7 +9,9 @@ namespace PyGPU {
 namespace {
 
 constexpr std::size_t shared_bytes = 32768;
-constexpr Index most_rows = 65535;  // of blocks
+constexpr Index most_rows = 65535;   // of blocks
+constexpr Index axis_threads = 128;  // of a block, where axes are folded
+constexpr Index least_run = 32;      // outputs whose totals a thread of the host keeps
 
 // The power of two that is not below a number.
 Index up(Index number) {
@@ -77,7 +79,9 @@ LinearReduction::Launch LinearReduction::over(Index vectors) const {
   return {std::min(divided(vectors, tile_), most_), tile_};
 }
 
-AxisReduction::AxisReduction(const Layout& layout, const bool* is_folded, const void* address) {
+AxisReduction::AxisReduction(const Layout& layout, const bool* is_folded, const void* address,
+                             const DeviceFigures& figures)
+    : itemsize_(Index(layout.itemsize())) {
   const Axes &shape = layout.shape(), &strides = layout.strides();
   const auto by_stride = strides.by_falling_size();
   for (int axis : by_stride) {
@@ -101,55 +105,91 @@ AxisReduction::AxisReduction(const Layout& layout, const bool* is_folded, const 
     result_steps[*axis] = step;
     if (!is_folded[*axis]) step *= std::max<Index>(shape[*axis], 1);
   }
-  const auto itemsize = Index(layout.itemsize());
-  const Index width = 16 % itemsize == 0 ? 16 / itemsize : 1;
+  Index nearest = std::numeric_limits<Index>::max();
+  for (int axis = 0; axis < outputs.ndim; ++axis)
+    if (const Index stride = std::abs(outputs.strides[0][axis]))
+      nearest = std::min(nearest, stride);
+  by_output = nearest < folded.strides[0][folded.last()];
+  const LoopAxes<1>&along = by_output ? outputs : folded, &across = by_output ? folded : outputs;
+  const int last = along.last();
+  by_runs = figures.threads == 1 && along.shape[last] >= (by_output ? least_run : 1);
+  if (by_runs || along.strides[0][last] != itemsize_) return;
   auto bits = reinterpret_cast<std::uintptr_t>(address) + std::uintptr_t(offset);
-  for (int axis = 0; axis < folded.last(); ++axis) bits |= std::uintptr_t(folded.strides[0][axis]);
-  for (int axis = 0; axis < outputs.ndim; ++axis) bits |= std::uintptr_t(outputs.strides[0][axis]);
-  const int last = folded.last();
-  if (folded.strides[0][last] == itemsize && folded.shape[last] % width == 0 &&
-      bits % std::uintptr_t(width * itemsize) == 0)
-    vector_width = int(width);
+  for (int axis = 0; axis < last; ++axis) bits |= std::uintptr_t(along.strides[0][axis]);
+  for (int axis = 0; axis < across.ndim; ++axis) bits |= std::uintptr_t(across.strides[0][axis]);
+  Index width = 16 % itemsize_ == 0 ? 16 / itemsize_ : 1;
+  while (width > 1 && (along.shape[last] % width || bits % std::uintptr_t(width * itemsize_)))
+    width /= 2;
+  vector_width = int(width);
+}
+
+LoopAxes<1> AxisReduction::in_vectors(LoopAxes<1> axes, int width) {
+  axes.shape[axes.last()] /= width;
+  axes.strides[0][axes.last()] *= width;
+  return axes;
 }
 
 bool AxisReduction::index64(const DeviceFigures& figures) const {
   return std::max(outputs.size(), folded.size()) > figures.index32;
 }
 
-AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures,
-                                            std::size_t itemsize) const {
-  const Index results = outputs.size(), length = folded.size() / vector_width;
-  Index nearest = std::numeric_limits<Index>::max();
-  for (int axis = 0; axis < outputs.ndim; ++axis)
-    if (const Index stride = std::abs(outputs.strides[0][axis]))
-      nearest = std::min(nearest, stride);
-  const bool by_output = nearest < folded.strides[0][folded.last()];
-  const Index most = figures.threads;
+AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const {
+  if (by_runs) return in_runs(figures);
+  const Index results = kept_vectors().size(), length = folded_vectors().size();
+  const Index most = std::min(axis_threads, Index(figures.threads));
+  const Index vector = vector_width * itemsize_;
   constexpr Index unroll = reduction_tuning::unroll;
+  const Index line = std::max<Index>(128 / vector, 1);  // threads that read 128 bytes
+  const Index blocks = 8 * figures.multiprocessors;     // keep all of them at work
+  Launch found;
   Index many, lanes;
   if (by_output) {
-    many = std::min({up(results), most, std::max<Index>(32, 128 / Index(itemsize))});
+    many = std::min({up(results), most, std::max<Index>(32, line)});
     if (results >= 4 * most * figures.multiprocessors) many = most;
     lanes = std::min(most / many, up(length));
   } else {
-    lanes = std::min(most, std::max(up(divided(length, unroll)), std::min<Index>(32, up(length))));
+    const Index least = length <= unroll ? 1 : std::min({line, up(length / 2 + 1), most});
+    lanes = std::clamp(up(divided(length, 2 * unroll)), least, most);
+    const Index at_once = std::clamp<Index>(64 / vector, unroll, 2 * unroll);
+    if (most > 1 && length <= unroll * lanes && results >= at_once * most / lanes * blocks / 2)
+      found.outputs = int(at_once);
     many = std::min(most / lanes, up(results));
   }
-  const Index columns = std::max<Index>(divided(results, many), 1);
+  const Index columns = std::max<Index>(divided(results, many * found.outputs), 1);
   Index rows;
-  if (most == 1) {  // one output after the other: by columns, as many elements as stay in the cache
-    rows = length / (by_output ? 512 : 4096);
+  if (most == 1) {  // few columns
+    rows = length / 4096;
   } else {
-    rows = std::min(8 * figures.multiprocessors / columns, length / (4 * unroll * lanes));
+    rows = std::min(blocks / columns, length / (4 * unroll * lanes));
     rows = std::max(rows, length / (16384 * lanes));
   }
-  const Index share =
-      std::max<Index>(divided(length, std::max<Index>(std::min(rows, most_rows), 1)), 1);
-  rows = std::max<Index>(divided(length, share), 1);
+  found.share = std::max<Index>(divided(length, std::max<Index>(std::min(rows, most_rows), 1)), 1);
+  rows = std::max<Index>(divided(length, found.share), 1);
   const auto size = [](Index number) { return unsigned(number); };
-  return {dim3(size(columns), size(rows), 1),
-          by_output ? dim3(size(many), size(lanes), 1) : dim3(size(lanes), size(many), 1), share,
-          by_output};
+  found.grid = dim3(size(columns), size(rows), 1);
+  found.block = by_output ? dim3(size(many), size(lanes), 1) : dim3(size(lanes), size(many), 1);
+  return found;
+}
+
+// A block is one thread. It has enough to do to be worth its launch, and no total is of more than
+// some thousand numbers added one to another.
+AxisReduction::Launch AxisReduction::in_runs(const DeviceFigures& figures) const {
+  constexpr Index worth_it = 1 << 14, most_columns = 4096;
+  const Index results = outputs.size(), length = folded.size();
+  const Index run =
+      by_output ? most_columns : std::max<Index>(worth_it / std::max<Index>(length, 1), 1);
+  const Index columns = std::max<Index>(divided(results, run), 1);
+  const Index busy = divided(figures.multiprocessors, columns);  // rows that keep all cores at work
+  const Index rows =
+      std::clamp<Index>(std::max(busy, length / (4 * worth_it)), 1,
+                        std::max<Index>(length * std::min(run, results) / worth_it, 1));
+  Launch found;
+  found.outputs = 0;
+  found.share = std::max<Index>(divided(length, std::min(rows, most_rows)), 1);
+  found.grid =
+      dim3(unsigned(columns), unsigned(std::max<Index>(divided(length, found.share), 1)), 1);
+  found.block = dim3(1, 1, 1);
+  return found;
 }
 
 LastLaunch fold_parts(const DeviceFigures& figures, Index rows, Index outputs) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "PyGPU/graph.h"
 #include "PyGPU/memory.h"
 #include "PyGPU/staging.h"
 #include "PyGPU/transfer_watch.h"
@@ -181,6 +182,7 @@ struct Transfer {
 
 Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
   if (!enter_runtime()) return forked_status();
+  if (nbytes && Capture::current()) return refusal_to_wait();
   if (nbytes < Settings::get().simple_below.load(std::memory_order_relaxed) || nbytes == 0)
     return plain_copy(device, host, nbytes, up);
   const Layout bytes({Index(nbytes)}, 1);
@@ -190,6 +192,7 @@ Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
 Status transfer(void* device, const Layout& dense, void* host, const Layout& layout, bool up) {
   if (dense.nbytes() == 0) return {};
   if (!enter_runtime()) return forked_status();
+  if (Capture::current()) return refusal_to_wait();
   return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up}.run();
 }
 

@@ -47,6 +47,21 @@ Recording* of_blocking_streams() {
   return nullptr;
 }
 
+// What a stream's work is recorded in, or null.
+Recording* recording_of(cudaStream_t stream) {
+  if (recordings == 0 || !is_own(stream)) return nullptr;
+  std::lock_guard<std::mutex> hold(Machine::get().lock);
+  return stream->recording;
+}
+
+Work one_after_the_other(const std::vector<Work>& work) {
+  return [work](cudaStream_t stream) {
+    for (const Work& one : work)
+      if (const cudaError_t error = one(stream)) return error;
+    return cudaSuccess;
+  };
+}
+
 void drop(Recording& recording) {
   for (cudaStream_t stream : Machine::get().streams)
     if (stream->recording == &recording) stream->recording = nullptr;
@@ -264,10 +279,17 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return call([&] {
     if (!exec) return cudaErrorInvalidValue;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
-    return enqueue(stream, [work = exec->work](cudaStream_t s) {
-      for (const Work& one : work)
-        if (const cudaError_t error = one(s)) return error;
-      return cudaSuccess;
-    });
+    if (Recording* const recording = recording_of(stream))
+      return spoil(*recording, cudaErrorStreamCaptureUnsupported);
+    return enqueue(stream, one_after_the_other(exec->work));
+  });
+}
+
+cudaError_t cudaHostGraphRecord(cudaStream_t stream, cudaGraph_t graph) {
+  return call([&] {
+    if (!graph) return cudaErrorInvalidValue;
+    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!recording_of(stream)) return cudaErrorIllegalState;
+    return enqueue(stream, one_after_the_other(graph->work));
   });
 }

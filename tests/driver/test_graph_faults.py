@@ -139,6 +139,7 @@ def test_other_threads_go_on_meanwhile():
     np.testing.assert_array_equal(b.get(), X + 1)
 
 
+@pytest.mark.alone
 def test_memory_comes_back():
     def once():
         stream = drv.Stream(1)

@@ -46,6 +46,29 @@ STANDIN_EXPORT hipError_t hipGraphExecUpdate(hipGraphExec_t exec, hipGraph_t gra
   if (result) *result = error ? hipGraphExecUpdateError : hipGraphExecUpdateSuccess;
   return finish(error);
 }
+// A graph that is being recorded is known by its stream; its nodes are in that stream's order.
+STANDIN_EXPORT hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream,
+                                                     hipStreamCaptureStatus* status,
+                                                     unsigned long long* number, hipGraph_t* graph,
+                                                     const hipGraphNode_t** nodes, size_t* count) {
+  if (number) *number = 0;
+  if (graph) *graph = reinterpret_cast<hipGraph_t>(stream);
+  if (nodes) *nodes = nullptr;
+  if (count) *count = 0;
+  return hipStreamIsCapturing(stream, status);
+}
+STANDIN_EXPORT hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph,
+                                                    const hipGraphNode_t*, size_t,
+                                                    hipGraph_t child) {
+  if (!node) return finish(cudaErrorInvalidValue);
+  *node = reinterpret_cast<hipGraphNode_t>(child);
+  return finish(cudaHostGraphRecord(reinterpret_cast<cudaStream_t>(graph), graph_of(child)));
+}
+STANDIN_EXPORT hipError_t hipStreamUpdateCaptureDependencies(hipStream_t stream,
+                                                             hipGraphNode_t* nodes, size_t,
+                                                             unsigned) {
+  return finish(stream && nodes ? cudaSuccess : cudaErrorInvalidValue);
+}
 STANDIN_EXPORT hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream) {
   return finish(cudaGraphLaunch(exec_of(exec), stream_of(stream)));
 }

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+
 namespace PyGPU {
 
 inline cudaError_t instantiate_graph(cudaGraphExec_t* exec, cudaGraph_t graph) {
@@ -22,6 +24,36 @@ inline cudaError_t update_graph(cudaGraphExec_t exec, cudaGraph_t graph) {
   cudaGraphNode_t node{};
   cudaGraphExecUpdateResult result{};
   return cudaGraphExecUpdate(exec, graph, &node, &result);
+#endif
+}
+
+// Makes a graph part of what a stream that is captured records: launches of graphs are not
+// recorded.
+inline cudaError_t record_graph(cudaStream_t stream, cudaGraph_t graph) {
+  cudaStreamCaptureStatus status{};
+  unsigned long long number = 0;
+  cudaGraph_t whole{};
+  const cudaGraphNode_t* earlier{};
+  std::size_t count = 0;
+  cudaGraphNode_t node{};
+#if CUDART_VERSION >= 13000
+  const cudaGraphEdgeData* edges{};
+  if (const cudaError_t error =
+          cudaStreamGetCaptureInfo(stream, &status, &number, &whole, &earlier, &edges, &count))
+    return error;
+#else
+  if (const cudaError_t error =
+          cudaStreamGetCaptureInfo_v2(stream, &status, &number, &whole, &earlier, &count))
+    return error;
+#endif
+  if (status != cudaStreamCaptureStatusActive) return cudaErrorStreamCaptureInvalidated;
+  if (const cudaError_t error = cudaGraphAddChildGraphNode(&node, whole, earlier, count, graph))
+    return error;
+#if CUDART_VERSION >= 13000
+  return cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1,
+                                             cudaStreamSetCaptureDependencies);
+#else
+  return cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies);
 #endif
 }
 

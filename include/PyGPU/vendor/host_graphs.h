@@ -23,6 +23,7 @@ PYGPU_HOST_CALL(cudaGraphDestroy, cudaGraph_t graph)
 PYGPU_HOST_CALL(cudaGraphExecDestroy, cudaGraphExec_t exec)
 PYGPU_HOST_CALL(cudaGraphLaunch, cudaGraphExec_t exec, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaHostGraphInstantiate, cudaGraphExec_t* exec, cudaGraph_t graph)
+PYGPU_HOST_CALL(cudaHostGraphRecord, cudaStream_t stream, cudaGraph_t graph)
 PYGPU_HOST_CALL(cudaHostGraphUpdate, cudaGraphExec_t exec, cudaGraph_t graph)
 #undef PYGPU_HOST_CALL
 
@@ -32,5 +33,8 @@ inline cudaError_t instantiate_graph(cudaGraphExec_t* exec, cudaGraph_t graph) {
 }
 inline cudaError_t update_graph(cudaGraphExec_t exec, cudaGraph_t graph) {
   return cudaHostGraphUpdate(exec, graph);
+}
+inline cudaError_t record_graph(cudaStream_t stream, cudaGraph_t graph) {
+  return cudaHostGraphRecord(stream, graph);
 }
 }  // namespace PyGPU

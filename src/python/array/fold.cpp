@@ -44,6 +44,8 @@ FoldKernels& kernels_for(const FoldForm& form, int device) {
   key.add(unsigned(form.vector_width), 5);
   key.add(unsigned(form.kept), 6);
   key.add(unsigned(form.folded), 6);
+  key.add(form.by_output, 1);
+  key.add(unsigned(form.outputs), 4);
   key.add(form.index64, 1);
   key.add(unsigned(device), 8);
   return kept.at(key, [&] {
@@ -53,7 +55,7 @@ FoldKernels& kernels_for(const FoldForm& form, int device) {
           dtype_object(form.codes[i]);
     const py::tuple made = hook(Hook::reduction_module)(
         fold_names[int(form.fold)], inputs, tables, dtype_object(form.compute), form.vector_width,
-        form.kept, form.folded, form.index64);
+        form.kept, form.folded, form.by_output, form.outputs, form.index64);
     return std::make_unique<FoldKernels>(held<Module>(made[0]), made[1].cast<std::size_t>(),
                                          form.kept == 0);
   });
@@ -150,7 +152,7 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
   });
 }
 
-void fold_axes(FoldForm form, const AxisReduction& plan, const Array& array, const Array& result,
+void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Array& result,
                const FoldRequest& request, StreamOrder& order) {
   const Index outputs = plan.outputs.size(), count = plan.folded.size();
   const auto itemsize = array.layout().itemsize();
@@ -159,28 +161,30 @@ void fold_axes(FoldForm form, const AxisReduction& plan, const Array& array, con
   if (outputs == 1 && (contiguous || count < 2))
     return fold_linear(form, &address, count, result, request, order);
   require_aligned(result, form.compute);
-  form.vector_width = plan.vector_width;
-  form.kept = plan.outputs.ndim;
-  form.folded = plan.folded.ndim;
+  if (plan.by_output && reinterpret_cast<std::uintptr_t>(result.address()) % 16)
+    plan.vector_width = 1;  // results are written by vectors as well
   const DeviceFigures figures = figures_of(result.device());
+  const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
+  const auto launch = plan.launch(figures);
+  form.vector_width = plan.vector_width;
+  form.kept = kept.ndim;
+  form.folded = folded.ndim;
+  form.by_output = plan.by_output;
+  form.outputs = launch.outputs;
   form.index64 = plan.index64(figures);
   FoldKernels& kernels = kernels_for(form, result.device());
-  const auto launch = plan.launch(figures, itemsize);
-  // struct { outputs, length, share, by_output; kept[], their strides; folded[], their strides; }
-  // of 64 bits, the last axis in vectors.
-  Index loop[4 + 4 * LoopAxes<1>::most];
+  // struct { outputs, length, share; kept[], their strides; folded[], their strides; } of 64 bits.
+  Index loop[3 + 4 * LoopAxes<1>::most];
   int numbers = 0;
   const auto put = [&](const Index* values, int some) {
     for (int i = 0; i < some; ++i) loop[numbers++] = values[i];
   };
-  const Index head[] = {outputs, count / plan.vector_width, launch.share, launch.by_output};
-  put(head, 4);
-  put(plan.outputs.shape, form.kept);
-  put(plan.outputs.strides[0], form.kept);
-  put(plan.folded.shape, form.folded);
-  loop[numbers - 1] /= plan.vector_width;
-  put(plan.folded.strides[0], form.folded);
-  loop[numbers - 1] *= plan.vector_width;
+  const Index head[] = {kept.size(), folded.size(), launch.share};
+  put(head, 3);
+  for (const LoopAxes<1>* axes : {&kept, &folded}) {
+    put(axes->shape, axes->ndim);
+    put(axes->strides[0], axes->ndim);
+  }
   const Index rows = launch.grid.y;
   const auto first = [&](const void* parts) {
     KernelArguments arguments;

@@ -23,6 +23,8 @@ struct FoldForm {
   int tables = 0;               // behind them: arrays that the input, an index array, chooses from
   int compute = 0;              // the dtype of the result as well
   int vector_width = 1, kept = 0, folded = 0;  // axes; none kept: all operands are contiguous
+  bool by_output = false;  // as of an AxisReduction
+  int outputs = 1;         // of a thread
   bool index64 = true;
 };
 
@@ -37,7 +39,7 @@ struct FoldRequest {
 void fold_linear(FoldForm form, const void* const* addresses, Index n, const Array& result,
                  const FoldRequest& request, StreamOrder& order);
 // Some axes of an array of any strides, to results in the order of the kept axes' strides.
-void fold_axes(FoldForm form, const AxisReduction& plan, const Array& array, const Array& result,
+void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Array& result,
                const FoldRequest& request, StreamOrder& order);
 
 }  // namespace PyGPU::python

@@ -143,7 +143,7 @@ PyObject* reduce(PyObject*, PyObject* const* given, Py_ssize_t count) {
       fold_linear(form, &address, layout.size(), result.core, request, order);
       return wrapped(std::move(result), given[4]).release().ptr();
     }
-    const AxisReduction plan(layout, folded, array.core.address());
+    const AxisReduction plan(layout, folded, array.core.address(), figures_of(current_device()));
     Axes strides;
     for (int axis = 0; axis < ndim; ++axis)
       if (keepdims || !folded[axis])

@@ -1,0 +1,232 @@
+"""Text of the kernels that fold some axes of an array.
+
+Each row of blocks has `share` of the elements of every output.
+"""
+
+from PyGPU._kernels.text.common import Element, unravel, vector_of
+from PyGPU._kernels.text.folding import BLOCK_THREADS, UNROLL, accumulators, memory
+
+
+def source(form):
+    """The kernel ``first`` over one operand of any strides."""
+    fields = f"""
+struct P_loop {{
+  long long outputs, length, share;
+  long long kept[{form.kept}], kept_stride[{form.kept}];
+  long long shape[{form.folded}], stride[{form.folded}];
+}};
+__device__ inline long long P_offset(const P_loop &loop, P_index i) {{
+  long long offset = 0;
+  {unravel("i", form.folded, "loop.shape", "offset += at * loop.stride[axis];")}
+  return offset;
+}}
+"""
+    return fields + (_by_threads(form) if form.outputs else _by_runs(form))
+
+
+def _by_threads(form):
+    """Neighbouring threads have neighbouring outputs (`by_output`) or
+    neighbouring elements of one. A thread has several loads under way: along what is folded, or of `outputs` outputs at one place."""
+    width, outputs = form.vector_width, form.outputs
+    vector = vector_of(Element(form.inputs[0]), width)
+    if outputs > 1:
+        loads, step, source, at = outputs, "lanes", "from[u]", "i"
+        sums, columns, sum_of, place = outputs, 1, "sums[u][0]", "u"
+    else:
+        loads, step, source, at = UNROLL, f"{UNROLL} * lanes", "from[0]", "i + u * lanes"
+        sums, columns, place = accumulators(width), width, "k" if form.by_output else "0"
+        sum_of = f"sums[u % {sums}][k]"
+    totals = width if form.by_output else outputs
+    lane, other = "yx" if form.by_output else "xy"
+    load = f"p[u] = *(const {vector} *)({source} + P_offset(loop, {at}));"
+    fold = f"""
+        #pragma unroll
+        for (int k = 0; k < {width}; ++k)
+          {sum_of} = P_folded()({sum_of}, P_value(p[u].item[k]));"""
+    each = f"#pragma unroll\n      for (int u = 0; u < {loads}; ++u)"
+    some = (
+        ""
+        if outputs > 1
+        else f"""if (i + {UNROLL - 1} * lanes >= end) {{
+        {each} if ({at} < end) {load}
+        {each} if ({at} < end) {{ {fold} }}
+        break;
+      }}"""
+    )
+    return f"""
+struct P_totals {{ A item[{totals}]; }};
+struct P_all_folded {{
+  __device__ P_totals operator()(const P_totals &a, const P_totals &b) const {{
+    P_totals both;
+    #pragma unroll
+    for (int k = 0; k < {totals}; ++k) both.item[k] = P_folded()(a.item[k], b.item[k]);
+    return both;
+  }}
+}};
+extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) first(
+    P_loop loop, const char *x, A *parts, R *out, long long count) {{
+  {memory("sizeof(P_totals)", BLOCK_THREADS)}
+  const int lane = int(threadIdx.{lane}), lanes = int(blockDim.{lane});
+  const int many = int(blockDim.{other});
+  const long long output = (long long)blockIdx.x * many * {outputs} + threadIdx.{other};
+  A sums[{sums}][{columns}];
+  #pragma unroll
+  for (int k = 0; k < {sums * columns}; ++k) sums[k / {columns}][k % {columns}] = P_neutral();
+  if (output < loop.outputs) {{
+    const char *from[{outputs}];
+    #pragma unroll
+    for (int u = 0; u < {outputs}; ++u) {{
+      const long long own = output + u * many;
+      P_index left = P_index(own < loop.outputs ? own : loop.outputs - 1);
+      from[u] = x;
+      {unravel("left", form.kept, "loop.kept", "from[u] += at * loop.kept_stride[axis];")}
+    }}
+    const long long begin = (long long)blockIdx.y * loop.share;
+    const P_index end =
+        (P_index)(begin + loop.share < loop.length ? begin + loop.share : loop.length);
+    for (P_index i = (P_index)begin + lane; i < end; i += {step}) {{
+      {vector} p[{loads}];
+      {some}
+      {each} {load}
+      {each} {{ {fold} }}
+    }}
+  }}
+  P_totals total;
+  #pragma unroll
+  for (int k = 0; k < {totals}; ++k) total.item[k] = P_neutral();
+  #pragma unroll
+  for (int u = 0; u < {sums}; ++u)
+    #pragma unroll
+    for (int k = 0; k < {columns}; ++k)
+      total.item[{place}] = P_folded()(total.item[{place}], sums[u][k]);
+  total = P_fold(total, P_memory, lane, lanes, {"many" if form.by_output else 1}, P_all_folded());
+  if (lane != 0 || output >= loop.outputs) return;
+  {_stored(form)}
+}}
+"""
+
+
+def _stored(form):
+    """Statements that store the totals of a thread."""
+    width, outputs = form.vector_width, form.outputs
+    if not form.by_output:
+        return f"""#pragma unroll
+  for (int u = 0; u < {outputs}; ++u) {{
+    const long long own = output + u * many;
+    if (own >= loop.outputs) return;
+    if (gridDim.y == 1) out[own] = P_result(total.item[u], count);
+    else parts[blockIdx.y * loop.outputs + own] = total.item[u];
+  }}"""
+    group = min(width, max(1, 16 // form.compute.itemsize))  # as the result is aligned for it
+    vector = f"P_vector<R, {group}>"
+    return f"""if (gridDim.y > 1) {{
+    #pragma unroll
+    for (int k = 0; k < {width}; ++k)
+      parts[(blockIdx.y * loop.outputs + output) * {width} + k] = total.item[k];
+    return;
+  }}
+  #pragma unroll
+  for (int k = 0; k < {width}; k += {group}) {{
+    {vector} results;
+    #pragma unroll
+    for (int j = 0; j < {group}; ++j) results.item[j] = P_result(total.item[k + j], count);
+    *({vector} *)(out + output * {width} + k) = results;
+  }}"""
+
+
+_TOTALS_BYTES = 1 << 14  # of outputs that are folded side by side; they stay in the cache
+_LANES = 16  # elements of a row that are added to as many totals
+
+# Each total is its own, so the compiler can make vectors of the loops over them.
+_RUNS = f"""
+template <class P_At> __device__ inline void P_add(A *sums, long long count, P_At value) {{
+  #pragma GCC ivdep
+  for (long long c = 0; c < count; ++c) sums[c] = P_folded()(sums[c], value(c));
+}}
+
+// The neighbouring outputs from one on, row by row.
+__device__ inline void P_columns(const P_loop &loop, const char *x, long long step, P_index begin,
+                                 P_index end, A *sums, long long count) {{
+  P_index i = begin;
+  if (step == sizeof(P_stored))
+    for (; i + 3 < end; i += 4) {{
+      const P_stored *rows[4];
+      for (int k = 0; k < 4; ++k) rows[k] = (const P_stored *)(x + P_offset(loop, i + k));
+      P_add(sums, count, [=](long long c) {{
+        return P_folded()(P_folded()(P_value(rows[0][c]), P_value(rows[1][c])),
+                          P_folded()(P_value(rows[2][c]), P_value(rows[3][c])));
+      }});
+    }}
+  for (; i < end; ++i) {{
+    const char *const row = x + P_offset(loop, i);
+    P_add(sums, count, [=](long long c) {{ return P_value(*(const P_stored *)(row + c * step)); }});
+  }}
+}}
+
+// One output, by stretches along the last axis.
+__device__ inline A P_row(const P_loop &loop, const char *x, P_index begin, P_index end,
+                          P_index in_stretch, long long step) {{
+  A sums[{_LANES}], rest = P_neutral();
+  const bool is_long = in_stretch >= {_LANES};
+  for (int k = 0; is_long && k < {_LANES}; ++k) sums[k] = P_neutral();
+  while (begin < end) {{
+    const P_index left = in_stretch - begin % in_stretch;
+    const P_index count = left < end - begin ? left : end - begin;
+    const char *const from = x + P_offset(loop, begin);
+    P_index i = 0;
+    if (step == sizeof(P_stored))
+      for (; i + {_LANES} <= count; i += {_LANES})
+        P_add(sums, {_LANES}, [=](long long c) {{ return P_value(((const P_stored *)from)[i + c]); }});
+    else
+      for (; i + {_LANES} <= count; i += {_LANES})
+        P_add(sums, {_LANES}, [=](long long c) {{
+          return P_value(*(const P_stored *)(from + (i + c) * step));
+        }});
+    for (; i < count; ++i) rest = P_folded()(rest, P_value(*(const P_stored *)(from + i * step)));
+    begin += count;
+  }}
+  for (int k = 0; is_long && k < {_LANES}; ++k) rest = P_folded()(rest, sums[k]);
+  return rest;
+}}
+"""
+
+
+def _by_runs(form):
+    """A block is one thread, which has a run of neighbouring outputs."""
+    last = form.kept - 1
+    if form.by_output:
+        most = "if (some > P_MOST) some = P_MOST;"
+        fold = f"""for (long long c = 0; c < some; ++c) sums[c] = P_neutral();
+    P_columns(loop, from, loop.kept_stride[{last}], begin, end, sums, some);
+    for (long long c = 0; c < some; ++c) {{ const A total = sums[c]; P_STORE }}"""
+    else:
+        most = ""
+        fold = f"""for (long long c = 0; c < some; ++c) {{
+      const A total = P_row(loop, from + c * loop.kept_stride[{last}], begin, end,
+                            P_index(loop.shape[{form.folded - 1}]), loop.stride[{form.folded - 1}]);
+      P_STORE
+    }}"""
+    store = """if (gridDim.y == 1) out[output + c] = P_result(total, count);
+      else parts[blockIdx.y * loop.outputs + output + c] = total;"""
+    return f"""
+typedef {Element(form.inputs[0]).stored} P_stored;
+enum {{ P_MOST = {_TOTALS_BYTES} / sizeof(A) }};
+{_RUNS}
+extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, long long count) {{
+  {"A sums[P_MOST];" if form.by_output else ""}
+  const long long run = (loop.outputs + gridDim.x - 1) / gridDim.x;
+  const long long first_behind = (blockIdx.x + 1) * run;
+  const long long behind = first_behind < loop.outputs ? first_behind : loop.outputs;
+  const P_index begin = P_index(blockIdx.y * loop.share);
+  const P_index end = begin + loop.share < loop.length ? begin + loop.share : loop.length;
+  for (long long output = blockIdx.x * run, some; output < behind; output += some) {{
+    some = loop.kept[{last}] - output % loop.kept[{last}];
+    if (some > behind - output) some = behind - output;
+    {most}
+    const char *from = x;
+    P_index left = P_index(output);
+    {unravel("left", form.kept, "loop.kept", "from += at * loop.kept_stride[axis];")}
+    {fold.replace("P_STORE", store)}
+  }}
+}}
+"""

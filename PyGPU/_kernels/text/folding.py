@@ -1,0 +1,170 @@
+"""What the text of all reduction kernels has: forms, rules, and the fold of a block's threads.
+
+A kernel folds its operands to one value for each output and block. Where a launch has several
+blocks for an output, they leave `parts`, and the kernel ``last`` folds those.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from PyGPU._runtime import core
+
+_TUNING = core._reduction_tuning
+#: Elements, or vectors of them, that a thread has on their way from memory at once: where operands
+#: have strides, and where they are contiguous alike.
+UNROLL, UNROLL_LINEAR = _TUNING["unroll"], _TUNING["linear_unroll"]
+#: The most threads of a block that folds operands, and the blocks that shall fit on a
+#: multiprocessor: enough for the bandwidth of its memory, with registers for the vectors of each.
+BLOCK_THREADS, BLOCKS = _TUNING["block_threads"], 4
+#: The most threads of a block; memory for a value of each is set aside.
+MOST_THREADS = _TUNING["last_threads"]
+
+_BOOL = np.dtype(np.bool_)
+_HALF = np.dtype(np.float16)
+
+
+class Form(NamedTuple):
+    """What a kernel is made for."""
+
+    operation: str
+    inputs: "tuple[np.dtype, ...]"
+    tables: "tuple[np.dtype, ...]"  # arrays that the input, an index array, chooses from
+    compute: np.dtype  # of the result as well
+    vector_width: int = 1  # elements that are loaded at once
+    kept: int = 0  # axes of the outputs; 0: all operands are contiguous, there is one output
+    folded: int = 0  # axes
+    by_output: bool = False  # the elements of a vector belong to as many outputs
+    outputs: int = 1  # that a thread folds at once, a vector of each; 0: runs of them
+    index64: bool = True
+
+
+def accumulator(operation, compute):
+    """The dtype in which an operation of a dtype is done.
+
+    Integers are added and multiplied modulo a power of two, without signs; halves as floats.
+    """
+    if compute.kind == "b":
+        return np.dtype(np.uint32)
+    if compute == _HALF:
+        return np.dtype(np.float32)
+    if compute.kind in "iu" and operation not in ("min", "max"):
+        return np.dtype(np.uint64 if compute.itemsize == 8 else np.uint32)
+    return compute
+
+
+def rule(operation, compute):
+    """(neutral, fold) in C, of values `a` and `b` of the accumulator's type `A`.
+
+    Of an operation with "nan" in front, values that are not-a-number are neutral.
+    """
+    operation = operation.removeprefix("nan")
+    is_bool = compute.kind == "b"
+    if operation in ("sum", "mean", "dot"):
+        return "A(0)", "a | b" if is_bool else "a + b"
+    if operation == "prod":
+        return "A(1)", "a & b" if is_bool else "a * b"
+    if operation == "any" or (operation == "max" and is_bool):
+        return "A(0)", "a | b"
+    if operation == "all" or (operation == "min" and is_bool):
+        return "A(1)", "a & b"
+    sign = "<" if operation == "min" else ">"
+    if compute.kind == "f":  # not-a-number gives way to any number
+        return "A(NAN)", f"a != a ? b : b {sign} a ? b : a"
+    return f"A({limit(operation, compute)})", f"b {sign} a ? b : a"
+
+
+def limit(operation, dtype):
+    """C for the largest ("min") or smallest ("max") number of a dtype."""
+    if dtype.kind == "b":
+        return "true" if operation == "min" else "false"
+    if dtype.kind == "f":
+        return "INFINITY" if operation == "min" else "(-INFINITY)"
+    info = np.iinfo(dtype)
+    number = int(info.max if operation == "min" else info.min)
+    if number < 0:  # no literal has a sign
+        return f"(-{-number - 1}ll - 1)"
+    return f"{number}ull" if dtype.kind == "u" else f"{number}ll"
+
+
+def stored_value(operation, result, total="total"):
+    """The result that is made of an accumulated value."""
+    if operation == "mean":
+        if result.kind in "iu":
+            return f"R((double)R({total}) / (double)count)"
+        real = "float" if result.name in ("float16", "float32", "complex64") else "double"
+        total = f"({total} / ({real})count)"
+    if result == _HALF:
+        return f"__float2half({total})"
+    return f"R({total} != 0)" if result.kind == "b" else f"R({total})"
+
+
+# `lanes` is a power of two; `pitch` threads stand between neighbouring lanes. Within a warp there
+# is no need to wait for the block.
+FOLD = """
+// Copies bytes: structures with an assignment to volatile may lack a plain one.
+template <class P_T>
+__device__ inline void P_set(P_T &P_to, const P_T &P_from) {
+  memcpy((void *)&P_to, (const void *)&P_from, sizeof(P_T));
+}
+
+// The values of all lanes folded, in lane 0.
+template <class P_T, class P_Fold>
+__device__ inline P_T P_fold(P_T P_own, char *P_memory, int P_lane, int P_lanes, int P_pitch,
+                             P_Fold P_folded) {
+  P_T *const P_slots = (P_T *)P_memory;
+  const int P_slot = int(threadIdx.y * blockDim.x + threadIdx.x);
+  if (P_lanes == 1) return P_own;
+  P_set(P_slots[P_slot], P_own);
+  for (int P_step = P_lanes / 2; P_step > 0; P_step /= 2) {
+    if (2 * P_step * P_pitch > warpSize) __syncthreads(); else __syncwarp();
+    if (P_lane < P_step) {
+      P_set(P_own, P_folded(P_own, P_slots[P_slot + P_step * P_pitch]));
+      P_set(P_slots[P_slot], P_own);
+    }
+  }
+  return P_own;
+}
+"""
+
+
+def memory(nbytes="sizeof(A)", threads=MOST_THREADS):
+    return f"__shared__ __align__(16) char P_memory[{threads} * {nbytes}];"
+
+
+# What blocks have left, folded by one thread: every `step`th of `rows` parts, `pitch` apart.
+PARTS = f"""
+__device__ inline A P_parts(const A *parts, long long row, long long step, long long rows,
+                            long long pitch) {{
+  A sums[{UNROLL}];
+  #pragma unroll
+  for (int u = 0; u < {UNROLL}; ++u) sums[u] = P_neutral();
+  for (; row + {UNROLL - 1} * step < rows; row += {UNROLL} * step)
+    #pragma unroll
+    for (int u = 0; u < {UNROLL}; ++u)
+      sums[u] = P_folded()(sums[u], parts[(row + u * step) * pitch]);
+  for (; row < rows; row += step) sums[0] = P_folded()(sums[0], parts[row * pitch]);
+  #pragma unroll
+  for (int u = 1; u < {UNROLL}; ++u) sums[0] = P_folded()(sums[0], sums[u]);
+  return sums[0];
+}}
+"""
+
+# Blocks of (outputs, lanes).
+LAST = f"""
+extern "C" __global__ void last(const A *parts, long long rows, long long outputs, R *out,
+                                long long count) {{
+  {memory()}
+  const long long output = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  A total = P_neutral();
+  if (output < outputs)
+    total = P_parts(parts + output, threadIdx.y, blockDim.y, rows, outputs);
+  total = P_fold(total, P_memory, int(threadIdx.y), int(blockDim.y), int(blockDim.x), P_folded());
+  if (threadIdx.y == 0 && output < outputs) out[output] = P_result(total, count);
+}}
+"""
+
+
+def accumulators(width):
+    """Accumulators of a thread for each element of a vector: independent, but within registers."""
+    return min(UNROLL, max(1, 16 // width))
