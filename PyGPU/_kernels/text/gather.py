@@ -57,6 +57,11 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
         That a thread copies, a block's width apart: each step is done for all of them before the
         next, so that its loads are under way together.
     """
+    # One word has plain variables, which g++ does better with.
+    of_each, each, number, place, count = "", "", "", "", ""
+    if words > 1:
+        of_each, number, place, count = "[k]", "[COUNT]", " + k * (P_index)blockDim.x", " * COUNT"
+        each = "#pragma unroll\n  for (int k = 0; k < COUNT; ++k) "
     names = ["to", "from", *(["mask"] if masked else [])]
     parameters = ["P_loop loop", "char *to_data", "const char *from_data"]
     parameters += ["const char *mask_data"] if masked else []
@@ -69,18 +74,18 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
         )
         begins.append(f"const char *index{k} = index{k}_data;")
         moves.append(f"index{k} += at * by{k}.stride[axis];")
-        values.append(f"long long value{k}[COUNT];")
-        value = f"*(const {Element(dtype).stored} *)index{k}"
-        loads.append(f"value{k}[k] = (long long)((P_word){value} + (P_word)by{k}.offset);")
-        step = f"to[k] += at * by{k}.to[axis], from[k] += at * by{k}.from[axis];"
+        values.append(f"long long value{k}{number};")
+        value = f"(P_word)*(const {Element(dtype).stored} *)index{k}"
+        loads.append(f"value{k}{of_each} = (long long)({value} + (P_word)by{k}.offset);")
+        steps = " ".join(f"{name}{of_each} += at * by{k}.{name}[axis];" for name in names[:2])
         places.append(f"""
-    if (is_copied[k]) {{
+    if (is_copied{of_each}) {{
       const long long n = by{k}.count;
-      long long v = value{k}[k];
+      long long v = value{k}{of_each};
       {MODES[mode]}
-      is_copied[k] = is_valid;
+      is_copied{of_each} = is_valid;
       P_index left = is_valid ? (P_index)v : 0;
-      {unravel("left", axes, f"by{k}.length", step)}
+      {unravel("left", axes, f"by{k}.length", steps)}
     }}""")
     if mode in ("report", "poll"):
         parameters.append("volatile long long *report")
@@ -88,45 +93,40 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
     begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
     done = "__syncthreads(); if (threadIdx.x == 0) P_report(report, (long long)wrong);"
     own = " ".join(
-        [f"{name}[k] += at * loop.{name}[axis];" for name in names[:2]]
+        [f"{name}{of_each} += at * loop.{name}[axis];" for name in names[:2]]
         + [f"{name} += at * loop.{name}[axis];" for name in names[2:]]
         + moves
     )
     fields = "".join(f", {name}[{ndim}]" for name in ["shape", *names])
     item = WORDS.get(word, "P_word16")
+    store = f"is_copied{of_each}" + (" && !wrong" if polls else "")
     return f"""{HEAD}{index_types(index64)}
 struct P_loop {{ long long size{fields}; }};
 {"".join(structures)}
 extern "C" __global__ void __launch_bounds__({threads}) gather({", ".join(parameters)}) {{
   enum {{ COUNT = {words} }};
   {begin if polls else ""}
-  const P_index first = (P_index)blockIdx.x * ((P_index)blockDim.x * COUNT) + (P_index)threadIdx.x;
-  bool is_copied[COUNT];
-  char *to[COUNT];
-  const char *from[COUNT];
-  {item} word[COUNT];
+  const P_index first = (P_index)blockIdx.x * ((P_index)blockDim.x{count}) + (P_index)threadIdx.x;
+  bool is_copied{number};
+  char *to{number};
+  const char *from{number};
+  {item} word{number};
   {" ".join(values)}
-  #pragma unroll
-  for (int k = 0; k < COUNT; ++k) {{
-    P_index i = first + k * (P_index)blockDim.x;
-    is_copied[k] = i < loop.size;
-    if (!is_copied[k]) i = 0;  // which is there to be read
-    to[k] = to_data, from[k] = from_data;
+  {each}{{
+    P_index i = first{place};
+    is_copied{of_each} = i < loop.size;
+    if (!is_copied{of_each}) i = 0;  // which is there to be read
+    to{of_each} = to_data, from{of_each} = from_data;
     {"const char *mask = mask_data;" if masked else ""} {" ".join(begins)}
     {unravel("i", ndim, "loop.shape", own)}
-    {"is_copied[k] = is_copied[k] && *mask;" if masked else ""}
+    {f"is_copied{of_each} = is_copied{of_each} && *mask;" if masked else ""}
     {" ".join(loads)}
   }}
-  #pragma unroll
-  for (int k = 0; k < COUNT; ++k) {{{"".join(places)}
+  {each}{{{"".join(places)}
   }}
-  #pragma unroll
-  for (int k = 0; k < COUNT; ++k)
-    if (is_copied[k]) word[k] = *(const {item} *)from[k];
+  {each}if (is_copied{of_each}) word{of_each} = *(const {item} *)from{of_each};
   {"__syncthreads();" if polls else ""}
-  #pragma unroll
-  for (int k = 0; k < COUNT; ++k)
-    if (is_copied[k]{" && !wrong" if polls else ""}) *({item} *)to[k] = word[k];
+  {each}if ({store}) *({item} *)to{of_each} = word{of_each};
   {done if polls else ""}
 }}
 """

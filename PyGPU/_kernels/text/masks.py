@@ -1,4 +1,4 @@
-"""Text of the kernels that select the items where a mask is true, or assign to them, by one block."""
+"""Text of the kernels that select items by a mask, or assign to them, in one block."""
 
 import math
 
