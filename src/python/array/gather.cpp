@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "PyGPU/gather_plan.h"
-#include "python/array/masks.h"
+#include "python/array/map.h"
 #include "python/array/methods.h"
 #include "python/array/operators.h"
 #include "python/array/report.h"

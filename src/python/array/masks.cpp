@@ -1,8 +1,7 @@
 // a[mask] and a[mask] = value. Of few elements, by one block; one element for all of them, by an
-// elementwise kernel. See masks.h.
-#include "python/array/masks.h"
-
+// elementwise kernel. See methods.h.
 #include "python/array/map.h"
+#include "python/array/methods.h"
 #include "python/array/report.h"
 #include "python/launch/enqueue.h"
 #include "python/launch/specializations.h"
@@ -46,6 +45,17 @@ const MaskKernels& mask_kernels(std::size_t itemsize, int device) {
   });
 }
 
+// One block, in the null stream's order among the uses of the arrays; the number that it reports.
+Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> arrays,
+                   KernelArguments& arguments, const Report& report) {
+  const StreamRef stream = default_stream();
+  StreamOrder order(stream);
+  for (const GPUArray* const array : arrays) uses(order, *array);
+  arguments.add(report.word());
+  order.run([&] { enqueue(kernel, dim3(1, 1, 1), dim3(mask_threads, 1, 1), arguments, stream); });
+  return report.read(stream, true);
+}
+
 // Do all elements have bytes of their own? Views by strides of the user's need not.
 bool has_elements_apart(const Layout& layout) {
   const Layout sorted = layout.canonical().layout;
@@ -73,9 +83,7 @@ bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   arguments.add(a.core.address());
   arguments.add(room.core.address());
   arguments.add(a.layout().size());
-  arguments.add(report.word());
-  enqueue(kernel, dim3(1, 1, 1), dim3(mask_threads, 1, 1), arguments, {});
-  const Index number = report.read({}, true);
+  const Index number = launch_block(kernel, {&mask, &a, &room}, arguments, report);
   room.core = room.core.view(Layout({number}, itemsize));
   out = std::move(room);
   return true;
@@ -100,9 +108,7 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
   arguments.add(a.core.address());
   arguments.add(a.layout().size());
   arguments.add(number);
-  arguments.add(report.word());
-  enqueue(kernel, dim3(1, 1, 1), dim3(mask_threads, 1, 1), arguments, {});
-  return report.read({}, true) == number;
+  return launch_block(kernel, {&mask, &values, &a}, arguments, report) == number;
 }
 
 bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& value) {
