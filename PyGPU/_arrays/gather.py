@@ -135,11 +135,14 @@ def put(a, indices, values, stream=None, mode="raise"):
     a = require_array("a", a)
     indices = _index_array("indices", indices)
     if not isinstance(values, core.GPUArray):
-        values = core.to_gpu(np.asarray(values).astype(a.dtype))
+        values = np.asarray(values).astype(a.dtype)
     elif values.dtype != a.dtype:
         raise TypeError(f"values: expected dtype {a.dtype}, got {values.dtype}")
-    if core._put(a, indices, values, mode, stream):
+    is_known = values.ndim == 0 or isinstance(values, core.GPUArray)
+    if is_known and core._put(a, indices, values, mode, stream):
         return
+    if isinstance(values, np.ndarray):
+        values = core.to_gpu(values)
     if indices.size == 0 or values.size == 0:
         return
     indices = checked(_kept(indices, [a], stream), [(a.size, 0)], 0, mode, stream)

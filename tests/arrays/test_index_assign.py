@@ -37,7 +37,9 @@ def test_sizes(n, kind):
     expected[index[::-1]] = x
     assert_same(array.get(), expected)
     array[to_gpu(index[: n // 2])] = 7
+    put(array, to_gpu(index[n // 2 :]), 8)
     expected[index[: n // 2]] = 7
+    expected[index[n // 2 :]] = 8
     assert_same(array.get(), expected)
 
 
@@ -67,6 +69,7 @@ def test_one_wrong_index(n, place, wrong):
         lambda: array.__setitem__(on_device, 5),
         lambda: put(array, on_device, to_gpu(-x)),
         lambda: put(array, on_device, to_gpu(x[:1])),
+        lambda: put(array, on_device, 5),
         lambda: take(array, on_device),
         lambda: array[on_device],
     ):

@@ -305,17 +305,22 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   return true;
 }
 
-// _put(a, indices, values, mode, stream): of the flat array. False: a case for Python.
+// _put(a, indices, values, mode, stream): of the flat array; values are an array, or one element.
+// False: a case for Python.
 PyObject* put_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
   return guarded([&] {
     require_count("_put", count, 5);
     const GPUArray& a = require_array("a", given[0]);
     const GPUArray *const indices = gpuarray_in(given[1]), *const values = gpuarray_in(given[2]);
     const Mode mode = mode_named(given[3]);
-    const bool fits = indices && values && values->dtype.equal(a.dtype) &&
-                      (values->layout().shape() == indices->layout().shape() ||
-                       (values->layout().size() == 1 && values->layout().ndim() <= 1));
-    return PyBool_FromLong(fits && put_at(a, *indices, -1, values, {}, mode, stream_of(given[4])));
+    // Of other shapes, values are repeated, which is not broadcasting.
+    const bool fits =
+        indices && (!values || (values->dtype.equal(a.dtype) &&
+                                (values->layout().shape() == indices->layout().shape() ||
+                                 values->layout().shape() == Axes{1})));
+    const auto number = py::reinterpret_borrow<py::object>(given[2]);
+    return PyBool_FromLong(fits &&
+                           put_at(a, *indices, -1, values, number, mode, stream_of(given[4])));
   });
 }
 
