@@ -51,7 +51,6 @@ def _flat(array, indices, **more):
     return Index(indices, indices.strides, array.shape, array.strides, **more)
 
 
-@beside_first
 def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
     """``a[indices]`` of the flat array, or along an axis.
 
@@ -79,10 +78,15 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
     TypeError, ValueError
         For indices that are no integers; for `out` of another dtype or shape.
     """
-    if out is None and (axis is None or (type(axis) is int and axis == 0)):
+    if out is None:
         taken = core._take(a, indices, axis, mode, stream)
         if taken is not NotImplemented:
             return taken
+    return _take(a, indices, out, stream, axis, mode)
+
+
+@beside_first
+def _take(a, indices, out, stream, axis, mode):
     a = require_array("a", a)
     indices = _index_array("indices", indices)
     if axis is None:
@@ -131,9 +135,14 @@ def put(a, indices, values, stream=None, mode="raise"):
     a = require_array("a", a)
     indices = _index_array("indices", indices)
     if not isinstance(values, core.GPUArray):
-        values = core.to_gpu(np.asarray(values).astype(a.dtype))
+        values = np.asarray(values).astype(a.dtype)
     elif values.dtype != a.dtype:
         raise TypeError(f"values: expected dtype {a.dtype}, got {values.dtype}")
+    is_known = values.ndim == 0 or isinstance(values, core.GPUArray)
+    if is_known and core._put(a, indices, values, mode, stream):
+        return
+    if isinstance(values, np.ndarray):
+        values = core.to_gpu(values)
     if indices.size == 0 or values.size == 0:
         return
     indices = checked(_kept(indices, [a], stream), [(a.size, 0)], 0, mode, stream)

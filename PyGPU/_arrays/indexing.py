@@ -14,6 +14,8 @@ from PyGPU._arrays import select
 from PyGPU._arrays.places import Index, checked, gather
 from PyGPU._runtime import beside_first, core
 
+_MOST_INT32 = 1 << 31
+
 
 class _Part(NamedTuple):
     """A mask or index array of a key."""
@@ -129,7 +131,8 @@ def _indices_of(part, view):
         return array
     _check_mask(part, view)
     if isinstance(array, core.GPUArray) and array.ndim:
-        return select.nonzero_flat(array)
+        # Of 32 bits, half the memory is written and read.
+        return select.nonzero_flat(array, np.int32 if array.size <= _MOST_INT32 else np.int64)
     host = array.get() if isinstance(array, core.GPUArray) else array
     return core.to_gpu(np.flatnonzero(host).astype(np.int64))
 

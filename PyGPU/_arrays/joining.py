@@ -1,20 +1,6 @@
 """Arrays joined, transposed and reversed."""
 
-from PyGPU._runtime import beside_first, core, errors, integer, require_array
-
-
-def _arrays(values):
-    arrays = list(values)
-    if not arrays:
-        raise ValueError("arrays: expected at least one GPUArray, got none")
-    return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
-
-
-def _axis(axis, ndim):
-    axis = integer("axis", axis)
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"axis {axis} is out of bounds for arrays of {ndim} dimensions")
-    return axis % ndim
+from PyGPU._runtime import beside_first, core
 
 
 def concatenate(arrays, axis=0, allocator=None):
@@ -41,7 +27,6 @@ def concatenate(arrays, axis=0, allocator=None):
     return core._concatenate(arrays, axis, allocator)
 
 
-@beside_first
 def stack(arrays, axis=0, allocator=None):
     """Arrays of one shape beside each other along a new axis.
 
@@ -57,16 +42,13 @@ def stack(arrays, axis=0, allocator=None):
     -------
     GPUArray
         In C order, of the dtype to which NumPy promotes those of the arrays.
+
+    Raises
+    ------
+    ValueError
+        For no arrays, shapes that differ, an axis that is not there.
     """
-    arrays = _arrays(arrays)
-    shape = arrays[0].shape
-    for k, array in enumerate(arrays):
-        if array.shape != shape:
-            raise errors.ShapeError(
-                f"arrays[{k}] has shape {array.shape}, arrays[0] {shape}: expected the same"
-            )
-    new = (slice(None),) * _axis(axis, len(shape) + 1) + (None,)
-    return concatenate([array[new] for array in arrays], axis, allocator)
+    return core._stack(arrays, axis, allocator)
 
 
 def transpose(a, axes=None):

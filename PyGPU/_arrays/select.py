@@ -7,7 +7,7 @@ On a GPU a warp has a stretch, on the host machine a thread.
 import numpy as np
 
 from PyGPU import scan
-from PyGPU._kernels import Program
+from PyGPU._kernels import Program, dtype_to_ctype
 from PyGPU._runtime import context_dependent_memoize, core, errors, state
 
 _STRETCH = 4096  # elements
@@ -50,7 +50,7 @@ count_true(long long n, const unsigned char *mask, long long *counts) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-write_true(long long n, const unsigned char *mask, const long long *offsets, long long *indices) {
+write_true(long long n, const unsigned char *mask, const long long *offsets, P_index *indices) {
   __shared__ unsigned short chosen[THREADS * 16];
   const int lane = threadIdx.x % WARP;
   unsigned short *const mine = chosen + threadIdx.x / WARP * ROUND;
@@ -74,7 +74,8 @@ write_true(long long n, const unsigned char *mask, const long long *offsets, lon
     for (int at = end - count; at < end; ++at, bits[i] &= bits[i] - 1)
       mine[at] = (unsigned short)(16 * lane + __ffs(int(bits[i])) - 1);
     __syncwarp(LANES);
-    for (int at = lane; at < total; at += WARP) indices[at] = base + i * ROUND + mine[at];
+    for (int at = lane; at < total; at += WARP)
+      indices[at] = (P_index)(base + i * ROUND + mine[at]);
     __syncwarp(LANES);
     indices += total;
   }
@@ -93,42 +94,50 @@ extern "C" __global__ void count_true(long long n, const unsigned char *mask, lo
 }
 
 extern "C" __global__ void write_true(long long n, const unsigned char *mask,
-                                      const long long *offsets, long long *indices) {
+                                      const long long *offsets, P_index *indices) {
   const long long stretch = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   const long long base = stretch * STRETCH;
   if (base >= n) return;
-  const long long *const end = indices + offsets[stretch + 1];
+  const P_index *const end = indices + offsets[stretch + 1];
   indices += offsets[stretch];
   for (int i = 0; i < STRETCH && base + i < n; i += 16) {
     unsigned bits = true_of_16(mask, n, base + i);
     if (bits && end - indices >= 16) {  // room for them all: without a branch for each
       int count = 0;
       for (int k = 0; k < 16; ++k) {
-        indices[count] = base + i + k;
+        indices[count] = (P_index)(base + i + k);
         count += bits >> k & 1;
       }
       indices += count;
     } else {
-      for (; bits; bits &= bits - 1) *indices++ = base + i + __ffs(int(bits)) - 1;
+      for (; bits; bits &= bits - 1) *indices++ = (P_index)(base + i + __ffs(int(bits)) - 1);
     }
   }
 }
 """
 
 
-def text_for_warps(warp, threads):
-    """The kernels' text where a warp of `warp` lanes has a stretch."""
+def _index_type(dtype):
+    return f"typedef {dtype_to_ctype(dtype)} P_index;\n"
+
+
+def text_for_warps(warp, threads, dtype=np.int64):
+    """The kernels' text where a warp of `warp` lanes has a stretch; the indices are of `dtype`."""
     lanes = f"#define LANES {hex((1 << warp) - 1)}ull\n"
-    return f"{lanes}enum {{ WARP = {warp}, THREADS = {threads} }};\n{_FLAGS}{_BY_WARPS}"
+    sizes = f"enum {{ WARP = {warp}, THREADS = {threads} }};\n"
+    return f"{_index_type(dtype)}{lanes}{sizes}{_FLAGS}{_BY_WARPS}"
 
 
 class _Kernels:
-    """The compaction on one device."""
+    """The compaction on one device, to indices of `dtype`."""
 
-    def __init__(self, by_warps, warp):
+    def __init__(self, by_warps, warp, dtype=np.int64):
         self._threads = 256 if by_warps else 16
         self._stretches = self._threads // warp if by_warps else self._threads  # of a block
-        text = text_for_warps(warp, self._threads) if by_warps else _FLAGS + _BY_THREADS
+        if by_warps:
+            text = text_for_warps(warp, self._threads, dtype)
+        else:
+            text = _index_type(dtype) + _FLAGS + _BY_THREADS
         program = Program(text, count_true="qPP", write_true="qPPP")
         self._count, self._write = program()
         self._scan = scan.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
@@ -149,10 +158,10 @@ class _Kernels:
 
 
 @context_dependent_memoize
-def _kernels():
+def _kernels(dtype):
     device = state.current_device()
     warp = core.cudaDeviceGetAttribute(core.cudaDevAttrWarpSize, device)
-    return _Kernels(core.target != "host", errors.check(warp, "cudaDeviceGetAttribute"))
+    return _Kernels(core.target != "host", errors.check(warp, "cudaDeviceGetAttribute"), dtype)
 
 
 def _in_c_order(mask):
@@ -186,20 +195,22 @@ def count(mask):
         For anything else.
     """
     mask = _in_c_order(mask)
-    return _last(_kernels().offsets(mask)) if mask.size else 0
+    return _last(_kernels(np.int64).offsets(mask)) if mask.size else 0
 
 
-def nonzero_flat(mask):
+def nonzero_flat(mask, dtype=np.int64):
     """The flat indices, in C order, of a mask's true elements. Waits for their number.
 
     Parameters
     ----------
     mask : GPUArray of bool
         Of any shape and layout.
+    dtype : dtype, optional
+        Of the indices: int64, or int32 where that holds them.
 
     Returns
     -------
-    GPUArray of int64, one axis, ascending
+    GPUArray of `dtype`, one axis, ascending
 
     Raises
     ------
@@ -207,9 +218,10 @@ def nonzero_flat(mask):
         For anything else.
     """
     mask = _in_c_order(mask)
-    offsets = _kernels().offsets(mask) if mask.size else None
+    kernels = _kernels(dtype)
+    offsets = kernels.offsets(mask) if mask.size else None
     number = _last(offsets) if mask.size else 0
-    indices = core.GPUArray((number,), np.int64, allocator=mask.allocator)
+    indices = core.GPUArray((number,), dtype, allocator=mask.allocator)
     if number:
-        _kernels().write(mask, offsets, indices)
+        kernels.write(mask, offsets, indices)
     return indices

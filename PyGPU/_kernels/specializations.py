@@ -1,7 +1,7 @@
 """The kernels behind GPUArray's operators and functions, which C++ asks for by their keys."""
 
 from PyGPU._kernels.launcher import load
-from PyGPU._kernels.text import elementwise, folding, gather, reduction
+from PyGPU._kernels.text import elementwise, folding, gather, masks, reduction
 from PyGPU._runtime import core, errors, state
 
 # Each product and sum is rounded, as NumPy's: what is fused gives what its operators give apart.
@@ -29,19 +29,19 @@ def gather_module(*key):
     return load(gather.source(*key), "gather.cu")
 
 
-def check_module(dtype):
-    """The module with the kernel ``check`` for index arrays of a dtype."""
-    return load(gather.check_source(dtype), "check.cu")
+def check_module(*key):
+    """The module with the kernel ``check``. See :func:`text.gather.check_source`."""
+    return load(gather.check_source(*key), "check.cu")
 
 
-def join_module(count):
-    """The module with the kernel ``join`` of so many arrays."""
-    return load(gather.join_source(count), "join.cu")
+def join_module(*key):
+    """The module with the kernel ``join``. See :func:`text.gather.join_source`."""
+    return load(gather.join_source(*key), "join.cu")
 
 
-def select_module(itemsize, threads):
-    """The module with the kernel ``select_items``."""
+def mask_module(itemsize, threads):
+    """The module with the kernels ``select_items`` and ``assign_items``."""
     device = state.current_device()
     warp = core.cudaDeviceGetAttribute(core.cudaDevAttrWarpSize, device)
     warp = errors.check(warp, "cudaDeviceGetAttribute")
-    return load(gather.select_source(itemsize, warp, threads), "select.cu")
+    return load(masks.source(itemsize, warp, threads), "mask.cu")

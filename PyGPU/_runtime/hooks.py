@@ -11,9 +11,9 @@ types               (operation, kinds of operands) -> dtypes of computation, of 
 elementwise_module  an elementwise kernel's key -> the module that holds it
 reduction_module    a reduction's key -> the module that holds it, bytes of what is accumulated
 gather_module       a gather's key -> the module that holds it
-check_module        dtype of indices -> the module that holds the check of their range
-join_module         number of arrays -> the module that joins them in one launch
-select_module       (itemsize, threads) -> the module that selects items by a mask
+check_module        a check's key -> the module that looks for indices out of range
+join_module         (arrays, bytes of a word) -> the module that joins them in one launch
+mask_module         (itemsize, threads) -> the module that selects and assigns items by a mask
 references_of       a module -> what keeps its texture and surface references up to date
 transfer_progress   (bytes, is it upwards?) -> the progress bar of a transfer that begins, or None
 require_c_type      ValueError for a dtype without a C type

@@ -22,6 +22,8 @@ class ShapeMismatch : public std::invalid_argument {
 };
 Axes broadcast(const Axes& a, const Axes& b);
 
+bool stretches_to(const Axes& own, const Axes& shape);
+
 // A layout broadcast to a shape: axes of length one are repeated by a stride of zero.
 Layout broadcast_to(const Layout& layout, const Axes& shape);
 

@@ -19,7 +19,7 @@ namespace PyGPU::python {
   X(reduction_module)   \
   X(gather_module)      \
   X(check_module)       \
-  X(select_module)      \
+  X(mask_module)        \
   X(join_module)        \
   X(references_of)      \
   X(transfer_progress)  \

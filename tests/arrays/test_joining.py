@@ -165,3 +165,39 @@ def test_an_allocator_that_changes_the_list():
 
     joined = concatenate(arrays, allocator=allocate)
     assert_same(joined.get(), np.concatenate([x, x + 1]))
+
+
+@pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 6, 8, 12, 16, 24, 40])
+@pytest.mark.parametrize("offset", [0, 1, 2, 4, 8])
+def test_items_of_every_size(itemsize, offset):
+    """At addresses that are aligned for the item, and at those that are not."""
+    rng = np.random.default_rng(itemsize)
+    data = [rng.integers(0, 256, 35 * itemsize + offset).astype(np.uint8) for _ in range(3)]
+    host = [x[offset:].view(f"V{itemsize}").reshape(5, 7) for x in data]
+    there = [to_gpu(x)[offset:].view(f"V{itemsize}").reshape(5, 7) for x in data]
+    for axis in (0, 1, 2):
+        assert_same(stack(there, axis).get(), np.stack(host, axis))
+        assert_same(stack(there[:1], axis).get(), np.stack(host[:1], axis))
+    for axis, part in ((0, np.s_[:4]), (1, np.s_[:, :3])):
+        for last in (np.s_[:], part):
+            assert_same(
+                concatenate([*there, there[0][last]], axis).get(),
+                np.concatenate([*host, host[0][last]], axis),
+            )
+
+
+@pytest.mark.parametrize("number", [1, 2, 8, 9])
+@pytest.mark.parametrize("n", [1, 1000, 300_000])
+def test_many_arrays_and_large_ones(number, n):
+    x = [values((n,), "i2") + k for k in range(number)]
+    for axis in (0, 1):
+        assert_same(stack([to_gpu(one) for one in x], axis).get(), np.stack(x, axis))
+
+
+def test_stack_of_arrays_without_axes_or_elements():
+    assert_same(
+        stack([to_gpu(np.asarray(k, "f4")) for k in range(3)]).get(), np.arange(3, dtype="f4")
+    )
+    for shape in ((0,), (3, 0)):
+        made = stack([zeros(shape, "f4")] * 2, -1)
+        assert made.shape == (*shape, 2) and made.dtype == np.float32

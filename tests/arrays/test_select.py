@@ -16,9 +16,10 @@ STRETCH = select._STRETCH
 @pytest.fixture(params=["warps", "threads"], scope="module", autouse=True)
 def kernels(request):
     """Both forms, whatever the target takes."""
-    made = select._Kernels(request.param == "warps", WARP)
+    by_warps = request.param == "warps"
+    made = {dtype: select._Kernels(by_warps, WARP, dtype) for dtype in (np.int32, np.int64)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(select, "_kernels", lambda: made)
+        patch.setattr(select, "_kernels", made.__getitem__)
         yield
 
 
@@ -28,6 +29,8 @@ def check(mask, array=None):
     indices = select.nonzero_flat(array)
     assert indices.dtype == np.int64 and indices.shape == expected.shape
     assert np.array_equal(indices.get(), expected)
+    short = select.nonzero_flat(array, np.int32)
+    assert short.dtype == np.int32 and np.array_equal(short.get(), expected)
     assert select.count(array) == expected.size
     assert np.array_equal(array.get(), mask)
 

@@ -5,22 +5,24 @@ from everywhere import COMPILERS, build, require
 from kernel_sources import Text
 
 from PyGPU._arrays import ranges
-from PyGPU._kernels.text import gather
+from PyGPU._kernels.text import gather, masks
 
 FORMS = {
-    "rows": (16, 1, False, False, ("int32",), (1,), "raise"),
-    "reported": (4, 2, False, False, ("int64",), (2,), "report"),
-    "polled": (4, 1, False, False, ("uint32",), (1,), "poll"),
-    "both sides": (2, 3, True, False, ("int32", "int64"), (1, 2), "wrap"),
-    "masked": (4, 6, False, True, ("uint32",), (3,), "clip"),
+    "rows": (16, 1, False, False, ("int32",), (1,), "raise", 256, 4),
+    "reported": (4, 2, False, False, ("int64",), (2,), "report", 256, 1),
+    "reported, several words": (4, 2, False, False, ("int64",), (2,), "report", 256, 4),
+    "polled": (4, 1, False, False, ("uint32",), (1,), "poll", 1024, 1),
+    "both sides": (2, 3, True, False, ("int32", "int64"), (1, 2), "wrap", 256, 4),
+    "masked": (4, 6, False, True, ("uint32",), (3,), "clip", 256, 4),
 }
 TEXTS = {
     **{name: gather.source(*form) for name, form in FORMS.items()},
-    "select, 32": gather.select_source(4, 32, 1024),
-    "select, 64": gather.select_source(16, 64, 1024),
-    "select, one thread": gather.select_source(1, 32, 1),
-    "join": gather.join_source(3),
-    "check": gather.check_source("uint32"),
+    "mask, 32": masks.source(4, 32, 1024),
+    "mask, 64": masks.source(16, 64, 1024),
+    "mask, one thread": masks.source(1, 32, 1),
+    "join": gather.join_source(3, 16),
+    "join, bytes": gather.join_source(8, 1),
+    "check": gather.check_source("uint32", 256, 8),
     **{f"range {kind}{n}": ranges.range_source(kind, n) for kind, n in [("u", 8), ("f", 2)]},
 }
 
@@ -30,7 +32,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_compiles(name, prefix, backend, arch):
     require(prefix)
-    if name == "select, 64" and prefix == "nvrtc":
+    if name == "mask, 64" and prefix == "nvrtc":
         pytest.skip("NVIDIA's warps have 32 lanes")
     assert build(Text(TEXTS[name], extern_c=False), backend, arch).log == ""
 

@@ -156,6 +156,14 @@ constexpr unsigned threads = 256, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
+// Gathers and scatters: the threads of a block, the words that a thread copies where there are so
+// many of them, and the indices that a thread checks.
+namespace gather_tuning {
+constexpr unsigned threads = 256;
+constexpr int words = 4, checked = 8;
+constexpr long long many = 1 << 20;
+}  // namespace gather_tuning
+
 // See host_modules.h. Launches return at once.
 inline void on_interrupt(bool (*)()) {}
 

@@ -141,6 +141,13 @@ constexpr unsigned threads = 1, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
+// Gathers and scatters: see cuda_modules.h.
+namespace gather_tuning {
+constexpr unsigned threads = 256;
+constexpr int words = 1, checked = 8;
+constexpr long long many = 1 << 20;
+}  // namespace gather_tuning
+
 // Have a launch that lasts ask whether it shall end.
 inline void on_interrupt(bool (*check)()) { (void)cudaHostOnInterrupt(check); }
 

@@ -1,8 +1,11 @@
-// Gathers and scatters as Python calls them, and what of them runs often: take, a[indices],
-// a[mask] of few elements, concatenate.
+// Gathers and scatters as Python calls them, and what of them runs often: take, put, a[indices] and
+// a[indices] = value.
+#include <optional>
+
 #include "PyGPU/gather_plan.h"
 #include "python/array/map.h"
 #include "python/array/methods.h"
+#include "python/array/operators.h"
 #include "python/array/report.h"
 #include "python/launch/enqueue.h"
 #include "python/launch/specializations.h"
@@ -12,7 +15,7 @@ namespace {
 
 enum class Mode : unsigned char { raise, report, poll, clip, wrap };
 constexpr const char* mode_names[] = {"raise", "report", "poll", "clip", "wrap"};
-constexpr unsigned gather_threads = 256;
+constexpr Index most_polled = 1024;  // words: a block's threads
 
 Mode mode_named(PyObject* name) {
   for (const Mode mode : {Mode::raise, Mode::clip, Mode::wrap})
@@ -22,12 +25,13 @@ Mode mode_named(PyObject* name) {
                         ": expected one of 'raise', 'clip', 'wrap'");
 }
 
-const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode, int device) {
+const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode, int words,
+                         int device) {
   static auto& kept = *new Specializations<SpecializedKernel, std::string, std::hash<std::string>>;
   // Index arrays may be as many as axes: their key has no fixed length.
-  std::string key{char(plan.word),    char(plan.ndim),
-                  char(plan.index64), char(gather.mask.address != nullptr),
-                  char(mode),         char(device)};
+  std::string key{
+      char(plan.word), char(plan.ndim), char(plan.index64), char(gather.mask.address != nullptr),
+      char(mode),      char(words),     char(device)};
   for (std::size_t k = 0; k < gather.indices.size(); ++k) {
     key += char(gather.indices[k].type);
     key += char(plan.counted[k]);
@@ -38,25 +42,25 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
       types[k] = index_types[gather.indices[k].type];
       counted[k] = plan.counted[k];
     }
-    const py::object module = hook(Hook::gather_module)(plan.word, plan.ndim, plan.index64,
-                                                        gather.mask.address != nullptr, types,
-                                                        counted, mode_names[int(mode)]);
+    const unsigned threads = mode == Mode::poll ? most_polled : gather_tuning::threads;
+    const py::object module = hook(Hook::gather_module)(
+        plan.word, plan.ndim, plan.index64, gather.mask.address != nullptr, types, counted,
+        mode_names[int(mode)], threads, words);
     return std::make_unique<SpecializedKernel>(held<Module>(module), "gather");
   };
   return kept.at(key, make).kernel;
 }
 
-// `report`: where mode `report` reports, in memory that the host reads. True: and says that it is
-// done, as one block can.
-bool launch(const Gather& gather, Mode mode, int device, const StreamRef& stream,
+// Is the mode `poll` for it: one block, which reports that it is done?
+bool is_polled(const GatherPlan& plan) { return !launch_runs_kernel && plan.size <= most_polled; }
+
+// `report`: where the modes `report` and `poll` report, in memory that the host reads.
+void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const StreamRef& stream,
             StreamOrder& order, Index* report = nullptr) {
-  GatherPlan plan = plan_gather(gather);
-  unsigned threads = gather_threads;
-  if (mode == Mode::report && !launch_runs_kernel && plan.size <= 1024) {
-    mode = Mode::poll;
-    threads = unsigned(plan.size + 63) / 64 * 64;
-  }
-  const Kernel& kernel = kernel_for(gather, plan, mode, device);
+  const bool polls = mode == Mode::poll;
+  const int words = polls || plan.size < gather_tuning::many ? 1 : gather_tuning::words;
+  const unsigned threads = polls ? unsigned(plan.size + 63) / 64 * 64 : gather_tuning::threads;
+  const Kernel& kernel = kernel_for(gather, plan, mode, words, device);
   KernelArguments arguments;
   arguments.add_struct(plan.loop.data());
   arguments.add(gather.target.address);
@@ -67,11 +71,10 @@ bool launch(const Gather& gather, Mode mode, int device, const StreamRef& stream
     arguments.add(gather.indices[k].address);
   }
   if (report) arguments.add(report);
-  const Index blocks = (plan.size + threads - 1) / threads;
+  const Index tile = Index(threads) * words, blocks = (plan.size + tile - 1) / tile;
   order.run([&] {
     enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(threads, 1, 1), arguments, stream);
   });
-  return mode == Mode::poll;
 }
 
 int index_type(const py::object& dtype) {
@@ -128,7 +131,8 @@ PyObject* gather_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
       require_device(array.core, current_device());
       uses(order, array);
     }
-    launch(gather, mode_named(given[6]), current_device(), stream, order);
+    GatherPlan plan = plan_gather(gather);
+    launch(gather, plan, mode_named(given[6]), current_device(), stream, order);
     Py_RETURN_NONE;
   });
 }
@@ -138,9 +142,40 @@ PyObject* gather_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
                         std::to_string(axis) + " with size " + std::to_string(length));
 }
 
-// The elements at indices along `axis`, or of the flat array (-1). False: a case for Python.
-bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const StreamRef& stream,
-          GPUArray& out) {
+// An index of an array that is contiguous beyond -count ... count - 1 together with `offset`, or 0.
+Index wrong_index(const GPUArray& indices, int type, Index offset, Index count,
+                  const StreamRef& stream, const Report& report) {
+  static auto& kept = *new Specializations<SpecializedKernel>;
+  SpecializationKey key;
+  key.add(unsigned(type), 2);
+  key.add(unsigned(indices.core.device()), 8);
+  const auto make = [&] {
+    const py::object module =
+        hook(Hook::check_module)(index_types[type], gather_tuning::threads, gather_tuning::checked);
+    return std::make_unique<SpecializedKernel>(held<Module>(module), "check");
+  };
+  const Kernel& kernel = kept.at(key, make).kernel;
+  const Index size = indices.layout().size();
+  KernelArguments arguments;
+  arguments.add(indices.core.address());
+  arguments.add(size);
+  arguments.add(offset);
+  arguments.add(count);
+  arguments.add(report.word());
+  constexpr Index tile = Index(gather_tuning::threads) * gather_tuning::checked;
+  StreamOrder order(stream);
+  uses(order, indices);
+  order.run([&] {
+    enqueue(kernel, dim3(unsigned((size + tile - 1) / tile), 1, 1),
+            dim3(gather_tuning::threads, 1, 1), arguments, stream);
+  });
+  return report.read(stream, false);
+}
+
+// The loop over the items at indices along `axis` of an array, or of the flat array (-1), and where
+// these are. False: a case for Python.
+bool find_places(const GPUArray& a, const GPUArray& indices, int axis, Gather& gather,
+                 StridedPointer& places) {
   const int type = index_type(indices.dtype);
   const Axes &shape = a.layout().shape(), &own = indices.layout().shape();
   const int before = axis < 0 ? 0 : axis, after = axis < 0 ? shape.size() : axis + 1;
@@ -151,14 +186,13 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   indices.core.require_alive();
   const std::size_t part = dtypes[find_code(indices.dtype)].itemsize;
   if (!is_aligned(indices.layout(), indices.core.address(), part)) return false;
-  Gather gather;
   IndexArray index;
   index.address = indices.core.address();
   index.type = type;
-  gather.source.address = static_cast<char*>(a.core.address());
+  places.address = static_cast<char*>(a.core.address());
   const auto add = [&](Index length, Index stride, Index index_stride) {
     gather.shape.push_back(length);
-    gather.source.strides.push_back(stride);
+    places.strides.push_back(stride);
     index.strides.push_back(index_stride);
   };
   for (int i = 0; i < before; ++i) add(shape[i], a.layout().strides()[i], 0);
@@ -168,8 +202,17 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
     index.lengths.push_back(shape[i]);
     index.steps.push_back(a.layout().strides()[i]);
   }
-  const Index length = index.count();
   gather.itemsize = a.layout().itemsize();
+  gather.indices.push_back(index);
+  return true;
+}
+
+// The elements at indices. False: a case for Python.
+bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const StreamRef& stream,
+          GPUArray& out) {
+  Gather gather;
+  if (!find_places(a, indices, axis, gather, gather.source)) return false;
+  const Index length = gather.indices[0].count();
   const Layout layout(gather.shape, gather.itemsize);
   const bool is_nothing = length == 0 || layout.nbytes() == 0;
   if (is_nothing && indices.layout().size()) return false;  // all of them may be wrong
@@ -180,18 +223,20 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   require_device(a.core, device);
   require_device(indices.core, device);
   gather.target = pointer_to(out.core);
-  gather.indices.push_back(index);
   StreamOrder order(stream);
   uses(order, out);
   uses(order, a);
   uses(order, indices);
+  GatherPlan plan = plan_gather(gather);
   if (mode != Mode::raise) {
-    launch(gather, mode, device, stream, order);
+    launch(gather, plan, mode, device, stream, order);
     return true;
   }
+  const bool polls = is_polled(plan);
   const Report report;
-  const bool polls = launch(gather, Mode::report, device, stream, order, report.word());
-  if (const Index wrong = report.read(stream, polls)) out_of_bounds(wrong, before, length);
+  launch(gather, plan, polls ? Mode::poll : Mode::report, device, stream, order, report.word());
+  if (const Index wrong = report.read(stream, polls))
+    out_of_bounds(wrong, std::max(axis, 0), length);
   return true;
 }
 
@@ -201,11 +246,81 @@ PyObject* take_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
     require_count("_take", count, 5);
     const GPUArray* const indices = gpuarray_in(given[1]);
     const GPUArray& a = require_array("a", given[0]);
-    const int axis = given[2] == Py_None ? -1 : py::handle(given[2]).cast<int>();
+    const bool is_flat = given[2] == Py_None;
+    const Index axis = !is_flat && PyLong_CheckExact(given[2]) ? PyLong_AsSsize_t(given[2]) : -1;
+    if (axis == -1 && PyErr_Occurred()) PyErr_Clear();  // beyond all axes
     GPUArray out({}, py::none(), py::none());
-    if (!indices || !take(a, *indices, axis, mode_named(given[3]), stream_of(given[4]), out))
+    const Mode mode = mode_named(given[3]);
+    if (!indices || (!is_flat && (axis < 0 || axis >= a.layout().ndim())) ||
+        !take(a, *indices, int(axis), mode, stream_of(given[4]), out))
       Py_RETURN_NOTIMPLEMENTED;
     return wrap(std::move(out)).release().ptr();
+  });
+}
+
+// An array of one element.
+GPUArray one_of(const py::object& dtype, const py::object& number, const StreamRef& stream) {
+  GPUArray one = new_array(Layout(Axes(), itemsize_of(dtype)), dtype, py::none());
+  fill(one, element_of(dtype, number).attr("__getitem__")(py::tuple()), stream);
+  return one;
+}
+
+// Put values of a's dtype, or where there are none a number, to the places that indices name: to
+// all of them or, where one is wrong, to none. False: a case for Python.
+bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray* values,
+            const py::object& number, Mode mode, const StreamRef& stream) {
+  Gather gather;
+  if (!find_places(a, indices, axis, gather, gather.target)) return false;
+  IndexArray& index = gather.indices[0];
+  if (values) values->core.require_alive();
+  if (index.count() == 0 || Layout(gather.shape, gather.itemsize).nbytes() == 0 ||
+      !indices.layout().contiguous() || a.core.overlaps(indices.core) ||
+      (values
+           ? !stretches_to(values->layout().shape(), gather.shape) || a.core.overlaps(values->core)
+           : find_code(a.dtype) < 0))
+    return false;
+  const int device = a.core.device();
+  const DeviceGuard here = use_device(device);
+  require_device(indices.core, device);
+  if (values) require_device(values->core, device);
+  std::optional<Report> report;  // before anything is queued: it refuses to be captured
+  if (mode == Mode::raise) report.emplace();
+  const GPUArray source = values ? *values : one_of(a.dtype, number, stream);
+  index.scatters = true;
+  gather.source = {static_cast<char*>(source.core.address()),
+                   broadcast_to(source.layout(), gather.shape).strides()};
+  StreamOrder order(stream);
+  uses(order, a);
+  uses(order, indices);
+  uses(order, source);
+  GatherPlan plan = plan_gather(gather);
+  const bool polls = report && is_polled(plan);
+  Index wrong = 0;
+  if (report && !polls) wrong = wrong_index(indices, index.type, 0, index.count(), stream, *report);
+  if (!wrong)
+    launch(gather, plan, polls ? Mode::poll : mode, device, stream, order,
+           polls ? report->word() : nullptr);
+  if (polls) wrong = report->read(stream, true);
+  if (wrong) out_of_bounds(wrong, std::max(axis, 0), index.count());
+  return true;
+}
+
+// _put(a, indices, values, mode, stream): of the flat array; values are an array, or one element.
+// False: a case for Python.
+PyObject* put_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  return guarded([&] {
+    require_count("_put", count, 5);
+    const GPUArray& a = require_array("a", given[0]);
+    const GPUArray *const indices = gpuarray_in(given[1]), *const values = gpuarray_in(given[2]);
+    const Mode mode = mode_named(given[3]);
+    // Of other shapes, values are repeated, which is not broadcasting.
+    const bool fits =
+        indices && (!values || (values->dtype.equal(a.dtype) &&
+                                (values->layout().shape() == indices->layout().shape() ||
+                                 values->layout().shape() == Axes{1})));
+    const auto number = py::reinterpret_borrow<py::object>(given[2]);
+    return PyBool_FromLong(fits &&
+                           put_at(a, *indices, -1, values, number, mode, stream_of(given[4])));
   });
 }
 
@@ -213,95 +328,49 @@ PyObject* take_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
 PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
   return guarded([&] {
     require_count("_report_wrong", number, 4);
-    static auto& kept = *new Specializations<SpecializedKernel>;
     const GPUArray& indices = require_array("indices", given[0]);
     indices.core.require_alive();
     require_device(indices.core, current_device());
-    const Index size = indices.layout().size();
     const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
     if (PyErr_Occurred()) throw py::error_already_set();
     const StreamRef stream = stream_of(given[3]);
-    SpecializationKey key;
-    key.add(unsigned(index_type(indices.dtype)), 2);
-    key.add(unsigned(indices.core.device()), 8);
-    const Kernel& kernel =
-        kept.at(key,
-                [&] {
-                  return std::make_unique<SpecializedKernel>(
-                      held<Module>(hook(Hook::check_module)(indices.dtype)), "check");
-                })
-            .kernel;
-    const Report report;
-    KernelArguments arguments;
-    arguments.add(indices.core.address());
-    arguments.add(size);
-    arguments.add(offset);
-    arguments.add(count);
-    arguments.add(report.word());
-    const Index blocks = std::min<Index>((size + gather_threads - 1) / gather_threads, 1024);
-    StreamOrder order(stream);
-    uses(order, indices);
-    order.run([&] {
-      enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(gather_threads, 1, 1), arguments, stream);
-    });
-    return PyLong_FromLongLong(report.read(stream, false));
+    const int type = index_type(indices.dtype);
+    return PyLong_FromLongLong(wrong_index(indices, type, offset, count, stream, Report()));
   });
 }
 
-constexpr Index few_items = 1 << 14;
+// A key that is one array on the array's device, of its elements or rows; null: another.
+const GPUArray* chosen_by(const GPUArray& array, PyObject* key) {
+  const GPUArray* const chosen = gpuarray_in(key);
+  if (!chosen || array.layout().ndim() == 0 || chosen->layout().ndim() == 0) return nullptr;
+  if (array.core.address()) require_device(chosen->core, array.core.device());
+  return chosen;
+}
 
-// The items where a mask of the array's shape is true, by one block: memory for all of them is
-// taken before their number is known. False: a case for Python.
-bool select(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
-  static auto& kept = *new Specializations<SpecializedKernel>;
-  const Layout& layout = a.layout();
-  const std::size_t itemsize = layout.itemsize();
-  const bool is_word = itemsize && itemsize <= 16 && (itemsize & (itemsize - 1)) == 0;
-  if (!is_word || layout.shape() != mask.layout().shape() || layout.size() == 0 ||
-      layout.size() > few_items || !layout.c_contiguous() || !mask.layout().c_contiguous() ||
-      reinterpret_cast<std::uintptr_t>(a.core.address()) % itemsize)
-    return false;
-  const int device = a.core.device();
-  a.core.require_alive();
-  mask.core.require_alive();
-  const DeviceGuard here = use_device(device);
-  constexpr unsigned threads = launch_runs_kernel ? 1 : 1024;
-  SpecializationKey key;
-  key.add(unsigned(itemsize), 5);
-  key.add(unsigned(device), 8);
-  const Kernel& kernel =
-      kept.at(key,
-              [&] {
-                const py::object module = hook(Hook::select_module)(itemsize, threads);
-                return std::make_unique<SpecializedKernel>(held<Module>(module), "select_items");
-              })
-          .kernel;
-  GPUArray room = new_array(Layout({layout.size()}, itemsize), a.dtype, a.allocator);
-  if (reinterpret_cast<std::uintptr_t>(room.core.address()) % itemsize) return false;
-  const Report report;
-  KernelArguments arguments;
-  arguments.add(mask.core.address());
-  arguments.add(a.core.address());
-  arguments.add(room.core.address());
-  arguments.add(layout.size());
-  arguments.add(report.word());
-  enqueue(kernel, dim3(1, 1, 1), dim3(threads, 1, 1), arguments, {});
-  const Index number = report.read({}, true);
-  room.core = room.core.view(Layout({number}, itemsize));
-  out = std::move(room);
-  return true;
+bool is_mask(const GPUArray& array) {
+  return py::reinterpret_borrow<py::dtype>(array.dtype).kind() == 'b';
 }
 
 }  // namespace
 
 bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out) {
-  const GPUArray* const chosen = gpuarray_in(key);
+  const GPUArray* const chosen = chosen_by(array, key);
   if (!chosen) return false;
-  if (array.core.address()) require_device(chosen->core, array.core.device());
-  const char kind = py::reinterpret_borrow<py::dtype>(chosen->dtype).kind();
-  if (kind == 'b') return select(array, *chosen, out);
-  return array.layout().ndim() > 0 && chosen->layout().ndim() > 0 &&
-         take(array, *chosen, 0, Mode::raise, default_stream(), out);
+  if (is_mask(*chosen)) return select_by_mask(array, *chosen, out);
+  return take(array, *chosen, 0, Mode::raise, default_stream(), out);
+}
+
+bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& value) {
+  const GPUArray* const chosen = chosen_by(array, key);
+  if (!chosen || value.is_none() || py::isinstance<py::list>(value)) return false;
+  const GPUArray* const values = gpuarray_in(value.ptr());
+  if (values
+          ? !values->dtype.equal(array.dtype)
+          : py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0)
+    return false;
+  if (is_mask(*chosen))
+    return values ? assign_by_mask(array, *chosen, *values) : fill_by_mask(array, *chosen, value);
+  return put_at(array, *chosen, 0, values, value, Mode::raise, default_stream());
 }
 
 void bind_gather(py::module_& m) {
@@ -311,6 +380,8 @@ void bind_gather(py::module_& m) {
            "_gather(shape, itemsize, target, source, indices, mask, mode, stream, arrays)")},
       {"_take", as_method(&take_items), METH_FASTCALL,
        PYGPU_SIGNATURE("_take(a, indices, axis, mode, stream)")},
+      {"_put", as_method(&put_items), METH_FASTCALL,
+       PYGPU_SIGNATURE("_put(a, indices, values, mode, stream)")},
       {"_report_wrong", as_method(&report_wrong), METH_FASTCALL,
        PYGPU_SIGNATURE("_report_wrong(indices, count, offset, stream)")},
       {nullptr, nullptr, 0, nullptr}};

@@ -65,6 +65,12 @@ std::size_t itemsize_of(const py::object& dtype) {
   return std::size_t(py::reinterpret_borrow<py::dtype>(dtype).itemsize());
 }
 
+py::array element_of(const py::object& dtype, const py::object& value) {
+  py::array element(py::reinterpret_borrow<py::dtype>(dtype), std::vector<py::ssize_t>());
+  element[py::ellipsis()] = value;
+  return element;
+}
+
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator) {
   // Strides of the caller's may leave gaps or run backwards: take all that they reach.
   const auto [low, high] = layout.extent();

@@ -56,6 +56,8 @@ py::object dtype_of(const py::object& any);
 // As in NumPy: of a dtype with a shape of its own, the array takes over the shape.
 Axes shape_with_subarray(Axes shape, py::object& dtype);
 std::size_t itemsize_of(const py::object& dtype);
+// A value as an ndarray of one element, without axes, converted as NumPy assigns it.
+py::array element_of(const py::object& dtype, const py::object& value);
 
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
 // A view of `array`, which `self` holds and which stays alive with it. Where bases lie too deep

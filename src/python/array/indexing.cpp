@@ -100,14 +100,7 @@ void assign_array(const GPUArray& target, const GPUArray& source) {
   }
   const Axes own = fitted.layout().shape();
   if (own != shape) {
-    const bool fits = [&] {
-      try {
-        return broadcast(shape, own) == shape;
-      } catch (const ShapeMismatch&) {
-        return false;
-      }
-    }();
-    if (!fits)
+    if (!stretches_to(own, shape))
       throw py::value_error("a[index] = value: value has shape " + own.text() + ", the selection " +
                             shape.text());
     fitted.core = fitted.core.view(broadcast_to(fitted.layout(), shape));
@@ -117,12 +110,11 @@ void assign_array(const GPUArray& target, const GPUArray& source) {
 
 // One element for all: by a kernel where the dtype has arithmetic and there is a compiler.
 void assign_element(const GPUArray& target, const py::object& value) {
-  const py::module_ numpy = py::module_::import("numpy");
-  const py::object host = numpy.attr("empty")(py::tuple(), py::arg("dtype") = target.dtype);
-  host[py::ellipsis()] = value;
+  const py::array host = element_of(target.dtype, value);
   if (find_code(target.dtype) >= 0 &&
       with_compiler([&] { fill(target, host.attr("__getitem__")(py::tuple()), default_stream()); }))
     return;
+  const py::module_ numpy = py::module_::import("numpy");
   set_from_host(target, numpy.attr("broadcast_to")(host, tuple_of(target.layout().shape())),
                 nullptr);
 }
@@ -181,7 +173,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
         const GPUArray& array = *gpuarray_in(self);
         if (index_items(items, key)) {
           assign(view_at(self, array, items), py::reinterpret_borrow<py::object>(value));
-        } else {
+        } else if (!assign_by_array(array, key, py::reinterpret_borrow<py::object>(value))) {
           hook(Hook::set_item)(py::handle(self), py::handle(key), py::handle(value));
         }
         return 0;

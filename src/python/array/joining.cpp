@@ -31,15 +31,28 @@ void put(const GPUArray& source, const GPUArray& part) {
   launch(map, default_stream());
 }
 
-constexpr std::size_t most_joined = 8, few_bytes = 1 << 20, word = 16;
+constexpr std::size_t most_joined = 8, few_bytes = 1 << 20;
 
-// A few small arrays in one launch, by words. False: they are not so.
+// A few small arrays in one launch, by the largest words that lie alike in all. False: they are not
+// so.
 bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
   static auto& kept = *new Specializations<SpecializedKernel>;
   const int device = out.core.device();
-  if (arrays.size() > most_joined || out.layout().nbytes() > few_bytes ||
-      !is_aligned(Layout(), out.core.address(), word))
-    return false;
+  if (arrays.size() > most_joined || out.layout().nbytes() > few_bytes) return false;
+  std::size_t runs[most_joined];
+  std::uintptr_t bits = 16 | reinterpret_cast<std::uintptr_t>(out.core.address());
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    const GPUArray& array = *arrays[k];
+    const Layout& layout = array.layout();
+    std::size_t& run = runs[k] = layout.itemsize();
+    for (int i = axis; i < layout.ndim(); ++i) run *= std::size_t(layout.shape()[i]);
+    if (run == 0 || !layout.c_contiguous() || !array.dtype.equal(out.dtype) ||
+        array.core.device() != device)
+      return false;
+    array.core.require_alive();
+    bits |= run | reinterpret_cast<std::uintptr_t>(array.core.address());
+  }
+  const std::size_t word = bits & (~bits + 1);  // the lowest bit that is set
   unsigned loop[1 + most_joined];
   KernelArguments arguments;
   void* const to = out.core.address();
@@ -50,26 +63,19 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   arguments.add(to);
   std::size_t end = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
-    const GPUArray& array = *arrays[k];
-    const Layout& layout = array.layout();
-    std::size_t run = layout.itemsize();
-    for (int i = axis; i < layout.ndim(); ++i) run *= std::size_t(layout.shape()[i]);
-    if (run == 0 || run % word || !layout.c_contiguous() || !array.dtype.equal(out.dtype) ||
-        !is_aligned(Layout(), array.core.address(), word) || array.core.device() != device)
-      return false;
-    array.core.require_alive();
-    end += run / word;
+    end += runs[k] / word;
     loop[1 + k] = unsigned(end);
-    arguments.add(array.core.address());
-    uses(order, array);
+    arguments.add(arrays[k]->core.address());
+    uses(order, *arrays[k]);
   }
   loop[0] = unsigned(out.layout().nbytes() / word);
   SpecializationKey key;
   key.add(unsigned(arrays.size()), 4);
+  key.add(unsigned(word), 5);
   key.add(unsigned(device), 8);
   const auto make = [&] {
-    return std::make_unique<SpecializedKernel>(held<Module>(hook(Hook::join_module)(arrays.size())),
-                                               "join");
+    return std::make_unique<SpecializedKernel>(
+        held<Module>(hook(Hook::join_module)(arrays.size(), word)), "join");
   };
   constexpr unsigned threads = 256;
   const Kernel& kernel = kept.at(key, make).kernel;
@@ -80,64 +86,115 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   return true;
 }
 
+int axis_of(PyObject* given, int ndim) {
+  if (!PyIndex_Check(given))
+    throw py::type_error("axis: expected an integer, got " + py::repr(given).cast<std::string>());
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(given));
+  if (!number) throw py::error_already_set();
+  const Py_ssize_t asked = PyNumber_AsSsize_t(number.ptr(), nullptr);
+  if (asked < -ndim || asked >= ndim)
+    throw py::value_error("axis " + py::str(number).cast<std::string>() +
+                          " is out of bounds for arrays of " + std::to_string(ndim) +
+                          " dimensions");
+  return int(asked < 0 ? asked + ndim : asked);
+}
+
+// The arrays of a sequence, which `all` keeps: a tuple of our own, as an allocator may change a
+// list.
+std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
+  all = py::reinterpret_steal<py::object>(PySequence_Tuple(given));
+  if (!all) throw py::error_already_set();
+  std::vector<const GPUArray*> arrays;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(all.ptr()); ++k) {
+    const std::string name = "arrays[" + std::to_string(k) + "]";
+    arrays.push_back(&require_array(name.c_str(), PyTuple_GET_ITEM(all.ptr(), k)));
+  }
+  if (arrays.empty()) throw py::value_error("arrays: expected at least one GPUArray, got none");
+  return arrays;
+}
+
+[[noreturn]] void differ(const std::vector<const GPUArray*>& arrays, std::size_t k,
+                         const std::string& expected) {
+  raise_shape_error("arrays[" + std::to_string(k) + "] has shape " +
+                    arrays[k]->layout().shape().text() + ", arrays[0] " +
+                    arrays[0]->layout().shape().text() + ": expected the same" + expected);
+}
+
+// Arrays whose shapes fit, one after the other; `shape` is the whole's.
+PyObject* joined(const std::vector<const GPUArray*>& arrays, int axis, const Axes& shape,
+                 const py::object& allocator) {
+  const GPUArray& first = *arrays[0];
+  const DeviceGuard here = first.core.address() ? use_device(first.core.device()) : DeviceGuard();
+  const py::object dtype = common_dtype(arrays);
+  const Layout whole(shape, itemsize_of(dtype));
+  GPUArray out = new_array(whole, dtype, allocator.is_none() ? first.allocator : allocator);
+  bool is_done = false;
+  if (out.layout().size()) with_compiler([&] { is_done = join(arrays, out, axis); });
+  if (is_done) return wrap(std::move(out)).release().ptr();
+  Index start = 0;
+  for (const GPUArray* const array : arrays) {
+    Axes part = shape;
+    part[axis] = array->layout().shape()[axis];
+    const Layout layout(part, whole.strides(), whole.itemsize());
+    if (layout.size())
+      put(*array, {out.core.view(layout, start * whole.strides()[axis]), dtype, py::none()});
+    start += part[axis];
+  }
+  return wrap(std::move(out)).release().ptr();
+}
+
 // _concatenate(arrays, axis, allocator)
 PyObject* concatenate(PyObject*, PyObject* const* given, Py_ssize_t count) {
   return guarded([&] {
     require_count("_concatenate", count, 3);
-    std::vector<const GPUArray*> arrays;
-    // A tuple of our own: an allocator may change a list.
-    const auto all = py::reinterpret_steal<py::object>(PySequence_Tuple(given[0]));
-    if (!all) throw py::error_already_set();
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(all.ptr()); ++k) {
-      const std::string name = "arrays[" + std::to_string(k) + "]";
-      arrays.push_back(&require_array(name.c_str(), PyTuple_GET_ITEM(all.ptr(), k)));
-    }
-    if (arrays.empty()) throw py::value_error("arrays: expected at least one GPUArray, got none");
+    py::object all;
+    const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
     Axes shape = arrays[0]->layout().shape();
     const int ndim = shape.size();
     if (ndim == 0) throw py::value_error("arrays[0] has no axis to join along; see stack()");
-    if (!PyIndex_Check(given[1]))
-      throw py::type_error("axis: expected an integer, got " +
-                           py::repr(given[1]).cast<std::string>());
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(given[1]));
-    if (!number) throw py::error_already_set();
-    const Py_ssize_t asked = PyNumber_AsSsize_t(number.ptr(), nullptr);
-    if (asked < -ndim || asked >= ndim)
-      throw py::value_error("axis " + py::str(number).cast<std::string>() +
-                            " is out of bounds for arrays of " + std::to_string(ndim) +
-                            " dimensions");
-    const int axis = int(asked < 0 ? asked + ndim : asked);
+    const int axis = axis_of(given[1], ndim);
     shape[axis] = 0;
     for (std::size_t k = 0; k < arrays.size(); ++k) {
       Axes own = arrays[k]->layout().shape();
       const Index length = own.size() == ndim ? own[axis] : 0;
       if (own.size() == ndim) own[axis] = shape[axis];
-      if (own != shape)
-        raise_shape_error("arrays[" + std::to_string(k) + "] has shape " +
-                          arrays[k]->layout().shape().text() + ", arrays[0] " +
-                          arrays[0]->layout().shape().text() + ": expected the same but for axis " +
-                          std::to_string(axis));
+      if (own != shape) differ(arrays, k, " but for axis " + std::to_string(axis));
       shape[axis] += length;
     }
-    const GPUArray& first = *arrays[0];
-    const DeviceGuard here = first.core.address() ? use_device(first.core.device()) : DeviceGuard();
-    const py::object dtype = common_dtype(arrays);
-    const Layout whole(shape, itemsize_of(dtype));
-    const auto allocator = py::reinterpret_borrow<py::object>(given[2]);
-    GPUArray out = new_array(whole, dtype, allocator.is_none() ? first.allocator : allocator);
-    bool joined = false;
-    if (out.layout().size()) with_compiler([&] { joined = join(arrays, out, axis); });
-    if (joined) return wrap(std::move(out)).release().ptr();
-    Index start = 0;
-    for (const GPUArray* const array : arrays) {
-      Axes part = shape;
-      part[axis] = array->layout().shape()[axis];
-      const Layout layout(part, whole.strides(), whole.itemsize());
-      if (layout.size())
-        put(*array, {out.core.view(layout, start * whole.strides()[axis]), dtype, py::none()});
-      start += part[axis];
+    return joined(arrays, axis, shape, py::reinterpret_borrow<py::object>(given[2]));
+  });
+}
+
+// _stack(arrays, axis, allocator): with an axis of their number.
+PyObject* stack(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  return guarded([&] {
+    require_count("_stack", count, 3);
+    py::object all;
+    const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
+    const Axes& own = arrays[0]->layout().shape();
+    const int axis = axis_of(given[1], own.size() + 1);
+    const auto with_axis = [axis](const Axes& axes, Index value) {
+      Axes more;
+      for (int i = 0; i <= axes.size(); ++i) {
+        if (i == axis) more.push_back(value);
+        if (i < axes.size()) more.push_back(axes[i]);
+      }
+      return more;
+    };
+    std::vector<GPUArray> views;
+    std::vector<const GPUArray*> parts;
+    views.reserve(arrays.size());  // none moves
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      const GPUArray& array = *arrays[k];
+      const Layout& layout = array.layout();
+      if (layout.shape() != own) differ(arrays, k, "");
+      views.push_back(array);
+      views.back().core = array.core.view(
+          Layout(with_axis(layout.shape(), 1), with_axis(layout.strides(), 0), layout.itemsize()));
+      parts.push_back(&views.back());
     }
-    return wrap(std::move(out)).release().ptr();
+    const Axes shape = with_axis(own, Index(arrays.size()));
+    return joined(parts, axis, shape, py::reinterpret_borrow<py::object>(given[2]));
   });
 }
 
@@ -146,6 +203,8 @@ PyObject* concatenate(PyObject*, PyObject* const* given, Py_ssize_t count) {
 void bind_joining(py::module_& m) {
   static PyMethodDef methods[] = {{"_concatenate", as_method(&concatenate), METH_FASTCALL,
                                    PYGPU_SIGNATURE("_concatenate(arrays, axis, allocator)")},
+                                  {"_stack", as_method(&stack), METH_FASTCALL,
+                                   PYGPU_SIGNATURE("_stack(arrays, axis, allocator)")},
                                   {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
 }

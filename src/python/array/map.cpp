@@ -256,7 +256,8 @@ std::size_t unit_of(const Array& array) {
   return std::min<std::size_t>(8, bits & (~bits + 1));  // the lowest bit that is set
 }
 
-// The same memory as integers: an item of several has an axis of its own.
+}  // namespace
+
 GPUArray as_integers(const GPUArray& array, std::size_t unit) {
   Axes shape = array.layout().shape(), strides = array.layout().strides();
   if (const std::size_t count = array.layout().itemsize() / unit; count > 1) {
@@ -267,8 +268,6 @@ GPUArray as_integers(const GPUArray& array, std::size_t unit) {
   while (dtypes[code].kind != 'u' || dtypes[code].itemsize != unit) ++code;
   return {array.core.view(Layout(shape, strides, unit)), dtype_object(code), py::none()};
 }
-
-}  // namespace
 
 void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& stream) {
   const std::size_t unit = std::min(unit_of(to.core), unit_of(from.core));

@@ -35,8 +35,14 @@ inline const GPUArray& require_array(const char* name, PyObject* object) {
                        "; to_gpu() sends data of the host to the device, .get() fetches arrays");
 }
 
-// a[key] for masks and index arrays alone. False: a case for Python.
+// a[key] and a[key] = value for one mask or index array on the device. False: a case for Python.
 bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out);
+bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& value);
+// The same for masks: the items where one is true; as many values of a's dtype as there are such
+// items; one element for all of them, where the mask may be of a's leading axes.
+bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out);
+bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& values);
+bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& value);
 
 void bind_reductions(py::module_& m);
 void bind_gather(py::module_& m);

@@ -148,10 +148,9 @@ py::object cast_to(const py::object& self, const py::object& dtype, const Stream
 
 // Elements without arithmetic, such as records: one is uploaded, and copied to all others.
 void fill_by_copies(const GPUArray& array, const py::object& value, const StreamRef& stream) {
-  const py::object host =
-      py::module_::import("numpy").attr("empty")(py::tuple(), py::arg("dtype") = array.dtype);
+  py::object host;
   try {
-    host[py::ellipsis()] = value;
+    host = element_of(array.dtype, value);
   } catch (const py::error_already_set&) {
     raise_argument_error("fill: expected an element of dtype " +
                          py::str(array.dtype).cast<std::string>() + ", got " +

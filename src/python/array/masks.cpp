@@ -1,0 +1,151 @@
+// a[mask] and a[mask] = value. Of few elements, by one block; one element for all of them, by an
+// elementwise kernel. See methods.h.
+#include "python/array/map.h"
+#include "python/array/methods.h"
+#include "python/array/report.h"
+#include "python/launch/enqueue.h"
+#include "python/launch/specializations.h"
+
+namespace PyGPU::python {
+namespace {
+
+constexpr Index few_items = 1 << 14;
+constexpr unsigned mask_threads = launch_runs_kernel ? 1 : 1024;
+
+// Kernels of one block: items that are words, and a mask of their array's shape, in C order.
+bool is_for_block(const GPUArray& a, const GPUArray& mask) {
+  const Layout& layout = a.layout();
+  const std::size_t itemsize = layout.itemsize();
+  const bool is_word = itemsize && itemsize <= 16 && (itemsize & (itemsize - 1)) == 0;
+  if (!is_word || layout.shape() != mask.layout().shape() || layout.size() == 0 ||
+      layout.size() > few_items || !layout.c_contiguous() || !mask.layout().c_contiguous() ||
+      !is_aligned(Layout(), a.core.address(), itemsize))
+    return false;
+  a.core.require_alive();
+  mask.core.require_alive();
+  return true;
+}
+
+// A module has two kernels.
+struct MaskKernels {
+  explicit MaskKernels(const std::shared_ptr<Module>& module)
+      : select(module, "select_items"), assign(module, "assign_items") {}
+  bool alive() const { return select.module().alive(); }
+  Kernel select, assign;
+};
+
+const MaskKernels& mask_kernels(std::size_t itemsize, int device) {
+  static auto& kept = *new Specializations<MaskKernels>;
+  SpecializationKey key;
+  key.add(unsigned(itemsize), 5);
+  key.add(unsigned(device), 8);
+  return kept.at(key, [&] {
+    const py::object module = hook(Hook::mask_module)(itemsize, mask_threads);
+    return std::make_unique<MaskKernels>(held<Module>(module));
+  });
+}
+
+// One block, in the null stream's order among the uses of the arrays; the number that it reports.
+Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> arrays,
+                   KernelArguments& arguments, const Report& report) {
+  const StreamRef stream = default_stream();
+  StreamOrder order(stream);
+  for (const GPUArray* const array : arrays) uses(order, *array);
+  arguments.add(report.word());
+  order.run([&] { enqueue(kernel, dim3(1, 1, 1), dim3(mask_threads, 1, 1), arguments, stream); });
+  return report.read(stream, true);
+}
+
+// Do all elements have bytes of their own? Views by strides of the user's need not.
+bool has_elements_apart(const Layout& layout) {
+  const Layout sorted = layout.canonical().layout;
+  Index reach = Index(sorted.itemsize());
+  for (int axis = sorted.ndim() - 1; axis >= 0; --axis) {
+    if (sorted.strides()[axis] < reach) return false;
+    reach += (sorted.shape()[axis] - 1) * sorted.strides()[axis];
+  }
+  return true;
+}
+
+}  // namespace
+
+// Memory for all items is taken before their number is known.
+bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
+  if (!is_for_block(a, mask)) return false;
+  const std::size_t itemsize = a.layout().itemsize();
+  const DeviceGuard here = use_device(a.core.device());
+  const Kernel& kernel = mask_kernels(itemsize, a.core.device()).select;
+  GPUArray room = new_array(Layout({a.layout().size()}, itemsize), a.dtype, a.allocator);
+  if (!is_aligned(Layout(), room.core.address(), itemsize)) return false;
+  const Report report;
+  KernelArguments arguments;
+  arguments.add(mask.core.address());
+  arguments.add(a.core.address());
+  arguments.add(room.core.address());
+  arguments.add(a.layout().size());
+  const Index number = launch_block(kernel, {&mask, &a, &room}, arguments, report);
+  room.core = room.core.view(Layout({number}, itemsize));
+  out = std::move(room);
+  return true;
+}
+
+bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& values) {
+  const std::size_t itemsize = a.layout().itemsize();
+  const Index number = values.layout().size();
+  if (values.layout().ndim() != 1 || number < 2 || !values.layout().c_contiguous() ||
+      !is_for_block(a, mask) || !is_aligned(Layout(), values.core.address(), itemsize) ||
+      a.core.overlaps(values.core) || a.core.overlaps(mask.core))
+    return false;
+  values.core.require_alive();
+  const int device = a.core.device();
+  require_device(values.core, device);
+  const DeviceGuard here = use_device(device);
+  const Kernel& kernel = mask_kernels(itemsize, device).assign;
+  const Report report;
+  KernelArguments arguments;
+  arguments.add(mask.core.address());
+  arguments.add(values.core.address());
+  arguments.add(a.core.address());
+  arguments.add(a.layout().size());
+  arguments.add(number);
+  return launch_block(kernel, {&mask, &values, &a}, arguments, report) == number;
+}
+
+bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& value) {
+  static const Operation where = operation_named("where");
+  const std::size_t itemsize = a.layout().itemsize();
+  const bool is_integer = itemsize && itemsize <= 8 && (itemsize & (itemsize - 1)) == 0;
+  const int own = find_code(a.dtype);
+  // As integers, so that all bits stay what they are; complex numbers of 16 bytes are copied alike.
+  const std::size_t part = is_integer ? itemsize : 8;
+  const Axes &shape = a.layout().shape(), &masked = mask.layout().shape();
+  if ((!is_integer && own < 0) || a.layout().size() == 0 || masked.size() > shape.size() ||
+      !std::equal(masked.begin(), masked.end(), shape.begin()) ||
+      !is_aligned(a.layout(), a.core.address(), part) || !has_elements_apart(a.layout()))
+    return false;
+  mask.core.require_alive();
+  a.core.require_alive();
+  const py::array element = element_of(a.dtype, value);
+  Axes whole = masked, strides = mask.layout().strides();
+  while (whole.size() < shape.size()) {
+    whole.push_back(1);
+    strides.push_back(0);
+  }
+  const GPUArray chosen{mask.core.view(Layout(whole, strides, 1)), mask.dtype, py::none()};
+  const GPUArray target = is_integer ? as_integers(a, itemsize) : a;
+  Map map(where, 3, 1);
+  map.operand[0].array = &chosen;
+  map.operand[0].code = map.compute[0] = code_of(mask.dtype);
+  map.operand[2].array = map.result[0] = &target;
+  map.operand[2].code = map.compute[1] = map.compute[2] = code_of(target.dtype);
+  if (is_integer) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, element.data(), itemsize);  // the low bytes come first
+    map.operand[1].number = py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(bits));
+  } else {
+    map.operand[1].number = element.attr("__getitem__")(py::tuple());
+  }
+  return with_compiler([&] { launch(map, default_stream()); });
+}
+
+}  // namespace PyGPU::python
