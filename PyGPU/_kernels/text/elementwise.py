@@ -6,7 +6,7 @@ What a kernel's parameters are stands in include/PyGPU/loop.h.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PyGPU._kernels.operations import expressions
+from PyGPU._kernels.operations import INDEXED, before, expressions
 from PyGPU._kernels.text import fused
 from PyGPU._kernels.text.common import (
     VECTOR,
@@ -47,6 +47,7 @@ class _Computation(NamedTuple):
 
     statements: str
     values: Sequence[str]
+    is_indexed: bool = False
 
 
 def _computation(name, operands, results):
@@ -56,7 +57,8 @@ def _computation(name, operands, results):
         return _Computation(fused.statements(body), fused.stored(body, types))
     if name == "copy":
         return _Computation("", (operands[0].compute.converted("a", types[0]),))
-    return _Computation("", expressions(name, *(one.compute.dtype for one in operands)))
+    values = expressions(name, *(one.compute.dtype for one in operands))
+    return _Computation(before(name), values, name in INDEXED)
 
 
 def source(
@@ -187,6 +189,7 @@ def _linear(width, vectors, operands, results, computation):
     place = (
         f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
     )
+    index = f"{place} const P_index i = at + k;" if computation.is_indexed else ""
     load = f"""#pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}"""
     return f"""{VECTOR}
@@ -199,7 +202,9 @@ extern "C" __global__ void elementwise({parameters}) {{
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{
       #pragma unroll
-      for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, computation)} }}
+      for (int k = 0; k < {width}; ++k) {{
+        {index} {_in_vector(operands, results, computation)}
+      }}
     }}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
