@@ -6,6 +6,7 @@ gives the same uniform numbers on every target, device and launch shape.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,16 +135,26 @@ class Philox4x32RandomNumberGenerator(Generator):
         return int(vector("i", i, np.uint64, (1,)).get()[0])
 
 
+#: That of ``numpy.random``; NumPy has it from 1.24 on.
+_bit_generator = getattr(np.random, "get_bit_generator", None)
+
+
 def _random_key() -> int:
     """64 bits from ``numpy.random``."""
-    low, high = np.random.randint(0, 2**32, 2, np.uint64)
+    generator = _bit_generator() if _bit_generator else None
+    if type(generator) is np.random.MT19937:  # its words, which randint gives as well, but slowly
+        low, high = generator.random_raw(), generator.random_raw()
+    else:
+        low, high = np.random.randint(0, 2**32, 2, np.uint64)
     return int(high) << 32 | int(low)
 
 
 class _Rand(Philox4x32RandomNumberGenerator):
     """:func:`rand`: uniform numbers below 1."""
 
-    def _kind(self, distribution: str, dtype: DType) -> tuple[str, str]:
+    @classmethod
+    @functools.cache
+    def _kind(cls, distribution: str, dtype: DType) -> tuple[str, str]:
         name, code = super()._kind(distribution, dtype)
         return ("half_open" if name == "uniform" else name), code
 
