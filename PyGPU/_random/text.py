@@ -27,10 +27,10 @@ __device__ inline double P_double(unsigned long long x, unsigned closed) {
 
 # Box and Muller (1958): a radius and an angle make two normal numbers. Each end of the unit
 # interval decides much of the radius, so in float the logarithm of what is next to 1 has what 1 - x
-# loses by rounding added to it. The arguments' ranges are known, so the polynomials (within one or
-# two units in the last place, as the libraries' functions) need no special cases: the logarithm's
-# is of x - 1 in 2/3 ... 4/3, sine's and cosine's of half turns up to a quarter, next to the nearest
-# quarter of a turn.
+# loses by rounding added to it. The arguments' ranges are known, so the root and the polynomials
+# (within one or two units in the last place, as the libraries' functions) need no special cases:
+# the logarithm's is of f = u - 1 for u from 2/3 to 4/3, those of sine and cosine are of the distance
+# x, in half turns, to the nearest quarter of a turn.
 NORMAL = """
 __device__ inline float P_log_middle(unsigned a) {
   const bool is_upper = a >> 31;
@@ -49,7 +49,8 @@ __device__ inline float P_log_middle(unsigned a) {
   return float(power) * 8.26295829e-8f + (f + (f * f * q + lost * (2.0f - u)));  // 2^-23 log 2
 }
 __device__ inline float2 P_normal_pair(unsigned a, unsigned b) {
-  const float radius = sqrtf(-2.0f * P_log_middle(a));
+  const float square = -2.0f * P_log_middle(a), inverse = rsqrtf(square), near = square * inverse;
+  const float radius = near + 0.5f * inverse * fmaf(-near, near, square);  // Newton's step
   const unsigned quarter = (b + 0x20000000u) >> 30;
   const float x = fmaf(float(int(b - (quarter << 30))), 4.6566128730773926e-10f,
                        2.3283064365386963e-10f);
