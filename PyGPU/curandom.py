@@ -6,7 +6,6 @@ gives the same uniform numbers on every target, device and launch shape.
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -141,22 +140,12 @@ _bit_generator = getattr(np.random, "get_bit_generator", None)
 
 def _random_key() -> int:
     """64 bits from ``numpy.random``."""
-    generator = _bit_generator() if _bit_generator else None
+    generator = _bit_generator and _bit_generator()
     if type(generator) is np.random.MT19937:  # its words, which randint gives as well, but slowly
         low, high = generator.random_raw(), generator.random_raw()
     else:
         low, high = np.random.randint(0, 2**32, 2, np.uint64)
     return int(high) << 32 | int(low)
-
-
-class _Rand(Philox4x32RandomNumberGenerator):
-    """:func:`rand`: uniform numbers below 1."""
-
-    @classmethod
-    @functools.cache
-    def _kind(cls, distribution: str, dtype: DType) -> tuple[str, str]:
-        name, code = super()._kind(distribution, dtype)
-        return ("half_open" if name == "uniform" else name), code
 
 
 def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None) -> core.GPUArray:
@@ -179,7 +168,12 @@ def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None)
     NotImplementedError
         For another dtype.
     """
-    return _Rand().gen_uniform(shape, dtype, stream)
+    key, dtype = _random_key().to_bytes(8, "little"), np.dtype(dtype)
+    name, code = Philox4x32RandomNumberGenerator._kind("uniform", dtype)
+    made = core.GPUArray(shape, dtype)
+    distribution = "half_open" if name == "uniform" else name
+    philox.fill(distribution, code, made, key, word=0, sequence=0, stream=stream)
+    return made
 
 
 class XORWOWRandomNumberGenerator(pseudo.States):
