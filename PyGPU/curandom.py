@@ -17,7 +17,7 @@ from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import DType, DTypeLike, HostArray, Int, SeedGetter, Shape, StreamLike
+    from PyGPU._types import DTypeLike, HostArray, Int, SeedGetter, Shape, StreamLike
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",

@@ -29,8 +29,8 @@ __device__ inline double P_double(unsigned long long x, unsigned closed) {
 # interval decides much of the radius, so in float the logarithm of what is next to 1 has what 1 - x
 # loses by rounding added to it. The arguments' ranges are known, so the root and the polynomials
 # (within one or two units in the last place, as the libraries' functions) need no special cases:
-# the logarithm's is of f = u - 1 for u from 2/3 to 4/3, those of sine and cosine are of the distance
-# x, in half turns, to the nearest quarter of a turn.
+# the logarithm's is of f = u - 1 for u from 2/3 to 4/3, sine's and cosine's are of the distance x,
+# in half turns, to the nearest quarter of a turn.
 NORMAL = """
 __device__ inline float P_log_middle(unsigned a) {
   const bool is_upper = a >> 31;
@@ -59,8 +59,9 @@ __device__ inline float2 P_normal_pair(unsigned a, unsigned b) {
     x * (s * ((-0.591611743f * s + 2.54998493f) * s - 5.16771221f) - 8.74227766e-8f);
   const float cosine =
     1.0f + s * (((0.232125416f * s - 1.33513784f) * s + 4.05871058f) * s - 4.93480206f);
-  const float y = radius * (quarter & 1 ? cosine : sine), z = radius * (quarter & 1 ? sine : cosine);
-  return make_float2((quarter + 1) & 2 ? -z : z, quarter & 2 ? -y : y);
+  const float x_part = radius * (quarter & 1 ? sine : cosine);
+  const float y_part = radius * (quarter & 1 ? cosine : sine);
+  return make_float2((quarter + 1) & 2 ? -x_part : x_part, quarter & 2 ? -y_part : y_part);
 }
 __device__ inline double2 P_normal_pair(unsigned long long a, unsigned long long b) {
   const double radius = sqrt(-2.0 * log(P_middle(a)));

@@ -1,10 +1,9 @@
-"""The kernels of indexing and of ranges: they compile everywhere, and run on the arrays' device."""
+"""The kernels of indexing: they compile everywhere, and run on the arrays' device."""
 
 import pytest
 from everywhere import COMPILERS, build, require
 from kernel_sources import Text
 
-from PyGPU._arrays import ranges
 from PyGPU._kernels.text import gather
 
 FORMS = {
@@ -21,7 +20,6 @@ TEXTS = {
     "select, one thread": gather.select_source(1, 32, 1),
     "join": gather.join_source(3),
     "check": gather.check_source("uint32"),
-    **{f"range {kind}{n}": ranges.range_source(kind, n) for kind, n in [("u", 8), ("f", 2)]},
 }
 
 

@@ -42,8 +42,8 @@ void check_exponent(const Map& map) {
                           py::str(exponent).cast<std::string>());
 }
 
-// The operation that does a power with this exponent, or -1: squares, cubes, roots, reciprocals. Each
-// is faster than the general power, and at least as exact.
+// The operation that does a power with this exponent, or -1: squares, cubes, roots, reciprocals.
+// Each is faster than the general power, and at least as exact.
 Operation simple_power(const Map& map) {
   if (!is_power(map) || map.operand[1].array) return -1;
   static const Operation square = operation_named("square"), cube = operation_named("cube"),
