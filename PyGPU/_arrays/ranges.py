@@ -9,7 +9,7 @@ import numpy as np
 
 from PyGPU._runtime import core, extent
 
-_REAL, _INTEGER = np.dtype(np.float64), np.dtype(np.int64)
+_REAL = np.dtype(np.float64)
 _map = core._map
 
 
@@ -41,10 +41,9 @@ def _reals(size, start, step, dtype, allocator, stream=None, stop=None):
     last is that."""
     out = core.GPUArray(size, dtype, allocator)
     if stop is None:
-        _map("range", (start, step), (_REAL, _REAL), (out,), stream)
+        _map("range", (start, step), (_REAL,) * 2, (out,), stream)
     else:
-        operands = start, step, size - 1, stop
-        _map("range_to", operands, (_REAL, _REAL, _INTEGER, _REAL), (out,), stream)
+        _map("range_to", (start, step, size - 1, stop), (_REAL,) * 4, (out,), stream)
     return out
 
 

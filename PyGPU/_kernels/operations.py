@@ -3,7 +3,7 @@
 ``a``, ``b``, ``c``, ``d`` are the operands, converted to their types of computation ``A``, ``B``,
 ``C``, ``D``; ``T`` is ``A``. Functions with a P in front are in text/device_functions.py. An
 operation with two results has two expressions, and may have a statement that comes before both.
-``i`` counts the elements, in the operations that are INDEXED alone.
+``place``, of type ``A``, counts the elements, in the operations that are INDEXED alone.
 """
 
 import numpy as np
@@ -67,8 +67,8 @@ _EXPRESSIONS = {
     "isfinite": "a - a == a - a",
     "signbit": "copysign(A(1), a) < A(0)",
     # Ranges: from a in steps of b; d instead at place c, which is the last.
-    "range": "a + A(i) * b",
-    "range_to": "i == c ? d : a + A(i) * b",
+    "range": "a + place * b",
+    "range_to": "place == c ? d : a + place * b",
     # Parts
     "copy": "a",
     "real": "a.real()",

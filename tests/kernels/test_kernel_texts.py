@@ -84,7 +84,7 @@ FORMS["range, integers"] = (
     NUMBERS[:2],
     {**LINEAR, "index64": True, "vector_width": 8},
 )
-RANGE_TO = (F8, F8, "int64", F8)
+RANGE_TO = (F8,) * 4
 FORMS["range with its end"] = ("range_to", RANGE_TO, RANGE_TO, (F4,), NUMBERS, LINEAR)
 FORMS["cube"] = ("cube", (F4,), (F4,), (F4,), (False,), LINEAR)
 FORMS["cube, complex"] = ("cube", (C8,), (C8,), (C8,), (False,), {**LINEAR, "vector_width": 2})

@@ -46,7 +46,7 @@ template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<true>) {
   T q = (a - r) / b;
   if (is_low) q -= T(1);
   const T whole = floor(q), nearest = q - whole > T(0.5) ? whole + T(1) : whole;
-  return P_division<T>{q == T(0) ? copysign(T(0), a / b) : nearest,
+  return P_division<T>{q == T(0) ? copysign(T(0), copysign(T(1), a) * b) : nearest,
                        r == T(0) ? copysign(T(0), b) : is_low ? r + b : r};
 }
 template <class T> __device__ P_division<T> P_divmod(T a, T b) {

@@ -154,10 +154,12 @@ def _stores(results, values, write):
     )
 
 
-def _single(operands, results, computation, read):
-    """Statements for one element. `read(argument)` is where it lies in an array."""
+def _single(operands, results, computation, read, place="A(i)"):
+    """Statements for one element. `read(argument)` is where it lies in an array, `place` the text of
+    its number."""
+    place = f"const A place = {place};" if computation.is_indexed else ""
     stores = _stores(results, computation.values, read)
-    return f"{_loads(operands, read)} {computation.statements} {stores}"
+    return f"{place} {_loads(operands, read)} {computation.statements} {stores}"
 
 
 def _arrays(operands):
@@ -171,8 +173,15 @@ def _vectors(arguments, vectors):
 
 
 def _in_vector(operands, results, computation):
-    """Statements for element `k` of vector `v`."""
-    return _single(operands, results, computation, lambda one: f"{one.letter}_vector[v]{one.item}")
+    """Statements for element `k` of vector `v`. Its place is summed in the type of computation: one
+    conversion serves the whole vector."""
+    return _single(
+        operands,
+        results,
+        computation,
+        lambda one: f"{one.letter}_vector[v]{one.item}",
+        "A(at) + A(k)",
+    )
 
 
 def _linear(width, vectors, operands, results, computation):
@@ -189,7 +198,6 @@ def _linear(width, vectors, operands, results, computation):
     place = (
         f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
     )
-    index = f"{place} const P_index i = at + k;" if computation.is_indexed else ""
     load = f"""#pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}"""
     return f"""{VECTOR}
@@ -201,10 +209,9 @@ extern "C" __global__ void elementwise({parameters}) {{
     {load if arrays else ""}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{
+      {place if computation.is_indexed else ""}
       #pragma unroll
-      for (int k = 0; k < {width}; ++k) {{
-        {index} {_in_vector(operands, results, computation)}
-      }}
+      for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, computation)} }}
     }}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
