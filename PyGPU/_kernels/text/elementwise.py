@@ -155,8 +155,8 @@ def _stores(results, values, write):
 
 
 def _single(operands, results, computation, read, place="A(i)"):
-    """Statements for one element. `read(argument)` is where it lies in an array, `place` the text of
-    its number."""
+    """Statements for one element. `read(argument)` is where it lies in an array, `place` the text
+    of its number."""
     place = f"const A place = {place};" if computation.is_indexed else ""
     stores = _stores(results, computation.values, read)
     return f"{place} {_loads(operands, read)} {computation.statements} {stores}"
