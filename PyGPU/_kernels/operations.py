@@ -123,9 +123,13 @@ _BOOL = {
     **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
     "bitwise_count": "a",
 }
-# Kernels compute float16 in float: these need to know the elements' precision.
-_HALF = {"nextafter": "P_half_nextafter(a, b)", "spacing": "P_half_spacing(a)"}
-_HALF["cube"] = "a * a * a"  # precise enough
+# Kernels compute float16 in float: that is precise enough for products, but for neighbours of a
+# number its elements' precision counts.
+_HALF = {
+    "cube": "a * a * a",
+    "nextafter": "P_half_nextafter(a, b)",
+    "spacing": "P_half_spacing(a)",
+}
 _COMPLEX = {
     "cube": "a * (a * a)",
     "conjugate": "conj(a)",
