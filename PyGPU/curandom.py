@@ -17,7 +17,7 @@ from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import DType, DTypeLike, HostArray, Int, SeedGetter, Shape, StreamLike
+    from PyGPU._types import DTypeLike, HostArray, Int, SeedGetter, Shape, StreamLike
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
@@ -134,18 +134,18 @@ class Philox4x32RandomNumberGenerator(Generator):
         return int(vector("i", i, np.uint64, (1,)).get()[0])
 
 
+#: That of ``numpy.random``; NumPy has it from 1.24 on.
+_bit_generator = getattr(np.random, "get_bit_generator", None)
+
+
 def _random_key() -> int:
     """64 bits from ``numpy.random``."""
-    low, high = np.random.randint(0, 2**32, 2, np.uint64)
+    generator = _bit_generator and _bit_generator()
+    if type(generator) is np.random.MT19937:  # its words, which randint gives as well, but slowly
+        low, high = generator.random_raw(), generator.random_raw()
+    else:
+        low, high = np.random.randint(0, 2**32, 2, np.uint64)
     return int(high) << 32 | int(low)
-
-
-class _Rand(Philox4x32RandomNumberGenerator):
-    """:func:`rand`: uniform numbers below 1."""
-
-    def _kind(self, distribution: str, dtype: DType) -> tuple[str, str]:
-        name, code = super()._kind(distribution, dtype)
-        return ("half_open" if name == "uniform" else name), code
 
 
 def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None) -> core.GPUArray:
@@ -168,7 +168,12 @@ def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None)
     NotImplementedError
         For another dtype.
     """
-    return _Rand().gen_uniform(shape, dtype, stream)
+    key, dtype = _random_key().to_bytes(8, "little"), np.dtype(dtype)
+    name, code = Philox4x32RandomNumberGenerator._kind("uniform", dtype)
+    made = core.GPUArray(shape, dtype)
+    distribution = "half_open" if name == "uniform" else name
+    philox.fill(distribution, code, made, key, word=0, sequence=0, stream=stream)
+    return made
 
 
 class XORWOWRandomNumberGenerator(pseudo.States):

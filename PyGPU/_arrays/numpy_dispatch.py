@@ -26,6 +26,7 @@ _OPERATORS: dict[np.ufunc, object] = {
     **{np.divide: GPUArray.__truediv__, np.power: GPUArray.__pow__},
     **{np.negative: GPUArray.__neg__, np.absolute: GPUArray.__abs__},
 }
+_WEAK = (int, float)  # what is known to be a number at once
 _REFLECTED = {
     **{np.equal: GPUArray.__eq__, np.not_equal: GPUArray.__ne__},
     **{np.less: GPUArray.__gt__, np.less_equal: GPUArray.__ge__},
@@ -56,8 +57,10 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
                 result = _OPERATORS[ufunc](*inputs)
                 if result is not NotImplemented:
                     return result
-            elif len(inputs) == 1 and ufunc in UFUNCS:
-                return apply(UFUNCS[ufunc], first)
+            elif ufunc in UFUNCS:
+                last = inputs[-1]
+                if isinstance(last, GPUArray) or type(last) in _WEAK:
+                    return apply(UFUNCS[ufunc], *inputs)
         elif isinstance(first, np.ndarray) and first.ndim == 0 and ufunc in _REFLECTED:
             return _REFLECTED[ufunc](inputs[1], first[()])
     given = kwargs.pop("out", ())

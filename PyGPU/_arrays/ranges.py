@@ -7,59 +7,50 @@ import warnings
 
 import numpy as np
 
-from PyGPU._kernels import Element, Program, headers
 from PyGPU._runtime import core, extent
 
-_THREADS = 256
-
-
-def range_source(kind, itemsize):
-    """The text of a kernel ``fill``: ``out[i] = start + i * step``.
-
-    Integers of either sign wrap at 64 bits; other numbers are computed in double precision.
-    """
-    element, number = (
-        Element(f"{kind}{itemsize}"),
-        "double" if kind == "f" else "unsigned long long",
-    )
-    value = (
-        f"(float)(start + ({number})i * step)" if element.is_half else f"start + ({number})i * step"
-    )
-    return f"""
-{headers([element])}
-extern "C" __global__ void fill({element.stored} *out, long long n, {number} start,
-                                {number} step) {{
-  const long long i = (long long)blockIdx.x * {_THREADS} + threadIdx.x;
-  if (i < n) out[i] = {element.store(value)};
-}}
-"""
+_REAL = np.dtype(np.float64)
+_map = core._map
 
 
 @functools.cache
-def _filler(kind, itemsize):
-    return Program(range_source(kind, itemsize), fill="Pqdd" if kind == "f" else "PqQQ")
+def _natural(dtype):
+    """(lowest, highest, type of computation) of integers: whatever their sign, they wrap."""
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max), np.dtype(np.uint64 if dtype.itemsize == 8 else np.uint32)
 
 
-def _filled(size, start, step, dtype, allocator=None, stream=None):
-    """A new array of ``start + i * step``."""
-    if dtype.kind not in "iuf":
-        raise TypeError(f"dtype: expected integers or floating-point numbers, got {dtype}")
+def _integers(size, start, step, dtype, allocator, stream):
+    """A new array of ``start + i * step``, all of which the dtype holds. OverflowError."""
     out = core.GPUArray(size, dtype, allocator)
     if size == 0:
         return out
-    if dtype.kind != "f":
-        for value in (start, start + (size - 1) * step):
-            if not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
-                raise OverflowError(f"arange: {value} does not fit into {dtype}")
-        start, step = start % 2**64, step % 2**64
-    grid = (-(-size // _THREADS), 1)
-    (fill,) = _filler("f" if dtype.kind == "f" else "u", dtype.itemsize)()
-    fill(grid, (_THREADS, 1, 1), stream, out, size, start, step)
+    low, high, natural = _natural(dtype)
+    last = start + (size - 1) * step
+    if not (low <= start <= high and low <= last <= high):
+        raise OverflowError(
+            f"arange: {last if low <= start <= high else start} does not fit into {dtype}"
+        )
+    wrap = (1 << 8 * natural.itemsize) - 1
+    _map("range", (start & wrap, step & wrap), (natural, natural), (out,), stream)
+    return out
+
+
+def _reals(size, start, step, dtype, allocator, stream=None, stop=None):
+    """A new array of ``start + i * step``, computed in double precision; if `stop` is given, the
+    last is that."""
+    out = core.GPUArray(size, dtype, allocator)
+    if stop is None:
+        _map("range", (start, step), (_REAL,) * 2, (out,), stream)
+    else:
+        _map("range_to", (start, step, size - 1, stop), (_REAL,) * 4, (out,), stream)
     return out
 
 
 def _arange_arguments(args, start, stop, step, dtype):
     """(start or None, stop, step or None, dtype or None)"""
+    if len(args) == 1 and stop is None and not isinstance(args[0], np.dtype):
+        return start, args[0], step, dtype
     args = list(args)
     if len(args) == 4 or (args and isinstance(args[-1], np.dtype)):
         if dtype is not None:
@@ -107,28 +98,33 @@ def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, 
     """
     start, stop, step, dtype = _arange_arguments(args, start, stop, step, dtype)
     start, step = 0 if start is None else start, 1 if step is None else step
-    given = [start, stop, step]
-    for number in given:
-        if not isinstance(number, numbers.Real):
-            raise TypeError(f"arange: expected real numbers, got {number!r}")
+    given = start, stop, step
+    is_whole = type(start) is type(stop) is type(step) is int
+    if not is_whole:
+        for number in given:
+            if not isinstance(number, numbers.Real):
+                raise TypeError(f"arange: expected real numbers, got {number!r}")
+        is_whole = all(isinstance(number, numbers.Integral) for number in given)
+        start, stop, step = map(int if is_whole else float, given)
     if dtype is None:
         dtype = np.array(given).dtype
         if dtype != np.float32:
             warnings.warn(f"arange: the dtype was guessed to be {dtype}; name it", stacklevel=2)
     dtype = np.dtype(dtype)
+    if dtype.kind not in "iuf":
+        raise TypeError(f"dtype: expected integers or floating-point numbers, got {dtype}")
     if step == 0:
         raise ValueError("step: expected a number other than 0")
-    if all(isinstance(number, numbers.Integral) for number in given):
-        start, stop, step = map(int, given)
+    if is_whole:
         size = max(-((start - stop) // step), 0)
     else:
-        start, stop, step = map(float, given)
         if not math.isfinite((stop - start) / step):
             raise ValueError(f"arange: expected finite numbers, got {given}")
         size = max(math.ceil((stop - start) / step), 0)
         if dtype.kind in "iu":
             start, step = int(start), int(start + step) - int(start)
-    return _filled(extent("size", size), start, step, dtype, allocator, stream)
+    make = _reals if dtype.kind == "f" else _integers
+    return make(extent("size", size), start, step, dtype, allocator, stream)
 
 
 def linspace(start, stop, num=50, endpoint=True, dtype=np.float64, allocator=None):
@@ -147,11 +143,8 @@ def linspace(start, stop, num=50, endpoint=True, dtype=np.float64, allocator=Non
     dtype, num = np.dtype(dtype), extent("num", num)
     if dtype.kind != "f":
         raise TypeError(f"dtype: expected floating-point numbers, got {dtype}")
-    steps = num - 1 if endpoint else num
-    out = _filled(num, start, (stop - start) / max(steps, 1), dtype, allocator)
-    if endpoint and num > 1:
-        out[-1:] = stop
-    return out
+    step = (stop - start) / max(num - 1 if endpoint else num, 1)
+    return _reals(num, start, step, dtype, allocator, stop=stop if endpoint and num > 1 else None)
 
 
 def ones(shape, dtype=np.float64, allocator=None, order="C"):

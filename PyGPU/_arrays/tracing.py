@@ -132,7 +132,7 @@ def _simple_power(exponent, kind):
         return None
     if exponent == 2:
         return "square"
-    return {0.5: "sqrt", -1: "reciprocal"}.get(exponent) if kind in "fc" else None
+    return {3: "cube", 0.5: "sqrt", -1: "reciprocal"}.get(exponent) if kind in "fc" else None
 
 
 def _is_negative(number):

@@ -109,7 +109,7 @@ def _cupy() -> Library:
         adopt=cupy.asarray,
         fetch=_fetched,
         release=lambda: (gc.collect(), pool.free_all_blocks()),
-        words={"axpy": axpy},
+        words={"axpy": axpy, "wait": lambda _: cupy.cuda.get_current_stream().synchronize()},
         typed={"dtype": lambda dtype: dtype},
     )
 

@@ -70,9 +70,15 @@ _REAL = "float32 float64"
 _OF_TORCH = "dtype=dtype, device=device"
 
 
-def _along(shapes: str, text: str, dtypes: str) -> list[Work]:
+#: Sums along the axes 0 and 1 of these arrays: how many elements each sum is of, or 0 for a lot.
+_SUMMED = {"tall": (0, 4), "high": (0, 256), "square": (0, 0), "low": (256, 0), "wide": (4, 0)}
+
+
+def _sums(dtypes: str) -> list[Work]:
     return [
-        Work(text.format(shape, axis), 1, dtypes) for shape in shapes.split() for axis in (0, 1)
+        Work(f"{array}.sum(axis={axis})", 1 + (1 / count if count else 0), dtypes)
+        for array, counts in _SUMMED.items()
+        for axis, count in enumerate(counts)
     ]
 
 
@@ -133,7 +139,8 @@ WORKS = {
         Work("rint(a)", 2, torch="round(a)"),
     ],
     "comparisons, logic and bits": [
-        Work("a > 0.9", 2),
+        Work("greater(a, 0.9)", 1, extra=1, CuPy="a > 0.9", torch="a > 0.9"),
+        Work("a > 0.9", 2, CuPy=None, torch=None),  # 0 and 1 in the array's dtype, as PyCUDA's
         Work("greater(a, b)", 2, extra=1),
         Work("equal(a, b)", 2, "int32", extra=1, torch="eq(a, b)"),
         Work("isnan(a)", 1, extra=1),
@@ -157,7 +164,7 @@ WORKS = {
         Work("sum(m, dtype=int64)", 1, "bool"),
     ],
     "reductions by axis": [
-        *_along("tall high square low wide", "{}.sum(axis={})", _REAL),
+        *_sums(_REAL),
         Work("square.max(axis=0)", 1, torch="square.amax(0)"),
         Work("square.max(axis=1)", 1, torch="square.amax(1)"),
     ],
@@ -252,10 +259,20 @@ WORKS = {
 _TRANSFERS = {
     "up": [
         Work("d[...] = h", 1, **_spelled("to_gpu(h)", "asarray(h)", "from_numpy(h).to(device)")),
+        # Queued, and waited for.
         Work(
             "d[...] = pinned",
             1,
-            **_spelled("d.set(pinned)", "d.set(pinned)", "d.copy_(from_numpy(pinned))"),
+            **_spelled(
+                "d.set_async(pinned)",
+                "d.set(pinned)",
+                "d.copy_(from_numpy(pinned), non_blocking=True)",
+            ),
+        ),
+        Work(
+            "d[...] = pinned",
+            1,
+            **_spelled("d.set(pinned)", "wait(d.set(pinned))", "d.copy_(from_numpy(pinned))"),
         ),
     ],
     "down": [

@@ -2,7 +2,8 @@
 
 ``a``, ``b``, ``c``, ``d`` are the operands, converted to their types of computation ``A``, ``B``,
 ``C``, ``D``; ``T`` is ``A``. Functions with a P in front are in text/device_functions.py. An
-operation with two results has two expressions.
+operation with two results has two expressions, and may have a statement that comes before both.
+``place``, of type ``A``, counts the elements, in the operations that are INDEXED alone.
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ _EXPRESSIONS = {
     "divide": "a / b",
     "floor_divide": "P_floor_divide(a, b)",
     "remainder": "P_remainder(a, b)",
-    "divmod": ("P_floor_divide(a, b)", "P_remainder(a, b)"),
+    "divmod": ("P_both.quotient", "P_both.remainder"),
     "fmod": "P_fmod(a, b)",
     "power": "P_power(a, b)",
     "float_power": "P_power(a, b)",
@@ -26,6 +27,7 @@ _EXPRESSIONS = {
     "fabs": "fabs(a)",
     "sign": "P_sign(a)",
     "square": "a * a",
+    "cube": "P_cube(a)",
     "reciprocal": "P_reciprocal(a)",
     "gcd": "P_gcd(a, b)",
     "lcm": "P_lcm(a, b)",
@@ -64,6 +66,9 @@ _EXPRESSIONS = {
     "isinf": "P_isinf(a)",
     "isfinite": "a - a == a - a",
     "signbit": "copysign(A(1), a) < A(0)",
+    # Ranges: from a in steps of b; d instead at place c, which is the last.
+    "range": "a + place * b",
+    "range_to": "place == c ? d : a + place * b",
     # Parts
     "copy": "a",
     "real": "a.real()",
@@ -93,6 +98,9 @@ _EXPRESSIONS = {
     "deg2rad": "a * A(0.017453292519943295769)",
     "rad2deg": "a * A(57.295779513082320877)",
 }
+_BEFORE = {"divmod": "const P_division<A> P_both = P_divmod(a, b);"}
+#: Their operands are numbers, and the result is contiguous.
+INDEXED = frozenset(("range", "range_to"))
 _NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void: the operand is used
 # C leaves it open what a sum of integers is that does not fit, and promotes short ones to int.
 _NATURAL = "(unsigned long long)"
@@ -115,9 +123,15 @@ _BOOL = {
     **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
     "bitwise_count": "a",
 }
-# Kernels compute float16 in float: these need to know the elements' precision.
-_HALF = {"nextafter": "P_half_nextafter(a, b)", "spacing": "P_half_spacing(a)"}
+# Kernels compute float16 in float: that is precise enough for products, but for neighbours of a
+# number its elements' precision counts.
+_HALF = {
+    "cube": "a * a * a",
+    "nextafter": "P_half_nextafter(a, b)",
+    "spacing": "P_half_spacing(a)",
+}
 _COMPLEX = {
+    "cube": "a * (a * a)",
     "conjugate": "conj(a)",
     "exp2": "exp(a * A(0.69314718055994530942))",
     "log2": "log(a) * A(1.4426950408889634074)",
@@ -149,3 +163,8 @@ def expressions(name, compute, *others):
         return (_SIGN_AND_NONE[name],)
     found = _OF_DTYPE.get(compute, _OF_KIND[compute.kind]).get(name, _EXPRESSIONS[name])
     return (found,) if isinstance(found, str) else found
+
+
+def before(name):
+    """The statement that an operation's expressions share."""
+    return _BEFORE.get(name, "")

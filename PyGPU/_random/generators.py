@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -152,21 +153,24 @@ class Generator:
             return "poisson_of", data, ()
         return "poisson", data, (self._mean(lambda_value),)
 
-    def _dtypes(self, distribution: str) -> tuple[str, ...]:
+    @classmethod
+    def _dtypes(cls, distribution: str) -> tuple[str, ...]:
         """The dtypes that a distribution comes in, as "f4"."""
         if distribution == "uniform":
-            return self._uniform_dtypes
+            return cls._uniform_dtypes
         fixed = {"poisson": ("u4",), "poisson_of": ("f4", "f8", "u4")}
-        return fixed.get(distribution, self._normal_dtypes)
+        return fixed.get(distribution, cls._normal_dtypes)
 
-    def _kind(self, distribution: str, dtype: DType) -> tuple[str, str]:
+    @classmethod
+    @functools.cache
+    def _kind(cls, distribution: str, dtype: DType) -> tuple[str, str]:
         """(distribution, dtype) of the kernel: integers that are uniform are bits."""
         code = f"{dtype.kind}{dtype.itemsize}" if dtype.isnative else None
-        known = self._dtypes(distribution)
+        known = cls._dtypes(distribution)
         if code not in known:
             names = ", ".join(np.dtype(one).name for one in known)
             raise NotImplementedError(
-                f"{type(self).__name__}: no {distribution.replace('_of', '')} numbers of dtype "
+                f"{cls.__name__}: no {distribution.replace('_of', '')} numbers of dtype "
                 f"{dtype}; expected {names}"
             )
         if distribution == "uniform" and code[0] in "iu":
@@ -201,9 +205,10 @@ class Generator:
         stream: StreamLike,
     ) -> core.GPUArray:
         dtype = np.dtype(dtype)
-        self._kind(distribution, dtype)
+        kind = self._kind(distribution, dtype)
         result = core.GPUArray(shape, dtype)
-        self._fill(distribution, result, parameters, stream)
+        if result.size:
+            self._launch(*kind, result, parameters, stream)
         return result
 
     def _launch(

@@ -128,11 +128,15 @@ def text(distribution: str, code: str) -> str:
 
 
 @functools.cache
-def _kernel(distribution: str, code: str) -> Program:
+def _kernel(distribution: str, code: str) -> tuple[Program, int, int]:
+    """(program, numbers of a counter, numbers of a block)"""
     extra = "d" if distribution == "poisson" else ""
+    is_poisson = distribution.startswith("poisson")
+    per = 1 if is_poisson else _KINDS[distribution, code][1]
     if distribution in _EXTRA:
         extra = _EXTRA[distribution][code][1]
-    return Program(text(distribution, code), fill="PqQII8s" + extra)
+    program = Program(text(distribution, code), fill="PqQII8s" + extra)
+    return program, per, per * _BLOCK * (1 if is_poisson else _COUNTERS)
 
 
 def fill(
@@ -168,21 +172,18 @@ def fill(
     int
         The word after the last one used.
     """
-    if data.size == 0:
+    size = data.size
+    if size == 0:
         return word
-    if distribution.startswith("poisson"):
-        per, counters = 1, 1
-    else:
-        per, counters = _KINDS[distribution, code][1], _COUNTERS
+    program, per, in_block = _kernel(distribution, code)
     number = -(-word * per // 4)
     first, shift = divmod(number, per)
-    blocks = -(-(shift + data.size) // (per * _BLOCK * counters))
-    (launch,) = _kernel(distribution, code)()
+    (launch,) = program()
     launch(
-        (blocks, 1),
+        (-(-(shift + size) // in_block), 1),
         (_BLOCK, 1, 1),
         stream,
-        *(data, data.size, first % 2**64, shift, sequence % 2**32, key),
+        *(data, size, first % 2**64, shift, sequence % 2**32, key),
         *parameters,
     )
-    return -(-(number + data.size) * 4 // per)
+    return -(-(number + size) * 4 // per)

@@ -26,14 +26,42 @@ __device__ inline double P_double(unsigned long long x, unsigned closed) {
 """
 
 # Box and Muller (1958): a radius and an angle make two normal numbers. Each end of the unit
-# interval decides much of the radius, so in float its logarithm is taken from the nearer end.
+# interval decides much of the radius, so in float the logarithm of what is next to 1 has what 1 - x
+# loses by rounding added to it. The arguments' ranges are known, so the root and the polynomials
+# (within one or two units in the last place, as the libraries' functions) need no special cases:
+# the logarithm's is of f = u - 1 for u from 2/3 to 4/3, sine's and cosine's are of the distance x,
+# in half turns, to the nearest quarter of a turn.
 NORMAL = """
+__device__ inline float P_log_middle(unsigned a) {
+  const bool is_upper = a >> 31;
+  const float x = P_middle(is_upper ? ~a : a);
+  const float u = is_upper ? 1.0f - x : x, lost = is_upper ? (1.0f - u) - x : 0.0f;
+  const int power = (__float_as_int(u) - 0x3f2aaaab) & ~0x7fffff;
+  const float f = __int_as_float(__float_as_int(u) - power) - 1.0f;
+  float q = 0.134257495f;
+  q = q * f - 0.150407642f;
+  q = q * f + 0.141183093f;
+  q = q * f - 0.164830178f;
+  q = q * f + 0.200037807f;
+  q = q * f - 0.250041455f;
+  q = q * f + 0.333333194f;
+  q = q * f - 0.499999851f;
+  return float(power) * 8.26295829e-8f + (f + (f * f * q + lost * (2.0f - u)));  // 2^-23 log 2
+}
 __device__ inline float2 P_normal_pair(unsigned a, unsigned b) {
-  const float log_u = a >> 31 ? log1pf(-P_middle(~a)) : logf(P_middle(a));
-  const float radius = sqrtf(-2.0f * log_u);
-  float sine, cosine;
-  sincospif(fmaf(float(int(b)), 4.6566128730773926e-10f, 2.3283064365386963e-10f), &sine, &cosine);
-  return make_float2(radius * cosine, radius * sine);
+  const float square = -2.0f * P_log_middle(a), inverse = rsqrtf(square), near = square * inverse;
+  const float radius = near + 0.5f * inverse * fmaf(-near, near, square);  // Newton's step
+  const unsigned quarter = (b + 0x20000000u) >> 30;
+  const float x = fmaf(float(int(b - (quarter << 30))), 4.6566128730773926e-10f,
+                       2.3283064365386963e-10f);
+  const float s = x * x;
+  const float sine = x * 3.14159274f +
+    x * (s * ((-0.591611743f * s + 2.54998493f) * s - 5.16771221f) - 8.74227766e-8f);
+  const float cosine =
+    1.0f + s * (((0.232125416f * s - 1.33513784f) * s + 4.05871058f) * s - 4.93480206f);
+  const float x_part = radius * (quarter & 1 ? sine : cosine);
+  const float y_part = radius * (quarter & 1 ? cosine : sine);
+  return make_float2((quarter + 1) & 2 ? -x_part : x_part, quarter & 2 ? -y_part : y_part);
 }
 __device__ inline double2 P_normal_pair(unsigned long long a, unsigned long long b) {
   const double radius = sqrt(-2.0 * log(P_middle(a)));

@@ -299,6 +299,88 @@ def test_divmod(code):
             np.testing.assert_array_equal(one.get(), other)
 
 
+EDGES = [0.0, -0.0, 1, -1, 2.5, -2.5, 7, 1e-30, 65000, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("code", ["i1", "u1", "i2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"])
+def test_divmod_is_both_operators(code):
+    """To the last bit, with NumPy's values at every edge."""
+    dtype = np.dtype(code)
+    numbers = EDGES
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        numbers = [info.min, info.min + 1, 0, 1, 2, 3, 7, info.max - 1, info.max]
+        numbers += [-1, -2, -3] if dtype.kind == "i" else []
+    numbers = np.array(numbers).astype(dtype)
+    x, y = (part.ravel() for part in np.meshgrid(numbers, numbers))
+    a, b = to_gpu(x), to_gpu(y)
+    quotient, left = divmod(a, b)
+    assert quotient.get().tobytes() == (a // b).get().tobytes()
+    assert left.get().tobytes() == (a % b).get().tobytes()
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(quotient.get(), x // y)
+        np.testing.assert_array_equal(left.get(), x % y)
+
+
+def test_divmod_of_what_has_none():
+    a = to_gpu(np.ones(3, "c8"))
+    with pytest.raises(TypeError, match="divmod is not defined for complex64"):
+        divmod(a, 2)
+    for pair in [(a, "x"), (None, a)]:
+        with pytest.raises(TypeError, match="unsupported operand"):
+            divmod(*pair)
+    empty = divmod(to_gpu(np.ones((0, 3), "f4")), 2)
+    assert [one.shape for one in empty] == [(0, 3)] * 2
+    rows = divmod(to_gpu(np.arange(6.0).reshape(2, 3))[:, ::-1], to_gpu(np.array([[2.0], [4]])))
+    np.testing.assert_array_equal(rows[1].get(), [[0, 1, 0], [1, 0, 3]])
+
+
+@pytest.mark.parametrize("code", ["f2", "f4", "f8"])
+def test_cubes(code):
+    dtype = np.dtype(code)
+    limit = float(np.finfo(dtype).max) ** (1 / 3)
+    x = np.random.default_rng(3).uniform(-limit, limit, 4001).astype(dtype)
+    x[::2] /= dtype.type(limit)
+    exact = (x.astype(np.longdouble) ** 3).astype(dtype)
+    for got in (
+        to_gpu(x) ** 3,
+        to_gpu(x) ** 3.0,
+        to_gpu(x[::-1])[::-1] ** 3,
+        np.power(to_gpu(x), 3),
+    ):
+        assert got.dtype == dtype
+        np.testing.assert_array_max_ulp(got.get(), exact, 1)
+        np.testing.assert_array_max_ulp(got.get(), x**3, 1)
+    edges = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, limit * 1.1, limit * -2]).astype(
+        dtype
+    )
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal((to_gpu(edges) ** 3).get(), edges**3)
+        assert (np.signbit((to_gpu(edges) ** 3).get()) == np.signbit(edges**3))[:6].all()
+    a = to_gpu(x)
+    a **= 3
+    np.testing.assert_array_max_ulp(a.get(), exact, 1)
+
+
+@pytest.mark.parametrize("code", ["c8", "c16"])
+def test_complex_cubes(code):
+    parts = np.random.default_rng(4).normal(size=(1000, 2))
+    z = (parts[:, 0] + 1j * parts[:, 1]).astype(code)
+    got = (to_gpu(z) ** 3).get()
+    wide = z.astype(np.complex128)
+    exact = wide * wide * wide
+    assert got.dtype == z.dtype
+    assert (abs(got - exact) <= 4 * np.finfo(z.dtype).eps * abs(exact)).all()
+
+
+def test_integers_to_the_third_wrap():
+    for code in ("i1", "u1", "i4", "u8"):
+        info = np.iinfo(code)
+        x = np.array([info.min, info.min + 1, 0, 1, 2, 3, 100, info.max - 1, info.max]).astype(code)
+        assert_same((to_gpu(x) ** 3).get(), x**3)
+    assert_same((to_gpu(x.astype("i4")) ** 3.0).get(), x.astype("i4") ** 3.0)
+
+
 def test_strict_mode_finds_no_fault(python):
     """The host machine then looks at every access of a kernel."""
     python(

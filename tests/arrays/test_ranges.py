@@ -50,6 +50,56 @@ def test_numbers_are_rounded_once():
     assert arange(0.0, 1.0, 0.1, dtype=np.float64).size == 10
 
 
+# Around vectors, blocks, and the runs of the host machine.
+SIZES = [1, 2, 3, 7, 8, 9, 127, 1023, 1024, 1025, 2047, 2049, 4095, 4097, 8193, 100_003]
+
+
+class NextToAligned:
+    """Memory at an address that no vector of several elements is aligned to."""
+
+    def __init__(self, nbytes):
+        self._memory = driver.mem_alloc(nbytes + 8)
+
+    def __int__(self):
+        return int(self._memory) + 8
+
+    __index__ = __int__
+
+
+@pytest.mark.parametrize("allocator", [None, NextToAligned], ids=["aligned", "not aligned"])
+@pytest.mark.parametrize("dtype", [*INTEGERS, *REALS], ids=str)
+def test_sizes(dtype, allocator):
+    for size in SIZES:
+        if dtype.itemsize == 1:
+            size %= 128
+        elif dtype.itemsize == 2:
+            size %= 2000
+        got = arange(size, dtype=dtype, allocator=allocator)
+        assert_same(got.get(), np.arange(size, dtype=dtype))
+        if dtype.kind == "f":
+            got = linspace(-1, 2, size, dtype=dtype, allocator=allocator).get()
+            assert_same(got, np.linspace(-1, 2, size, dtype=dtype))
+
+
+def test_halves_are_rounded_once():
+    """These numbers lie next to the middle between two halves, which is a float."""
+    step = 1 + 2.0**-11 + 2.0**-40
+    expected = (np.arange(1000) * step).astype(np.float16)
+    assert_same(arange(0, 1000 * step, step, dtype=np.float16).get(), expected)
+    assert expected[1] > 1
+
+
+def test_streams():
+    """What comes next on the stream finds the numbers."""
+    x = np.arange(100_000, dtype=np.int32)
+    stream, got = driver.Stream(), zeros(100_000, np.int32)
+    for _ in range(10):
+        got.fill(0, stream=stream)
+        got.set_async(arange(100_000, dtype=np.int32, stream=stream), stream)
+        stream.synchronize()
+        assert_same(got.get(), x)
+
+
 def test_beyond_53_bits():
     start = 2**53 + 1
     assert arange(start, start + 3, dtype=np.int64).get().tolist() == [start, start + 1, start + 2]

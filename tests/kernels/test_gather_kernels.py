@@ -1,10 +1,9 @@
-"""The kernels of indexing and of ranges: they compile everywhere, and run on the arrays' device."""
+"""The kernels of indexing: they compile everywhere, and run on the arrays' device."""
 
 import pytest
 from everywhere import COMPILERS, build, require
 from kernel_sources import Text
 
-from PyGPU._arrays import ranges
 from PyGPU._kernels.text import gather, masks
 
 FORMS = {
@@ -23,7 +22,6 @@ TEXTS = {
     "join": gather.join_source(3, 16),
     "join, bytes": gather.join_source(8, 1),
     "check": gather.check_source("uint32", 256, 8),
-    **{f"range {kind}{n}": ranges.range_source(kind, n) for kind, n in [("u", 8), ("f", 2)]},
 }
 
 

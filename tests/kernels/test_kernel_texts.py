@@ -74,6 +74,29 @@ FORMS["transposed, index64"] = (
     {**TILED, "transposed": 2, "index64": True},
 )
 F8, BOOL = "float64", "bool"
+NUMBERS = (True,) * 4
+FORMS["range"] = ("range", (F8, F8), (F8, F8), (F4,), NUMBERS[:2], LINEAR)
+FORMS["range, integers"] = (
+    "range",
+    ("uint32",) * 2,
+    ("uint32",) * 2,
+    ("int8",),
+    NUMBERS[:2],
+    {**LINEAR, "index64": True, "vector_width": 8},
+)
+RANGE_TO = (F8,) * 4
+FORMS["range with its end"] = ("range_to", RANGE_TO, RANGE_TO, (F4,), NUMBERS, LINEAR)
+FORMS["cube"] = ("cube", (F4,), (F4,), (F4,), (False,), LINEAR)
+FORMS["cube, complex"] = ("cube", (C8,), (C8,), (C8,), (False,), {**LINEAR, "vector_width": 2})
+FORMS["divmod"] = ("divmod", (F4, F4), (F4, F4), (F4, F4), ARRAYS, LINEAR)
+FORMS["divmod, integers"] = (
+    "divmod",
+    ("int16",) * 2,
+    ("int16",) * 2,
+    ("int16",) * 2,
+    ARRAYS,
+    LINEAR,
+)
 FUSED = fused.Body(
     (
         fused.Step("power", _values("in0", F4, "0x1p+1f", F4), _types(F4, F4), _values("v0", F4)),
@@ -136,6 +159,8 @@ def test_compiles(form, prefix, backend, arch):
         ("linear, index64", 4, 2),
         ("with a value", 2, 2),
         ("fill", 0, 2),
+        ("range", 0, 2),
+        ("range with its end", 0, 2),
         ("rows", 4, 2),
         ("a column", 2, 2),
     ],

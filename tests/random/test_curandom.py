@@ -229,3 +229,28 @@ def test_streams():
         Philox(seed=2).fill_uniform(data[:, 1], stream=one)
         assert (data.get()[:, 1] == expected).all()
     assert curandom.rand(5, stream=stream).get().shape == (5,)
+
+
+def test_the_key_is_randints():
+    """np.random.seed repeats what it gave before, and what is drawn next is what it was."""
+    for seed in range(5):
+        np.random.seed(seed)
+        low, high = map(int, np.random.randint(0, 2**32, 2, np.uint64))
+        after = np.random.random()
+        np.random.seed(seed)
+        got = curandom.rand(100)
+        assert np.random.random() == after
+        np.testing.assert_array_equal(
+            got.get(), philox.uniform(100, "f4", high << 32 | low, closed=0)
+        )
+    if not hasattr(np.random, "set_bit_generator"):
+        pytest.skip("this NumPy has one bit generator, MT19937")
+    before = np.random.get_bit_generator()
+    try:
+        np.random.set_bit_generator(np.random.PCG64(7))
+        one = curandom.rand(100).get()
+        np.random.set_bit_generator(np.random.PCG64(7))
+        low, high = map(int, np.random.randint(0, 2**32, 2, np.uint64))
+    finally:
+        np.random.set_bit_generator(before)
+    np.testing.assert_array_equal(one, philox.uniform(100, "f4", high << 32 | low, closed=0))

@@ -8,6 +8,8 @@ import pytest
 
 import PyGPU.gpuarray as gpuarray
 from PyGPU import curandom
+from PyGPU._random import text
+from PyGPU.compiler import SourceModule
 from PyGPU.curandom import Philox4x32RandomNumberGenerator as Philox
 
 N = 200_000
@@ -60,6 +62,42 @@ def test_normal_numbers_are_box_and_mullers(dtype, offset):
     expected = philox.normal(5001, "f8" if dtype == "f8" else "f4", 3, offset)
     tolerance = {"f2": 2e-3, "f4": 2e-6, "f8": 1e-14}[dtype]
     np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance)
+
+
+PAIRS = (
+    text.PHILOX
+    + text.UNIFORM
+    + text.NORMAL
+    + """
+extern "C" __global__ void pairs(float2 *out, const uint2 *words, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = P_normal_pair(words[i].x, words[i].y);
+}
+"""
+)
+
+
+def test_pairs_of_any_words():
+    """Radii from both ends of the unit interval, angles around every eighth of a turn."""
+    ends = np.r_[np.arange(2000), 2**31 - 1000 + np.arange(2000), 2**32 - 2000 + np.arange(2000)]
+    eighths = (np.arange(8)[:, None] * 2**29 + np.arange(-40, 41)).ravel() % 2**32
+    random = np.random.default_rng(8)
+    a = np.r_[ends, random.integers(0, 2**32, 60_000), 2**32 - 2 ** random.uniform(0, 31, 30_000)]
+    b = np.r_[eighths, random.integers(0, 2**32, len(a) - len(eighths))]
+    a, b = a.astype(np.uint32), b.astype(np.uint32)
+    out = gpuarray.zeros((len(a), 2), np.float32)
+    kernel = SourceModule(PAIRS, no_extern_c=True).get_function("pairs")
+    words = gpuarray.to_gpu(np.stack([a, b], 1))
+    kernel(out, words, np.int32(len(a)), block=(128, 1, 1), grid=(-(-len(a) // 128), 1))
+    # The nearer end of the unit interval, in the float that the device makes of it.
+    is_upper = a >= 2**31
+    near = ((np.where(is_upper, ~a, a).astype(np.float32) * 2.0**-32) + 2.0**-33).astype(np.float32)
+    near = near.astype(np.float64)
+    radius = np.sqrt(-2 * np.where(is_upper, np.log1p(-near), np.log(near)))
+    angle = np.pi * (b.view(np.int32).astype(np.float64) + 0.5) * 2.0**-31
+    expected = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
+    errors = abs(out.get() - expected) / radius[:, None]
+    assert errors.max() < 2.5e-7 and errors.mean() < 4e-8
 
 
 @pytest.mark.parametrize("dtype", NORMAL)

@@ -36,12 +36,14 @@ CALLS = {
     "powers and comparisons": lambda: [
         a**2,
         z**2,
+        [a**3, h**3, z**3],
         i**3,
         a < b,
         z == z,
         i & 3,
         i << 2,
         divmod(i, 3),
+        divmod(a, b),
     ],
     "comparisons of signs": lambda: [
         vectors() < some[0],
@@ -79,7 +81,12 @@ CALLS = {
         a.reverse(),
         a[:, ::-1].copy(),
     ],
-    "ranges": lambda: [ga.arange(100, dtype="f4"), ga.arange(5, dtype="i8"), np.ones_like(a)],
+    "ranges": lambda: [
+        ga.arange(100, dtype="f4"),
+        ga.arange(5, dtype="i8"),
+        ga.linspace(0, 1, 9, dtype="f2"),
+        np.ones_like(a),
+    ],
     "elementwise": lambda: ElementwiseKernel("float *x, float *y", "y[i] = 2 * x[i]")(a, b),
     "elementwise range": lambda: ElementwiseKernel("float *x", "x[i] = i")(
         flat, slice=slice(0, 9, 2)

@@ -30,42 +30,34 @@ template <class A, class B> __device__ bool P_less(A a, B b) {
   return (unsigned long long)a < (unsigned long long)b;
 }
 """,
-    "P_floor_divide": """
-template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<false>) {
-  if (b == T(0)) return T(0);
-  if (T(0) > T(-1) && b == T(-1)) return T(0u - (unsigned long long)a);
-  const T q = T(a / b);
-  return T(q - T(a % b != T(0) && P_below_zero(a) != P_below_zero(b)));
+    "P_divmod": """
+template <class T> struct P_division { T quotient, remainder; };
+template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<false>) {
+  if (b == T(0)) return P_division<T>{T(0), T(0)};
+  if (T(0) > T(-1) && b == T(-1)) return P_division<T>{T(0u - (unsigned long long)a), T(0)};
+  const T q = T(a / b), r = T(a - q * b);
+  const bool is_low = r != T(0) && P_below_zero(r) != P_below_zero(b);
+  return P_division<T>{T(q - is_low), T(is_low ? r + b : r)};
 }
-template <class T> __device__ T P_floor_divide_as(T a, T b, P_tag<true>) {
-  if (b == T(0)) return a / b;
-  T r = fmod(a, b);
+template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<true>) {
+  const T r = fmod(a, b);
+  if (b == T(0)) return P_division<T>{a / b, r};
+  const bool is_low = r != T(0) && (b < T(0)) != (r < T(0));
   T q = (a - r) / b;
-  if (r != T(0) && ((b < T(0)) != (r < T(0)))) q -= T(1);
-  if (q == T(0)) return copysign(T(0), a / b);
-  const T whole = floor(q);
-  return q - whole > T(0.5) ? whole + T(1) : whole;
+  if (is_low) q -= T(1);
+  const T whole = floor(q), nearest = q - whole > T(0.5) ? whole + T(1) : whole;
+  return P_division<T>{q == T(0) ? copysign(T(0), copysign(T(1), a) * b) : nearest,
+                       r == T(0) ? copysign(T(0), b) : is_low ? r + b : r};
 }
-template <class T> __device__ T P_floor_divide(T a, T b) {
-  return P_floor_divide_as(a, b, P_tag<P_is_float<T>::value>());
+template <class T> __device__ P_division<T> P_divmod(T a, T b) {
+  return P_divmod_as(a, b, P_tag<P_is_float<T>::value>());
 }
 """,
+    "P_floor_divide": """
+template <class T> __device__ T P_floor_divide(T a, T b) { return P_divmod(a, b).quotient; }
+""",
     "P_remainder": """
-template <class T> __device__ T P_remainder_as(T a, T b, P_tag<false>) {
-  if (b == T(0)) return T(0);
-  if (T(0) > T(-1) && b == T(-1)) return T(0);
-  const T r = T(a % b);
-  return T(r != T(0) && P_below_zero(r) != P_below_zero(b) ? r + b : r);
-}
-template <class T> __device__ T P_remainder_as(T a, T b, P_tag<true>) {
-  T r = fmod(a, b);
-  if (b == T(0)) return r;
-  if (r == T(0)) return copysign(T(0), b);
-  return (b < T(0)) != (r < T(0)) ? r + b : r;
-}
-template <class T> __device__ T P_remainder(T a, T b) {
-  return P_remainder_as(a, b, P_tag<P_is_float<T>::value>());
-}
+template <class T> __device__ T P_remainder(T a, T b) { return P_divmod(a, b).remainder; }
 """,
     "P_fmod": """
 template <class T> __device__ T P_fmod(T a, T b) {  // of integers
@@ -83,6 +75,11 @@ template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by s
 }
 __device__ inline float P_power(float a, float b) { return powf(a, b); }
 __device__ inline double P_power(double a, double b) { return pow(a, b); }
+""",
+    # Of float rounded once; two roundings of double keep within one unit in the last place.
+    "P_cube": """
+__device__ inline float P_cube(float a) { return float(double(a) * a * a); }
+__device__ inline double P_cube(double a) { return a * a * a; }
 """,
     "P_left_shift": """
 template <class T> __device__ T P_left_shift(T a, T b) {

@@ -6,7 +6,7 @@ What a kernel's parameters are stands in include/PyGPU/loop.h.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PyGPU._kernels.operations import expressions
+from PyGPU._kernels.operations import INDEXED, before, expressions
 from PyGPU._kernels.text import fused
 from PyGPU._kernels.text.common import (
     VECTOR,
@@ -47,6 +47,7 @@ class _Computation(NamedTuple):
 
     statements: str
     values: Sequence[str]
+    is_indexed: bool = False
 
 
 def _computation(name, operands, results):
@@ -56,7 +57,8 @@ def _computation(name, operands, results):
         return _Computation(fused.statements(body), fused.stored(body, types))
     if name == "copy":
         return _Computation("", (operands[0].compute.converted("a", types[0]),))
-    return _Computation("", expressions(name, *(one.compute.dtype for one in operands)))
+    values = expressions(name, *(one.compute.dtype for one in operands))
+    return _Computation(before(name), values, name in INDEXED)
 
 
 def source(
@@ -152,10 +154,12 @@ def _stores(results, values, write):
     )
 
 
-def _single(operands, results, computation, read):
-    """Statements for one element. `read(argument)` is where it lies in an array."""
+def _single(operands, results, computation, read, place="A(i)"):
+    """Statements for one element. `read(argument)` is where it lies in an array, `place` the text
+    of its number."""
+    place = f"const A place = {place};" if computation.is_indexed else ""
     stores = _stores(results, computation.values, read)
-    return f"{_loads(operands, read)} {computation.statements} {stores}"
+    return f"{place} {_loads(operands, read)} {computation.statements} {stores}"
 
 
 def _arrays(operands):
@@ -169,8 +173,15 @@ def _vectors(arguments, vectors):
 
 
 def _in_vector(operands, results, computation):
-    """Statements for element `k` of vector `v`."""
-    return _single(operands, results, computation, lambda one: f"{one.letter}_vector[v]{one.item}")
+    """Statements for element `k` of vector `v`. Its place is summed in the type of computation: one
+    conversion serves the whole vector."""
+    return _single(
+        operands,
+        results,
+        computation,
+        lambda one: f"{one.letter}_vector[v]{one.item}",
+        "A(at) + A(k)",
+    )
 
 
 def _linear(width, vectors, operands, results, computation):
@@ -198,6 +209,7 @@ extern "C" __global__ void elementwise({parameters}) {{
     {load if arrays else ""}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{
+      {place if computation.is_indexed else ""}
       #pragma unroll
       for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, computation)} }}
     }}

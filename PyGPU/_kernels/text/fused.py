@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from PyGPU._kernels.operations import expressions
+from PyGPU._kernels.operations import before, expressions
 from PyGPU._kernels.text.common import Element
 
 _LETTERS = "abcd"
@@ -88,6 +88,7 @@ def _block(step):
         values = [computed[0].converted("a", Element(step.results[0].dtype))]
     if any(re.search(r"\bT\b", value) for value in values):
         lines.append("typedef A T;")
+    lines.append(before(step.name))
     for value, result in zip(values, step.results):
         if result is not None:
             element = Element(result.dtype)

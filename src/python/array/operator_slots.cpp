@@ -36,10 +36,14 @@ PyObject* itself(PyObject* self) {
 }
 
 PyObject* divided_with_rest(PyObject* a, PyObject* b) {
-  return answer([&]() -> py::object {
-    py::object quotient = operate(Op::floor_divide, a, b);
-    if (quotient.is(py::handle(Py_NotImplemented))) return quotient;
-    return py::make_tuple(quotient, operate(Op::remainder, a, b));
+  return guarded([&]() -> PyObject* {
+    static const py::int_& operation = *new py::int_(operation_named("divmod"));
+    Operand operand;
+    if (!read_operand(a, operand) || !read_operand(b, operand)) Py_RETURN_NOTIMPLEMENTED;
+    const py::tuple operands = py::make_tuple(py::reinterpret_borrow<py::object>(a),
+                                              py::reinterpret_borrow<py::object>(b));
+    PyObject* const arguments[] = {operation.ptr(), operands.ptr(), Py_None, Py_None};
+    return apply(nullptr, arguments, 4);
   });
 }
 
