@@ -148,7 +148,8 @@ AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const 
     if (results >= 4 * most * figures.multiprocessors) many = most;
     lanes = std::min(most / many, up(length));
   } else {
-    const Index least = length <= unroll ? 1 : std::min({line, up(length / 2 + 1), most});
+    const Index few = up(length) == length ? length : 1;  // no thread goes without
+    const Index least = length <= unroll ? few : std::min({line, up(length / 2 + 1), most});
     lanes = std::clamp(up(divided(length, 2 * unroll)), least, most);
     const Index at_once = std::clamp<Index>(64 / vector, unroll, 2 * unroll);
     if (most > 1 && length <= unroll * lanes && results >= at_once * most / lanes * blocks / 2)

@@ -7,12 +7,12 @@ and finds what comes before it from the totals of the tiles before.
 
 from typing import NamedTuple
 
-# Bytes of an element -> (threads of a block, words of 16 bytes of a thread, nanoseconds between two
-# looks at a tile that is not ready). An odd number of words keeps the threads of a warp in
-# different banks of shared memory. The larger the tile, the fewer the steps of the look-back, whose
-# latency bounds the number of tiles a second.
-TUNING = {1: (512, 5, 0), 2: (256, 11, 0), 4: (256, 9, 0), 8: (256, 11, 0), 16: (384, 7, 0)}
-_OTHERS = (256, 5, 0)
+# Bytes of an element -> (threads of a block, words of 16 bytes of a thread, blocks that shall fit on
+# a multiprocessor). An odd number of words keeps the threads of a warp in different banks of shared
+# memory. The larger the tile, the fewer the steps of the look-back, whose latency bounds the number
+# of tiles a second.
+TUNING = {1: (512, 5, 1), 2: (256, 11, 1), 4: (128, 23, 4), 8: (128, 23, 4), 16: (384, 7, 1)}
+_OTHERS = (256, 5, 1)
 _SHARED_BYTES = 47 << 10  # of a tile, below the 48 KB that every device has
 
 
@@ -23,7 +23,8 @@ class Tile(NamedTuple):
     threads: int
     items: int  # of a thread
     itemsize: int
-    pause: int = 0  # nanoseconds between two looks at a tile that is not ready
+    blocks: int = 1  # that shall fit on a multiprocessor
+    pause: int = 0  # nanoseconds between two looks at a tile, where threads take turns on a core
 
     @property
     def size(self):
@@ -37,7 +38,7 @@ class Tile(NamedTuple):
 
 def tile_for(itemsize, warp):
     """The Tile for elements of `itemsize` bytes, or None where they are too large for one."""
-    threads, words, pause = TUNING.get(itemsize, _OTHERS)
+    threads, words, blocks = TUNING.get(itemsize, _OTHERS)
     items = max(1, 16 * words // itemsize)
 
     def nbytes():  # with the totals of the warps
@@ -45,7 +46,7 @@ def tile_for(itemsize, warp):
 
     while nbytes() > _SHARED_BYTES and threads > warp:
         threads //= 2
-    return Tile(warp, threads, items, itemsize, pause) if nbytes() <= _SHARED_BYTES else None
+    return Tile(warp, threads, items, itemsize, blocks) if nbytes() <= _SHARED_BYTES else None
 
 
 # A total is published in words of 8 bytes, half of each the state, half a part of the value:
@@ -154,7 +155,7 @@ __device__ inline P_value P_before(const unsigned long long *P_states, long long
 _TILES = """
 struct alignas(P_ALIGNMENT) P_pack { P_stored P_item[P_PACK]; };
 
-extern "C" __global__ void __launch_bounds__(P_THREADS)
+extern "C" __global__ void __launch_bounds__(P_THREADS, P_BLOCKS)
 SCAN_tiles(long long P_n, const char *P_in, long long P_in_step, char *P_out, long long P_out_step,
            unsigned long long *P_state) {
   __shared__ uint4 P_tile_words[P_THREADS / P_WARP * P_STRETCH_WORDS];
@@ -286,6 +287,7 @@ def text(scan, tile):
         "THREADS": tile.threads,
         "ITEMS": tile.items,
         "WORDS": tile.words,
+        "BLOCKS": tile.blocks,
         "PACK": pack,
         "STRETCH": stretch,
         "STRETCH_WORDS": words,
@@ -295,8 +297,8 @@ def text(scan, tile):
         scan.head()
         + f"enum {{ {', '.join(f'P_{name} = {value}' for name, value in numbers.items())} }};\n"
         + f"#define P_ALIGNMENT {16 if 16 % size == 0 else 'alignof(P_stored)'}\n"
-        + f"#define P_LANES {hex((1 << tile.warp) - 1)}ull\n"
         + f"#define P_PAUSE {f'__nanosleep({tile.pause});' if tile.pause else ''}\n"
+        + f"#define P_LANES {hex((1 << tile.warp) - 1)}ull\n"
         + _LOOK_BACK
         + _TILES.replace("SCAN", scan.name)
     )
