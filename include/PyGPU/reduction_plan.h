@@ -1,5 +1,5 @@
 // Plans of reductions: which axes are folded, how elements are shared out among blocks. The
-// kernels' text is Python's (PyGPU/_kernels/text/reduction.py).
+// kernels' text is Python's (PyGPU/_kernels/text/reduction.py and axis_reduction.py).
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,8 @@ struct DeviceFigures {
 DeviceFigures figures_of(int device);
 // For tests: every device is planned for as if it had these, or its own again.
 void pretend_figures(const DeviceFigures* figures);
+
+constexpr int axis_threads = 128;  // the most of a block that folds axes
 
 // The most threads of a block that have a place each in shared memory for a value of that size.
 unsigned reduction_block(std::size_t itemsize);

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t shared_bytes = 32768;
 constexpr Index most_rows = 65535;   // of blocks
-constexpr Index axis_threads = 128;  // of a block, where axes are folded
 constexpr Index least_run = 32;      // outputs whose totals a thread of the host keeps
 
 // The power of two that is not below a number.
@@ -136,7 +135,7 @@ bool AxisReduction::index64(const DeviceFigures& figures) const {
 AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const {
   if (by_runs) return in_runs(figures);
   const Index results = kept_vectors().size(), length = folded_vectors().size();
-  const Index most = std::min(axis_threads, Index(figures.threads));
+  const Index most = std::min<Index>(axis_threads, figures.threads);
   const Index vector = vector_width * itemsize_;
   constexpr Index unroll = reduction_tuning::unroll;
   const Index line = std::max<Index>(128 / vector, 1);  // threads that read 128 bytes

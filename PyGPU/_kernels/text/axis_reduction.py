@@ -4,7 +4,7 @@ Each row of blocks has `share` of the elements of every output.
 """
 
 from PyGPU._kernels.text.common import Element, unravel, vector_of
-from PyGPU._kernels.text.folding import BLOCK_THREADS, UNROLL, accumulators, memory
+from PyGPU._kernels.text.folding import AXIS_THREADS, UNROLL, accumulators, memory
 
 
 def source(form):
@@ -25,8 +25,8 @@ __device__ inline long long P_offset(const P_loop &loop, P_index i) {{
 
 
 def _by_threads(form):
-    """Neighbouring threads have neighbouring outputs (`by_output`) or
-    neighbouring elements of one. A thread has several loads under way: along what is folded, or of `outputs` outputs at one place."""
+    """Neighbouring threads have neighbouring outputs (`by_output`) or neighbouring elements of one.
+    A thread has several loads under way: along what is folded, or of `outputs` at one place."""
     width, outputs = form.vector_width, form.outputs
     vector = vector_of(Element(form.inputs[0]), width)
     if outputs > 1:
@@ -63,9 +63,9 @@ struct P_all_folded {{
     return both;
   }}
 }};
-extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) first(
+extern "C" __global__ void __launch_bounds__({AXIS_THREADS}) first(
     P_loop loop, const char *x, A *parts, R *out, long long count) {{
-  {memory("sizeof(P_totals)", BLOCK_THREADS)}
+  {memory("sizeof(P_totals)", AXIS_THREADS)}
   const int lane = int(threadIdx.{lane}), lanes = int(blockDim.{lane});
   const int many = int(blockDim.{other});
   const long long output = (long long)blockIdx.x * many * {outputs} + threadIdx.{other};
@@ -176,7 +176,8 @@ __device__ inline A P_row(const P_loop &loop, const char *x, P_index begin, P_in
     P_index i = 0;
     if (step == sizeof(P_stored))
       for (; i + {_LANES} <= count; i += {_LANES})
-        P_add(sums, {_LANES}, [=](long long c) {{ return P_value(((const P_stored *)from)[i + c]); }});
+        P_add(sums, {_LANES},
+              [=](long long c) {{ return P_value(((const P_stored *)from)[i + c]); }});
     else
       for (; i + {_LANES} <= count; i += {_LANES})
         P_add(sums, {_LANES}, [=](long long c) {{

@@ -17,6 +17,8 @@ UNROLL, UNROLL_LINEAR = _TUNING["unroll"], _TUNING["linear_unroll"]
 #: The most threads of a block that folds operands, and the blocks that shall fit on a
 #: multiprocessor: enough for the bandwidth of its memory, with registers for the vectors of each.
 BLOCK_THREADS, BLOCKS = _TUNING["block_threads"], 4
+#: The most threads of a block that folds axes.
+AXIS_THREADS = _TUNING["axis_threads"]
 #: The most threads of a block; memory for a value of each is set aside.
 MOST_THREADS = _TUNING["last_threads"]
 

@@ -52,17 +52,19 @@ __device__ inline R P_result(const A &total, long long count) {{
 
 def _folding(width, unroll, call):
     """Text that folds `vectors` of the loops below into `sums`."""
+    total = f"sums[u % {accumulators(width)}][k]"
     return f"""#pragma unroll
       for (int u = 0; u < {unroll}; ++u)
         #pragma unroll
         for (int k = 0; k < {width}; ++k)
-          sums[u % {accumulators(width)}][k] = P_folded()(sums[u % {accumulators(width)}][k], {call("[u]")});"""
+          {total} = P_folded()({total}, {call("[u]")});"""
 
 
 def _sums(width):
-    return f"""A sums[{accumulators(width)}][{width}];
+    rows = accumulators(width)
+    return f"""A sums[{rows}][{width}];
   #pragma unroll
-  for (int k = 0; k < {accumulators(width) * width}; ++k) sums[k / {width}][k % {width}] = P_neutral();"""
+  for (int k = 0; k < {rows * width}; ++k) sums[k / {width}][k % {width}] = P_neutral();"""
 
 
 def _total(width):

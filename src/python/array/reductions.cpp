@@ -306,6 +306,7 @@ void bind_reductions(py::module_& m) {
       {{"figures"}});
   py::dict tuning;
   tuning["block_threads"] = reduction_tuning::block_threads;
+  tuning["axis_threads"] = axis_threads;
   tuning["last_threads"] = reduction_tuning::last_threads;
   tuning["unroll"] = reduction_tuning::unroll;
   tuning["linear_unroll"] = reduction_tuning::linear_unroll;
