@@ -113,8 +113,11 @@ cudaError_t take(MemoryTraits::Handle& block) {
         block.kind = MemoryKind::device;
         return take(block);
       }
-      return cudaMallocFromPoolAsync(&block.address, block.nbytes, pools.on(block.device),
-                                     cudaStream_t());
+      {
+        const BesideCaptures beside = beside_captures();
+        return cudaMallocFromPoolAsync(&block.address, block.nbytes, pools.on(block.device),
+                                       cudaStream_t());
+      }
     case MemoryKind::borrowed: break;  // never allocated here
   }
   return cudaErrorInvalidValue;
@@ -199,8 +202,10 @@ cudaError_t MemoryTraits::release(Handle block) {
       return waiting_beside_captures([&] { return cudaFree(block.address); });
     case MemoryKind::pooled:  // in the order of its own device's null stream
       if (!ours) return cudaSuccess;
-      return release_on_device(block.device,
-                               [&] { return cudaFreeAsync(block.address, cudaStream_t()); });
+      return release_on_device(block.device, [&] {
+        const BesideCaptures beside = beside_captures();
+        return cudaFreeAsync(block.address, cudaStream_t());
+      });
     case MemoryKind::borrowed: break;
   }
   return cudaSuccess;

@@ -9,8 +9,8 @@ namespace PyGPU {
 namespace {
 
 constexpr std::size_t shared_bytes = 32768;
-constexpr Index most_rows = 65535;   // of blocks
-constexpr Index least_run = 32;      // outputs whose totals a thread of the host keeps
+constexpr Index most_rows = 65535;  // of blocks
+constexpr Index least_run = 32;     // outputs whose totals a thread of the host keeps
 
 // The power of two that is not below a number.
 Index up(Index number) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "PyGPU/graph.h"
 #include "PyGPU/stream.h"
 
 namespace PyGPU::small_blocks {
@@ -32,6 +33,7 @@ struct Cache {
   }
   void free_oldest(int device, int number) {
     (void)on_device(device, [&] {
+      const BesideCaptures beside = beside_captures();
       for (int i = 0; i < number; ++i) (void)cudaFreeAsync(kept[i].address, cudaStream_t());
       return cudaSuccess;
     });
@@ -73,7 +75,7 @@ bool keep(int device, void* block, std::size_t nbytes) {
   std::lock_guard<std::mutex> hold(cache.lock);
   cache.drop_lost(device);
   if (cache.count == capacity) {
-    if (is_captured(cudaStream_t())) return false;
+    if (Capture::current() || is_captured(cudaStream_t())) return false;
     cache.free_oldest(device, capacity / 2);
   }
   cache.kept[cache.count++] = {nbytes, block};

@@ -157,6 +157,7 @@ cudaError_t cudaMallocAsync(void** address, std::size_t nbytes, cudaStream_t str
   return call([&] {
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
+    if (const cudaError_t error = refuse_unsafe()) return error;
     return allocate(address, nbytes, Space::device, 0);
   });
 }
@@ -167,6 +168,7 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t nbytes, cudaMemP
     if (!pool || pool->device != current_device()) return cudaErrorInvalidValue;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
+    if (const cudaError_t error = refuse_unsafe()) return error;
     return allocate(address, nbytes, Space::device, 0);
   });
 }
@@ -182,6 +184,7 @@ cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return call([&] {
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
+    if (const cudaError_t error = refuse_unsafe()) return error;
     return release(address, is_device);
   });
 }

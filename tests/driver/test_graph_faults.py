@@ -164,28 +164,49 @@ def test_memory_comes_back():
 
 @pytest.fixture(params=["blocking", "non-blocking"])
 def foreign_capture(request):
-    """begin() and end() -> status of a capture by calls of the host machine, which we know
-    nothing of."""
-    if PyGPU.target != "host":
-        pytest.skip("the calls of the host machine; test_interop_libraries has torch's and CuPy's")
-    library = ctypes.CDLL(str(Path(PyGPU.get_library_dir(), "libPyGPU_host.so")))
+    """begin() and end() -> status of a capture by another library, of which we know nothing: CuPy,
+    or calls of the host machine."""
     stream = drv.Stream(0 if request.param == "blocking" else 1)
-    handle = ctypes.c_void_p(int(stream))
+    if PyGPU.target == "host":
+        return _OfTheHost(stream)
+    pytest.importorskip("cupy")
+    return _OfCuPy(stream)
 
-    class Foreign:
-        kept = stream
 
-        def begin(self):
-            assert library.PyGPU_host_cudaStreamBeginCapture(handle, 0) == 0  # global
+_GLOBAL = 0  # the mode of a capture that minds what all threads do
 
-        def end(self):
-            graph = ctypes.c_void_p()
-            status = library.PyGPU_host_cudaStreamEndCapture(handle, ctypes.byref(graph))
-            if graph:
-                library.PyGPU_host_cudaGraphDestroy(graph)
-            return status
 
-    return Foreign()
+class _OfTheHost:
+    def __init__(self, stream):
+        self.kept, self._handle = stream, ctypes.c_void_p(int(stream))
+        self._library = ctypes.CDLL(str(Path(PyGPU.get_library_dir(), "libPyGPU_host.so")))
+
+    def begin(self):
+        assert self._library.PyGPU_host_cudaStreamBeginCapture(self._handle, _GLOBAL) == 0
+
+    def end(self):
+        graph = ctypes.c_void_p()
+        status = self._library.PyGPU_host_cudaStreamEndCapture(self._handle, ctypes.byref(graph))
+        if graph:
+            self._library.PyGPU_host_cudaGraphDestroy(graph)
+        return status
+
+
+class _OfCuPy:
+    def __init__(self, stream):
+        from cupy.cuda import runtime
+
+        self.kept, self._runtime = stream, runtime
+
+    def begin(self):
+        self._runtime.streamBeginCapture(int(self.kept), _GLOBAL)
+
+    def end(self):
+        try:
+            self._runtime.graphDestroy(self._runtime.streamEndCapture(int(self.kept)))
+        except self._runtime.CUDARuntimeError as error:
+            return error.status
+        return 0
 
 
 def test_frees_do_not_spoil_anothers_capture(foreign_capture):
