@@ -96,6 +96,16 @@ std::uintptr_t start_of(const Storage& storage) {
   return reinterpret_cast<std::uintptr_t>(storage.address());
 }
 
+// The driver takes small blocks from larger ones, and gives such a one back with its last block,
+// which takes it many times as long as all the rest of an allocation: so one block stays.
+void keep_one_block(int device) {
+  static std::atomic<unsigned> kept[max_devices];  // the device's epoch, plus one
+  const unsigned now = device_epoch(device) + 1;
+  if (!keeps_small_blocks || device >= max_devices || kept[device].exchange(now) == now) return;
+  void* stays = nullptr;
+  if (cudaMalloc(&stays, 1)) (void)cudaGetLastError();
+}
+
 cudaError_t take(MemoryTraits::Handle& block) {
   switch (block.kind) {
     case MemoryKind::host:
@@ -104,7 +114,10 @@ cudaError_t take(MemoryTraits::Handle& block) {
     case MemoryKind::pinned:
       return waiting_beside_captures([&] { return cudaMallocHost(&block.address, block.nbytes); });
     case MemoryKind::device:
-      return waiting_beside_captures([&] { return cudaMalloc(&block.address, block.nbytes); });
+      return waiting_beside_captures([&] {
+        keep_one_block(block.device);
+        return cudaMalloc(&block.address, block.nbytes);
+      });
     case MemoryKind::pooled:
       block.address = small_blocks::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
