@@ -87,6 +87,10 @@ bool is_non_blocking(const StreamRef& stream, int device) {
   unsigned flags = 0;
   if (!stream.handle) return false;
   if (stream.owner && stream.owner->device() != device) return true;
+  // A stream that is captured is not asked, which would spoil the capture: as if nothing ordered
+  // it.
+  if (is_captured(stream.handle)) return true;
+  const BesideCaptures beside = beside_captures();
   check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
   return flags & cudaStreamNonBlocking;
 }
