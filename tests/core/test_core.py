@@ -1,5 +1,5 @@
-"""The twins of src/core: C++ tests by doctest, plain and under the sanitizers, where they find what
-Python cannot reach. Each file here tests the body of the same name."""
+"""The twins of src/core: C++ tests by doctest under the sanitizers, which find what Python cannot
+reach. Each file here tests the body of the same name."""
 
 import os
 import re
@@ -18,10 +18,7 @@ TWINS = sorted(Path(__file__).parent.glob("*.cpp"))
 BODIES = [*(path.name for path in TWINS), "device.cpp", "error.cpp", "graph.cpp"]
 BODIES += ["kernel.cpp", "memory.cpp", "stream.cpp"]
 MAIN = "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n"
-BUILDS = {
-    "plain": ["-O1"],
-    "sanitized": ["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
-}
+SANITIZED = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WORDS = ["-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-I", str(ROOT / "include")]
 
 pytestmark = pytest.mark.skipif(PyGPU.target != "host", reason="they run on the host machine")
@@ -67,16 +64,15 @@ def run(program, twin):
     assert int(re.search(r"test cases: +(\d+) ", done.stdout).group(1)) > 0
 
 
-@pytest.fixture(scope="module", params=BUILDS)
-def program(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
     """All tests on the host machine."""
-    folder = tmp_path_factory.mktemp(request.param)
-    words = BUILDS[request.param]
-    if not compiles("int main() {}\n", folder, words):
-        needs.missing("g++", f"g++ has no libraries for {words}")
+    folder = tmp_path_factory.mktemp("twins")
+    if not compiles("int main() {}\n", folder, SANITIZED):
+        needs.missing("g++", f"g++ has no libraries for {SANITIZED}")
     libraries = PyGPU.get_library_dir()
     links = ["-L", libraries, "-lPyGPU_host", f"-Wl,-rpath,{libraries}"]
-    return build(folder, TWINS, BODIES, [*words, "-DPYGPU_TARGET_HOST"], links)
+    return build(folder, TWINS, BODIES, [*SANITIZED, "-DPYGPU_TARGET_HOST"], links)
 
 
 @pytest.mark.parametrize("twin", [path.name for path in TWINS])
@@ -92,7 +88,7 @@ def test_loops_as_a_gpu_has_them(tmp_path):
         needs.missing("cuda", f"there is no cuda_runtime.h in {options}")
     twins = [path for path in TWINS if path.name == "loop.cpp"]
     headers = [f"-isystem{option[2:]}" for option in options]
-    words = [*BUILDS["plain"], "-ffunction-sections", "-DPYGPU_TARGET_CUDA", *headers]
+    words = ["-ffunction-sections", "-DPYGPU_TARGET_CUDA", *headers]
     bodies = ["loop.cpp", "layout.cpp"]
     run(build(tmp_path, twins, bodies, words, ["-Wl,--gc-sections"]), "loop.cpp")
 

@@ -123,7 +123,7 @@ def test_arguments_are_given_by_name():
 def test_page_locked_memory_follows_the_settings():
     import failing_calls
 
-    x = np.zeros(MB, np.uint8)
+    x = np.zeros(1 << 17, np.uint8)
 
     def held(**settings):
         with configure(threshold=1, **settings):
@@ -136,7 +136,7 @@ def test_page_locked_memory_follows_the_settings():
     assert held(threads=4, chunk_bytes=65536, chunks=2) == least + 8 * 65536 - 512
     assert failing_calls.live()["bytes"] == least - 512  # at once, with the ring that it replaced
     assert held(chunk_bytes=4096) == least + 4096 - 512
-    for _ in range(100):
+    for _ in range(20):
         held(threads=3, chunk_bytes=1 << 16)
     assert failing_calls.live()["bytes"] == least - 512
     assert failing_calls.live()["streams"] <= 1
