@@ -165,6 +165,14 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
     return result
 
 
+def _few_libraries(in_lockstep: bool) -> list[str]:
+    """libstdc++ comes with the machine's library. Looking through it takes the linker as long as the
+    whole compilation of a small kernel."""
+    if in_lockstep or is_strict() or is_clang():
+        return []
+    return ["-nodefaultlibs", "-lm", "-lgcc", "-lc"]
+
+
 def linking(in_lockstep: bool = False) -> list[str]:
     """What the compiler needs to make a shared library for the machine."""
     words = ["-Wl,-Bsymbolic", "-L", str(PACKAGE), "-lPyGPU_host"]
@@ -366,7 +374,7 @@ def compile(
         rest = [*options.for_headers(), *needed, *_include_options(options, found)]
         rest += options.without_nvidias()
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
-        rest += ["-c"] if relocatable else linking(in_lockstep)
+        rest += ["-c"] if relocatable else [*linking(in_lockstep), *_few_libraries(in_lockstep)]
         try:
             done = _run([compiler(), *base, *prelude, *rest], name)
         except errors.CompileError as error:
