@@ -103,7 +103,7 @@ def _makes_progress(progress: MakesProgress | bool) -> MakesProgress | None:
             made: MakesProgress = importlib.import_module("tqdm").tqdm
         except ImportError as error:
             raise ImportError(
-                "progress=True needs the package tqdm (pip install 'PyGPU[progress]'); "
+                "progress=True needs the package tqdm (pip install tqdm); "
                 "progress= also takes a callable"
             ) from error
         return made

@@ -9,8 +9,12 @@ namespace PyGPU::python {
 namespace {
 
 [[noreturn]] void not_an_index(py::handle item) {
+  const std::string text = py::repr(item).cast<std::string>();
   throw py::index_error("expected ints, slices, '...', None, masks or arrays of integers, got " +
-                        py::repr(item).cast<std::string>());
+                        text +
+                        (PyUnicode_Check(item.ptr())
+                             ? "; fields of structures are taken on the host: a.get()[" + text + "]"
+                             : ""));
 }
 
 // An index value; the clip that Python's own sequences give to ints beyond 64 bits.
