@@ -166,8 +166,8 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
 
 
 def _few_libraries(in_lockstep: bool) -> list[str]:
-    """libstdc++ comes with the machine's library. To look through it takes the linker as long as all
-    the rest takes the compiler for a small kernel."""
+    """libstdc++ comes with the machine's library. To look through it takes the linker as long as
+    all the rest takes the compiler for a small kernel."""
     if in_lockstep or is_strict() or is_clang():
         return []
     return ["-nodefaultlibs", "-lm", "-lgcc", "-lc"]
