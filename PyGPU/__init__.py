@@ -38,6 +38,15 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+# What C++ asks for, and has loaded when it does.
+_hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
+_hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
+for _kind in ("elementwise", "reduction", "gather", "check", "mask", "join"):
+    _hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
+_hooks.defer("references_of", "PyGPU._driver.module_references", "References")
+_hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
+_hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
+
 if _targets.fallback:
     _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
 

@@ -80,7 +80,8 @@ def main() -> None:
         cache_command.main(arguments[1:])
         return
     if arguments[:1] == ["bench"]:
-        sys.exit(hooks.loaded("PyGPU._bench").main(arguments[1:]))  # what others need not load
+        bench = hooks.loaded("PyGPU._bench.command")  # what others need not load
+        sys.exit(bench.main(arguments[1:]))
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",
         description=__doc__,

@@ -23,13 +23,6 @@ def _restored(ary):
 
 
 hooks.register(restored=_restored)
-hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
-hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
-for _kind in ("elementwise", "reduction", "gather", "check", "mask", "join"):
-    hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
-hooks.defer("references_of", "PyGPU._driver.module_references", "References")
-hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
-hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
 
 
 def _by_name(modules):

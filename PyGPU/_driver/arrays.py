@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from PyGPU._driver import boxes, enums
-from PyGPU._driver.memory import device_address
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, device_address, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, ArrayLike, BufferLike, DTypeLike, Int, Order

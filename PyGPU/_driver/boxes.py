@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver import enums
-from PyGPU._driver.memory import device_address
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, device_address, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Block, BufferLike, Int, StreamLike

@@ -8,8 +8,7 @@ import numpy as np
 
 from PyGPU._driver import memory
 from PyGPU._driver.device import Context
-from PyGPU._driver.memory import device_address
-from PyGPU._runtime import core, errors, extent, hooks, integer
+from PyGPU._runtime import core, device_address, errors, extent, hooks, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import (

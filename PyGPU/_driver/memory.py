@@ -49,26 +49,6 @@ def in_memory(name: str, value: Int) -> int:
     return extent(name, number)
 
 
-def device_address(pointer: Address, name: str) -> int:
-    """The address (int) in anything that stands for device memory."""
-    if isinstance(pointer, core.GPUArray):
-        return pointer.ptr
-    if isinstance(pointer, (float, str, bytes)) or pointer is None:
-        raise TypeError(f"{name}: expected a device address, got {pointer!r}")
-    if getattr(pointer, "ndim", 0):  # an ndarray, whose __index__ has another complaint
-        raise TypeError(f"{name}: expected a device address, got an {type(pointer).__name__}")
-    if hasattr(pointer, "__index__"):
-        return pointer.__index__()
-    if hasattr(pointer, "gpudata"):
-        return int(pointer.gpudata)
-    if hasattr(pointer, "get_pointer"):
-        return int(pointer.get_pointer())
-    interface = getattr(pointer, "__cuda_array_interface__", None)
-    if interface:
-        return int(interface["data"][0])
-    raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")
-
-
 def _positive(name: str, value: Int) -> int:
     number = in_memory(name, value)
     if number == 0:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 
 from PyGPU._driver import arrays, boxes, enums
-from PyGPU._driver.memory import device_address
 from PyGPU._driver.textures import SurfaceObject, TextureObject, alignment_of, member
-from PyGPU._runtime import errors, integer
+from PyGPU._runtime import device_address, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, ArrayLike, Int, Order

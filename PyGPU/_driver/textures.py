@@ -10,8 +10,7 @@ import numpy as np
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.boxes import array_in
-from PyGPU._driver.memory import device_address
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, device_address, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Block, DTypeLike, Int, Shape

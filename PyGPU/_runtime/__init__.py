@@ -1,7 +1,7 @@
 """What every part shares: the target in use, errors, streams, devices, checks of arguments."""
 
 from PyGPU._runtime import errors, hooks, state, streams
-from PyGPU._runtime.arguments import extent, integer, require_array
+from PyGPU._runtime.arguments import device_address, extent, integer, require_array
 from PyGPU._runtime.devices import beside_first
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
@@ -13,6 +13,7 @@ __all__ = [
     "beside_first",
     "context_dependent_memoize",
     "core",
+    "device_address",
     "errors",
     "extent",
     "hooks",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import Int
+    from PyGPU._types import Address, Int
 
 
 def integer(name: str, value: Int) -> int:
@@ -35,3 +35,23 @@ def require_array(name: str, value: object) -> core.GPUArray:
             "host to the device, .get() fetches arrays"
         )
     return value
+
+
+def device_address(pointer: Address, name: str) -> int:
+    """The address (int) in anything that stands for device memory."""
+    if isinstance(pointer, core.GPUArray):
+        return pointer.ptr
+    if isinstance(pointer, (float, str, bytes)) or pointer is None:
+        raise TypeError(f"{name}: expected a device address, got {pointer!r}")
+    if getattr(pointer, "ndim", 0):  # an ndarray, whose __index__ has another complaint
+        raise TypeError(f"{name}: expected a device address, got an {type(pointer).__name__}")
+    if hasattr(pointer, "__index__"):
+        return pointer.__index__()
+    if hasattr(pointer, "gpudata"):
+        return int(pointer.gpudata)
+    if hasattr(pointer, "get_pointer"):
+        return int(pointer.get_pointer())
+    interface = getattr(pointer, "__cuda_array_interface__", None)
+    if interface:
+        return int(interface["data"][0])
+    raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from PyGPU._kernels.types import dtype_to_ctype
+from PyGPU._kernels.registry import REGISTRY
 
 # A float of which the last bit says that bits were lost rounds to a half as the double itself.
 _HALF = """
@@ -32,7 +32,7 @@ class Element:
 
     def __init__(self, dtype):
         self.dtype = np.dtype(dtype)
-        name = dtype_to_ctype(self.dtype)
+        name = REGISTRY.dtype_to_ctype(self.dtype)
         self.is_half, self.is_complex = name == "half", self.dtype.kind == "c"
         self.is_bool = name == "bool"
         self.stored = "unsigned char" if self.is_bool else name

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from PyGPU._kernels import types
+from PyGPU._kernels.registry import REGISTRY
 from PyGPU._kernels.text.common import Element, headers
 
 # Kinds of numbers by the kind of dtype that may hold them.
@@ -40,13 +40,13 @@ def literal(value, dtype):
         raise ValueError(f"neutral={value!r}: expected C text, or a number that {dtype} can hold")
     if dtype.kind == "c":
         parts = _real(float(number.real)), _real(float(number.imag))
-        return f"{types.dtype_to_ctype(dtype)}({', '.join(parts)})"
+        return f"{REGISTRY.dtype_to_ctype(dtype)}({', '.join(parts)})"
     if dtype.kind == "f":
         return f"({_real(float(number))})"
     if dtype.kind == "b":
         return "true" if number else "false"
     bits = int(number) & (1 << 64) - 1
-    return f"(({types.dtype_to_ctype(dtype)}){bits}ull)"
+    return f"(({REGISTRY.dtype_to_ctype(dtype)}){bits}ull)"
 
 
 def _real(number):
