@@ -33,6 +33,7 @@ class Request:
     name: str = "kernel.cu"
     cache_dir: CacheDir = None
     loads: bool = False  # is it for the device at hand, whatever the architecture?
+    tuned: bool = False  # on host: may the image need what not every processor has?
     keep: bool = False  # the text and the image, for a person to look at: see kept.py
 
 
@@ -80,6 +81,7 @@ def build(request: Request) -> cache.Entry:
     """
     options = _options.parse(request.options)
     options.include_dirs = [*request.include_dirs, *options.include_dirs]
+    options.tuned = request.tuned
     arch = request.arch or options.arch
     if arch:
         check_architecture(arch)

@@ -23,6 +23,7 @@ from PyGPU._compile import (
     includes,
     kernel_types,
     lockstep,
+    processor,
     signature,
 )
 from PyGPU._compile.options import Options
@@ -152,6 +153,8 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
         result += _FAST_MATH
     if options.is_without_fma():
         result.append("-ffp-contract=off")
+    if options.tuned:
+        result += processor.flags()
     if not options.warnings:
         result.append("-w")
     if "-DNDEBUG" in options.macros:

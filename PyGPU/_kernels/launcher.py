@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def load(source: str, name: str = "kernel.cu", options: Iterable[str] = ()) -> core._Module:
     """The compiled module of a text, on the current device, for C++."""
-    request = build.Request(source=source, options=tuple(options), extern_c=False, name=name)
+    request = build.Request(
+        source=source, options=tuple(options), extern_c=False, name=name, tuned=True
+    )
     return core._Module(build.build(request).image, [])
 
 
@@ -43,7 +45,7 @@ class Program:
         ``launch(grid, block, stream, *arguments)``."""
         here = core._here()
         if here not in self._made:
-            request = build.Request(source=self.source, extern_c=False)
+            request = build.Request(source=self.source, extern_c=False, tuned=True)
             entry = build.build(request)
             module = Module(entry.image, source=self.source, parameters=entry.parameters)
             self._made[here] = tuple(
