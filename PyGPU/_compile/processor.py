@@ -7,17 +7,19 @@ from functools import lru_cache
 
 _LIST = "/proc/cpuinfo"
 # What they are called in that list, and by compilers. Each group counts as a whole, after the one
-# before it. Vectors stay at 32 bytes: some processors slow down at wider ones.
+# before it. The first processors with vectors of 64 bytes slow down when these are used.
 _GROUPS = (
     (
-        ("sse4_1", "sse4_2", "popcnt", "avx", "avx2", "fma", "f16c", "bmi1", "bmi2"),
-        ("-mpopcnt", "-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2"),
+        ("sse4_1", "sse4_2", "popcnt", "avx", "avx2", "f16c", "bmi1", "bmi2"),
+        ("-mpopcnt", "-mavx2", "-mf16c", "-mbmi", "-mbmi2"),
     ),
+    (("fma",), ("-mfma",)),
     (
         ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
         ("-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl")
         + ("-mprefer-vector-width=256",),
     ),
+    (("avx512_vbmi2", "avx512_bitalg"), ("-mprefer-vector-width=512",)),
 )
 
 
@@ -35,14 +37,24 @@ def _has() -> set[str]:
 
 
 @lru_cache
-def flags() -> tuple[str, ...]:
-    """A compiler's flags for the instructions that the processor has beyond its architecture's
-    oldest. Results stay the same to the last bit: products and sums are not fused."""
-    if platform.machine().lower() not in ("x86_64", "amd64"):
-        return ()
-    has, words = _has(), ["-ffp-contract=off"]
-    for needed, told in _GROUPS:
+def _groups() -> tuple[tuple[str, ...], ...]:
+    """The flags of the groups that the processor has."""
+    has, found = _has(), []
+    for needed, words in _GROUPS:
         if not has.issuperset(needed):
             break
-        words += told
-    return tuple(words)
+        found.append(words)
+    return tuple(found)
+
+
+def flags(text: str) -> tuple[str, ...]:
+    """A compiler's flags for what the processor has beyond its architecture's oldest.
+
+    Results stay the same to the last bit: products and sums are not fused. g++ 12 fuses them all
+    the same where it finds a sum beside a difference, as in products of complex numbers, whose
+    texts so do without what can.
+    """
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return ()
+    groups = _groups()[: 1 if "complex" in text else None]
+    return ("-ffp-contract=off", *(word for group in groups for word in group))

@@ -45,7 +45,7 @@ class Program:
         ``launch(grid, block, stream, *arguments)``."""
         here = core._here()
         if here not in self._made:
-            request = build.Request(source=self.source, extern_c=False, tuned=True)
+            request = build.Request(source=self.source, extern_c=False)
             entry = build.build(request)
             module = Module(entry.image, source=self.source, parameters=entry.parameters)
             self._made[here] = tuple(

@@ -8,7 +8,16 @@ import re
 
 # Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
 # an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
+_OF_ONE = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh")
+_OF_ONE += ("cosh", "tanh", "asin", "acos", "atan")
 _TEXTS = {
+    # A target may have others for loops, before the text: include/PyGPU/host/loop_math.h.
+    **{
+        f"P_{name}": f"template <class T> __device__ T P_{name}(T a) {{ return {name}(a); }}\n"
+        for name in _OF_ONE
+    },
+    "P_atan2": "template <class T> __device__ T P_atan2(T a, T b) { return atan2(a, b); }\n",
+    "P_pow": "template <class T> __device__ T P_pow(T a, T b) { return pow(a, b); }\n",
     "P_tag": "template <bool> struct P_tag {};\n",
     "P_is_float": """
 template <class T> struct P_is_float { static const bool value = false; };
@@ -73,8 +82,8 @@ template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by s
   for (; left; left >>= 1, base *= base) if (left & 1) result *= base;
   return T(result);
 }
-__device__ inline float P_power(float a, float b) { return powf(a, b); }
-__device__ inline double P_power(double a, double b) { return pow(a, b); }
+__device__ inline float P_power(float a, float b) { return P_pow(a, b); }
+__device__ inline double P_power(double a, double b) { return P_pow(a, b); }
 """,
     # Of float rounded once; two roundings of double keep within one unit in the last place.
     "P_cube": """
@@ -143,7 +152,8 @@ template <class T> __device__ T P_heaviside(T a, T b) {
 template <class T> __device__ T P_logaddexp(T a, T b) {
   if (a == b) return a + T(0.69314718055994530942);
   const T gap = a - b;
-  return gap > T(0) ? a + log1p(exp(-gap)) : gap <= T(0) ? b + log1p(exp(gap)) : gap;
+  return gap > T(0) ? a + P_log1p(P_exp(-gap))
+                    : gap <= T(0) ? b + P_log1p(P_exp(gap)) : gap;
 }
 """,
     "P_logaddexp2": """
@@ -151,8 +161,8 @@ template <class T> __device__ T P_logaddexp2(T a, T b) {
   const T log2e = T(1.4426950408889634074);
   if (a == b) return a + T(1);
   const T gap = a - b;
-  return gap > T(0) ? a + log2e * log1p(exp2(-gap))
-                    : gap <= T(0) ? b + log2e * log1p(exp2(gap)) : gap;
+  return gap > T(0) ? a + log2e * P_log1p(P_exp2(-gap))
+                    : gap <= T(0) ? b + log2e * P_log1p(P_exp2(gap)) : gap;
 }
 """,
     # An integer's, which its own type need not hold.

@@ -132,6 +132,15 @@ def memory(nbytes="sizeof(A)", threads=MOST_THREADS):
     return f"__shared__ __align__(16) char P_memory[{threads} * {nbytes}];"
 
 
+# Each total is its own, so the compiler can make vectors of the loop.
+SIDE_BY_SIDE = """
+template <class P_Sum, class P_At>
+__device__ inline void P_add(P_Sum *sums, long long count, P_At value) {
+  #pragma GCC ivdep
+  for (long long c = 0; c < count; ++c) sums[c] = P_Sum(P_folded()(sums[c], value(c)));
+}
+"""
+
 # What blocks have left, folded by one thread: every `step`th of `rows` parts, `pitch` apart.
 PARTS = f"""
 __device__ inline A P_parts(const A *parts, long long row, long long step, long long rows,
