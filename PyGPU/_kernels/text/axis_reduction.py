@@ -135,7 +135,7 @@ def _stored(form):
 
 
 _TOTALS_BYTES = 1 << 14  # of outputs that are folded side by side; they stay in the cache
-_LANES = 16  # elements of a row that are added to as many totals
+_LANES = 32  # elements of a row that are added to as many totals
 
 _RUNS = f"""{SIDE_BY_SIDE}
 // The neighbouring outputs from one on, row by row.
