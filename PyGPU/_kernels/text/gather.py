@@ -164,10 +164,12 @@ def _run(ndim, run, arrays):
     still = [f"by{k}.stride[{last}] == 0" for k in arrays.indices]
     still += [f"loop.mask[{last}] == 0"] if masked else []
     return f"""
+  enum {{ AHEAD = 64 }};  // places are known before their words are read, which takes long
   P_index next = (P_index)blockIdx.x * {run};
   const P_index end = loop.size - next < {run} ? (P_index)loop.size : next + {run};
   const P_index in_item = {" && ".join(still) or "true"} ? (P_index)loop.shape[{last}] : 1;
   const long long to_step = loop.to[{last}], from_step = loop.from[{last}];
+  const bool is_dense = to_step == sizeof(P_item) && from_step == sizeof(P_item);
   while (next < end) {{
     P_index i = next;
     const P_index in_row = (P_index)loop.shape[{last}] - next % (P_index)loop.shape[{last}];
@@ -180,20 +182,31 @@ def _run(ndim, run, arrays):
       const char *&from = row_from;
       {unravel("i", ndim, "loop.shape", " ".join(arrays.steps))}
     }}
-    for (P_index done = 0, some; done < count; done += some) {{
-      some = count - done < in_item ? count - done : in_item;
-      bool is_copied = {"*mask" if masked else "true"};
-      char *to = row_to;
-      const char *from = row_from;
-      {" ".join(f"long long value{k};" for k in arrays.indices)}
-      {arrays.loads}
-      {arrays.places}
-      if (is_copied) *(P_item *)to = *(const P_item *)from;
-      for (P_index k = 1; is_copied && k < some; ++k)
-        *(P_item *)(to + k * to_step) = *(const P_item *)(from + k * from_step);
-      row_to += some * to_step, row_from += some * from_step;
-      {f"mask += some * loop.mask[{last}];" if masked else ""}
-      {" ".join(f"index{k} += some * by{k}.stride[{last}];" for k in arrays.indices)}
+    const P_index items = in_item == 1 ? count : 1, words = in_item == 1 ? 1 : count;
+    for (P_index item = 0; item < items; item += AHEAD) {{
+      char *to_each[AHEAD];
+      const char *from_each[AHEAD];
+      const P_index some = items - item < AHEAD ? items - item : AHEAD;
+      for (P_index c = 0; c < some; ++c) {{
+        bool is_copied = {"*mask" if masked else "true"};
+        char *to = row_to;
+        const char *from = row_from;
+        {" ".join(f"long long value{k};" for k in arrays.indices)}
+        {arrays.loads}
+        {arrays.places}
+        to_each[c] = to, from_each[c] = is_copied ? from : nullptr;
+        row_to += to_step, row_from += from_step;
+        {f"mask += loop.mask[{last}];" if masked else ""}
+        {" ".join(f"index{k} += by{k}.stride[{last}];" for k in arrays.indices)}
+      }}
+      for (P_index c = 0; c < some; ++c) {{
+        if (!from_each[c]) continue;
+        *(P_item *)to_each[c] = *(const P_item *)from_each[c];
+        if (is_dense && words > 1)
+          memcpy(to_each[c], from_each[c], words * sizeof(P_item));
+        else for (P_index k = 1; k < words; ++k)
+          *(P_item *)(to_each[c] + k * to_step) = *(const P_item *)(from_each[c] + k * from_step);
+      }}
     }}
     next += count;
   }}
