@@ -88,7 +88,7 @@ _EXPRESSIONS = {
     **{name: f"P_{name}(a)" for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
     "sqrt": "sqrt(a)",
     "cbrt": "cbrt(a)",
-    "hypot": "hypot(a, b)",
+    "hypot": "P_hypot(a, b)",
     "logaddexp": "P_logaddexp(a, b)",
     "logaddexp2": "P_logaddexp2(a, b)",
     # Angles

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 OF_ONE = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh")
 OF_ONE += ("cosh", "tanh", "arcsin", "arccos", "arctan")
-OF_TWO = ("arctan2", "power")
+OF_TWO = ("arctan2", "power", "hypot")
 
 
 def everywhere(count, seed):

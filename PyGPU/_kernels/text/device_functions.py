@@ -17,6 +17,7 @@ _TEXTS = {
         for name in _OF_ONE
     },
     "P_atan2": "template <class T> __device__ T P_atan2(T a, T b) { return atan2(a, b); }\n",
+    "P_hypot": "template <class T> __device__ T P_hypot(T a, T b) { return hypot(a, b); }\n",
     "P_pow": "template <class T> __device__ T P_pow(T a, T b) { return pow(a, b); }\n",
     "P_tag": "template <bool> struct P_tag {};\n",
     "P_is_float": """
@@ -129,18 +130,31 @@ template <class T> __device__ T P_sign(T a) {
     "P_isinf": """
 template <class T> __device__ bool P_isinf(T a) { return a == a && a - a != a - a; }
 """,
-    # The first operand where both are not-a-number; otherwise not-a-number wins, or loses.
+    # The first operand where both are not-a-number; otherwise not-a-number wins, or loses. Of two
+    # choices one after the other compilers make vectors, of a condition in two parts they do not.
     "P_maximum": """
-template <class T> __device__ T P_maximum(T a, T b) { return a >= b || a != a ? a : b; }
+template <class T> __device__ T P_maximum(T a, T b) {
+  const T one = a >= b ? a : b;
+  return a != a ? a : one;
+}
 """,
     "P_minimum": """
-template <class T> __device__ T P_minimum(T a, T b) { return a <= b || a != a ? a : b; }
+template <class T> __device__ T P_minimum(T a, T b) {
+  const T one = a <= b ? a : b;
+  return a != a ? a : one;
+}
 """,
     "P_fmax": """
-template <class T> __device__ T P_fmax(T a, T b) { return a >= b || b != b ? a : b; }
+template <class T> __device__ T P_fmax(T a, T b) {
+  const T one = a >= b ? a : b;
+  return b != b ? a : one;
+}
 """,
     "P_fmin": """
-template <class T> __device__ T P_fmin(T a, T b) { return a <= b || b != b ? a : b; }
+template <class T> __device__ T P_fmin(T a, T b) {
+  const T one = a <= b ? a : b;
+  return b != b ? a : one;
+}
 """,
     "P_heaviside": """
 template <class T> __device__ T P_heaviside(T a, T b) {
@@ -246,7 +260,9 @@ template <class R> __device__ pycuda::complex<R> P_negative(const pycuda::comple
 }
 """,
     "P_absolute": """
-template <class R> __device__ R P_absolute(const pycuda::complex<R>& a) { return pycuda::abs(a); }
+template <class R> __device__ R P_absolute(const pycuda::complex<R>& a) {
+  return P_hypot(a.real(), a.imag());
+}
 """,
     "P_reciprocal": """
 template <class R> __device__ pycuda::complex<R> P_reciprocal(const pycuda::complex<R>& a) {

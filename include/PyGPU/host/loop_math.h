@@ -124,6 +124,12 @@ __forceinline__ float P_tanh(float x) {
   return x == 0 ? x : float(m / (m + 2));
 }
 
+__forceinline__ float P_hypot(float a, float b) {
+  const double x = a, y = b, length = __builtin_sqrt(x * x + y * y);
+  const double wide = __builtin_fabs(y) == PyGPU::host::huge_value ? __builtin_fabs(y) : length;
+  return float(__builtin_fabs(x) == PyGPU::host::huge_value ? __builtin_fabs(x) : wide);
+}
+
 // Selects stand one behind the other: of combined conditions g++ makes no vectors.
 __forceinline__ float P_pow(float base, float exponent) {
   using namespace PyGPU::host;
