@@ -8,8 +8,10 @@ import re
 
 # Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
 # an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
-_OF_ONE = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh")
-_OF_ONE += ("cosh", "tanh", "asin", "acos", "atan")
+_OF_ONE = (
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"),
+)
 _TEXTS = {
     # A target may have others for loops, before the text: include/PyGPU/host/loop_math.h.
     **{
