@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import alignment, cache, headers, host, includes, kernel_types, rtc, signature
+from PyGPU._compile import (
+    alignment,
+    cache,
+    headers,
+    host,
+    includes,
+    kernel_types,
+    processor,
+    rtc,
+    signature,
+)
 from PyGPU._compile import options as _options
 from PyGPU._runtime import core, errors, include_root
 
@@ -33,6 +43,7 @@ class Request:
     name: str = "kernel.cu"
     cache_dir: CacheDir = None
     loads: bool = False  # is it for the device at hand, whatever the architecture?
+    tuned: bool = False  # on host: may the image need what not every processor has?
     keep: bool = False  # the text and the image, for a person to look at: see kept.py
 
 
@@ -153,6 +164,7 @@ def _cached(
 def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     found = _found(request, options)
     in_lockstep = host.needs_lockstep(request.source, found)
+    options.processor = processor.flags(request.source) if request.tuned else ()
     words = [*host.flags(options, in_lockstep), *options.other, *options.include_dirs]
     words += ["-c"] if request.relocatable else []
     return _cached(

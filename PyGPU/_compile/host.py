@@ -46,7 +46,7 @@ STRICT_LINK = tuple(f"-Wl,--wrap={name}" for name in _WATCHED)
 # must touch it.
 _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
-    *("-fno-math-errno", "-fstack-clash-protection"),
+    *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection"),
     *("-Wno-unknown-pragmas", "-Wno-attributes"),
 )
 # -ffast-math itself would link a start-up file that makes the whole process flush subnormals.
@@ -152,6 +152,7 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
         result += _FAST_MATH
     if options.is_without_fma():
         result.append("-ffp-contract=off")
+    result += options.processor
     if not options.warnings:
         result.append("-w")
     if "-DNDEBUG" in options.macros:

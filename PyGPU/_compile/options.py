@@ -59,6 +59,7 @@ class Options:
     ptxas: list[str] = field(default_factory=list)
     relocatable: bool = False  # to be linked: -rdc=true
     link_time: bool = False  # optimized when it is linked: -dlto
+    processor: tuple[str, ...] = ()  # on host: the compiler's flags for the one at hand
     other: list[str] = field(default_factory=list)  # for the compiler to judge
 
     def is_without_fma(self) -> bool:

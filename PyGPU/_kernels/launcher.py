@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def load(source: str, name: str = "kernel.cu", options: Iterable[str] = ()) -> core._Module:
     """The compiled module of a text, on the current device, for C++."""
-    request = build.Request(source=source, options=tuple(options), extern_c=False, name=name)
+    request = build.Request(
+        source=source, options=tuple(options), extern_c=False, name=name, tuned=True
+    )
     return core._Module(build.build(request).image, [])
 
 

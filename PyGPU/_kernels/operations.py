@@ -85,16 +85,17 @@ _EXPRESSIONS = {
     "frexp": ("P_fraction(a)", "P_power_of_two(a)"),
     "ldexp": "ldexp(a, P_exponent(b))",
     # Powers and logarithms
-    **{name: f"{name}(a)" for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
+    **{name: f"P_{name}(a)" for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
     "sqrt": "sqrt(a)",
     "cbrt": "cbrt(a)",
-    "hypot": "hypot(a, b)",
+    "hypot": "P_hypot(a, b)",
     "logaddexp": "P_logaddexp(a, b)",
     "logaddexp2": "P_logaddexp2(a, b)",
     # Angles
-    **{name: f"{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    **{f"arc{name}": f"a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    "arctan2": "atan2(a, b)",
+    **{name: f"P_{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{f"arc{name}": f"P_a{name}(a)" for name in ("sin", "cos", "tan")},
+    **{f"arc{name}": f"a{name}(a)" for name in ("sinh", "cosh", "tanh")},
+    "arctan2": "P_atan2(a, b)",
     "deg2rad": "a * A(0.017453292519943295769)",
     "rad2deg": "a * A(57.295779513082320877)",
 }
@@ -135,8 +136,6 @@ _COMPLEX = {
     "conjugate": "conj(a)",
     "exp2": "exp(a * A(0.69314718055994530942))",
     "log2": "log(a) * A(1.4426950408889634074)",
-    "expm1": "P_expm1(a)",
-    "log1p": "P_log1p(a)",
     "rint": "P_rint(a)",
 }
 # Of integers with and without a sign, where C compares as if neither had one.

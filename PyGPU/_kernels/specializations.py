@@ -26,7 +26,7 @@ def reduction_module(operation, inputs, tables, compute, *plan):
 
 def gather_module(*key):
     """The module with the kernel ``gather``. See :func:`text.gather.source`."""
-    return load(gather.source(*key), "gather.cu")
+    return load(gather.source(*key), "gather.cu", ("-O3",))
 
 
 def check_module(*key):

@@ -15,6 +15,8 @@
 #include "host/integers.h"
 #include "host/intrinsics.h"
 #include "host/launch.h"
+#include "host/loop_angles.h"
+#include "host/loop_math.h"
 #include "host/math.h"
 #include "host/qualifiers.h"
 #include "host/surfaces.h"

@@ -72,7 +72,7 @@ LinearReduction::LinearReduction(const DeviceFigures& figures, std::size_t items
 LinearReduction::Launch LinearReduction::over(Index vectors) const {
   if (vectors <= few_) return {1, std::max<Index>(vectors, 1)};
   if (threads_ == 1) {
-    const Index blocks = std::min<Index>(divided(vectors, few_), 4096);
+    const Index blocks = std::min<Index>(divided(vectors, few_), 512);
     return {blocks, divided(vectors, blocks)};
   }
   return {std::min(divided(vectors, tile_), most_), tile_};

@@ -12,6 +12,8 @@ FORMS = {
     "reported, several words": (4, 2, False, False, ("int64",), (2,), "report", 256, 4),
     "polled": (4, 1, False, False, ("uint32",), (1,), "poll", 1024, 1),
     "both sides": (2, 3, True, False, ("int32", "int64"), (1, 2), "wrap", 256, 4),
+    "a run": (16, 2, False, False, ("int32",), (1,), "report", 1, 4096),
+    "a masked run": (4, 3, True, True, ("int64",), (2,), "wrap", 1, 4096),
     "masked": (4, 6, False, True, ("uint32",), (3,), "clip", 256, 4),
 }
 TEXTS = {

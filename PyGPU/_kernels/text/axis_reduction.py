@@ -4,7 +4,7 @@ Each row of blocks has `share` of the elements of every output.
 """
 
 from PyGPU._kernels.text.common import Element, unravel, vector_of
-from PyGPU._kernels.text.folding import AXIS_THREADS, UNROLL, accumulators, memory
+from PyGPU._kernels.text.folding import AXIS_THREADS, SIDE_BY_SIDE, UNROLL, accumulators, memory
 
 
 def source(form):
@@ -135,15 +135,9 @@ def _stored(form):
 
 
 _TOTALS_BYTES = 1 << 14  # of outputs that are folded side by side; they stay in the cache
-_LANES = 16  # elements of a row that are added to as many totals
+_LANES = 32  # elements of a row that are added to as many totals
 
-# Each total is its own, so the compiler can make vectors of the loops over them.
-_RUNS = f"""
-template <class P_At> __device__ inline void P_add(A *sums, long long count, P_At value) {{
-  #pragma GCC ivdep
-  for (long long c = 0; c < count; ++c) sums[c] = P_folded()(sums[c], value(c));
-}}
-
+_RUNS = f"""{SIDE_BY_SIDE}
 // The neighbouring outputs from one on, row by row.
 __device__ inline void P_columns(const P_loop &loop, const char *x, long long step, P_index begin,
                                  P_index end, A *sums, long long count) {{

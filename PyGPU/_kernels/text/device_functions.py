@@ -8,7 +8,19 @@ import re
 
 # Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
 # an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
+_OF_ONE = (
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"),
+)
 _TEXTS = {
+    # A target may have others for loops, before the text: include/PyGPU/host/loop_math.h.
+    **{
+        f"P_{name}": f"template <class T> __device__ T P_{name}(T a) {{ return {name}(a); }}\n"
+        for name in _OF_ONE
+    },
+    "P_atan2": "template <class T> __device__ T P_atan2(T a, T b) { return atan2(a, b); }\n",
+    "P_hypot": "template <class T> __device__ T P_hypot(T a, T b) { return hypot(a, b); }\n",
+    "P_pow": "template <class T> __device__ T P_pow(T a, T b) { return pow(a, b); }\n",
     "P_tag": "template <bool> struct P_tag {};\n",
     "P_is_float": """
 template <class T> struct P_is_float { static const bool value = false; };
@@ -73,8 +85,8 @@ template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by s
   for (; left; left >>= 1, base *= base) if (left & 1) result *= base;
   return T(result);
 }
-__device__ inline float P_power(float a, float b) { return powf(a, b); }
-__device__ inline double P_power(double a, double b) { return pow(a, b); }
+__device__ inline float P_power(float a, float b) { return P_pow(a, b); }
+__device__ inline double P_power(double a, double b) { return P_pow(a, b); }
 """,
     # Of float rounded once; two roundings of double keep within one unit in the last place.
     "P_cube": """
@@ -120,18 +132,31 @@ template <class T> __device__ T P_sign(T a) {
     "P_isinf": """
 template <class T> __device__ bool P_isinf(T a) { return a == a && a - a != a - a; }
 """,
-    # The first operand where both are not-a-number; otherwise not-a-number wins, or loses.
+    # The first operand where both are not-a-number; otherwise not-a-number wins, or loses. Of two
+    # choices one after the other compilers make vectors, of a condition in two parts they do not.
     "P_maximum": """
-template <class T> __device__ T P_maximum(T a, T b) { return a >= b || a != a ? a : b; }
+template <class T> __device__ T P_maximum(T a, T b) {
+  const T one = a >= b ? a : b;
+  return a != a ? a : one;
+}
 """,
     "P_minimum": """
-template <class T> __device__ T P_minimum(T a, T b) { return a <= b || a != a ? a : b; }
+template <class T> __device__ T P_minimum(T a, T b) {
+  const T one = a <= b ? a : b;
+  return a != a ? a : one;
+}
 """,
     "P_fmax": """
-template <class T> __device__ T P_fmax(T a, T b) { return a >= b || b != b ? a : b; }
+template <class T> __device__ T P_fmax(T a, T b) {
+  const T one = a >= b ? a : b;
+  return b != b ? a : one;
+}
 """,
     "P_fmin": """
-template <class T> __device__ T P_fmin(T a, T b) { return a <= b || b != b ? a : b; }
+template <class T> __device__ T P_fmin(T a, T b) {
+  const T one = a <= b ? a : b;
+  return b != b ? a : one;
+}
 """,
     "P_heaviside": """
 template <class T> __device__ T P_heaviside(T a, T b) {
@@ -143,7 +168,8 @@ template <class T> __device__ T P_heaviside(T a, T b) {
 template <class T> __device__ T P_logaddexp(T a, T b) {
   if (a == b) return a + T(0.69314718055994530942);
   const T gap = a - b;
-  return gap > T(0) ? a + log1p(exp(-gap)) : gap <= T(0) ? b + log1p(exp(gap)) : gap;
+  return gap > T(0) ? a + P_log1p(P_exp(-gap))
+                    : gap <= T(0) ? b + P_log1p(P_exp(gap)) : gap;
 }
 """,
     "P_logaddexp2": """
@@ -151,8 +177,8 @@ template <class T> __device__ T P_logaddexp2(T a, T b) {
   const T log2e = T(1.4426950408889634074);
   if (a == b) return a + T(1);
   const T gap = a - b;
-  return gap > T(0) ? a + log2e * log1p(exp2(-gap))
-                    : gap <= T(0) ? b + log2e * log1p(exp2(gap)) : gap;
+  return gap > T(0) ? a + log2e * P_log1p(P_exp2(-gap))
+                    : gap <= T(0) ? b + log2e * P_log1p(P_exp2(gap)) : gap;
 }
 """,
     # An integer's, which its own type need not hold.
@@ -236,7 +262,9 @@ template <class R> __device__ pycuda::complex<R> P_negative(const pycuda::comple
 }
 """,
     "P_absolute": """
-template <class R> __device__ R P_absolute(const pycuda::complex<R>& a) { return pycuda::abs(a); }
+template <class R> __device__ R P_absolute(const pycuda::complex<R>& a) {
+  return P_hypot(a.real(), a.imag());
+}
 """,
     "P_reciprocal": """
 template <class R> __device__ pycuda::complex<R> P_reciprocal(const pycuda::complex<R>& a) {

@@ -70,9 +70,9 @@ def rule(operation, compute):
         return "A(0)", "a | b"
     if operation == "all" or (operation == "min" and is_bool):
         return "A(1)", "a & b"
+    if compute.kind == "f":
+        return "A(NAN)", "P_smaller(a, b)" if operation == "min" else "P_larger(a, b)"
     sign = "<" if operation == "min" else ">"
-    if compute.kind == "f":  # not-a-number gives way to any number
-        return "A(NAN)", f"a != a ? b : b {sign} a ? b : a"
     return f"A({limit(operation, compute)})", f"b {sign} a ? b : a"
 
 
@@ -110,6 +110,16 @@ __device__ inline void P_set(P_T &P_to, const P_T &P_from) {
   memcpy((void *)&P_to, (const void *)&P_from, sizeof(P_T));
 }
 
+// Not-a-number gives way to any number. In this order compilers make vectors of them.
+template <class P_T> __device__ inline P_T P_smaller(P_T P_a, P_T P_b) {
+  const P_T P_one = P_b < P_a ? P_b : P_a;
+  return P_a != P_a ? P_b : P_one;
+}
+template <class P_T> __device__ inline P_T P_larger(P_T P_a, P_T P_b) {
+  const P_T P_one = P_b > P_a ? P_b : P_a;
+  return P_a != P_a ? P_b : P_one;
+}
+
 // The values of all lanes folded, in lane 0.
 template <class P_T, class P_Fold>
 __device__ inline P_T P_fold(P_T P_own, char *P_memory, int P_lane, int P_lanes, int P_pitch,
@@ -133,6 +143,15 @@ __device__ inline P_T P_fold(P_T P_own, char *P_memory, int P_lane, int P_lanes,
 def memory(nbytes="sizeof(A)", threads=MOST_THREADS):
     return f"__shared__ __align__(16) char P_memory[{threads} * {nbytes}];"
 
+
+# Each total is its own, so the compiler can make vectors of the loop.
+SIDE_BY_SIDE = """
+template <class P_Sum, class P_At>
+__device__ inline void P_add(P_Sum *sums, long long count, P_At value) {
+  #pragma GCC ivdep
+  for (long long c = 0; c < count; ++c) sums[c] = P_Sum(P_folded()(sums[c], value(c)));
+}
+"""
 
 # What blocks have left, folded by one thread: every `step`th of `rows` parts, `pitch` apart.
 PARTS = f"""

@@ -55,80 +55,161 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
         Of a block, at most.
     words : int
         That a thread copies, a block's width apart: each step is done for all of them before the
-        next, so that its loads are under way together.
+        next, so that its loads are under way together. With one thread, a run of them.
     """
-    # One word has plain variables, which g++ does better with.
-    of_each, each, number, place, count = "", "", "", "", ""
-    if words > 1:
-        of_each, number, place, count = "[k]", "[COUNT]", " + k * (P_index)blockDim.x", " * COUNT"
-        each = "#pragma unroll\n  for (int k = 0; k < COUNT; ++k) "
     names = ["to", "from", *(["mask"] if masked else [])]
     parameters = ["P_loop loop", "char *to_data", "const char *from_data"]
     parameters += ["const char *mask_data"] if masked else []
-    structures, begins, moves, loads, values, places = [], [], [], [], [], []
-    for k, (dtype, axes) in enumerate(zip(types, counted)):
+    structures = []
+    for k, axes in enumerate(counted):
         parameters += [f"P_index{k} by{k}", f"const char *index{k}_data"]
         structures.append(
             f"struct P_index{k} {{ long long offset, count, stride[{ndim}], "
             f"length[{axes}], to[{axes}], from[{axes}]; }};\n"
         )
-        begins.append(f"const char *index{k} = index{k}_data;")
-        moves.append(f"index{k} += at * by{k}.stride[axis];")
-        values.append(f"long long value{k}{number};")
-        value = f"(P_word)*(const {Element(dtype).stored} *)index{k}"
-        loads.append(f"value{k}{of_each} = (long long)({value} + (P_word)by{k}.offset);")
-        steps = " ".join(f"{name}{of_each} += at * by{k}.{name}[axis];" for name in names[:2])
-        places.append(f"""
-    if (is_copied{of_each}) {{
-      const long long n = by{k}.count;
-      long long v = value{k}{of_each};
-      {MODES[mode]}
-      is_copied{of_each} = is_valid;
-      P_index left = is_valid ? (P_index)v : 0;
-      {unravel("left", axes, f"by{k}.length", steps)}
-    }}""")
     if mode in ("report", "poll"):
         parameters.append("volatile long long *report")
-    polls = mode == "poll"
-    begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
-    done = "__syncthreads(); if (threadIdx.x == 0) P_report(report, (long long)wrong);"
-    own = " ".join(
-        [f"{name}{of_each} += at * loop.{name}[axis];" for name in names[:2]]
-        + [f"{name} += at * loop.{name}[axis];" for name in names[2:]]
-        + moves
-    )
     fields = "".join(f", {name}[{ndim}]" for name in ["shape", *names])
-    item = WORDS.get(word, "P_word16")
-    store = f"is_copied{of_each}" + (" && !wrong" if polls else "")
+    # One word has plain variables, which g++ does better with.
+    each = words > 1 and threads > 1
+    arrays = _Arrays("[k]" if each else "", names, types, counted, mode)
+    body = _run(ndim, words, arrays) if threads == 1 else _words(ndim, words, arrays)
     return f"""{HEAD}{index_types(index64)}
 struct P_loop {{ long long size{fields}; }};
 {"".join(structures)}
-extern "C" __global__ void __launch_bounds__({threads}) gather({", ".join(parameters)}) {{
+typedef {WORDS.get(word, "P_word16")} P_item;
+extern "C" __global__ void __launch_bounds__({threads}) gather({", ".join(parameters)}) {{{body}}}
+"""
+
+
+class _Arrays:
+    """Statements for the arrays of a kernel. `of_each` stands behind what each word has of its
+    own."""
+
+    def __init__(self, of_each, names, types, counted, mode):
+        self.of_each, self.names, self.mode = of_each, names, mode
+        self.indices = range(len(counted))
+        self.begins = " ".join(f"const char *index{k} = index{k}_data;" for k in self.indices)
+        self.steps = [
+            *(
+                f"{name}{of_each if name != 'mask' else ''} += at * loop.{name}[axis];"
+                for name in names
+            ),
+            *(f"index{k} += at * by{k}.stride[axis];" for k in self.indices),
+        ]
+        self.loads = " ".join(
+            f"value{k}{of_each} = (long long)((P_word)*(const {Element(dtype).stored} *)index{k}"
+            f" + (P_word)by{k}.offset);"
+            for k, dtype in enumerate(types)
+        )
+        self.places = "".join(self._place(k, axes) for k, axes in enumerate(counted))
+
+    def _place(self, k, axes):
+        steps = " ".join(
+            f"{name}{self.of_each} += at * by{k}.{name}[axis];" for name in ("to", "from")
+        )
+        return f"""
+    if (is_copied{self.of_each}) {{
+      const long long n = by{k}.count;
+      long long v = value{k}{self.of_each};
+      {MODES[self.mode]}
+      is_copied{self.of_each} = is_valid;
+      P_index left = is_valid ? (P_index)v : 0;
+      {unravel("left", axes, f"by{k}.length", steps)}
+    }}"""
+
+
+def _words(ndim, words, arrays):
+    """A thread has `words` words, a block's width apart."""
+    of_each, number, place, count, each = arrays.of_each, "", "", "", ""
+    if of_each:
+        number, place, count = "[COUNT]", " + k * (P_index)blockDim.x", " * COUNT"
+        each = "#pragma unroll\n  for (int k = 0; k < COUNT; ++k) "
+    polls, masked = arrays.mode == "poll", "mask" in arrays.names
+    begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
+    done = "__syncthreads(); if (threadIdx.x == 0) P_report(report, (long long)wrong);"
+    store = f"is_copied{of_each}" + (" && !wrong" if polls else "")
+    return f"""
   enum {{ COUNT = {words} }};
   {begin if polls else ""}
   const P_index first = (P_index)blockIdx.x * ((P_index)blockDim.x{count}) + (P_index)threadIdx.x;
   bool is_copied{number};
   char *to{number};
   const char *from{number};
-  {item} word{number};
-  {" ".join(values)}
+  P_item word{number};
+  {" ".join(f"long long value{k}{number};" for k in arrays.indices)}
   {each}{{
     P_index i = first{place};
     is_copied{of_each} = i < loop.size;
     if (!is_copied{of_each}) i = 0;  // which is there to be read
     to{of_each} = to_data, from{of_each} = from_data;
-    {"const char *mask = mask_data;" if masked else ""} {" ".join(begins)}
-    {unravel("i", ndim, "loop.shape", own)}
+    {"const char *mask = mask_data;" if masked else ""} {arrays.begins}
+    {unravel("i", ndim, "loop.shape", " ".join(arrays.steps))}
     {f"is_copied{of_each} = is_copied{of_each} && *mask;" if masked else ""}
-    {" ".join(loads)}
+    {arrays.loads}
   }}
-  {each}{{{"".join(places)}
+  {each}{{{arrays.places}
   }}
-  {each}if (is_copied{of_each}) word{of_each} = *(const {item} *)from{of_each};
+  {each}if (is_copied{of_each}) word{of_each} = *(const P_item *)from{of_each};
   {"__syncthreads();" if polls else ""}
-  {each}if ({store}) *({item} *)to{of_each} = word{of_each};
+  {each}if ({store}) *(P_item *)to{of_each} = word{of_each};
   {done if polls else ""}
-}}
+"""
+
+
+def _run(ndim, run, arrays):
+    """A block is one thread, which has a run of words. Those of one item follow each other along
+    the last axis, where the indices have no steps."""
+    last, masked = ndim - 1, "mask" in arrays.names
+    still = [f"by{k}.stride[{last}] == 0" for k in arrays.indices]
+    still += [f"loop.mask[{last}] == 0"] if masked else []
+    return f"""
+  enum {{ AHEAD = 64 }};  // places are known before their words are read, which takes long
+  P_index next = (P_index)blockIdx.x * {run};
+  const P_index end = loop.size - next < {run} ? (P_index)loop.size : next + {run};
+  const P_index in_item = {" && ".join(still) or "true"} ? (P_index)loop.shape[{last}] : 1;
+  const long long to_step = loop.to[{last}], from_step = loop.from[{last}];
+  const bool is_dense = to_step == sizeof(P_item) && from_step == sizeof(P_item);
+  while (next < end) {{
+    P_index i = next;
+    const P_index in_row = (P_index)loop.shape[{last}] - next % (P_index)loop.shape[{last}];
+    const P_index count = end - next < in_row ? end - next : in_row;
+    char *row_to = to_data;
+    const char *row_from = from_data{", *mask = mask_data" if masked else ""};
+    {arrays.begins}
+    {{
+      char *&to = row_to;
+      const char *&from = row_from;
+      {unravel("i", ndim, "loop.shape", " ".join(arrays.steps))}
+    }}
+    const P_index items = in_item == 1 ? count : 1, words = in_item == 1 ? 1 : count;
+    for (P_index item = 0; item < items; item += AHEAD) {{
+      char *to_each[AHEAD];
+      const char *from_each[AHEAD];
+      const P_index some = items - item < AHEAD ? items - item : AHEAD;
+      for (P_index c = 0; c < some; ++c) {{
+        bool is_copied = {"*mask" if masked else "true"};
+        char *to = row_to;
+        const char *from = row_from;
+        {" ".join(f"long long value{k};" for k in arrays.indices)}
+        {arrays.loads}
+        {arrays.places}
+        to_each[c] = to, from_each[c] = is_copied ? from : nullptr;
+        row_to += to_step, row_from += from_step;
+        {f"mask += loop.mask[{last}];" if masked else ""}
+        {" ".join(f"index{k} += by{k}.stride[{last}];" for k in arrays.indices)}
+      }}
+      for (P_index c = 0; c < some; ++c) {{
+        if (!from_each[c]) continue;
+        *(P_item *)to_each[c] = *(const P_item *)from_each[c];
+        if (is_dense && words > 1)
+          memcpy(to_each[c], from_each[c], words * sizeof(P_item));
+        else for (P_index k = 1; k < words; ++k)
+          *(P_item *)(to_each[c] + k * to_step) = *(const P_item *)(from_each[c] + k * from_step);
+      }}
+    }}
+    next += count;
+  }}
 """
 
 

@@ -15,6 +15,7 @@ from PyGPU._kernels.text.folding import (
     FOLD,
     LAST,
     PARTS,
+    SIDE_BY_SIDE,
     UNROLL_LINEAR,
     accumulator,
     accumulators,
@@ -47,7 +48,13 @@ __device__ inline A P_value({arguments}) {{ return {value}; }}
 __device__ inline R P_result(const A &total, long long count) {{
   return {stored_value(form.operation, form.compute)};
 }}
-{PARTS}{axis_reduction.source(form) if form.kept else _linear(form)}{LAST}"""
+{PARTS}{_first(form)}{LAST}"""
+
+
+def _first(form):
+    if form.kept:
+        return axis_reduction.source(form)
+    return _linear(form) if form.outputs else _linear_runs(form)
 
 
 def _folding(width, unroll, call):
@@ -74,6 +81,43 @@ def _total(width):
     total = P_folded()(total, sums[k / {width}][k % {width}]);"""
 
 
+def _linear_parameters(form):
+    pointers = [f"const {Element(dtype).stored} *x{j}" for j, dtype in enumerate(form.inputs)]
+    pointers += [f"const {Element(dtype).stored} *t{j}" for j, dtype in enumerate(form.tables)]
+    return (
+        f"{', '.join(pointers)}, long long n, long long head, long long chunk, A *parts, R *out, "
+        "long long count, unsigned *done"
+    )
+
+
+_LANES_BYTES = 512  # of totals side by side: more than one addition's time is under way
+
+
+def _linear_runs(form):
+    """The same where a block is one thread, which has `chunk` elements."""
+    values = [f"x{j}[i + c]" for j in range(len(form.inputs))]
+    if form.tables:
+        values = [f"t{j}[(long long)x0[i + c]]" for j in range(len(form.tables))]
+    sum_type = "unsigned char" if form.compute.kind == "b" else "A"
+    return f"""{SIDE_BY_SIDE}
+typedef {sum_type} P_sum;
+extern "C" __global__ void first({_linear_parameters(form)}) {{
+  enum {{ LANES = {_LANES_BYTES} / sizeof(P_sum) }};
+  A total = P_neutral();
+  P_sum sums[LANES];
+  for (int k = 0; k < LANES; ++k) sums[k] = P_sum(total);
+  const long long begin = blockIdx.x * chunk, end = begin + chunk < n ? begin + chunk : n;
+  long long i = begin;
+  const auto value = [&](long long c) {{ return P_value({", ".join(values)}); }};
+  for (; i + LANES <= end; i += LANES) P_add(sums, LANES, value);
+  P_add(sums, end - i, value);
+  for (int k = 0; k < LANES; ++k) total = P_folded()(total, sums[k]);
+  if (gridDim.x > 1) parts[blockIdx.x] = total;
+  else *out = P_result(total, count);
+}}
+"""
+
+
 def _linear(form):
     """Operands that are contiguous alike. A block takes `chunk` vectors at once; what lies before
     and behind them is the first block's. With a counter `done`, which is 0 between launches, the
@@ -86,10 +130,8 @@ def _linear(form):
     AMD the fence drops the compute unit's vector cache, and where a block spans two of them (gfx10
     and later) the barrier's own fence, at the scope of the block, drops the other's."""
     width, unroll, places = form.vector_width, UNROLL_LINEAR, range(len(form.inputs))
-    inputs, tables = (list(map(Element, dtypes)) for dtypes in (form.inputs, form.tables))
+    inputs = list(map(Element, form.inputs))
     types = [vector_of(one, width) for one in inputs]
-    pointers = [f"const {one.stored} *x{j}" for j, one in enumerate(inputs)]
-    pointers += [f"const {one.stored} *t{j}" for j, one in enumerate(tables)]
 
     def call(pack):
         if form.tables:
@@ -107,8 +149,7 @@ def _linear(form):
     )
     return f"""
 extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
-    {", ".join(pointers)}, long long n, long long head, long long chunk, A *parts, R *out,
-    long long count, unsigned *done) {{
+    {_linear_parameters(form)}) {{
   {memory()}
   __shared__ bool is_last;
   {_sums(width)}

@@ -12,43 +12,31 @@
 namespace PyGPU {
 namespace host {
 
-#if defined(__FLT16_MANT_DIG__) && !defined(__clang__)
-__extension__ using Half = _Float16;
-inline float half_to_float(unsigned short h) { return float(bits<Half>(h)); }
-inline unsigned short float_to_half(float x) { return bits<unsigned short>(Half(x)); }
-inline unsigned short double_to_half(double x) { return bits<unsigned short>(Half(x)); }
-#else
+// Conversions in arithmetic of which compilers make vectors; of _Float16's they often do not.
 inline float half_to_float(unsigned short h) {
-  const unsigned sign = (h & 0x8000u) << 16, exponent = h >> 10 & 31, fraction = h & 0x3ffu;
-  if (exponent == 0) {
-    const float small = float(fraction) * 5.9604644775390625e-8f;  // 2^-24
-    return sign ? -small : small;
-  }
-  if (exponent == 31) return bits<float>(sign | 0x7f800000u | fraction << 13);
-  return bits<float>(sign | (exponent + 112) << 23 | fraction << 13);
+  const unsigned size = h & 0x7fffu, sign = (h & 0x8000u) << 16;
+  const unsigned small = bits<unsigned>(float(int(size)) * 5.9604644775390625e-8f);  // 2^-24
+  const unsigned usual = (size << 13) + (size < 0x7c00u ? 112u << 23 : 224u << 23);
+  const unsigned quiet = size > 0x7c00u ? 0x400000u : 0;  // a signalling NaN does not stay so
+  return bits<float>(sign | quiet | (size < 0x400u ? small : usual));
 }
 inline unsigned short float_to_half(float x) {
   const unsigned word = bits<unsigned>(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
-  if (size > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u);
-  if (size >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);
-  if (size < 0x38800000u) {  // below 2^-14: whole multiples of 2^-24
-    const float scaled = bits<float>(size) * 16777216.0f;
-    return static_cast<unsigned short>(sign | unsigned(std::nearbyint(scaled)));
-  }
-  const unsigned rounded = size + 0xfffu + (size >> 13 & 1);
-  return static_cast<unsigned short>(sign | (rounded - 0x38000000u) >> 13);
+  const unsigned usual = (size + 0xfffu + (size >> 13 & 1) - 0x38000000u) >> 13;
+  // Below 2^-14, multiples of 2^-24: as such a sum with 1/2 is rounded.
+  const unsigned small = bits<unsigned>(bits<float>(size) + 0.5f) - 0x3f000000u;
+  const unsigned finite = size < 0x38800000u ? small : usual;
+  const unsigned number = size < 0x477ff000u ? finite : 0x7c00u;
+  const unsigned result = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ffu) : number;
+  return static_cast<unsigned short>(sign | result);
 }
 // From double by way of float, rounded to odd there, so that the second rounding is still correct.
 inline unsigned short double_to_half(double x) {
-  float near = float(x);
-  if (double(near) != x && near == near) {
-    unsigned word = bits<unsigned>(near);
-    if (std::fabs(double(near)) > std::fabs(x)) --word;
-    near = bits<float>(word | 1);
-  }
-  return float_to_half(near);
+  const float near = float(x);
+  const unsigned word = bits<unsigned>(near);
+  const unsigned below = std::fabs(double(near)) > std::fabs(x) ? word - 1 : word;
+  return float_to_half(double(near) < x || double(near) > x ? bits<float>(below | 1) : near);
 }
-#endif
 
 }  // namespace host
 }  // namespace PyGPU

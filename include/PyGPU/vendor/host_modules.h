@@ -143,9 +143,9 @@ constexpr int unroll = 4, linear_unroll = 8;
 
 // Gathers and scatters: see cuda_modules.h.
 namespace gather_tuning {
-constexpr unsigned threads = 256;
-constexpr int words = 1, checked = 8;
-constexpr long long many = 1 << 20;
+constexpr unsigned threads = 1;  // which copies, or checks, so many one by one
+constexpr int words = 4096, checked = 1024;
+constexpr long long many = 0;
 }  // namespace gather_tuning
 
 // Have a launch that lasts ask whether it shall end.

@@ -85,8 +85,11 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
                  const FoldRequest& request, StreamOrder& order) {
   const int arrays = form.inputs + form.tables;
   require_aligned(result, form.compute);
+  const DeviceFigures figures = figures_of(result.device());
   Index head = 0;
-  if (form.tables == 0) {
+  if (figures.threads == 1) {
+    form.outputs = 0;
+  } else if (form.tables == 0) {
     // Vectors of 16 bytes from the first element on that all operands can load one from.
     std::size_t widest = 1;
     for (int i = 0; i < form.inputs; ++i) widest = std::max(widest, dtypes[form.codes[i]].itemsize);
@@ -104,7 +107,6 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
     head = std::min(std::max<Index>(head, 0), n);
   }
   FoldKernels& kernels = kernels_for(form, result.device());
-  const DeviceFigures figures = figures_of(result.device());
   const LinearReduction linear(figures, kernels.part_bytes, kernels.registers,
                                reduction_tuning::linear_unroll);
   const auto launch = linear.over((n - head) / form.vector_width);

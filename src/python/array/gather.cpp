@@ -31,7 +31,7 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
   // Index arrays may be as many as axes: their key has no fixed length.
   std::string key{
       char(plan.word), char(plan.ndim), char(plan.index64), char(gather.mask.address != nullptr),
-      char(mode),      char(words),     char(device)};
+      char(mode),      char(words > 1), char(device)};
   for (std::size_t k = 0; k < gather.indices.size(); ++k) {
     key += char(gather.indices[k].type);
     key += char(plan.counted[k]);

@@ -1,0 +1,91 @@
+"""Mathematical functions over all of their arguments: large angles, subnormal numbers, both ends of
+the range. On `host` they have no branches, so that compilers make vectors of their loops."""
+
+import numpy as np
+import pytest
+
+from PyGPU.gpuarray import to_gpu
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+OF_ONE = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh")
+OF_ONE += ("cosh", "tanh", "arcsin", "arccos", "arctan")
+OF_TWO = ("arctan2", "power", "hypot")
+
+
+def everywhere(count, seed):
+    """Floats of all exponents and both signs, half of them of everyday sizes."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 1 << 32, count, np.uint32).view(np.float32)
+    x[::2] = rng.uniform(-20, 20, x[::2].size)
+    return x
+
+
+def units_off(got, exact):
+    """How many units in the last place of a float each result is off; other things must agree."""
+    with np.errstate(all="ignore"):
+        nearest = exact.astype(np.float32)
+        plain = np.isfinite(nearest) & np.isfinite(got)
+        same = (got == nearest) | (np.isnan(got) & np.isnan(exact))
+        unit = np.spacing(np.maximum(abs(nearest), np.finfo(np.float32).tiny)).astype(np.float64)
+        off = abs(got.astype(np.float64) - exact) / unit
+    return np.where(plain, off, np.where(same, 0, np.inf))
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+def test_of_one_number(name):
+    x = everywhere(200_000, 1)
+    function = getattr(np, name)
+    off = units_off(function(to_gpu(x)).get(), function(x.astype(np.float64)))
+    assert off.max() < 8, x[off.argmax()]
+
+
+@pytest.mark.parametrize("name", OF_TWO)
+def test_of_two_numbers(name):
+    x, y = everywhere(200_000, 2), everywhere(200_000, 3)
+    x[::3] = abs(x[::3])
+    function = getattr(np, name)
+    off = units_off(function(to_gpu(x), to_gpu(y)).get(), function(*np.float64([x, y])))
+    assert off.max() < 10, (x[off.argmax()], y[off.argmax()])
+
+
+@pytest.mark.parametrize("name", ("exp", "log"))
+def test_of_double_precision(name):
+    x = np.random.default_rng(4).integers(0, 1 << 64, 100_000, np.uint64).view(np.float64)
+    x[::2] = np.linspace(-745, 710, x[::2].size)
+    function = getattr(np, name)
+    got, exact = function(to_gpu(x)).get(), function(x.astype(np.longdouble))
+    close = np.isclose(got, exact.astype(np.float64), rtol=4.5e-16, atol=1e-323, equal_nan=True)
+    assert close.all(), x[~close]
+
+
+@pytest.mark.parametrize("name", ("exp", "log", "sin", "tanh", "arctan"))
+def test_a_number_has_one_result_wherever_it_lies(name):
+    x = np.linspace(0.1, 9, 777).astype(np.float32)
+    function = getattr(np, name)
+    all_at_once = function(to_gpu(x)).get()
+    apart = to_gpu(np.repeat(x, 3))[::3]  # not contiguous
+    np.testing.assert_array_equal(function(apart).get(), all_at_once)
+    for at in (0, 1, 5, 776):
+        np.testing.assert_array_equal(function(to_gpu(x[at : at + 1])).get(), all_at_once[at])
+
+
+def test_halves_of_all_bits():
+    half = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    single = to_gpu(half).astype(np.float32)
+    np.testing.assert_array_equal(single.get(), half.astype(np.float32))
+    np.testing.assert_array_equal(single.astype(np.float16).get(), half)
+    signs = np.signbit(single.get()[half == 0])
+    assert signs.tolist() == [False, True]
+
+
+def test_halves_are_rounded_to_even():
+    rng = np.random.default_rng(5)
+    for dtype in (np.float32, np.float64):
+        x = rng.uniform(-70000, 70000, 20_000).astype(dtype)
+        x[::2] *= 10.0 ** rng.integers(-12, 1, x[::2].size)
+        middle = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(dtype)
+        middle = (middle[1:] + middle[:-1]) / 2
+        x = np.concatenate([x, middle, np.nextafter(middle, dtype(9e9)), -middle])
+        got = to_gpu(x).astype(np.float16).get()
+        np.testing.assert_array_equal(got.view(np.uint16), x.astype(np.float16).view(np.uint16))
