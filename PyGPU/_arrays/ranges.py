@@ -47,6 +47,12 @@ def _reals(size, start, step, dtype, allocator, stream=None, stop=None):
     return out
 
 
+def _check_real(function, given):
+    for number in given:
+        if not isinstance(number, numbers.Real):
+            raise TypeError(f"{function}: expected real numbers, got {number!r}")
+
+
 def _arange_arguments(args, start, stop, step, dtype):
     """(start or None, stop, step or None, dtype or None)"""
     if len(args) == 1 and stop is None and not isinstance(args[0], np.dtype):
@@ -101,9 +107,7 @@ def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, 
     given = start, stop, step
     is_whole = type(start) is type(stop) is type(step) is int
     if not is_whole:
-        for number in given:
-            if not isinstance(number, numbers.Real):
-                raise TypeError(f"arange: expected real numbers, got {number!r}")
+        _check_real("arange", given)
         is_whole = all(isinstance(number, numbers.Integral) for number in given)
         start, stop, step = map(int if is_whole else float, given)
     if dtype is None:
@@ -139,7 +143,14 @@ def linspace(start, stop, num=50, endpoint=True, dtype=np.float64, allocator=Non
     dtype
         Of floating-point numbers.
     allocator : callable, optional
+
+    Raises
+    ------
+    TypeError
+        For other dtypes, and for what is no number.
     """
+    _check_real("linspace", (start, stop))
+    start, stop = float(start), float(stop)  # differences of NumPy's small integers would wrap
     dtype, num = np.dtype(dtype), extent("num", num)
     if dtype.kind != "f":
         raise TypeError(f"dtype: expected floating-point numbers, got {dtype}")

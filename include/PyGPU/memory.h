@@ -94,7 +94,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   };
 
   void remember();
-  Memory take_out();  // the memory, which `holding` finds no more
+  Memory take_out();     // the memory, which `holding` finds no more
+  bool meets_capture();  // would freeing it, or waiting for its uses, spoil one?
   void postpone();
   cudaError_t join_streams();
   bool in_null_order() const;

@@ -1,6 +1,7 @@
 // Blocks of memory. See memory.h.
 #include "PyGPU/memory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -255,7 +256,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
     (void)storage->memory_.give_up();
     return cudaSuccess;
   }
-  if ((joins || is_pooled) && (Capture::current() || is_captured_on(block.device))) {
+  if ((joins || is_pooled) && storage->meets_capture()) {
     storage->postpone();
     return cudaSuccess;
   }
@@ -272,10 +273,21 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
   return error;
 }
 
+bool Storage::meets_capture() {
+  if (Capture::current() || is_captured_on(device())) return true;
+  const std::lock_guard<std::mutex> hold(lock_);
+  return std::any_of(used_on_.begin(), used_on_.end(), [](const StreamRef& stream) {
+    return stream.owner->get() == stream.handle && is_captured(stream.handle);
+  });
+}
+
 void Storage::postpone() {
   auto later = std::make_shared<Storage>();
   later->memory_ = take_out();
-  later->used_on_ = std::move(used_on_);
+  {
+    const std::lock_guard<std::mutex> hold(lock_);
+    later->used_on_ = std::move(used_on_);
+  }
   later->owner_ = std::move(owner_);
   later->exposed_ = exposed_.load();
   const std::lock_guard<std::mutex> hold(postponed().lock);
@@ -392,6 +404,7 @@ void Storage::enter(const StreamRef& stream) {
   std::lock_guard<std::mutex> hold(lock_);
   for (const StreamRef& known : used_on_)
     if (known.owner == stream.owner) return;
+  if (is_captured(stream.handle)) return order_after_all(stream, device());
   check("cudaStreamWaitEvent", order_after(stream.handle, cudaStream_t(), device()));
   if (stream.owner) used_on_.push_back(stream);
 }
@@ -400,6 +413,8 @@ void Storage::leave(const StreamRef& stream) {
   if (Capture::current() && Capture::current()->records(stream)) return;
   // A foreign stream may be gone by the time the memory is freed: the null stream waits for it now.
   if (stream.owner || !in_null_order() || !is_non_blocking(stream, device())) return;
+  if (is_captured(stream.handle))
+    return;  // by another library: who launches its graph keeps arrays
   if (order_after(cudaStream_t(), stream.handle, device()))  // fails for another device's stream
     check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
 }
@@ -423,6 +438,10 @@ cudaError_t Storage::join_streams() {
 }
 
 Status Storage::free() {
+  if (alive() && in_null_order() && meets_capture()) {
+    postpone();
+    return {};
+  }
   const cudaError_t joined = join_streams();
   const cudaError_t freed = take_out().reset();
   return joined ? joined : freed;

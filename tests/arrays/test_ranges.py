@@ -177,6 +177,18 @@ def test_linspace(dtype):
         linspace(0, 1, dtype=np.int32)
     with pytest.raises(OverflowError, match="num"):
         linspace(0, 1, -1)
+    for what in ("b", None, 1j, np.arange(2.0)):
+        with pytest.raises(TypeError, match="linspace: expected real numbers, got"):
+            linspace(0, what)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "f2", "f4"])
+def test_linspace_between_numpys_numbers(dtype):
+    for start, stop in [(100, 3), (3, 100), (-100, 100)]:
+        if start < 0 and dtype == "u1":
+            continue
+        got = linspace(np.dtype(dtype).type(start), np.dtype(dtype).type(stop), 1001).get()
+        np.testing.assert_allclose(got, np.linspace(start, stop, 1001), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u8", "c8", "?", "f2"])

@@ -215,12 +215,17 @@ def test_frees_do_not_spoil_anothers_capture(foreign_capture):
     used = gpuarray.zeros(1 << 20, "f4")
     other = drv.Stream(1)
     used.fill(1, stream=other)
+    earlier = gpuarray.zeros(1 << 20, "f4")
+    earlier.fill(1, stream=foreign_capture.kept)
+    freed = gpuarray.zeros(1 << 20, "f4")
+    freed.fill(1, stream=foreign_capture.kept)
     plain = drv.mem_alloc(4096)
     pinned = drv.pagelocked_empty(1000, "f4")
     module = SourceModule(ADD)
     events = [drv.Event(), drv.Stream(1)]
     foreign_capture.begin()
-    del small, large, used, plain, pinned, module, events
+    freed.gpudata.free()
+    del small, large, used, earlier, plain, pinned, module, events
     gc.collect()
     assert foreign_capture.end() == 0
     assert (gpuarray.to_gpu(X) + 1).get()[3] == 4
@@ -244,6 +249,47 @@ def test_new_arrays_do_not_spoil_anothers_capture(foreign_capture):
     del made
     kept.fill(2)
     assert kept.get()[5] == 2
+
+
+def test_anothers_capture_records_work_on_arrays(foreign_capture):
+    a, b = gpuarray.to_gpu(X), gpuarray.to_gpu(X)
+    add_to(a, 0)
+    b.fill(0, stream=drv.Stream(1))
+    foreign_capture.begin()
+    add_to(a, 1, foreign_capture.kept)
+    b.fill(2, stream=foreign_capture.kept)
+    drv.memcpy_dtod_async(a.gpudata, b.gpudata, a.nbytes, foreign_capture.kept)
+    assert foreign_capture.end() == 0
+    np.testing.assert_array_equal(a.get(), X)  # the graph was not launched
+    np.testing.assert_array_equal(b.get(), 0 * X)
+
+
+@pytest.mark.parametrize("flags", [0, 1])
+@pytest.mark.parametrize("is_thread", [False, True])
+@pytest.mark.parametrize("is_explicit", [False, True])
+def test_frees_of_what_the_stream_used_before(flags, is_thread, is_explicit):
+    stream = drv.Stream(flags)
+    a, used = gpuarray.to_gpu(X), [gpuarray.zeros(1 << 20, "f4")]
+    used[0].fill(1, stream=stream)
+    a += 0
+
+    def free():
+        if is_explicit:
+            used[0].gpudata.free()
+        used.clear()
+        gc.collect()
+
+    with stream.capture() as graph:
+        a += 1
+        if is_thread:
+            thread = threading.Thread(target=free)
+            thread.start()
+            thread.join()
+        else:
+            free()
+        a += 1
+    launched(graph, stream)
+    np.testing.assert_array_equal(a.get(), X + 2)
 
 
 def test_a_process_that_ends_in_a_capture_is_silent(python):
