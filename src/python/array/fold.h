@@ -23,8 +23,8 @@ struct FoldForm {
   int tables = 0;               // behind them: arrays that the input, an index array, chooses from
   int compute = 0;              // the dtype of the result as well
   int vector_width = 1, kept = 0, folded = 0;  // axes; none kept: all operands are contiguous
-  bool by_output = false;  // as of an AxisReduction
-  int outputs = 1;         // of a thread
+  bool by_output = false;                      // as of an AxisReduction
+  int outputs = 1;                             // of a thread
   bool index64 = true;
 };
 
