@@ -111,20 +111,20 @@ def clean_state():
 def memory_is_back(request):
     """What the tests of a module have taken from the device is free when they are done.
 
-    Of GPUs nobody counts all that a process holds; the host machine does. Kernels of reductions
-    keep room for the parts that their blocks leave, a few KB each.
+    Of GPUs nobody counts all that a process holds; the host machine does.
     """
-    kept = 64 << 10
     if PyGPU.target != "host":
         yield
         return
     before, failed = host_memory.used(), request.session.testsfailed
     yield
-    if host_memory.used() <= before + kept or request.session.testsfailed > failed:
+    if host_memory.used() <= before + host_memory.KEPT or request.session.testsfailed > failed:
         return  # tracebacks keep what the tests that failed have left
     gc.collect()
     left = host_memory.used() - before
-    assert left <= kept, f"the tests of {request.node.name} have left {left} bytes on the device"
+    assert left <= host_memory.KEPT, (
+        f"the tests of {request.node.name} have left {left} bytes on the device"
+    )
 
 
 @pytest.fixture

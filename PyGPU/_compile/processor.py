@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from functools import lru_cache
 
@@ -52,8 +53,11 @@ def flags(text: str) -> tuple[str, ...]:
 
     Results stay the same to the last bit: products and sums are not fused. g++ 12 fuses them all
     the same where it finds a sum beside a difference, as in products of complex numbers, whose
-    texts so do without what can.
+    texts so do without what can. With PYGPU_HOST_PROCESSOR=any there are none: for emulators that
+    know less than the processor's list says.
     """
+    if os.environ.get("PYGPU_HOST_PROCESSOR", "") == "any":
+        return ()
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return ()
     groups = _groups()[: 1 if "complex" in text else None]

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import PyGPU
 
+#: Bytes that may stay: kernels of reductions keep room for the parts that their blocks leave.
+KEPT = 64 << 10
+
 _USED = 7  # cudaMemPoolAttrUsedMemCurrent, which counts every allocation on the host machine
 
 
