@@ -22,6 +22,9 @@ profiles.register_profile("suite", deadline=None, max_examples=60, derandomize=T
 profiles.register_profile("long", deadline=None, max_examples=60 * LONG, print_blob=True)
 profiles.load_profile(os.environ.get("PYGPU_HYPOTHESIS", "suite"))
 
+# Hundreds of tests start interpreters, which need not all compile PyGPU's modules.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 SUPPORT = Path(__file__).parent / "support"  # what tests share
 
 
@@ -94,6 +97,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "no_device" not in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_collection_finish(session):
+    """What pytest has collected stays: a collection of garbage, which many tests ask for, would
+    else go through all of it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,8 @@ On a GPU a warp has a stretch, on the host machine a thread.
 import numpy as np
 
 from PyGPU import scan
-from PyGPU._kernels import Program, dtype_to_ctype
+from PyGPU._driver import Program
+from PyGPU._kernels import dtype_to_ctype
 from PyGPU._runtime import context_dependent_memoize, core, errors, state
 
 _STRETCH = 4096  # elements

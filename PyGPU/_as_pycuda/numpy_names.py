@@ -41,6 +41,59 @@ class _Cast(dict):  # type: ignore[type-arg]
         return lambda x: np.asarray(x).astype(dtype)
 
 
+def _obj2sctype(rep: Any, default: Any = None) -> Any:
+    """The scalar type that an array, a dtype or a name stands for."""
+    if isinstance(rep, type) and issubclass(rep, np.generic):
+        return rep
+    try:
+        return (rep.dtype if isinstance(rep, np.ndarray) else np.dtype(rep)).type
+    except TypeError:
+        return default
+
+
+def _sctype2char(sctype: Any) -> str:
+    found = _obj2sctype(sctype)
+    if found is None:
+        raise ValueError(f"sctype2char: expected a type of NumPy's, got {sctype!r}")
+    return str(np.dtype(found).char)
+
+
+def _maximum_sctype(t: Any) -> Any:
+    found = _obj2sctype(t)
+    for kind in ("int", "uint", "float", "complex"):
+        if found in _sctypes()[kind]:
+            return _sctypes()[kind][-1]
+    return t if found is None else found
+
+
+def _sctypes() -> dict[str, list[Any]]:
+    return {
+        "int": [np.int8, np.int16, np.int32, np.int64],
+        "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
+        "float": [np.float16, np.float32, np.float64, np.longdouble],
+        "complex": [np.complex64, np.complex128, np.clongdouble],
+        "others": [bool, object, bytes, str, np.void],
+    }
+
+
+def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
+    """numpy.find_common_type: scalars count where they are of a higher kind than all arrays."""
+    arrays, scalars = ([np.dtype(t) for t in types] for types in (array_types, scalar_types))
+    if not arrays or not scalars:
+        return np.result_type(*arrays, *scalars) if arrays or scalars else None
+    array, scalar = np.result_type(*arrays), np.result_type(*scalars)
+    kinds = "buifcSUVOMm"
+    higher = kinds.index(scalar.kind) > kinds.index(array.kind)
+    return np.promote_types(array, scalar) if higher else array
+
+
+class _Sizes(dict):  # type: ignore[type-arg]
+    """numpy.nbytes: ``nbytes[dtype]``."""
+
+    def __missing__(self, dtype: Any) -> int:
+        return int(np.dtype(dtype).itemsize)
+
+
 def _first(*names: str) -> Any:
     """What NumPy has under one of these names; None without any."""
     for name in names:
@@ -66,6 +119,12 @@ def _dropped() -> dict[str, Any]:
         **{"str0": np.str_, "bytes0": np.bytes_, "void0": np.void},
         # types by name and by letter; NumPy 2 has no letters in its sctypeDict
         "typeDict": {**{c: np.dtype(c).type for c in np.typecodes["All"]}, **np.sctypeDict},
+        **{"sctypes": _sctypes(), "obj2sctype": _obj2sctype, "sctype2char": _sctype2char},
+        **{"maximum_sctype": _maximum_sctype, "find_common_type": _find_common_type},
+        "issctype": lambda rep: (
+            isinstance(rep, (type, np.dtype)) and _obj2sctype(rep) not in (None, np.object_)
+        ),
+        "nbytes": _Sizes(),
         # numbers
         **{"Inf": np.inf, "Infinity": np.inf, "PINF": np.inf, "infty": np.inf, "NINF": -np.inf},
         **{"NaN": np.nan, "PZERO": 0.0, "NZERO": -0.0},

@@ -11,22 +11,22 @@ import re
 from PyGPU._compile.signature import matching, without_comments
 
 _WORDS = "__align__|__builtin_align__|__attribute__|__attribute"
-_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
+_DIRECTIVE = r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*"
 # Macros of the text's own that stand for such attributes, with parameters or without.
-_MACRO = re.compile(rf"#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?[ \t]+(?:{_WORDS})[ \t]*\(")
-_KEYWORD = re.compile(r"\b(?:struct|class|union)\b")
-_TEMPLATE = re.compile(r"\btemplate\s*<")
+_MACRO = rf"#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?[ \t]+(?:{_WORDS})[ \t]*\("
+_KEYWORD = r"\b(?:struct|class|union)\b"
+_TEMPLATE = r"\btemplate\s*<"
 
 
 def in_front(source: str) -> str:
     """The text with such attributes of a structure before its name, in the same lines."""
     if not re.search(_WORDS, source):
         return source
-    macros = _MACRO.findall(source)
+    macros = re.findall(_MACRO, source)
     with_value = "|".join([_WORDS, *(name for name, parameters in macros if parameters)])
     alone = "|".join(name for name, parameters in macros if not parameters) or r"\b\B"
     attribute = re.compile(rf"\s*\b(?:(?:{with_value})\b\s*(\()|(?:{alone})\b)")
-    text = _DIRECTIVE.sub(_blank, without_comments(source))
+    text = re.sub(_DIRECTIVE, _blank, without_comments(source))
     changes: list[tuple[int, int, str]] = []  # from, to, what comes there
     for brace in re.finditer(r"\}", text):
         end = _behind(text, brace.end(), attribute)
@@ -67,11 +67,11 @@ def _name_of(text: str, closing: int, attribute: re.Pattern[str]) -> int | None:
         return None
     start = max(text.rfind(mark, 0, opening) for mark in ";{}") + 1
     start = _behind(text, start, attribute)  # those of a structure before
-    template = _TEMPLATE.search(text, start, opening)
+    template = re.compile(_TEMPLATE).search(text, start, opening)
     if template:
         end = matching(text[:opening], template.end() - 1, "<", ">")
         start = opening if end < 0 else end
-    found = _KEYWORD.search(text, start, opening)
+    found = re.compile(_KEYWORD).search(text, start, opening)
     if found is None or re.search(r"\benum\b", text[start:opening]):
         return None
     # A function has parentheses of its own.

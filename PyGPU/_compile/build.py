@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -47,8 +46,7 @@ class Request:
     keep: bool = False  # the text and the image, for a person to look at: see kept.py
 
 
-log = logging.getLogger("PyGPU")
-_NVIDIA = re.compile(r"(?:sm|compute)_(\d{2,3})[af]?")
+_NVIDIA = r"(?:sm|compute)_(\d{2,3})[af]?"
 
 
 def capability() -> tuple[int, int]:
@@ -73,7 +71,7 @@ def device_architecture() -> str:
 def check_architecture(arch: str) -> None:
     """CompileError for what cannot be the name of an architecture of this target."""
     good = re.fullmatch(r"gfx[0-9a-f]+(?::\S+)?", arch) if core.target == "hip" else None
-    if not (good or _NVIDIA.fullmatch(arch)):
+    if not (good or re.fullmatch(_NVIDIA, arch)):
         example = "gfx90a" if core.target == "hip" else "sm_90"
         raise errors.CompileError(
             f"arch={arch!r}: no architecture of this target; expected a name such as {example}",
@@ -95,7 +93,7 @@ def build(request: Request) -> cache.Entry:
     if arch:
         check_architecture(arch)
     if (options.relocatable or options.link_time) and not request.relocatable:
-        log.info("-rdc=true and -dlto are ignored: DynamicSourceModule makes what is linked")
+        _options.note("-rdc=true and -dlto are ignored: DynamicSourceModule makes what is linked")
     return _BACKENDS[core.target](request, options, arch)
 
 
@@ -125,7 +123,7 @@ def _folders_of_environment() -> list[str]:
 
 
 # Options by which a compiler reads files of which we know nothing.
-_READS_FILES = re.compile(
+_READS_FILES = (
     r"@|--?(?:i|optf|options-file|(?:use-|create-)?pch|specs|fplugin|wrapper|fprofile|Xclang|B)"
 )
 
@@ -139,7 +137,8 @@ def _cached(
     make: Callable[[Path | None], cache.Entry],
 ) -> cache.Entry:
     folder = cache.directory(request.cache_dir)
-    kept = folder if found.is_complete and not any(map(_READS_FILES.match, options.other)) else None
+    knows_all = not any(re.match(_READS_FILES, word) for word in options.other)
+    kept = folder if found.is_complete and knows_all else None
     name = cache.key(
         core.target,
         compiler,
@@ -260,7 +259,7 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
     def make(folder: Path | None) -> cache.Entry:
         compiler = rtc.library("nvrtc")
         known = compiler.architectures()
-        number = int(_NVIDIA.sub(r"\1", arch))
+        number = int(re.sub(_NVIDIA, r"\1", arch))
         target = arch
         if number not in known:
             # A device that is newer than the compiler gets the newest text that it can translate.

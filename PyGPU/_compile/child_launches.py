@@ -7,8 +7,8 @@ import re
 from PyGPU._compile import signature
 
 # What names the kernel: an identifier, perhaps with a template's arguments.
-_NAMED = re.compile(r"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>)?\s*$")
-_OPERATOR = re.compile(r"\boperator\s*$")  # of a template: `operator<<<T>`
+_NAMED = r"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>)?\s*$"
+_OPERATOR = r"\boperator\s*$"  # of a template: `operator<<<T>`
 
 
 def _end(blank: str, start: int) -> int:
@@ -55,8 +55,8 @@ def rewritten(source: str) -> str:
     result, last, start = [], 0, blank.find("<<<")
     while start >= 0:
         end = _end(blank, start + 3)
-        if end >= 0 and not _OPERATOR.search(blank[:start]):
-            name = _NAMED.search(blank[max(0, start - 200) : start])
+        if end >= 0 and not re.search(_OPERATOR, blank[:start]):
+            name = re.search(_NAMED, blank[max(0, start - 200) : start])
             result += [
                 source[last:start],
                 f' ->* ::PyGPU_ChildLaunch("{name.group(1) if name else ""}", ',

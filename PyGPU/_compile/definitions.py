@@ -10,10 +10,9 @@ import struct
 from collections.abc import Iterator, Sequence
 
 _SYMBOLS, _GLOBAL = 2, 1  # ELF's SHT_SYMTAB and STB_GLOBAL
-_VISIBLE = re.compile(
-    rb"^\.visible\s+\.(?:entry\s+([\w$]+)|func\s+(?:\([^)]*\)\s*)?([\w$]+)"
-    rb"|(?:global|const)\b[^;=\[]*?([\w$]+)\s*[\[=;])",
-    re.M,
+_VISIBLE = (
+    rb"(?m)^\.visible\s+\.(?:entry\s+([\w$]+)|func\s+(?:\([^)]*\)\s*)?([\w$]+)"
+    rb"|(?:global|const)\b[^;=\[]*?([\w$]+)\s*[\[=;])"
 )
 
 
@@ -35,7 +34,7 @@ def _of_elf(image: bytes) -> Iterator[str]:
 def names(image: bytes) -> set[str]:
     """What an image, a cubin or PTX, defines for others; nothing is known of other kinds."""
     if not image.startswith(b"\x7fELF"):
-        found = _VISIBLE.findall(image)
+        found = re.findall(_VISIBLE, image)
         return {(kernel or function or variable).decode() for kernel, function, variable in found}
     try:
         return set(_of_elf(image))

@@ -6,11 +6,11 @@ import re
 
 from PyGPU._compile import signature
 
-_DYNAMIC = re.compile(
+_DYNAMIC = (
     r"\bextern\s+(volatile\s+)?__shared__\s+(volatile\s+)?(?:__align__\s*\([^)]*\)\s*|"
     r"alignas\s*\([^)]*\)\s*)?([\w:<>,\s*]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
 )
-_CONTAINER = re.compile(r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$')
+_CONTAINER = r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$'
 
 
 def in_cpp(source: str) -> str:
@@ -26,12 +26,14 @@ def in_cpp(source: str) -> str:
         for index in range(position, to):
             if blank[index] == "{":
                 inside = bool(stack) and stack[-1]
-                stack.append(inside or not _CONTAINER.search(blank[max(0, index - 200) : index]))
+                stack.append(
+                    inside or not re.search(_CONTAINER, blank[max(0, index - 200) : index])
+                )
             elif blank[index] == "}" and stack:
                 stack.pop()
         position = to
 
-    for match in _DYNAMIC.finditer(blank):
+    for match in re.finditer(_DYNAMIC, blank):
         advance(match.start())
         before, behind, kind, name = match.groups()
         kind = f"{'volatile ' if before or behind else ''}{kind.strip()}"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _LIMIT = 1 << 30
-_ENTRY = re.compile(r"[0-9a-f]{64}")
-_FOLDER = re.compile(r"[0-9a-f]{2}")
+_ENTRY = r"[0-9a-f]{64}"
+_FOLDER = r"[0-9a-f]{2}"
 _UNFINISHED = ".new-"
 _STALE = 3600.0  # seconds after which an unfinished file is nobody's
 PRELUDE = "prelude"  # the folder of precompiled headers
@@ -39,7 +39,7 @@ def limit() -> int:
 
 def is_entry(name: str) -> bool:
     """Is it a compiled kernel's file, by its name?"""
-    return _ENTRY.fullmatch(name) is not None
+    return re.fullmatch(_ENTRY, name) is not None
 
 
 def _scan(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
@@ -69,7 +69,7 @@ def items(folder: Path) -> list[Item]:
     """All files of the cache. What else is in its folder is none of ours."""
     found = list(_preludes(folder))
     for one in _scan(folder):
-        if _FOLDER.fullmatch(one.name):
+        if re.fullmatch(_FOLDER, one.name):
             found += _items(one.path)
     return found
 
@@ -105,7 +105,7 @@ def clear(folder: Path) -> list[Item]:
     for item in found:
         _remove(item)
     for one in [*_scan(folder / PRELUDE), *_scan(folder)]:
-        if is_entry(one.name) or _FOLDER.fullmatch(one.name) or one.name == PRELUDE:
+        if is_entry(one.name) or re.fullmatch(_FOLDER, one.name) or one.name == PRELUDE:
             with contextlib.suppress(OSError):  # something else is in it
                 os.rmdir(one.path)
     return [item for item in found if not os.path.lexists(item.path)]

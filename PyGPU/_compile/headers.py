@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from PyGPU._compile import includes
@@ -15,15 +17,20 @@ def folder(name: str) -> str:
     return str(include_root() / "PyGPU" / name)
 
 
+def _files_below(root: str, ending: str) -> Iterator[str]:
+    for folder, _, names in os.walk(root):
+        yield from (os.path.join(folder, name) for name in names if name.endswith(ending))
+
+
 @cache
 def fingerprint() -> bytes:
     """A digest of all of PyGPU's own that becomes part of an image: headers, and what uses them."""
     digest = hashlib.sha256()
-    for root, pattern in ((include_root(), "*"), (PACKAGE / "_compile", "*.py")):
-        for path in sorted(root.rglob(pattern)):
-            if path.is_file():
-                digest.update(str(path.relative_to(root)).encode())
-                digest.update(path.read_bytes())
+    for root, names in ((include_root(), ""), (PACKAGE / "_compile", ".py")):
+        for path in sorted(_files_below(str(root), names)):
+            digest.update(path[len(str(root)) :].encode())
+            with open(path, "rb") as file:
+                digest.update(file.read())
     return digest.digest()
 
 
@@ -53,23 +60,23 @@ def prelude_switches(source: str, found: includes.Found) -> list[str]:
 
 
 _TYPE = r"\b(?:texture|surface)\s*<[\w\s:,]*>"  # and no comparison
-_REFERENCE = re.compile(_TYPE.encode())
-_HIDDEN = re.compile(rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})")
+_REFERENCE = _TYPE.encode()
+_HIDDEN = rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})"
 
 
 def on_demand(source: str, found: includes.Found) -> list[str]:
     """Headers of ours that go before a source that needs them: that of texture references."""
-    is_needed = any(_REFERENCE.search(text) for text in _texts(source, found))
+    is_needed = any(re.search(_REFERENCE, text) for text in _texts(source, found))
     return [f"{folder('device')}/texture_references.h"] if is_needed else []
 
 
 def with_visible_references(source: str) -> str:
     """The text with its static texture and surface references to be seen from outside, as the
     driver's modules had them."""
-    return _HIDDEN.sub(lambda match: " " * len(match.group()), source)
+    return re.sub(_HIDDEN, lambda match: " " * len(match.group()), source)
 
 
-_INCLUDE = re.compile(r"[ \t]*#[ \t]*(?:include|include_next|import)\b.*(?<!\\)$")
+_INCLUDE = r"[ \t]*#[ \t]*(?:include|include_next|import)\b.*(?<!\\)$"
 
 
 def wrap_extern_c(source: str) -> str:
@@ -79,7 +86,7 @@ def wrap_extern_c(source: str) -> str:
     """
     result, depth = ['extern "C" {\n#line 1'], 0
     for number, line in enumerate(source.split("\n"), 1):
-        if _INCLUDE.match(line.rstrip()) and depth == 0:
+        if re.match(_INCLUDE, line.rstrip()) and depth == 0:
             result.append(f'}}\n#line {number}\n{line}\nextern "C" {{\n#line {number + 1}')
         else:
             result.append(line)

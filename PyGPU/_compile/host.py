@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PyGPU._compile import (
     cache,
@@ -22,11 +19,16 @@ from PyGPU._compile import (
     host_prelude,
     includes,
     kernel_types,
+    libraries,
     lockstep,
     signature,
 )
 from PyGPU._compile.options import Options
 from PyGPU._runtime import PACKAGE, errors, include_root
+
+if TYPE_CHECKING:
+    import subprocess
+    import tempfile
 
 #: Kernels watched access by access (PYGPU_HOST_STRICT=1): calls into the machine for each.
 STRICT_FLAGS = (
@@ -59,7 +61,7 @@ _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14
 @lru_cache
 def _find(asked: str | None, path: str) -> str:
     for name in [asked] if asked else ["g++", "c++", "clang++"]:
-        found = shutil.which(name, path=path)
+        found = libraries.program_on(path, name)
         if found:
             return found
     raise errors.CompilerMissing(
@@ -92,6 +94,9 @@ def identity() -> str:
 
 def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
     """Run the compiler; CompileError with its messages where it fails."""
+    import signal
+    import subprocess  # which programs whose kernels are in the cache need not wait for
+
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     except OSError as error:
@@ -105,6 +110,12 @@ def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
             f"compilation of {name} failed{why}", command, stdout=done.stdout, stderr=done.stderr
         )
     return done
+
+
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    import tempfile
+
+    return tempfile.TemporaryDirectory()
 
 
 def is_strict() -> bool:
@@ -129,9 +140,10 @@ def _lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
     """The flags for it; CompileError where the compiler does not know them."""
     result = lockstep.flags(is_clang)
     probe = [compiler, *result, "-x", "c++", "-fsyntax-only", "/dev/null"]
-    done = subprocess.run(probe, capture_output=True, text=True)
-    if done.returncode:
-        raise errors.CompileError(lockstep.REASON, probe, stderr=done.stderr)
+    try:
+        _run(probe, "nothing")
+    except errors.CompileError as error:
+        raise errors.CompileError(lockstep.REASON, probe, stderr=error.stderr) from None
     return result
 
 
@@ -163,7 +175,7 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
         result += _lockstep_flags(compiler(), is_clang())
     elif is_strict():
         result += STRICT_FLAGS
-    return result
+    return list(dict.fromkeys(result))  # said twice, a flag would need a header of its own
 
 
 def _few_libraries(in_lockstep: bool) -> list[str]:
@@ -188,23 +200,21 @@ def _include_options(options: Options, found: includes.Found, for_ours: str = "-
 
 
 # Whatever lets the threads of a block wait for each other. Pasted names (##) hide it.
-_WAITS = re.compile(
+_WAITS = (
     rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
     rb"cooperative_groups|this_thread_block|\basm\b"
 )
 
 
-_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)", re.M)
+_DIRECTIVE = r"(?m)^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)"
 # Macros that make no kernel; one that stands in a kernel's name or types leaves that unsure.
-_VALUE = re.compile(
-    r"-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?", re.S
-)
-_LINE_MARK = re.compile(r'^# \d+ ".*"((?: \d)*)$', re.M)
+_VALUE = r"(?s)-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?"
+_LINE_MARK = r'(?m)^# \d+ ".*"((?: \d)*)$'
 
 
 def _of_user(preprocessed: str) -> str:
     """What is not of the system's headers, which are long and ours count as: 3 marks them."""
-    parts = _LINE_MARK.split(preprocessed)
+    parts = re.split(_LINE_MARK, preprocessed)
     return "".join(
         text
         for flags, text in zip(parts[1::2], parts[2::2])
@@ -217,7 +227,8 @@ def _kernels(
 ) -> list[signature.Kernel]:
     """The kernels of a text, as the compiler will see it."""
     plain = found.is_complete and not (options.pre_includes or found.files)
-    if plain and not _DIRECTIVE.search(source) and all(map(_VALUE.fullmatch, options.macros)):
+    plain = plain and not re.search(_DIRECTIVE, source)
+    if plain and all(re.fullmatch(_VALUE, word) for word in options.macros):
         kernels = signature.kernels(source, options.macros)
         if not options.macros or all(kernel.is_sure for kernel in kernels):
             return kernels
@@ -225,7 +236,7 @@ def _kernels(
     # Our header is left out: it would replace __global__.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
     words += [*options.for_headers(), *_include_options(options, found, "-isystem")]
-    with tempfile.TemporaryDirectory() as scratch:
+    with _scratch() as scratch:
         unit = Path(scratch, "kernel.cu")
         unit.write_text(f'{options.in_front()}#line 1 "{name}"\n{source}')
         try:
@@ -238,7 +249,7 @@ def _kernels(
 def may_wait(source: str, options: Options, found: includes.Found) -> bool:
     """May threads of a text's kernels wait for each other?"""
     texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
-    return not found.is_complete or any(map(_WAITS.search, texts))
+    return not found.is_complete or any(re.search(_WAITS, text) for text in texts)
 
 
 def kernel_table(
@@ -368,7 +379,7 @@ def compile(
         return body + table + kernel_types.questions(asked) + hooks
 
     prelude = _prelude(folder, base)
-    with tempfile.TemporaryDirectory() as scratch:
+    with _scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text(False))
         needed = [word for one in headers.on_demand(source, found) for word in ("-include", one)]
@@ -407,7 +418,7 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
     (bytes, str)
         The image, and what the linker said.
     """
-    with tempfile.TemporaryDirectory() as scratch:
+    with _scratch() as scratch:
         table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
         in_lockstep = any(lockstep.CALLS in data for _, data in inputs)
         text = host_link.table_of([data for _, data in inputs])

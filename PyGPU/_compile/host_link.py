@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 _OBJECT, _ARCHIVE = b"\x7fELF", b"!<arch>\n"
 # The table of an object's kernels: PyGPU/_compile/host.py names it.
-_TABLE = re.compile(rb"\0PyGPU_kernels_[0-9a-f]+_\d+(?=\0)")
+_TABLE = rb"\0PyGPU_kernels_[0-9a-f]+_\d+(?=\0)"
 
 
 def ending(data: bytes) -> str | None:
@@ -17,7 +17,7 @@ def ending(data: bytes) -> str | None:
 
 def table_of(objects: Sequence[bytes]) -> str:
     """The text of the one table that the machine looks for, made of the objects'."""
-    found = [match for data in objects for match in _TABLE.finditer(data)]
+    found = [match for data in objects for match in re.finditer(_TABLE, data)]
     names = [match.group()[1:].decode() for match in found]
     rows = [f"{name}[{row}]" for name in names for row in range(int(name.rpartition("_")[2]))]
     declared = [f'extern "C" const PyGPUHostKernel {name}[];' for name in names]

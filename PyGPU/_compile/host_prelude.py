@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -90,6 +89,8 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
     """Precompile the header; False where that, or keeping it, is not possible."""
     if not files.has_trusted(place, place.parent, place.parent.parent):
         return False
+    import tempfile  # not before a compiler runs
+
     header = place / "prelude.h"  # where clang++ will look for it again
     try:
         if not files.place(header, TEXT.encode()):

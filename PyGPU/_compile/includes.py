@@ -28,25 +28,22 @@ class _References(NamedTuple):
     is_complete: bool
 
 
-_SPLICE = re.compile(rb"(?:\\|\?\?/)[ \t\v\f]*\r?\n")
+_SPLICE = rb"(?:\\|\?\?/)[ \t\v\f]*\r?\n"
 # All that can be a directive, and more; then those that need no second look.
-_LIKELY = re.compile(rb"#(?:\s|/\*.*?\*/)*(?:include|import|embed)", re.S)
+_LIKELY = rb"(?s)#(?:\s|/\*.*?\*/)*(?:include|import|embed)"
 _UNLIKELY = (b"%:", b"??=", b"has_include", b"HAS_INCLUDE", b"has_embed", b"HAS_EMBED")
-_PLAIN = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")', re.M)
+_PLAIN = rb'(?m)^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")'
 # Literals are matched for the sake of what looks like a comment in them, unfinished ones as well.
-_COMMENT = re.compile(
-    rb'//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"?'
-    rb"|(?:(?<![0-9A-Fa-f])|(?<=u8))'(?:\\.|[^'\\\n])*'?",
-    re.S,
+_COMMENT = (
+    rb'(?s)//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"?'
+    rb"|(?:(?<![0-9A-Fa-f])|(?<=u8))'(?:\\.|[^'\\\n])*'?"
 )
-_DIRECTIVE = re.compile(
-    rb"^\s*(?:#|%:|\?\?=)\s*(?:include|include_next|import|embed)\b[ \t\v\f]*([^\n]*)", re.M
-)
+_DIRECTIVE = rb"(?m)^\s*(?:#|%:|\?\?=)\s*(?:include|include_next|import|embed)\b[ \t\v\f]*([^\n]*)"
 # Also by a macro, which libraries like to name so.
-_QUESTION = re.compile(rb"(?:has_|HAS_)(?:include|INCLUDE|embed|EMBED)\w*\s*\(\s*([<\"][^\n]*)")
-_LITERAL = re.compile(rb'<([^>\n]+)>|"([^"\n]+)"')
-_TEXT = re.compile(rb'"([^"\n]+)"')  # of a macro: names inside <> would be replaced, too
-_NAME = re.compile(rb"(?!\d)\w+")
+_QUESTION = rb"(?:has_|HAS_)(?:include|INCLUDE|embed|EMBED)\w*\s*\(\s*([<\"][^\n]*)"
+_LITERAL = rb'<([^>\n]+)>|"([^"\n]+)"'
+_TEXT = rb'"([^"\n]+)"'  # of a macro: names inside <> would be replaced, too
+_NAME = rb"(?!\d)\w+"
 # A file that the assembler reads; what is new at each compilation.
 _ELUSIVE = (b".incbin", b".include", b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
 
@@ -56,25 +53,25 @@ def _blank(match: re.Match[bytes]) -> bytes:
 
 
 def _spliced(data: bytes) -> bytes:
-    return _SPLICE.sub(b"", data) if b"\\" in data or b"??/" in data else data
+    return re.sub(_SPLICE, b"", data) if b"\\" in data or b"??/" in data else data
 
 
 def _without_comments(data: bytes) -> bytes:
-    return _COMMENT.sub(_blank, _spliced(data))
+    return re.sub(_COMMENT, _blank, _spliced(data))
 
 
 @lru_cache(maxsize=1024)
 def _references(data: bytes) -> _References:
     """What the directives of a text name."""
     text = _spliced(data)
-    plain = _PLAIN.findall(text)
+    plain = re.findall(_PLAIN, text)
     is_complete = not any(map(text.__contains__, _ELUSIVE))
-    if len(plain) == len(_LIKELY.findall(text)) and not any(map(text.__contains__, _UNLIKELY)):
+    if len(plain) == len(re.findall(_LIKELY, text)) and not any(map(text.__contains__, _UNLIKELY)):
         return _References({one or other for one, other in plain}, set(), is_complete)
-    text = _COMMENT.sub(_blank, text)
+    text = re.sub(_COMMENT, _blank, text)
     names, macros = set(), set()
-    for argument in map(bytes.strip, _DIRECTIVE.findall(text) + _QUESTION.findall(text)):
-        literal, name = _LITERAL.match(argument), _NAME.match(argument)
+    for argument in map(bytes.strip, re.findall(_DIRECTIVE, text) + re.findall(_QUESTION, text)):
+        literal, name = re.match(_LITERAL, argument), re.match(_NAME, argument)
         if literal:
             names.add(literal.group(1) or literal.group(2))
         elif name and not argument[name.end() :].strip():
@@ -88,7 +85,7 @@ def _values(macro: bytes, texts: Iterable[bytes]) -> set[bytes] | None:
     """The names that a macro may stand for, if all that define it give it plain ones."""
     definition = re.compile(rb"^\s*(?:#|%:|\?\?=)\s*define\s+" + macro + rb"\b([^\n]*)", re.M)
     values = [value.strip() for text in texts for value in definition.findall(text)]
-    found = [_TEXT.fullmatch(value) for value in values]
+    found = [re.fullmatch(_TEXT, value) for value in values]
     return {one.group(1) for one in found if one} if found and all(found) else None
 
 

@@ -8,17 +8,17 @@ import re
 
 from PyGPU._compile import signature
 
-_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\b\s*)?\(")
-_TEMPLATE = re.compile(r'\s*(?:"(?:\\.|[^"\\\n])*"\s*)+')
+_ASM = r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\b\s*)?\("
+_TEMPLATE = r'\s*(?:"(?:\\.|[^"\\\n])*"\s*)+'
 # What no other assembler has: an instruction with a type or a space behind a dot, or one of its
 # registers. Directives of others begin with the dot.
-_PTX = re.compile(
+_PTX = (
     r"(?<![.\w])[a-z]\w*(?:\.\w+)+[\s;]"
     r"|\b(?:trap|exit|brkpt)\s*;"
     r"|%(?:laneid|warpid|nwarpid|smid|nsmid|gridid|clock|globaltimer|lanemask_|n?tid\.|n?ctaid\.)"
 )
 #: What compilers say of it.
-_COMPLAINT = re.compile(r"asm|assembler|instruction|constraint|mnemonic", re.I)
+_COMPLAINT = r"(?i)asm|assembler|instruction|constraint|mnemonic"
 
 
 def lines(source: str) -> list[int]:
@@ -28,16 +28,16 @@ def lines(source: str) -> list[int]:
     blank = signature.without_comments(source)
     starts = [match.end() for match in re.finditer("\n", source)]
     found = []
-    for match in _ASM.finditer(blank):
-        template = _TEMPLATE.match(source, match.end())
-        if template and _PTX.search(template.group() + ";"):
+    for match in re.finditer(_ASM, blank):
+        template = re.compile(_TEMPLATE).match(source, match.end())
+        if template and re.search(_PTX, template.group() + ";"):
             found.append(bisect.bisect_right(starts, match.start()) + 1)
     return list(dict.fromkeys(found))
 
 
 def hint(source: str, log: str) -> str:
     """What to tell a program whose text did not compile; often nothing."""
-    found = lines(source) if _COMPLAINT.search(log) else []
+    found = lines(source) if re.search(_COMPLAINT, log) else []
     if not found:
         return ""
     several = len(found) > 1

@@ -5,10 +5,18 @@ from __future__ import annotations
 import glob
 import os
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+
+def program_on(path: str, name: str) -> str | None:
+    """The file of a program, as a shell finds it. shutil's takes longer to import than to run."""
+    places = [""] if os.path.dirname(name) else path.split(os.pathsep)
+    for candidate in (os.path.join(place, name) for place in places):
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    return None
 
 
 def folders(prefix: str) -> list[str]:
@@ -20,7 +28,7 @@ def folders(prefix: str) -> list[str]:
     else:
         roots = [os.environ.get("ROCM_PATH"), os.environ.get("HIP_PATH")]
         program, usual = "hipcc", ["/opt/rocm", "/usr"]
-    found = shutil.which(program)
+    found = program_on(os.environ.get("PATH", os.defpath), program)
     roots += [str(Path(found).resolve().parent.parent)] if found else []
     found_in = [
         f"{root}/{sub}"

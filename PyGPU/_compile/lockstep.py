@@ -28,8 +28,8 @@ UNCHECKED = (
 )
 
 _ASSEMBLY = r"\b(?:asm|__asm|__asm__)\s+(?:volatile|__volatile__|__volatile)\b"
-_VOLATILE = re.compile(r"\b(?:volatile|__volatile__|__volatile)\b")
-_SHARED = re.compile(r"\b__shared__\b")
+_VOLATILE = r"\b(?:volatile|__volatile__|__volatile)\b"
+_SHARED = r"\b__shared__\b"
 
 
 #: Why a compiler that does not take the flags cannot do.
@@ -44,7 +44,7 @@ def is_needed(texts: Iterable[str]) -> bool:
     """May the user's text and headers have volatile shared memory?"""
     likely = [text for text in texts if "volatile" in text or "__shared__" in text]
     read = [re.sub(_ASSEMBLY, "", signature.without_comments(text)) for text in likely]
-    return any(map(_VOLATILE.search, read)) and any(map(_SHARED.search, read))
+    return all(any(re.search(one, text) for text in read) for one in (_VOLATILE, _SHARED))
 
 
 def flags(is_clang: bool) -> list[str]:

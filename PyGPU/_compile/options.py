@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-log = logging.getLogger("PyGPU")
+
+def note(message: str, *arguments: object) -> None:
+    """Tell the logger "PyGPU" of what is passed over."""
+    import logging  # which few programs use
+
+    logging.getLogger("PyGPU").info(message, *arguments)
+
 
 # Options that have no meaning without nvcc's host compiler, linker and files: alone, with `=`, or
 # with a value of their own in the next word.
@@ -31,13 +36,13 @@ _WITH_VALUE = {
 _LANGUAGE = {"-std", "--std"}
 _RELOCATABLE = {"-rdc", "--relocatable-device-code"}
 # Options of NVIDIA's device compilers, which change nothing that another C++ compiler would do.
-_NVIDIAS = re.compile(
+_NVIDIAS = (
     r"--?(?:fmad|ftz|prec-div|prec-sqrt|restrict|dopt|device-w|diag-\w+|default-device|"
     r"device-as-default-execution-space|device-debug|extra-device-vectorization|ewp|minimal|"
     r"split-compile|jump-table-density|device-int128|builtin-[\w-]+|no-source-include|time|ptxas)\b"
 )
 # Reserved names, and those by which headers that come before a text are set up.
-_FOR_HEADERS = re.compile(r"-[DU](?:_|NDEBUG\b|PYGPU_|CUDA_|HIP_)")
+_FOR_HEADERS = r"-[DU](?:_|NDEBUG\b|PYGPU_|CUDA_|HIP_)"
 _FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
 
 
@@ -69,7 +74,7 @@ class Options:
     def for_headers(self) -> list[str]:
         """The macros that stand on a command line, because headers of compilers and ours ask for
         them."""
-        return [word for word in self.macros if _FOR_HEADERS.match(word)]
+        return [word for word in self.macros if re.match(_FOR_HEADERS, word)]
 
     def in_front(self) -> str:
         """The text of all other macros, and of headers that are included before a text.
@@ -79,7 +84,7 @@ class Options:
         lines = []
         for word in self.macros:
             name, has_value, value = word[2:].partition("=")
-            if _FOR_HEADERS.match(word):
+            if re.match(_FOR_HEADERS, word):
                 pass
             elif word.startswith("-U"):
                 lines.append(f"#undef {name}")
@@ -92,11 +97,10 @@ class Options:
 
     def without_nvidias(self) -> list[str]:
         """The other options, for a compiler that is not NVIDIA's."""
-        for word in filter(_NVIDIAS.match, self.other):
-            log.info(
-                "the option %s is ignored: it means something to NVIDIA's compilers only", word
-            )
-        return [word for word in self.other if not _NVIDIAS.match(word)]
+        kept = [word for word in self.other if not re.match(_NVIDIAS, word)]
+        for word in (word for word in self.other if word not in kept):
+            note("the option %s is ignored: it means something to NVIDIA's compilers only", word)
+        return kept
 
 
 def default_flags() -> list[str]:
@@ -209,15 +213,15 @@ def parse(options: Iterable[str | os.PathLike[str]]) -> Options:
         elif name in ("-Xptxas", "--ptxas-options"):
             result.ptxas.append(value_of(word, name))
         elif word in _ALONE:
-            log.info("the option %s is ignored: it means something to nvcc only", word)
+            note("the option %s is ignored: it means something to nvcc only", word)
         elif name in _WITH_VALUE:
             ignored = value_of(word, name)
-            log.info("the option %s %s is ignored: it means something to nvcc only", name, ignored)
+            note("the option %s %s is ignored: it means something to nvcc only", name, ignored)
             if name in ("-gencode", "--generate-code") and result.arch is None:
                 found = re.search(r"code=\[?\"?((?:sm|compute)_\w+)", ignored)
                 result.arch = found.group(1) if found else None
         elif word.startswith(("-L", "-l", "-W", "-fPIC")):
-            log.info("the option %s is ignored: it means something to nvcc only", word)
+            note("the option %s is ignored: it means something to nvcc only", word)
         else:
             result.other.append(word)
         position += 1

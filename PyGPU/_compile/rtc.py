@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import glob
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Sequence
@@ -217,6 +216,8 @@ def compiles_for(path: str, arch: str) -> bool:
 
     It is asked in a process of its own: that of ROCm 5.2 aborts where it does not.
     """
+    import subprocess  # not before a compiler runs
+
     command = [sys.executable, "-c", _PROBE, path, f"--offload-arch={arch}"]
     return subprocess.run(command, capture_output=True).returncode == 0
 

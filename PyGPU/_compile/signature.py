@@ -68,7 +68,7 @@ _TYPES = {
     for prefix in ("", "std::")
 }
 
-_NOISE = re.compile(
+_NOISE = (
     r"\b(?:const|volatile|register|struct|__restrict__|__restrict|restrict|__grid_constant__"
     r"|typename)\b"
 )
@@ -153,7 +153,7 @@ def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tu
     """(kind, bytes) of a type; ("?", 0) where it is not known, or not the same everywhere."""
     if "*" in declared:
         return "P", 8
-    declared = _normal(_NOISE.sub(" ", declared))
+    declared = _normal(re.sub(_NOISE, " ", declared))
     if declared not in types or depth == 8:
         return _TYPES.get(declared, ("?", 0))
     found = {_resolve(one, types, depth + 1) for one in types[declared]}
@@ -179,7 +179,7 @@ def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -
         return Parameter(label, "P" + _pointee(text, name, types), 8)
     if "&" in text or name is None:
         return Parameter(label, "?", 0)
-    declared = _normal(_NOISE.sub(" ", text[: name.start()]))
+    declared = _normal(re.sub(_NOISE, " ", text[: name.start()]))
     if not declared:  # a type without a name
         declared, label = text, ""
     return Parameter(label, *_resolve(declared, types))
@@ -194,7 +194,7 @@ def _scopes(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-_NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_NAME = r"([A-Za-z_]\w*)\s*\("
 _ATTRIBUTE = ("__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "alignas")
 
 
@@ -229,7 +229,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
             continue  # a macro's body
         position = match.end()
         while True:
-            name = _NAME.search(text, position)
+            name = re.compile(_NAME).search(text, position)
             if not name:
                 break
             end = matching(text, name.end() - 1)
@@ -246,7 +246,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         )
         known = tuple(parameter(part, types) for part in parameters)
         is_sure = types.keys().isdisjoint(re.findall(r"\w+", name.group(1) + " " + inside))
-        own_names = [one for one in types.get(name.group(1), ()) if _NAME.fullmatch(f"{one}(")]
+        own_names = [one for one in types.get(name.group(1), ()) if re.fullmatch(_NAME, f"{one}(")]
         found.append(
             Kernel(
                 own_names[0] if len(own_names) == 1 else name.group(1),

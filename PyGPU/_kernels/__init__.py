@@ -1,7 +1,6 @@
 """From an expression to a launch: types, operations, plans, kernel text."""
 
 from PyGPU._kernels import types
-from PyGPU._kernels.launcher import Program
 from PyGPU._kernels.operations import NAMES
 from PyGPU._kernels.promotion import COMPARISONS, asked, promoted
 from PyGPU._kernels.text import fused
@@ -12,7 +11,6 @@ __all__ = [
     "COMPARISONS",
     "NAMES",
     "Element",
-    "Program",
     "asked",
     "dtype_to_ctype",
     "fused",

@@ -191,6 +191,13 @@ def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array)
     )
 
 
+@context_dependent_memoize
+def get_pow_kernel(dtype):
+    """z = y ** value: what PyCUDA had until exponents could be arrays, for older programs."""
+    arguments = [ScalarArg(dtype, "value"), VectorArg(dtype, "y"), VectorArg(dtype, "z")]
+    return get_elwise_kernel(arguments, "z[i] = pow(y[i], value)", "pow_method")
+
+
 def _vectors(dtype, name, count):
     return [VectorArg(dtype, f"{name}{k}") for k in range(count)]
 
@@ -305,6 +312,7 @@ __all__ = [
     "get_binary_minmax_kernel",
     "get_linear_combination_kernel",
     "get_pow_array_kernel",
+    "get_pow_kernel",
     "get_put_kernel",
     "get_take_kernel",
     "get_take_put_kernel",

@@ -24,6 +24,7 @@ __all__ = [
     "get_logical_not_kernel",
     "get_modf_kernel",
     "get_pow_array_kernel",
+    "get_pow_kernel",
     "get_put_kernel",
     "get_rdivide_elwise_kernel",
     "get_real_kernel",
@@ -60,6 +61,7 @@ get_logical_not_kernel: Callable[..., Function]
 get_binary_minmax_kernel: Callable[..., Function]
 get_linear_combination_kernel: Callable[..., tuple[Function, list[object]]]
 get_pow_array_kernel: Callable[..., Function]
+get_pow_kernel: Callable[..., Function]
 get_put_kernel: Callable[..., Function]
 get_take_kernel: Callable[..., Function]
 get_take_put_kernel: Callable[..., Function]

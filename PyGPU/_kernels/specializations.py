@@ -1,11 +1,19 @@
 """The kernels behind GPUArray's operators and functions, which C++ asks for by their keys."""
 
-from PyGPU._kernels.launcher import load
+from PyGPU._compile import build
 from PyGPU._kernels.text import elementwise, folding, gather, masks, reduction
 from PyGPU._runtime import core, errors, state
 
 # Each product and sum is rounded, as NumPy's: what is fused gives what its operators give apart.
 ROUNDED = ("-fmad=false",)
+
+
+def load(source, name, options=()):
+    """The compiled module of a text, on the current device, for C++."""
+    request = build.Request(
+        source=source, options=tuple(options), extern_c=False, name=name, tuned=True
+    )
+    return core._Module(build.build(request).image, [])
 
 
 def elementwise_module(name, *key):

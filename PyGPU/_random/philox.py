@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from PyGPU._kernels import Program
+from PyGPU._driver import Program
 from PyGPU._random import text as _random_text
 
 if TYPE_CHECKING:

@@ -50,6 +50,8 @@ CASES = [
     ("ldexp", (), (x, sign.astype(f4), zf), [np.ldexp(x, sign)]),
     ("pow_array", (i4, f8, f8, True, False), (i, 0.5, zd), [np.sqrt(i)]),
     ("pow_array", (i4, i4, i4, False, True), (2, sign + 2, zi), [2 ** (sign + 2)]),
+    ("pow", (f4,), (0.5, abs(x), zf), [np.sqrt(abs(x))]),
+    ("pow", (c8,), (2 + 1j, c, zc), [c ** (2 + 1j)]),
     ("unary_func", ("exp", f8), (y, zd), [np.exp(y)]),
     ("unary_func", ("fabs", f4, f8), (x, zd), [abs(x)]),
     ("if_positive", (i4, f4), (sign, x, 2 * x, zf), [np.where(sign > 0, x, 2 * x)]),

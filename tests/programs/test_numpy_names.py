@@ -59,6 +59,25 @@ USES = {
     "bytes(np.getbuffer(np.arange(3, dtype='F'), 8, 8))": np.complex64(1).tobytes(),
     "len(np.newbuffer(5))": 5,
     "np.safe_eval('[1, 2]')": [1, 2],
+    "[np.dtype('f8').type in np.sctypes[kind] for kind in ('float', 'complex')]": [True, False],
+    "[len(np.sctypes[kind]) for kind in sorted(np.sctypes)]": [3, 4, 4, 5, 4],
+    "[np.obj2sctype(one) for one in ('f4', np.ones(2), np.floating)]": [
+        *(np.float32, np.float64, np.floating)
+    ],
+    "[np.obj2sctype(one) for one in (3, '?!')], np.obj2sctype(3, 'none')": ([None, None], "none"),
+    "[np.issctype(t) for t in (np.int32, np.dtype('f8'), 'f8', list)]": [True, True, False, False],
+    "np.sctype2char(np.int8) + np.sctype2char('c8')": "bF",
+    "[np.maximum_sctype(one) for one in ('i2', 'u1', bool)]": [np.int64, np.uint64, np.bool_],
+    "np.dtype(np.maximum_sctype('f2')).char + np.dtype(np.maximum_sctype('c8')).char": "gG",
+    "np.find_common_type(['f4', 'i4'], []), np.find_common_type([], [])": (np.dtype("f8"), None),
+    "np.find_common_type(['f4'], ['f8']), np.find_common_type(['i2'], ['f4'])": (
+        *(np.dtype("f4"), np.dtype("f4")),
+    ),
+    "np.find_common_type(['i8'], ['f4']), np.find_common_type(['i4'], ['c8'])": (
+        *(np.dtype("f8"), np.dtype("c16")),
+    ),
+    "np.find_common_type([], ['i4', 'f4'])": np.dtype("f8"),
+    "np.nbytes['f4'], np.nbytes[np.complex128]": (4, 16),
     "issubclass(np.ComplexWarning, Warning)": True,
     "issubclass(np.AxisError, IndexError)": True,
     "issubclass(np.VisibleDeprecationWarning, UserWarning)": True,

@@ -1,28 +1,15 @@
-"""Kernels from text, compiled and prepared once for each device.
-
-Operators and functions of arrays are launched by C++, which asks for a module by a hook. What is
-launched from Python is a Program.
-"""
+"""Kernels of our own that are launched from Python: compiled and prepared once for each device."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PyGPU._compile import build
-from PyGPU._driver import Module
+from PyGPU._driver.module import Module
 from PyGPU._runtime import core
 
 if TYPE_CHECKING:
     from PyGPU._types import Launch
-
-
-def load(source: str, name: str = "kernel.cu", options: Iterable[str] = ()) -> core._Module:
-    """The compiled module of a text, on the current device, for C++."""
-    request = build.Request(
-        source=source, options=tuple(options), extern_c=False, name=name, tuned=True
-    )
-    return core._Module(build.build(request).image, [])
 
 
 class Program:
