@@ -16,7 +16,7 @@ from PyGPU._runtime.targets import runtime_library
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
 COMPILERS = {"nvrtc", "hiprtc", "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
-MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib"}
+MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib", "mpi4py.MPI"}
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two of them
 
 
@@ -85,5 +85,5 @@ def device_runtime():
 def module(name):
     try:
         return importlib.import_module(name)
-    except ImportError as error:
+    except (ImportError, RuntimeError) as error:  # mpi4py finds no MPI
         missing(name, f"{name} is not installed: {error}")
