@@ -33,10 +33,11 @@ def sources(*folders):
 CORE_SOURCES = sources("core", "python")
 MACHINE_SOURCES = sources("host")
 MACHINE = "PyGPU.libPyGPU_host"
+HAS_SYMBOLS = "-g" in os.environ.get("CFLAGS", "").split()  # asked for, as tests/sanitized.py does
 COMPILE = [
     "-std=c++17",
     "-O2",
-    "-g0",
+    *([] if HAS_SYMBOLS else ["-g0"]),
     # Python's own flags have it, but newer setuptools drop those where CFLAGS is set. Without it,
     # pybind11 checks at every reference that it counts: up to half as many instructions more.
     "-DNDEBUG",
@@ -45,7 +46,7 @@ COMPILE = [
     "-Wextra",
     "-Wshadow",
 ]
-LINK = ["-Wl,-s", "-Wl,--as-needed"]
+LINK = [*([] if HAS_SYMBOLS else ["-Wl,-s"]), "-Wl,--as-needed"]
 
 
 class Missing(Exception):

@@ -47,7 +47,10 @@ count_true(long long n, const unsigned char *mask, long long *counts) {
   for (int i = 0; i < STRETCH; i += ROUND) count += __popc(true_of_16(mask, n, base + i));
   for (int distance = WARP / 2; distance > 0; distance /= 2)
     count += __shfl_down_sync(LANES, count, distance, WARP);
-  if (lane == 0) counts[stretch] = count;
+  if (lane == 0) {
+    counts[stretch] = count;
+    if (base + STRETCH >= n) counts[stretch + 1] = 0;  // lane 0: base is the stretch's
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -92,6 +95,7 @@ extern "C" __global__ void count_true(long long n, const unsigned char *mask, lo
   for (int i = 0; i < STRETCH && base + i < n; i += 16)
     count += __popc(true_of_16(mask, n, base + i));
   counts[stretch] = count;
+  if (base + STRETCH >= n) counts[stretch + 1] = 0;
 }
 
 extern "C" __global__ void write_true(long long n, const unsigned char *mask,
@@ -152,7 +156,7 @@ class _Kernels:
         """Where the indices of each stretch begin; behind them all, how many there are."""
         offsets = core.GPUArray((-(-mask.size // _STRETCH) + 1,), np.int64)
         self._launch(self._count, mask, offsets)
-        return self._scan(offsets)  # what the last element was is not used
+        return self._scan(offsets)
 
     def write(self, mask, offsets, indices):
         self._launch(self._write, mask, offsets, indices)

@@ -21,13 +21,13 @@ enum cudaError_t : int {
 enum cudaDeviceAttr : int { PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR) };
 #undef PYGPU_ENUMERATOR
 
-enum cudaStreamCaptureStatus {
+enum cudaStreamCaptureStatus : int {
   cudaStreamCaptureStatusNone = 0,
   cudaStreamCaptureStatusActive = 1,
   cudaStreamCaptureStatusInvalidated = 2
 };
 
-enum cudaMemcpyKind {
+enum cudaMemcpyKind : int {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
@@ -35,14 +35,14 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault = 4
 };
 
-enum cudaMemoryType {
+enum cudaMemoryType : int {
   cudaMemoryTypeUnregistered = 0,
   cudaMemoryTypeHost = 1,
   cudaMemoryTypeDevice = 2,
   cudaMemoryTypeManaged = 3
 };
 
-enum cudaLimit {
+enum cudaLimit : int {
   cudaLimitStackSize = 0,
   cudaLimitPrintfFifoSize = 1,
   cudaLimitMallocHeapSize = 2,
@@ -50,15 +50,15 @@ enum cudaLimit {
   cudaLimitDevRuntimePendingLaunchCount = 4
 };
 
-enum cudaFuncCache {
+enum cudaFuncCache : int {
   cudaFuncCachePreferNone = 0,
   cudaFuncCachePreferShared = 1,
   cudaFuncCachePreferL1 = 2,
   cudaFuncCachePreferEqual = 3
 };
 
-enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
-enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
+enum cudaMemAllocationType : int { cudaMemAllocationTypePinned = 1 };
+enum cudaMemLocationType : int { cudaMemLocationTypeDevice = 1 };
 struct cudaMemLocation {
   cudaMemLocationType type;
   int id;
@@ -67,12 +67,18 @@ struct cudaMemPoolProps {
   cudaMemAllocationType allocType;
   cudaMemLocation location;
 };
-enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone = 0, cudaMemAccessFlagsProtReadWrite = 3 };
+enum cudaMemAccessFlags : int {
+  cudaMemAccessFlagsProtNone = 0,
+  cudaMemAccessFlagsProtReadWrite = 3
+};
 struct cudaMemAccessDesc {
   cudaMemLocation location;
   cudaMemAccessFlags flags;
 };
-enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4, cudaMemPoolAttrUsedMemCurrent = 7 };
+enum cudaMemPoolAttr : int {
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrUsedMemCurrent = 7
+};
 
 enum : unsigned {
   cudaStreamDefault = 0,
