@@ -3,6 +3,8 @@
 // Those that are plain attributes in PyCUDA can be set. Of what decides where the elements lie
 // (shape, strides, dtype, gpudata), the array then changes; the rest is for subclasses, in whose
 // objects a program may write what it likes: reading gives that, and PyGPU goes by what is true.
+#include <chrono>
+
 #include "python/array/methods.h"
 
 namespace PyGPU::python {
@@ -28,12 +30,18 @@ std::uintptr_t address(const GPUArray& array) {
 }
 
 // Is the null stream known to be idle? While a stream that it waits for is captured, nobody can
-// wait for it.
+// wait for it. A small copy from the host returns some microseconds before it has arrived: those
+// are waited for here, which costs less than a consumer's wait.
 bool is_idle(int device) {
+  using Clock = std::chrono::steady_clock;
   const cudaError_t pending = on_device(device, [] {
     if (is_captured(nullptr)) return cudaSuccess;
     const BesideCaptures beside = beside_captures();
-    return cudaStreamQuery(nullptr);
+    const Clock::time_point end = Clock::now() + std::chrono::microseconds(10);
+    cudaError_t found;
+    do found = cudaStreamQuery(nullptr);
+    while (found == cudaErrorNotReady && Clock::now() < end);
+    return found;
   });
   if (pending) (void)cudaGetLastError();
   return !pending;
