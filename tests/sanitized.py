@@ -50,7 +50,7 @@ def build(tool, folder):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
-    flags = " ".join([*FLAGS[tool], "-fno-omit-frame-pointer", "-g"])
+    flags = " ".join([*FLAGS[tool], "-fno-omit-frame-pointer", "-Wno-maybe-uninitialized", "-g"])
     environment = {**os.environ, "CFLAGS": flags, "LDFLAGS": flags, "PYBIND_GPU_TARGET": "host"}
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     subprocess.run(command, cwd=folder, env=environment, check=True)

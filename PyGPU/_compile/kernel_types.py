@@ -16,7 +16,8 @@ from PyGPU._runtime import core
 #: {kernel: ((name, kind, bytes), ...)}
 Table = dict[str, tuple[Parameter, ...]]
 
-_INSTANCE = rb"_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)"
+#: How the names of what `questions` makes stand in an image.
+INSTANCE = rb"_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)"
 
 
 def questions(names: Sequence[str]) -> str:
@@ -34,7 +35,7 @@ def questions(names: Sequence[str]) -> str:
 def answers(image: bytes, names: Sequence[str]) -> Table:
     """What is in the image of a text with these questions."""
     found = {}
-    for match in re.finditer(_INSTANCE, image):
+    for match in re.finditer(INSTANCE, image):
         parameters = of_mangled(match.group().decode())
         if parameters is not None and int(match.group(1)) < len(names):
             found[names[int(match.group(1))]] = parameters

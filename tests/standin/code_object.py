@@ -7,6 +7,7 @@ segment of its own, which the stand-in's loader looks for (modules.cpp).
 
 import _ctypes
 import ctypes
+import re
 import struct
 from typing import NamedTuple
 
@@ -111,7 +112,7 @@ def wrapped(library, found, notes):
     """The code object."""
     pairs = {one.symbol: name for name, one in found.items()}
     # What is asked for the types of kernels by: functions without a body.
-    asked = kernel_types._INSTANCE.finditer(library)
+    asked = re.finditer(kernel_types.INSTANCE, library)
     pairs.update({match.group().decode(): "-" for match in asked})
     if REFERENCES_SYMBOL in library:
         pairs[REFERENCES_SYMBOL.decode()] = "-"
