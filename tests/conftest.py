@@ -22,8 +22,10 @@ profiles.register_profile("suite", deadline=None, max_examples=60, derandomize=T
 profiles.register_profile("long", deadline=None, max_examples=60 * LONG, print_blob=True)
 profiles.load_profile(os.environ.get("PYGPU_HYPOTHESIS", "suite"))
 
-# Hundreds of tests start interpreters, which need not all compile PyGPU's modules.
+# Hundreds of tests start interpreters: they need not all compile PyGPU's modules, nor start the
+# threads of NumPy's linear algebra, which wait for work by spinning.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 SUPPORT = Path(__file__).parent / "support"  # what tests share
 

@@ -3,6 +3,7 @@
 The values of pycuda::complex are tests of their own (test_device_complex.py).
 """
 
+import re
 from pathlib import Path
 
 import needs
@@ -280,12 +281,32 @@ def pre_include(target, name):
 @pytest.mark.parametrize("standard", ["c++11", "c++17", "c++20"])
 def test_references(target, architecture, standard):
     header = pre_include(target, "texture_references.h")
-    # The GPU has no such instructions, and AMD's compiler ends the process.
     lacking = ["-DWITHOUT_LEVELS"] if architecture == "gfx90a" else []
     options = [*header, *lacking, f"-std={standard}"]
     compiled, log = build(target, architecture, REFERENCES, *options)
     assert compiled, log
     assert "texture_references" not in log
+
+
+LEVELS = """
+__global__ void kernel(cudaTextureObject_t t, float x, float *a)
+{
+  a[0] = tex2DLod<float>(t, x, x, 1) + tex2D<float>(t, x, x);
+  a[1] = tex2Dgather<float4>(t, x, x, 0).y;
+  a[2] = tex2DGrad<float>(t, x, x, make_float2(1, 0), make_float2(0, 1));
+}
+"""
+
+
+@pytest.mark.parametrize("target, architecture", ARCHITECTURES)
+def test_what_a_gpu_has_no_instructions_for(target, architecture):
+    """AMD's own compiler ends the process there."""
+    compiled, log = build(target, architecture, LEVELS)
+    lacking = {f"gfx90a_has_no_{name}" for name in ("tex2DLod", "tex2Dgather", "tex2DGrad")}
+    assert set(re.findall(r"gfx90a_has_no_\w+", log)) == (
+        lacking if architecture == "gfx90a" else set()
+    )
+    assert bool(compiled) == (architecture != "gfx90a"), log
 
 
 HELPERS = """

@@ -32,23 +32,30 @@ def compiles(text, folder, words):
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
-def build(folder, twins, bodies, words, links):
-    """The path of the program with the tests of some files."""
+def compiled(path, folder, words=()):
+    made = str(folder / f"{path.parts[-3]}-{path.stem}.o")  # of tests or of src
+    subprocess.run(["g++", *WORDS, *words, "-c", str(path), "-o", made], check=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def doctest(tmp_path_factory):
+    """doctest itself, which is not what the sanitizers look at."""
+    folder = tmp_path_factory.mktemp("doctest")
     if not compiles("#include <doctest/doctest.h>\n", folder, ["-fsyntax-only"]):
         needs.missing("doctest", "doctest/doctest.h is not found (package doctest-dev)")
     (folder / "main.cpp").write_text(MAIN)
-    paths = [folder / "main.cpp", *twins, *(ROOT / "src" / "core" / name for name in bodies)]
+    return compiled(folder / "main.cpp", folder)
 
-    def compiled(number):
-        made = str(folder / f"{number}.o")
-        command = ["g++", *WORDS, *words, "-c", str(paths[number]), "-o", made]
-        subprocess.run(command, check=True)
-        return made
 
+def build(folder, doctest, twins, bodies, words, links):
+    """The path of the program with the tests of some files."""
+    paths = [*twins, *(ROOT / "src" / "core" / name for name in bodies)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        objects = list(pool.map(compiled, range(len(paths))))
+        objects = list(pool.map(lambda path: compiled(path, folder, words), paths))
     program = folder / "core"
-    subprocess.run(["g++", *words, *objects, "-o", str(program), "-pthread", *links], check=True)
+    command = ["g++", *words, doctest, *objects, "-o", str(program), "-pthread", *links]
+    subprocess.run(command, check=True)
     return program
 
 
@@ -65,14 +72,14 @@ def run(program, twin):
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
+def program(doctest, tmp_path_factory):
     """All tests on the host machine."""
     folder = tmp_path_factory.mktemp("twins")
     if not compiles("int main() {}\n", folder, SANITIZED):
         needs.missing("g++", f"g++ has no libraries for {SANITIZED}")
     libraries = PyGPU.get_library_dir()
     links = ["-L", libraries, "-lPyGPU_host", f"-Wl,-rpath,{libraries}"]
-    return build(folder, TWINS, BODIES, [*SANITIZED, "-DPYGPU_TARGET_HOST"], links)
+    return build(folder, doctest, TWINS, BODIES, [*SANITIZED, "-DPYGPU_TARGET_HOST"], links)
 
 
 @pytest.mark.parametrize("twin", [path.name for path in TWINS])
@@ -80,9 +87,8 @@ def test_twin(program, twin):
     run(program, twin)
 
 
-def test_loops_as_a_gpu_has_them(tmp_path):
+def test_loops_as_a_gpu_has_them(doctest, tmp_path):
     """Planned with CUDA's tuning: vectors and tiles. What would call a device is not linked."""
-    needs.compiler("nvrtc")
     options = rtc.toolkit_include_options("nvrtc")
     if not any(Path(option[2:], "cuda_runtime.h").exists() for option in options):
         needs.missing("cuda", f"there is no cuda_runtime.h in {options}")
@@ -90,7 +96,7 @@ def test_loops_as_a_gpu_has_them(tmp_path):
     headers = [f"-isystem{option[2:]}" for option in options]
     words = ["-ffunction-sections", "-DPYGPU_TARGET_CUDA", *headers]
     bodies = ["loop.cpp", "layout.cpp"]
-    run(build(tmp_path, twins, bodies, words, ["-Wl,--gc-sections"]), "loop.cpp")
+    run(build(tmp_path, doctest, twins, bodies, words, ["-Wl,--gc-sections"]), "loop.cpp")
 
 
 def test_every_twin_has_its_body():

@@ -28,9 +28,20 @@ def image_of(text, arch):
     )
 
 
-def has_its_headers(path):
-    options = json.loads(path.read_text())["options"]
-    return all(os.path.isdir(word[2:]) for word in options if word.startswith("-I"))
+def has_its_headers(text):
+    """Are the folders and files still there that a text names by their whole path?"""
+    folders = [word[2:] for word in text["options"] if word.startswith("-I")]
+    files = re.findall(r'(?m)^#include "(/[^"]+)"', text["source"])
+    return all(map(os.path.isdir, folders)) and all(map(os.path.isfile, files))
+
+
+def chosen(folder, name):
+    """The texts to compile, and how many are left out for want of their headers."""
+    paths = sorted(folder.glob("*.json"))
+    found = {path: json.loads(path.read_text()) for path in paths}
+    found = {path: text for path, text in found.items() if name in (None, text["name"])}
+    complete = [path for path, text in found.items() if has_its_headers(text)]
+    return complete, len(found) - len(complete)
 
 
 def outcome(path, arch):
@@ -39,6 +50,9 @@ def outcome(path, arch):
     try:
         entry = image_of(text, arch)
     except errors.CompileError as error:
+        if lacking := re.search(rf"{arch}_has_no_\w+", error.stderr):
+            print(f"{path} is left out: {lacking.group()}", flush=True)
+            return "", 0
         return f"{path}: {arch}: {error.stderr or error}", 0
     notes = code_object._metadata(entry.image)
     kernels = notes["amdhsa.kernels"]
@@ -64,13 +78,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("architectures", nargs="+")
+    parser.add_argument("--name", help="only texts of this name: kernel.cu are those of programs")
     asked = parser.parse_args()
-    found = sorted(asked.folder.glob("*.json"))
-    texts = [path for path in found if has_its_headers(path)]
-    print(f"{len(found) - len(texts)} texts are left out: the folders of their headers are gone")
-    start, failed = time.monotonic(), False
+    texts, left_out = chosen(asked.folder, asked.name)
+    print(f"{left_out} texts are left out: their headers are gone")
+    failed = False
     for arch in asked.architectures:
-        kernels = 0
+        start, kernels = time.monotonic(), 0
         with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
             for wrong, count in pool.map(outcome, texts, [arch] * len(texts), chunksize=4):
                 kernels += count

@@ -14,7 +14,8 @@ from PyGPU._compile import device_link, link, rtc
 from PyGPU._runtime.targets import runtime_library
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
-COMPILERS = {"nvrtc", "hiprtc", "nvjitlink"}
+TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
+COMPILERS = {*TARGETS, "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
 MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib", "mpi4py.MPI"}
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two of them
@@ -57,9 +58,15 @@ def program(name):
 
 
 def compiler(prefix):
-    """A vendor's run-time compiler: "nvrtc" or "hiprtc"."""
+    """A vendor's run-time compiler: "nvrtc" or "hiprtc".
+
+    What it makes needs no GPU, but is the same whatever the target in use: the target whose
+    compiler it is looks at it, and others where it is required.
+    """
     if STANDIN and prefix == "hiprtc":
         pytest.skip("about AMD's own compiler, whose place the stand-in's takes")
+    if PyGPU.target != TARGETS[prefix] and prefix not in required():
+        pytest.skip(f"the target {TARGETS[prefix]} tests its compiler; else PYGPU_REQUIRE={prefix}")
     try:
         return rtc.library(prefix)
     except errors.CompileError as error:

@@ -109,6 +109,7 @@ PYGPU_FETCH(tex2DLayered, cudaTextureType2DLayered, (float P_x, float P_y, int P
 PYGPU_FETCH(texCubemap, cudaTextureTypeCubemap, (float P_x, float P_y, float P_z), (P_x, P_y, P_z))
 PYGPU_FETCH(texCubemapLayered, cudaTextureTypeCubemapLayered,
             (float P_x, float P_y, float P_z, int P_layer), (P_x, P_y, P_z, P_layer))
+#if !defined(PYGPU_LACKS_EXTENDED_IMAGES)
 PYGPU_FETCH_AS(P_gathered, tex2Dgather, cudaTextureType2D,
                (float P_x, float P_y, int P_channel = 0), (P_x, P_y, P_channel))
 
@@ -143,6 +144,7 @@ PYGPU_FETCH(texCubemapGrad, cudaTextureTypeCubemap,
 PYGPU_FETCH(texCubemapLayeredGrad, cudaTextureTypeCubemapLayered,
             (float P_x, float P_y, float P_z, int P_layer, float4 P_dx, float4 P_dy),
             (P_x, P_y, P_z, P_layer, P_dx, P_dy))
+#endif
 #undef PYGPU_FETCH
 #undef PYGPU_FETCH_AS
 

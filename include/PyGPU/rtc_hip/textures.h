@@ -70,3 +70,24 @@ PYGPU_SURFACE(surf2DLayered, (int P_x, int P_y, int P_layer), (P_x, P_y, P_layer
 #undef PYGPU_WITH_MODE
 #undef PYGPU_UNPACK
 }
+
+// The GPU has no instructions for these. AMD's compiler ends the process where one is asked for;
+// a name that nothing has is an error that says why.
+#if defined(__gfx90a__)
+#define PYGPU_LACKS_EXTENDED_IMAGES
+#define tex2Dgather gfx90a_has_no_tex2Dgather
+#define tex1DLod gfx90a_has_no_tex1DLod
+#define tex2DLod gfx90a_has_no_tex2DLod
+#define tex3DLod gfx90a_has_no_tex3DLod
+#define tex1DLayeredLod gfx90a_has_no_tex1DLayeredLod
+#define tex2DLayeredLod gfx90a_has_no_tex2DLayeredLod
+#define texCubemapLod gfx90a_has_no_texCubemapLod
+#define texCubemapLayeredLod gfx90a_has_no_texCubemapLayeredLod
+#define tex1DGrad gfx90a_has_no_tex1DGrad
+#define tex2DGrad gfx90a_has_no_tex2DGrad
+#define tex3DGrad gfx90a_has_no_tex3DGrad
+#define tex1DLayeredGrad gfx90a_has_no_tex1DLayeredGrad
+#define tex2DLayeredGrad gfx90a_has_no_tex2DLayeredGrad
+#define texCubemapGrad gfx90a_has_no_texCubemapGrad
+#define texCubemapLayeredGrad gfx90a_has_no_texCubemapLayeredGrad
+#endif
