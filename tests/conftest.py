@@ -41,6 +41,7 @@ def pytest_configure(config):
     for marker in (
         "no_device: checks a target on a machine where it has no device; needs none",
         "alone: measures or takes all memory of the device, while no other test runs",
+        "campaign: takes long for what it finds; left out unless asked for by -m",
     ):
         config.addinivalue_line("markers", marker)
 

@@ -189,26 +189,28 @@ std::string read_text(PyObject* value, const Place& place) {
   return py::handle(value).cast<std::string>();
 }
 
-Callable make_callable(const std::string& name, Callable::Plain function, Callable::Thunk thunk,
-                       std::size_t count, const char* doc, const std::string& result,
-                       const Parameters& parameters, bool is_method) {
-  Callable made{function, thunk, name, "", "", {}, {}, {}, 0, -1};
+namespace {
+
+Callable make_callable(const char* name, const Signature& signature, const char* doc,
+                       Parameters parameters, bool is_method) {
+  Callable made{signature.function, signature.thunk, name, "", "", {}, {}, {}, 0, -1};
+  const std::size_t count = signature.count;
   std::string shown, bare;
   bool by_place = true;
-  const auto add = [&](const char* parameter, const std::string& text, const py::object& value) {
+  const auto add = [&](const char* parameter, const std::string& text, PyObject* value) {
     made.parameters.push_back(parameter);
     made.names.push_back(PyUnicode_InternFromString(parameter));
-    made.defaults.push_back(py::object(value).release().ptr());
+    made.defaults.push_back(value);
     if (by_place) ++made.positional;
     shown += (shown.empty() ? "" : ", ") + text;
     if (value) shown += "=" + repr_of(value);
   };
-  const bool unnamed = parameters.empty() && count > std::size_t(is_method);
-  if (is_method) add("self", "self", {});
+  const bool unnamed = parameters.size() == 0 && count > std::size_t(is_method);
+  if (is_method) add("self", "self", nullptr);
   static constexpr const char* unnamed_names[] = {"arg0", "arg1", "arg2"};
   if (unnamed) {
     for (std::size_t i = is_method; i < count; ++i)
-      add(unnamed_names[i - is_method], unnamed_names[i - is_method], {});
+      add(unnamed_names[i - is_method], unnamed_names[i - is_method], nullptr);
     shown += ", /";
   }
   for (const Parameter& parameter : parameters) {
@@ -219,28 +221,37 @@ Callable make_callable(const std::string& name, Callable::Plain function, Callab
     by_place = false;
     if (parameter.name[1]) {
       made.rest = int(made.names.size());
-      add(parameter.name + 1, parameter.name, {});
+      add(parameter.name + 1, parameter.name, nullptr);
     } else {
       shown += shown.empty() ? "*" : ", *";
     }
   }
   if (made.names.size() != count || count > most_parameters)
     throw std::logic_error(made.name + ": its parameters are not those of its C++ function");
-  made.doc = made.name + "(" + shown + ") -> " + result + "\n\n" + doc;
+  made.doc = made.name + "(" + shown + ") -> " + signature.result() + "\n\n" + doc;
   made.text = "(" + std::string(is_method ? "$" : "") + shown + ")";
   return made;
 }
 
-void add_function(py::module_& m, Callable&& made) {
-  add(m, std::string(made.name).c_str(), "__name__", function_type, std::move(made));
+}  // namespace
+
+void add_function(py::module_& m, const char* name, const Signature& signature, const char* doc,
+                  Parameters parameters) {
+  add(m, name, "__name__", function_type, make_callable(name, signature, doc, parameters, false));
 }
 
-void add_method(const py::object& c, Callable&& made) {
-  add(c, std::string(made.name).c_str(), "__module__", method_type, std::move(made));
+void add_method(const py::object& c, const char* name, const Signature& signature, const char* doc,
+                Parameters parameters) {
+  add(c, name, "__module__", method_type, make_callable(name, signature, doc, parameters, true));
 }
 
-void add_constructor(const py::object& c, Callable&& made) {
-  add(c, "__init__", "__module__", method_type, std::move(made));
+Callable constructor_by(const py::object& c, const Signature& signature, Parameters parameters) {
+  const std::string name = name_of_class(reinterpret_cast<PyTypeObject*>(c.ptr()));
+  return make_callable(name.c_str(), signature, "", parameters, true);
+}
+
+void add_constructor(const py::object& c, const Signature& signature, Parameters parameters) {
+  add(c, "__init__", "__module__", method_type, constructor_by(c, signature, parameters));
 }
 
 PyObject* get_property(PyObject* self, void* callable) {
@@ -250,8 +261,10 @@ PyObject* get_property(PyObject* self, void* callable) {
   });
 }
 
-void add_property(const py::object& c, Callable&& made, getter get, setter set) {
-  auto* const kept = new Callable(std::move(made));  // as long as the class, which is never gone
+void add_property(const py::object& c, const char* name, const Signature& signature,
+                  const char* doc, getter get, setter set) {
+  // It stays as long as the class, which is never gone.
+  auto* const kept = new Callable(make_callable(name, signature, doc, {}, true));
   kept->doc = kept->doc.substr(kept->doc.find(" -> ") + 4);
   kept->doc.replace(kept->doc.find("\n\n"), 2, ": ");
   auto* const row = new PyGetSetDef{kept->name.c_str(), get, set, kept->doc.c_str(), kept};

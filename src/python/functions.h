@@ -2,6 +2,7 @@
 // compiled for each signature is only the conversion of its values.
 #pragma once
 
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -101,16 +102,18 @@ struct ArgumentOf {
 };
 
 // A parameter: its name and, if it has one, its default. "*name" takes the rest of the arguments as
-// a tuple; those after it, and after "*" alone, are given by name.
+// a tuple; those after it, and after "*" alone, are given by name. A default stays until the
+// process ends, so that lists of parameters are no more than constants to the compiler.
 struct Parameter {
-  Parameter(const char* name_) : name(name_) {}
+  constexpr Parameter(const char* name_) : name(name_) {}
   template <class Value>
-  Parameter(const char* name_, const Value& default_) : name(name_), value(to_python(default_)) {}
+  Parameter(const char* name_, const Value& default_)
+      : name(name_), value(to_python(default_).release().ptr()) {}
 
   const char* name;
-  py::object value;  // null: none
+  PyObject* value = nullptr;  // null: none
 };
-using Parameters = std::vector<Parameter>;
+using Parameters = std::initializer_list<Parameter>;
 
 struct Callable {
   using Plain = void (*)();  // a function of any type
@@ -153,50 +156,57 @@ struct Thunks {
   }
 };
 
-Callable make_callable(const std::string& name, Callable::Plain function, Callable::Thunk thunk,
-                       std::size_t count, const char* doc, const std::string& result,
-                       const Parameters& parameters, bool is_method);
-void add_function(py::module_& m, Callable&& made);
-void add_method(const py::object& c, Callable&& made);
-void add_constructor(const py::object& c, Callable&& made);
-void add_property(const py::object& c, Callable&& made, getter get, setter set = nullptr);
+// A function of any type: how it is called, how many parameters it has, what it gives.
+struct Signature {
+  Callable::Plain function;
+  Callable::Thunk thunk;
+  std::size_t count;
+  std::string (*result)();
+};
+template <class R, class... P>
+Signature signature(R (*function)(P...)) {
+  return {reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::plain, sizeof...(P),
+          &result_name<std::decay_t<R>>};
+}
+// Of an __init__: it takes self and the arguments, and gives what self is to hold.
+template <class R, class... P>
+Signature init_signature(R (*function)(P...)) {
+  return {reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::init, sizeof...(P),
+          &result_name<void>};
+}
+
+void add_function(py::module_& m, const char* name, const Signature& signature, const char* doc,
+                  Parameters parameters);
+void add_method(const py::object& c, const char* name, const Signature& signature, const char* doc,
+                Parameters parameters);
+void add_constructor(const py::object& c, const Signature& signature, Parameters parameters);
 // Of properties: what is read, by the Callable that add_property keeps.
 PyObject* get_property(PyObject* self, void* callable);
-
-template <class R, class... P>
-Callable callable(const char* name, R (*function)(P...), const char* doc,
-                  const Parameters& parameters, bool is_method) {
-  return make_callable(name, reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::plain,
-                       sizeof...(P), doc, result_name<std::decay_t<R>>(), parameters, is_method);
-}
+void add_property(const py::object& c, const char* name, const Signature& signature,
+                  const char* doc, getter get = &get_property, setter set = nullptr);
+// What __init__ calls, where the class has a slot for it.
+Callable constructor_by(const py::object& c, const Signature& signature, Parameters parameters);
 
 template <class Function>
 void def(py::module_& m, const char* name, Function function, const char* doc,
-         const Parameters& parameters = {}) {
-  add_function(m, callable(name, +function, doc, parameters, false));
+         Parameters parameters = {}) {
+  add_function(m, name, signature(+function), doc, parameters);
 }
 
 template <class Function>
 void method(const py::object& c, const char* name, Function function, const char* doc = "",
-            const Parameters& parameters = {}) {
-  add_method(c, callable(name, +function, doc, parameters, true));
+            Parameters parameters = {}) {
+  add_method(c, name, signature(+function), doc, parameters);
 }
 
 template <class Function>
 void property(const py::object& c, const char* name, Function function, const char* doc = "") {
-  add_property(c, callable(name, +function, doc, {}, true), &get_property);
+  add_property(c, name, signature(+function), doc);
 }
 
-// __init__ by a function that takes self and the arguments, and gives what self is to hold.
-template <class R, class... P>
-Callable constructor_by(const py::object& c, R (*function)(P...), const Parameters& parameters) {
-  const std::string name = name_of_class(reinterpret_cast<PyTypeObject*>(c.ptr()));
-  return make_callable(name, reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::init,
-                       sizeof...(P), "", "None", parameters, true);
-}
 template <class Function>
-void constructor(const py::object& c, Function function, const Parameters& parameters = {}) {
-  add_constructor(c, constructor_by(c, +function, parameters));
+void constructor(const py::object& c, Function function, Parameters parameters = {}) {
+  add_constructor(c, init_signature(+function), parameters);
 }
 
 // The same as a slot of the class, for what is made often: `Py_tp_init, as_slot(&init_slot<T>)`.

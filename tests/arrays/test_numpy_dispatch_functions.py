@@ -105,7 +105,7 @@ def test_reductions_of_what_is_a_number(name, code):
     if x.dtype.kind == "c":
         x[1, 1] = complex(1, np.nan)
     a = to_gpu(x)
-    for named in ({}, {"axis": 0}, {"axis": 1, "keepdims": True}, {"axis": (0, 1)}):
+    for named in ({"axis": 0}, {"axis": 1, "keepdims": True}, {"axis": (0, 1)}):
         assert_same(function(a, **named).get(), np.asarray(function(x, **named)))
     assert_same(function(a[::-2, 1:].T, axis=1).get(), function(x[::-2, 1:].T, axis=1))
     assert_same(function(a[:0], axis=0).get(), function(x[:0], axis=0))

@@ -296,6 +296,17 @@ def test_numbers_outside_the_arrays_type(code, number):
     assert_same(a.get(), x)
 
 
+@pytest.mark.parametrize("number", [2.5, np.float32(2), np.array(3.0)], ids=repr)
+def test_numbers_for_integers_are_integers(number):
+    a = to_gpu(np.array([1, 2, 3], "u1"))
+    for kind in (TypeError, struct.error):
+        with pytest.raises(kind, match=rf"{number} does not fit into uint8: expected an integer"):
+            a *= number
+        with pytest.raises(kind, match="expected an integer"):
+            a.fill(number)
+    assert a.tolist() == [1, 2, 3]
+
+
 def test_complex_arrays_do_not_fit_into_real_ones():
     for code in ("i4", "f4", "?"):
         a = gpuarray.zeros(3, code)

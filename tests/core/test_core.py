@@ -21,7 +21,10 @@ MAIN = "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>
 SANITIZED = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WORDS = ["-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-I", str(ROOT / "include")]
 
-pytestmark = pytest.mark.skipif(PyGPU.target != "host", reason="they run on the host machine")
+pytestmark = [
+    pytest.mark.campaign,
+    pytest.mark.skipif(PyGPU.target != "host", reason="they run on the host machine"),
+]
 
 
 def compiles(text, folder, words):

@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("kinds", "devices"), [(["cold", "warm"], 1), (["warm"], 2)], ids=["one device", "two devices"]
 )

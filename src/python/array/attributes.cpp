@@ -189,7 +189,7 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
 
 template <class Function>
 void attribute(const py::object& c, const char* name, Function function, const char* doc = "") {
-  add_property(c, callable(name, +function, doc, {}, true), &get_attribute, &set_attribute);
+  add_property(c, name, signature(+function), doc, &get_attribute, &set_attribute);
 }
 
 }  // namespace

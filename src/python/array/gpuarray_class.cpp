@@ -200,7 +200,8 @@ void bind_gpuarray(py::module_& m) {
   const Parameters parameters{{"shape"},      {"dtype", none},   {"allocator", none},
                               {"base", none}, {"gpudata", none}, {"strides", none},
                               {"order", "C"}};
-  constructor_of<GPUArray> = new Callable(constructor_by(c, &make_gpuarray, parameters));
+  constructor_of<GPUArray> =
+      new Callable(constructor_by(c, init_signature(&make_gpuarray), parameters));
   def(m, "empty", &empty, "An uninitialised array: GPUArray(...).", parameters);
   bind_attributes(m, c);
   bind_views(c);

@@ -9,10 +9,14 @@ namespace PyGPU::python {
 void put_number(py::handle number, int code, char* to) {
   const DType& dtype = dtypes[code];
   const int scalar = numpy_scalar_dtype(number.ptr());
-  const bool is_complex =
-      scalar >= 0 ? dtypes[scalar].kind == 'c' : bool(PyComplex_Check(number.ptr()));
-  if (is_complex && dtype.kind != 'c')
+  const auto is = [&](char kind, bool python) {
+    return scalar >= 0 ? dtypes[scalar].kind == kind : python;
+  };
+  if (is('c', PyComplex_Check(number.ptr())) && dtype.kind != 'c')
     raise_argument_error("a complex number does not fit into " + std::string(dtype.name));
+  if (is('f', PyFloat_Check(number.ptr())) && (dtype.kind == 'i' || dtype.kind == 'u'))
+    raise_argument_error(py::str(number).cast<std::string>() + " does not fit into " + dtype.name +
+                         ": expected an integer");
   if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools are no indices
     return put_number(py::bool_(PyObject_IsTrue(number.ptr()) == 1), code, to);
   Slot slot;
