@@ -258,7 +258,7 @@ def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=Non
     other : GPUArray
         Its shape and the array's broadcast.
     add_timer : callable(elements, seconds), optional
-        Told how many elements the kernel moved, and a function that gives its time.
+        Receives how many elements the kernel moved, and a function that gives its time.
     stream : Stream, optional
     out : GPUArray, optional
 

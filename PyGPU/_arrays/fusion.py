@@ -101,10 +101,10 @@ class Fused:
         try:
             answer = self.__wrapped__(*symbols[: len(args)], **named)
         except TypeError as error:
-            told = at_the_line(error) if type(error) is TypeError else None
-            if told is None:
+            located = at_the_line(error) if type(error) is TypeError else None
+            if located is None:
                 raise
-            raise told from error
+            raise located from error
         finally:
             trace.close()
         is_several = type(answer) in (tuple, list)
@@ -226,7 +226,7 @@ def fuse(function=None):
         raise TypeError(f"function: expected a callable, got {function!r}")
     try:
         own = {"out", "stream"} & set(inspect.signature(function).parameters)
-    except ValueError:  # of C, and told by nobody
+    except ValueError:  # of C, and reported by nobody
         own = set()
     if own and not isinstance(function, np.ufunc):
         raise TypeError(

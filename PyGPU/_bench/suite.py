@@ -81,7 +81,9 @@ def _calls(
             call()
             limits.wait()
             found[library.name] = call
-        except Exception as error:  # whatever a library thinks of: it is told, and the run goes on
+        except (
+            Exception
+        ) as error:  # whatever a library raises is reported
             errors[library.name] = _reason(error)
             core.cudaGetLastError()
             library.release()

@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """How its speed is told."""
+        """How its speed is reported."""
         is_small = self.kind == "small" or (self.kind == "transfer" and self.n < 1 << 20)
         return "us" if is_small else "GB/s"
 

@@ -209,8 +209,8 @@ def _with_types(
             raise
         asked = []  # one may not be there, by its conditions
         entry = compile(asked)
-    told = kernel_types.answers(entry.image, asked)
-    return entry._replace(parameters=kernel_types.table(kernels, told, entry.names))
+    reported = kernel_types.answers(entry.image, asked)
+    return entry._replace(parameters=kernel_types.table(kernels, reported, entry.names))
 
 
 def _nvrtc_words(

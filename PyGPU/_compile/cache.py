@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     names: dict[str, str]  # name expression -> name in the image
     # kernel -> (name, kind, bytes) of each parameter
     parameters: Mapping[str, Sequence[tuple[str, str, int]]] = MappingProxyType({})
-    # System headers that were read: path -> (bytes, time of change). None: more than can be told,
+    # System headers that were read: path -> (bytes, time of change). None: more than is known,
     # so that the entry cannot be kept.
     system_files: Mapping[str, tuple[int, int]] | None = MappingProxyType({})
 
@@ -104,9 +104,9 @@ def store(folder: Path | None, name: str, entry: Entry) -> None:
     """Keep an entry, if the folder can be written and trusted."""
     if folder is None or entry.system_files is None:
         return
-    told = {**entry._asdict(), "parameters": dict(entry.parameters)}
-    told["system_files"] = dict(entry.system_files)
-    head = json.dumps({name: one for name, one in told.items() if name != "image"}).encode()
+    fields = {**entry._asdict(), "parameters": dict(entry.parameters)}
+    fields["system_files"] = dict(entry.system_files)
+    head = json.dumps({name: one for name, one in fields.items() if name != "image"}).encode()
     data = len(head).to_bytes(8, "little") + head + entry.image
     data = hashlib.sha256(name.encode() + data).digest() + data
     below = folder / name[:2]

@@ -261,7 +261,7 @@ def kernel_table(
 ) -> tuple[list[str], str]:
     """The names of a text's kernels, and the text by which its image describes them.
 
-    With `by_type`, a kernel is told from other functions of its name by its parameters.
+    With `by_type`, a kernel is distinguished from other functions of its name by its parameters.
     """
     plain = {kernel.full_name: kernel.types for kernel in kernels if not kernel.is_template}
     names = [*plain, *expressions]
@@ -301,7 +301,7 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
 def _system_files(
     listed: Path, scratch: str, found: includes.Found, since: float
 ) -> dict[str, tuple[int, int]] | None:
-    """What the compiler read beside the user's headers and ours, as far as it can be told."""
+    """What the compiler read beside the user's headers and ours, as far as that is known."""
     known = {os.path.realpath(path) for path in found.files}
     ours = (os.path.realpath(scratch), os.path.realpath(include_root()))
     result = {}
@@ -400,10 +400,10 @@ def compile(
         if not image.exists():
             raise errors.CompileError(f"{compiler()} made no image of {name}", [*base], done.stdout)
         data, names = image.read_bytes(), {one: one for one in expressions}
-        told = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
+        reported = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
         left = _system_files(listed, scratch, found, since)
         log = done.stderr + (lockstep.UNCHECKED if in_lockstep and is_strict() else "")
-        return cache.Entry(data, log.strip(), names, told, left)
+        return cache.Entry(data, log.strip(), names, reported, left)
 
 
 def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:

@@ -22,7 +22,7 @@ _BYTES = 40 << 20  # of a precompiled header, about
 _bad: set[Path] = set()  # those that could not be removed
 
 
-def _told(nbytes: int, head: bytes) -> list[str]:
+def _described(nbytes: int, head: bytes) -> list[str]:
     """What is looked at each time: a compiler passes over what does not begin well, slowly."""
     return [str(nbytes), hashlib.sha256(head).hexdigest()]
 
@@ -46,11 +46,11 @@ def _is_ready(place: Path) -> bool:
     try:
         state = os.stat(made)
         with open(made, "rb") as file:
-            told = _told(state.st_size, file.read(_HEAD))
+            described = _described(state.st_size, file.read(_HEAD))
         expected = (place / "digest").read_text().split()[1:]
     except (OSError, ValueError):
         return False
-    if told != expected or not files.is_trusted(state) or not (place / "prelude.h").exists():
+    if described != expected or not files.is_trusted(state) or not (place / "prelude.h").exists():
         return False
     files.note_use(made, state)
     return True
@@ -102,10 +102,10 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
             data = made.read_bytes()
     except OSError:  # the compilation that follows tells what is wrong
         return False
-    told = " ".join([hashlib.sha256(data).hexdigest(), *_told(len(data), data[:_HEAD])])
+    described = " ".join([hashlib.sha256(data).hexdigest(), *_described(len(data), data[:_HEAD])])
     # The digest last: whoever sees that finds all of them.
     kept = files.place(place / "prelude.h.gch", data) and files.place(
-        place / "digest", told.encode()
+        place / "digest", described.encode()
     )
     eviction.shrink(place.parent.parent)
     return kept

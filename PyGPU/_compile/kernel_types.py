@@ -78,14 +78,14 @@ def doubtful(kernels: Iterable[signature.Kernel]) -> list[str]:
     )
 
 
-def table(kernels: Sequence[signature.Kernel], told: Table, names: dict[str, str]) -> Table:
+def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str, str]) -> Table:
     """What is known of each kernel, by its name and by the expression that asked for it.
 
     Parameters
     ----------
     kernels : sequence of signature.Kernel
         As the text has them.
-    told : dict
+    reported : dict
         As the compiler has them.
     names : dict
         Expressions and their names in the image.
@@ -97,10 +97,10 @@ def table(kernels: Sequence[signature.Kernel], told: Table, names: dict[str, str
         )
     for expression, lowered in names.items():
         plain = expression.partition("<")[0].strip().lstrip(":")
-        known = told.get(expression) or of_mangled(lowered)
+        known = reported.get(expression) or of_mangled(lowered)
         if known is not None:
             result[expression] = named(known, result.get(plain, ()))
-    for name, parameters in told.items():
+    for name, parameters in reported.items():
         result[name] = named(parameters, result.get(name, ()))
     for kernel in kernels:
         if kernel.is_template:

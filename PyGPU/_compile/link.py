@@ -54,7 +54,7 @@ class Inputs:
     Parameters
     ----------
     handler : callable(success, info, error), optional
-        Told what the linker said.
+        Receives what the linker said.
     options : iterable of (int, int), optional
         By jit_option, for NVIDIA's linkers.
     verbose : bool

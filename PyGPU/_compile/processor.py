@@ -25,7 +25,7 @@ _GROUPS = (
 
 
 def _has() -> set[str]:
-    """What the first processor of the machine has; empty where that is not told."""
+    """What the first processor of the machine has; empty where that is not known."""
     try:
         with open(_LIST) as lines:
             for line in lines:  # the list is long, and slow to make, on big machines

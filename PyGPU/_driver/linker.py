@@ -23,7 +23,7 @@ class Linker:
     Parameters
     ----------
     message_handler : callable(success, info, error), optional
-        Told what the linker said.
+        Receives what the linker said.
     options : iterable of (jit_option, int), optional
         MAX_REGISTERS, OPTIMIZATION_LEVEL and TARGET; others mean nothing to nvJitLink.
     log_verbose : bool

@@ -304,7 +304,7 @@ def module_from_buffer(
     buffer : bytes-like
     options : sequence of (jit_option, int)
     message_handler : callable(success, info, error), optional
-        Told what the driver's compiler said.
+        Receives what the driver's compiler said.
     """
     if isinstance(buffer, str):
         buffer = buffer.encode()

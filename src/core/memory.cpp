@@ -306,7 +306,7 @@ void free_postponed() {
 }
 
 std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
-  // Freed also where the device cannot be told.
+  // Freed also where the device cannot be found.
   Memory memory(MemoryTraits::Handle{address, nbytes, MemoryKind::device, 0, device_epoch(0)});
   const auto storage = std::make_shared<Storage>();
   const int device = current_device();

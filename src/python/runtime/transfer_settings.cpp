@@ -9,7 +9,7 @@ namespace {
 // What the hook gave for a transfer: the methods of a progress bar.
 struct Display {
   PyObject *update, *close;
-  std::size_t told = 0;
+  std::size_t shown = 0;
 };
 
 void drop_display(Display* display) {
@@ -34,8 +34,8 @@ void show(LongTransfer& transfer) {
     if (!transfer.shown) return;
   }
   Display& display = *static_cast<Display*>(transfer.display.get());
-  if (const std::size_t more = transfer.moved - display.told) {
-    display.told = transfer.moved;
+  if (const std::size_t more = transfer.moved - display.shown) {
+    display.shown = transfer.moved;
     HookFunction(display.update)(py::reinterpret_steal<py::object>(PyLong_FromSize_t(more)));
   }
   if (transfer.state != LongTransfer::done) return;

@@ -12,7 +12,7 @@ del sys.modules[__name__]
 import PyGPU  # noqa: E402
 from PyGPU._as_pycuda.run import NUMPY_COMPAT  # noqa: E402
 
-with warnings.catch_warnings():  # the program has been told
+with warnings.catch_warnings():  # the program has been warned
     warnings.simplefilter("ignore", PyGPU.NumPyCompatWarning)
     PyGPU.install_as_pycuda(numpy_compat=os.environ.get(NUMPY_COMPAT) == "1")
 
