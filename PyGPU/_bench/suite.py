@@ -81,9 +81,7 @@ def _calls(
             call()
             limits.wait()
             found[library.name] = call
-        except (
-            Exception
-        ) as error:  # whatever a library raises is reported
+        except Exception as error:  # whatever a library raises is reported
             errors[library.name] = _reason(error)
             core.cudaGetLastError()
             library.release()

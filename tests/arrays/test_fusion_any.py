@@ -48,4 +48,7 @@ def test_several_results_at_once(data):
     assume(own)
     results = PyGPU.fuse(lambda *arguments: [one(*arguments) for one in own])(*arguments)
     for one, got in zip(own, results):
-        assert_same(got, one(*arguments))
+        expected = one(*arguments)
+        if any(expected is argument for argument in arguments):
+            expected = expected.copy()  # what is fused gives new arrays
+        assert_same(got, expected)

@@ -89,3 +89,22 @@ def test_halves_are_rounded_to_even():
         x = np.concatenate([x, middle, np.nextafter(middle, dtype(9e9)), -middle])
         got = to_gpu(x).astype(np.float16).get()
         np.testing.assert_array_equal(got.view(np.uint16), x.astype(np.float16).view(np.uint16))
+
+
+def pairs_of_integers(dtype):
+    """All pairs of bytes; of others any, and those whose quotient is next to a whole number."""
+    info, rng, one = np.iinfo(dtype), np.random.default_rng(3), np.dtype(dtype).type(1)
+    if info.bits == 8:
+        every = np.arange(info.min, info.max + 1).astype(dtype)
+        return [x.ravel() for x in np.meshgrid(every, every)]
+    x = rng.integers(info.min, info.max, 40_000, dtype, endpoint=True)
+    y = (rng.integers(0, 2**64, x.size, "u8") >> rng.integers(0, 64, x.size, "u8")).astype(dtype)
+    multiples = x - np.fmod(x, y)
+    return np.concatenate([x, multiples, multiples - one, multiples + one]), np.tile(y, 4)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_quotients_of_integers(dtype):
+    x, y = pairs_of_integers(dtype)
+    for f in (np.floor_divide, np.remainder, np.fmod):
+        np.testing.assert_array_equal(f(to_gpu(x), to_gpu(y)).get(), f(x, y))

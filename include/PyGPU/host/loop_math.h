@@ -187,3 +187,20 @@ __forceinline__ double P_log(double x) {
   const double rest = s * (square + z * q) + k * 1.90821492927058770002e-10;
   return log_anywhere(x, k * 0.693147180369123816490 - ((square - rest) - f));
 }
+
+// Of integers, by a division of more bits than they have: it is never rounded up to the next whole
+// number, so that cutting it off is right. The divisor is neither 0 nor -1.
+__forceinline__ int P_quotient(int a, int b) { return int(double(a) / double(b)); }
+__forceinline__ unsigned P_quotient(unsigned a, unsigned b) {
+  return unsigned(static_cast<long long>(double(a) / double(b)));
+}
+__forceinline__ short P_quotient(short a, short b) { return short(int(float(a) / float(b))); }
+__forceinline__ unsigned short P_quotient(unsigned short a, unsigned short b) {
+  return static_cast<unsigned short>(int(float(a) / float(b)));
+}
+__forceinline__ signed char P_quotient(signed char a, signed char b) {
+  return static_cast<signed char>(int(float(a) / float(b)));
+}
+__forceinline__ unsigned char P_quotient(unsigned char a, unsigned char b) {
+  return static_cast<unsigned char>(int(float(a) / float(b)));
+}
