@@ -6,6 +6,7 @@ import weakref
 import fusion_tools
 import numpy as np
 import pytest
+from campaign import rare_but
 from expressions import DTYPES, assert_same, counted
 from expressions import values as elements
 from fusion_tools import X, Y
@@ -51,7 +52,9 @@ def test_it_is_one_kernel(a, b, monkeypatch):
 
 
 class TestTypes:
-    @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+    @pytest.mark.parametrize(
+        "dtype", rare_but(["?", "u1", "i4", "f2", "f4", "c16"], DTYPES), ids=str
+    )
     def test_of_arithmetic(self, dtype):
         x, y = (to_gpu(elements((5, 7), dtype, seed)) for seed in (1, 2))
         s = to_gpu(elements((5, 1), "f2", 3))
@@ -71,7 +74,7 @@ class TestTypes:
         expected = [[144, 200], [400, 200], [32, 8]]
         assert [one.tolist() for one in got] == expected
 
-    @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u2", "u4"])
+    @pytest.mark.parametrize("dtype", rare_but(["i4", "u2"], ["i1", "i2", "i4", "i8", "u2", "u4"]))
     def test_compilers_know_that_they_do(self, dtype):
         info = np.iinfo(dtype)
         x = to_gpu(np.array([info.max, info.min, 5], dtype))
@@ -144,7 +147,7 @@ class TestNumbers:
         bounded = PyGPU.fuse(lambda x, s: np.clip(x, s, 1000))
         assert [bounded(x, s).tolist()[0] for s in (-5, 2, 3)] == [1, 2, 3]
 
-    @pytest.mark.parametrize("dtype", ["f4", "f2", "c8", "i4", "?"])
+    @pytest.mark.parametrize("dtype", rare_but(["f4", "i4"], ["f4", "f2", "c8", "i4", "?"]))
     def test_powers(self, dtype):
         x = to_gpu(elements(50, dtype, 4))
         f = lambda x, n: x**n  # noqa: E731

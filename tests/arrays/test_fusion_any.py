@@ -19,7 +19,7 @@ def outcome(function, arguments):
         return error
 
 
-@examples(20)
+@examples(12)
 @given(data=st.data())
 def test_any_function_gives_what_it_gives_unfused(data):
     """Any dtypes, layouts and shapes; again with other numbers of the same types."""

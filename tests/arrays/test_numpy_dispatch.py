@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 import pytest
+from campaign import rare_but
 from hypothesis import given
 from strategies import arrays, assert_same, examples
 
@@ -128,7 +129,7 @@ INTEGERS = [np.gcd, np.lcm, *([np.bitwise_count] if NUMPY_2 else [])]
 
 
 @pytest.mark.parametrize("ufunc", INTEGERS, ids=name_of)
-@pytest.mark.parametrize("code", "bBhHiIqQ")
+@pytest.mark.parametrize("code", rare_but("bIq", "bBhHiIqQ"))
 def test_divisors_multiples_and_bits_of_integers(ufunc, code):
     """Of both ends of a dtype too: magnitudes that it does not hold."""
     info = np.iinfo(code)

@@ -199,6 +199,7 @@ def run_all(folder, values):
     return [int(output) for output, _ in outcomes]
 
 
+@pytest.mark.campaign
 def test_sixteen_processes_on_one_cold_cache(tmp_path):
     folder = tmp_path / "cold"
     run_all(folder, [str(10 + number % 4) for number in range(16)])

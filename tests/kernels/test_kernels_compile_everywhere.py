@@ -53,8 +53,9 @@ def built_in_texts():
 
 
 @pytest.mark.parametrize(("prefix", "backend", "arch"), NEWER, ids=lambda value: value)
-def test_texts_of_pygpu(built_in_texts, prefix, backend, arch):
+def test_texts_of_pygpu(request, prefix, backend, arch):
     require(prefix)
+    built_in_texts = request.getfixturevalue("built_in_texts")
     options = (
         ("-diag-suppress=161",) if prefix == "nvrtc" else ()
     )  # pragmas for the host's compiler

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from campaign import rare_but
 
 import PyGPU
 from PyGPU import gpuarray
@@ -44,7 +45,7 @@ __global__ void f(const TYPE *a, TYPE *out) {
 """
 
 
-@pytest.mark.parametrize("size", [64, 128, 512, 1024])
+@pytest.mark.parametrize("size", rare_but([64, 1024], [64, 128, 512, 1024]))
 @pytest.mark.parametrize(
     ("type_name", "dtype"), [("float", "f4"), ("int", "i4"), ("double", "f8"), ("short", "i2")]
 )

@@ -60,6 +60,7 @@ def test_memory_is_what_is_read_and_written():
         assert found[f"wide.sum(axis={axis})"] == pytest.approx(4 * (n + n // totals), rel=0.01)
 
 
+@pytest.mark.campaign
 def test_every_row_runs_and_is_right(found):
     failed = {row["name"]: row["errors"] for row in found["rows"] if row["errors"]}
     assert failed == {} and found["summary"]["wrong"] == []
@@ -76,6 +77,7 @@ def test_every_row_runs_and_is_right(found):
         )
 
 
+@pytest.mark.campaign
 def test_there_are_as_many_rows_as_promised(found):
     kinds = [row["kind"] for row in found["rows"]]
     assert kinds.count("big") >= 122 and kinds.count("small") >= 70
@@ -85,6 +87,7 @@ def test_there_are_as_many_rows_as_promised(found):
     assert len(set(labels)) == len(labels)
 
 
+@pytest.mark.campaign
 def test_what_is_found_can_be_kept_as_json(found):
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert found["machine"]["target"] == PyGPU.target
@@ -94,6 +97,7 @@ def test_what_is_found_can_be_kept_as_json(found):
     assert found["limits"]["launch"]["us"] > 0
 
 
+@pytest.mark.campaign
 def test_the_table_shows_every_row(found):
     lines = report.text(found).splitlines()
     for row in found["rows"]:
@@ -101,6 +105,7 @@ def test_the_table_shows_every_row(found):
     assert any(line.startswith("raw limits: copy") for line in lines)
 
 
+@pytest.mark.campaign
 def test_the_picture_has_the_rows(found, tmp_path):
     needs.module("matplotlib")
     from PyGPU._bench import plot

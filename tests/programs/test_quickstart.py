@@ -163,6 +163,7 @@ def assert_amds_kernels_are_in(library):
         assert sizes and set(sizes) == {8}
 
 
+@pytest.mark.campaign
 @pytest.mark.no_device
 @pytest.mark.parametrize("target", ["cuda", "hip", "host"])
 def test_the_source_compiles_with_every_compiler_here(target, tmp_path):
