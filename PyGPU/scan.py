@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,22 +24,10 @@ def _attribute(attribute):
     return errors.check(core.cudaDeviceGetAttribute(attribute, device), "cudaDeviceGetAttribute")
 
 
-@contextlib.contextmanager
-def _scratch(nbytes, stream):
-    """The address of device memory for the time of some launches, in the order of their stream."""
-    address, status = core.cudaMallocAsync(nbytes, stream)
-    if not status:
-        try:
-            yield address
-        finally:
-            errors.check(core.cudaFreeAsync(address, stream), "cudaFreeAsync")
-        return
-    core.cudaGetLastError()  # the device has no pool, or it is exhausted
-    address = errors.check(core.cudaMalloc(nbytes), "cudaMalloc")
-    try:
-        yield address
-    finally:
-        errors.check(core.cudaFree(address), "cudaFree")  # waits for the device
+def _with_room(nbytes, stream, work):
+    """Call `work(address)`, which enqueues launches that use so much memory of the pool."""
+    room = core.GPUArray((nbytes,), np.uint8)
+    streams.in_order(stream, [room], lambda: work(room.ptr))
 
 
 class _Tiles:
@@ -58,9 +45,12 @@ class _Tiles:
             self._launch(1, source, target, 0, stream)
             return
         nbytes = 8 * (2 + count * self._tile.words)
-        with _scratch(nbytes, stream) as tiles:
+
+        def launch(tiles):
             errors.check(core.cudaMemsetAsync(tiles, 0, nbytes, stream), "cudaMemsetAsync")
             self._launch(count, source, target, tiles, stream)
+
+        _with_room(nbytes, stream, launch)
 
     def _launch(self, count, source, target, tiles, stream):
         self._function.prepared_async_call(
@@ -92,11 +82,14 @@ class _Chunks:
         if count == 1:
             self._chunks.prepared_async_call(*launch, 0)
             return
-        with _scratch(count * self._itemsize, stream) as totals:
+
+        def both(totals):
             self._totals.prepared_async_call(
                 *((count - 1, 1), block, stream, size, length, source.ptr, step, totals)
             )
             self._chunks.prepared_async_call(*launch, totals)
+
+        _with_room(count * self._itemsize, stream, both)
 
 
 def _build(scan, options):
@@ -228,10 +221,13 @@ class _ScanKernel:
         if target is source or not _in_the_way(source, target):
             self._form()(source, target, stream)
             return
-        with _scratch(source._size * self.dtype.itemsize, stream) as address:
-            copy = core.GPUArray(source.shape, source.dtype, gpudata=address)
+        copy = core.GPUArray(source.shape, source.dtype)
+
+        def scan_copy():
             copy.set_async(source, stream=stream)
             self._form()(copy, target, stream)
+
+        streams.in_order(stream, [copy], scan_copy)
 
 
 class InclusiveScanKernel(_ScanKernel):

@@ -130,9 +130,9 @@ def _simple_power(exponent, kind):
     """The operation that stands for a power with this exponent, as in src/python/array/map.cpp."""
     if kind == "b" or not (isinstance(exponent, float) or hasattr(exponent, "__index__")):
         return None
-    if exponent == 2:
-        return "square"
-    return {3: "cube", 0.5: "sqrt", -1: "reciprocal"}.get(exponent) if kind in "fc" else None
+    if exponent in (2, 3):
+        return {2: "square", 3: "cube"}[exponent]
+    return {0.5: "sqrt", -1: "reciprocal"}.get(exponent) if kind in "fc" else None
 
 
 def _is_negative(number):

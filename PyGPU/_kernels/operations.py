@@ -111,17 +111,21 @@ _INTEGER = {
         for name, sign in (("add", "+"), ("subtract", "-"), ("multiply", "*"))
     },
     "square": f"T({_NATURAL}a * {_NATURAL}a)",
+    "cube": f"T({_NATURAL}a * {_NATURAL}a * {_NATURAL}a)",
+    "sign": "T((a > T(0)) - (a < T(0)))",
     "mul_add": f"T({_NATURAL}a * {_NATURAL}b + {_NATURAL}c * {_NATURAL}d)",
     **dict.fromkeys(("floor", "ceil", "trunc", "rint"), "a"),
     **{"isnan": _NEVER, "isinf": _NEVER, "isfinite": _ALWAYS, "signbit": "a < A(0)"},
 }
-_UNSIGNED = {**_INTEGER, "signbit": _NEVER, "absolute": "a"}
+_UNSIGNED = {**_INTEGER, "signbit": _NEVER, "absolute": "a", "sign": "T(a != T(0))"}
 _BOOL = {
     **_UNSIGNED,
     **{"add": "a || b", "subtract": "a != b", "multiply": "a && b", "square": "a"},
     "mul_add": "(a && b) || (c && d)",
     **{"bitwise_and": "a && b", "bitwise_or": "a || b"},
     **{"bitwise_xor": "a != b", "power": "a || !b", "invert": "!a"},
+    **dict.fromkeys(("maximum", "fmax"), "a || b"),
+    **dict.fromkeys(("minimum", "fmin"), "a && b"),
     "bitwise_count": "a",
 }
 # Kernels compute float16 in float: that is precise enough for products, but for neighbours of a

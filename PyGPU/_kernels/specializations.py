@@ -28,8 +28,7 @@ def reduction_module(operation, inputs, tables, compute, *plan):
     form = folding.Form(operation, inputs, tables, compute, *plan)
     text = reduction.source(form)
     options = () if form.outputs else ("-O3",)  # makes vectors of runs
-    itemsize = folding.accumulator(operation, compute).itemsize
-    return load(text, f"{operation}.cu", options), itemsize
+    return load(text, f"{operation}.cu", options), folding.accumulator(form).itemsize
 
 
 def gather_module(*key):

@@ -78,7 +78,7 @@ def test_extremes(code):
             assert_close(getattr(gpu, name)(to_gpu(x)).get(), getattr(x, name)())
 
 
-@pytest.mark.parametrize("code", ["b", "Q", "q"])
+@pytest.mark.parametrize("code", ["b", "H", "Q", "q"])
 def test_extremes_of_integers_at_their_limits(code):
     info = np.iinfo(code)
     for number in (info.min, info.max):
@@ -139,6 +139,21 @@ def test_mean_in_another_type():
     assert_close(gpu.mean(to_gpu(x), dtype="f4").get(), x.mean(dtype="f4"), ulps=16)
     assert_close(gpu.mean(to_gpu(-abs(x)), dtype="i4").get(), (-abs(x)).mean(dtype="i4"))
     assert np.isnan(gpu.mean(to_gpu(np.zeros(0))).get())
+
+
+@pytest.mark.parametrize("code", ["b", "H", "?"])
+def test_long_sums_of_short_integers_are_exact(code):
+    x = (np.arange(100_003) % 256 - 128).astype(code)
+    a = to_gpu(x)
+    for part in (slice(None), slice(1, None), slice(3, -5), slice(None, None, 2)):
+        for dtype in (np.float64, np.int64):
+            total = gpu.sum(a[part], dtype=dtype).get()
+            assert (total.dtype, total) == (dtype, x[part].sum(dtype=dtype))
+        assert a[part].mean().get() == x[part].mean()
+    square = x[: 312 * 320].reshape(312, 320)
+    for axis in (0, 1):
+        found = gpu.mean(to_gpu(square), axis=axis).get()
+        np.testing.assert_array_equal(found, square.mean(axis=axis))
 
 
 @pytest.mark.parametrize("pair", ["f f", "u1 u1", "? ?", "e e", "f d", "F f"])

@@ -108,3 +108,30 @@ def test_quotients_of_integers(dtype):
     x, y = pairs_of_integers(dtype)
     for f in (np.floor_divide, np.remainder, np.fmod):
         np.testing.assert_array_equal(f(to_gpu(x), to_gpu(y)).get(), f(x, y))
+
+
+def pairs_of_floats(dtype):
+    """Any two; everyday ones; multiples, small and large, and their neighbours; special values."""
+    rng, bits = np.random.default_rng(6), f"u{np.dtype(dtype).itemsize}"
+    some = rng.integers(0, np.iinfo(bits).max, (2, 20_000), bits, endpoint=True).view(dtype)
+    x, y = some
+    times = rng.integers(-(2**22), 2**22, y.size) >> rng.integers(0, 22, y.size)
+    multiples = (y * times).astype(dtype)
+    around = [np.nextafter(multiples, dtype(end)) for end in (-np.inf, np.inf)]
+    special = np.array([0, 1, 0.5, 3, np.inf, np.nan, np.finfo(dtype).tiny / 2], dtype)
+    special = np.concatenate([special, -special])
+    pairs = np.meshgrid(special, special)
+    left = [x, rng.normal(size=x.size), multiples, *around, pairs[0].ravel()]
+    right = [y, rng.normal(size=x.size), *[y] * 3, pairs[1].ravel()]
+    return np.concatenate(left).astype(dtype), np.concatenate(right).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_quotients_of_floats(dtype):
+    """To the last bit, and with the signs of zeros."""
+    x, y = pairs_of_floats(dtype)
+    for f in (np.floor_divide, np.remainder, np.fmod):
+        got, expected = f(to_gpu(x), to_gpu(y)).get(), f(x, y)
+        np.testing.assert_array_equal(got, expected)
+        known = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(expected[known]))

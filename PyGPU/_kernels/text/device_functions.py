@@ -42,7 +42,13 @@ template <class A, class B> __device__ bool P_less(A a, B b) {
   return (unsigned long long)a < (unsigned long long)b;
 }
 """,
-    "P_quotient": "template <class T> __device__ T P_quotient(T a, T b) { return T(a / b); }\n",
+    # Short integers by an approximate division, which is off by 2^-21 at most, of a quotient that
+    # is made larger by more than that and less than the 2^-16 that lie between two quotients.
+    "P_quotient": """
+template <class T> __device__ T P_quotient(T a, T b) {
+  return sizeof(T) < 4 ? T(int(__fdividef(float(a), float(b)) * (1 + 1 / 262144.0f))) : T(a / b);
+}
+""",
     "P_divmod": """
 template <class T> struct P_division { T quotient, remainder; };
 template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<false>) {
@@ -53,6 +59,15 @@ template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<false>) 
   return P_division<T>{T(q - is_low), T(is_low ? r + b : r)};
 }
 template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<true>) {
+  // Below 2^21 or 2^50 the rounded quotient's whole part is at most one too large, and the rest is
+  // exact. NumPy's quotient, which is found as below, may be off beyond. Of what is not finite
+  // neither comparison is true.
+  const T near = floor(a / b), rest = fma(-near, b, a);
+  if (fabs(near) < T(sizeof(T) == 4 ? 2097152.0 : 1125899906842624.0) && fabs(rest) < fabs(b)) {
+    const bool is_over = rest != T(0) && (rest < T(0)) != (b < T(0));
+    return P_division<T>{is_over ? near - T(1) : near,
+                         rest == T(0) ? copysign(T(0), b) : is_over ? rest + b : rest};
+  }
   const T r = fmod(a, b);
   if (b == T(0)) return P_division<T>{a / b, r};
   const bool is_low = r != T(0) && (b < T(0)) != (r < T(0));
@@ -80,11 +95,14 @@ __device__ inline float P_fmod(float a, float b) { return fmodf(a, b); }
 __device__ inline double P_fmod(double a, double b) { return fmod(a, b); }
 """,
     "P_power": """
-template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by squaring
-  if (P_below_zero(b)) return T(a == T(1) ? 1 : a == T(-1) ? (b % T(2) == T(0) ? 1 : -1) : 0);
-  unsigned long long result = 1, base = (unsigned long long)a, left = (unsigned long long)b;
+template <class N, class T> __device__ T P_power_in(T a, T b) {
+  N result = 1, base = N(a), left = N(b);
   for (; left; left >>= 1, base *= base) if (left & 1) result *= base;
   return T(result);
+}
+template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by squaring
+  if (P_below_zero(b)) return T(a == T(1) ? 1 : a == T(-1) ? (b % T(2) == T(0) ? 1 : -1) : 0);
+  return sizeof(T) == 8 ? P_power_in<unsigned long long>(a, b) : P_power_in<unsigned>(a, b);
 }
 __device__ inline float P_power(float a, float b) { return P_pow(a, b); }
 __device__ inline double P_power(double a, double b) { return P_pow(a, b); }
@@ -301,8 +319,9 @@ template <class R> __device__ pycuda::complex<R> P_expm1(const pycuda::complex<R
     const pycuda::complex<R> power = exp(a);
     return pycuda::complex<R>(power.real() - R(1), power.imag());
   }
-  const R half = sin(y / R(2));
-  return pycuda::complex<R>(expm1(x) * cos(y) - R(2) * half * half, exp(x) * sin(y));
+  const R more = expm1(x), half = sin(y / R(2)), turn = R(2) * half * half;  // 1 - cos(y)
+  return pycuda::complex<R>(more - (more + R(1)) * turn,
+                            R(2) * (more + R(1)) * half * cos(y / R(2)));
 }
 """,
 }

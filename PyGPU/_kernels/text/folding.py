@@ -41,18 +41,37 @@ class Form(NamedTuple):
     index64: bool = True
 
 
-def accumulator(operation, compute):
-    """The dtype in which an operation of a dtype is done.
+def _adds_short_integers(form):
+    """Sums of which 64 bits hold any that fits into memory."""
+    is_short = all(one.kind in "biu" and one.itemsize <= 2 for one in form.inputs)
+    return form.operation in ("sum", "mean") and is_short and not form.tables
 
-    Integers are added and multiplied modulo a power of two, without signs; halves as floats.
+
+def accumulator(form):
+    """The dtype in which an operation is done.
+
+    Integers are added and multiplied modulo a power of two, without signs; halves as floats; short
+    integers as integers where their sum is a double; extremes of short ones are found as int, but
+    on the host machine, whose vectors have more places of short ones.
     """
+    compute, is_extreme = form.compute, form.operation in ("min", "max")
     if compute.kind == "b":
         return np.dtype(np.uint32)
     if compute == _HALF:
         return np.dtype(np.float32)
-    if compute.kind in "iu" and operation not in ("min", "max"):
+    if compute == np.float64 and _adds_short_integers(form):
+        return np.dtype(np.int64)
+    if compute.kind in "iu" and not is_extreme:
         return np.dtype(np.uint64 if compute.itemsize == 8 else np.uint32)
+    if compute.kind in "iu" and compute.itemsize < 4 and form.outputs:
+        return np.dtype(np.int32)
     return compute
+
+
+def adds_vectors(form):
+    """Is the sum of a vector's elements found in 32 bits, before it goes to one of 64?"""
+    is_wide = form.compute.itemsize == 8 and form.compute.kind in "iuf"
+    return is_wide and _adds_short_integers(form) and form.vector_width > 1
 
 
 def rule(operation, compute):

@@ -19,6 +19,7 @@ from PyGPU._kernels.text.folding import (
     UNROLL_LINEAR,
     accumulator,
     accumulators,
+    adds_vectors,
     memory,
     rule,
     stored_value,
@@ -29,9 +30,10 @@ def source(form):
     """The text of the kernels of a form: ``first`` and ``last``."""
     values = [Element(dtype) for dtype in form.tables or form.inputs]
     compute = Element(form.compute)
-    done = Element(accumulator(form.operation, form.compute))
+    done = Element(accumulator(form))
     neutral, fold = rule(form.operation, form.compute)
-    terms = [f"A({one.converted(one.load(f'x{j}'), compute)})" for j, one in enumerate(values)]
+    operand = done if done.dtype.kind == "i" else compute
+    terms = [f"A({one.converted(one.load(f'x{j}'), operand)})" for j, one in enumerate(values)]
     value = (" & " if compute.is_bool else " * ").join(terms)
     if form.operation.startswith("nan"):
         value = f"{values[0].load('x0')} == {values[0].load('x0')} ? {value} : P_neutral()"
@@ -57,28 +59,36 @@ def _first(form):
     return _linear(form) if form.outputs else _linear_runs(form)
 
 
-def _folding(width, unroll, call):
+def _folding(columns, unroll, width, call):
     """Text that folds `vectors` of the loops below into `sums`."""
-    total = f"sums[u % {accumulators(width)}][k]"
+    rows = accumulators(columns)
+    if columns < width:
+        return f"""#pragma unroll
+      for (int u = 0; u < {unroll}; ++u) {{
+        int some = 0;
+        #pragma unroll
+        for (int k = 0; k < {width}; ++k) some += int({call("[u]")});
+        sums[u % {rows}][0] += A(some);
+      }}"""
     return f"""#pragma unroll
       for (int u = 0; u < {unroll}; ++u)
         #pragma unroll
         for (int k = 0; k < {width}; ++k)
-          {total} = P_folded()({total}, {call("[u]")});"""
+          sums[u % {rows}][k] = P_folded()(sums[u % {rows}][k], {call("[u]")});"""
 
 
-def _sums(width):
-    rows = accumulators(width)
-    return f"""A sums[{rows}][{width}];
+def _sums(columns):
+    rows = accumulators(columns)
+    return f"""A sums[{rows}][{columns}];
   #pragma unroll
-  for (int k = 0; k < {rows * width}; ++k) sums[k / {width}][k % {width}] = P_neutral();"""
+  for (int k = 0; k < {rows * columns}; ++k) sums[k / {columns}][k % {columns}] = P_neutral();"""
 
 
-def _total(width):
+def _total(columns):
     return f"""A total = sums[0][0];
   #pragma unroll
-  for (int k = 1; k < {accumulators(width) * width}; ++k)
-    total = P_folded()(total, sums[k / {width}][k % {width}]);"""
+  for (int k = 1; k < {accumulators(columns) * columns}; ++k)
+    total = P_folded()(total, sums[k / {columns}][k % {columns}]);"""
 
 
 def _linear_parameters(form):
@@ -130,6 +140,7 @@ def _linear(form):
     AMD the fence drops the compute unit's vector cache, and where a block spans two of them (gfx10
     and later) the barrier's own fence, at the scope of the block, drops the other's."""
     width, unroll, places = form.vector_width, UNROLL_LINEAR, range(len(form.inputs))
+    columns = 1 if adds_vectors(form) else width
     inputs = list(map(Element, form.inputs))
     types = [vector_of(one, width) for one in inputs]
 
@@ -152,7 +163,7 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
     {_linear_parameters(form)}) {{
   {memory()}
   __shared__ bool is_last;
-  {_sums(width)}
+  {_sums(columns)}
   const long long vectors = (n - head) / {width}, threads = blockDim.x;
   for (long long base = blockIdx.x * chunk; base < vectors; base += gridDim.x * chunk) {{
     const long long end = base + chunk < vectors ? base + chunk : vectors;
@@ -161,12 +172,13 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
       {" ".join(f"{types[j]} p{j}[{unroll}];" for j in places)}
       #pragma unroll
       for (int u = 0; u < {unroll}; ++u) {{ {loads("[u]", "i + u * threads")} }}
-      {_folding(width, unroll, call)}
+      {_folding(columns, unroll, width, call)}
     }}
     for (; i < end; i += threads) {{
       {" ".join(f"{types[j]} p{j};" for j in places)} {loads("", "i")}
       #pragma unroll
-      for (int k = 0; k < {width}; ++k) sums[0][k] = P_folded()(sums[0][k], {call("")});
+      for (int k = 0; k < {width}; ++k)
+        sums[0][k % {columns}] = P_folded()(sums[0][k % {columns}], {call("")});
     }}
   }}
   if (blockIdx.x == 0)
@@ -176,7 +188,7 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
       const int k = 0;
       sums[0][0] = P_folded()(sums[0][0], {call("")});
     }}
-  {_total(width)}
+  {_total(columns)}
   total = P_fold(total, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded());
   if (threadIdx.x == 0 && gridDim.x > 1) parts[blockIdx.x] = total;
   if (gridDim.x > 1) {{

@@ -61,8 +61,9 @@ Operation simple_power(const Map& map) {
     return -1;
   }
   if (value == 2) return square;
+  if (value == 3) return cube;
   if (kind != 'f' && kind != 'c') return -1;
-  return value == 3 ? cube : value == 0.5 ? root : value == -1 ? reciprocal : -1;
+  return value == 0.5 ? root : value == -1 ? reciprocal : -1;
 }
 
 const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
