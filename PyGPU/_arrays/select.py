@@ -1,12 +1,14 @@
 """Compaction: the flat indices of a mask's true elements.
 
-The elements are counted by stretches, the counts scanned, the indices written where the scan says.
-On a GPU a warp has a stretch, on the host machine a thread.
+Of few elements by one block. Of many: the elements are counted by stretches, the counts scanned,
+the indices written where the scan says. On a GPU a warp has a stretch, on the host machine a
+thread.
 """
 
 import numpy as np
 
 from PyGPU import scan
+from PyGPU._arrays.ranges import arange
 from PyGPU._driver import Program
 from PyGPU._kernels import dtype_to_ctype
 from PyGPU._runtime import context_dependent_memoize, core, errors, state
@@ -223,6 +225,11 @@ def nonzero_flat(mask, dtype=np.int64):
         For anything else.
     """
     mask = _in_c_order(mask)
+    if 0 < mask.size <= core._few_items:
+        numbers = arange(mask.size, dtype=dtype, allocator=mask.allocator)
+        indices = core._select_few(numbers, mask.reshape(mask.size))
+        if indices is not None:
+            return indices
     kernels = _kernels(dtype)
     offsets = kernels.offsets(mask) if mask.size else None
     number = _last(offsets) if mask.size else 0

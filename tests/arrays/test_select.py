@@ -13,13 +13,17 @@ from PyGPU._arrays import select
 STRETCH = select._STRETCH
 
 
-@pytest.fixture(params=["warps", "threads"], scope="module", autouse=True)
+@pytest.fixture(params=["one block", "warps", "threads"], scope="module", autouse=True)
 def kernels(request):
-    """Both forms, whatever the target takes."""
+    """All forms, whatever the target takes: few elements are one block's otherwise."""
+    if request.param == "one block":
+        yield
+        return
     by_warps = request.param == "warps"
     made = {dtype: select._Kernels(by_warps, WARP, dtype) for dtype in (np.int32, np.int64)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(select, "_kernels", made.__getitem__)
+        patch.setattr(select.core, "_few_items", 0)
         yield
 
 

@@ -9,7 +9,6 @@
 namespace PyGPU::python {
 namespace {
 
-constexpr Index few_items = 1 << 14;
 constexpr unsigned mask_threads = launch_runs_kernel ? 1 : 1024;
 
 // Kernels of one block: items that are words, and a mask of their array's shape, in C order.
