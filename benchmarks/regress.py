@@ -142,8 +142,8 @@ def count():
             env={
                 **os.environ,
                 **{"PYGPU_TARGET": "host", "PYGPU_HOST_THREADS": "1", "PYTHONHASHSEED": "0"},
-                # As on a GPU: on the host machine, small blocks are kept where that is asked for.
-                "PYGPU_SMALL_BLOCKS": "1",
+                # As on a GPU: on the host machine, blocks are kept where that is asked for.
+                "PYGPU_BLOCK_CACHE": "1",
                 # Valgrind does not know all instructions of a processor.
                 "PYGPU_HOST_PROCESSOR": "any",
                 # NumPy's threads would only take time.

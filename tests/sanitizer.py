@@ -35,7 +35,7 @@ def run(tool, file, deadline):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             timeout=deadline - start,
-            env={**os.environ, "PYGPU_SMALL_BLOCKS": "0"},
+            env={**os.environ, "PYGPU_BLOCK_CACHE": "0"},
         )
         log = done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired as late:

@@ -107,7 +107,7 @@ LAYERS = [
     | {"loop_axes.h", "gather_plan.h", "pieces.h"},
     {
         "device.h",
-        "small_blocks.h",
+        "block_cache.h",
         "stream.h",
         "memory.h",
         "device_array.h",

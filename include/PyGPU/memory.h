@@ -86,7 +86,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
  private:
   // Runs before `memory_` is released: orders the null stream after the other streams that used it,
-  // and may keep a small block.
+  // and may keep a block.
   struct UsesTraits {
     using Handle = Storage*;
     static constexpr const char* name = "memory";

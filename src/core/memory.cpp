@@ -9,8 +9,8 @@
 #include <limits>
 #include <map>
 
+#include "PyGPU/block_cache.h"
 #include "PyGPU/graph.h"
-#include "PyGPU/small_blocks.h"
 
 namespace PyGPU {
 namespace {
@@ -102,7 +102,7 @@ std::uintptr_t start_of(const Storage& storage) {
 void keep_one_block(int device) {
   static std::atomic<unsigned> kept[max_devices];  // the device's epoch, plus one
   const unsigned now = device_epoch(device) + 1;
-  if (!keeps_small_blocks || device >= max_devices || kept[device].exchange(now) == now) return;
+  if (!keeps_blocks || device >= max_devices || kept[device].exchange(now) == now) return;
   void* stays = nullptr;
   if (cudaMalloc(&stays, 1)) (void)cudaGetLastError();
 }
@@ -120,7 +120,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
         return cudaMalloc(&block.address, block.nbytes);
       });
     case MemoryKind::pooled:
-      block.address = small_blocks::take(block.device, block.nbytes);
+      block.address = block_cache::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
       free_postponed();
       if (is_captured(cudaStream_t())) {
@@ -151,7 +151,7 @@ std::string shortage(std::size_t nbytes, int device) {
 }
 
 void trim_pool(int device) {
-  small_blocks::give_back(device);
+  block_cache::give_back(device);
   (void)waiting([] { return cudaDeviceSynchronize(); });
   if (const cudaMemPool_t pool = pools.on(device)) (void)cudaMemPoolTrimTo(pool, 0);
   (void)cudaGetLastError();
@@ -250,7 +250,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
   const bool is_pooled = storage->alive() && block.kind == MemoryKind::pooled;
   const auto stays = [&] {
     return is_pooled && !storage->exposed_ &&
-           small_blocks::keep(block.device, block.address, block.nbytes);
+           block_cache::keep(block.device, block.address, block.nbytes);
   };
   if (!joins && stays()) {
     (void)storage->memory_.give_up();

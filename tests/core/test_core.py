@@ -65,7 +65,7 @@ def build(folder, doctest, twins, bodies, words, links):
 def run(program, twin):
     done = subprocess.run(
         [program, f"--source-file=*/core/{twin}", "--no-colors"],
-        env={**os.environ, "PYGPU_SMALL_BLOCKS": "1"},
+        env={**os.environ, "PYGPU_BLOCK_CACHE": "1"},
         capture_output=True,
         text=True,
         timeout=300,
@@ -103,6 +103,6 @@ def test_loops_as_a_gpu_has_them(doctest, tmp_path):
 
 
 def test_every_twin_has_its_body():
-    assert {path.name for path in TWINS} >= {"layout.cpp", "copy_plan.cpp", "small_blocks.cpp"}
+    assert {path.name for path in TWINS} >= {"layout.cpp", "copy_plan.cpp", "block_cache.cpp"}
     for path in TWINS:
         assert (ROOT / "src" / "core" / path.name).exists()

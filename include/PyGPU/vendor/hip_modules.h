@@ -114,8 +114,8 @@ constexpr bool shares_last_error = false;
 // Has the null stream a number in the exchange of arrays? ROCm has none for it.
 constexpr bool null_stream_has_number = false;
 
-// Are freed small blocks of the pool kept by default? See small_blocks.h.
-constexpr bool keeps_small_blocks = true;
+// Are freed blocks of the pool kept by default? See block_cache.h.
+constexpr bool keeps_blocks = true;
 
 // The shape of elementwise kernels: threads of a block, bytes of a vector access, and vectors of
 // each array that a thread takes.

@@ -114,8 +114,8 @@ constexpr bool shares_last_error = true;
 // Has the null stream a number in the exchange of arrays, 1?
 constexpr bool null_stream_has_number = true;
 
-// Are freed small blocks of the pool kept by default? See small_blocks.h.
-constexpr bool keeps_small_blocks = false;
+// Are freed blocks of the pool kept by default? See block_cache.h.
+constexpr bool keeps_blocks = false;
 
 // The shape of elementwise kernels: blocks of one thread, which takes so many elements in a loop
 // that the compiler vectorises.

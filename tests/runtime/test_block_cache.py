@@ -1,11 +1,11 @@
-"""Small blocks of the pool that stay for the next array (PYGPU_SMALL_BLOCKS)."""
+"""Blocks of the pool that stay for the next array (PYGPU_BLOCK_CACHE)."""
 
 import numpy as np
 import pytest
 
 from PyGPU import gpuarray
 
-HOST = {"PYGPU_TARGET": "host", "PYGPU_SMALL_BLOCKS": 1, "PYGPU_HOST_MEMORY": "16M"}
+HOST = {"PYGPU_TARGET": "host", "PYGPU_BLOCK_CACHE": 1, "PYGPU_HOST_MEMORY": "16M"}
 HEAD = """
 import threading
 import numpy as np
@@ -48,19 +48,38 @@ assert free() == before - 65536 - 4096, "of another size"
 
 
 def test_large_blocks_go_back(program):
-    program("""
+    program(
+        """
 before = free()
-array((256 << 10) + 1)
+array((64 << 20) + 1)
 assert free() == before
-array(256 << 10)
-assert free() == before - (256 << 10)
-""")
+array(64 << 20)
+assert free() == before - (64 << 20)
+""",
+        PYGPU_HOST_MEMORY="1G",
+    )
+
+
+def test_no_more_stay_than_256_mb(program):
+    program(
+        """
+before = free()
+for megabytes in [*range(10, 60)] * 2:
+    x = array(megabytes << 20)
+    x[::1 << 20].fill(megabytes)
+    assert (x[::1 << 20].get() == megabytes).all()
+    del x
+    assert before - free() <= 256 << 20
+assert before - free() > 192 << 20
+""",
+        PYGPU_HOST_MEMORY="1G",
+    )
 
 
 def test_nothing_stays_by_default_on_the_host_machine(program):
-    program("assert free() == all_of_it\n", PYGPU_SMALL_BLOCKS="")
-    program("assert free() == all_of_it\n", PYGPU_SMALL_BLOCKS="0")
-    program("assert free() == all_of_it - 65536\n", PYGPU_SMALL_BLOCKS="1")
+    program("assert free() == all_of_it\n", PYGPU_BLOCK_CACHE="")
+    program("assert free() == all_of_it\n", PYGPU_BLOCK_CACHE="0")
+    program("assert free() == all_of_it - 65536\n", PYGPU_BLOCK_CACHE="1")
 
 
 @pytest.mark.parametrize(

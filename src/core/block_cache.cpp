@@ -1,5 +1,5 @@
-// The cache of small blocks. See small_blocks.h.
-#include "PyGPU/small_blocks.h"
+// See block_cache.h.
+#include "PyGPU/block_cache.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,10 +8,10 @@
 #include "PyGPU/graph.h"
 #include "PyGPU/stream.h"
 
-namespace PyGPU::small_blocks {
+namespace PyGPU::block_cache {
 namespace {
 
-constexpr std::size_t largest = 256 << 10;
+constexpr std::size_t largest = 64 << 20, most_bytes = 256 << 20;
 constexpr int capacity = 64;
 
 struct Block {
@@ -24,12 +24,14 @@ struct Cache {
   std::mutex lock;
   unsigned epoch = 0;
   int count = 0;
+  std::size_t nbytes = 0;  // of all
   Block kept[capacity];
 
   void drop_lost(int device) {
     if (epoch == device_epoch(device)) return;
     epoch = device_epoch(device);
     count = 0;
+    nbytes = 0;
   }
   void free_oldest(int device, int number) {
     (void)on_device(device, [&] {
@@ -37,6 +39,7 @@ struct Cache {
       for (int i = 0; i < number; ++i) (void)cudaFreeAsync(kept[i].address, cudaStream_t());
       return cudaSuccess;
     });
+    for (int i = 0; i < number; ++i) nbytes -= kept[i].nbytes;
     std::copy(kept + number, kept + count, kept);
     count -= number;
   }
@@ -46,8 +49,8 @@ Cache caches[max_devices];
 
 bool is_on() {
   static const bool on = [] {
-    const char* const text = std::getenv("PYGPU_SMALL_BLOCKS");
-    return text && *text ? *text != '0' : keeps_small_blocks;
+    const char* const text = std::getenv("PYGPU_BLOCK_CACHE");
+    return text && *text ? *text != '0' : keeps_blocks;
   }();
   return on;
 }
@@ -64,6 +67,7 @@ void* take(int device, std::size_t nbytes) {
     void* const block = cache.kept[i].address;
     std::copy(cache.kept + i + 1, cache.kept + cache.count, cache.kept + i);
     --cache.count;
+    cache.nbytes -= nbytes;
     return block;
   }
   return nullptr;
@@ -74,11 +78,18 @@ bool keep(int device, void* block, std::size_t nbytes) {
   Cache& cache = caches[device];
   std::lock_guard<std::mutex> hold(cache.lock);
   cache.drop_lost(device);
-  if (cache.count == capacity) {
+  int too_many = cache.count == capacity ? capacity / 2 : 0;
+  std::size_t left = cache.nbytes;
+  for (int i = 0; i < too_many || left + nbytes > most_bytes; ++i) {
+    left -= cache.kept[i].nbytes;
+    too_many = std::max(too_many, i + 1);
+  }
+  if (too_many) {
     if (Capture::current() || is_captured(cudaStream_t())) return false;
-    cache.free_oldest(device, capacity / 2);
+    cache.free_oldest(device, too_many);
   }
   cache.kept[cache.count++] = {nbytes, block};
+  cache.nbytes += nbytes;
   return true;
 }
 
@@ -90,4 +101,4 @@ void give_back(int device) {
   cache.free_oldest(device, cache.count);
 }
 
-}  // namespace PyGPU::small_blocks
+}  // namespace PyGPU::block_cache

@@ -1,5 +1,5 @@
-// The shelves of small blocks, on the host machine (run with PYGPU_SMALL_BLOCKS=1).
-#include "PyGPU/small_blocks.h"
+// The cache of freed blocks, on the host machine (run with PYGPU_BLOCK_CACHE=1).
+#include "PyGPU/block_cache.h"
 
 #include <doctest/doctest.h>
 
@@ -28,24 +28,24 @@ std::size_t free_memory() {
 }  // namespace
 
 TEST_CASE("a block that was kept is taken by the next of its size, the last first") {
-  CHECK(small_blocks::take(0, 512) == nullptr);
+  CHECK(block_cache::take(0, 512) == nullptr);
   void *first = allocate(512), *second = allocate(512), *other = allocate(1024);
-  for (void* block : {first, second}) CHECK(small_blocks::keep(0, block, 512));
-  CHECK(small_blocks::keep(0, other, 1024));
-  CHECK(small_blocks::take(0, 513) == nullptr);
-  CHECK(small_blocks::take(0, 512) == second);
-  CHECK(small_blocks::take(0, 512) == first);
-  CHECK(small_blocks::take(0, 512) == nullptr);
-  CHECK(small_blocks::take(0, 1024) == other);
+  for (void* block : {first, second}) CHECK(block_cache::keep(0, block, 512));
+  CHECK(block_cache::keep(0, other, 1024));
+  CHECK(block_cache::take(0, 513) == nullptr);
+  CHECK(block_cache::take(0, 512) == second);
+  CHECK(block_cache::take(0, 512) == first);
+  CHECK(block_cache::take(0, 512) == nullptr);
+  CHECK(block_cache::take(0, 1024) == other);
   for (void* block : {first, second, other})
     CHECK(cudaFreeAsync(block, cudaStream_t()) == cudaSuccess);
 }
 
 TEST_CASE("large blocks and unknown devices are not kept") {
-  void* block = allocate((256 << 10) + 1);
-  CHECK_FALSE(small_blocks::keep(0, block, (256 << 10) + 1));
-  CHECK_FALSE(small_blocks::keep(max_devices, block, 16));
-  CHECK(small_blocks::take(max_devices, 16) == nullptr);
+  void* block = allocate((64 << 20) + 1);
+  CHECK_FALSE(block_cache::keep(0, block, (64 << 20) + 1));
+  CHECK_FALSE(block_cache::keep(max_devices, block, 16));
+  CHECK(block_cache::take(max_devices, 16) == nullptr);
   CHECK(cudaFreeAsync(block, cudaStream_t()) == cudaSuccess);
 }
 
@@ -54,17 +54,17 @@ TEST_CASE("there is room for few, and all go back on request") {
   std::set<void*> blocks;
   for (int i = 0; i < 65; ++i) blocks.insert(allocate(4096));
   CHECK(blocks.size() == 65);
-  for (void* block : blocks) CHECK(small_blocks::keep(0, block, 4096));
+  for (void* block : blocks) CHECK(block_cache::keep(0, block, 4096));
   CHECK(free_memory() == before - 33 * 4096);  // at the 65th, the 32 that came first went back
-  small_blocks::give_back(0);
+  block_cache::give_back(0);
   CHECK(free_memory() == before);
-  CHECK(small_blocks::take(0, 4096) == nullptr);
+  CHECK(block_cache::take(0, 4096) == nullptr);
 }
 
 TEST_CASE("a reset of the device takes what is kept") {
-  CHECK(small_blocks::keep(0, allocate(64), 64));
+  CHECK(block_cache::keep(0, allocate(64), 64));
   REQUIRE_FALSE(reset_device().failed());
-  CHECK(small_blocks::take(0, 64) == nullptr);
+  CHECK(block_cache::take(0, 64) == nullptr);
 }
 
 TEST_CASE("no block is given to two threads") {
@@ -74,16 +74,16 @@ TEST_CASE("no block is given to two threads") {
   for (int number = 0; number < count; ++number)
     threads.emplace_back([&clashes, number] {
       for (int round = 0; round < 2000; ++round) {
-        void* block = small_blocks::take(0, 256);
+        void* block = block_cache::take(0, 256);
         if (!block && cudaMallocAsync(&block, 256, cudaStream_t()) != cudaSuccess) continue;
         auto* value = static_cast<volatile int*>(block);
         *value = number;
         std::this_thread::yield();
         clashes[std::size_t(number)] += *value != number;
-        if (!small_blocks::keep(0, block, 256)) ++clashes[std::size_t(number)];
+        if (!block_cache::keep(0, block, 256)) ++clashes[std::size_t(number)];
       }
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(clashes == std::vector<int>(count));
-  small_blocks::give_back(0);
+  block_cache::give_back(0);
 }
