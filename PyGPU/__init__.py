@@ -41,7 +41,7 @@ else:
 # What C++ asks for, and has loaded when it does.
 _hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
 _hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
-for _kind in ("elementwise", "reduction", "gather", "check", "mask", "join"):
+for _kind in ("elementwise", "reduction", "gather", "check", "mask", "compaction", "join"):
     _hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
 _hooks.defer("references_of", "PyGPU._driver.module_references", "References")
 _hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")

@@ -3,7 +3,7 @@
 from PyGPU._kernels import types
 from PyGPU._kernels.operations import NAMES
 from PyGPU._kernels.promotion import COMPARISONS, asked, promoted
-from PyGPU._kernels.text import fused
+from PyGPU._kernels.text import compaction, fused
 from PyGPU._kernels.text.common import Element, headers
 from PyGPU._kernels.types import dtype_to_ctype, get_or_register_dtype
 
@@ -12,6 +12,7 @@ __all__ = [
     "NAMES",
     "Element",
     "asked",
+    "compaction",
     "dtype_to_ctype",
     "fused",
     "get_or_register_dtype",

@@ -14,6 +14,7 @@ gather_module       a gather's key -> the module that holds it
 check_module        a check's key -> the module that looks for indices out of range
 join_module         (arrays, bytes of a word) -> the module that joins them in one launch
 mask_module         (itemsize, threads) -> the module that selects and assigns items by a mask
+compaction_module   (itemsize) -> (the module that selects many, and the shape of its blocks)
 references_of       a module -> what keeps its texture and surface references up to date
 transfer_progress   (bytes, is it upwards?) -> the progress bar of a transfer that begins, or None
 require_c_type      ValueError for a dtype without a C type

@@ -20,6 +20,7 @@ namespace PyGPU::python {
   X(gather_module)      \
   X(check_module)       \
   X(mask_module)        \
+  X(compaction_module)  \
   X(join_module)        \
   X(references_of)      \
   X(transfer_progress)  \

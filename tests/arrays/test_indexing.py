@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arrays, assert_same, examples, shapes, slices, values
 
-from PyGPU import driver
+from PyGPU import driver, gpuarray
 from PyGPU._arrays import places as at
 from PyGPU._runtime import core
 from PyGPU.gpuarray import to_gpu
@@ -367,3 +367,37 @@ def test_offsets_of_64_bits(counted_in_64_bits):
         x[key] = -1
         array[key] = -1
         assert_same(array.get(), x)
+
+
+@pytest.mark.parametrize("dtype", ["?", "e", "f4", "f8", "c16"])
+def test_masks_of_many_elements(dtype):
+    """Beyond what one block goes through, around whole stretches, beyond one round of the sums."""
+    rng = np.random.default_rng(8)
+    for n in (16385, 8 * 4096 - 1, 8 * 4096, 250_001):
+        x = rng.integers(0, 100, n + 3).astype(dtype)
+        a = to_gpu(x)
+        for part in (0, 0.001, 0.4, 1):
+            mask = rng.random(n + 3) < part
+            m = to_gpu(mask)
+            for own, its in ((slice(n), slice(n)), (slice(1, n + 1), slice(3, n + 3))):
+                got = a[own][m[its]]
+                assert (got.dtype, got.ndim) == (x.dtype, 1)
+                np.testing.assert_array_equal(got.get(), x[own][mask[its]])
+
+
+def test_masks_of_many_rows_and_of_an_allocator():
+    x = np.arange(400 * 500, dtype=np.int32).reshape(400, 500)
+    mask = x % 7 == 3
+    a = to_gpu(x, allocator=driver.mem_alloc)
+    got = a[to_gpu(mask)]
+    assert got.allocator is driver.mem_alloc
+    np.testing.assert_array_equal(got.get(), x[mask])
+    np.testing.assert_array_equal(a.T[to_gpu(mask).T].get(), x.T[mask.T])
+
+
+def test_sums_of_more_counts_than_a_round():
+    n = (8 * 1024 + 5) * 4096 + 17
+    a = gpuarray.arange(n, dtype=np.int32)
+    mask = gpuarray.zeros(n, np.bool_)
+    mask[::4096] = True
+    np.testing.assert_array_equal(a[mask].get(), np.arange(0, n, 4096))

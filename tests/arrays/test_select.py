@@ -9,8 +9,9 @@ from strategies import arrays
 
 from PyGPU import driver, gpuarray
 from PyGPU._arrays import select
+from PyGPU._kernels.text import compaction
 
-STRETCH = select._STRETCH
+STRETCH = compaction.STRETCH
 
 
 @pytest.fixture(params=["one block", "warps", "threads"], scope="module", autouse=True)

@@ -13,8 +13,8 @@ from scan_tools import both, kernel
 import PyGPU
 from PyGPU import driver, gpuarray
 from PyGPU._arrays import select
+from PyGPU._kernels.text import compaction, scan_tiles
 from PyGPU._kernels.text import scan as scan_text
-from PyGPU._kernels.text import scan_tiles
 from PyGPU.scan import InclusiveScanKernel
 
 
@@ -138,7 +138,8 @@ def test_more_than_32_bits_count():
 
 
 def texts(warp):
-    yield select.text_for_warps(warp, 256)
+    yield compaction.indices_by_warps(warp, np.int64)
+    yield compaction.items_by_warps(warp, 16)
     for code, start in [("e", "0"), ("D", None)]:
         one = scan_text.Scan(np.dtype(code), "a + b", start, "sums", "")
         tile = scan_tiles.tile_for(one.dtype.itemsize, warp)

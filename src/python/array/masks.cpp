@@ -1,5 +1,5 @@
-// a[mask] and a[mask] = value. Of few elements, by one block; one element for all of them, by an
-// elementwise kernel. See methods.h.
+// a[mask] and a[mask] = value. Of few elements, by one block; what many choose, by stretches; one
+// element for all of them, by an elementwise kernel. See methods.h.
 #include "python/array/map.h"
 #include "python/array/methods.h"
 #include "python/array/report.h"
@@ -11,18 +11,22 @@ namespace {
 
 constexpr unsigned mask_threads = launch_runs_kernel ? 1 : 1024;
 
-// Kernels of one block: items that are words, and a mask of their array's shape, in C order.
-bool is_for_block(const GPUArray& a, const GPUArray& mask) {
+// Items that are words, and a mask of their array's shape, in C order.
+bool has_words(const GPUArray& a, const GPUArray& mask) {
   const Layout& layout = a.layout();
   const std::size_t itemsize = layout.itemsize();
   const bool is_word = itemsize && itemsize <= 16 && (itemsize & (itemsize - 1)) == 0;
   if (!is_word || layout.shape() != mask.layout().shape() || layout.size() == 0 ||
-      layout.size() > few_items || !layout.c_contiguous() || !mask.layout().c_contiguous() ||
+      !layout.c_contiguous() || !mask.layout().c_contiguous() ||
       !is_aligned(Layout(), a.core.address(), itemsize))
     return false;
   a.core.require_alive();
   mask.core.require_alive();
   return true;
+}
+
+bool is_for_block(const GPUArray& a, const GPUArray& mask) {
+  return a.layout().size() <= few_items && has_words(a, mask);
 }
 
 // A module has two kernels.
@@ -55,6 +59,77 @@ Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> 
   return report.read(stream, true);
 }
 
+// How many are chosen of each stretch is counted, and where each begins in the result; its memory
+// is taken when their sum is known.
+struct CompactionKernels {
+  CompactionKernels(const std::shared_ptr<Module>& module, const py::tuple& sizes)
+      : count(module, "count_true"),
+        sum(module, "sum_counts"),
+        write(module, "write_true"),
+        threads(sizes[1].cast<unsigned>()),
+        stretch(sizes[2].cast<Index>()),
+        stretches(sizes[3].cast<Index>()) {}
+  bool alive() const { return count.module().alive(); }
+  Kernel count, sum, write;
+  unsigned threads;
+  Index stretch, stretches;  // elements of a stretch, stretches of a block
+};
+
+const CompactionKernels& compaction_kernels(std::size_t itemsize, int device) {
+  static auto& kept = *new Specializations<CompactionKernels>;
+  SpecializationKey key;
+  key.add(unsigned(itemsize), 5);
+  key.add(unsigned(device), 8);
+  return kept.at(key, [&] {
+    const py::tuple made = hook(Hook::compaction_module)(itemsize);
+    return std::make_unique<CompactionKernels>(held<Module>(made[0]), made);
+  });
+}
+
+bool select_by_stretches(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
+  if (launch_runs_kernel || !has_words(a, mask)) return false;
+  const std::size_t itemsize = a.layout().itemsize();
+  const Index n = a.layout().size();
+  const DeviceGuard here = use_device(a.core.device());
+  const CompactionKernels& kernels = compaction_kernels(itemsize, a.core.device());
+  const Index stretches = (n + kernels.stretch - 1) / kernels.stretch;
+  const dim3 grid(unsigned((stretches + kernels.stretches - 1) / kernels.stretches));
+  const GPUArray counts = new_array(Layout({stretches + 1}, sizeof(Index)), py::none(), py::none());
+  const StreamRef stream = default_stream();
+  const Report report;
+  StreamOrder counting(stream);
+  uses(counting, mask);
+  uses(counting, counts);
+  counting.run([&] {
+    KernelArguments count, sum;
+    count.add(n);
+    count.add(mask.core.address());
+    count.add(counts.core.address());
+    enqueue(kernels.count, grid, dim3(kernels.threads), count, stream);
+    sum.add(counts.core.address());
+    sum.add(stretches);
+    sum.add(report.word());
+    enqueue(kernels.sum, dim3(1), dim3(1024), sum, stream);
+  });
+  GPUArray chosen = new_array(Layout({report.read(stream, true)}, itemsize), a.dtype, a.allocator);
+  if (!is_aligned(Layout(), chosen.core.address(), itemsize)) return false;
+  StreamOrder writing(stream);
+  for (const GPUArray* const array : {&mask, &a, &counts, &std::as_const(chosen)})
+    uses(writing, *array);
+  if (chosen.layout().size())
+    writing.run([&] {
+      KernelArguments write;
+      write.add(n);
+      write.add(mask.core.address());
+      write.add(counts.core.address());
+      write.add(a.core.address());
+      write.add(chosen.core.address());
+      enqueue(kernels.write, grid, dim3(kernels.threads), write, stream);
+    });
+  out = std::move(chosen);
+  return true;
+}
+
 // Do all elements have bytes of their own? Views by strides of the user's need not.
 bool has_elements_apart(const Layout& layout) {
   const Layout sorted = layout.canonical().layout;
@@ -68,9 +143,9 @@ bool has_elements_apart(const Layout& layout) {
 
 }  // namespace
 
-// Memory for all items is taken before their number is known.
+// Of few, memory for all is taken before their number is known.
 bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
-  if (!is_for_block(a, mask)) return false;
+  if (!is_for_block(a, mask)) return select_by_stretches(a, mask, out);
   const std::size_t itemsize = a.layout().itemsize();
   const DeviceGuard here = use_device(a.core.device());
   const Kernel& kernel = mask_kernels(itemsize, a.core.device()).select;

@@ -1,0 +1,188 @@
+"""Text of the kernels that compact: what a mask's true elements stand for, one after the other.
+
+``count_true`` counts the elements of each stretch, ``sum_counts`` or a scan makes of the counts
+where each begins, and ``write_true`` writes from there on. On a GPU a warp has a stretch, on the
+host machine a thread.
+"""
+
+from PyGPU._kernels.text.gather import HEAD, WORDS
+from PyGPU._kernels.types import dtype_to_ctype
+
+STRETCH = 4096  # elements
+THREADS = 256  # of a block of warps
+_FLAGS = f"""
+enum {{ STRETCH = {STRETCH} }};
+
+__device__ inline unsigned true_of_4(unsigned bytes) {{
+  const unsigned high = ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu | bytes) >> 7 & 0x01010101u;
+  return (high | high >> 7 | high >> 14 | high >> 21) & 15u;
+}}
+
+// Which of the 16 elements from `first` on are true, as bits.
+__device__ inline unsigned true_of_16(const unsigned char *mask, long long n, long long first) {{
+  if (first + 16 <= n && (size_t)mask % 16 == 0) {{
+    const uint4 word = *(const uint4 *)(mask + first);
+    return true_of_4(word.x) | true_of_4(word.y) << 4 | true_of_4(word.z) << 8 |
+           true_of_4(word.w) << 12;
+  }}
+  unsigned bits = 0;
+  for (int i = 0; i < 16 && first + i < n; ++i) bits |= unsigned(mask[first + i] != 0) << i;
+  return bits;
+}}
+"""
+
+_COUNT = """
+enum { WARPS = THREADS / WARP, ROUND = 16 * WARP };
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+count_true(long long n, const unsigned char *mask, long long *counts) {
+  const int lane = threadIdx.x % WARP;
+  const long long stretch = (long long)blockIdx.x * WARPS + threadIdx.x / WARP;
+  const long long base = stretch * STRETCH + 16 * lane;
+  if (stretch * STRETCH >= n) return;
+  unsigned count = 0;
+  #pragma unroll
+  for (int i = 0; i < STRETCH; i += ROUND) count += __popc(true_of_16(mask, n, base + i));
+  for (int distance = WARP / 2; distance > 0; distance /= 2)
+    count += __shfl_down_sync(LANES, count, distance, WARP);
+  if (lane == 0) {
+    counts[stretch] = count;
+    if (base + STRETCH >= n) counts[stretch + 1] = 0;  // lane 0: base is the stretch's
+  }
+}
+"""
+
+_WRITE = """
+extern "C" __global__ void __launch_bounds__(THREADS)
+write_true(long long n, const unsigned char *mask, const long long *offsets,
+           PARAMETER P_out *out) {
+  __shared__ unsigned short chosen[THREADS * 16];
+  const int lane = threadIdx.x % WARP;
+  unsigned short *const mine = chosen + threadIdx.x / WARP * ROUND;
+  const long long stretch = (long long)blockIdx.x * WARPS + threadIdx.x / WARP;
+  const long long base = stretch * STRETCH;
+  if (base >= n) return;
+  unsigned bits[STRETCH / ROUND];
+  #pragma unroll
+  for (int i = 0; i < STRETCH / ROUND; ++i)
+    bits[i] = true_of_16(mask, n, base + i * ROUND + 16 * lane);
+  out += offsets[stretch];
+  #pragma unroll
+  for (int i = 0; i < STRETCH / ROUND; ++i) {
+    int end = __popc(bits[i]);
+    const int count = end;
+    for (int distance = 1; distance < WARP; distance *= 2) {
+      const int other = __shfl_up_sync(LANES, end, distance, WARP);
+      if (lane >= distance) end += other;
+    }
+    const int total = __shfl_sync(LANES, end, WARP - 1, WARP);
+    for (int at = end - count; at < end; ++at, bits[i] &= bits[i] - 1)
+      mine[at] = (unsigned short)(16 * lane + __ffs(int(bits[i])) - 1);
+    __syncwarp(LANES);
+    for (int at = lane; at < total; at += WARP) {
+      const long long place = base + i * ROUND + mine[at];
+      out[at] = VALUE;
+    }
+    __syncwarp(LANES);
+    out += total;
+  }
+}
+"""
+
+# One block, whose threads take eight counts at a time.
+_SUM = """
+extern "C" __global__ void __launch_bounds__(1024)
+sum_counts(long long *counts, long long number, volatile long long *report) {
+  __shared__ long long totals[1024 / WARP];
+  const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  long long done = 0;
+  for (long long first = 0; first < number; first += 8 * 1024) {
+    const long long own = first + 8 * threadIdx.x;
+    long long count[8], sum = 0;
+    #pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      count[k] = own + k < number ? counts[own + k] : 0;
+      sum += count[k];
+    }
+    long long end = sum;
+    for (int distance = 1; distance < WARP; distance *= 2) {
+      const long long other = __shfl_up_sync(LANES, end, distance, WARP);
+      if (lane >= distance) end += other;
+    }
+    if (lane == WARP - 1) totals[warp] = end;
+    __syncthreads();
+    long long at = done + end - sum;
+    for (int w = 0; w < 1024 / WARP; ++w) {
+      if (w < warp) at += totals[w];
+      done += totals[w];
+    }
+    __syncthreads();
+    #pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      if (own + k < number) counts[own + k] = at;
+      at += count[k];
+    }
+  }
+  if (threadIdx.x == 0) P_report(report, done);
+}
+"""
+
+_BY_THREADS = """
+extern "C" __global__ void count_true(long long n, const unsigned char *mask, long long *counts) {
+  const long long stretch = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  const long long base = stretch * STRETCH;
+  if (base >= n) return;
+  int count = 0;
+  for (int i = 0; i < STRETCH && base + i < n; i += 16)
+    count += __popc(true_of_16(mask, n, base + i));
+  counts[stretch] = count;
+  if (base + STRETCH >= n) counts[stretch + 1] = 0;
+}
+
+extern "C" __global__ void write_true(long long n, const unsigned char *mask,
+                                      const long long *offsets, P_out *out) {
+  const long long stretch = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  const long long base = stretch * STRETCH;
+  if (base >= n) return;
+  const P_out *const end = out + offsets[stretch + 1];
+  out += offsets[stretch];
+  for (int i = 0; i < STRETCH && base + i < n; i += 16) {
+    unsigned bits = true_of_16(mask, n, base + i);
+    if (bits && end - out >= 16) {  // room for them all: without a branch for each
+      int count = 0;
+      for (int k = 0; k < 16; ++k) {
+        out[count] = (P_out)(base + i + k);
+        count += bits >> k & 1;
+      }
+      out += count;
+    } else {
+      for (; bits; bits &= bits - 1) *out++ = (P_out)(base + i + __ffs(int(bits)) - 1);
+    }
+  }
+}
+"""
+
+
+def _by_warps(warp, out, parameter, value):
+    lanes = f"#define LANES {hex((1 << warp) - 1)}ull\n"
+    sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS} }};\n"
+    write = _WRITE.replace("PARAMETER", parameter).replace("VALUE", value)
+    return f"{out}{lanes}{sizes}{_FLAGS}{_COUNT}{write}"
+
+
+def indices_by_warps(warp, dtype):
+    """``count_true`` and ``write_true``, which writes flat indices of a dtype, where a warp of
+    `warp` lanes has a stretch."""
+    return _by_warps(warp, f"typedef {dtype_to_ctype(dtype)} P_out;\n", "", "(P_out)place")
+
+
+def indices_by_threads(dtype):
+    """The same where a thread has a stretch."""
+    return f"typedef {dtype_to_ctype(dtype)} P_out;\n{_FLAGS}{_BY_THREADS}"
+
+
+def items_by_warps(warp, itemsize):
+    """``count_true``, ``sum_counts``, which reports how many they are, and ``write_true``, which
+    writes items of `itemsize` bytes."""
+    out = f"{HEAD}typedef {WORDS.get(itemsize, 'P_word16')} P_out;\n"
+    return _by_warps(warp, out, "const P_out *from,", "from[place]") + _SUM
