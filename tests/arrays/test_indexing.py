@@ -383,6 +383,20 @@ def test_masks_of_many_elements(dtype):
                 got = a[own][m[its]]
                 assert (got.dtype, got.ndim) == (x.dtype, 1)
                 np.testing.assert_array_equal(got.get(), x[own][mask[its]])
+                changed, values = a.copy(), x[own][mask[its]][::-1].copy()
+                changed[own][m[its]] = to_gpu(values)
+                expected = x.copy()
+                expected[own][mask[its]] = values
+                np.testing.assert_array_equal(changed.get(), expected)
+
+
+def test_values_that_do_not_fit_a_mask_of_many_change_nothing():
+    x = np.arange(40_000, dtype=np.float32)
+    a, mask = to_gpu(x), to_gpu(x % 3 == 0)
+    for number in (13_333, 13_335):
+        with pytest.raises(ValueError, match="13334"):
+            a[mask] = to_gpu(x[:number])
+    np.testing.assert_array_equal(a.get(), x)
 
 
 def test_masks_of_many_rows_and_of_an_allocator():

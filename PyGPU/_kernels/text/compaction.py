@@ -1,8 +1,8 @@
 """Text of the kernels that compact: what a mask's true elements stand for, one after the other.
 
 ``count_true`` counts the elements of each stretch, ``sum_counts`` or a scan makes of the counts
-where each begins, and ``write_true`` writes from there on. On a GPU a warp has a stretch, on the
-host machine a thread.
+where each begins, and the others write from there on, or read. On a GPU a warp has a stretch, on
+the host machine a thread.
 """
 
 from PyGPU._kernels.text.gather import HEAD, WORDS
@@ -52,10 +52,10 @@ count_true(long long n, const unsigned char *mask, long long *counts) {
 }
 """
 
-_WRITE = """
+# For each chosen element, STORE: `place` is where it lies in the whole, `at` in what is packed.
+_COPY = """
 extern "C" __global__ void __launch_bounds__(THREADS)
-write_true(long long n, const unsigned char *mask, const long long *offsets,
-           PARAMETER P_out *out) {
+NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETERS) {
   __shared__ unsigned short chosen[THREADS * 16];
   const int lane = threadIdx.x % WARP;
   unsigned short *const mine = chosen + threadIdx.x / WARP * ROUND;
@@ -66,7 +66,7 @@ write_true(long long n, const unsigned char *mask, const long long *offsets,
   #pragma unroll
   for (int i = 0; i < STRETCH / ROUND; ++i)
     bits[i] = true_of_16(mask, n, base + i * ROUND + 16 * lane);
-  out += offsets[stretch];
+  packed += offsets[stretch];
   #pragma unroll
   for (int i = 0; i < STRETCH / ROUND; ++i) {
     int end = __popc(bits[i]);
@@ -81,10 +81,10 @@ write_true(long long n, const unsigned char *mask, const long long *offsets,
     __syncwarp(LANES);
     for (int at = lane; at < total; at += WARP) {
       const long long place = base + i * ROUND + mine[at];
-      out[at] = VALUE;
+      STORE;
     }
     __syncwarp(LANES);
-    out += total;
+    packed += total;
   }
 }
 """
@@ -163,17 +163,22 @@ extern "C" __global__ void write_true(long long n, const unsigned char *mask,
 """
 
 
-def _by_warps(warp, out, parameter, value):
+def _copy(name, parameters, store):
+    return _COPY.replace("NAME", name).replace("PARAMETERS", parameters).replace("STORE", store)
+
+
+def _by_warps(warp):
     lanes = f"#define LANES {hex((1 << warp) - 1)}ull\n"
     sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS} }};\n"
-    write = _WRITE.replace("PARAMETER", parameter).replace("VALUE", value)
-    return f"{out}{lanes}{sizes}{_FLAGS}{_COUNT}{write}"
+    return f"{lanes}{sizes}{_FLAGS}{_COUNT}"
 
 
 def indices_by_warps(warp, dtype):
     """``count_true`` and ``write_true``, which writes flat indices of a dtype, where a warp of
     `warp` lanes has a stretch."""
-    return _by_warps(warp, f"typedef {dtype_to_ctype(dtype)} P_out;\n", "", "(P_out)place")
+    index = f"typedef {dtype_to_ctype(dtype)} P_out;\n"
+    write = _copy("write_true", "P_out *packed", "packed[at] = (P_out)place")
+    return f"{index}{_by_warps(warp)}{write}"
 
 
 def indices_by_threads(dtype):
@@ -182,7 +187,11 @@ def indices_by_threads(dtype):
 
 
 def items_by_warps(warp, itemsize):
-    """``count_true``, ``sum_counts``, which reports how many they are, and ``write_true``, which
-    writes items of `itemsize` bytes."""
-    out = f"{HEAD}typedef {WORDS.get(itemsize, 'P_word16')} P_out;\n"
-    return _by_warps(warp, out, "const P_out *from,", "from[place]") + _SUM
+    """``count_true``, ``sum_counts``, which reports how many they are, ``select_true``, which packs
+    items of `itemsize` bytes, and ``assign_true``, its reverse."""
+    item = f"{HEAD}typedef {WORDS.get(itemsize, 'P_word16')} P_item;\n"
+    parameters = "const P_item *whole, P_item *packed"
+    select = _copy("select_true", parameters, "packed[at] = whole[place]")
+    parameters = "P_item *whole, const P_item *packed"
+    assign = _copy("assign_true", parameters, "whole[place] = packed[at]")
+    return f"{item}{_by_warps(warp)}{_SUM}{select}{assign}"

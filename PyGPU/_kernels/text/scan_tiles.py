@@ -11,7 +11,7 @@ from typing import NamedTuple
 # on a multiprocessor). An odd number of words keeps the threads of a warp in different banks of
 # shared memory. The larger the tile, the fewer the steps of the look-back, whose latency bounds the
 # number of tiles a second.
-TUNING = {1: (512, 5, 1), 2: (256, 11, 1), 4: (128, 23, 4), 8: (128, 23, 4), 16: (384, 7, 1)}
+TUNING = {1: (256, 7, 2), 2: (256, 11, 1), 4: (128, 23, 4), 8: (128, 23, 4), 16: (384, 7, 1)}
 _OTHERS = (256, 5, 1)
 _SHARED_BYTES = 47 << 10  # of a tile, below the 48 KB that every device has
 

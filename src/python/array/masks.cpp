@@ -65,12 +65,13 @@ struct CompactionKernels {
   CompactionKernels(const std::shared_ptr<Module>& module, const py::tuple& sizes)
       : count(module, "count_true"),
         sum(module, "sum_counts"),
-        write(module, "write_true"),
+        select(module, "select_true"),
+        assign(module, "assign_true"),
         threads(sizes[1].cast<unsigned>()),
         stretch(sizes[2].cast<Index>()),
         stretches(sizes[3].cast<Index>()) {}
   bool alive() const { return count.module().alive(); }
-  Kernel count, sum, write;
+  Kernel count, sum, select, assign;
   unsigned threads;
   Index stretch, stretches;  // elements of a stretch, stretches of a block
 };
@@ -86,47 +87,82 @@ const CompactionKernels& compaction_kernels(std::size_t itemsize, int device) {
   });
 }
 
-bool select_by_stretches(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
-  if (launch_runs_kernel || !has_words(a, mask)) return false;
-  const std::size_t itemsize = a.layout().itemsize();
-  const Index n = a.layout().size();
-  const DeviceGuard here = use_device(a.core.device());
-  const CompactionKernels& kernels = compaction_kernels(itemsize, a.core.device());
-  const Index stretches = (n + kernels.stretch - 1) / kernels.stretch;
-  const dim3 grid(unsigned((stretches + kernels.stretches - 1) / kernels.stretches));
-  const GPUArray counts = new_array(Layout({stretches + 1}, sizeof(Index)), py::none(), py::none());
-  const StreamRef stream = default_stream();
-  const Report report;
-  StreamOrder counting(stream);
-  uses(counting, mask);
-  uses(counting, counts);
-  counting.run([&] {
-    KernelArguments count, sum;
-    count.add(n);
-    count.add(mask.core.address());
-    count.add(counts.core.address());
-    enqueue(kernels.count, grid, dim3(kernels.threads), count, stream);
-    sum.add(counts.core.address());
-    sum.add(stretches);
-    sum.add(report.word());
-    enqueue(kernels.sum, dim3(1), dim3(1024), sum, stream);
-  });
-  GPUArray chosen = new_array(Layout({report.read(stream, true)}, itemsize), a.dtype, a.allocator);
-  if (!is_aligned(Layout(), chosen.core.address(), itemsize)) return false;
-  StreamOrder writing(stream);
-  for (const GPUArray* const array : {&mask, &a, &counts, &std::as_const(chosen)})
-    uses(writing, *array);
-  if (chosen.layout().size())
-    writing.run([&] {
-      KernelArguments write;
-      write.add(n);
-      write.add(mask.core.address());
-      write.add(counts.core.address());
-      write.add(a.core.address());
-      write.add(chosen.core.address());
-      enqueue(kernels.write, grid, dim3(kernels.threads), write, stream);
+// A mask of many elements, whose true ones are counted.
+class Compaction {
+ public:
+  Compaction(const GPUArray& a, const GPUArray& mask)
+      : kernels_(compaction_kernels(a.layout().itemsize(), a.core.device())),
+        mask_(mask),
+        stretches_((mask.layout().size() + kernels_.stretch - 1) / kernels_.stretch),
+        counts_(new_array(Layout({stretches_ + 1}, sizeof(Index)), py::none(), py::none())) {
+    const Report report;
+    StreamOrder order(stream_);
+    uses(order, mask_);
+    uses(order, counts_);
+    order.run([&] {
+      KernelArguments count = begin(), sum;
+      launch(kernels_.count, count);
+      sum.add(counts_.core.address());
+      sum.add(stretches_);
+      sum.add(report.word());
+      enqueue(kernels_.sum, dim3(1), dim3(1024), sum, stream_);
     });
-  out = std::move(chosen);
+    number_ = report.read(stream_, true);
+  }
+  Index number() const { return number_; }
+  // The chosen items of `whole` to `packed`, one after the other, or back.
+  void select(const GPUArray& whole, const GPUArray& packed) {
+    copy(kernels_.select, whole, packed);
+  }
+  void assign(const GPUArray& whole, const GPUArray& packed) {
+    copy(kernels_.assign, whole, packed);
+  }
+
+ private:
+  KernelArguments begin() const {
+    KernelArguments arguments;
+    arguments.add(mask_.layout().size());
+    arguments.add(mask_.core.address());
+    arguments.add(counts_.core.address());
+    return arguments;
+  }
+  void launch(const Kernel& kernel, KernelArguments& arguments) const {
+    const dim3 grid(unsigned((stretches_ + kernels_.stretches - 1) / kernels_.stretches));
+    enqueue(kernel, grid, dim3(kernels_.threads), arguments, stream_);
+  }
+  void copy(const Kernel& kernel, const GPUArray& whole, const GPUArray& packed) const {
+    if (number_ == 0) return;
+    StreamOrder order(stream_);
+    for (const GPUArray* const array : {&mask_, &counts_, &whole, &packed}) uses(order, *array);
+    order.run([&] {
+      KernelArguments arguments = begin();
+      arguments.add(whole.core.address());
+      arguments.add(packed.core.address());
+      launch(kernel, arguments);
+    });
+  }
+
+  const CompactionKernels& kernels_;
+  const GPUArray& mask_;
+  const StreamRef stream_ = default_stream();
+  Index stretches_, number_ = 0;
+  GPUArray counts_;
+};
+
+// On the host machine the general way is the faster.
+bool is_for_stretches(const GPUArray& a, const GPUArray& mask) {
+  return !launch_runs_kernel && a.layout().size() > few_items && has_words(a, mask);
+}
+
+bool select_by_stretches(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
+  if (!is_for_stretches(a, mask)) return false;
+  const std::size_t itemsize = a.layout().itemsize();
+  const DeviceGuard here = use_device(a.core.device());
+  Compaction chosen(a, mask);
+  GPUArray items = new_array(Layout({chosen.number()}, itemsize), a.dtype, a.allocator);
+  if (!is_aligned(Layout(), items.core.address(), itemsize)) return false;
+  chosen.select(a, items);
+  out = std::move(items);
   return true;
 }
 
@@ -166,14 +202,21 @@ bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
 bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& values) {
   const std::size_t itemsize = a.layout().itemsize();
   const Index number = values.layout().size();
+  const bool by_block = is_for_block(a, mask);
   if (values.layout().ndim() != 1 || number < 2 || !values.layout().c_contiguous() ||
-      !is_for_block(a, mask) || !is_aligned(Layout(), values.core.address(), itemsize) ||
-      a.core.overlaps(values.core) || a.core.overlaps(mask.core))
+      !(by_block || is_for_stretches(a, mask)) ||
+      !is_aligned(Layout(), values.core.address(), itemsize) || a.core.overlaps(values.core) ||
+      a.core.overlaps(mask.core))
     return false;
   values.core.require_alive();
   const int device = a.core.device();
   require_device(values.core, device);
   const DeviceGuard here = use_device(device);
+  if (!by_block) {
+    Compaction chosen(a, mask);
+    if (chosen.number() == number) chosen.assign(a, values);
+    return chosen.number() == number;
+  }
   const Kernel& kernel = mask_kernels(itemsize, device).assign;
   const Report report;
   KernelArguments arguments;
