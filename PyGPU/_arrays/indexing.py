@@ -124,6 +124,11 @@ def _check_mask(part, view):
             )
 
 
+def _mask_indices(mask):
+    # Of 32 bits, half the memory is written and read.
+    return select.nonzero_flat(mask, np.int32 if mask.size <= _MOST_INT32 else np.int64)
+
+
 def _indices_of(part, view):
     """The indices that a part stands for; those of a mask are on the device, and valid."""
     array = part.array
@@ -131,8 +136,7 @@ def _indices_of(part, view):
         return array
     _check_mask(part, view)
     if isinstance(array, core.GPUArray) and array.ndim:
-        # Of 32 bits, half the memory is written and read.
-        return select.nonzero_flat(array, np.int32 if array.size <= _MOST_INT32 else np.int64)
+        return _mask_indices(array)
     host = array.get() if isinstance(array, core.GPUArray) else array
     return core.to_gpu(np.flatnonzero(host).astype(np.int64))
 
@@ -186,6 +190,15 @@ def _loop(selection, scatters=False):
     )
 
 
+def _rows(array, key):
+    """``array[key]`` where the key is a mask of rows, the short way; else None."""
+    is_mask = isinstance(key, core.GPUArray) and key.dtype == np.bool_
+    if not is_mask or array.ndim < 2 or key.shape != array.shape[:1]:
+        return None
+    found = core._take(array, _mask_indices(key), 0, "clip", None)
+    return None if found is NotImplemented else found
+
+
 @beside_first
 def get_item(array, key):
     """``array[key]``: a new array where the key holds masks or index arrays, else a view.
@@ -206,6 +219,8 @@ def get_item(array, key):
     IndexError
         For an index out of range; for shapes that do not fit; for arrays of other dtypes.
     """
+    if (rows := _rows(array, key)) is not None:
+        return rows
     selection = _selection(array, key)
     if not selection.parts:
         return selection.view
