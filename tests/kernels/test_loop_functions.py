@@ -59,6 +59,23 @@ def test_of_double_precision(name):
     assert close.all(), x[~close]
 
 
+def test_powers_of_double_precision():
+    rng = np.random.default_rng(7)
+    any_two = rng.integers(0, 1 << 64, (2, 30_000), np.uint64).view(np.float64)
+    everyday = rng.uniform(-10, 10, 30_000), rng.uniform(-300, 300, 30_000)
+    next_to_one = 1 + rng.uniform(-1e-3, 1e-3, 30_000), rng.uniform(-7e5, 7e5, 30_000)
+    whole = np.meshgrid(np.arange(-20.0, 20.0), np.arange(-9.0, 10.0))
+    special = np.array([0, 1, 2, 0.5, np.inf, np.nan, 5e-324, 2.0**53, 2.0**52 + 1, 1.5, 1e308])
+    special = np.meshgrid(*[np.concatenate([special, -special])] * 2)
+    for x, y in (any_two, everyday, next_to_one, whole, special):
+        got, exact = np.power(to_gpu(x), to_gpu(y)).get(), np.power(*np.longdouble([x, y]))
+        near = exact.astype(np.float64)
+        close = np.isclose(got, near, rtol=4.5e-16, atol=1e-323, equal_nan=True)
+        assert close.all(), (x[~close], y[~close])
+        same_sign = np.isnan(near) | (np.signbit(got) == np.signbit(near))
+        assert same_sign.all(), (x[~same_sign], y[~same_sign])
+
+
 @pytest.mark.parametrize("name", ("exp", "log", "sin", "tanh", "arctan"))
 def test_a_number_has_one_result_wherever_it_lies(name):
     x = np.linspace(0.1, 9, 777).astype(np.float32)

@@ -104,8 +104,8 @@ template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by s
   if (P_below_zero(b)) return T(a == T(1) ? 1 : a == T(-1) ? (b % T(2) == T(0) ? 1 : -1) : 0);
   return sizeof(T) == 8 ? P_power_in<unsigned long long>(a, b) : P_power_in<unsigned>(a, b);
 }
-__device__ inline float P_power(float a, float b) { return P_pow(a, b); }
-__device__ inline double P_power(double a, double b) { return P_pow(a, b); }
+__device__ __forceinline__ float P_power(float a, float b) { return P_pow(a, b); }
+__device__ __forceinline__ double P_power(double a, double b) { return P_pow(a, b); }
 """,
     # Of float rounded once; two roundings of double keep within one unit in the last place.
     "P_cube": """

@@ -14,6 +14,8 @@ namespace host {
 
 constexpr double huge_value = __builtin_huge_val();
 constexpr double log_of_2 = 0.6931471805599453, log2_of_e = 1.4426950408889634;
+// The first part's products with whole numbers up to 2^20 are exact.
+constexpr double log_of_2_high = 0.693147180369123816490, log_of_2_low = 1.90821492927058770002e-10;
 
 // The nearest integer to a number below 2^51, and the same in the low bits of a word.
 struct Whole {
@@ -150,12 +152,10 @@ __forceinline__ float P_pow(float base, float exponent) {
   return float(y == 0 ? 1 : of_any);
 }
 
-// 2^k in two factors, so that results next to zero and infinity are rounded once.
-__forceinline__ double P_exp(double x) {
-  using namespace PyGPU::host;
-  const double t = within(x, 800);
-  const Whole k = nearest_whole(t * log2_of_e);
-  const double r = (t - k.value * 0.693147180369123816490) - k.value * 1.90821492927058770002e-10;
+namespace PyGPU {
+namespace host {
+// e^(r + more) for an r within half of log 2.
+__forceinline__ double exp_near(double r, double more) {
   double p = 2.0914707069612355e-09;
   p = p * r + 2.510524515390137e-08;
   p = p * r + 2.7557273594799413e-07;
@@ -167,9 +167,22 @@ __forceinline__ double P_exp(double x) {
   p = p * r + 0.04166666666666667;
   p = p * r + 0.1666666666666667;
   p = p * r + 0.5;
-  const Whole first = nearest_whole(0.5 * k.value);
-  return (1 + (r + r * r * p)) * power_of_two(first.word) * power_of_two(k.word - first.word);
+  const double sum = 1 + r, lost = (1 - sum) + r, bent = r * r * p;
+  return sum + (lost + (bent + more * (sum + bent)));
 }
+// e^(x + more). 2^k in two factors, so that results next to zero and infinity are rounded once.
+__forceinline__ double exp_of(double x, double more) {
+  const double t = within(x, 800);
+  const Whole k = nearest_whole(t * log2_of_e);
+  const double far = t - k.value * log_of_2_high, r = far - k.value * log_of_2_low;
+  const double rest = ((far - r) - k.value * log_of_2_low) + more;
+  const Whole first = nearest_whole(0.5 * k.value);
+  return exp_near(r, rest) * power_of_two(first.word) * power_of_two(k.word - first.word);
+}
+}  // namespace host
+}  // namespace PyGPU
+
+__forceinline__ double P_exp(double x) { return PyGPU::host::exp_of(x, 0); }
 __forceinline__ double P_log(double x) {
   using namespace PyGPU::host;
   const bool is_small = x < 2.2250738585072014e-308;
@@ -184,9 +197,76 @@ __forceinline__ double P_log(double x) {
   q = q * z + 0.28571428570801954;
   q = q * z + 0.4000000000000088;
   q = q * z + 0.6666666666666666;
-  const double rest = s * (square + z * q) + k * 1.90821492927058770002e-10;
-  return log_anywhere(x, k * 0.693147180369123816490 - ((square - rest) - f));
+  const double rest = s * (square + z * q) + k * log_of_2_low;
+  return log_anywhere(x, k * log_of_2_high - ((square - rest) - f));
 }
+
+// Powers of double, by a logarithm that is the sum of two numbers. Where a product and a sum are
+// not one instruction, the C library's are faster.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+namespace PyGPU {
+namespace host {
+struct Exact {
+  double high, low;
+};
+__forceinline__ Exact exact_product(double a, double b) {
+  const double high = a * b;
+  return {high, __builtin_fma(a, b, -high)};
+}
+__forceinline__ Exact log_exactly(double x) {
+  const bool is_small = x < 2.2250738585072014e-308;
+  const Logarithm parts = log_parts(is_small ? x * 18014398509481984.0 : x);  // 2^54
+  const double k = is_small ? parts.power - 54 : parts.power, f = parts.over;
+  // s = f / (2 + f), z = s s; the series of the inverse hyperbolic tangent from z^2 on.
+  const double over = 2 + f, s = f / over;
+  const double s_low = (__builtin_fma(-s, over, f) - s * (f - (over - 2))) / over;
+  const double z = s * s, z_low = __builtin_fma(s, s, -z) + 2 * s * s_low;
+  double q = 2.0 / 27;
+  q = q * z + 2.0 / 25;
+  q = q * z + 2.0 / 23;
+  q = q * z + 2.0 / 21;
+  q = q * z + 2.0 / 19;
+  q = q * z + 2.0 / 17;
+  q = q * z + 2.0 / 15;
+  q = q * z + 2.0 / 13;
+  q = q * z + 2.0 / 11;
+  q = q * z + 2.0 / 9;
+  q = q * z + 2.0 / 7;
+  q = (q * z + 2.0 / 5) * z;
+  const double third = 0.6666666666666666, both = third + q;
+  const double both_low = (third - both) + q + 3.700743415417188e-17;
+  const Exact cube = exact_product(s, z), rest = exact_product(cube.high, both);
+  const double rest_low =
+      rest.low + cube.high * both_low + (cube.low + s * z_low + s_low * z) * both;
+  // k log 2, whose first part has no more bits than leave the product exact; then what is smaller.
+  const double far = k * log_of_2_high, near = 2 * s;
+  const double sum = far + near, lost = (far - sum) + near, all = sum + rest.high;
+  const double small = ((sum - all) + rest.high) + lost + (rest_low + 2 * s_low + k * log_of_2_low);
+  const double high = all + small;
+  return {high, (all - high) + small};
+}
+}  // namespace host
+}  // namespace PyGPU
+
+__forceinline__ double P_pow(double x, double y) {
+  using namespace PyGPU::host;
+  const double size = __builtin_fabs(x), length = __builtin_fabs(y);
+  const Exact log = log_exactly(size), product = exact_product(y, log_anywhere(size, log.high));
+  const double low = __builtin_fabs(product.high) < 800 ? product.low + y * log.low : 0;
+  const double of_one = y == y ? 1 : y;
+  const double power = size == 1 ? of_one : exp_of(product.high, low);
+  // Of a negative base: odd exponents change the sign, fractions have no result.
+  const double counted = length < 9007199254740992.0 ? length : 0;  // larger ones are even
+  const double half = 0.5 * counted;
+  const double odd = __builtin_floor(half) == half ? power : -power;
+  const double of_finite = size == 0 ? power : __builtin_nan("");
+  const double fraction = size == huge_value ? power : of_finite;
+  const double of_negative = __builtin_floor(counted) == counted ? odd : fraction;
+  const double result = __builtin_copysign(1.0, x) < 0 ? of_negative : power;
+  const double of_any = x == 1 ? 1 : result;
+  return y == 0 ? 1 : of_any;
+}
+#endif
 
 // Of integers, by a division of more bits than they have: it is never rounded up to the next whole
 // number, so that cutting it off is right. The divisor is neither 0 nor -1.
