@@ -24,10 +24,15 @@ def _attribute(attribute):
     return errors.check(core.cudaDeviceGetAttribute(attribute, device), "cudaDeviceGetAttribute")
 
 
+def _in_order(stream, scratch, work):
+    core._keep_for_others_graph(scratch, stream)
+    streams.in_order(stream, [scratch], work)
+
+
 def _with_room(nbytes, stream, work):
     """Call `work(address)`, which enqueues launches that use so much memory of the pool."""
     room = core.GPUArray((nbytes,), np.uint8)
-    streams.in_order(stream, [room], lambda: work(room.ptr))
+    _in_order(stream, room, lambda: work(room.ptr))
 
 
 class _Tiles:
@@ -227,7 +232,7 @@ class _ScanKernel:
             copy.set_async(source, stream=stream)
             self._form()(copy, target, stream)
 
-        streams.in_order(stream, [copy], scan_copy)
+        _in_order(stream, copy, scan_copy)
 
 
 class InclusiveScanKernel(_ScanKernel):

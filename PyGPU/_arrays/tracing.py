@@ -130,9 +130,9 @@ def _simple_power(exponent, kind):
     """The operation that stands for a power with this exponent, as in src/python/array/map.cpp."""
     if kind == "b" or not (isinstance(exponent, float) or hasattr(exponent, "__index__")):
         return None
-    if exponent in (2, 3):
-        return {2: "square", 3: "cube"}[exponent]
-    return {0.5: "sqrt", -1: "reciprocal"}.get(exponent) if kind in "fc" else None
+    known = ((2, "square"), (3, "cube"), (0.5, "sqrt"), (-1, "reciprocal"))
+    known = known if kind in "fc" else known[:2]
+    return next((name for number, name in known if exponent == number), None)
 
 
 def _is_negative(number):

@@ -69,7 +69,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
     return nbytes() - std::size_t(static_cast<const char*>(inside) - static_cast<char*>(address()));
   }
   // The address becomes known to code that may use it on streams we know nothing of: the memory
-  // then goes back to the runtime when it is freed, not to the next small array. Where the address
+  // then goes back to the runtime when it is freed, not to the next array. Where the address
   // comes back, `holding` finds the memory.
   void expose() {
     if (!exposed_.exchange(true)) remember();

@@ -120,9 +120,9 @@ cudaError_t take(MemoryTraits::Handle& block) {
         return cudaMalloc(&block.address, block.nbytes);
       });
     case MemoryKind::pooled:
+      free_postponed();
       block.address = block_cache::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
-      free_postponed();
       if (is_captured(cudaStream_t())) {
         block.kind = MemoryKind::device;
         return take(block);

@@ -254,3 +254,13 @@ def test_numbers_among_the_arguments_have_no_methods():
     a = to_gpu(np.arange(4.0))
     with pytest.raises(PyGPU.TraceError, match="astype of a number"):
         PyGPU.fuse(lambda a, s: a + s.astype("f4"))(a, np.float64(2))
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 0.5])
+@pytest.mark.parametrize("dtype", ["i4", "f4"])
+def test_powers_whose_exponent_is_an_array_without_axes(exponent, dtype):
+    x = np.arange(1, 9).astype(dtype)
+    power = PyGPU.fuse(lambda v, e: v**e)
+    for _ in range(2):
+        got, expected = power(to_gpu(x), np.array(exponent)).get(), x ** np.array(exponent)
+        np.testing.assert_allclose(got, expected, rtol=1e-6)

@@ -14,6 +14,7 @@ import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
+from PyGPU.scan import InclusiveScanKernel
 
 stream = graph_tools.stream  # the fixture
 
@@ -184,6 +185,13 @@ class _OfTheHost:
     def begin(self):
         assert self._library.PyGPU_host_cudaStreamBeginCapture(self._handle, _GLOBAL) == 0
 
+    def end_with_graph(self):
+        graph, made = ctypes.c_void_p(), ctypes.c_void_p()
+        end = self._library.PyGPU_host_cudaStreamEndCapture
+        assert end(self._handle, ctypes.byref(graph)) == 0
+        assert self._library.PyGPU_host_cudaHostGraphInstantiate(ctypes.byref(made), graph) == 0
+        return lambda: self._library.PyGPU_host_cudaGraphLaunch(made, self._handle)
+
     def end(self):
         graph = ctypes.c_void_p()
         status = self._library.PyGPU_host_cudaStreamEndCapture(self._handle, ctypes.byref(graph))
@@ -200,6 +208,10 @@ class _OfCuPy:
 
     def begin(self):
         self._runtime.streamBeginCapture(int(self.kept), _GLOBAL)
+
+    def end_with_graph(self):
+        made = self._runtime.graphInstantiate(self._runtime.streamEndCapture(int(self.kept)))
+        return lambda: self._runtime.graphLaunch(made, int(self.kept))
 
     def end(self):
         try:
@@ -262,6 +274,35 @@ def test_anothers_capture_records_work_on_arrays(foreign_capture):
     assert foreign_capture.end() == 0
     np.testing.assert_array_equal(a.get(), X)  # the graph was not launched
     np.testing.assert_array_equal(b.get(), 0 * X)
+
+
+def test_anothers_graph_has_room_of_its_own(foreign_capture):
+    """A scan and sums that take memory besides: it is not given to arrays made later."""
+    n = 1 << 22
+    a, out = gpuarray.zeros(n, "i4"), gpuarray.zeros(n, "i4")
+    whole, rows = gpuarray.zeros((), "i4"), gpuarray.zeros(8, "i4")
+    inclusive = InclusiveScanKernel(np.int32, "a + b")
+    a.fill(1)
+    work = [
+        lambda: inclusive(a, out, stream=foreign_capture.kept),
+        lambda: gpuarray.sum(a, out=whole, stream=foreign_capture.kept),
+        lambda: gpuarray.sum(a.reshape(8, -1), axis=1, out=rows, stream=foreign_capture.kept),
+    ]
+    for call in work:
+        call()  # what is compiled is compiled now
+    foreign_capture.kept.synchronize()
+    for array in (out, whole, rows):
+        array.fill(0)
+    foreign_capture.begin()
+    for call in work:
+        call()
+    graph = foreign_capture.end_with_graph()
+    sizes = (64, 800, 4096, 32768, 50_000, 1 << 16)
+    others = [gpuarray.zeros(nbytes, "u1") for nbytes in sizes * 8]
+    graph()
+    foreign_capture.kept.synchronize()
+    assert out[-1].get() == whole.get() == n and (rows.get() == n // 8).all()
+    assert not any(other.get().any() for other in others)
 
 
 @pytest.mark.parametrize("flags", [0, 1])

@@ -215,7 +215,6 @@ def test_a_scan_that_fails_keeps_no_memory(form, monkeypatch):
         raise errors.LaunchError("none today")
 
     monkeypatch.setattr(scan.core, "cudaMemsetAsync", fail)
-    monkeypatch.setattr(scan._Chunks, "_SHORTEST", 1)
     array = gpuarray.to_gpu(np.ones(10_000, np.int32))
     used = host_memory.used()
     for call in both(form, np.dtype("i4")):

@@ -145,7 +145,7 @@ __device__ inline double P_reciprocal(double a) { return 1.0 / a; }
     # Not-a-number is its own sign.
     "P_sign": """
 template <class T> __device__ T P_sign(T a) {
-  return a == T(0) ? T(0) : a > T(0) ? T(1) : a < T(1) ? T(-1) : a;
+  return a == T(0) ? T(0) : a > T(0) ? T(1) : a < T(0) ? T(-1) : a;
 }
 """,
     "P_isinf": """

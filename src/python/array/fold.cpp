@@ -62,8 +62,11 @@ FoldKernels& kernels_for(const FoldForm& form, int device) {
 }
 
 // Room for parts, in the order of the stream.
-GPUArray parts_for(std::size_t nbytes, const py::object& allocator) {
-  return new_array(Layout({Index(nbytes)}, 1), py::none(), allocator);  // bytes, of no dtype
+GPUArray parts_for(std::size_t nbytes, const FoldRequest& request) {
+  // Bytes, of no dtype.
+  GPUArray parts = new_array(Layout({Index(nbytes)}, 1), py::none(), request.allocator);
+  keep_for_others_graph(parts, request.stream);
+  return parts;
 }
 
 // Fold `rows` parts of each output.
@@ -146,7 +149,7 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
     }
     return kernels.busy.clear();
   }
-  const GPUArray parts = parts_for(nbytes, request.allocator);
+  const GPUArray parts = parts_for(nbytes, request);
   uses(order, parts);
   order.run([&] {
     first(parts.core.address(), nullptr);
@@ -198,8 +201,7 @@ void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Arra
     enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
   };
   if (rows == 1) return order.run([&] { first(nullptr); });
-  const GPUArray parts =
-      parts_for(std::size_t(rows * outputs) * kernels.part_bytes, request.allocator);
+  const GPUArray parts = parts_for(std::size_t(rows * outputs) * kernels.part_bytes, request);
   uses(order, parts);
   order.run([&] {
     first(parts.core.address());

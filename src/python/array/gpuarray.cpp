@@ -24,6 +24,12 @@ void keep_for_graph(const GPUArray& array) {
   if (!is_ours) keep_for_graph(owner->gpudata);
 }
 
+void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream) {
+  if (!stream.handle || Capture::current() || !is_captured(stream.handle)) return;
+  static auto& kept = *new std::vector<GPUArray>;
+  kept.push_back(scratch);
+}
+
 py::object wrap(GPUArray&& array, PyObject* like) {
   PyTypeObject* const type = like && is<GPUArray>(like) ? Py_TYPE(like) : type_of<GPUArray>;
   return instance_of(type, std::move(array));

@@ -46,6 +46,9 @@ std::shared_ptr<Storage> storage_in(PyObject* object);
 // and what an allocator lent to an array.
 void keep_for_graph(const py::object& memory);
 void keep_for_graph(const GPUArray& array);
+// Memory of ours that work on a stream needs besides: where another library captures the stream, it
+// stays for good, because nobody knows when the graph runs.
+void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream);
 inline void uses(StreamOrder& order, const GPUArray& array) {
   order.uses(array.core.storage());
   keep_for_graph(array);

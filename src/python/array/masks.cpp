@@ -22,6 +22,7 @@ bool has_words(const GPUArray& a, const GPUArray& mask) {
     return false;
   a.core.require_alive();
   mask.core.require_alive();
+  require_device(mask.core, a.core.device());
   return true;
 }
 
@@ -100,7 +101,8 @@ class Compaction {
     uses(order, mask_);
     uses(order, counts_);
     order.run([&] {
-      KernelArguments count = begin(), sum;
+      KernelArguments count, sum;
+      add_mask(count);
       launch(kernels_.count, count);
       sum.add(counts_.core.address());
       sum.add(stretches_);
@@ -119,12 +121,10 @@ class Compaction {
   }
 
  private:
-  KernelArguments begin() const {
-    KernelArguments arguments;
+  void add_mask(KernelArguments& arguments) const {
     arguments.add(mask_.layout().size());
     arguments.add(mask_.core.address());
     arguments.add(counts_.core.address());
-    return arguments;
   }
   void launch(const Kernel& kernel, KernelArguments& arguments) const {
     const dim3 grid(unsigned((stretches_ + kernels_.stretches - 1) / kernels_.stretches));
@@ -132,10 +132,12 @@ class Compaction {
   }
   void copy(const Kernel& kernel, const GPUArray& whole, const GPUArray& packed) const {
     if (number_ == 0) return;
+    for (const GPUArray* const array : {&mask_, &whole, &packed}) array->core.require_alive();
     StreamOrder order(stream_);
     for (const GPUArray* const array : {&mask_, &counts_, &whole, &packed}) uses(order, *array);
     order.run([&] {
-      KernelArguments arguments = begin();
+      KernelArguments arguments;
+      add_mask(arguments);
       arguments.add(whole.core.address());
       arguments.add(packed.core.address());
       launch(kernel, arguments);

@@ -149,6 +149,8 @@ void bind_operators(py::module_& m, const py::object& c) {
       {{"name"}, {"operands"}, {"compute"}, {"results"}, {"stream", py::none()}});
   def(m, "_overlap", [](const GPUArray& a, const GPUArray& b) { return a.core.overlaps(b.core); },
       "Do two arrays reach into the same bytes?", {{"a"}, {"b"}});
+  def(m, "_keep_for_others_graph", &keep_for_others_graph,
+      "Memory that stays if another library captures the stream.", {{"scratch"}, {"stream"}});
   def(m, "_in_order", &in_order,
       "Call `work`, which enqueues on the stream what uses the memory of these arrays.",
       {{"stream"}, {"arrays"}, {"work"}});

@@ -12,6 +12,9 @@ namespace PyGPU::python {
 // Pointers to the values, in the order of the kernel's parameters.
 class KernelArguments {
  public:
+  KernelArguments() = default;
+  KernelArguments(const KernelArguments&) = delete;  // which point into themselves
+  KernelArguments& operator=(const KernelArguments&) = delete;
   template <class Value>
   void add(const Value& value) {
     static_assert(sizeof value <= sizeof *values_);
