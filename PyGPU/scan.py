@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
-def _attribute(attribute):
-    device = state.current_device()
-    return errors.check(core.cudaDeviceGetAttribute(attribute, device), "cudaDeviceGetAttribute")
-
-
 def _in_order(stream, scratch, work):
     core._keep_for_others_graph(scratch, stream)
     streams.in_order(stream, [scratch], work)
@@ -74,7 +69,7 @@ class _Chunks:
         module = compiler.SourceModule(text, options=options, no_extern_c=True)
         self._totals = module.get_function(f"{scan.name}_totals").prepare("qqPqP")
         self._chunks = module.get_function(f"{scan.name}_chunks").prepare("qqPqPqP")
-        self._most = _attribute(core.cudaDevAttrMultiProcessorCount)
+        self._most = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
         self._itemsize = max(scan.dtype.itemsize, 4)  # a float holds the total of halves
 
     def __call__(self, source, target, stream):
@@ -99,7 +94,9 @@ class _Chunks:
 
 def _build(scan, options):
     """The scan on the current device."""
-    tile = scan_tiles.tile_for(scan.dtype.itemsize, _attribute(core.cudaDevAttrWarpSize))
+    tile = scan_tiles.tile_for(
+        scan.dtype.itemsize, state.device_attribute(core.cudaDevAttrWarpSize)
+    )
     if core.target == "host" or tile is None:
         return _Chunks(scan, options)
     return _Tiles(scan, tile, options)

@@ -7,7 +7,7 @@ from PyGPU import scan
 from PyGPU._arrays.ranges import arange
 from PyGPU._driver import Program
 from PyGPU._kernels import compaction
-from PyGPU._runtime import context_dependent_memoize, core, errors, state
+from PyGPU._runtime import context_dependent_memoize, core, state
 
 
 class _Kernels:
@@ -42,9 +42,8 @@ class _Kernels:
 
 @context_dependent_memoize
 def _kernels(dtype):
-    device = state.current_device()
-    warp = core.cudaDeviceGetAttribute(core.cudaDevAttrWarpSize, device)
-    return _Kernels(core.target != "host", errors.check(warp, "cudaDeviceGetAttribute"), dtype)
+    warp = state.device_attribute(core.cudaDevAttrWarpSize)
+    return _Kernels(core.target != "host", warp, dtype)
 
 
 def _in_c_order(mask):

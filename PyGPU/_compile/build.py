@@ -21,7 +21,7 @@ from PyGPU._compile import (
     signature,
 )
 from PyGPU._compile import options as _options
-from PyGPU._runtime import core, errors, include_root
+from PyGPU._runtime import core, errors, include_root, state
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -51,12 +51,7 @@ _NVIDIA = r"(?:sm|compute)_(\d{2,3})[af]?"
 
 def capability() -> tuple[int, int]:
     """(major, minor) of the current device."""
-    device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
-    major, minor = (
-        errors.check(core.cudaDeviceGetAttribute(number, device), "cudaDeviceGetAttribute")
-        for number in (75, 76)
-    )
-    return major, minor
+    return state.device_attribute(75), state.device_attribute(76)
 
 
 def device_architecture() -> str:

@@ -2,7 +2,7 @@
 
 from PyGPU._compile import build
 from PyGPU._kernels.text import compaction, elementwise, folding, gather, masks, reduction
-from PyGPU._runtime import core, errors, state
+from PyGPU._runtime import core, state
 
 # Each product and sum is rounded, as NumPy's: what is fused gives what its operators give apart.
 ROUNDED = ("-fmad=false",)
@@ -46,20 +46,15 @@ def join_module(*key):
     return load(gather.join_source(*key), "join.cu")
 
 
-def _warp():
-    device = state.current_device()
-    warp = core.cudaDeviceGetAttribute(core.cudaDevAttrWarpSize, device)
-    return errors.check(warp, "cudaDeviceGetAttribute")
-
-
 def mask_module(itemsize, threads):
     """The module with the kernels ``select_items`` and ``assign_items``."""
-    return load(masks.source(itemsize, _warp(), threads), "mask.cu")
+    warp = state.device_attribute(core.cudaDevAttrWarpSize)
+    return load(masks.source(itemsize, warp, threads), "mask.cu")
 
 
 def compaction_module(itemsize):
     """The module with the kernels of :func:`text.compaction.items_by_warps`, the threads of their
     blocks, the elements of a stretch, the stretches of a block."""
-    warp, threads = _warp(), compaction.THREADS
+    warp, threads = state.device_attribute(core.cudaDevAttrWarpSize), compaction.THREADS
     module = load(compaction.items_by_warps(warp, itemsize), "compaction.cu")
     return module, threads, compaction.STRETCH, threads // warp

@@ -33,6 +33,12 @@ def current_device() -> int:
     return errors.check(core.cudaGetDevice(), "cudaGetDevice")
 
 
+def device_attribute(attribute: int) -> int:
+    """An attribute of the calling thread's device, by its number."""
+    found = core.cudaDeviceGetAttribute(attribute, current_device())
+    return errors.check(found, "cudaDeviceGetAttribute")
+
+
 def require_device() -> None:
     """RuntimeError where the target has no device."""
     count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")

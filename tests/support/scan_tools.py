@@ -10,7 +10,7 @@ from PyGPU._kernels.text import scan_tiles
 from PyGPU._runtime.targets import core
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 
-WARP = scan._attribute(core.cudaDevAttrWarpSize) if core.cudaGetDeviceCount()[0] else 32
+WARP = scan.state.device_attribute(core.cudaDevAttrWarpSize) if core.cudaGetDeviceCount()[0] else 32
 
 
 def small_tiles(text, options):

@@ -68,6 +68,12 @@ __forceinline__ Logarithm log_parts(double x) {
   const double m = bits<double>((moved & 0xfffffffffffffull) + root);
   return {biased - 4503599627371519.0, m - 1};  // 2^52 + 1023
 }
+// The same of subnormal numbers too.
+__forceinline__ Logarithm log_parts_of_any(double x) {
+  const bool is_small = x < 2.2250738585072014e-308;
+  const Logarithm parts = log_parts(is_small ? x * 18014398509481984.0 : x);  // 2^54
+  return {is_small ? parts.power - 54 : parts.power, parts.over};
+}
 // log(1 + f), by the series of the inverse hyperbolic tangent of f / (2 + f). To 2^-37 of it.
 __forceinline__ double log1p_near(double f) {
   const double s = f / (2 + f), z = s * s;
@@ -132,7 +138,23 @@ __forceinline__ float P_hypot(float a, float b) {
   return float(__builtin_fabs(x) == PyGPU::host::huge_value ? __builtin_fabs(x) : wide);
 }
 
-// Selects stand one behind the other: of combined conditions g++ makes no vectors.
+namespace PyGPU {
+namespace host {
+// x^y, where that of |x| is `power`: of a negative base odd exponents change the sign, and
+// fractions have no result. Selects stand one behind the other: of combined conditions g++ makes no
+// vectors.
+__forceinline__ double power_of_any(double x, double y, double power, bool is_whole, bool is_even) {
+  const double size = __builtin_fabs(x), whole = is_even ? power : -power;
+  const double of_finite = size == 0 ? power : __builtin_nan("");
+  const double fraction = size == huge_value ? power : of_finite;
+  const double of_negative = is_whole ? whole : fraction;
+  const double result = __builtin_copysign(1.0, x) < 0 ? of_negative : power;
+  const double of_any = x == 1 ? 1 : result;
+  return y == 0 ? 1 : of_any;
+}
+}  // namespace host
+}  // namespace PyGPU
+
 __forceinline__ float P_pow(float base, float exponent) {
   using namespace PyGPU::host;
   const double x = base, y = exponent, size = __builtin_fabs(x), length = __builtin_fabs(y);
@@ -140,16 +162,9 @@ __forceinline__ float P_pow(float base, float exponent) {
   const double log = log_anywhere(size, parts.power + log1p_near(parts.over) * log2_of_e);
   const double product = y * log, of_one = y == y ? 0 : y;
   const double power = exp2_parts(size == 1 ? of_one : product).value();
-  // Of a negative base: odd exponents change the sign, fractions have no result.
-  const double counted = length < 33554432 ? length : 0;  // larger ones are even
-  const double paired = 0.5 * counted;
-  const double odd = nearest_whole(paired).value == paired ? power : -power;
-  const double of_finite = size == 0 ? power : __builtin_nan("");
-  const double fraction = size == huge_value ? power : of_finite;
-  const double of_negative = nearest_whole(counted).value == counted ? odd : fraction;
-  const double result = __builtin_copysign(1.0, x) < 0 ? of_negative : power;
-  const double of_any = x == 1 ? 1 : result;
-  return float(y == 0 ? 1 : of_any);
+  const double counted = length < 33554432 ? length : 0, paired = 0.5 * counted;  // larger: even
+  return float(power_of_any(x, y, power, nearest_whole(counted).value == counted,
+                            nearest_whole(paired).value == paired));
 }
 
 namespace PyGPU {
@@ -185,9 +200,8 @@ __forceinline__ double exp_of(double x, double more) {
 __forceinline__ double P_exp(double x) { return PyGPU::host::exp_of(x, 0); }
 __forceinline__ double P_log(double x) {
   using namespace PyGPU::host;
-  const bool is_small = x < 2.2250738585072014e-308;
-  const Logarithm parts = log_parts(is_small ? x * 18014398509481984.0 : x);  // 2^54
-  const double k = is_small ? parts.power - 54 : parts.power, f = parts.over;
+  const Logarithm parts = log_parts_of_any(x);
+  const double k = parts.power, f = parts.over;
   const double s = f / (2 + f), z = s * s, square = 0.5 * f * f;
   double q = 0.13087236243871003;
   q = q * z + 0.1326871478713654;
@@ -214,9 +228,8 @@ __forceinline__ Exact exact_product(double a, double b) {
   return {high, __builtin_fma(a, b, -high)};
 }
 __forceinline__ Exact log_exactly(double x) {
-  const bool is_small = x < 2.2250738585072014e-308;
-  const Logarithm parts = log_parts(is_small ? x * 18014398509481984.0 : x);  // 2^54
-  const double k = is_small ? parts.power - 54 : parts.power, f = parts.over;
+  const Logarithm parts = log_parts_of_any(x);
+  const double k = parts.power, f = parts.over;
   // s = f / (2 + f), z = s s; the series of the inverse hyperbolic tangent from z^2 on.
   const double over = 2 + f, s = f / over;
   const double s_low = (__builtin_fma(-s, over, f) - s * (f - (over - 2))) / over;
@@ -255,16 +268,9 @@ __forceinline__ double P_pow(double x, double y) {
   const double low = __builtin_fabs(product.high) < 800 ? product.low + y * log.low : 0;
   const double of_one = y == y ? 1 : y;
   const double power = size == 1 ? of_one : exp_of(product.high, low);
-  // Of a negative base: odd exponents change the sign, fractions have no result.
-  const double counted = length < 9007199254740992.0 ? length : 0;  // larger ones are even
-  const double half = 0.5 * counted;
-  const double odd = __builtin_floor(half) == half ? power : -power;
-  const double of_finite = size == 0 ? power : __builtin_nan("");
-  const double fraction = size == huge_value ? power : of_finite;
-  const double of_negative = __builtin_floor(counted) == counted ? odd : fraction;
-  const double result = __builtin_copysign(1.0, x) < 0 ? of_negative : power;
-  const double of_any = x == 1 ? 1 : result;
-  return y == 0 ? 1 : of_any;
+  const double counted = length < 9007199254740992.0 ? length : 0, half = 0.5 * counted;
+  return power_of_any(x, y, power, __builtin_floor(counted) == counted,
+                      __builtin_floor(half) == half);
 }
 #endif
 
