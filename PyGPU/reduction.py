@@ -99,23 +99,21 @@ class ReductionKernel:
         out = VectorArg(self.dtype_out, "out")
         size = ScalarArg(np.dtype(np.uint64), "n")
         chunk = ScalarArg(np.dtype(np.uint64), "chunk")
-        self.stage1_arg_types = [out, *self._arguments, chunk, size]
         parts = VectorArg(self.dtype_out, "parts")
-        self.stage2_arg_types = [out, parts, *self._arguments, chunk, size]
+        self._first_types = [out, *self._arguments, chunk, size]
+        self._last_types = [out, parts, *self._arguments, chunk, size]
         self._map = map_expr or "in[i]"
+        out_type, neutral = dtype_to_ctype(self.dtype_out), str(neutral)
+        text = arguments if isinstance(arguments, str) else _declared(self._arguments)
         self._source = user_source(
-            name,
-            dtype_to_ctype(self.dtype_out),
-            str(neutral),
-            reduce_expr,
-            self._map,
-            arguments if isinstance(arguments, str) else _declared(self._arguments),
-            preamble,
-            [Element(one.dtype) for one in self.stage1_arg_types if one.dtype.kind != "V"],
+            *(name, out_type, neutral, reduce_expr, self._map, text, preamble),
+            [Element(one.dtype) for one in self._first_types if one.dtype.kind != "V"],
             self.block_size,
             self._unroll,
         )
         self._name, self._options = name, options
+        self._of_stages = (out_type, self.block_size, neutral, reduce_expr), text, preamble
+        self._stages: dict[tuple[int, int], Any] = {}  # by device and stage
         self._launchers: dict[int, Any] = {}  # by device
         self._launcher(keep)
 
@@ -130,12 +128,46 @@ class ReductionKernel:
             first, last = (
                 module.get_function(f"{self._name}_{stage}").prepare(_promises(types))
                 for stage, types in (
-                    ("first", self.stage1_arg_types),
-                    ("last", self.stage2_arg_types),
+                    ("first", self._first_types),
+                    ("last", self._last_types),
                 )
             )
             found = self._launchers[here] = (first, last, first.num_regs)
         return found
+
+    def _stage(self, number):
+        """The kernel of a stage as PyCUDA has them, on the current device, and its arguments'."""
+        key = core._here(), number
+        if key not in self._stages:
+            first, arguments, preamble = self._of_stages
+            self._stages[key] = get_reduction_kernel_and_types(
+                *(number, *first, self._map if number == 1 else None, arguments),
+                *(f"{self._name}_stage{number}", False, self._options, preamble),
+            )
+        return self._stages[key]
+
+    @property
+    def stage1_func(self) -> Callable[..., None]:
+        """``f(grid, block, stream, out, *arguments, seq_count, n, shared_size=0)`` launches a first
+        stage: see :func:`get_reduction_kernel_and_types`. Compiled when it is asked for; the kernel
+        itself goes another way."""
+        return self._stage(1)[0].prepared_async_call
+
+    @property
+    def stage2_func(self) -> Callable[..., None]:
+        """``f(grid, block, stream, out, parts, *arguments, seq_count, n, shared_size=0)``: the
+        second stage, of what the first has left."""
+        return self._stage(2)[0].prepared_async_call
+
+    @property
+    def stage1_arg_types(self) -> list[str]:
+        """struct's characters of the arguments of the first stage, but for its last two."""
+        return self._stage(1)[1]
+
+    @property
+    def stage2_arg_types(self) -> list[str]:
+        """struct's characters of the arguments of the second stage, but for its last two."""
+        return self._stage(2)[1]
 
     def __call__(
         self,

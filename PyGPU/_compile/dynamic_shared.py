@@ -6,11 +6,22 @@ import re
 
 from PyGPU._compile import signature
 
-_DYNAMIC = (
-    r"\bextern\s+(volatile\s+)?__shared__\s+(volatile\s+)?(?:__align__\s*\([^)]*\)\s*|"
-    r"alignas\s*\([^)]*\)\s*)?([\w:<>,\s*]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
+_MACRO = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\w+(?:[ \t]+\w+)*)[ \t]*$"
+_DIRECTIVE = r"^[ \t]*#.*$"
+_DECLARATION = (
+    r"\b((?:(?:{words})\s+)+)(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?"
+    r"([\w:<>,\s*]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
 )
 _CONTAINER = r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$'
+
+
+def _specifiers(blank: str) -> dict[str, set[str]]:
+    """Words that may stand before the type: what they mean, macros of the text included."""
+    found = {word: {word} for word in ("extern", "volatile", "__shared__")}
+    for name, words in re.findall(_MACRO, blank, re.MULTILINE):
+        if all(word in found for word in words.split()):
+            found[name] = {meaning for word in words.split() for meaning in found[word]}
+    return found
 
 
 def in_cpp(source: str) -> str:
@@ -33,10 +44,16 @@ def in_cpp(source: str) -> str:
                 stack.pop()
         position = to
 
-    for match in re.finditer(_DYNAMIC, blank):
+    specifiers = _specifiers(blank)
+    declaration = _DECLARATION.format(words="|".join(specifiers))
+    code = re.sub(_DIRECTIVE, lambda match: ";" * len(match.group()), blank, flags=re.MULTILINE)
+    for match in re.finditer(declaration, code):
+        words, kind, name = match.groups()
+        meanings = {meaning for word in words.split() for meaning in specifiers[word]}
+        if not {"extern", "__shared__"} <= meanings:
+            continue
         advance(match.start())
-        before, behind, kind, name = match.groups()
-        kind = f"{'volatile ' if before or behind else ''}{kind.strip()}"
+        kind = f"{'volatile ' if 'volatile' in meanings else ''}{kind.strip()}"
         if stack and stack[-1]:
             text = f"PYGPU_DYNAMIC_SHARED({kind}, {name});"
         else:

@@ -49,12 +49,18 @@ bool is(py::handle object) {
 [[noreturn]] void refuse_other(PyTypeObject* expected, PyObject* got);
 std::string name_of_class(PyTypeObject* type);
 
+// What comes before each use of a value; overloaded where something does.
+template <class Value>
+void before_use(Value&) {}
+
 // What the object holds, or null if it is of another class. TypeError where it was not made.
 template <class T>
 Held<T>* find(PyObject* object) {
   if (!is<T>(object)) return nullptr;
   if (!instance_at<T>(object)->made) refuse_unmade();
-  return instance_at<T>(object)->value();
+  Held<T>* const value = instance_at<T>(object)->value();
+  before_use(*value);
+  return value;
 }
 
 // The same; TypeError for other classes.

@@ -10,6 +10,7 @@ from strategies import values
 import PyGPU
 from PyGPU import driver as drv
 from PyGPU import errors, gpuarray
+from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.gpuarray import GPUArray, to_gpu
 
 X = values((2, 3), np.float32)
@@ -59,6 +60,47 @@ def test_gpudata_is_used_as_it_is(form):
     assert array.get().tolist() == X.tolist()
     array.set(X + 1)
     assert owner.get().tolist() == (X + 1).tolist()
+
+
+@pytest.mark.parametrize("form", [WithIndex, WithInt])
+def test_gpudata_that_moves_is_followed(form):
+    one, two = to_gpu(X), to_gpu(X + 10)
+    bank = form(one)
+    array = GPUArray((2, 3), np.float32, gpudata=bank)
+    double = ElementwiseKernel("float *out, float *x", "out[i] = 2 * x[i]")
+    out, view = gpuarray.empty_like(one), array[1]
+    for owner, host in ((one, X), (two, X + 10), (one, X)):
+        bank.address = owner.ptr
+        double(out, array)
+        np.testing.assert_array_equal(out.get(), 2 * host)
+        np.testing.assert_array_equal((array + 1).get(), host + 1)
+        np.testing.assert_array_equal(array.get(), host)
+        assert array.ptr == owner.ptr and array.gpudata is bank
+        assert array.sum().get() == host.sum()
+    assert view.ptr == one[1].ptr
+    bank.address = two.ptr
+    assert array.__cuda_array_interface__["data"][0] == two.ptr
+    array.fill(3)
+    assert (two.get() == 3).all() and (one.get() == X).all()
+    array.gpudata = one.gpudata
+    bank.address = 0
+    assert array.ptr == one.ptr
+
+
+def test_gpudata_that_fails_to_say_where():
+    class Broken(WithIndex):
+        def __index__(self):
+            if self.address is None:
+                raise KeyError("lost")
+            return self.address
+
+    bank = Broken(to_gpu(X))
+    array = GPUArray((2, 3), np.float32, gpudata=bank)
+    bank.address = None
+    for use in (array.get, lambda: array + 1, lambda: array.ptr):
+        with pytest.raises(KeyError, match="lost"):
+            use()
+    gc.collect()
 
 
 def test_gpudata_with_strides_and_order():

@@ -10,7 +10,9 @@ FORMS = {
     "rows": (16, 1, False, False, ("int32",), (1,), "raise", 256, 4),
     "reported": (4, 2, False, False, ("int64",), (2,), "report", 256, 1),
     "reported, several words": (4, 2, False, False, ("int64",), (2,), "report", 256, 4),
-    "polled": (4, 1, False, False, ("uint32",), (1,), "poll", 1024, 1),
+    "polled": (4, 1, False, False, ("uint32",), (1,), "poll", 256, 4),
+    "a polled block": (4, 1, False, False, ("uint32",), (1,), "poll block", 1024, 1),
+    "behind a check": (4, 1, False, False, ("uint32",), (1,), "checked", 256, 4),
     "both sides": (2, 3, True, False, ("int32", "int64"), (1, 2), "wrap", 256, 4),
     "a run": (16, 2, False, False, ("int32",), (1,), "report", 1, 4096),
     "a masked run": (4, 3, True, True, ("int64",), (2,), "wrap", 1, 4096),
@@ -23,7 +25,8 @@ TEXTS = {
     "mask, one thread": masks.source(1, 32, 1),
     "join": gather.join_source(3, 16),
     "join, bytes": gather.join_source(8, 1),
-    "check": gather.check_source("uint32", 256, 8),
+    "check": gather.check_source("uint32", 256, 8, polled=False),
+    "polled check": gather.check_source("uint32", 256, 8, polled=True),
 }
 
 

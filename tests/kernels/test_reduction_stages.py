@@ -5,7 +5,11 @@ import pytest
 from campaign import rare_but
 
 from PyGPU import gpuarray
-from PyGPU.reduction import get_reduction_kernel_and_types, get_reduction_module
+from PyGPU.reduction import (
+    ReductionKernel,
+    get_reduction_kernel_and_types,
+    get_reduction_module,
+)
 from PyGPU.tools import dtype_to_ctype
 
 
@@ -30,6 +34,27 @@ def test_both_stages(block_size, dtype):
     arguments = (out, parts, seq_count, blocks)
     last.prepared_call((1, 1), (block_size, 1, 1), *arguments, shared_size=shared)
     assert out.get() == np.dot(x, y)
+
+
+def test_the_stages_of_a_kernel():
+    kernel = ReductionKernel(
+        np.float32,
+        "0",
+        "a + b",
+        "x[i] * f * TWICE",
+        "const float *x, int f",
+        "d",
+        False,
+        ["-DTWICE=2"],
+    )
+    assert (kernel.stage1_arg_types, kernel.stage2_arg_types) == (["P", "i"], ["P", "P", "i"])
+    n, size = 5000, kernel.block_size
+    x, parts, out = gpuarray.zeros(n, "f4") + 1, gpuarray.zeros(3, "f4"), gpuarray.zeros((), "f4")
+    launch, shared = ((size, 1, 1), None), {"shared_size": 4 * size}
+    seq_count = -(-n // (3 * size))
+    kernel.stage1_func((3, 1), *launch, parts.gpudata, x.gpudata, 3, seq_count, n, **shared)
+    kernel.stage2_func((1, 1), *launch, out.gpudata, parts.gpudata, x.gpudata, 3, 1, 3, **shared)
+    assert out.get() == 6 * n == kernel(x, 3).get()
 
 
 def test_a_module_with_a_preamble_and_a_name():

@@ -157,8 +157,8 @@ ReductionKernel(dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep
     better: a structure's type needs no volatile copies
 ReductionKernel.__call__(stream, out, allocator, kernel_wrapper)
     better: arrays of different orders are a RuntimeError; an unknown keyword is a TypeError
-ReductionKernel.dtype_out .block_size .stage1_arg_types .stage2_arg_types
-    differs: the kernels' arguments are PyGPU's own
+ReductionKernel.dtype_out .block_size .stage1_func .stage2_func .stage1_arg_types .stage2_arg_types
+    better: compiled when they are asked for
 get_sum_kernel(dtype_out, dtype_in) get_any_kernel(dtype_out, dtype_in)
     get_all_kernel(dtype_out, dtype_in) get_dot_kernel(dtype_out, dtype_a, dtype_b)
     get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in)

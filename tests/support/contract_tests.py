@@ -246,7 +246,8 @@ get_linear_combination_kernel kernels/linear_combination: two_factors_in_device_
     "reduction": """
 ReductionKernel kernels/reduction_kernel: a_mapped_sum structures
 ReductionKernel.__call__ kernels/reduction_kernel: layouts_that_are_alike calls_that_do_not_fit
-ReductionKernel.dtype_out kernels/reduction_kernel: attributes_and_wrapper
+ReductionKernel.dtype_out kernels/reduction_kernel: attributes_and_wrapper;
+    kernels/reduction_stages: the_stages_of_a_kernel
 get_reduction_module kernels/reduction_stages: a_module_with_a_preamble_and_a_name both_stages
 get_sum_kernel kernels/reduction_kernel: kernels_for_other_packages neutral_numbers
 """,

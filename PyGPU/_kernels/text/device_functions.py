@@ -44,25 +44,39 @@ template <class A, class B> __device__ bool P_less(A a, B b) {
 """,
     # Short integers by an approximate division, which is off by 2^-21 at most, of a quotient that
     # is made larger by more than that and less than the 2^-16 that lie between two quotients.
-    "P_quotient": """
-template <class T> __device__ T P_quotient(T a, T b) {
-  return sizeof(T) < 4 ? T(int(__fdividef(float(a), float(b)) * (1 + 1 / 262144.0f))) : T(a / b);
+    "P_short_quotient": """
+__device__ inline int P_short_quotient(int a, int b) {
+  return int(__fdividef(float(a), float(b)) * (1 + 1 / 262144.0f));
 }
+""",
+    # Not below the exact quotient where that is whole: the approximation is off by 2^-22 at most.
+    "P_near_quotient": """
+__device__ inline float P_near_quotient(float a, float b) {
+  const float q = __fdividef(a, b);
+  return q * (q < 0.0f ? 1 - 1 / 2097152.0f : 1 + 1 / 2097152.0f);
+}
+__device__ inline double P_near_quotient(double a, double b) { return a / b; }
 """,
     "P_divmod": """
 template <class T> struct P_division { T quotient, remainder; };
+template <class T> __device__ P_division<T> P_short_divmod(int a, int b) {
+  const int q = P_short_quotient(a, b), r = a - q * b;
+  const bool is_low = r != 0 && (r ^ b) < 0;
+  return P_division<T>{b == 0 ? T(0) : T(q - is_low), b == 0 ? T(0) : T(is_low ? r + b : r)};
+}
 template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<false>) {
+  if (sizeof(T) < 4) return P_short_divmod<T>(int(a), int(b));
   if (b == T(0)) return P_division<T>{T(0), T(0)};
   if (T(0) > T(-1) && b == T(-1)) return P_division<T>{T(0u - (unsigned long long)a), T(0)};
-  const T q = P_quotient(a, b), r = T(a - q * b);
+  const T q = T(a / b), r = T(a - q * b);
   const bool is_low = r != T(0) && P_below_zero(r) != P_below_zero(b);
   return P_division<T>{T(q - is_low), T(is_low ? r + b : r)};
 }
 template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<true>) {
-  // Below 2^21 or 2^50 the rounded quotient's whole part is at most one too large, and the rest is
-  // exact. NumPy's quotient, which is found as below, may be off beyond. Of what is not finite
-  // neither comparison is true.
-  const T near = floor(a / b), rest = fma(-near, b, a);
+  // Below 2^21 or 2^50 the whole part of the quotient is at most one too large, or else the rest is
+  // larger than the divisor; it is exact. NumPy's quotient, which is found as below, may be off
+  // beyond. Of what is not finite neither comparison is true.
+  const T near = floor(P_near_quotient(a, b)), rest = fma(-near, b, a);
   if (fabs(near) < T(sizeof(T) == 4 ? 2097152.0 : 1125899906842624.0) && fabs(rest) < fabs(b)) {
     const bool is_over = rest != T(0) && (rest < T(0)) != (b < T(0));
     return P_division<T>{is_over ? near - T(1) : near,
@@ -89,7 +103,8 @@ template <class T> __device__ T P_remainder(T a, T b) { return P_divmod(a, b).re
 """,
     "P_fmod": """
 template <class T> __device__ T P_fmod(T a, T b) {  // of integers
-  return b == T(0) || (T(0) > T(-1) && b == T(-1)) ? T(0) : T(a - P_quotient(a, b) * b);
+  if (sizeof(T) < 4) return b == T(0) ? T(0) : T(a - P_short_quotient(int(a), int(b)) * int(b));
+  return b == T(0) || (T(0) > T(-1) && b == T(-1)) ? T(0) : T(a % b);
 }
 __device__ inline float P_fmod(float a, float b) { return fmodf(a, b); }
 __device__ inline double P_fmod(double a, double b) { return fmod(a, b); }

@@ -11,21 +11,47 @@ WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigne
 HEAD = """
 typedef unsigned long long P_word;  // sums of it wrap
 struct alignas(16) P_word16 { P_word low, high; };
-// Two words of the host's memory: what is reported, and then that it is.
-__device__ inline void P_report(volatile long long *report, long long value) {
-  report[0] = value;
-  __threadfence_system();
-  report[1] = 1;
+"""
+# An index that is out of range is never 0, which stands for none.
+CHECKS = """
+// What the blocks of a launch have in common: how many are done, and an index that they found, both
+// 0 between launches; and the verdict on all, for the launches behind.
+struct P_checks { P_word blocks, wrong, verdict; };
+// By one thread of each block, with what its block found: the last one reports.
+__device__ inline void P_conclude(P_checks *all, P_word wrong, volatile long long *report) {
+  if (gridDim.x > 1) {
+    if (wrong) {
+      atomicExch(&all->wrong, wrong);
+      __threadfence();
+    }
+    if (atomicAdd(&all->blocks, 1ull) + 1 < gridDim.x) return;
+    __threadfence();
+    wrong = atomicExch(&all->wrong, 0ull);
+    all->blocks = 0;
+  }
+  all->verdict = wrong;
+  *report = (long long)wrong;
 }
 """
 
-#: What becomes of an index `v` that is not in [0, n): nothing is copied; the same, and the index is
-#: reported; nothing at all is copied, and one block reports when it is done; the nearest; modulo n.
+_NEGATIVE = "if (v < 0) v += n;"
+_RAISE = f"bool is_valid = v >= -n && v < n; {_NEGATIVE}"
+_BY_BLOCK = f"""bool is_valid = v >= -n && v < n;
+      if (!is_valid) atomicExch(&wrong, (P_word)v);
+      {_NEGATIVE}"""
+#: What becomes of an index `v` that is not in [0, n).
 MODES = {
-    "raise": "bool is_valid = v >= -n && v < n; if (v < 0) v += n;",
-    "report": "bool is_valid = v >= -n && v < n; if (!is_valid) *report = v; if (v < 0) v += n;",
-    "poll": "bool is_valid = v >= -n && v < n; if (!is_valid) atomicExch(&wrong, (P_word)v);"
-    " if (v < 0) v += n;",
+    # Nothing is copied.
+    "raise": _RAISE,
+    # The same, and the index is reported, or nothing is.
+    "report": f"bool is_valid = v >= -n && v < n; if (!is_valid) *report = v; {_NEGATIVE}",
+    # The same, and it is reported, or 0 where there is none, as soon as all are looked at.
+    "poll": _BY_BLOCK,
+    # The same of one block, where nothing at all is copied.
+    "poll block": _BY_BLOCK,
+    # A launch behind a check: nothing at all is copied if that found one.
+    "checked": _RAISE,
+    # The nearest; modulo n.
     "clip": "bool is_valid = true; v = v < 0 ? 0 : v >= n ? n - 1 : v;",
     "wrap": "bool is_valid = true; v %= n; if (v < 0) v += n;",
 }
@@ -35,8 +61,8 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
     """The text of a kernel ``gather``.
 
     Its parameters: the loop; the target's and the source's address; the mask's, if any; for each
-    index array what its values mean, and its address; where to report, if so. Structures hold
-    64-bit integers alone.
+    index array what its values mean, and its address; the checks' address, and where to report, if
+    so. Structures hold 64-bit integers alone.
 
     Parameters
     ----------
@@ -67,14 +93,17 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
             f"struct P_index{k} {{ long long offset, count, stride[{ndim}], "
             f"length[{axes}], to[{axes}], from[{axes}]; }};\n"
         )
-    if mode in ("report", "poll"):
+    if mode in ("poll", "checked"):
+        parameters.append("P_checks *checks")
+    if mode in ("report", "poll", "poll block"):
         parameters.append("volatile long long *report")
     fields = "".join(f", {name}[{ndim}]" for name in ["shape", *names])
     # One word has plain variables, which g++ does better with.
     each = words > 1 and threads > 1
     arrays = _Arrays("[k]" if each else "", names, types, counted, mode)
     body = _run(ndim, words, arrays) if threads == 1 else _words(ndim, words, arrays)
-    return f"""{HEAD}{index_types(index64)}
+    checks = CHECKS if mode in ("poll", "checked") else ""
+    return f"""{HEAD}{checks}{index_types(index64)}
 struct P_loop {{ long long size{fields}; }};
 {"".join(structures)}
 typedef {WORDS.get(word, "P_word16")} P_item;
@@ -125,13 +154,21 @@ def _words(ndim, words, arrays):
     if of_each:
         number, place, count = "[COUNT]", " + k * (P_index)blockDim.x", " * COUNT"
         each = "#pragma unroll\n  for (int k = 0; k < COUNT; ++k) "
-    polls, masked = arrays.mode == "poll", "mask" in arrays.names
-    begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
-    done = "__syncthreads(); if (threadIdx.x == 0) P_report(report, (long long)wrong);"
-    store = f"is_copied{of_each}" + (" && !wrong" if polls else "")
+    masked, store, begin, verdict = "mask" in arrays.names, f"is_copied{of_each}", "", ""
+    if arrays.mode in ("poll", "poll block"):
+        begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
+        # While the words that are loaded are on their way.
+        verdict = "__syncthreads(); if (threadIdx.x == 0) "
+        if arrays.mode == "poll":
+            verdict += "P_conclude(checks, wrong, report);"
+        else:
+            verdict += "*report = (long long)wrong;"
+            store += " && !wrong"
+    elif arrays.mode == "checked":
+        begin = "if (checks->verdict) return;"
     return f"""
   enum {{ COUNT = {words} }};
-  {begin if polls else ""}
+  {begin}
   const P_index first = (P_index)blockIdx.x * ((P_index)blockDim.x{count}) + (P_index)threadIdx.x;
   bool is_copied{number};
   char *to{number};
@@ -151,9 +188,8 @@ def _words(ndim, words, arrays):
   {each}{{{arrays.places}
   }}
   {each}if (is_copied{of_each}) word{of_each} = *(const P_item *)from{of_each};
-  {"__syncthreads();" if polls else ""}
+  {verdict}
   {each}if ({store}) *(P_item *)to{of_each} = word{of_each};
-  {done if polls else ""}
 """
 
 
@@ -213,23 +249,29 @@ def _run(ndim, run, arrays):
 """
 
 
-def check_source(dtype, threads, count):
-    """The text of a kernel ``check``: reports an index that is out of range, which 0 never is. Each
-    of the `threads` of a block looks at `count` indices."""
-    return f"""
+def check_source(dtype, threads, count, polled):
+    """The text of a kernel ``check``: reports an index that is out of range. Each of the `threads`
+    of a block looks at `count` indices. If `polled`, it reports in any case, and leaves the verdict
+    to the launches behind."""
+    begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
+    end = "__syncthreads(); if (threadIdx.x == 0) P_conclude(checks, wrong, report);"
+    found = "atomicExch(&wrong, (P_word)v[k])" if polled else "*report = v[k]"
+    return f"""{HEAD}{CHECKS if polled else ""}
 extern "C" __global__ void __launch_bounds__({threads})
 check(const {Element(dtype).stored} *index, long long size, long long offset, long long count,
-      volatile long long *report) {{
+      {"P_checks *checks, " if polled else ""}volatile long long *report) {{
+  {begin if polled else ""}
   const long long first = (long long)blockIdx.x * {threads * count} + threadIdx.x;
   long long v[{count}];
   #pragma unroll
   for (int k = 0; k < {count}; ++k) {{
     const long long i = first + k * {threads};
-    v[k] = (long long)((unsigned long long)index[i < size ? i : 0] + (unsigned long long)offset);
+    v[k] = (long long)((P_word)index[i < size ? i : 0] + (P_word)offset);
   }}
   #pragma unroll
   for (int k = 0; k < {count}; ++k)
-    if (v[k] < -count || v[k] >= count) *report = v[k];
+    if (v[k] < -count || v[k] >= count) {found};
+  {end if polled else ""}
 }}
 """
 
@@ -238,11 +280,10 @@ def join_source(count, word):
     """The text of a kernel ``join``: rows of words (of so many bytes) made of a run of each of
     `count` arrays, whose ends in a row are given."""
     item = WORDS.get(word, "P_word16")
-    arrays = range(count)
-    pointers = ", ".join(f"const {item} *from{k}" for k in arrays)
+    pointers = ", ".join(f"const {item} *from{k}" for k in range(count))
     choices = " else ".join(
         f"if (at < loop.end[{k}]) to[i] = from{k}[row * (loop.end[{k}] - {begin}) + at - {begin}];"
-        for k in arrays
+        for k in range(count)
         for begin in [f"loop.end[{k - 1}]" if k else "0"]
     )
     return f"""{HEAD}

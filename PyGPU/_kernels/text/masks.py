@@ -29,10 +29,9 @@ select_items(const unsigned char *mask, const P_item *from, P_item *to, long lon
     const long long i = first + threadIdx.x;
     const bool is_chosen = i < n && mask[i] != 0;
     const long long at = P_place(is_chosen, totals, done);
+    if (threadIdx.x == 0 && first + THREADS >= n) *report = done;
     if (is_chosen) to[at] = from[i];
   }
-  __syncthreads();
-  if (threadIdx.x == 0) P_report(report, done);
 }
 extern "C" __global__ void __launch_bounds__(THREADS)
 assign_items(const unsigned char *mask, const P_item *from, P_item *to, long long n,
@@ -43,14 +42,13 @@ assign_items(const unsigned char *mask, const P_item *from, P_item *to, long lon
     const long long i = first + threadIdx.x;
     count += __syncthreads_count(i < n && mask[i] != 0);
   }
+  if (threadIdx.x == 0) *report = count;
   for (long long first = 0; count == expected && first < n; first += THREADS) {
     const long long i = first + threadIdx.x;
     const bool is_chosen = i < n && mask[i] != 0;
     const long long at = P_place(is_chosen, totals, done);
     if (is_chosen) to[i] = from[at];
   }
-  __syncthreads();
-  if (threadIdx.x == 0) P_report(report, count);
 }
 """
 _BY_ONE = """
@@ -59,7 +57,7 @@ extern "C" __global__ void select_items(const unsigned char *mask, const P_item 
   long long done = 0;
   for (long long i = 0; i < n; ++i)
     if (mask[i]) to[done++] = from[i];
-  P_report(report, done);
+  *report = done;
 }
 extern "C" __global__ void assign_items(const unsigned char *mask, const P_item *from, P_item *to,
                                         long long n, long long expected,
@@ -68,7 +66,7 @@ extern "C" __global__ void assign_items(const unsigned char *mask, const P_item 
   for (long long i = 0; i < n; ++i) count += mask[i] != 0;
   for (long long i = 0; count == expected && i < n; ++i)
     if (mask[i]) to[i] = *from++;
-  P_report(report, count);
+  *report = count;
 }
 """
 
@@ -76,7 +74,8 @@ extern "C" __global__ void assign_items(const unsigned char *mask, const P_item 
 def source(itemsize, warp, threads):
     """The text of the kernels ``select_items``, which puts the items where a mask is true one after
     the other, and ``assign_items``, its reverse, which writes only where they are as many as
-    expected. Both report how many they are. `threads` is 1 or a multiple of `warp`."""
+    expected. Both report how many they are, before all is written. `threads` is 1 or a multiple of
+    `warp`."""
     names = f"typedef {WORDS.get(itemsize, 'P_word16')} P_item;\n"
     if threads == 1:
         return HEAD + names + _BY_ONE

@@ -11,7 +11,7 @@ from typing import NamedTuple
 # on a multiprocessor). An odd number of words keeps the threads of a warp in different banks of
 # shared memory. The larger the tile, the fewer the steps of the look-back, whose latency bounds the
 # number of tiles a second.
-TUNING = {1: (256, 7, 2), 2: (256, 11, 1), 4: (128, 23, 4), 8: (128, 23, 4), 16: (384, 7, 1)}
+TUNING = {1: (256, 7, 2), 2: (256, 11, 1), 4: (192, 15, 4), 8: (128, 23, 4), 16: (192, 7, 4)}
 _OTHERS = (256, 5, 1)
 _SHARED_BYTES = 47 << 10  # of a tile, below the 48 KB that every device has
 
@@ -24,7 +24,8 @@ class Tile(NamedTuple):
     items: int  # of a thread
     itemsize: int
     blocks: int = 1  # that shall fit on a multiprocessor
-    pause: int = 0  # nanoseconds between two looks at a tile, where threads take turns on a core
+    delay: int = 1000  # nanoseconds before the first look at the tiles before
+    pause: int = 100  # between two looks
 
     @property
     def size(self):
@@ -114,6 +115,9 @@ __device__ inline P_known P_look(const unsigned long long *P_states, long long P
   return P_seen;
 }
 
+__device__ inline void P_wait(unsigned P_nanoseconds) {
+  if (P_nanoseconds) __nanosleep(P_nanoseconds);
+}
 // What comes before a tile, found by a warp: its lanes look at the tiles before, the last lane at
 // the nearest, and go back by a warp at a time until they meet a tile that knows all before it.
 __device__ inline P_value P_before(const unsigned long long *P_states, long long P_tile,
@@ -121,6 +125,7 @@ __device__ inline P_value P_before(const unsigned long long *P_states, long long
   P_value P_ahead;
   bool P_any = false;
   P_tile += P_lane - P_WARP;
+  P_wait(P_DELAY);  // what is looked at too early is in the way of what is to be written
   P_known P_seen = P_look(P_states, P_tile);
   for (;;) {
     int P_first;  // the lane from which on totals count
@@ -129,7 +134,7 @@ __device__ inline P_value P_before(const unsigned long long *P_states, long long
       P_first = 63 - __clzll((long long)__ballot_sync(P_LANES, P_seen.P_state == P_PREFIX));
       const unsigned long long P_needed = P_first < 0 ? P_LANES : P_LANES >> P_first << P_first;
       if ((P_ready & P_needed) == P_needed) break;
-      P_PAUSE
+      P_wait(P_PAUSE);
       P_seen = P_look(P_states, P_tile);
     }
     P_value P_sum = P_whole(P_seen.P_pieces);
@@ -288,6 +293,8 @@ def text(scan, tile):
         "ITEMS": tile.items,
         "WORDS": tile.words,
         "BLOCKS": tile.blocks,
+        "DELAY": tile.delay,
+        "PAUSE": tile.pause,
         "PACK": pack,
         "STRETCH": stretch,
         "STRETCH_WORDS": words,
@@ -297,7 +304,6 @@ def text(scan, tile):
         scan.head()
         + f"enum {{ {', '.join(f'P_{name} = {value}' for name, value in numbers.items())} }};\n"
         + f"#define P_ALIGNMENT {16 if 16 % size == 0 else 'alignof(P_stored)'}\n"
-        + f"#define P_PAUSE {f'__nanosleep({tile.pause});' if tile.pause else ''}\n"
         + f"#define P_LANES {hex((1 << tile.warp) - 1)}ull\n"
         + _LOOK_BACK
         + _TILES.replace("SCAN", scan.name)

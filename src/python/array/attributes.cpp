@@ -102,6 +102,7 @@ void set_gpudata(GPUArray& array, const py::object& value) {
     throw py::type_error("gpudata: expected memory, got None; to free it early: gpudata.free()");
   array.core = Array::borrow(array.layout(), address_of(value, "gpudata"));
   array.gpudata = value;
+  array.follows = may_move(value);
 }
 
 void set_allocator(GPUArray& array, const py::object& value) {

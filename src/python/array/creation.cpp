@@ -1,11 +1,23 @@
 // Functions that make GPUArrays.
-#include "python/array/gpuarray.h"
+#include "python/array/map.h"
+#include "python/array/operators.h"
 
 namespace PyGPU::python {
 namespace {
 
+// A kernel writes much memory quicker than the runtime does.
+bool zero_by_kernel(const GPUArray& array) {
+  constexpr std::size_t much = 16 << 20, word = 4;
+  const std::size_t nbytes = array.layout().nbytes();
+  if (launch_runs_kernel || nbytes < much || nbytes % word) return false;
+  const Layout words({Index(nbytes / word)}, word);
+  if (!is_aligned(words, array.core.address(), word)) return false;
+  const GPUArray whole = as_integers({array.core.view(words), array.dtype, py::none()}, word);
+  return with_compiler([&] { fill(whole, py::int_(0), default_stream()); });
+}
+
 GPUArray zeroed(GPUArray array) {
-  array.core.zero();
+  if (!zero_by_kernel(array)) array.core.zero();
   return array;
 }
 

@@ -13,9 +13,11 @@
 namespace PyGPU::python {
 namespace {
 
-enum class Mode : unsigned char { raise, report, poll, clip, wrap };
-constexpr const char* mode_names[] = {"raise", "report", "poll", "clip", "wrap"};
-constexpr Index most_polled = 1024;  // words: a block's threads
+// See MODES in PyGPU/_kernels/text/gather.py.
+enum class Mode : unsigned char { raise, report, poll, poll_block, checked, clip, wrap };
+constexpr const char* mode_names[] = {"raise",   "report", "poll", "poll block",
+                                      "checked", "clip",   "wrap"};
+constexpr Index most_in_block = 1024;  // words: a block's threads
 
 Mode mode_named(PyObject* name) {
   for (const Mode mode : {Mode::raise, Mode::clip, Mode::wrap})
@@ -42,7 +44,7 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
       types[k] = index_types[gather.indices[k].type];
       counted[k] = plan.counted[k];
     }
-    const unsigned threads = mode == Mode::poll ? most_polled : gather_tuning::threads;
+    const unsigned threads = mode == Mode::poll_block ? most_in_block : gather_tuning::threads;
     const py::object module = hook(Hook::gather_module)(
         plan.word, plan.ndim, plan.index64, gather.mask.address != nullptr, types, counted,
         mode_names[int(mode)], threads, words);
@@ -51,15 +53,21 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
   return kept.at(key, make).kernel;
 }
 
-// Is the mode `poll` for it: one block, which reports that it is done?
-bool is_polled(const GatherPlan& plan) { return !launch_runs_kernel && plan.size <= most_polled; }
+// Which of the modes that look for wrong indices is the quickest?
+Mode looking_mode(const GatherPlan& plan, const StreamRef& stream) {
+  if (launch_runs_kernel) return Mode::report;
+  if (plan.size <= most_in_block) return Mode::poll_block;
+  return stream.handle ? Mode::report : Mode::poll;
+}
+Report::Kind report_of(Mode mode) {
+  return mode == Mode::report ? Report::Kind::of_wrong : Report::Kind::always;
+}
 
-// `report`: where the modes `report` and `poll` report, in memory that the host reads.
 void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const StreamRef& stream,
-            StreamOrder& order, Index* report = nullptr) {
-  const bool polls = mode == Mode::poll;
-  const int words = polls || plan.size < gather_tuning::many ? 1 : gather_tuning::words;
-  const unsigned threads = polls ? unsigned(plan.size + 63) / 64 * 64 : gather_tuning::threads;
+            StreamOrder& order, const Report* report = nullptr) {
+  const bool by_block = mode == Mode::poll_block;
+  const int words = by_block || plan.size < gather_tuning::many ? 1 : gather_tuning::words;
+  const unsigned threads = by_block ? unsigned(plan.size + 63) / 64 * 64 : gather_tuning::threads;
   const Kernel& kernel = kernel_for(gather, plan, mode, words, device);
   KernelArguments arguments;
   arguments.add_struct(plan.loop.data());
@@ -70,7 +78,8 @@ void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const
     arguments.add_struct(plan.indices[k].data());
     arguments.add(gather.indices[k].address);
   }
-  if (report) arguments.add(report);
+  if (mode == Mode::poll || mode == Mode::checked) arguments.add(report->checks());
+  if (mode == Mode::report || mode == Mode::poll || by_block) arguments.add(report->word());
   const Index tile = Index(threads) * words, blocks = (plan.size + tile - 1) / tile;
   order.run([&] {
     enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(threads, 1, 1), arguments, stream);
@@ -142,16 +151,18 @@ PyObject* gather_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
                         std::to_string(axis) + " with size " + std::to_string(length));
 }
 
-// An index of an array that is contiguous beyond -count ... count - 1 together with `offset`, or 0.
-Index wrong_index(const GPUArray& indices, int type, Index offset, Index count,
-                  const StreamRef& stream, const Report& report) {
+// Look through the indices of an array that is contiguous for one that is beyond
+// -count ... count - 1 together with `offset`.
+void launch_check(const GPUArray& indices, int type, Index offset, Index count,
+                  const StreamRef& stream, bool polled, const Report& report) {
   static auto& kept = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   key.add(unsigned(type), 2);
+  key.add(polled, 1);
   key.add(unsigned(indices.core.device()), 8);
   const auto make = [&] {
-    const py::object module =
-        hook(Hook::check_module)(index_types[type], gather_tuning::threads, gather_tuning::checked);
+    const py::object module = hook(Hook::check_module)(index_types[type], gather_tuning::threads,
+                                                       gather_tuning::checked, polled);
     return std::make_unique<SpecializedKernel>(held<Module>(module), "check");
   };
   const Kernel& kernel = kept.at(key, make).kernel;
@@ -161,6 +172,7 @@ Index wrong_index(const GPUArray& indices, int type, Index offset, Index count,
   arguments.add(size);
   arguments.add(offset);
   arguments.add(count);
+  if (polled) arguments.add(report.checks());
   arguments.add(report.word());
   constexpr Index tile = Index(gather_tuning::threads) * gather_tuning::checked;
   StreamOrder order(stream);
@@ -169,7 +181,6 @@ Index wrong_index(const GPUArray& indices, int type, Index offset, Index count,
     enqueue(kernel, dim3(unsigned((size + tile - 1) / tile), 1, 1),
             dim3(gather_tuning::threads, 1, 1), arguments, stream);
   });
-  return report.read(stream, false);
 }
 
 // The loop over the items at indices along `axis` of an array, or of the flat array (-1), and where
@@ -232,11 +243,10 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
     launch(gather, plan, mode, device, stream, order);
     return true;
   }
-  const bool polls = is_polled(plan);
-  const Report report;
-  launch(gather, plan, polls ? Mode::poll : Mode::report, device, stream, order, report.word());
-  if (const Index wrong = report.read(stream, polls))
-    out_of_bounds(wrong, std::max(axis, 0), length);
+  const Mode looking = looking_mode(plan, stream);
+  const Report report(report_of(looking));
+  launch(gather, plan, looking, device, stream, order, &report);
+  if (const Index wrong = report.read(stream)) out_of_bounds(wrong, std::max(axis, 0), length);
   return true;
 }
 
@@ -283,8 +293,7 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   const DeviceGuard here = use_device(device);
   require_device(indices.core, device);
   if (values) require_device(values->core, device);
-  std::optional<Report> report;  // before anything is queued: it refuses to be captured
-  if (mode == Mode::raise) report.emplace();
+  if (mode == Mode::raise) Report::require_waiting();  // before anything is queued
   const GPUArray source = values ? *values : one_of(a.dtype, number, stream);
   index.scatters = true;
   gather.source = {static_cast<char*>(source.core.address()),
@@ -294,14 +303,23 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   uses(order, indices);
   uses(order, source);
   GatherPlan plan = plan_gather(gather);
-  const bool polls = report && is_polled(plan);
-  Index wrong = 0;
-  if (report && !polls) wrong = wrong_index(indices, index.type, 0, index.count(), stream, *report);
-  if (!wrong)
-    launch(gather, plan, polls ? Mode::poll : mode, device, stream, order,
-           polls ? report->word() : nullptr);
-  if (polls) wrong = report->read(stream, true);
+  if (mode != Mode::raise) {
+    launch(gather, plan, mode, device, stream, order);
+    return true;
+  }
+  const Mode looking = looking_mode(plan, stream);
+  const Report report(report_of(looking));
+  if (looking == Mode::poll_block) {
+    launch(gather, plan, looking, device, stream, order, &report);
+  } else {
+    const bool polled = looking == Mode::poll;
+    launch_check(indices, index.type, 0, index.count(), stream, polled, report);
+    // Behind it, or once it is known that all are right.
+    if (polled) launch(gather, plan, Mode::checked, device, stream, order, &report);
+  }
+  const Index wrong = report.read(stream);
   if (wrong) out_of_bounds(wrong, std::max(axis, 0), index.count());
+  if (looking == Mode::report) launch(gather, plan, Mode::raise, device, stream, order);
   return true;
 }
 
@@ -334,8 +352,11 @@ PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
     const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
     if (PyErr_Occurred()) throw py::error_already_set();
     const StreamRef stream = stream_of(given[3]);
-    const int type = index_type(indices.dtype);
-    return PyLong_FromLongLong(wrong_index(indices, type, offset, count, stream, Report()));
+    const Mode looking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
+    const Report report(report_of(looking));
+    launch_check(indices, index_type(indices.dtype), offset, count, stream, looking == Mode::poll,
+                 report);
+    return PyLong_FromLongLong(report.read(stream));
   });
 }
 

@@ -30,6 +30,23 @@ void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream) {
   kept.push_back(scratch);
 }
 
+bool may_move(const py::object& gpudata) {
+  const PyTypeObject* const type = Py_TYPE(gpudata.ptr());
+  const bool is_number =
+      PyIndex_Check(gpudata.ptr()) || (type->tp_as_number && type->tp_as_number->nb_int);
+  if (!is_number || PyLong_Check(gpudata.ptr()) ||
+      !PyType_HasFeature(Py_TYPE(gpudata.ptr()), Py_TPFLAGS_HEAPTYPE))
+    return false;
+  const auto module = py::str(py::type::of(gpudata).attr("__module__")).cast<std::string>();
+  return module.rfind("PyGPU", 0) != 0;
+}
+
+void follow(GPUArray& array) {
+  if (array.layout().nbytes() == 0) return;
+  void* const now = address_of(array.gpudata, "gpudata");
+  if (now != array.core.address()) array.core = Array::borrow(array.layout(), now);
+}
+
 py::object wrap(GPUArray&& array, PyObject* like) {
   PyTypeObject* const type = like && is<GPUArray>(like) ? Py_TYPE(like) : type_of<GPUArray>;
   return instance_of(type, std::move(array));

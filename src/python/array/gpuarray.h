@@ -24,9 +24,17 @@ struct GPUArray {
   py::object allocator;  // callable(nbytes), or None for the pool
   py::object gpudata;    // as given or as allocated; null: made when asked for
   int depth = 0;         // of views: how many bases lie below
+  bool follows = false;  // is gpudata asked for its address at each use?
 
   const Layout& layout() const { return core.layout(); }
 };
+
+// An object of the caller's class may give another address at any time.
+bool may_move(const py::object& gpudata);
+void follow(GPUArray& array);
+inline void before_use(GPUArray& array) {
+  if (array.follows) follow(array);
+}
 
 // The array in any object, or null. TypeError for one whose __init__ was not called.
 inline GPUArray* gpuarray_in(PyObject* object) { return find<GPUArray>(object); }

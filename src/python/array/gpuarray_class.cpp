@@ -27,7 +27,10 @@ GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dt
     return new_array(layout, type, allocator);
   }
   layout.extent();  // refuses strides that reach beyond any memory
-  return {Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, base, gpudata};
+  GPUArray array(Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, base,
+                 gpudata);
+  array.follows = may_move(gpudata);
+  return array;
 }
 
 // GPUArray(...) without the way through the type's call, which costs as much again.
@@ -192,7 +195,8 @@ void bind_gpuarray(py::module_& m) {
       "dtype : anything numpy.dtype accepts, without Python objects; None is float64\n"
       "allocator : callable(nbytes) that returns an address, or None for the pool\n"
       "base : object to keep alive along with gpudata\n"
-      "gpudata : memory to use instead of new memory; an address or object with one\n"
+      "gpudata : memory to use instead of new memory; an address, or an object with one, which is\n"
+      "    asked again at each use if its class is the caller's, with __index__ or __int__\n"
       "strides : bytes from one element to the next along each axis\n"
       "order : 'C' or 'F'\n",
       std::move(slots), Py_TPFLAGS_HAVE_GC);

@@ -31,14 +31,15 @@ void put(const GPUArray& source, const GPUArray& part) {
   launch(map, default_stream());
 }
 
-constexpr std::size_t most_joined = 8, few_bytes = 1 << 20;
+constexpr std::size_t most_joined = 8, few_bytes = 1 << 20, most_words = 0xffffff00;
 
-// A few small arrays in one launch, by the largest words that lie alike in all. False: they are not
-// so.
+// A few arrays in one launch, by the largest words that lie alike in all. False: they are not so,
+// or the runtime's copies are quicker.
 bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
   static auto& kept = *new Specializations<SpecializedKernel>;
   const int device = out.core.device();
-  if (arrays.size() > most_joined || out.layout().nbytes() > few_bytes) return false;
+  const std::size_t nbytes = out.layout().nbytes();
+  if (arrays.size() > most_joined || (launch_runs_kernel && nbytes > few_bytes)) return false;
   std::size_t runs[most_joined];
   std::uintptr_t bits = 16 | reinterpret_cast<std::uintptr_t>(out.core.address());
   for (std::size_t k = 0; k < arrays.size(); ++k) {
@@ -53,6 +54,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     bits |= run | reinterpret_cast<std::uintptr_t>(array.core.address());
   }
   const std::size_t word = bits & (~bits + 1);  // the lowest bit that is set
+  if ((word < 16 && nbytes > few_bytes) || nbytes / word > most_words) return false;
   unsigned loop[1 + most_joined];
   KernelArguments arguments;
   void* const to = out.core.address();
@@ -68,7 +70,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     arguments.add(arrays[k]->core.address());
     uses(order, *arrays[k]);
   }
-  loop[0] = unsigned(out.layout().nbytes() / word);
+  loop[0] = unsigned(nbytes / word);
   SpecializationKey key;
   key.add(unsigned(arrays.size()), 4);
   key.add(unsigned(word), 5);

@@ -57,7 +57,7 @@ Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> 
   for (const GPUArray* const array : arrays) uses(order, *array);
   arguments.add(report.word());
   order.run([&] { enqueue(kernel, dim3(1, 1, 1), dim3(mask_threads, 1, 1), arguments, stream); });
-  return report.read(stream, true);
+  return report.read(stream);
 }
 
 // How many are chosen of each stretch is counted, and where each begins in the result; its memory
@@ -96,7 +96,7 @@ class Compaction {
         mask_(mask),
         stretches_((mask.layout().size() + kernels_.stretch - 1) / kernels_.stretch),
         counts_(new_array(Layout({stretches_ + 1}, sizeof(Index)), py::none(), py::none())) {
-    const Report report;
+    const Report report(Report::Kind::always);
     StreamOrder order(stream_);
     uses(order, mask_);
     uses(order, counts_);
@@ -109,7 +109,7 @@ class Compaction {
       sum.add(report.word());
       enqueue(kernels_.sum, dim3(1), dim3(1024), sum, stream_);
     });
-    number_ = report.read(stream_, true);
+    number_ = report.read(stream_);
   }
   Index number() const { return number_; }
   // The chosen items of `whole` to `packed`, one after the other, or back.
@@ -189,7 +189,7 @@ bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   const Kernel& kernel = mask_kernels(itemsize, a.core.device()).select;
   GPUArray room = new_array(Layout({a.layout().size()}, itemsize), a.dtype, a.allocator);
   if (!is_aligned(Layout(), room.core.address(), itemsize)) return false;
-  const Report report;
+  const Report report(Report::Kind::always);
   KernelArguments arguments;
   arguments.add(mask.core.address());
   arguments.add(a.core.address());
@@ -220,7 +220,7 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
     return chosen.number() == number;
   }
   const Kernel& kernel = mask_kernels(itemsize, device).assign;
-  const Report report;
+  const Report report(Report::Kind::always);
   KernelArguments arguments;
   arguments.add(mask.core.address());
   arguments.add(values.core.address());

@@ -1,78 +1,100 @@
-// Words of page-locked memory by which a kernel reports to the host: what it has to say, and then
-// that it is said.
+// Words of page-locked memory by which a kernel reports to the host.
 #pragma once
 
-#include <atomic>
 #include <chrono>
+#include <limits>
 #include <mutex>
 #include <vector>
 
+#include "PyGPU/array.h"
 #include "PyGPU/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
 
-// A reset of its device takes a word away.
-struct ReportWord {
-  Index* address = nullptr;
+// Where a kernel reports: a word of the host's memory, and what its blocks have in common, three
+// words of the device's, which are 0 between launches (CHECKS in PyGPU/_kernels/text/gather.py) and
+// which launches on the null stream may use, one after the other. A reset of the device takes all
+// of it away.
+struct ReportPlace {
+  Index* word = nullptr;
+  void* checks = nullptr;
   int device = 0;
   unsigned epoch = 0;
-  bool operator==(const ReportWord& other) const { return address == other.address; }
+  bool operator==(const ReportPlace& other) const { return word == other.word; }
 };
 
-// Words that are free, of blocks that stay.
-struct ReportWords {
+// Places that are free, in memory that stays.
+struct ReportPlaces {
   std::mutex lock;
-  std::vector<ReportWord> free;
+  std::vector<ReportPlace> free;
+  std::vector<Array> checks;
 
-  static ReportWords& all() {
-    static auto& words = *new ReportWords;
-    return words;
+  static ReportPlaces& all() {
+    static auto& places = *new ReportPlaces;
+    return places;
   }
-  ReportWord take() {
+  // One of the current device.
+  ReportPlace take() {
     const std::lock_guard<std::mutex> hold(lock);
-    while (!free.empty()) {
-      const ReportWord word = free.back();
-      free.pop_back();
-      if (!is_gone(word.device, word.epoch)) return word;
+    const int device = current_device();
+    for (std::size_t i = free.size(); i-- > 0;) {
+      if (free[i].device != device) continue;
+      const ReportPlace place = free[i];
+      free.erase(free.begin() + std::ptrdiff_t(i));
+      if (!is_gone(place.device, place.epoch)) return place;
     }
-    constexpr std::size_t count = 64;
-    ReportWord word;
-    word.device = current_device();
-    word.epoch = device_epoch(word.device);
-    void* block = nullptr;  // for the kernels of all devices
-    check("cudaHostAlloc", cudaHostAlloc(&block, count * 2 * sizeof(Index),
-                                         cudaHostAllocPortable | cudaHostAllocMapped));
-    for (std::size_t i = 0; i < count; ++i) {
-      word.address = static_cast<Index*>(block) + 2 * i;
-      free.push_back(word);
-    }
+    add(device);
+    const ReportPlace place = free.back();
     free.pop_back();
-    return word;
+    return place;
+  }
+
+ private:
+  void add(int device) {
+    constexpr Index count = 64, line = 64;  // bytes of the processor's cache
+    void* words = nullptr;
+    Array shared = Array::empty(Layout({count, 3}, sizeof(Index)));
+    shared.zero();
+    check("cudaHostAlloc", cudaHostAlloc(&words, count * line, cudaHostAllocMapped));
+    for (Index i = 0; i < count; ++i)
+      free.push_back({reinterpret_cast<Index*>(static_cast<char*>(words) + i * line),
+                      static_cast<Index*>(shared.address()) + 3 * i, device, device_epoch(device)});
+    checks.push_back(std::move(shared));
   }
 };
 
 struct ReportTraits {
-  using Handle = ReportWord;
-  static constexpr const char* name = "a word for reports";
-  static cudaError_t release(ReportWord word) {
-    ReportWords& words = ReportWords::all();
-    const std::lock_guard<std::mutex> hold(words.lock);
-    words.free.push_back(word);
+  using Handle = ReportPlace;
+  static constexpr const char* name = "a place for reports";
+  static cudaError_t release(ReportPlace place) {
+    ReportPlaces& places = ReportPlaces::all();
+    const std::lock_guard<std::mutex> hold(places.lock);
+    places.free.push_back(place);
     return cudaSuccess;
   }
 };
 
+// What one kernel reports. It always does, any number, as soon as it knows it (`always`), and need
+// not be done by then; or where something is wrong, a number that is not 0, before its end.
 class Report {
  public:
-  Report() : word_(take()) { word()[0] = word()[1] = 0; }
-  Index* word() const { return word_.get().address; }
-  // What was reported, once the stream is done; 0 if nothing was. A kernel that says when it is
-  // done is looked at for a while before, which is quicker than the runtime's own waiting.
-  Index read(const StreamRef& stream, bool says_when_done) const {
+  enum class Kind { always, of_wrong };
+  explicit Report(Kind kind) : place_(take()), kind_(kind) {
+    *word() = kind == Kind::always ? unsaid : 0;
+  }
+  // A report is waited for, which a stream's capture does not allow.
+  static void require_waiting() {
+    refuse_waiting("a look at what a kernel reports (masks, indices that are checked)");
+  }
+  Index* word() const { return place_.get().word; }
+  void* checks() const { return place_.get().checks; }
+  // What was reported; 0 if nothing was wrong. It is looked for at first, which is quicker than the
+  // runtime's own waiting.
+  Index read(const StreamRef& stream) const {
     {
       const NoGil without = let_gil_go();
-      if (!says_when_done || !is_said())
+      if (kind_ == Kind::of_wrong || !is_said())
         check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
     }
     if (!stream.handle) seen_idle(current_device(), true);
@@ -81,19 +103,20 @@ class Report {
 
  private:
   static UniqueHandle<ReportTraits> take() {
-    refuse_waiting("a look at what a kernel reports (masks, indices that are checked)");
-    return UniqueHandle<ReportTraits>(ReportWords::all().take());
+    require_waiting();
+    return UniqueHandle<ReportTraits>(ReportPlaces::all().take());
   }
   bool is_said() const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
-    const auto* const said = const_cast<const volatile Index*>(word() + 1);
-    while (!*said)
+    while (*const_cast<const volatile Index*>(word()) == unsaid)
       if (std::chrono::steady_clock::now() > end) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);
     return true;
   }
 
-  UniqueHandle<ReportTraits> word_;
+  // A kernel may report this too: it is seen once the kernel is done.
+  static constexpr Index unsaid = std::numeric_limits<Index>::min();
+  UniqueHandle<ReportTraits> place_;
+  Kind kind_;
 };
 
 }  // namespace PyGPU::python

@@ -1,0 +1,87 @@
+"""Indices on the device that are out of range: found wherever they are, and nothing is done."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from PyGPU import driver
+from PyGPU.gpuarray import put, take, to_gpu
+
+LENGTH = 3000
+# A block, the next size, several blocks, several of a thread's words.
+SIZES = [1, 1024, 1025, 70_000, (1 << 20) + 5]
+
+
+def indices_of(size, dtype="i8"):
+    return np.random.default_rng(size).integers(-LENGTH, LENGTH, size, dtype=dtype)
+
+
+def with_wrong(size, place, wrong, dtype="i8"):
+    indices = indices_of(size, dtype)
+    indices[place] = wrong
+    return to_gpu(indices)
+
+
+@pytest.mark.parametrize("stream", [None, "another"])
+@pytest.mark.parametrize("wrong", [LENGTH, -LENGTH - 1, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize("size", SIZES)
+def test_one_is_found_and_the_next_call_is_right(size, wrong, stream):
+    stream = stream and driver.Stream()
+    x = np.arange(LENGTH, dtype="f4")
+    a, right, values = to_gpu(x), indices_of(size), to_gpu(np.full(size, -1, "f4"))
+    for place in (0, size // 2, size - 1):
+        indices = with_wrong(size, place, wrong)
+        with pytest.raises(IndexError, match=rf"index {wrong} is out of bounds .* size {LENGTH}"):
+            take(a, indices, stream=stream)
+        with pytest.raises(IndexError, match=rf"index {wrong} is out of bounds"):
+            put(a, indices, values, stream=stream)
+        np.testing.assert_array_equal(a.get(), x)
+        np.testing.assert_array_equal(take(a, to_gpu(right), stream=stream).get(), x[right])
+    put(a, to_gpu(right), values, stream=stream)
+    x[right] = -1
+    np.testing.assert_array_equal(a.get(), x)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4"])
+@pytest.mark.parametrize("size", SIZES)
+def test_subscripts(size, dtype):
+    x = np.arange(LENGTH * 3.0).reshape(LENGTH, 3)
+    a = to_gpu(x)
+    indices = with_wrong(size, -1, LENGTH, "i8").astype(dtype)
+    with pytest.raises(IndexError, match="out of bounds for axis 0"):
+        a[indices]
+    with pytest.raises(IndexError, match="out of bounds for axis 0"):
+        a[indices] = 1
+    np.testing.assert_array_equal(a.get(), x)
+
+
+def test_many_wrong_ones():
+    indices = to_gpu(np.full(300_000, LENGTH + 7))
+    for _ in range(3):
+        with pytest.raises(IndexError, match=f"index {LENGTH + 7} "):
+            take(to_gpu(np.zeros(LENGTH)), indices)
+
+
+def test_threads_have_their_own():
+    x = np.arange(LENGTH)
+    a = to_gpu(x)
+
+    def work(seed):
+        size = [1000, 5000, 200_000][seed % 3]
+        right, values = to_gpu(indices_of(size)), to_gpu(np.zeros(size, x.dtype))
+        expected = x[right.get()]
+        wrong = with_wrong(size, seed % size, LENGTH + seed)
+        own = a.copy()
+        for _ in range(20):
+            assert (take(a, right).get() == expected).all()
+            with pytest.raises(IndexError, match=f"index {LENGTH + seed} "):
+                take(a, wrong)
+            with pytest.raises(IndexError, match=f"index {LENGTH + seed} "):
+                own[wrong] = values
+            assert (own.get() == x).all()
+        own[right] = values
+        return (own.get() == np.where(np.isin(x, expected), 0, x)).all()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(work, range(12)))
