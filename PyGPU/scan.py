@@ -36,8 +36,9 @@ class _Tiles:
     def __init__(self, scan, tile, options):
         text = scan_tiles.text(scan, tile)
         module = compiler.SourceModule(text, options=options, no_extern_c=True)
-        self._function = module.get_function(f"{scan.name}_tiles").prepare("qPqPqP")
+        self._function = module.get_function(f"{scan.name}_tiles").prepare("qPqPqPI")
         self._tile = tile
+        self._multiprocessors = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
 
     def __call__(self, source, target, stream):
         count = -(-source._size // self._tile.size)
@@ -56,6 +57,7 @@ class _Tiles:
         self._function.prepared_async_call(
             *((count, 1), (self._tile.threads, 1, 1), stream, source._size),
             *(source.ptr, source.strides[0], target.ptr, target.strides[0], tiles),
+            self._tile.delay_of(count, self._multiprocessors),
         )
 
 

@@ -115,7 +115,7 @@ def test_the_last_tile_of_more_than_32_bits_count():
     state[1 + number * tile.words : 2 + number * tile.words] = 2 << 32 | 7
     source, target = (one.ptr - start & (1 << 64) - 1 for one in (array, out))
     form._function.prepared_call(
-        (1, 1), (tile.threads, 1, 1), start + x.size, source, 1, target, 1, state.ptr
+        (1, 1), (tile.threads, 1, 1), start + x.size, source, 1, target, 1, state.ptr, 0
     )
     assert np.array_equal(out.get(), 7 + np.cumsum(x, dtype=np.int8))
 

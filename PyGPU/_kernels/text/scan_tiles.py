@@ -8,11 +8,18 @@ and finds what comes before it from the totals of the tiles before.
 from typing import NamedTuple
 
 # Bytes of an element -> (threads of a block, words of 16 bytes of a thread, blocks that shall fit
-# on a multiprocessor). An odd number of words keeps the threads of a warp in different banks of
-# shared memory. The larger the tile, the fewer the steps of the look-back, whose latency bounds the
-# number of tiles a second.
-TUNING = {1: (256, 7, 2), 2: (256, 11, 1), 4: (192, 15, 4), 8: (128, 23, 4), 16: (192, 7, 4)}
-_OTHERS = (256, 5, 1)
+# on a multiprocessor, nanoseconds before a block's first look at the tiles before). An odd number
+# of words keeps the threads of a warp in different banks of shared memory. The larger the tile, the
+# fewer the steps of the look-back. A look that comes too early is in the way of what it waits for:
+# the delay is about the time that tiles of other blocks take.
+TUNING = {
+    1: (256, 7, 2, 1500),
+    2: (192, 15, 2, 1500),
+    4: (192, 15, 4, 3000),
+    8: (128, 23, 4, 3000),
+    16: (256, 7, 3, 1500),
+}
+_OTHERS = (256, 5, 1, 1500)
 _SHARED_BYTES = 47 << 10  # of a tile, below the 48 KB that every device has
 
 
@@ -24,8 +31,8 @@ class Tile(NamedTuple):
     items: int  # of a thread
     itemsize: int
     blocks: int = 1  # that shall fit on a multiprocessor
-    delay: int = 1000  # nanoseconds before the first look at the tiles before
-    pause: int = 100  # between two looks
+    delay: int = 0  # nanoseconds before a block's first look, where tiles are many
+    pause: int = 100  # nanoseconds between two looks
 
     @property
     def size(self):
@@ -36,10 +43,17 @@ class Tile(NamedTuple):
         """Of 8 bytes, in which a tile tells the others its total."""
         return -(-self.itemsize // 4)
 
+    def delay_of(self, count, multiprocessors):
+        """Nanoseconds before the first look in a launch of `count` tiles: the more of them run, the
+        longer a look takes."""
+        if count <= self.warp:
+            return 0
+        return self.delay if count > 2 * self.blocks * multiprocessors else self.delay // 3
+
 
 def tile_for(itemsize, warp):
     """The Tile for elements of `itemsize` bytes, or None where they are too large for one."""
-    threads, words, blocks = TUNING.get(itemsize, _OTHERS)
+    threads, words, blocks, delay = TUNING.get(itemsize, _OTHERS)
     items = max(1, 16 * words // itemsize)
 
     def nbytes():  # with the totals of the warps
@@ -47,7 +61,9 @@ def tile_for(itemsize, warp):
 
     while nbytes() > _SHARED_BYTES and threads > warp:
         threads //= 2
-    return Tile(warp, threads, items, itemsize, blocks) if nbytes() <= _SHARED_BYTES else None
+    if nbytes() > _SHARED_BYTES:
+        return None
+    return Tile(warp, threads, items, itemsize, blocks, delay)
 
 
 # A total is published in words of 8 bytes, half of each the state, half a part of the value:
@@ -121,11 +137,11 @@ __device__ inline void P_wait(unsigned P_nanoseconds) {
 // What comes before a tile, found by a warp: its lanes look at the tiles before, the last lane at
 // the nearest, and go back by a warp at a time until they meet a tile that knows all before it.
 __device__ inline P_value P_before(const unsigned long long *P_states, long long P_tile,
-                                   int P_lane) {
+                                   int P_lane, unsigned P_delay) {
   P_value P_ahead;
   bool P_any = false;
   P_tile += P_lane - P_WARP;
-  P_wait(P_DELAY);  // what is looked at too early is in the way of what is to be written
+  P_wait(P_delay);
   P_known P_seen = P_look(P_states, P_tile);
   for (;;) {
     int P_first;  // the lane from which on totals count
@@ -162,7 +178,7 @@ struct alignas(P_ALIGNMENT) P_pack { P_stored P_item[P_PACK]; };
 
 extern "C" __global__ void __launch_bounds__(P_THREADS, P_BLOCKS)
 SCAN_tiles(long long P_n, const char *P_in, long long P_in_step, char *P_out, long long P_out_step,
-           unsigned long long *P_state) {
+           unsigned long long *P_state, unsigned P_delay) {
   __shared__ uint4 P_tile_words[P_THREADS / P_WARP * P_STRETCH_WORDS];
   __shared__ uint4 P_total_words[(P_THREADS / P_WARP + 1) * sizeof(P_value) / 16 + 1];
   __shared__ unsigned P_ticket;
@@ -231,7 +247,7 @@ SCAN_tiles(long long P_n, const char *P_in, long long P_in_step, char *P_out, lo
     if (P_warp == 0) {
       if (P_tile > 0) {
         if (P_lane == 0) P_publish(P_state, P_tile, P_TOTAL, P_total);
-        P_ahead = P_before(P_state, P_tile, P_lane);
+        P_ahead = P_before(P_state, P_tile, P_lane, P_delay);
       }
       if (P_lane == 0) {
         P_publish(P_state, P_tile, P_PREFIX, P_any ? P_join(P_ahead, P_total) : P_total);
@@ -293,7 +309,6 @@ def text(scan, tile):
         "ITEMS": tile.items,
         "WORDS": tile.words,
         "BLOCKS": tile.blocks,
-        "DELAY": tile.delay,
         "PAUSE": tile.pause,
         "PACK": pack,
         "STRETCH": stretch,

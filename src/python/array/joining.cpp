@@ -31,15 +31,21 @@ void put(const GPUArray& source, const GPUArray& part) {
   launch(map, default_stream());
 }
 
-constexpr std::size_t most_joined = 8, few_bytes = 1 << 20, most_words = 0xffffff00;
+constexpr std::size_t most_joined = 8, most_words = 0xffffff00;
+
+// How much is joined quicker by a kernel's words than by the runtime's copies?
+std::size_t most_bytes(std::size_t word) {
+  constexpr std::size_t few = 1 << 20;
+  if (launch_runs_kernel) return few;
+  return word < 8 ? few * word * word : word * most_words;
+}
 
 // A few arrays in one launch, by the largest words that lie alike in all. False: they are not so,
 // or the runtime's copies are quicker.
 bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
   static auto& kept = *new Specializations<SpecializedKernel>;
   const int device = out.core.device();
-  const std::size_t nbytes = out.layout().nbytes();
-  if (arrays.size() > most_joined || (launch_runs_kernel && nbytes > few_bytes)) return false;
+  if (arrays.size() > most_joined) return false;
   std::size_t runs[most_joined];
   std::uintptr_t bits = 16 | reinterpret_cast<std::uintptr_t>(out.core.address());
   for (std::size_t k = 0; k < arrays.size(); ++k) {
@@ -54,7 +60,8 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     bits |= run | reinterpret_cast<std::uintptr_t>(array.core.address());
   }
   const std::size_t word = bits & (~bits + 1);  // the lowest bit that is set
-  if ((word < 16 && nbytes > few_bytes) || nbytes / word > most_words) return false;
+  const std::size_t nbytes = out.layout().nbytes();
+  if (nbytes > most_bytes(word)) return false;
   unsigned loop[1 + most_joined];
   KernelArguments arguments;
   void* const to = out.core.address();
