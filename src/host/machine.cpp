@@ -16,6 +16,7 @@
 
 #include "available.h"
 #include "fault.h"
+#include "pages.h"
 
 namespace PyGPU::host {
 namespace {
@@ -99,6 +100,7 @@ Machine& Machine::get() {
 bool Machine::has_room(Device& device, std::size_t nbytes) {
   if (nbytes <= device.memory - device.others - device.used) return true;
   if (!is_computers_) return false;
+  drop_kept_pages();
   // What others use now: what is not available, but for what we use.
   const std::size_t taken = not_ours(computer_memory());
   device.others = std::min(device.others, taken - std::min(taken, device.used));

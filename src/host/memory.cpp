@@ -11,11 +11,10 @@
 #include "PyGPU/vendor/host_modules.h"
 #include "capture.h"
 #include "machine.h"
+#include "pages.h"
 
 namespace PyGPU::host {
 namespace {
-
-constexpr std::size_t huge_page = 2 << 20;
 
 constexpr int zone_pattern = 0xa5;
 
@@ -23,14 +22,10 @@ std::size_t whole_bytes(std::size_t nbytes) {
   return (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
 }
 
-// Large blocks are aligned to huge pages and advised to use them: the first access then costs far
-// less.
-void* take_pages(std::size_t nbytes) {
-  const std::size_t alignment = nbytes >= 2 * huge_page ? huge_page : Machine::granularity;
-  void* address = nullptr;
-  if (posix_memalign(&address, alignment, nbytes + Machine::zone_bytes) != 0) return nullptr;
-  if (alignment == huge_page) madvise(address, nbytes, MADV_HUGEPAGE);
-  std::memset(static_cast<char*>(address) + nbytes, zone_pattern, Machine::zone_bytes);
+// Memory with the zone behind it.
+void* take_block(std::size_t nbytes) {
+  void* const address = take_pages(nbytes + Machine::zone_bytes);
+  if (address) std::memset(static_cast<char*>(address) + nbytes, zone_pattern, Machine::zone_bytes);
   return address;
 }
 
@@ -45,7 +40,7 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   std::lock_guard<std::mutex> hold(machine.lock);
   Device& device = machine.devices[std::size_t(current_device())];
   if (on_device && !machine.has_room(device, whole)) return cudaErrorMemoryAllocation;
-  void* block = take_pages(whole);
+  void* block = take_block(whole);
   if (!block) return cudaErrorMemoryAllocation;
   machine.table[reinterpret_cast<std::uintptr_t>(block)] = {
       machine.strict ? nbytes : whole, on_device ? whole : 0, space, current_device(), flags};
@@ -64,8 +59,9 @@ cudaError_t release(void* address, Fits fits) {
   if (entry == machine.table.end() || !fits(entry->second.space)) return cudaErrorInvalidValue;
   if (is_overrun(entry->first, entry->second)) report_overrun(entry->first, entry->second);
   machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
+  const std::size_t nbytes = whole_bytes(entry->second.span) + Machine::zone_bytes;
   machine.table.erase(entry);
-  std::free(address);
+  give_back_pages(address, nbytes);
   return cudaSuccess;
 }
 
@@ -301,8 +297,6 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   });
 }
 
-// The pool keeps nothing: a freed block goes to the system at once.
-
 // What is made stays: PyGPU makes one a device.
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return call([&] {
@@ -362,7 +356,12 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* ac
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
-  return call([&] { return pool ? cudaSuccess : cudaErrorInvalidValue; });
+  return call([&] {
+    if (!pool) return cudaErrorInvalidValue;
+    std::lock_guard<std::mutex> hold(Machine::get().lock);
+    drop_kept_pages();
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaHostAddressRange(void** base, std::size_t* nbytes, const void* address) {

@@ -253,3 +253,49 @@ assert a.get().tolist() == 100 * [1]
         PYGPU_TARGET="host",
         PYGPU_HOST_STRICT=1,
     )
+
+
+def test_large_blocks_are_kept_for_the_next_and_out_of_reach(python):
+    python(
+        """
+import numpy as np
+import PyGPU
+from PyGPU import errors
+from PyGPU.compiler import SourceModule
+
+MB = 1 << 20
+
+def resident():
+    with open("/proc/self/statm") as numbers:
+        return int(numbers.read().split()[1]) * 4096
+
+def taken(nbytes):
+    address, status = PyGPU.cudaMalloc(nbytes)
+    assert status == 0 and PyGPU.cudaMemset(address, 5, nbytes) == 0
+    return address
+
+read = SourceModule("__global__ void read(int *a, int *out) { *out = *a; }").get_function("read")
+out = PyGPU.gpuarray.zeros(1, np.int32)
+first, second = taken(8 * MB), taken(8 * MB)
+assert PyGPU.cudaFree(first) == 0
+try:
+    read(np.uintp(first), out, block=(1, 1, 1))
+    raise SystemExit("freed memory was read")
+except errors.LogicError as error:
+    assert f"illegal address {first:#x}" in str(error)
+assert PyGPU.cudaFree(first) == PyGPU.cudaErrorInvalidValue
+PyGPU.cudaGetLastError()
+other = taken(8 * MB + 4096)
+assert other != first and taken(8 * MB) == first
+read(np.uintp(first), out, block=(1, 1, 1))
+assert out.get()[0] == 0x05050505
+assert all(PyGPU.cudaFree(one) == 0 for one in (first, second, other))
+before = resident()
+blocks = [taken(16 * MB) for _ in range(40)]
+assert resident() - before > 600 * MB
+assert all(PyGPU.cudaFree(block) == 0 for block in blocks)
+assert resident() - before < 260 * MB
+""",
+        PYGPU_TARGET="host",
+        PYGPU_HOST_MEMORY="",
+    )

@@ -101,7 +101,7 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
     # One word has plain variables, which g++ does better with.
     each = words > 1 and threads > 1
     arrays = _Arrays("[k]" if each else "", names, types, counted, mode)
-    body = _run(ndim, words, arrays) if threads == 1 else _words(ndim, words, arrays)
+    body = _run(ndim, words, arrays, counted) if threads == 1 else _words(ndim, words, arrays)
     checks = CHECKS if mode in ("poll", "checked") else ""
     return f"""{HEAD}{checks}{index_types(index64)}
 struct P_loop {{ long long size{fields}; }};
@@ -193,14 +193,16 @@ def _words(ndim, words, arrays):
 """
 
 
-def _run(ndim, run, arrays):
-    """A block is one thread, which has a run of words. Those of one item follow each other along
-    the last axis, where the indices have no steps."""
+def _run(ndim, run, arrays, counted):
+    """A block is one thread of the host machine, which has a run of words. Those of one item follow
+    each other along the last axis, where the indices have no steps."""
     last, masked = ndim - 1, "mask" in arrays.names
     still = [f"by{k}.stride[{last}] == 0" for k in arrays.indices]
     still += [f"loop.mask[{last}] == 0"] if masked else []
+    # Reading here and there takes long: the places are known before. Writing does not.
+    scatters = [f"by{k}.from[{axes - 1}] == 0" for k, axes in enumerate(counted)]
     return f"""
-  enum {{ AHEAD = 64 }};  // places are known before their words are read, which takes long
+  enum {{ AHEAD = 64 }};
   P_index next = (P_index)blockIdx.x * {run};
   const P_index end = loop.size - next < {run} ? (P_index)loop.size : next + {run};
   const P_index in_item = {" && ".join(still) or "true"} ? (P_index)loop.shape[{last}] : 1;
@@ -219,6 +221,7 @@ def _run(ndim, run, arrays):
       {unravel("i", ndim, "loop.shape", " ".join(arrays.steps))}
     }}
     const P_index items = in_item == 1 ? count : 1, words = in_item == 1 ? 1 : count;
+    const bool is_direct = {" && ".join(["words == 1", *scatters])};
     for (P_index item = 0; item < items; item += AHEAD) {{
       char *to_each[AHEAD];
       const char *from_each[AHEAD];
@@ -230,12 +233,17 @@ def _run(ndim, run, arrays):
         {" ".join(f"long long value{k};" for k in arrays.indices)}
         {arrays.loads}
         {arrays.places}
-        to_each[c] = to, from_each[c] = is_copied ? from : nullptr;
+        if (is_direct) {{
+          if (is_copied) *(P_item *)to = *(const P_item *)from;
+        }} else {{
+          to_each[c] = to, from_each[c] = is_copied ? from : nullptr;
+          __builtin_prefetch(from);
+        }}
         row_to += to_step, row_from += from_step;
         {f"mask += loop.mask[{last}];" if masked else ""}
         {" ".join(f"index{k} += by{k}.stride[{last}];" for k in arrays.indices)}
       }}
-      for (P_index c = 0; c < some; ++c) {{
+      for (P_index c = 0; c < some && !is_direct; ++c) {{
         if (!from_each[c]) continue;
         *(P_item *)to_each[c] = *(const P_item *)from_each[c];
         if (is_dense && words > 1)
