@@ -34,6 +34,13 @@ __device__ inline void P_conclude(P_checks *all, P_word wrong, volatile long lon
 }
 """
 
+_FETCH = """
+#ifdef __CUDACC_RTC__
+#define P_fetch(place)
+#else
+#define P_fetch(place) __builtin_prefetch(place)
+#endif
+"""
 _NEGATIVE = "if (v < 0) v += n;"
 _RAISE = f"bool is_valid = v >= -n && v < n; {_NEGATIVE}"
 _BY_BLOCK = f"""bool is_valid = v >= -n && v < n;
@@ -103,7 +110,7 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
     arrays = _Arrays("[k]" if each else "", names, types, counted, mode)
     body = _run(ndim, words, arrays, counted) if threads == 1 else _words(ndim, words, arrays)
     checks = CHECKS if mode in ("poll", "checked") else ""
-    return f"""{HEAD}{checks}{index_types(index64)}
+    return f"""{HEAD}{checks}{_FETCH if threads == 1 else ""}{index_types(index64)}
 struct P_loop {{ long long size{fields}; }};
 {"".join(structures)}
 typedef {WORDS.get(word, "P_word16")} P_item;
@@ -237,7 +244,7 @@ def _run(ndim, run, arrays, counted):
           if (is_copied) *(P_item *)to = *(const P_item *)from;
         }} else {{
           to_each[c] = to, from_each[c] = is_copied ? from : nullptr;
-          __builtin_prefetch(from);
+          P_fetch(from);
         }}
         row_to += to_step, row_from += from_step;
         {f"mask += loop.mask[{last}];" if masked else ""}
