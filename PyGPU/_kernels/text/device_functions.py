@@ -42,6 +42,9 @@ template <class A, class B> __device__ bool P_less(A a, B b) {
   return (unsigned long long)a < (unsigned long long)b;
 }
 """,
+    "P_quotient": """
+template <class T> __device__ T P_quotient(T a, T b) { return T(a / b); }
+""",
     # Short integers by an approximate division, which is off by 2^-21 at most, of a quotient that
     # is made larger by more than that and less than the 2^-16 that lie between two quotients.
     "P_short_quotient": """
@@ -68,7 +71,7 @@ template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<false>) 
   if (sizeof(T) < 4) return P_short_divmod<T>(int(a), int(b));
   if (b == T(0)) return P_division<T>{T(0), T(0)};
   if (T(0) > T(-1) && b == T(-1)) return P_division<T>{T(0u - (unsigned long long)a), T(0)};
-  const T q = T(a / b), r = T(a - q * b);
+  const T q = P_quotient(a, b), r = T(a - q * b);
   const bool is_low = r != T(0) && P_below_zero(r) != P_below_zero(b);
   return P_division<T>{T(q - is_low), T(is_low ? r + b : r)};
 }
@@ -104,7 +107,7 @@ template <class T> __device__ T P_remainder(T a, T b) { return P_divmod(a, b).re
     "P_fmod": """
 template <class T> __device__ T P_fmod(T a, T b) {  // of integers
   if (sizeof(T) < 4) return b == T(0) ? T(0) : T(a - P_short_quotient(int(a), int(b)) * int(b));
-  return b == T(0) || (T(0) > T(-1) && b == T(-1)) ? T(0) : T(a % b);
+  return b == T(0) || (T(0) > T(-1) && b == T(-1)) ? T(0) : T(a - P_quotient(a, b) * b);
 }
 __device__ inline float P_fmod(float a, float b) { return fmodf(a, b); }
 __device__ inline double P_fmod(double a, double b) { return fmod(a, b); }

@@ -280,13 +280,3 @@ __forceinline__ int P_quotient(int a, int b) { return int(double(a) / double(b))
 __forceinline__ unsigned P_quotient(unsigned a, unsigned b) {
   return unsigned(static_cast<long long>(double(a) / double(b)));
 }
-__forceinline__ short P_quotient(short a, short b) { return short(int(float(a) / float(b))); }
-__forceinline__ unsigned short P_quotient(unsigned short a, unsigned short b) {
-  return static_cast<unsigned short>(int(float(a) / float(b)));
-}
-__forceinline__ signed char P_quotient(signed char a, signed char b) {
-  return static_cast<signed char>(int(float(a) / float(b)));
-}
-__forceinline__ unsigned char P_quotient(unsigned char a, unsigned char b) {
-  return static_cast<unsigned char>(int(float(a) / float(b)));
-}

@@ -244,7 +244,7 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
     return true;
   }
   const Mode looking = looking_mode(plan, stream);
-  const Report report(report_of(looking));
+  Report report(report_of(looking));
   launch(gather, plan, looking, device, stream, order, &report);
   if (const Index wrong = report.read(stream)) out_of_bounds(wrong, std::max(axis, 0), length);
   return true;
@@ -308,7 +308,7 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
     return true;
   }
   const Mode looking = looking_mode(plan, stream);
-  const Report report(report_of(looking));
+  Report report(report_of(looking));
   if (looking == Mode::poll_block) {
     launch(gather, plan, looking, device, stream, order, &report);
   } else {
@@ -353,7 +353,7 @@ PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
     if (PyErr_Occurred()) throw py::error_already_set();
     const StreamRef stream = stream_of(given[3]);
     const Mode looking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
-    const Report report(report_of(looking));
+    Report report(report_of(looking));
     launch_check(indices, index_type(indices.dtype), offset, count, stream, looking == Mode::poll,
                  report);
     return PyLong_FromLongLong(report.read(stream));

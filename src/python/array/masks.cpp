@@ -51,7 +51,7 @@ const MaskKernels& mask_kernels(std::size_t itemsize, int device) {
 
 // One block, in the null stream's order among the uses of the arrays; the number that it reports.
 Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> arrays,
-                   KernelArguments& arguments, const Report& report) {
+                   KernelArguments& arguments, Report& report) {
   const StreamRef stream = default_stream();
   StreamOrder order(stream);
   for (const GPUArray* const array : arrays) uses(order, *array);
@@ -96,7 +96,7 @@ class Compaction {
         mask_(mask),
         stretches_((mask.layout().size() + kernels_.stretch - 1) / kernels_.stretch),
         counts_(new_array(Layout({stretches_ + 1}, sizeof(Index)), py::none(), py::none())) {
-    const Report report(Report::Kind::always);
+    Report report(Report::Kind::always);
     StreamOrder order(stream_);
     uses(order, mask_);
     uses(order, counts_);
@@ -189,7 +189,7 @@ bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   const Kernel& kernel = mask_kernels(itemsize, a.core.device()).select;
   GPUArray room = new_array(Layout({a.layout().size()}, itemsize), a.dtype, a.allocator);
   if (!is_aligned(Layout(), room.core.address(), itemsize)) return false;
-  const Report report(Report::Kind::always);
+  Report report(Report::Kind::always);
   KernelArguments arguments;
   arguments.add(mask.core.address());
   arguments.add(a.core.address());
@@ -220,7 +220,7 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
     return chosen.number() == number;
   }
   const Kernel& kernel = mask_kernels(itemsize, device).assign;
-  const Report report(Report::Kind::always);
+  Report report(Report::Kind::always);
   KernelArguments arguments;
   arguments.add(mask.core.address());
   arguments.add(values.core.address());

@@ -36,31 +36,41 @@ struct ReportPlaces {
   }
   // One of the current device.
   ReportPlace take() {
-    const std::lock_guard<std::mutex> hold(lock);
     const int device = current_device();
-    for (std::size_t i = free.size(); i-- > 0;) {
-      if (free[i].device != device) continue;
-      const ReportPlace place = free[i];
-      free.erase(free.begin() + std::ptrdiff_t(i));
+    ReportPlace place;
+    while (find(device, place))
       if (!is_gone(place.device, place.epoch)) return place;
-    }
-    add(device);
-    const ReportPlace place = free.back();
-    free.pop_back();
-    return place;
+    return made(device);
   }
 
  private:
-  void add(int device) {
+  bool find(int device, ReportPlace& place) {
+    const std::lock_guard<std::mutex> hold(lock);
+    for (std::size_t i = free.size(); i-- > 0;) {
+      if (free[i].device != device) continue;
+      place = free[i];
+      free.erase(free.begin() + std::ptrdiff_t(i));
+      return true;
+    }
+    return false;
+  }
+  // The first of some. Calls of the runtime may let other threads go on: without the lock.
+  ReportPlace made(int device) {
     constexpr Index count = 64, line = 64;  // bytes of the processor's cache
     void* words = nullptr;
     Array shared = Array::empty(Layout({count, 3}, sizeof(Index)));
     shared.zero();
     check("cudaHostAlloc", cudaHostAlloc(&words, count * line, cudaHostAllocMapped));
-    for (Index i = 0; i < count; ++i)
-      free.push_back({reinterpret_cast<Index*>(static_cast<char*>(words) + i * line),
-                      static_cast<Index*>(shared.address()) + 3 * i, device, device_epoch(device)});
+    const auto place_at = [&](Index i) {
+      return ReportPlace{reinterpret_cast<Index*>(static_cast<char*>(words) + i * line),
+                         static_cast<Index*>(shared.address()) + 3 * i, device,
+                         device_epoch(device)};
+    };
+    const ReportPlace first = place_at(0);
+    const std::lock_guard<std::mutex> hold(lock);
+    for (Index i = 1; i < count; ++i) free.push_back(place_at(i));
     checks.push_back(std::move(shared));
+    return first;
   }
 };
 
@@ -91,12 +101,14 @@ class Report {
   void* checks() const { return place_.get().checks; }
   // What was reported; 0 if nothing was wrong. It is looked for at first, which is quicker than the
   // runtime's own waiting.
-  Index read(const StreamRef& stream) const {
+  Index read(const StreamRef& stream) {
+    cudaError_t error = cudaSuccess;
     {
       const NoGil without = let_gil_go();
-      if (kind_ == Kind::of_wrong || !is_said())
-        check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
+      if (kind_ == Kind::of_wrong || !is_said()) error = cudaStreamSynchronize(stream.handle);
     }
+    if (error) (void)place_.give_up();  // a kernel that failed may have left it half written
+    check("cudaStreamSynchronize", error);
     if (!stream.handle) seen_idle(current_device(), true);
     return *const_cast<const volatile Index*>(word());
   }
