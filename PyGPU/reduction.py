@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,6 @@ class ReductionKernel:
         )
         self._name, self._options = name, options
         self._of_stages = (out_type, self.block_size, neutral, reduce_expr), text, preamble
-        self._stages: dict[tuple[int, int], Any] = {}  # by device and stage
         self._launchers: dict[int, Any] = {}  # by device
         self._launcher(keep)
 
@@ -135,39 +135,42 @@ class ReductionKernel:
             found = self._launchers[here] = (first, last, first.num_regs)
         return found
 
-    def _stage(self, number):
-        """The kernel of a stage as PyCUDA has them, on the current device, and its arguments'."""
-        key = core._here(), number
-        if key not in self._stages:
-            first, arguments, preamble = self._of_stages
-            self._stages[key] = get_reduction_kernel_and_types(
+    # For programs that launch PyCUDA's stages themselves; this kernel goes another way.
+
+    @functools.cached_property
+    def _stages(self):
+        """PyCUDA's two kernels on the current device, each with the types of its arguments."""
+        first, arguments, preamble = self._of_stages
+        return [
+            get_reduction_kernel_and_types(
                 *(number, *first, self._map if number == 1 else None, arguments),
                 *(f"{self._name}_stage{number}", False, self._options, preamble),
             )
-        return self._stages[key]
+            for number in (1, 2)
+        ]
 
-    @property
+    @functools.cached_property
     def stage1_func(self) -> Callable[..., None]:
         """``f(grid, block, stream, out, *arguments, seq_count, n, shared_size=0)`` launches a first
-        stage: see :func:`get_reduction_kernel_and_types`. Compiled when it is asked for; the kernel
-        itself goes another way."""
-        return self._stage(1)[0].prepared_async_call
+        stage: see :func:`get_reduction_kernel_and_types`. Compiled when it is first asked for, for
+        the current device."""
+        return self._stages[0][0].prepared_async_call
 
-    @property
+    @functools.cached_property
     def stage2_func(self) -> Callable[..., None]:
         """``f(grid, block, stream, out, parts, *arguments, seq_count, n, shared_size=0)``: the
         second stage, of what the first has left."""
-        return self._stage(2)[0].prepared_async_call
+        return self._stages[1][0].prepared_async_call
 
-    @property
+    @functools.cached_property
     def stage1_arg_types(self) -> list[str]:
         """struct's characters of the arguments of the first stage, but for its last two."""
-        return self._stage(1)[1]
+        return self._stages[0][1]
 
-    @property
+    @functools.cached_property
     def stage2_arg_types(self) -> list[str]:
         """struct's characters of the arguments of the second stage, but for its last two."""
-        return self._stage(2)[1]
+        return self._stages[1][1]
 
     def __call__(
         self,

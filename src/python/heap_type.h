@@ -55,11 +55,15 @@ void before_use(Value&) {}
 
 // What the object holds, or null if it is of another class. TypeError where it was not made.
 template <class T>
-Held<T>* find(PyObject* object) {
+Held<T>* find_as_it_is(PyObject* object) {
   if (!is<T>(object)) return nullptr;
   if (!instance_at<T>(object)->made) refuse_unmade();
-  Held<T>* const value = instance_at<T>(object)->value();
-  before_use(*value);
+  return instance_at<T>(object)->value();
+}
+template <class T>
+Held<T>* find(PyObject* object) {
+  Held<T>* const value = find_as_it_is<T>(object);
+  if (value) before_use(*value);
   return value;
 }
 

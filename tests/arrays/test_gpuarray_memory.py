@@ -1,6 +1,7 @@
 """Where a GPUArray's memory comes from: gpudata=, base=, allocator=."""
 
 import gc
+import threading
 import weakref
 
 import numpy as np
@@ -94,13 +95,61 @@ def test_gpudata_that_fails_to_say_where():
                 raise KeyError("lost")
             return self.address
 
-    bank = Broken(to_gpu(X))
+    owner = to_gpu(X)
+    bank = Broken(owner)
     array = GPUArray((2, 3), np.float32, gpudata=bank)
     bank.address = None
     for use in (array.get, lambda: array + 1, lambda: array.ptr):
         with pytest.raises(KeyError, match="lost"):
             use()
-    gc.collect()
+    assert array.shape == (2, 3) and array.flags.c_contiguous and array.nbytes == 24
+    array.gpudata = owner.gpudata
+    np.testing.assert_array_equal(array.get(), X)
+
+
+def test_gpudata_that_uses_its_array():
+    one, two = to_gpu(X), to_gpu(X + 10)
+
+    class Bank:
+        change = None
+
+        def __index__(self):
+            if self.change:
+                assert array.nbytes == 24 and array.ptr and (array.get() == X).all()
+                self.change()
+            return one.ptr
+
+    bank = Bank()
+    array = GPUArray((2, 3), np.float32, gpudata=bank)
+    bank.change = lambda: None
+    np.testing.assert_array_equal(array.get(), X)
+
+    def change():
+        array.gpudata = two.gpudata
+
+    bank.change = change
+    array.get()
+    assert array.gpudata is two.gpudata and array.ptr == two.ptr
+    np.testing.assert_array_equal(array.get(), X + 10)
+
+
+def test_threads_read_while_gpudata_changes():
+    hosts = [np.full(1 << 20, number, np.int32) for number in range(3)]
+    banks = [to_gpu(host) for host in hosts]
+    array = GPUArray(1 << 20, np.int32, gpudata=banks[0].gpudata)
+    done = threading.Event()
+
+    def change():
+        for turn in range(300):
+            array.gpudata = to_gpu(hosts[turn % 3]).gpudata
+        done.set()
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    while not done.is_set():
+        found = array.get()
+        assert (found == found[0]).all()
+    thread.join()
 
 
 def test_gpudata_with_strides_and_order():

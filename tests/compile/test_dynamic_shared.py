@@ -61,3 +61,43 @@ def test_comments_and_texts_are_not_declarations():
     found = in_cpp(source)
     assert found.splitlines()[:2] == source.splitlines()[:2]
     assert "PYGPU_DYNAMIC_SHARED(float, b);" in found
+
+
+@pytest.mark.parametrize(
+    ("definitions", "line", "expected"),
+    [
+        ("#define DECL(T, n) extern __shared__ T n[];", "DECL(float, a)", "DynamicShared<T> n;"),
+        ("#define DECL extern __shared__ float a[];", "DECL", "DynamicShared<float> a;"),
+        ("#define S extern __shared__ __align__(16)", "S float a[];", None),
+        ("#define M __shared__\r", "extern M float a[];", "DYNAMIC_SHARED(float, a);"),
+        ("#define M\n#undef M\n#define M __shared__", "extern M float a[];", None),
+        (
+            "#ifdef NO\n#define M __shared__\n#else\n#define M __device__\n#endif",
+            "extern M int a[];",
+            None,
+        ),
+        ("#define M __shared__\n#undef M\n#define M __device__", "extern M int a[];", None),
+        ("#define M(x) __shared__", "extern M(1) int a[];", None),
+    ],
+)
+def test_macros(definitions, line, expected):
+    source = f"{definitions}\n__global__ void f() {{ {line} __shared__ int b[3]; }}\n"
+    found = in_cpp(source)
+    assert expected in found if expected else found == source
+
+
+def test_alignment_in_any_place():
+    source = "__global__ void f() { extern __align__(16) __shared__ float a[]; a[0] = 1; }"
+    assert "PYGPU_DYNAMIC_SHARED(float, a);" in in_cpp(source)
+
+
+def test_time_is_linear():
+    """Each of these took minutes at this length, where blanks were tried in all ways."""
+    blanks = " " * 100_000
+    for text in (
+        f"volatile{blanks}int w = 0;",
+        f"extern{blanks}__shared__{blanks}x y(",
+        "extern " * 30_000,
+    ):
+        source = f"// __shared__\n{text}\n"
+        assert in_cpp(source) == source

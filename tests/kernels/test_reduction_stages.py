@@ -55,6 +55,8 @@ def test_the_stages_of_a_kernel():
     kernel.stage1_func((3, 1), *launch, parts.gpudata, x.gpudata, 3, seq_count, n, **shared)
     kernel.stage2_func((1, 1), *launch, out.gpudata, parts.gpudata, x.gpudata, 3, 1, 3, **shared)
     assert out.get() == 6 * n == kernel(x, 3).get()
+    kernel.stage1_arg_types = "mine"  # plain attributes in PyCUDA
+    assert kernel.stage1_arg_types == "mine"
 
 
 def test_a_module_with_a_preamble_and_a_name():

@@ -130,6 +130,17 @@ bool has_own_values(PyObject* self) {
   return Py_TYPE(self) != type_of<GPUArray> && Py_TYPE(self)->tp_dictoffset != 0;
 }
 
+PyObject* get_as_it_is(PyObject* self, void* closure) {
+  return guarded(
+      [&] {
+        GPUArray* const array = find_as_it_is<GPUArray>(self);
+        if (!array || !array->follows) return get_property(self, closure);
+        const AsItIs now(*array);
+        return get_property(self, closure);
+      },
+      static_cast<PyObject*>(nullptr));
+}
+
 PyObject* get_attribute(PyObject* self, void* closure) {
   const std::string& name = static_cast<const Callable*>(closure)->name;
   if (has_own_values(self)) {
@@ -137,13 +148,13 @@ PyObject* get_attribute(PyObject* self, void* closure) {
                                   static_cast<PyObject*>(nullptr));
     if (own || PyErr_Occurred()) return own;
   }
-  return get_property(self, closure);
+  return get_as_it_is(self, closure);
 }
 
 // Changes the array, if that can be; an exception says why not.
 void change(PyObject* self, const std::string& name, const py::object& value) {
   for (const auto& [known, apply] : changes)
-    if (known == name) return apply(held<GPUArray>(self), value);
+    if (known == name) return apply(*find_as_it_is<GPUArray>(self), value);
   PyErr_Format(PyExc_AttributeError,
                "%s of a GPUArray cannot be set: it follows from shape, strides, dtype and gpudata; "
                "objects of a subclass may have what they like there",
@@ -161,7 +172,7 @@ void set_own(PyObject* self, void* closure, const py::object& value) {
   }
   try {
     change(self, name, value);
-    const auto now = py::reinterpret_steal<py::object>(get_property(self, closure));
+    const auto now = py::reinterpret_steal<py::object>(get_as_it_is(self, closure));
     if (now && py::type::of(now).is(py::type::of(value)) && now.equal(value)) {
       if (own.contains(name.c_str())) PyDict_DelItemString(own.ptr(), name.c_str());
       return;
@@ -188,6 +199,12 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
       -1);
 }
 
+// What says nothing about where the memory is.
+template <class Function>
+void shape_property(const py::object& c, const char* name, Function function,
+                    const char* doc = "") {
+  add_property(c, name, signature(+function), doc, &get_as_it_is);
+}
 template <class Function>
 void attribute(const py::object& c, const char* name, Function function, const char* doc = "") {
   add_property(c, name, signature(+function), doc, &get_attribute, &set_attribute);
@@ -227,12 +244,12 @@ void bind_attributes(py::module_& m, const py::object& c) {
       c, "size", [](const GPUArray& a) { return a.layout().size(); }, "Elements.");
   attribute(c, "mem_size", [](const GPUArray& a) { return a.layout().size(); });
   attribute(c, "nbytes", [](const GPUArray& a) { return a.layout().nbytes(); });
-  property(
+  shape_property(
       c, "_size", [](const GPUArray& a) { return a.layout().size(); },
       "Elements, whatever a subclass says.");
-  property(c, "itemsize", [](const GPUArray& a) { return a.layout().itemsize(); });
-  property(c, "ndim", [](const GPUArray& a) { return a.layout().ndim(); });
-  property(
+  shape_property(c, "itemsize", [](const GPUArray& a) { return a.layout().itemsize(); });
+  shape_property(c, "ndim", [](const GPUArray& a) { return a.layout().ndim(); });
+  shape_property(
       c, "flags",
       [](const GPUArray& a) {
         return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};

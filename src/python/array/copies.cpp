@@ -179,9 +179,10 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
   keep_for_graph(host);
-  const Layout layout = layout_of(host, array.layout().itemsize());
+  const GPUArray now = array;  // other threads go on, and may set its gpudata
+  const Layout layout = layout_of(host, now.layout().itemsize());
   const char* const first = static_cast<const char*>(host.data());
-  upload(array, first, layout, stream_for(array, layout, stream));
+  upload(now, first, layout, stream_for(now, layout, stream));
 }
 
 GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
@@ -227,9 +228,9 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
                        const StreamRef* stream) {
   const auto fill = [&](py::array& host) {
     keep_for_graph(host);
-    const Layout layout = layout_of(host, array.layout().itemsize());
-    download(array, static_cast<char*>(host.mutable_data()), layout,
-             stream_for(array, layout, stream));
+    const GPUArray now = array;  // other threads go on, and may set its gpudata
+    const Layout layout = layout_of(host, now.layout().itemsize());
+    download(now, static_cast<char*>(host.mutable_data()), layout, stream_for(now, layout, stream));
   };
   if (out.is_none()) {
     py::object made = pagelocked ? new_pagelocked(array) : py::object();

@@ -37,14 +37,17 @@ bool may_move(const py::object& gpudata) {
   if (!is_number || PyLong_Check(gpudata.ptr()) ||
       !PyType_HasFeature(Py_TYPE(gpudata.ptr()), Py_TPFLAGS_HEAPTYPE))
     return false;
-  const auto module = py::str(py::type::of(gpudata).attr("__module__")).cast<std::string>();
-  return module.rfind("PyGPU", 0) != 0;
+  const auto module = py::str(py::type::of(gpudata).attr("__module__")).cast<std::string>() + ".";
+  return module.rfind("PyGPU.", 0) != 0;
 }
 
 void follow(GPUArray& array) {
   if (array.layout().nbytes() == 0) return;
-  void* const now = address_of(array.gpudata, "gpudata");
-  if (now != array.core.address()) array.core = Array::borrow(array.layout(), now);
+  const py::object gpudata = array.gpudata;
+  const AsItIs meanwhile(array);  // what gpudata itself does with the array
+  void* const now = address_of(gpudata, "gpudata");
+  if (array.gpudata.is(gpudata) && now != array.core.address())
+    array.core = Array::borrow(array.layout(), now);
 }
 
 py::object wrap(GPUArray&& array, PyObject* like) {
