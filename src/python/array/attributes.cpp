@@ -135,8 +135,7 @@ PyObject* get_as_it_is(PyObject* self, void* closure) {
       [&] {
         GPUArray* const array = find_as_it_is<GPUArray>(self);
         if (!array || !array->follows) return get_property(self, closure);
-        const AsItIs now(*array);
-        return get_property(self, closure);
+        return as_it_is(*array, [&] { return get_property(self, closure); });
       },
       static_cast<PyObject*>(nullptr));
 }

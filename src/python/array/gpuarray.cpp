@@ -44,8 +44,8 @@ bool may_move(const py::object& gpudata) {
 void follow(GPUArray& array) {
   if (array.layout().nbytes() == 0) return;
   const py::object gpudata = array.gpudata;
-  const AsItIs meanwhile(array);  // what gpudata itself does with the array
-  void* const now = address_of(gpudata, "gpudata");
+  // It may use the array itself.
+  void* const now = as_it_is(array, [&] { return address_of(gpudata, "gpudata"); });
   if (array.gpudata.is(gpudata) && now != array.core.address())
     array.core = Array::borrow(array.layout(), now);
 }

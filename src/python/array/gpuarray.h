@@ -35,23 +35,23 @@ void follow(GPUArray& array);
 inline void before_use(GPUArray& array) {
   if (array.follows) follow(array);
 }
-// While one lives, the array is what it was at the last use.
-class AsItIs {
- public:
-  explicit AsItIs(GPUArray& array)
-      : array_(array), gpudata_(array.gpudata), follows_(array.follows) {
-    array.follows = false;
+// What `work` returns, for which the array is what it was at the last use.
+template <class Work>
+auto as_it_is(GPUArray& array, Work work) {
+  const py::object gpudata = array.gpudata;
+  const bool follows = std::exchange(array.follows, false);
+  const auto end = [&] {
+    if (array.gpudata.is(gpudata)) array.follows = follows;
+  };
+  try {
+    auto result = work();
+    end();
+    return result;
+  } catch (...) {
+    end();
+    throw;
   }
-  ~AsItIs() {
-    if (array_.gpudata.is(gpudata_)) array_.follows = follows_;
-  }
-  AsItIs(const AsItIs&) = delete;
-
- private:
-  GPUArray& array_;
-  const py::object gpudata_;
-  const bool follows_;
-};
+}
 
 // The array in any object, or null. TypeError for one whose __init__ was not called.
 inline GPUArray* gpuarray_in(PyObject* object) { return find<GPUArray>(object); }
