@@ -333,3 +333,31 @@ time.sleep(0.05)
 """
     )
     assert done.stderr == ""
+
+
+def test_errors_where_the_recursion_is_too_deep(python):
+    done = python(
+        """
+import sys
+import numpy as np
+from PyGPU.gpuarray import GPUArray, to_gpu
+
+one = to_gpu(np.arange(6, dtype="f4"))
+
+def deep(use):
+    try:
+        use()
+    except (IndexError, TypeError, ValueError):
+        pass
+    deep(use)
+
+sys.setrecursionlimit(300)
+uses = [lambda: one["a"], lambda: GPUArray("x"), lambda: one.reshape(7), lambda: one + "x"]
+for use in [*uses, lambda: GPUArray(6, np.float32, gpudata="x")]:
+    try:
+        deep(use)
+    except RecursionError:
+        print("held")
+"""
+    )
+    assert done.stdout == "held\n" * 5
