@@ -130,16 +130,6 @@ bool has_own_values(PyObject* self) {
   return Py_TYPE(self) != type_of<GPUArray> && Py_TYPE(self)->tp_dictoffset != 0;
 }
 
-PyObject* get_as_it_is(PyObject* self, void* closure) {
-  return guarded(
-      [&] {
-        GPUArray* const array = find_as_it_is<GPUArray>(self);
-        if (!array || !array->follows) return get_property(self, closure);
-        return as_it_is(*array, [&] { return get_property(self, closure); });
-      },
-      static_cast<PyObject*>(nullptr));
-}
-
 PyObject* get_attribute(PyObject* self, void* closure) {
   const std::string& name = static_cast<const Callable*>(closure)->name;
   if (has_own_values(self)) {
@@ -147,7 +137,7 @@ PyObject* get_attribute(PyObject* self, void* closure) {
                                   static_cast<PyObject*>(nullptr));
     if (own || PyErr_Occurred()) return own;
   }
-  return get_as_it_is(self, closure);
+  return get_property(self, closure);
 }
 
 // Changes the array, if that can be; an exception says why not.
@@ -171,7 +161,7 @@ void set_own(PyObject* self, void* closure, const py::object& value) {
   }
   try {
     change(self, name, value);
-    const auto now = py::reinterpret_steal<py::object>(get_as_it_is(self, closure));
+    const auto now = py::reinterpret_steal<py::object>(get_property(self, closure));
     if (now && py::type::of(now).is(py::type::of(value)) && now.equal(value)) {
       if (own.contains(name.c_str())) PyDict_DelItemString(own.ptr(), name.c_str());
       return;
@@ -198,12 +188,6 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
       -1);
 }
 
-// What says nothing about where the memory is.
-template <class Function>
-void shape_property(const py::object& c, const char* name, Function function,
-                    const char* doc = "") {
-  add_property(c, name, signature(+function), doc, &get_as_it_is);
-}
 template <class Function>
 void attribute(const py::object& c, const char* name, Function function, const char* doc = "") {
   add_property(c, name, signature(+function), doc, &get_attribute, &set_attribute);
@@ -234,23 +218,23 @@ void bind_attributes(py::module_& m, const py::object& c) {
            " f_contiguous=" + text(f.f_contiguous) + ">";
   });
 
-  attribute(c, "shape", [](const GPUArray& a) { return tuple_of(a.layout().shape()); });
+  attribute(c, "shape", [](AsItIs a) { return tuple_of(a.layout().shape()); });
   attribute(
-      c, "strides", [](const GPUArray& a) { return tuple_of(a.layout().strides()); },
+      c, "strides", [](AsItIs a) { return tuple_of(a.layout().strides()); },
       "Bytes from one element to the next along each axis.");
-  attribute(c, "dtype", [](const GPUArray& a) { return a.dtype; });
+  attribute(c, "dtype", [](AsItIs a) { return a.array.dtype; });
   attribute(
-      c, "size", [](const GPUArray& a) { return a.layout().size(); }, "Elements.");
-  attribute(c, "mem_size", [](const GPUArray& a) { return a.layout().size(); });
-  attribute(c, "nbytes", [](const GPUArray& a) { return a.layout().nbytes(); });
-  shape_property(
-      c, "_size", [](const GPUArray& a) { return a.layout().size(); },
+      c, "size", [](AsItIs a) { return a.layout().size(); }, "Elements.");
+  attribute(c, "mem_size", [](AsItIs a) { return a.layout().size(); });
+  attribute(c, "nbytes", [](AsItIs a) { return a.layout().nbytes(); });
+  property(
+      c, "_size", [](AsItIs a) { return a.layout().size(); },
       "Elements, whatever a subclass says.");
-  shape_property(c, "itemsize", [](const GPUArray& a) { return a.layout().itemsize(); });
-  shape_property(c, "ndim", [](const GPUArray& a) { return a.layout().ndim(); });
-  shape_property(
+  property(c, "itemsize", [](AsItIs a) { return a.layout().itemsize(); });
+  property(c, "ndim", [](AsItIs a) { return a.layout().ndim(); });
+  property(
       c, "flags",
-      [](const GPUArray& a) {
+      [](AsItIs a) {
         return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
       },
       "c_contiguous, f_contiguous, forc.");
@@ -263,10 +247,11 @@ void bind_attributes(py::module_& m, const py::object& c) {
          "Is it in C order, from a multiple of `alignment` on, with `size` elements or more?",
          {{"alignment"}, {"size"}});
   property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
-  attribute(c, "gpudata", &gpudata_of,
-            "The memory as given or allocated; an int for views; None without elements.");
-  attribute(c, "base", [](const GPUArray& a) { return a.base; });
-  attribute(c, "allocator", [](const GPUArray& a) { return a.allocator; });
+  attribute(
+      c, "gpudata", [](AsItIs a) { return gpudata_of(a.array); },
+      "The memory as given or allocated; an int for views; None without elements.");
+  attribute(c, "base", [](AsItIs a) { return a.array.base; });
+  attribute(c, "allocator", [](AsItIs a) { return a.array.allocator; });
   property(c, "__cuda_array_interface__", &cuda_array_interface);
   property(
       c, "T", [](const py::object& self) { return transpose(self, py::none()); },

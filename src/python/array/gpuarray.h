@@ -31,10 +31,19 @@ struct GPUArray {
 
 // An object of the caller's class may give another address at any time.
 bool may_move(const py::object& gpudata);
-void follow(GPUArray& array);
+[[gnu::cold]] void follow(GPUArray& array);
 inline void before_use(GPUArray& array) {
   if (array.follows) follow(array);
 }
+// An array as it was at the last use: for what says nothing about where its memory is.
+struct AsItIs {
+  GPUArray& array;
+  const Layout& layout() const { return array.layout(); }
+};
+template <>
+struct ArgumentOf<AsItIs> {
+  static AsItIs read(PyObject* self, const Place&) { return {*find_as_it_is<GPUArray>(self)}; }
+};
 // What `work` returns, for which the array is what it was at the last use.
 template <class Work>
 auto as_it_is(GPUArray& array, Work work) {
