@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <vector>
 
@@ -14,13 +15,13 @@ namespace {
 
 constexpr std::size_t huge_page = 2 << 20, least = 2 * huge_page, most = 256 << 20;
 
-struct Kept {
+struct Block {
   void* address;
   std::size_t nbytes;
 };
 
 struct Cache {
-  std::vector<Kept> blocks;  // the last kept is the first taken
+  std::vector<Block> blocks;  // the last kept is the first taken
   std::size_t nbytes = 0;
 
   static Cache& get() {
@@ -33,26 +34,60 @@ struct Cache {
   }
 };
 
-// Those of a block's pages that hold nothing else.
-bool protect(const Kept& block, int access) {
-  const std::size_t page = std::size_t(sysconf(_SC_PAGESIZE));
-  return mprotect(block.address, block.nbytes / page * page, access) == 0;
+std::size_t page_size() {
+  static const std::size_t nbytes = std::size_t(sysconf(_SC_PAGESIZE));
+  return nbytes;
 }
+
+std::size_t whole_pages(std::size_t nbytes) {
+  return (nbytes + page_size() - 1) / page_size() * page_size();
+}
+
+bool protect(const Block& block, int access) {
+  return mprotect(block.address, whole_pages(block.nbytes), access) == 0;
+}
+
+// Pages of their own, not the C library's: a leak sanitizer reads what that has given, and cannot
+// read what is kept. The page that follows is never accessible: an overrun of a block ends there.
+void* map(std::size_t nbytes) {
+  const std::size_t mapped = whole_pages(nbytes) + page_size(), room = mapped + huge_page;
+  void* const place = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) return nullptr;
+  const auto start = reinterpret_cast<std::uintptr_t>(place);
+  const std::size_t before = (huge_page - start % huge_page) % huge_page;
+  char* const address = static_cast<char*>(place) + before;
+  if (before) munmap(place, before);
+  munmap(address + mapped, room - mapped - before);
+  if (!protect({address, nbytes}, PROT_READ | PROT_WRITE)) {
+    munmap(address, mapped);
+    return nullptr;
+  }
+  madvise(address, nbytes, MADV_HUGEPAGE);
+  return address;
+}
+
+void* allocate(std::size_t nbytes) {
+  void* address = nullptr;
+  return posix_memalign(&address, Machine::granularity, nbytes) == 0 ? address : nullptr;
+}
+
+void unmap(const Block& block) { munmap(block.address, whole_pages(block.nbytes) + page_size()); }
 
 void drop_oldest() {
   Cache& cache = Cache::get();
-  const Kept block = cache.blocks.front();
+  const Block block = cache.blocks.front();
   cache.remove(0);
-  if (protect(block, PROT_READ | PROT_WRITE)) std::free(block.address);
+  unmap(block);
 }
 
 void* take_kept(std::size_t nbytes) {
   Cache& cache = Cache::get();
   for (std::size_t i = cache.blocks.size(); i-- > 0;) {
-    const Kept block = cache.blocks[i];
+    const Block block = cache.blocks[i];
     if (block.nbytes != nbytes) continue;
     cache.remove(i);
     if (protect(block, PROT_READ | PROT_WRITE)) return block.address;
+    unmap(block);
   }
   return nullptr;
 }
@@ -62,22 +97,18 @@ void* take_kept(std::size_t nbytes) {
 void* take_pages(std::size_t nbytes) {
   const bool is_large = nbytes >= least;
   if (void* const kept = is_large ? take_kept(nbytes) : nullptr) return kept;
-  void* address = nullptr;
-  const auto take = [&] {
-    return posix_memalign(&address, is_large ? huge_page : Machine::granularity, nbytes) == 0;
-  };
-  if (!take()) {
-    drop_kept_pages();
-    if (!take()) return nullptr;
-  }
-  if (is_large) madvise(address, nbytes, MADV_HUGEPAGE);
-  return address;
+  const auto take = [&] { return is_large ? map(nbytes) : allocate(nbytes); };
+  void* const address = take();
+  if (address) return address;
+  drop_kept_pages();
+  return take();
 }
 
 void give_back_pages(void* address, std::size_t nbytes) {
+  if (nbytes < least) return std::free(address);
   Cache& cache = Cache::get();
-  const Kept block{address, nbytes};
-  if (nbytes < least || nbytes > most || !protect(block, PROT_NONE)) return std::free(address);
+  const Block block{address, nbytes};
+  if (nbytes > most || !protect(block, PROT_NONE)) return unmap(block);
   while (cache.nbytes + nbytes > most) drop_oldest();
   cache.blocks.push_back(block);
   cache.nbytes += nbytes;

@@ -1,6 +1,7 @@
-// Where the host machine's memory comes from: the C library. Large blocks lie on huge pages, whose
-// first access costs far less; it still costs as much as a pass over the memory, so some of those
-// that are freed are kept for the next of their size. Until then nothing can reach them.
+// Where the host machine's memory comes from: the C library; the system, for large blocks. These
+// lie on huge pages, whose first access costs far less; it still costs as much as a pass over the
+// memory, so some of those that are freed are kept for the next of their size. Until then nothing
+// can reach them.
 //
 // Not thread-safe: the machine's lock is held.
 #pragma once

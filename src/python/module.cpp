@@ -1,4 +1,6 @@
 // The extension module of one target: its table of contents.
+#include <pybind11/gil.h>
+
 #include "python/hooks.h"
 #include "python/launch/packing.h"
 

@@ -1,6 +1,7 @@
 """Faults of kernels on the host target: a status and a report, never a crash or a hang."""
 
 import ctypes
+import mmap
 import os
 import subprocess
 import sys
@@ -113,6 +114,14 @@ def test_an_illegal_address(library):
     assert library.address(pointer(a), ctypes.c_longlong(1 << 60)) == 700
     assert library.address(pointer(a), ctypes.c_longlong(9)) == 0
     assert a.get()[9] == 1
+
+
+def test_an_overrun_of_a_large_block_is_an_illegal_address(library):
+    """Its pages are followed by one that nothing can reach; the zone of 64 bytes has a page."""
+    a = PyGPU.zeros(1 << 20, np.int32)
+    offset = a.size + mmap.PAGESIZE // 4
+    assert library.address(pointer(a), ctypes.c_longlong(offset)) == 700
+    assert f"illegal address {a.ptr + 4 * offset:#x}" in report(library)
 
 
 def test_faults_after_a_barrier(library):
