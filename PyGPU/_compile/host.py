@@ -45,10 +45,10 @@ _WATCHED = (
 )
 STRICT_LINK = tuple(f"-Wl,--wrap={name}" for name in _WATCHED)
 # Unique symbols would keep a library from being unloaded; a stack that grows past its guard page
-# must touch it.
+# must touch it. Functions are declared to have vector forms: include/PyGPU/host/loop_math.h.
 _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
-    *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection"),
+    *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection", "-fopenmp-simd"),
     *("-Wno-unknown-pragmas", "-Wno-attributes"),
 )
 # -ffast-math itself would link a start-up file that makes the whole process flush subnormals.

@@ -20,7 +20,7 @@ _GROUPS = (
         ("-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl")
         + ("-mprefer-vector-width=256",),
     ),
-    (("avx512_vbmi2", "avx512_bitalg"), ("-mprefer-vector-width=512",)),
+    (("avx512_vbmi2", "avx512_bitalg"), ("-mprefer-vector-width=512", "-DPYGPU_VECTOR_BYTES=64")),
 )
 
 

@@ -87,14 +87,13 @@ _EXPRESSIONS = {
     # Powers and logarithms
     **{name: f"P_{name}(a)" for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
     "sqrt": "sqrt(a)",
-    "cbrt": "cbrt(a)",
+    "cbrt": "P_cbrt(a)",
     "hypot": "P_hypot(a, b)",
     "logaddexp": "P_logaddexp(a, b)",
     "logaddexp2": "P_logaddexp2(a, b)",
     # Angles
     **{name: f"P_{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    **{f"arc{name}": f"P_a{name}(a)" for name in ("sin", "cos", "tan")},
-    **{f"arc{name}": f"a{name}(a)" for name in ("sinh", "cosh", "tanh")},
+    **{f"arc{name}": f"P_a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     "arctan2": "P_atan2(a, b)",
     "deg2rad": "a * A(0.017453292519943295769)",
     "rad2deg": "a * A(57.295779513082320877)",

@@ -15,7 +15,6 @@
 #include "host/integers.h"
 #include "host/intrinsics.h"
 #include "host/launch.h"
-#include "host/loop_angles.h"
 #include "host/loop_math.h"
 #include "host/math.h"
 #include "host/qualifiers.h"

@@ -6,21 +6,37 @@ text for complex numbers too are overloaded by it.
 
 import re
 
+_OF_ONE = (
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"),
+    *("sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+
+
+def _of_one(name: str) -> str:
+    """A function of C's, or of include/PyGPU/host/loop_math.h."""
+    return f"""
+template <class T> __device__ T P_{name}(T a) {{ return {name}(a); }}
+#ifdef PYGPU_LOOP_OF_ONE
+PYGPU_LOOP_OF_ONE({name})
+#endif
+"""
+
+
+def _of_two(name: str) -> str:
+    return f"""
+template <class T> __device__ T P_{name}(T a, T b) {{ return {name}(a, b); }}
+#ifdef PYGPU_LOOP_OF_TWO
+PYGPU_LOOP_OF_TWO({name})
+#endif
+"""
+
+
 # Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
 # an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
-_OF_ONE = (
-    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
-    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"),
-)
 _TEXTS = {
-    # A target may have others for loops, before the text: include/PyGPU/host/loop_math.h.
-    **{
-        f"P_{name}": f"template <class T> __device__ T P_{name}(T a) {{ return {name}(a); }}\n"
-        for name in _OF_ONE
-    },
-    "P_atan2": "template <class T> __device__ T P_atan2(T a, T b) { return atan2(a, b); }\n",
-    "P_hypot": "template <class T> __device__ T P_hypot(T a, T b) { return hypot(a, b); }\n",
-    "P_pow": "template <class T> __device__ T P_pow(T a, T b) { return pow(a, b); }\n",
+    **{f"P_{name}": _of_one(name) for name in _OF_ONE},
+    **{f"P_{name}": _of_two(name) for name in ("atan2", "hypot", "pow")},
     "P_tag": "template <bool> struct P_tag {};\n",
     "P_is_float": """
 template <class T> struct P_is_float { static const bool value = false; };
@@ -200,22 +216,18 @@ template <class T> __device__ T P_heaviside(T a, T b) {
   return a == T(0) ? b : a > T(0) ? T(1) : a < T(0) ? T(0) : a;
 }
 """,
-    # log(e^a + e^b) without overflow.
+    # log(e^a + e^b) without overflow. Equal infinities have no gap.
     "P_logaddexp": """
 template <class T> __device__ T P_logaddexp(T a, T b) {
-  if (a == b) return a + T(0.69314718055994530942);
-  const T gap = a - b;
-  return gap > T(0) ? a + P_log1p(P_exp(-gap))
-                    : gap <= T(0) ? b + P_log1p(P_exp(gap)) : gap;
+  const T gap = a == b ? T(0) : a - b;
+  return (gap > T(0) ? a : b) + P_log1p(P_exp(gap > T(0) ? -gap : gap));
 }
 """,
     "P_logaddexp2": """
 template <class T> __device__ T P_logaddexp2(T a, T b) {
-  const T log2e = T(1.4426950408889634074);
-  if (a == b) return a + T(1);
-  const T gap = a - b;
-  return gap > T(0) ? a + log2e * P_log1p(P_exp2(-gap))
-                    : gap <= T(0) ? b + log2e * P_log1p(P_exp2(gap)) : gap;
+  const T gap = a == b ? T(0) : a - b;
+  return (gap > T(0) ? a : b)
+      + T(1.4426950408889634074) * P_log1p(P_exp2(gap > T(0) ? -gap : gap));
 }
 """,
     # An integer's, which its own type need not hold.
