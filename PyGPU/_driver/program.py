@@ -18,12 +18,14 @@ class Program:
     Parameters
     ----------
     source : str
+    *options : str
+        Of the compiler.
     **kernels : str
         What each kernel is prepared for, as Function.prepare takes it.
     """
 
-    def __init__(self, source: str, **kernels: str) -> None:
-        self.source = source
+    def __init__(self, source: str, *options: str, **kernels: str) -> None:
+        self._request = build.Request(source=source, options=options, extern_c=False, tuned=True)
         self._kernels = kernels
         self._made: dict[int, tuple[Launch, ...]] = {}  # by device, anew after each reset of it
 
@@ -32,9 +34,8 @@ class Program:
         ``launch(grid, block, stream, *arguments)``."""
         here = core._here()
         if here not in self._made:
-            request = build.Request(source=self.source, extern_c=False)
-            entry = build.build(request)
-            module = Module(entry.image, source=self.source, parameters=entry.parameters)
+            entry = build.build(self._request)
+            module = Module(entry.image, source=self._request.source, parameters=entry.parameters)
             self._made[here] = tuple(
                 module.get_function(name).prepare(promise).prepared_async_call
                 for name, promise in self._kernels.items()

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 
 from PyGPU._driver import Program
 from PyGPU._random import text as _random_text
+from PyGPU._runtime import core
 
 if TYPE_CHECKING:
     from PyGPU._types import GPUArray, StreamLike
 
 _BLOCK = 256
 _COUNTERS = 2  # of a thread, which share the arithmetic of the key
+# The host machine's threads run one after another: there one does a block's work in a loop, of
+# which the compiler makes vectors.
+_IS_SERIAL = core.target == "host"
+_RUN = 4096  # counters
 
-_INPUT = "const unsigned w[4] = {words.x, words.y, words.z, words.w};"
 _FLOATS = """
     const float2 z0 = P_normal_pair(w[0], w[1]), z1 = P_normal_pair(w[2], w[3]);
     const float z[4] = {z0.x, z0.y, z1.x, z1.y};"""
@@ -32,9 +36,9 @@ _KINDS: dict[tuple[str, str], tuple[str, int, str, str]] = {
     ("normal", "f2"): ("half", 4, _FLOATS, "__float2half(z[k])"),
     ("normal", "f4"): ("float", 4, _FLOATS, "z[k]"),
     ("normal", "f8"): ("double", 2, _DOUBLES, "z[k]"),
-    ("log_normal", "f2"): ("half", 4, _FLOATS, "__float2half(expf(mean + stddev * z[k]))"),
-    ("log_normal", "f4"): ("float", 4, _FLOATS, "expf(mean + stddev * z[k])"),
-    ("log_normal", "f8"): ("double", 2, _DOUBLES, "exp(mean + stddev * z[k])"),
+    ("log_normal", "f2"): ("half", 4, _FLOATS, "__float2half(P_exp(mean + stddev * z[k]))"),
+    ("log_normal", "f4"): ("float", 4, _FLOATS, "P_exp(mean + stddev * z[k])"),
+    ("log_normal", "f8"): ("double", 2, _DOUBLES, "P_exp(mean + stddev * z[k])"),
 }
 for _name, _closed in (("uniform", 1), ("half_open", 0)):
     _KINDS[_name, "f2"] = ("half", 8, "", f"__float2half(P_float11({_HALF_WORD}, {_closed}))")
@@ -48,32 +52,42 @@ _EXTRA = {  # parameters that a distribution adds, and their types for prepare()
 _COMMON = "long long n, unsigned long long first, unsigned shift, unsigned sequence, uint2 key"
 
 
-def _packed_text(kind: tuple[str, int, str, str], distribution: str, code: str) -> str:
-    """A kernel whose threads store 16 bytes at once (8 where a counter gives four halves)."""
-    c_type, per, before, value = kind
+def _fill_text(distribution: str, code: str, is_serial: bool) -> str:
+    c_type, per, before, value = _KINDS[distribution, code]
     extra = _EXTRA.get(distribution, {}).get(code)
     parameters = f", {extra[0]} mean, {extra[0]} stddev" if extra else ""
-    bytes_at_once = per * {"2": 2, "4": 4, "8": 8}[code[1]]
+    given = ", mean, stddev" if extra else ""
+    draw = "P_draw(first + {}, sequence, key" + given + ")"
+    body = _run_body(per, draw) if is_serial else _packed_body(per, draw)
     return f"""
-struct alignas({bytes_at_once}) P_pack {{ {c_type} item[{per}]; }};
+struct alignas({per * int(code[1])}) P_pack {{ {c_type} item[{per}]; }};
+__device__ inline P_pack P_draw(unsigned long long c, unsigned sequence, uint2 key{parameters}) {{
+  const uint4 words = P_philox4x32_10(make_uint4(unsigned(c), unsigned(c >> 32), sequence, 0), key);
+  const unsigned w[4] = {{words.x, words.y, words.z, words.w}};{before}
+  P_pack pack;
+  #pragma unroll
+  for (int k = 0; k < {per}; ++k) pack.item[k] = {value};
+  return pack;
+}}
 extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
+  out -= shift;
+  n += shift;{body}
+}}
+"""
+
+
+def _packed_body(per: int, draw: str) -> str:
+    """Threads store 16 bytes at once (8 where a counter gives four halves)."""
+    return f"""
   const long long start = (long long)blockIdx.x * {_BLOCK * _COUNTERS};
   const long long thread = start + threadIdx.x;
-  out -= shift;
-  n += shift;
   if (thread * {per} >= n) return;
   P_pack pack[{_COUNTERS}];
   #pragma unroll
-  for (int step = 0; step < {_COUNTERS}; ++step) {{
-    const unsigned long long c = first + (thread + step * {_BLOCK});
-    const uint4 counter = make_uint4(unsigned(c), unsigned(c >> 32), sequence, 0);
-    const uint4 words = P_philox4x32_10(counter, key);
-    {_INPUT}{before}
-    #pragma unroll
-    for (int k = 0; k < {per}; ++k) pack[step].item[k] = {value};
-  }}
+  for (int step = 0; step < {_COUNTERS}; ++step)
+    pack[step] = {draw.format(f"(thread + step * {_BLOCK})")};
   if ((start + {_BLOCK * _COUNTERS}) * {per} <= n && (start || !shift) &&
-      (size_t)out % {bytes_at_once} == 0) {{
+      (size_t)out % sizeof(P_pack) == 0) {{
     #pragma unroll
     for (int step = 0; step < {_COUNTERS}; ++step)
       ((P_pack *)out)[thread + step * {_BLOCK}] = pack[step];
@@ -86,9 +100,27 @@ extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
       const long long at = (thread + step * {_BLOCK}) * {per} + k;
       if (at >= shift && at < n) out[at] = pack[step].item[k];
     }}
+  }}"""
+
+
+def _run_body(per: int, draw: str) -> str:
+    """A thread goes through many counters. The first and the last may be for part of an array."""
+    return f"""
+  const long long start = (long long)blockIdx.x * {_RUN}, end = start + {_RUN};
+  const long long whole = n / {per}, last = whole < end ? whole : end;
+  const long long second = start == 0 && shift ? 1 : start;
+  #pragma GCC ivdep
+  for (long long c = second; c < last; ++c) {{
+    const P_pack pack = {draw.format("c")};
+    for (int k = 0; k < {per}; ++k) out[c * {per} + k] = pack.item[k];
   }}
-}}
-"""
+  for (int is_last = 0; is_last < 2; ++is_last) {{
+    const long long c = is_last ? whole : 0;
+    if (c < start || c >= end || (c >= second && c < last)) continue;
+    const P_pack pack = {draw.format("c")};
+    for (int k = 0; k < {per}; ++k)
+      if (c * {per} + k >= shift && c * {per} + k < n) out[c * {per} + k] = pack.item[k];
+  }}"""
 
 
 def _poisson_text(c_type: str, mean: str) -> str:
@@ -114,29 +146,33 @@ extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
 """
 
 
-def text(distribution: str, code: str) -> str:
+def text(distribution: str, code: str, is_serial: bool = False) -> str:
     """The kernel ``fill`` of a distribution and a dtype such as "f4"."""
     parts = [_random_text.PHILOX, _random_text.UNIFORM]
     if distribution.startswith("poisson"):
         mean = "mean" if distribution == "poisson" else "double(out[at])"
         parts += [_random_text.POISSON, _poisson_text(_POISSON[code], mean)]
     else:
-        kind = _KINDS[distribution, code]
-        parts += [_random_text.NORMAL] if kind[2] else []
-        parts.append(_packed_text(kind, distribution, code))
+        parts += [_random_text.NORMAL] if "normal" in distribution else []
+        parts.append(_fill_text(distribution, code, is_serial))
     return "".join((["#include <cuda_fp16.h>\n"] if code == "f2" else []) + parts)
 
 
 @functools.cache
-def _kernel(distribution: str, code: str) -> tuple[Program, int, int]:
-    """(program, numbers of a counter, numbers of a block)"""
-    extra = "d" if distribution == "poisson" else ""
-    is_poisson = distribution.startswith("poisson")
-    per = 1 if is_poisson else _KINDS[distribution, code][1]
-    if distribution in _EXTRA:
-        extra = _EXTRA[distribution][code][1]
-    program = Program(text(distribution, code), fill="PqQII8s" + extra)
-    return program, per, per * _BLOCK * (1 if is_poisson else _COUNTERS)
+def _kernel(distribution: str, code: str) -> tuple[Program, int, int, int]:
+    """(program, numbers of a counter, threads of a block, numbers of a block)"""
+    if distribution.startswith("poisson"):
+        extra = "d" if distribution == "poisson" else ""
+        program = Program(text(distribution, code), fill="PqQII8s" + extra)
+        return program, 1, _BLOCK, _BLOCK
+    per, extra = _KINDS[distribution, code][1], _EXTRA.get(distribution, {}).get(code, ("", ""))[1]
+    program = Program(
+        text(distribution, code, _IS_SERIAL),
+        *(("-O3",) if _IS_SERIAL else ()),
+        fill="PqQII8s" + extra,
+    )
+    threads, counters = (1, _RUN) if _IS_SERIAL else (_BLOCK, _BLOCK * _COUNTERS)
+    return program, per, threads, per * counters
 
 
 def fill(
@@ -175,13 +211,13 @@ def fill(
     size = data.size
     if size == 0:
         return word
-    program, per, in_block = _kernel(distribution, code)
+    program, per, threads, in_block = _kernel(distribution, code)
     number = -(-word * per // 4)
     first, shift = divmod(number, per)
     (launch,) = program()
     launch(
         (-(-(shift + size) // in_block), 1),
-        (_BLOCK, 1, 1),
+        (threads, 1, 1),
         stream,
         *(data, size, first % 2**64, shift, sequence % 2**32, key),
         *parameters,

@@ -1,6 +1,8 @@
 """Device functions of random numbers, as text: Philox4x32-10, its conversions, normal and Poisson
 distributions."""
 
+from PyGPU._kernels import helpers
+
 PHILOX = """
 #include <PyGPU/device/random/philox_rounds.h>
 using PyGPU::P_random::P_philox4x32_10;
@@ -31,7 +33,9 @@ __device__ inline double P_double(unsigned long long x, unsigned closed) {
 # (within one or two units in the last place, as the libraries' functions) need no special cases:
 # the logarithm's is of f = u - 1 for u from 2/3 to 4/3, sine's and cosine's are of the distance x,
 # in half turns, to the nearest quarter of a turn.
-NORMAL = """
+NORMAL = (
+    helpers(("P_log", "P_sin", "P_cos", "P_exp"), is_complex=False)
+    + """
 __device__ inline float P_log_middle(unsigned a) {
   const bool is_upper = a >> 31;
   const float x = P_middle(is_upper ? ~a : a);
@@ -63,14 +67,26 @@ __device__ inline float2 P_normal_pair(unsigned a, unsigned b) {
   const float y_part = radius * (quarter & 1 ? cosine : sine);
   return make_float2((quarter + 1) & 2 ? -x_part : x_part, quarter & 2 ? -y_part : y_part);
 }
+__device__ inline void P_sincospi(double x, double *sine, double *cosine) {
+#ifdef PYGPU_LOOP_OF_ONE
+  const double quarters = rint(2.0 * x), angle = 3.1415926535897932 * (x - 0.5 * quarters);
+  const double s = P_sin(angle), c = P_cos(angle), a = int(quarters) & 1 ? c : s;
+  *sine = int(quarters) & 2 ? -a : a;
+  const double b = int(quarters) & 1 ? s : c;
+  *cosine = (int(quarters) + 1) & 2 ? -b : b;
+#else
+  sincospi(x, sine, cosine);
+#endif
+}
 __device__ inline double2 P_normal_pair(unsigned long long a, unsigned long long b) {
-  const double radius = sqrt(-2.0 * log(P_middle(a)));
+  const double radius = sqrt(-2.0 * P_log(P_middle(a)));
   double sine, cosine;
-  sincospi(fma(double((long long)b >> 11), 2.2204460492503131e-16, 1.1102230246251565e-16), &sine,
-           &cosine);
+  P_sincospi(fma(double((long long)b >> 11), 2.2204460492503131e-16, 1.1102230246251565e-16),
+             &sine, &cosine);
   return make_double2(radius * cosine, radius * sine);
 }
 """
+)
 
 # Small means by inversion, one uniform number each. Others by Hoermann's transformed rejection
 # ("PTRS", Insurance: Mathematics and Economics 12, 1993), the probabilities as in Loader, "Fast

@@ -5,6 +5,7 @@ text for complex numbers too are overloaded by it.
 """
 
 import re
+from collections.abc import Iterable
 
 _OF_ONE = (
     *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"),
@@ -359,9 +360,10 @@ template <class R> __device__ pycuda::complex<R> P_expm1(const pycuda::complex<R
 _NAME = re.compile(r"\bP_\w+")
 
 
-def helpers(expressions, is_complex):
+def helpers(expressions: Iterable[str], is_complex: bool) -> str:
     """The text of the functions that `expressions` call, and of those that these call."""
-    needed, new = set(), set(_NAME.findall(" ".join(expressions)))
+    needed: set[str] = set()
+    new = set(_NAME.findall(" ".join(expressions)))
     while new:
         name = new.pop()
         needed.add(name)
