@@ -12,6 +12,8 @@ _OF_ONE = (
     *("sin", "cos", "tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
 )
+_OF_TWO = ("atan2", "hypot", "pow")
+_LOOP_FUNCTIONS = frozenset(f"P_{name}" for name in (*_OF_ONE, *_OF_TWO))
 
 
 def _of_one(name: str) -> str:
@@ -37,7 +39,7 @@ PYGPU_LOOP_OF_TWO({name})
 # an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
 _TEXTS = {
     **{f"P_{name}": _of_one(name) for name in _OF_ONE},
-    **{f"P_{name}": _of_two(name) for name in ("atan2", "hypot", "pow")},
+    **{f"P_{name}": _of_two(name) for name in _OF_TWO},
     "P_tag": "template <bool> struct P_tag {};\n",
     "P_is_float": """
 template <class T> struct P_is_float { static const bool value = false; };
@@ -360,8 +362,7 @@ template <class R> __device__ pycuda::complex<R> P_expm1(const pycuda::complex<R
 _NAME = re.compile(r"\bP_\w+")
 
 
-def helpers(expressions: Iterable[str], is_complex: bool) -> str:
-    """The text of the functions that `expressions` call, and of those that these call."""
+def _needed(expressions: Iterable[str], is_complex: bool) -> set[str]:
     needed: set[str] = set()
     new = set(_NAME.findall(" ".join(expressions)))
     while new:
@@ -369,5 +370,16 @@ def helpers(expressions: Iterable[str], is_complex: bool) -> str:
         needed.add(name)
         text = _TEXTS.get(name, "") + (_COMPLEX.get(name, "") if is_complex else "")
         new |= set(_NAME.findall(text)) - needed
+    return needed
+
+
+def helpers(expressions: Iterable[str], is_complex: bool) -> str:
+    """The text of the functions that `expressions` call, and of those that these call."""
+    needed = _needed(expressions, is_complex)
     tables = (_TEXTS, _COMPLEX) if is_complex else (_TEXTS,)
     return "".join(text for table in tables for name, text in table.items() if name in needed)
+
+
+def has_loop_functions(expressions: Iterable[str]) -> bool:
+    """Do `expressions` call functions that may be others in loops?"""
+    return not _LOOP_FUNCTIONS.isdisjoint(_needed(expressions, is_complex=False))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PyGPU._kernels.operations import INDEXED, before, expressions
-from PyGPU._kernels.text import fused
+from PyGPU._kernels.text import fused, runs
 from PyGPU._kernels.text.common import (
     VECTOR,
     Element,
@@ -16,7 +16,7 @@ from PyGPU._kernels.text.common import (
     unravel,
     vector_of,
 )
-from PyGPU._kernels.text.device_functions import helpers
+from PyGPU._kernels.text.device_functions import has_loop_functions, helpers
 
 _MOST_VECTORS = 8
 
@@ -222,19 +222,26 @@ extern "C" __global__ void elementwise({parameters}) {{
 """
 
 
-# Operands are the result itself or lie apart from it, so no element depends on another.
-_INDEPENDENT = "#pragma GCC ivdep"
-
-
 def _linear_run(run, operands, results, computation):
     parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
     single = _single(operands, results, computation, lambda one: f"{one.letter}_data[i]")
     return f"""
-extern "C" __global__ void elementwise({parameters}) {{
-  const P_index first = P_index(blockIdx.x) * {run};
-  const P_index last = n - first < {run} ? n : first + {run};
-  {_INDEPENDENT}
-  for (P_index i = first; i < last; ++i) {{ {single} }}
+extern "C" __global__ void elementwise({parameters}) {{{runs.linear(run, single)}
+}}
+"""
+
+
+def _strided_run(ndim, run, operands, results, computation):
+    begin, find = _strided_parts(ndim, operands, results)
+    body = runs.Body(
+        results,
+        _arrays(operands),
+        lambda read: _single(operands, results, computation, read),
+        find,
+    )
+    calls = has_loop_functions((*computation.values, computation.statements))
+    statements = (runs.collected if calls else runs.strided)(ndim - 1, run, body)
+    return f"""{begin}{statements}
 }}
 """
 
@@ -346,31 +353,6 @@ def _strided(ndim, width, vectors, operands, results, computation):
     #pragma unroll
     for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, computation)} }}
     {writes}
-  }}
-}}
-"""
-
-
-def _strided_run(ndim, run, operands, results, computation):
-    begin, find = _strided_parts(ndim, operands, results)
-    body = _single(
-        operands,
-        results,
-        computation,
-        lambda one: f"*({one.type.stored} *)({one.letter}_data + {one.letter}_at)",
-    )
-    places = [one.letter for one in (*results, *_arrays(operands))]
-    steps = " ".join(f"{name}_at += loop.{name}[{ndim - 1}];" for name in places)
-    return f"""{begin}
-  P_index next = P_index(blockIdx.x) * {run};
-  const P_index last = loop.size - next < {run} ? loop.size : next + {run};
-  while (next < last) {{
-    P_index i = next;
-    const P_index in_row = loop.shape[{ndim - 1}] - next % loop.shape[{ndim - 1}];
-    const P_index count = last - next < in_row ? last - next : in_row;
-    {find}
-    for (P_index k = 0; k < count; ++k) {{ {body} {steps} }}
-    next += count;
   }}
 }}
 """

@@ -1,0 +1,130 @@
+"""Elementwise kernels of the host machine, a thread of which goes through a run of many elements.
+
+Compilers make vectors of a loop over elements that lie one behind the other: rows.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+# Operands are the result itself or lie apart from it, so no element depends on another.
+_INDEPENDENT = "#pragma GCC ivdep"
+_ROW_BYTES = 2048  # of what is collected at once
+
+
+class Body(NamedTuple):
+    """What a run of elements with strides consists of.
+
+    `single(read)` has the statements for one element, where `read(argument)` is the text of an
+    array's; the statements `find` turn `i`, which counts elements, into the arrays' offsets `x_at`.
+    """
+
+    results: list[Any]
+    inputs: list[Any]  # those that are arrays
+    single: Callable[[Callable[[Any], str]], str]
+    find: str
+
+    @property
+    def arrays(self):
+        return [*self.results, *self.inputs]
+
+    @property
+    def most(self):
+        """How many elements are collected at once."""
+        return _ROW_BYTES // max(one.type.dtype.itemsize for one in self.arrays)
+
+    def rows(self):
+        """A loop over `count` elements of rows `x_row`."""
+        return f"""
+    {_INDEPENDENT}
+    for (P_index k = 0; k < count; ++k) {{
+      {self.single(lambda one: f"{one.letter}_row[k]")}
+    }}"""
+
+
+def linear(run, single):
+    """Of contiguous arrays."""
+    return f"""
+  const P_index first = P_index(blockIdx.x) * {run};
+  const P_index last = n - first < {run} ? n : first + {run};
+  {_INDEPENDENT}
+  for (P_index i = first; i < last; ++i) {{ {single} }}"""
+
+
+def _each(arguments, axis, text, between=" "):
+    """A text for each array: x is its letter, T its type, step its stride along the last axis."""
+    return between.join(
+        text.format(x=one.letter, T=one.type.stored, step=f"loop.{one.letter}[{axis}]")
+        for one in arguments
+    )
+
+
+def _begin(axis, run, body):
+    """Declarations, and a loop's beginning: `count` elements from `next` on are done at once."""
+    arrays = body.arrays
+    return f"""
+  {_each(arrays, axis, f"{{T}} {{x}}_some[{body.most}], *{{x}}_row;")}
+  {_each(arrays, axis, "const bool {x}_is_row = {step} == sizeof({T});")}
+  const bool are_rows = {_each(arrays, axis, "{x}_is_row", " && ")};
+  const P_index width = loop.shape[{axis}];
+  P_index next = P_index(blockIdx.x) * {run}, count;
+  const P_index end = loop.size - next < {run} ? loop.size : next + {run};
+  for (; next < end; next += count) {{
+    const P_index left = end - next, in_row = width - next % width;"""
+
+
+def strided(axis, run, body):
+    """Row after row, where all are rows or the same element again; else step after step."""
+    have_rows = [
+        _each(body.results, axis, "{x}_is_row", " && "),
+        *[_each([one], axis, "({x}_is_row || {step} == 0)") for one in body.inputs],
+    ]
+    repeat = (
+        "if (!{x}_is_row) {{ const {T} item = *{x}_row; {x}_row = {x}_some; "
+        "for (P_index k = 0; k < count; ++k) {x}_row[k] = item; }}"
+    )
+    step_by_step = body.single(lambda one: f"*({one.type.stored} *){one.letter}_step")
+    return f"""{_begin(axis, run, body)}
+    P_index i = next;
+    {body.find}
+    count = left < in_row ? left : in_row;
+    if ({" && ".join(have_rows)}) {{
+      if (!are_rows && count > {body.most}) count = {body.most};
+      {_each(body.arrays, axis, "{x}_row = ({T} *)({x}_data + {x}_at);")}
+      {_each(body.inputs, axis, repeat)}{body.rows()}
+      continue;
+    }}
+    {_each(body.arrays, axis, "char *{x}_step = (char *){x}_data + {x}_at;")}
+    for (P_index k = 0; k < count; ++k) {{
+      {step_by_step}
+      {_each(body.arrays, axis, "{x}_step += {step};")}
+    }}
+  }}"""
+
+
+def collected(axis, run, body):
+    """What has other steps, or lies in several short rows, is collected in a row before, and spread
+    after: it costs less than to call a function for each element."""
+
+    def pieces(statements):
+        return f"""
+    for (P_index done = 0, these; done < count; done += these) {{
+      P_index i = next + done;
+      const P_index in_its_row = width - i % width;
+      these = count - done < in_its_row ? count - done : in_its_row;
+      {body.find}
+      {statements}
+    }}"""
+
+    place = "{x}_row = is_row && {x}_is_row ? ({T} *)({x}_data + {x}_at) : {x}_some;"
+    item = "*({T} *)({x}_data + {x}_at + k * {step})"
+    move = "if ({x}_row == {x}_some) for (P_index k = 0; k < these; ++k) "
+    collect = _each(body.inputs, axis, f"{move} {{x}}_row[done + k] = {item};")
+    spread = _each(body.results, axis, f"{move} {item} = {{x}}_row[done + k];")
+    return f"""{_begin(axis, run, body)}
+    const bool is_row = in_row >= {body.most // 8} || in_row >= left;
+    count = is_row && in_row < left ? in_row : left;
+    if (count > {body.most} && !(is_row && are_rows)) count = {body.most};
+    {pieces(_each(body.arrays, axis, place) + collect)}{body.rows()}
+    if (is_row && are_rows) continue;
+    {pieces(spread)}
+  }}"""
