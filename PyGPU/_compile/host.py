@@ -283,8 +283,8 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
     flags = [word for word in base if word not in ("-w", "-shared")]
-    # clang++ looks for the header where it was precompiled.
-    where = os.path.realpath(folder) if is_clang() else ""
+    # clang++ looks for the header where it was precompiled, and knows others by where they lie.
+    where = os.pathsep.join(map(os.path.realpath, (folder, root))) if is_clang() else ""
     name = cache.key("prelude", where, identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:

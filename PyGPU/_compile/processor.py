@@ -20,8 +20,9 @@ _GROUPS = (
         ("-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl")
         + ("-mprefer-vector-width=256",),
     ),
-    (("avx512_vbmi2", "avx512_bitalg"), ("-mprefer-vector-width=512", "-DPYGPU_VECTOR_BYTES=64")),
+    (("avx512_vbmi2", "avx512_bitalg"), ("-mprefer-vector-width=512",)),
 )
+_LONG = ("-DPYGPU_LIBMVEC_BYTES=64",)  # with all of them
 
 
 def _has() -> set[str]:
@@ -60,5 +61,7 @@ def flags(text: str) -> tuple[str, ...]:
         return ()
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return ()
-    groups = _groups()[: 1 if "complex" in text else None]
-    return ("-ffp-contract=off", *(word for group in groups for word in group))
+    groups = _groups()
+    functions = _LONG if len(groups) == len(_GROUPS) else ()
+    words = (word for group in groups[: 1 if "complex" in text else None] for word in group)
+    return ("-ffp-contract=off", *words, *functions)

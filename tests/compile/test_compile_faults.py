@@ -1,6 +1,7 @@
 """Disks and compilers that fail: a clear error or a slower compilation, and then all is well."""
 
 import errno
+import functools
 import os
 import shutil
 import tempfile
@@ -144,6 +145,21 @@ def test_another_compiler(tmp_path, monkeypatch):
         for entry in entries(tmp_path / "cache"):
             entry.unlink()
     assert len(list(tmp_path.rglob("*.gch"))) == 1
+
+
+def test_two_installations_with_another_compiler(tmp_path, monkeypatch):
+    """It knows a header again by where it lies, so a precompiled one is for one installation."""
+    monkeypatch.setenv("PYGPU_HOST_CXX", needs.program("clang++"))
+    request = _build.Request("#include <cuda_fp16.h>\n" + SOURCE, cache_dir=tmp_path / "cache")
+    ours = host.include_root()
+    moved = shutil.copytree(ours, tmp_path / "include")
+    for root in (ours, moved):
+        folders = {name: str(Path(root, "PyGPU", name)) for name in ("device", "host/cuda")}
+        monkeypatch.setattr(host, "include_root", functools.partial(str, root))
+        monkeypatch.setattr(host.headers, "folder", folders.__getitem__)
+        assert _build._host(request, _options.parse(()), None).image.startswith(b"\x7fELF")
+        for entry in entries(tmp_path / "cache"):
+            entry.unlink()
 
 
 def test_a_compiler_that_is_killed_at_the_precompiled_header_alone(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ the range. On `host` loops call vector functions of them."""
 import numpy as np
 import pytest
 
+import PyGPU
 from PyGPU.gpuarray import to_gpu
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -89,6 +90,21 @@ def test_a_number_has_one_result_wherever_it_lies(name, dtype):
     for at in (0, 1, 5, 776):
         of_few = function(*[one[at : at + 3] for one in (to_gpu(x), *two)])
         np.testing.assert_array_equal(of_few.get(), all_at_once[at : at + 3])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", OF_ONE + OF_TWO)
+def test_a_number_has_one_result_beside_complex_ones(name, dtype):
+    """Whose kernels are made for other vectors."""
+    x = to_gpu(np.linspace(0.1, 0.99, 777).astype(dtype) + (name == "arccosh"))
+    function = getattr(np, name)
+    apart = function(x, x) if name in OF_TWO else function(x)
+    z = to_gpu(np.ones(777, np.complex64 if dtype == np.float32 else np.complex128))
+    if name in OF_TWO:
+        fused = PyGPU.fuse(lambda x, z: function(x, x) * z)(x, z)
+    else:
+        fused = PyGPU.fuse(lambda x, z: function(x) * z)(x, z)
+    np.testing.assert_array_equal(fused.get().real, apart.get())
 
 
 def test_halves_of_all_bits():

@@ -13,73 +13,116 @@
 #endif
 
 #ifdef PYGPU_HAS_LIBMVEC
-#ifndef PYGPU_VECTOR_BYTES  // 64 is for PyGPU._compile.processor to say
-#ifdef __AVX2__
-#define PYGPU_VECTOR_BYTES 32
+// How long the vectors of functions are. 64 is for PyGPU._compile.processor to say: kernels with
+// complex numbers have the same functions, though their own vectors are shorter.
+#if !defined PYGPU_LIBMVEC_BYTES && defined __AVX2__
+#define PYGPU_LIBMVEC_BYTES 32
+#elif !defined PYGPU_LIBMVEC_BYTES
+#define PYGPU_LIBMVEC_BYTES 16
+#endif
+#if PYGPU_LIBMVEC_BYTES == 64 && !defined __AVX512F__
+#define PYGPU_LOOP_BYTES 32
+#define PYGPU_LIBMVEC_TARGET __attribute__((target("avx512f")))
 #else
-#define PYGPU_VECTOR_BYTES 16
+#define PYGPU_LOOP_BYTES PYGPU_LIBMVEC_BYTES
+#define PYGPU_LIBMVEC_TARGET
 #endif
-#endif
-// How the names of vector functions begin: the instructions, no mask, how many numbers.
-#if PYGPU_VECTOR_BYTES == 64
+
+// How the names of libmvec's functions begin: the instructions, no mask, how many numbers.
+#if PYGPU_LIBMVEC_BYTES == 64
 #define PYGPU_LIBMVEC_float "_ZGVeN16"
 #define PYGPU_LIBMVEC_double "_ZGVeN8"
-#elif PYGPU_VECTOR_BYTES == 32
+#elif PYGPU_LIBMVEC_BYTES == 32
 #define PYGPU_LIBMVEC_float "_ZGVdN8"
 #define PYGPU_LIBMVEC_double "_ZGVdN4"
 #else
 #define PYGPU_LIBMVEC_float "_ZGVbN4"
 #define PYGPU_LIBMVEC_double "_ZGVbN2"
 #endif
-// The compiler asks for the newest instructions' for shorter vectors too.
-#if PYGPU_VECTOR_BYTES == 32 && defined __AVX512F__
-#define PYGPU_ASKED_float "_ZGVeN8"
-#define PYGPU_ASKED_double "_ZGVeN4"
+// And of those that the compiler asks for: the newest instructions', for shorter vectors too.
+#if PYGPU_LOOP_BYTES == 32 && defined __AVX512F__
+#define PYGPU_LOOP_float "_ZGVeN8"
+#define PYGPU_LOOP_double "_ZGVeN4"
+#elif PYGPU_LOOP_BYTES == 32
+#define PYGPU_LOOP_float "_ZGVdN8"
+#define PYGPU_LOOP_double "_ZGVdN4"
 #else
-#define PYGPU_ASKED_float PYGPU_LIBMVEC_float
-#define PYGPU_ASKED_double PYGPU_LIBMVEC_double
+#define PYGPU_LOOP_float PYGPU_LIBMVEC_float
+#define PYGPU_LOOP_double PYGPU_LIBMVEC_double
 #endif
 
 namespace PyGPU {
 namespace host {
-template <class T>
+template <class T, int nbytes>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(PYGPU_VECTOR_BYTES)));
+  typedef T type __attribute__((vector_size(nbytes)));
 };
 template <class T>
-__forceinline__ typename VectorOf<T>::type all_of(T x) {
-  return x - typename VectorOf<T>::type{};  // minus zero stays
+using Loop = typename VectorOf<T, PYGPU_LOOP_BYTES>::type;
+template <class T>
+using Libmvec = typename VectorOf<T, PYGPU_LIBMVEC_BYTES>::type;
+
+// What libmvec's functions take, of one number or of a shorter vector.
+template <class T>
+PYGPU_LIBMVEC_TARGET __forceinline__ Libmvec<T> filled(T x) {
+  return x - Libmvec<T>{};  // minus zero stays
+}
+template <class T>
+PYGPU_LIBMVEC_TARGET __forceinline__ Libmvec<T> filled(Loop<T> x) {
+  Libmvec<T> result;
+  for (std::size_t i = 0; i < sizeof(result) / sizeof(x); ++i)
+    __builtin_memcpy(reinterpret_cast<char*>(&result) + i * sizeof(x), &x, sizeof(x));
+  return result;
+}
+template <class T>
+PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
+  Loop<T> result;
+  __builtin_memcpy(&result, &x, sizeof(result));
+  return result;
 }
 }  // namespace host
 }  // namespace PyGPU
 
 #define PYGPU_PRAGMA(...) _Pragma(#__VA_ARGS__)
+// What loops call: libmvec's function itself, or with part of its vector.
+#if PYGPU_LOOP_BYTES == PYGPU_LIBMVEC_BYTES
+#define PYGPU_VECTOR_FUNCTION(name, T, symbol, letters, parameters, arguments) \
+  __asm__(".set " PYGPU_LOOP_##T letters "P_loop_" symbol ", " PYGPU_LIBMVEC_##T letters symbol);
+#else
+#define PYGPU_VECTOR_FUNCTION(name, T, symbol, letters, parameters, arguments)                     \
+  PYGPU_LIBMVEC_TARGET __attribute__((used)) static PyGPU::host::Loop<T> P_loop_##name parameters( \
+      PyGPU::host::Loop<T>) __asm__(PYGPU_LOOP_##T letters "P_loop_" symbol);                      \
+  static PyGPU::host::Loop<T> P_loop_##name parameters(PyGPU::host::Loop<T>) {                     \
+    return PyGPU::host::first_of<T>(P_libmvec_##name arguments(PyGPU::host::filled<T>));           \
+  }
+#endif
 // P_<name> of a T, whose vector function is libmvec's `symbol`. The function of one number, which
 // is for what is left of a loop and for those that are not made vectors of, calls that as well: a
 // number has one result wherever it lies. It is defined by another name, or else the compiler would
 // make vectors of its body.
-#define PYGPU_LOOP_FUNCTION(name, T, symbol, letters, numbers, vectors, all)                       \
-  PyGPU::host::VectorOf<T>::type P_libmvec_##name vectors __asm__(                                 \
-      PYGPU_LIBMVEC_##T letters symbol);                                                           \
-  __attribute__((used)) static T P_one_##name numbers __asm__("P_one_" symbol);                    \
-  static T P_one_##name numbers { return P_libmvec_##name all[0]; }                                \
-  PYGPU_PRAGMA(omp declare simd notinbranch simdlen(sizeof(PyGPU::host::all_of(T())) / sizeof(T))) \
-  __attribute__((const, nothrow)) T P_##name numbers __asm__("P_loop_" symbol);                    \
-  __asm__(".set P_loop_" symbol ", P_one_" symbol);                                                \
-  __asm__(".set " PYGPU_ASKED_##T letters "P_loop_" symbol ", " PYGPU_LIBMVEC_##T letters symbol);
-#define PYGPU_LOOP_FUNCTION_OF_ONE(name, T, symbol)                                     \
-  PYGPU_LOOP_FUNCTION(name, T, symbol, "v_", (T a), (PyGPU::host::VectorOf<T>::type a), \
-                      (PyGPU::host::all_of(a)))
-#define PYGPU_LOOP_FUNCTION_OF_TWO(name, T, symbol)                                         \
-  PYGPU_LOOP_FUNCTION(name, T, symbol, "vv_", (T a, T b),                                   \
-                      (PyGPU::host::VectorOf<T>::type a, PyGPU::host::VectorOf<T>::type b), \
-                      (PyGPU::host::all_of(a), PyGPU::host::all_of(b)))
-#define PYGPU_LOOP_OF_ONE(name)                      \
-  PYGPU_LOOP_FUNCTION_OF_ONE(name, float, #name "f") \
-  PYGPU_LOOP_FUNCTION_OF_ONE(name, double, #name)
-#define PYGPU_LOOP_OF_TWO(name)                      \
-  PYGPU_LOOP_FUNCTION_OF_TWO(name, float, #name "f") \
-  PYGPU_LOOP_FUNCTION_OF_TWO(name, double, #name)
+#define PYGPU_LOOP_FUNCTION(name, T, symbol, letters, parameters, arguments)              \
+  PyGPU::host::Libmvec<T> P_libmvec_##name parameters(PyGPU::host::Libmvec<T>) __asm__(   \
+      PYGPU_LIBMVEC_##T letters symbol);                                                  \
+  PYGPU_LIBMVEC_TARGET                                                                    \
+      __attribute__((used)) static T P_one_##name parameters(T) __asm__("P_one_" symbol); \
+  static T P_one_##name parameters(T) {                                                   \
+    return P_libmvec_##name arguments(PyGPU::host::filled<T>)[0];                         \
+  }                                                                                       \
+  PYGPU_PRAGMA(omp declare simd notinbranch simdlen(PYGPU_LOOP_BYTES / sizeof(T)))        \
+  __attribute__((const, nothrow)) T P_##name parameters(T) __asm__("P_loop_" symbol);     \
+  __asm__(".set P_loop_" symbol ", P_one_" symbol);                                       \
+  PYGPU_VECTOR_FUNCTION(name, T, symbol, letters, parameters, arguments)
+
+#define PYGPU_A(T) (T a)
+#define PYGPU_OF_A(f) (f(a))
+#define PYGPU_LOOP_OF_ONE(name)                                          \
+  PYGPU_LOOP_FUNCTION(name, float, #name "f", "v_", PYGPU_A, PYGPU_OF_A) \
+  PYGPU_LOOP_FUNCTION(name, double, #name, "v_", PYGPU_A, PYGPU_OF_A)
+#define PYGPU_A_B(T) (T a, T b)
+#define PYGPU_OF_A_B(f) (f(a), f(b))
+#define PYGPU_LOOP_OF_TWO(name)                                               \
+  PYGPU_LOOP_FUNCTION(name, float, #name "f", "vv_", PYGPU_A_B, PYGPU_OF_A_B) \
+  PYGPU_LOOP_FUNCTION(name, double, #name, "vv_", PYGPU_A_B, PYGPU_OF_A_B)
 #endif
 
 // Of integers, by a division of more bits than they have: it is never rounded up to the next whole
