@@ -100,17 +100,17 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
 // is for what is left of a loop and for those that are not made vectors of, calls that as well: a
 // number has one result wherever it lies. It is defined by another name, or else the compiler would
 // make vectors of its body.
-#define PYGPU_LOOP_FUNCTION(name, T, symbol, letters, parameters, arguments)              \
-  PyGPU::host::Libmvec<T> P_libmvec_##name parameters(PyGPU::host::Libmvec<T>) __asm__(   \
-      PYGPU_LIBMVEC_##T letters symbol);                                                  \
-  PYGPU_LIBMVEC_TARGET                                                                    \
-      __attribute__((used)) static T P_one_##name parameters(T) __asm__("P_one_" symbol); \
-  static T P_one_##name parameters(T) {                                                   \
-    return P_libmvec_##name arguments(PyGPU::host::filled<T>)[0];                         \
-  }                                                                                       \
-  PYGPU_PRAGMA(omp declare simd notinbranch simdlen(PYGPU_LOOP_BYTES / sizeof(T)))        \
-  __attribute__((const, nothrow)) T P_##name parameters(T) __asm__("P_loop_" symbol);     \
-  __asm__(".set P_loop_" symbol ", P_one_" symbol);                                       \
+#define PYGPU_LOOP_FUNCTION(name, T, symbol, letters, parameters, arguments)            \
+  PyGPU::host::Libmvec<T> P_libmvec_##name parameters(PyGPU::host::Libmvec<T>) __asm__( \
+      PYGPU_LIBMVEC_##T letters symbol);                                                \
+  PYGPU_LIBMVEC_TARGET                                                                  \
+  __attribute__((used)) static T P_one_##name parameters(T) __asm__("P_one_" symbol);   \
+  static T P_one_##name parameters(T) {                                                 \
+    return P_libmvec_##name arguments(PyGPU::host::filled<T>)[0];                       \
+  }                                                                                     \
+  PYGPU_PRAGMA(omp declare simd notinbranch simdlen(PYGPU_LOOP_BYTES / sizeof(T)))      \
+  __attribute__((const, nothrow)) T P_##name parameters(T) __asm__("P_loop_" symbol);   \
+  __asm__(".set P_loop_" symbol ", P_one_" symbol);                                     \
   PYGPU_VECTOR_FUNCTION(name, T, symbol, letters, parameters, arguments)
 
 #define PYGPU_A(T) (T a)
