@@ -67,12 +67,19 @@ template <class T>
 PYGPU_LIBMVEC_TARGET __forceinline__ Libmvec<T> filled(T x) {
   return x - Libmvec<T>{};  // minus zero stays
 }
+#if PYGPU_LOOP_BYTES != PYGPU_LIBMVEC_BYTES
 template <class T>
 PYGPU_LIBMVEC_TARGET __forceinline__ Libmvec<T> filled(Loop<T> x) {
+#if __has_builtin(__builtin_shufflevector)  // g++ 12: without a way through memory
+  const auto words = reinterpret_cast<Loop<double>>(x);
+  return reinterpret_cast<Libmvec<T>>(
+      __builtin_shufflevector(words, words, 0, 1, 2, 3, 0, 1, 2, 3));
+#else
   Libmvec<T> result;
-  for (std::size_t i = 0; i < sizeof(result) / sizeof(x); ++i)
-    __builtin_memcpy(reinterpret_cast<char*>(&result) + i * sizeof(x), &x, sizeof(x));
+  __builtin_memcpy(&result, &x, sizeof(x));
+  __builtin_memcpy(reinterpret_cast<char*>(&result) + sizeof(x), &x, sizeof(x));
   return result;
+#endif
 }
 template <class T>
 PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
@@ -80,6 +87,7 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
   __builtin_memcpy(&result, &x, sizeof(result));
   return result;
 }
+#endif
 }  // namespace host
 }  // namespace PyGPU
 
