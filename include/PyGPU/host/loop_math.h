@@ -70,7 +70,7 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Libmvec<T> filled(T x) {
 #if PYGPU_LOOP_BYTES != PYGPU_LIBMVEC_BYTES
 template <class T>
 PYGPU_LIBMVEC_TARGET __forceinline__ Libmvec<T> filled(Loop<T> x) {
-#if __has_builtin(__builtin_shufflevector)  // g++ 12: without a way through memory
+#if __GNUC__ >= 12  // without a way through memory
   const auto words = reinterpret_cast<Loop<double>>(x);
   return reinterpret_cast<Libmvec<T>>(
       __builtin_shufflevector(words, words, 0, 1, 2, 3, 0, 1, 2, 3));
