@@ -34,7 +34,7 @@ def test_what_it_has_decides(machine):
     words = machine("x86_64", f"flags : {FIRST} {FMA} {SECOND}\n")
     assert "-mavx512vl" in words and words[-1] == "-mprefer-vector-width=256"
     words = machine("AMD64", f"flags : {FIRST} {FMA} {SECOND} {THIRD}\n")
-    assert words[-1] == "-mprefer-vector-width=512"
+    assert words[-2:] == ("-mprefer-vector-width=512", "-DPYGPU_LIBMVEC_BYTES=64")
     words = machine("AMD64", f"flags : {FIRST} {FMA} avx512f\nflags : {SECOND}\n")
     assert words[-1] == "-mfma"  # the first processor counts
 
@@ -42,6 +42,9 @@ def test_what_it_has_decides(machine):
 def test_complex_numbers_do_without_fused_operations(machine):
     machine("x86_64", f"flags : {FIRST} {FMA} {SECOND}\n")
     assert processor.flags("pycuda::complex<float>")[-1] == "-mbmi2"
+    machine("x86_64", f"flags : {FIRST} {FMA} {SECOND} {THIRD}\n")
+    words = processor.flags("pycuda::complex<float>")  # but call the functions that others call
+    assert words[-2:] == ("-mbmi2", "-DPYGPU_LIBMVEC_BYTES=64")
 
 
 @pytest.mark.parametrize("lines", [None, "", "flags : fpu sse2\n", f"flags : {SECOND}\n"])
