@@ -58,11 +58,13 @@ def _each(arguments, axis, text, between=" "):
     )
 
 
-def _begin(axis, run, body):
-    """Declarations, and a loop's beginning: `count` elements from `next` on are done at once."""
+def _begin(axis, run, body, collected):
+    """Declarations, and a loop's beginning: `count` elements from `next` on are done at once. There
+    is room for some of each array that is `collected`."""
     arrays = body.arrays
     return f"""
-  {_each(arrays, axis, f"{{T}} {{x}}_some[{body.most}], *{{x}}_row;")}
+  {_each(collected, axis, f"{{T}} {{x}}_some[{body.most}];")}
+  {_each(arrays, axis, "{T} *{x}_row;")}
   {_each(arrays, axis, "const bool {x}_is_row = {step} == sizeof({T});")}
   const bool are_rows = {_each(arrays, axis, "{x}_is_row", " && ")};
   const P_index width = loop.shape[{axis}];
@@ -83,7 +85,7 @@ def strided(axis, run, body):
         "for (P_index k = 0; k < count; ++k) {x}_row[k] = item; }}"
     )
     step_by_step = body.single(lambda one: f"*({one.type.stored} *){one.letter}_step")
-    return f"""{_begin(axis, run, body)}
+    return f"""{_begin(axis, run, body, body.inputs)}
     P_index i = next;
     {body.find}
     count = left < in_row ? left : in_row;
@@ -120,7 +122,7 @@ def collected(axis, run, body):
     move = "if ({x}_row == {x}_some) for (P_index k = 0; k < these; ++k) "
     collect = _each(body.inputs, axis, f"{move} {{x}}_row[done + k] = {item};")
     spread = _each(body.results, axis, f"{move} {item} = {{x}}_row[done + k];")
-    return f"""{_begin(axis, run, body)}
+    return f"""{_begin(axis, run, body, body.arrays)}
     const bool is_row = in_row >= {body.most // 8} || in_row >= left;
     count = is_row && in_row < left ? in_row : left;
     if (count > {body.most} && !(is_row && are_rows)) count = {body.most};
