@@ -284,7 +284,7 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
     flags = [word for word in base if word not in ("-w", "-shared")]
     # clang++ looks for the header where it was precompiled, and knows others by where they lie.
-    where = os.pathsep.join(map(os.path.realpath, (folder, root))) if is_clang() else ""
+    where = f"{os.path.realpath(folder)}:{os.path.realpath(root)}" if is_clang() else ""
     name = cache.key("prelude", where, identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:
