@@ -26,18 +26,14 @@ ROWS = {
 }
 
 
-def of_one(name, a, b, out):
-    getattr(np, name)(a, out=out)
-
-
-def of_two(name, a, b, out):
-    getattr(np, name)(a, b, out=out)
+def function(name, count, a, b, out):
+    getattr(np, name)(*(a, b)[:count], out=out)
 
 
 def calls():
     """(name, function of two arrays and the result)"""
-    yield from ((f"{name}(a)", partial(of_one, name)) for name in OF_ONE)
-    yield from ((f"{name}(a, b)", partial(of_two, name)) for name in OF_TWO)
+    yield from ((f"{name}(a)", partial(function, name, 1)) for name in OF_ONE)
+    yield from ((f"{name}(a, b)", partial(function, name, 2)) for name in OF_TWO)
     yield from ROWS.items()
 
 

@@ -22,7 +22,8 @@ _GROUPS = (
     ),
     (("avx512_vbmi2", "avx512_bitalg"), ("-mprefer-vector-width=512",)),
 )
-_LONG = ("-DPYGPU_LIBMVEC_BYTES=64",)  # with all of them
+# Of a processor with all groups: functions of vectors of 64 bytes (host/loop_math.h).
+_LIBMVEC = ("-DPYGPU_LIBMVEC_BYTES=64",)
 
 
 def _has() -> set[str]:
@@ -52,7 +53,8 @@ def _groups() -> tuple[tuple[str, ...], ...]:
 def flags(text: str) -> tuple[str, ...]:
     """A compiler's flags for what the processor has beyond its architecture's oldest.
 
-    Results stay the same to the last bit: products and sums are not fused. g++ 12 fuses them all
+    Arithmetic has the same results to the last bit: products and sums are not fused. (Functions
+    are the same for all kernels on one processor.) g++ 12 fuses them all
     the same where it finds a sum beside a difference, as in products of complex numbers, whose
     texts so do without what can. With PYGPU_HOST_PROCESSOR=any there are none: for emulators that
     know less than the processor's list says.
@@ -62,6 +64,6 @@ def flags(text: str) -> tuple[str, ...]:
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return ()
     groups = _groups()
-    functions = _LONG if len(groups) == len(_GROUPS) else ()
+    functions = _LIBMVEC if len(groups) == len(_GROUPS) else ()
     words = (word for group in groups[: 1 if "complex" in text else None] for word in group)
     return ("-ffp-contract=off", *words, *functions)

@@ -7,6 +7,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from PyGPU._driver import Program
+from PyGPU._kernels import helpers
 from PyGPU._random import text as _random_text
 from PyGPU._runtime import core
 
@@ -153,8 +154,11 @@ def text(distribution: str, code: str, is_serial: bool = False) -> str:
         mean = "mean" if distribution == "poisson" else "double(out[at])"
         parts += [_random_text.POISSON, _poisson_text(_POISSON[code], mean)]
     else:
-        parts += [_random_text.NORMAL] if "normal" in distribution else []
-        parts.append(_fill_text(distribution, code, is_serial))
+        fill_text = _fill_text(distribution, code, is_serial)
+        if "normal" in distribution:
+            called = helpers((_random_text.NORMAL, fill_text), is_complex=False)
+            parts += [called, _random_text.NORMAL]
+        parts.append(fill_text)
     return "".join((["#include <cuda_fp16.h>\n"] if code == "f2" else []) + parts)
 
 

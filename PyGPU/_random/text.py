@@ -1,8 +1,6 @@
 """Device functions of random numbers, as text: Philox4x32-10, its conversions, normal and Poisson
 distributions."""
 
-from PyGPU._kernels import helpers
-
 PHILOX = """
 #include <PyGPU/device/random/philox_rounds.h>
 using PyGPU::P_random::P_philox4x32_10;
@@ -33,9 +31,8 @@ __device__ inline double P_double(unsigned long long x, unsigned closed) {
 # (within one or two units in the last place, as the libraries' functions) need no special cases:
 # the logarithm's is of f = u - 1 for u from 2/3 to 4/3, sine's and cosine's are of the distance x,
 # in half turns, to the nearest quarter of a turn.
-NORMAL = (
-    helpers(("P_log", "P_sin", "P_cos", "P_exp"), is_complex=False)
-    + """
+# It calls device functions of PyGPU._kernels.
+NORMAL = """
 __device__ inline float P_log_middle(unsigned a) {
   const bool is_upper = a >> 31;
   const float x = P_middle(is_upper ? ~a : a);
@@ -86,7 +83,6 @@ __device__ inline double2 P_normal_pair(unsigned long long a, unsigned long long
   return make_double2(radius * cosine, radius * sine);
 }
 """
-)
 
 # Small means by inversion, one uniform number each. Others by Hoermann's transformed rejection
 # ("PTRS", Insurance: Mathematics and Economics 12, 1993), the probabilities as in Loader, "Fast

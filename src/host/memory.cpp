@@ -72,7 +72,7 @@ bool is_pinned(Space space) { return space == Space::pinned; }
 // Are these bytes the process's?
 bool is_mapped(void* address, std::size_t nbytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(address);
-  const std::uintptr_t page = std::uintptr_t(sysconf(_SC_PAGESIZE)), skipped = first % page;
+  const std::uintptr_t page = page_size(), skipped = first % page;
   if (nbytes > SIZE_MAX - first || nbytes > SIZE_MAX - skipped - page) return false;
   // Only looks: the kernel writes nothing back for this flag.
   return msync(reinterpret_cast<void*>(first - skipped), nbytes + skipped, MS_ASYNC) == 0;

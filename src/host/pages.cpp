@@ -34,11 +34,6 @@ struct Cache {
   }
 };
 
-std::size_t page_size() {
-  static const std::size_t nbytes = std::size_t(sysconf(_SC_PAGESIZE));
-  return nbytes;
-}
-
 std::size_t whole_pages(std::size_t nbytes) {
   return (nbytes + page_size() - 1) / page_size() * page_size();
 }
@@ -93,6 +88,11 @@ void* take_kept(std::size_t nbytes) {
 }
 
 }  // namespace
+
+std::size_t page_size() {
+  static const std::size_t nbytes = std::size_t(sysconf(_SC_PAGESIZE));
+  return nbytes;
+}
 
 void* take_pages(std::size_t nbytes) {
   const bool is_large = nbytes >= least;

@@ -78,10 +78,14 @@ def test_powers_of_double_precision():
         assert same_sign.all(), (x[~same_sign], y[~same_sign])
 
 
+# On both sides of 1, where one function or another ends.
+FEW = np.concatenate([np.linspace(0.1, 0.99, 389), np.linspace(1, 9, 388)])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", OF_ONE + OF_TWO)
 def test_a_number_has_one_result_wherever_it_lies(name, dtype):
-    x = np.linspace(0.1, 0.99, 777).astype(dtype) + (name == "arccosh")
+    x = FEW.astype(dtype)
     function = getattr(np, name)
     two = (to_gpu(x[::-1].copy()),) if name in OF_TWO else ()
     all_at_once = function(to_gpu(x), *two).get()
@@ -96,14 +100,10 @@ def test_a_number_has_one_result_wherever_it_lies(name, dtype):
 @pytest.mark.parametrize("name", OF_ONE + OF_TWO)
 def test_a_number_has_one_result_beside_complex_ones(name, dtype):
     """Whose kernels are made for other vectors."""
-    x = to_gpu(np.linspace(0.1, 0.99, 777).astype(dtype) + (name == "arccosh"))
-    function = getattr(np, name)
-    apart = function(x, x) if name in OF_TWO else function(x)
-    z = to_gpu(np.ones(777, np.complex64 if dtype == np.float32 else np.complex128))
-    if name in OF_TWO:
-        fused = PyGPU.fuse(lambda x, z: function(x, x) * z)(x, z)
-    else:
-        fused = PyGPU.fuse(lambda x, z: function(x) * z)(x, z)
+    x, function, count = to_gpu(FEW.astype(dtype)), getattr(np, name), 1 + (name in OF_TWO)
+    apart = function(*[x] * count)
+    z = to_gpu(np.ones(FEW.size, np.complex64 if dtype == np.float32 else np.complex128))
+    fused = PyGPU.fuse(lambda x, z: function(*[x] * count) * z)(x, z)
     np.testing.assert_array_equal(fused.get().real, apart.get())
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import PyGPU.gpuarray as gpuarray
 from PyGPU import curandom
+from PyGPU._kernels import helpers
 from PyGPU._random import text
 from PyGPU.compiler import SourceModule
 from PyGPU.curandom import Philox4x32RandomNumberGenerator as Philox
@@ -67,6 +68,7 @@ def test_normal_numbers_are_box_and_mullers(dtype, offset):
 PAIRS = (
     text.PHILOX
     + text.UNIFORM
+    + helpers((text.NORMAL,), is_complex=False)
     + text.NORMAL
     + """
 extern "C" __global__ void pairs(float2 *out, const uint2 *words, int n) {

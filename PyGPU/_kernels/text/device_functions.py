@@ -16,21 +16,13 @@ _OF_TWO = ("atan2", "hypot", "pow")
 _LOOP_FUNCTIONS = frozenset(f"P_{name}" for name in (*_OF_ONE, *_OF_TWO))
 
 
-def _of_one(name: str) -> str:
+def _of_c(name: str, count: str, *operands: str) -> str:
     """A function of C's, or of include/PyGPU/host/loop_math.h."""
+    parameters, given = ", ".join(f"T {one}" for one in operands), ", ".join(operands)
     return f"""
-template <class T> __device__ T P_{name}(T a) {{ return {name}(a); }}
-#ifdef PYGPU_LOOP_OF_ONE
-PYGPU_LOOP_OF_ONE({name})
-#endif
-"""
-
-
-def _of_two(name: str) -> str:
-    return f"""
-template <class T> __device__ T P_{name}(T a, T b) {{ return {name}(a, b); }}
-#ifdef PYGPU_LOOP_OF_TWO
-PYGPU_LOOP_OF_TWO({name})
+template <class T> __device__ T P_{name}({parameters}) {{ return {name}({given}); }}
+#ifdef PYGPU_LOOP_OF_{count}
+PYGPU_LOOP_OF_{count}({name})
 #endif
 """
 
@@ -38,8 +30,8 @@ PYGPU_LOOP_OF_TWO({name})
 # Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
 # an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
 _TEXTS = {
-    **{f"P_{name}": _of_one(name) for name in _OF_ONE},
-    **{f"P_{name}": _of_two(name) for name in _OF_TWO},
+    **{f"P_{name}": _of_c(name, "ONE", "a") for name in _OF_ONE},
+    **{f"P_{name}": _of_c(name, "TWO", "a", "b") for name in _OF_TWO},
     "P_tag": "template <bool> struct P_tag {};\n",
     "P_is_float": """
 template <class T> struct P_is_float { static const bool value = false; };

@@ -234,14 +234,15 @@ extern "C" __global__ void elementwise({parameters}) {{{runs.linear(run, single)
 def _strided_run(ndim, run, operands, results, computation):
     begin, find = _strided_parts(ndim, operands, results)
     body = runs.Body(
+        ndim - 1,
+        run,
         results,
         _arrays(operands),
         lambda read: _single(operands, results, computation, read),
         find,
     )
     calls = has_loop_functions((*computation.values, computation.statements))
-    statements = (runs.collected if calls else runs.strided)(ndim - 1, run, body)
-    return f"""{begin}{statements}
+    return f"""{begin}{(runs.collected if calls else runs.strided)(body)}
 }}
 """
 

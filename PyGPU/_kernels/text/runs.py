@@ -18,6 +18,8 @@ class Body(NamedTuple):
     array's; the statements `find` turn `i`, which counts elements, into the arrays' offsets `x_at`.
     """
 
+    axis: int  # the last one
+    run: int  # elements of a thread
     results: list[Any]
     inputs: list[Any]  # those that are arrays
     single: Callable[[Callable[[Any], str]], str]
@@ -31,6 +33,13 @@ class Body(NamedTuple):
     def most(self):
         """How many elements are collected at once."""
         return _ROW_BYTES // max(one.type.dtype.itemsize for one in self.arrays)
+
+    def each(self, arguments, text, between=" "):
+        """A text for each array: x is its letter, T its type, step its stride along the axis."""
+        return between.join(
+            text.format(x=one.letter, T=one.type.stored, step=f"loop.{one.letter}[{self.axis}]")
+            for one in arguments
+        )
 
     def rows(self):
         """A loop over `count` elements of rows `x_row`."""
@@ -50,60 +59,52 @@ def linear(run, single):
   for (P_index i = first; i < last; ++i) {{ {single} }}"""
 
 
-def _each(arguments, axis, text, between=" "):
-    """A text for each array: x is its letter, T its type, step its stride along the last axis."""
-    return between.join(
-        text.format(x=one.letter, T=one.type.stored, step=f"loop.{one.letter}[{axis}]")
-        for one in arguments
-    )
-
-
-def _begin(axis, run, body, collected):
+def _begin(body, with_room):
     """Declarations, and a loop's beginning: `count` elements from `next` on are done at once. There
-    is room for some of each array that is `collected`."""
+    is room for some of each array of `with_room`."""
     arrays = body.arrays
     return f"""
-  {_each(collected, axis, f"{{T}} {{x}}_some[{body.most}];")}
-  {_each(arrays, axis, "{T} *{x}_row;")}
-  {_each(arrays, axis, "const bool {x}_is_row = {step} == sizeof({T});")}
-  const bool are_rows = {_each(arrays, axis, "{x}_is_row", " && ")};
-  const P_index width = loop.shape[{axis}];
-  P_index next = P_index(blockIdx.x) * {run}, count;
-  const P_index end = loop.size - next < {run} ? loop.size : next + {run};
+  {body.each(with_room, f"{{T}} {{x}}_some[{body.most}];")}
+  {body.each(arrays, "{T} *{x}_row;")}
+  {body.each(arrays, "const bool {x}_is_row = {step} == sizeof({T});")}
+  const bool are_rows = {body.each(arrays, "{x}_is_row", " && ")};
+  const P_index width = loop.shape[{body.axis}];
+  P_index next = P_index(blockIdx.x) * {body.run}, count;
+  const P_index end = loop.size - next < {body.run} ? loop.size : next + {body.run};
   for (; next < end; next += count) {{
     const P_index left = end - next, in_row = width - next % width;"""
 
 
-def strided(axis, run, body):
+def strided(body):
     """Row after row, where all are rows or the same element again; else step after step."""
     have_rows = [
-        _each(body.results, axis, "{x}_is_row", " && "),
-        *[_each([one], axis, "({x}_is_row || {step} == 0)") for one in body.inputs],
+        body.each(body.results, "{x}_is_row", " && "),
+        *[body.each([one], "({x}_is_row || {step} == 0)") for one in body.inputs],
     ]
     repeat = (
         "if (!{x}_is_row) {{ const {T} item = *{x}_row; {x}_row = {x}_some; "
         "for (P_index k = 0; k < count; ++k) {x}_row[k] = item; }}"
     )
     step_by_step = body.single(lambda one: f"*({one.type.stored} *){one.letter}_step")
-    return f"""{_begin(axis, run, body, body.inputs)}
+    return f"""{_begin(body, body.inputs)}
     P_index i = next;
     {body.find}
     count = left < in_row ? left : in_row;
     if ({" && ".join(have_rows)}) {{
       if (!are_rows && count > {body.most}) count = {body.most};
-      {_each(body.arrays, axis, "{x}_row = ({T} *)({x}_data + {x}_at);")}
-      {_each(body.inputs, axis, repeat)}{body.rows()}
+      {body.each(body.arrays, "{x}_row = ({T} *)({x}_data + {x}_at);")}
+      {body.each(body.inputs, repeat)}{body.rows()}
       continue;
     }}
-    {_each(body.arrays, axis, "char *{x}_step = (char *){x}_data + {x}_at;")}
+    {body.each(body.arrays, "char *{x}_step = (char *){x}_data + {x}_at;")}
     for (P_index k = 0; k < count; ++k) {{
       {step_by_step}
-      {_each(body.arrays, axis, "{x}_step += {step};")}
+      {body.each(body.arrays, "{x}_step += {step};")}
     }}
   }}"""
 
 
-def collected(axis, run, body):
+def collected(body):
     """What has other steps, or lies in several short rows, is collected in a row before, and spread
     after: it costs less than to call a function for each element."""
 
@@ -120,13 +121,13 @@ def collected(axis, run, body):
     place = "{x}_row = is_row && {x}_is_row ? ({T} *)({x}_data + {x}_at) : {x}_some;"
     item = "*({T} *)({x}_data + {x}_at + k * {step})"
     move = "if ({x}_row == {x}_some) for (P_index k = 0; k < these; ++k) "
-    collect = _each(body.inputs, axis, f"{move} {{x}}_row[done + k] = {item};")
-    spread = _each(body.results, axis, f"{move} {item} = {{x}}_row[done + k];")
-    return f"""{_begin(axis, run, body, body.arrays)}
+    collect = body.each(body.inputs, f"{move} {{x}}_row[done + k] = {item};")
+    spread = body.each(body.results, f"{move} {item} = {{x}}_row[done + k];")
+    return f"""{_begin(body, body.arrays)}
     const bool is_row = in_row >= {body.most // 8} || in_row >= left;
     count = is_row && in_row < left ? in_row : left;
     if (count > {body.most} && !(is_row && are_rows)) count = {body.most};
-    {pieces(_each(body.arrays, axis, place) + collect)}{body.rows()}
+    {pieces(body.each(body.arrays, place) + collect)}{body.rows()}
     if (is_row && are_rows) continue;
     {pieces(spread)}
   }}"""

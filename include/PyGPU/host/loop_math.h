@@ -3,7 +3,7 @@
 // processors, clang++), and in users' kernels, they are the C library's.
 #pragma once
 
-#include "intrinsics.h"
+#include "intrinsics.h"  // and through it the C library, whose version is asked
 #include "qualifiers.h"
 
 #if defined __GLIBC_PREREQ && defined __x86_64__ && !defined __clang__
