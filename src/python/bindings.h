@@ -17,6 +17,10 @@
 
 namespace PyGPU::python {
 
+// pybind11 makes classes of its own at the end of the first exception, which may be one of too deep
+// a recursion, or of too little memory: this makes them.
+void make_pybind11_ready();
+
 // One function a concept; module.cpp is the list.
 void bind_status(py::module_& m);
 void bind_constants(py::module_& m);

@@ -1,6 +1,4 @@
 // The extension module of one target: its table of contents.
-#include <pybind11/gil.h>
-
 #include "python/hooks.h"
 #include "python/launch/packing.h"
 
@@ -31,9 +29,7 @@ void fill(py::module_& m) {
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
 
-  // pybind11 makes classes of its own at the end of the first exception, which may be one of too
-  // deep a recursion, or of too little memory: now.
-  { const py::gil_scoped_acquire taken; }
+  make_pybind11_ready();
   m.attr("_takes_types_from_values") = py::is_numpy_1();
   bind_functions(m);
   bind_gil();
