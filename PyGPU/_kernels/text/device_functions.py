@@ -221,8 +221,8 @@ template <class T> __device__ T P_logaddexp(T a, T b) {
     "P_logaddexp2": """
 template <class T> __device__ T P_logaddexp2(T a, T b) {
   const T gap = a == b ? T(0) : a - b;
-  return (gap > T(0) ? a : b)
-      + T(1.4426950408889634074) * P_log1p(P_exp2(gap > T(0) ? -gap : gap));
+  const T more = T(1.4426950408889634074) * P_log1p(P_exp2(gap > T(0) ? -gap : gap));
+  return (gap > T(0) ? a : b) + (gap == T(0) ? T(1) : more);  // exact, if the sum is fused as well
 }
 """,
     # An integer's, which its own type need not hold.
