@@ -3,6 +3,7 @@
 What a kernel's parameters are stands in include/PyGPU/loop.h.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -36,6 +37,12 @@ class _Argument:
         self.is_scalar = is_scalar
         self.vector = self.type.stored  # what a thread reads or writes at once
         self.item = ""  # of a vector
+
+    def by_float(self):
+        """The same where a half's row is read or written as floats."""
+        other = copy.copy(self)
+        other.type = Element("float32") if self.type.is_half else self.type
+        return other
 
     def value(self, raw):
         """The operand in its type of computation, from the text that reads it."""
@@ -104,8 +111,15 @@ def source(
             one.vector = vector_of(one.type, vector_width)
             one.item = ".item[k]"
     body = operands, results, computation
-    if vectors > _MOST_VECTORS:
-        text = _strided_run(ndim, vectors, *body) if ndim else _linear_run(vectors, *body)
+    elements = [t for one in (*operands, *results) for t in (one.type, one.compute)]
+    elements += fused.elements(inside) if inside else []
+    if vectors > _MOST_VECTORS and ndim:
+        text = _strided_run(ndim, vectors, *body)
+    elif vectors > _MOST_VECTORS:
+        is_half = any(one.type.is_half for one in (*_arrays(operands), *results))
+        has_double = any("double" in one.computed for one in elements)  # which rounds to half once
+        by_floats = is_half and not has_double
+        text = (_linear_run_by_floats if by_floats else _linear_run)(vectors, *body)
     elif transposed:
         chosen = [one for place, one in enumerate(_arrays(operands)) if transposed >> place & 1]
         text = _tiled(ndim, vectors, chosen, *body)
@@ -113,8 +127,6 @@ def source(
         text = _strided(ndim, max(vector_width, 1), vectors, *body)
     else:
         text = _linear(max(vector_width, 1), vectors, *body)
-    elements = [t for one in (*operands, *results) for t in (one.type, one.compute)]
-    elements += fused.elements(inside) if inside else []
     texts = (computation.statements, *computation.values)
     names = "".join(f"typedef {one.compute.computed} {one.letter.upper()};\n" for one in operands)
     return (
@@ -227,6 +239,24 @@ def _linear_run(run, operands, results, computation):
     single = _single(operands, results, computation, lambda one: f"{one.letter}_data[i]")
     return f"""
 extern "C" __global__ void elementwise({parameters}) {{{runs.linear(run, single)}
+}}
+"""
+
+
+def _linear_run_by_floats(run, operands, results, computation):
+    """The same, where what is half is read and written as rows of floats."""
+    inputs = _arrays(operands)
+    parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
+    halves = {one.letter for one in (*results, *inputs) if one.type.is_half}
+    single = _single(
+        [one.by_float() for one in operands],
+        [one.by_float() for one in results],
+        computation,
+        lambda one: f"{one.letter}_row[k]" if one.letter in halves else f"{one.letter}_data[i]",
+    )
+    return f"""
+extern "C" __global__ void elementwise({parameters}) {{
+  {runs.linear_by_floats(run, results, inputs, single)}
 }}
 """
 

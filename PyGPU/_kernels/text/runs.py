@@ -6,6 +6,8 @@ Compilers make vectors of a loop over elements that lie one behind the other: ro
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 # Operands are the result itself or lie apart from it, so no element depends on another.
 _INDEPENDENT = "#pragma GCC ivdep"
 _ROW_BYTES = 2048  # of what is collected at once
@@ -57,6 +59,27 @@ def linear(run, single):
   const P_index last = n - first < {run} ? n : first + {run};
   {_INDEPENDENT}
   for (P_index i = first; i < last; ++i) {{ {single} }}"""
+
+
+def linear_by_floats(run, results, inputs, single):
+    """The same, where halves are read and written as rows of floats, the `k`-th of which stands for
+    element `i`. So they are converted many at once."""
+    most = _ROW_BYTES // np.dtype(np.float32).itemsize
+
+    def rows(arrays, text):
+        return " ".join(text.format(x=one.letter) for one in arrays if one.type.is_half)
+
+    return f"""
+  {rows((*results, *inputs), f"float {{x}}_row[{most}];")}
+  P_index next = P_index(blockIdx.x) * {run}, count;
+  const P_index last = n - next < {run} ? n : next + {run};
+  for (; next < last; next += count) {{
+    count = last - next < {most} ? last - next : {most};
+    {rows(inputs, "PyGPU::host::halves_to_floats({x}_row, {x}_data + next, count);")}
+    {_INDEPENDENT}
+    for (P_index k = 0; k < count; ++k) {{ const P_index i = next + k; {single} }}
+    {rows(results, "PyGPU::host::floats_to_halves({x}_data + next, {x}_row, count);")}
+  }}"""
 
 
 def _begin(body, with_room):
