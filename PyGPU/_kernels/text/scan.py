@@ -100,6 +100,15 @@ extern "C" __global__ void {scan.name}_totals(long long P_n, long long P_chunk, 
   P_totals[blockIdx.x] = P_total;
 }}
 
+__device__ __forceinline__ void P_pass(P_value P_ahead, long long P_count, const char *P_in,
+                                       long long P_in_step, char *P_out, long long P_out_step) {{
+  for (; P_count > 0; --P_count, P_in += P_in_step, P_out += P_out_step) {{
+    const P_value P_after = P_join(P_ahead, P_load(*(const P_stored *)P_in));
+    *(P_stored *)P_out = P_store(P_EXCLUSIVE ? P_ahead : P_after);
+    P_ahead = P_after;
+  }}
+}}
+
 extern "C" __global__ void {scan.name}_chunks(long long P_n, long long P_chunk, const char *P_in,
                                               long long P_in_step, char *P_out,
                                               long long P_out_step, const P_value *P_totals) {{
@@ -116,11 +125,11 @@ extern "C" __global__ void {scan.name}_chunks(long long P_n, long long P_chunk, 
     *(P_stored *)P_out = P_store(P_ahead);
     P_in += P_in_step, P_out += P_out_step, ++P_i;
   }}
-  for (; P_i < P_last; ++P_i, P_in += P_in_step, P_out += P_out_step) {{
-    const P_value P_after = P_join(P_ahead, P_load(*(const P_stored *)P_in));
-    *(P_stored *)P_out = P_store(P_EXCLUSIVE ? P_ahead : P_after);
-    P_ahead = P_after;
-  }}
+  const long long P_size = sizeof(P_stored);  // known steps make a shorter loop
+  if (P_in_step == P_size && P_out_step == P_size)
+    P_pass(P_ahead, P_last - P_i, P_in, P_size, P_out, P_size);
+  else
+    P_pass(P_ahead, P_last - P_i, P_in, P_in_step, P_out, P_out_step);
 }}
 """
     )
