@@ -13,8 +13,6 @@ from PyGPU._arrays.joining import transpose
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
-_BOOL = np.dtype(np.bool_)
-
 
 def not_implemented(name):
     """The TypeError for a function that is not there."""
@@ -25,7 +23,7 @@ def not_implemented(name):
 
 def _asked(function, a, dtype):
     """The dtype of a reduction: NumPy widens small integers."""
-    return function(np.empty(1, require_array("a", a).dtype), dtype=dtype).dtype
+    return function(np.zeros(1, require_array("a", a).dtype), dtype=dtype).dtype
 
 
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
@@ -58,22 +56,18 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
-def _extreme(reduction, a, axis, out, keepdims):
+def _extreme(name, a, axis, out, keepdims):
     """NumPy's max or min, in which not-a-number wins."""
-    if require_array("a", a).dtype.kind != "f":
-        return reduction(a, axis=axis, out=out, keepdims=keepdims)
-    numbers = reduction(a, axis=axis, keepdims=keepdims)
-    spoiled = reductions.any(apply("isnan", a), axis=axis, keepdims=keepdims)
-    compute = (_BOOL, a.dtype, a.dtype)
-    return run("where", (spoiled, np.nan, numbers), compute, (a.dtype,), out)
+    name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
+    return core._reduce(name, a, axis, None, out, keepdims, None, None)
 
 
 def max(a, axis=None, out=None, keepdims=False):
-    return _extreme(reductions.max, a, axis, out, keepdims)
+    return _extreme("max", a, axis, out, keepdims)
 
 
 def min(a, axis=None, out=None, keepdims=False):
-    return _extreme(reductions.min, a, axis, out, keepdims)
+    return _extreme("min", a, axis, out, keepdims)
 
 
 def nanmax(a, axis=None, out=None, keepdims=False):

@@ -1,6 +1,7 @@
 // Kernel launches on the host machine: the blocks of a grid, distributed over the cores.
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -264,12 +265,30 @@ cudaError_t begin_launch(dim3 grid, dim3 block, std::size_t shared_bytes) {
   return check(grid, block, shared_bytes);
 }
 
+// Do what runs kernels in the caller's thread, but keep the flags and the rounding of its own
+// arithmetic: NumPy, for one, may warn of flags that it finds.
+template <class Work>
+void beside_callers_arithmetic(Work work) {
+#ifdef __SSE__
+  const unsigned before = __builtin_ia32_stmxcsr();
+  work();
+  __builtin_ia32_ldmxcsr(before);
+#else
+  std::fenv_t before;
+  std::fegetenv(&before);
+  work();
+  std::fesetenv(&before);
+#endif
+}
+
 cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*threads)(void*),
                      void* context, const char* kernel) {
   Grid work{grid, block, shared_bytes, threads, context, kernel, begin_running(threads),
             {},   {},    {},           {},      {}};
-  Workers::get().run(work);
-  run_children(work);
+  beside_callers_arithmetic([&] {
+    Workers::get().run(work);
+    run_children(work);
+  });
   end_running();
   // The kernel's output comes before what the program prints next. A kernel that failed while
   // printing still holds the lock of stdout.

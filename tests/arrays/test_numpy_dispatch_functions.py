@@ -94,6 +94,30 @@ def test_not_a_number_wins():
     assert (np.nanmax(a).get(), np.nanmin(a).get()) == (3, 1)
 
 
+@pytest.mark.parametrize("code", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("function", [np.max, np.min])
+def test_not_a_number_wins_wherever_it_stands(function, code):
+    rng = np.random.default_rng(1)
+    for shape in [(1,), (70_001,), (3, 50_000), (50_000, 3), (300, 40, 5)]:
+        x = rng.normal(size=shape).astype(code)
+        for share in (0, 1e-4, 1):
+            x[rng.uniform(size=shape) < share / 2] = np.nan
+            x[rng.uniform(size=shape) < share / 2] = -np.inf if function is np.max else np.inf
+            for axis in (None, *range(x.ndim)):
+                got = function(to_gpu(x), axis=axis, keepdims=True).get()
+                assert_same(got, function(x, axis=axis, keepdims=True))
+        turned = to_gpu(np.stack([x, x], -1))[..., 1].T
+        assert_same(function(turned, axis=0).get(), function(x.T, axis=0))
+
+
+def test_extremes_of_nothing():
+    with pytest.raises(ValueError, match="zero elements"):
+        np.max(to_gpu(np.empty((0, 3), "f4")))
+    assert np.max(to_gpu(np.empty((0, 3), "f4")), axis=1).shape == (0,)
+    with pytest.raises(TypeError, match="complex"):
+        np.min(to_gpu(np.ones(3, "c8")))
+
+
 @pytest.mark.parametrize(
     ("name", "code"),
     rare_but(
@@ -124,6 +148,12 @@ def test_sums_that_become_not_a_number():
     assert np.nansum(to_gpu(x)).get() == np.nansum(x)
     z = x * np.complex64(1 + 2j)
     assert np.nansum(to_gpu(z)).get() == np.nansum(z)
+
+
+def test_asked_dtypes_are_told_without_arithmetic(monkeypatch):
+    """NumPy is asked for the dtype of a sum, with a number that it can convert to any other."""
+    monkeypatch.setattr(np, "empty", lambda shape, dtype: np.full(shape, np.nan, dtype))
+    assert np.sum(to_gpu(np.ones(3, "e")), dtype="i8").get() == 3
 
 
 def test_settings_of_sums_of_numbers():

@@ -1,5 +1,7 @@
 """What the PYGPU_HOST_... variables make of the host machine. It is there on every target."""
 
+import platform
+
 import pytest
 
 
@@ -280,3 +282,22 @@ assert PyGPU.cudaMallocPitch(2**63, 2)[::2] == (0, 2)
 assert PyGPU.cudaMallocPitch(2**62, 4)[::2] == (0, 2)
 assert PyGPU.cudaMalloc(2**64 - 1) == (0, 2)
 """)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of the flags are x86's")
+def test_flags_of_arithmetic_are_the_callers(host):
+    """NumPy may warn of those that a kernel has left."""
+    host(
+        """
+import ctypes
+import numpy as np
+from PyGPU.gpuarray import to_gpu
+libm = ctypes.CDLL("libm.so.6")
+spoiled = to_gpu(np.array([np.nan, -1, 0, 1e38] * 9, "f4"))
+flags = 13  # invalid, division by zero, overflow
+libm.feclearexcept(flags)
+for result in (np.sqrt(spoiled), 1 / spoiled, spoiled * spoiled, spoiled.max()):
+    assert libm.fetestexcept(flags) == 0
+""",
+        cores=1,
+    )

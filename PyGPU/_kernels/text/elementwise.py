@@ -252,9 +252,10 @@ def _linear_run_by_floats(run, operands, results, computation):
         [one.by_float() for one in operands],
         [one.by_float() for one in results],
         computation,
-        lambda one: f"{one.letter}_row[k]" if one.letter in halves else f"{one.letter}_data[i]",
+        lambda one: one.letter + ("_row[k]" if one.letter in halves else "_data[next + k]"),
+        "A(next + k)",
     )
-    return f"""
+    return f"""{runs.HALF_ROWS}
 extern "C" __global__ void elementwise({parameters}) {{
   {runs.linear_by_floats(run, results, inputs, single)}
 }}

@@ -54,7 +54,7 @@ def accumulator(form):
     integers as integers where their sum is a double; extremes of short ones are found as int, but
     on the host machine, whose vectors have more places of short ones.
     """
-    compute, is_extreme = form.compute, form.operation in ("min", "max")
+    compute, is_extreme = form.compute, form.operation.startswith(("min", "max"))
     if compute.kind == "b":
         return np.dtype(np.uint32)
     if compute == _HALF:
@@ -80,7 +80,8 @@ def rule(operation, compute):
     Of an operation with "nan" in front, values that are not-a-number are neutral.
     """
     operation = operation.removeprefix("nan")
-    is_bool = compute.kind == "b"
+    is_bool, nan_wins = compute.kind == "b", operation in ("minimum", "maximum")
+    operation = operation[:3] if nan_wins else operation
     if operation in ("sum", "mean", "dot"):
         return "A(0)", "a | b" if is_bool else "a + b"
     if operation == "prod":
@@ -89,10 +90,13 @@ def rule(operation, compute):
         return "A(0)", "a | b"
     if operation == "all" or (operation == "min" and is_bool):
         return "A(1)", "a & b"
-    if compute.kind == "f":
+    if compute.kind == "f" and not nan_wins:
         return "A(NAN)", "P_smaller(a, b)" if operation == "min" else "P_larger(a, b)"
     sign = "<" if operation == "min" else ">"
-    return f"A({limit(operation, compute)})", f"b {sign} a ? b : a"
+    fold = f"b {sign} a ? b : a"
+    if compute.kind == "f":
+        fold = f"b != b ? b : A({fold})"  # two choices, of which compilers make vectors
+    return f"A({limit(operation, compute)})", fold
 
 
 def limit(operation, dtype):

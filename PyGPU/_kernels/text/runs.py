@@ -61,9 +61,25 @@ def linear(run, single):
   for (P_index i = first; i < last; ++i) {{ {single} }}"""
 
 
+# Of one row.
+HALF_ROWS = """
+#ifdef PYGPU_HALF_ROWS  // the host machine's
+using PyGPU::host::P_widen;
+using PyGPU::host::P_narrow;
+#else
+__device__ inline void P_widen(float *to, const half *from, long long count) {
+  for (long long k = 0; k < count; ++k) to[k] = __half2float(from[k]);
+}
+__device__ inline void P_narrow(half *to, const float *from, long long count) {
+  for (long long k = 0; k < count; ++k) to[k] = __float2half(from[k]);
+}
+#endif
+"""
+
+
 def linear_by_floats(run, results, inputs, single):
-    """The same, where halves are read and written as rows of floats, the `k`-th of which stands for
-    element `i`. So they are converted many at once."""
+    """The same, where halves are read and written as rows of floats, which are converted many at
+    once. Element `k` of a row is number `next + k` of the array."""
     most = _ROW_BYTES // np.dtype(np.float32).itemsize
 
     def rows(arrays, text):
@@ -75,10 +91,10 @@ def linear_by_floats(run, results, inputs, single):
   const P_index last = n - next < {run} ? n : next + {run};
   for (; next < last; next += count) {{
     count = last - next < {most} ? last - next : {most};
-    {rows(inputs, "PyGPU::host::halves_to_floats({x}_row, {x}_data + next, count);")}
+    {rows(inputs, "P_widen({x}_row, {x}_data + next, count);")}
     {_INDEPENDENT}
-    for (P_index k = 0; k < count; ++k) {{ const P_index i = next + k; {single} }}
-    {rows(results, "PyGPU::host::floats_to_halves({x}_data + next, {x}_row, count);")}
+    for (P_index k = 0; k < count; ++k) {{ {single} }}
+    {rows(results, "P_narrow({x}_data + next, {x}_row, count);")}
   }}"""
 
 

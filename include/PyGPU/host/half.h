@@ -30,8 +30,10 @@ inline unsigned short float_to_half(float x) {
   const unsigned result = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ffu) : number;
   return static_cast<unsigned short>(sign | result);
 }
-// A row of them. Processors that convert eight at once are asked to: compilers do not by themselves.
-inline void halves_to_floats(float* to, const void* from, long long count) {
+// Rows of them, for PyGPU's own kernels. Processors that convert eight at once are asked to, which
+// compilers do not by themselves.
+#define PYGPU_HALF_ROWS
+inline void P_widen(float* to, const void* from, long long count) {
   const auto* const halves = static_cast<const unsigned short*>(from);
   long long i = 0;
 #ifdef __F16C__
@@ -46,7 +48,7 @@ inline void halves_to_floats(float* to, const void* from, long long count) {
 #endif
   for (; i < count; ++i) to[i] = half_to_float(halves[i]);
 }
-inline void floats_to_halves(void* to, const float* from, long long count) {
+inline void P_narrow(void* to, const float* from, long long count) {
   auto* const halves = static_cast<unsigned short*>(to);
   long long i = 0;
 #ifdef __F16C__

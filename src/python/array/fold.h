@@ -6,9 +6,24 @@
 
 namespace PyGPU::python {
 
-enum class Fold : unsigned char { sum, prod, mean, min, max, any, all, dot, nansum, nanprod };
-inline constexpr const char* fold_names[] = {"sum", "prod", "mean", "min",    "max",
-                                             "any", "all",  "dot",  "nansum", "nanprod"};
+// Not-a-number gives way in min and max, and wins in minimum and maximum, as in NumPy's ufuncs.
+enum class Fold : unsigned char {
+  sum,
+  prod,
+  mean,
+  min,
+  max,
+  minimum,
+  maximum,
+  any,
+  all,
+  dot,
+  nansum,
+  nanprod
+};
+inline constexpr const char* fold_names[] = {"sum",     "prod", "mean", "min", "max",    "minimum",
+                                             "maximum", "any",  "all",  "dot", "nansum", "nanprod"};
+inline bool is_extreme(Fold fold) { return fold >= Fold::min && fold <= Fold::maximum; }
 static_assert(std::size(fold_names) <= 16 && dtype_count <= 16, "keys have 4 bits for each");
 
 constexpr int most_inputs = 3;  // two operands; or indices, and the arrays that they choose from

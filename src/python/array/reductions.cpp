@@ -19,7 +19,7 @@ Fold fold_named(PyObject* name) {
 int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   const char kind = dtypes[code].kind;
   if (fold == Fold::any || fold == Fold::all) return find_code(py::dtype("bool"));
-  if (fold == Fold::min || fold == Fold::max) {
+  if (is_extreme(fold)) {
     if (kind == 'c')
       throw py::type_error(std::string(name_of(fold)) + ": complex numbers have no order");
     return code;
@@ -125,7 +125,7 @@ PyObject* reduce(PyObject*, PyObject* const* given, Py_ssize_t count) {
       whole = whole && folded[axis];
       if (keepdims || !folded[axis]) kept.push_back(folded[axis] ? 1 : shape[axis]);
     }
-    if ((fold == Fold::min || fold == Fold::max) && none) {
+    if (is_extreme(fold) && none) {
       for (int axis = 0; axis < ndim; ++axis)
         if (folded[axis] && shape[axis] == 0)
           throw py::value_error(std::string(name_of(fold)) + ": zero elements have none: shape " +
@@ -234,8 +234,7 @@ PyObject* reduce_subset(PyObject*, PyObject* const* given, Py_ssize_t count) {
       throw py::type_error("subset: expected indices, got dtype " +
                            py::str(arrays[0]->dtype).cast<std::string>());
     const Index size = arrays[0]->layout().size();
-    if (size == 0 && (fold == Fold::min || fold == Fold::max))
-      throw py::value_error(name + ": subset has no elements");
+    if (size == 0 && is_extreme(fold)) throw py::value_error(name + ": subset has no elements");
     if (form.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
       raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
     FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
