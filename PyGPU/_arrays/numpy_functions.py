@@ -9,6 +9,7 @@ import numpy as np
 
 from PyGPU._arrays import functions, joining, ranges, reductions, tracing
 from PyGPU._arrays.functions import apply, imag, real, run
+from PyGPU._arrays.fusion import fuse
 from PyGPU._arrays.joining import transpose
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
@@ -120,14 +121,24 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     return functions.clip(require_array("a", a), a_min, a_max, out=out)
 
 
+@fuse
+def _round_behind_point(a, factor):
+    return np.rint(a * factor) / factor
+
+
+@fuse
+def _round_before_point(a, factor):
+    rounded = np.rint(a / factor) * factor
+    return rounded.astype(a.dtype) if a.dtype.kind in "iu" else rounded
+
+
 def round(a, decimals=0, out=None):
     if a.dtype.kind in "biu" and decimals >= 0:
         return copy(a) if out is None else apply("positive", a, out=out)
     if decimals == 0:
         return apply("rint", a, out=out)
-    there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
-    factor = 10.0 ** abs(decimals)
-    return apply(back, apply("rint", apply(there, a, factor)), factor, out=out)
+    rounded = _round_behind_point if decimals > 0 else _round_before_point
+    return rounded(a, 10.0 ** abs(decimals), out=out)
 
 
 def copy(a, order="K", subok=False):

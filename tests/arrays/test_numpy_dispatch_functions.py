@@ -6,6 +6,7 @@ from campaign import rare_but
 from hypothesis import given
 from strategies import arrays, assert_same, examples, shapes
 
+import PyGPU
 from PyGPU.gpuarray import GPUArray, to_gpu
 
 X = np.arange(12, dtype="f4").reshape(3, 4) - 5
@@ -180,6 +181,21 @@ def test_round():
     for decimals in (0, 1, -1):
         np.testing.assert_array_equal(np.round(to_gpu(x), decimals).get(), np.round(x, decimals))
     assert_same(np.around(to_gpu(X.astype("i4")), 2).get(), X.astype("i4"))
+
+
+@pytest.mark.parametrize("code", ["i1", "u1", "i4", "u8", "f2", "f4", "f8", "c8"])
+def test_round_of_every_kind(code):
+    """Each step is rounded as NumPy's, also where all are one kernel; integers stay integers."""
+    x = np.linspace(0, 255, 4001).astype(code)
+    for decimals in (-2, -1, 0, 1, 2):
+        expected = np.round(x, decimals)
+        assert_same(np.round(to_gpu(x), decimals).get(), expected)
+        assert_same(np.round(to_gpu(np.repeat(x, 2))[::2], decimals).get(), expected)
+        fused = PyGPU.fuse(lambda a, decimals=decimals: np.round(a, decimals))
+        assert_same(fused(to_gpu(x)).get(), expected)
+    out = to_gpu(np.zeros_like(x))
+    assert to_gpu(x).round(-1, out=out) is out
+    assert_same(out.get(), np.round(x, -1))
 
 
 def test_answers_about_arrays():
