@@ -131,6 +131,7 @@ _BOOL = {
 # number its elements' precision counts.
 _HALF = {
     "cube": "a * a * a",
+    **{name: f"P_half_{name}(a)" for name in ("sin", "cos")},
     "nextafter": "P_half_nextafter(a, b)",
     "spacing": "P_half_spacing(a)",
 }

@@ -1,7 +1,6 @@
 // Kernel launches on the host machine: the blocks of a grid, distributed over the cores.
 #include <algorithm>
 #include <atomic>
-#include <cfenv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "PyGPU/cuda_on_host.h"
+#include "arithmetic.h"
 #include "check_access.h"
 #include "children.h"
 #include "fault.h"
@@ -67,12 +67,14 @@ struct Grid {
   // Take blocks until none is left or one has failed. Several threads do this at once.
   void work(std::uint64_t chunk) {
     const cudaError_t before = cudaGetLastError();  // a kernel's errors are its own
+    const Arithmetic arithmetic = begin_arithmetic();
     try {
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
       // Which of several cores finds no memory first is chance: they all say the same.
       stop(fault_of_kernel(cudaErrorMemoryAllocation, no_memory_for_threads));
     }
+    end_arithmetic(arithmetic);
     fault_of_thread = nullptr;
     running_of_thread = nullptr;
     grid_of_thread = nullptr;
@@ -265,30 +267,12 @@ cudaError_t begin_launch(dim3 grid, dim3 block, std::size_t shared_bytes) {
   return check(grid, block, shared_bytes);
 }
 
-// Do what runs kernels in the caller's thread, but keep the flags and the rounding of its own
-// arithmetic: NumPy, for one, may warn of flags that it finds.
-template <class Work>
-void beside_callers_arithmetic(Work work) {
-#ifdef __SSE__
-  const unsigned before = __builtin_ia32_stmxcsr();
-  work();
-  __builtin_ia32_ldmxcsr(before);
-#else
-  std::fenv_t before;
-  std::fegetenv(&before);
-  work();
-  std::fesetenv(&before);
-#endif
-}
-
 cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*threads)(void*),
                      void* context, const char* kernel) {
   Grid work{grid, block, shared_bytes, threads, context, kernel, begin_running(threads),
             {},   {},    {},           {},      {}};
-  beside_callers_arithmetic([&] {
-    Workers::get().run(work);
-    run_children(work);
-  });
+  Workers::get().run(work);
+  run_children(work);
   end_running();
   // The kernel's output comes before what the program prints next. A kernel that failed while
   // printing still holds the lock of stdout.

@@ -42,6 +42,16 @@ def test_of_one_number(name):
     assert off.max() < 8, x[off.argmax()]
 
 
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sines_to_the_digits_that_pycudas_own_tests_want(name):
+    x = np.linspace(-10, 10, 400_001, dtype=np.float32)
+    function = getattr(np, name)
+    assert abs(function(to_gpu(x)).get() - function(x)).max() <= 1e-7
+    half = x.astype(np.float16)
+    got = function(to_gpu(half)).get().astype(np.float64)
+    assert abs(got - function(half.astype(np.float64))).max() < 2.5e-4
+
+
 @pytest.mark.parametrize("name", OF_TWO)
 def test_of_two_numbers(name):
     x, y = everywhere(200_000, 2), everywhere(200_000, 3)

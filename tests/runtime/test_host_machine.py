@@ -284,20 +284,46 @@ assert PyGPU.cudaMalloc(2**64 - 1) == (0, 2)
 """)
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of the flags are x86's")
-def test_flags_of_arithmetic_are_the_callers(host):
-    """NumPy may warn of those that a kernel has left."""
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are x86's")
+@pytest.mark.parametrize("cores", [1, 3])
+def test_arithmetic_of_kernels_and_of_their_caller(host, cores):
+    """Kernels round to the nearest number on every thread, and leave the caller's rounding and
+    flags alone, faults or not: NumPy may warn of flags that it finds."""
     host(
         """
 import ctypes
 import numpy as np
+from PyGPU import compiler
 from PyGPU.gpuarray import to_gpu
 libm = ctypes.CDLL("libm.so.6")
+flags, downward = 13, 0x400  # invalid, division by zero, overflow
+x = np.linspace(-9, 9, 1_000_003).astype("f4")
+a, thirds = to_gpu(x), x / np.float32(3)
 spoiled = to_gpu(np.array([np.nan, -1, 0, 1e38] * 9, "f4"))
-flags = 13  # invalid, division by zero, overflow
+module = compiler.SourceModule(
+    "#include <cfenv>\\n"
+    'extern "C" __global__ void change() { fesetround(0x800); }\\n'
+    'extern "C" __global__ void fail() { *(volatile int *)8 = 1; }', no_extern_c=True)
+
+libm.fesetround(downward)
+long_third = np.longdouble(1) / 3
+down = (a / np.float32(3)).get()  # the first launch with many blocks
+module.get_function("change")(block=(1, 1, 1), grid=(64, 1))
+for fails in (False, True):
+    if fails:
+        try:
+            module.get_function("fail")(block=(1, 1, 1), grid=(1, 1))
+            a.get()
+        except PyGPU.errors.Error:
+            pass
+    assert (libm.fegetround(), np.longdouble(1) / 3) == (downward, long_third)
+libm.fesetround(0)
+for got in (down, (a / np.float32(3)).get()):
+    np.testing.assert_array_equal(got, thirds)
+
 libm.feclearexcept(flags)
 for result in (np.sqrt(spoiled), 1 / spoiled, spoiled * spoiled, spoiled.max()):
     assert libm.fetestexcept(flags) == 0
 """,
-        cores=1,
+        threads=cores,
     )

@@ -9,20 +9,23 @@ from collections.abc import Iterable
 
 _OF_ONE = (
     *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"),
-    *("sin", "cos", "tan", "asin", "acos", "atan"),
+    *("tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
 )
+_BY_DOUBLE = ("sin", "cos")  # PyCUDA's own tests want float32's to the last digit
 _OF_TWO = ("atan2", "hypot", "pow")
-_LOOP_FUNCTIONS = frozenset(f"P_{name}" for name in (*_OF_ONE, *_OF_TWO))
+_LOOP_FUNCTIONS = frozenset(
+    (*(f"P_{name}" for name in (*_OF_ONE, *_BY_DOUBLE, *_OF_TWO)), "P_half_sin", "P_half_cos")
+)
 
 
-def _of_c(name: str, count: str, *operands: str) -> str:
+def _of_c(name: str, loop: str, *operands: str, prefix: str = "P_") -> str:
     """A function of C's, or of include/PyGPU/host/loop_math.h."""
     parameters, given = ", ".join(f"T {one}" for one in operands), ", ".join(operands)
     return f"""
-template <class T> __device__ T P_{name}({parameters}) {{ return {name}({given}); }}
-#ifdef PYGPU_LOOP_OF_{count}
-PYGPU_LOOP_OF_{count}({name})
+template <class T> __device__ T {prefix}{name}({parameters}) {{ return {name}({given}); }}
+#ifdef PYGPU_{loop}
+PYGPU_{loop}({name})
 #endif
 """
 
@@ -30,8 +33,10 @@ PYGPU_LOOP_OF_{count}({name})
 # Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
 # an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
 _TEXTS = {
-    **{f"P_{name}": _of_c(name, "ONE", "a") for name in _OF_ONE},
-    **{f"P_{name}": _of_c(name, "TWO", "a", "b") for name in _OF_TWO},
+    **{f"P_{name}": _of_c(name, "LOOP_OF_ONE", "a") for name in _OF_ONE},
+    **{f"P_{name}": _of_c(name, "LOOP_BY_DOUBLE", "a") for name in _BY_DOUBLE},
+    **{f"P_half_{name}": _of_c(name, "LOOP_OF_HALF", "a", prefix="P_half_") for name in _BY_DOUBLE},
+    **{f"P_{name}": _of_c(name, "LOOP_OF_TWO", "a", "b") for name in _OF_TWO},
     "P_tag": "template <bool> struct P_tag {};\n",
     "P_is_float": """
 template <class T> struct P_is_float { static const bool value = false; };

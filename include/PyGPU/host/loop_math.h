@@ -126,6 +126,12 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
 #define PYGPU_LOOP_OF_ONE(name)                                          \
   PYGPU_LOOP_FUNCTION(name, float, #name "f", "v_", PYGPU_A, PYGPU_OF_A) \
   PYGPU_LOOP_FUNCTION(name, double, #name, "v_", PYGPU_A, PYGPU_OF_A)
+// Float's by double's, for its last digit; P_half_<name> by libmvec's of float, for halves.
+#define PYGPU_LOOP_BY_DOUBLE(name)                                    \
+  PYGPU_LOOP_FUNCTION(name, double, #name, "v_", PYGPU_A, PYGPU_OF_A) \
+  __forceinline__ float P_##name(float a) { return float(P_##name(double(a))); }
+#define PYGPU_LOOP_OF_HALF(name) \
+  PYGPU_LOOP_FUNCTION(half_##name, float, #name "f", "v_", PYGPU_A, PYGPU_OF_A)
 #define PYGPU_A_B(T) (T a, T b)
 #define PYGPU_OF_A_B(f) (f(a), f(b))
 #define PYGPU_LOOP_OF_TWO(name)                                               \

@@ -7,7 +7,12 @@
 namespace PyGPU::python {
 namespace {
 
-const char* name_of(Fold fold) { return fold_names[int(fold)]; }
+// As callers know it.
+const char* name_of(Fold fold) {
+  if (fold == Fold::minimum) fold = Fold::min;
+  if (fold == Fold::maximum) fold = Fold::max;
+  return fold_names[int(fold)];
+}
 
 Fold fold_named(PyObject* name) {
   for (int i = 0; i < int(std::size(fold_names)); ++i)
