@@ -391,6 +391,11 @@ class Draw:
     def choose(self, name):
         text = self.operand(name)
         array = self.value(text)
+        if array.dtype.kind in "iufc" and self.often(20):
+            # Integers may round to what their type cannot hold, which no rule converts.
+            decimals = self.one([0, 1, 2] if array.dtype.kind in "iu" else [-1, 0, 1, 2])
+            self.give(f"np.round({text}, {decimals})")
+            return
         if self.often(30):
             if array.dtype.kind != "c":
                 low, high = (self.number(array.dtype) for _ in range(2))
