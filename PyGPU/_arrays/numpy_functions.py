@@ -9,10 +9,14 @@ import numpy as np
 
 from PyGPU._arrays import functions, joining, ranges, reductions, tracing
 from PyGPU._arrays.functions import apply, imag, real, run
-from PyGPU._arrays.fusion import fuse
 from PyGPU._arrays.joining import transpose
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
+
+
+def _size_of(dtype):
+    """The dtype of such a number's absolute value."""
+    return np.absolute(np.empty(0, dtype)).dtype
 
 
 def not_implemented(name):
@@ -60,7 +64,9 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
 def _extreme(name, a, axis, out, keepdims):
     """NumPy's max or min, in which not-a-number wins."""
     name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
-    return core._reduce(name, a, axis, None, out, keepdims, None, None)
+    is_other = out is not None and require_array("out", out).dtype != a.dtype
+    found = core._reduce(name, a, axis, None, None if is_other else out, keepdims, None, None)
+    return apply("positive", found, out=out) if is_other else found
 
 
 def max(a, axis=None, out=None, keepdims=False):
@@ -121,24 +127,18 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     return functions.clip(require_array("a", a), a_min, a_max, out=out)
 
 
-@fuse
-def _round_behind_point(a, factor):
-    return np.rint(a * factor) / factor
-
-
-@fuse
-def _round_before_point(a, factor):
-    rounded = np.rint(a / factor) * factor
-    return rounded.astype(a.dtype) if a.dtype.kind in "iu" else rounded
-
-
 def round(a, decimals=0, out=None):
-    if a.dtype.kind in "biu" and decimals >= 0:
+    decimals, kind = operator.index(decimals), a.dtype.kind
+    if kind in "biu" and decimals >= 0:
         return copy(a) if out is None else apply("positive", a, out=out)
     if decimals == 0:
         return apply("rint", a, out=out)
-    rounded = _round_behind_point if decimals > 0 else _round_before_point
-    return rounded(a, 10.0 ** abs(decimals), out=out)
+    if kind == "b":
+        raise TypeError(f"round: decimals={decimals}: expected numbers, got an array of bool")
+    compute = np.dtype(np.float64) if kind in "iu" else a.dtype
+    factor = float(f"1e{abs(decimals)}")
+    name = "round_behind" if decimals > 0 else "round_before"
+    return run(name, (a, factor), (compute, _size_of(compute)), (a.dtype,), out)
 
 
 def copy(a, order="K", subok=False):
@@ -240,7 +240,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     (compute, _), results = promoted("equal", tuple(map(functions.kind_of, (a, b))))
     if compute.kind not in "fc":
         compute = np.dtype(np.float64)
-    size = np.absolute(np.empty(0, compute)).dtype
+    size = _size_of(compute)
     name = "isclose_or_nan" if equal_nan else "isclose"
     return run(name, (a, b, rtol, atol), (compute, compute, size, size), results)
 

@@ -53,11 +53,11 @@ def _groups() -> tuple[tuple[str, ...], ...]:
 def flags(text: str) -> tuple[str, ...]:
     """A compiler's flags for what the processor has beyond its architecture's oldest.
 
-    Arithmetic has the same results to the last bit: products and sums are not fused. (Functions
-    are the same for all kernels on one processor.) g++ 12 fuses them all
-    the same where it finds a sum beside a difference, as in products of complex numbers, whose
-    texts so do without what can. With PYGPU_HOST_PROCESSOR=any there are none: for emulators that
-    know less than the processor's list says.
+    Arithmetic has the same results to the last bit on all processors: products and sums are not
+    fused. g++ 12 fuses them all the same where it finds a sum beside a difference, as in products
+    of complex numbers, whose texts so do without what can. Functions are the same for all kernels
+    on one processor. With PYGPU_HOST_PROCESSOR=any there are no flags: for emulators that know less
+    than the processor's list says.
     """
     if os.environ.get("PYGPU_HOST_PROCESSOR", "") == "any":
         return ()

@@ -31,7 +31,7 @@ __device__ inline double P_double(unsigned long long x, unsigned closed) {
 # (within one or two units in the last place, as the libraries' functions) need no special cases:
 # the logarithm's is of f = u - 1 for u from 2/3 to 4/3, sine's and cosine's are of the distance x,
 # in half turns, to the nearest quarter of a turn.
-# It calls device functions of PyGPU._kernels.
+# It goes after PyGPU._kernels.helpers((NORMAL,), False), whose functions it calls.
 NORMAL = """
 __device__ inline float P_log_middle(unsigned a) {
   const bool is_upper = a >> 31;

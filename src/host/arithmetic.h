@@ -9,24 +9,38 @@ namespace PyGPU::host {
 
 #ifdef __x86_64__
 
-// std::fegetenv and std::fesetenv take as long as half of a launch: here is no more than what
-// rules arithmetic, and the flags of SSE.
+// std::fegetenv and std::fesetenv take as long as half of a launch. The x87's flags, too, take long
+// to set: that is done where there are new ones.
 struct Arithmetic {
   unsigned sse;
-  unsigned short x87;
+  unsigned short control, status;  // of the x87
 };
-
-inline void end_arithmetic(const Arithmetic& before) {
-  __builtin_ia32_ldmxcsr(before.sse);
-  asm volatile("fldcw %0" : : "m"(before.x87));
-}
 
 inline Arithmetic begin_arithmetic() {
   Arithmetic before;
   before.sse = __builtin_ia32_stmxcsr();
-  asm volatile("fnstcw %0" : "=m"(before.x87));
-  end_arithmetic({0x1f80, 0x37f});  // as every thread begins
+  asm volatile("fnstcw %0" : "=m"(before.control));
+  asm volatile("fnstsw %0" : "=a"(before.status));
+  __builtin_ia32_ldmxcsr(0x1f80);  // as every thread begins
+  const unsigned short control = 0x37f;
+  asm volatile("fldcw %0" : : "m"(control));
   return before;
+}
+
+inline void end_arithmetic(const Arithmetic& before) {
+  constexpr unsigned flags = 0x3f, they_count = 0x8080;
+  __builtin_ia32_ldmxcsr(before.sse);
+  unsigned short status;
+  asm volatile("fnstsw %0" : "=a"(status));
+  if (status & ~before.status & flags) {  // a kernel of long doubles
+    struct {
+      unsigned control, status, others[5];
+    } all;
+    asm volatile("fnstenv %0" : "=m"(all));
+    all.status = (all.status & ~(flags | they_count)) | (before.status & (flags | they_count));
+    asm volatile("fldenv %0" : : "m"(all));
+  }
+  asm volatile("fldcw %0" : : "m"(before.control));
 }
 
 #else

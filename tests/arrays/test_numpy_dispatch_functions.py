@@ -111,6 +111,17 @@ def test_not_a_number_wins_wherever_it_stands(function, code):
         assert_same(function(turned, axis=0).get(), function(x.T, axis=0))
 
 
+@pytest.mark.parametrize("axis", [None, 0])
+def test_extremes_in_other_dtypes(axis):
+    x = np.array([[1.5, np.nan], [0.25, 2]], "f4")
+    out = np.zeros(np.max(x, axis=axis).shape, "f8")
+    there = to_gpu(out)
+    assert np.max(to_gpu(x), axis=axis, out=there) is there
+    assert_same(there.get(), np.asarray(np.max(x, axis=axis, out=out)))
+    with pytest.raises(TypeError, match="cast"):
+        np.max(to_gpu(x), axis=axis, out=to_gpu(np.zeros(out.shape, "i4")))
+
+
 def test_extremes_of_nothing():
     with pytest.raises(ValueError, match=r"^max: zero elements"):
         np.max(to_gpu(np.empty((0, 3), "f4")))
@@ -153,7 +164,7 @@ def test_sums_that_become_not_a_number():
 
 def test_asked_dtypes_are_told_without_arithmetic(monkeypatch):
     """NumPy is asked for the dtype of a sum, with a number that it can convert to any other."""
-    monkeypatch.setattr(np, "empty", lambda shape, dtype: np.full(shape, np.nan, dtype))
+    monkeypatch.setattr(np, "empty", lambda shape, dtype=float, *_: np.full(shape, np.nan, dtype))
     assert np.sum(to_gpu(np.ones(3, "e")), dtype="i8").get() == 3
 
 
@@ -183,11 +194,17 @@ def test_round():
     assert_same(np.around(to_gpu(X.astype("i4")), 2).get(), X.astype("i4"))
 
 
-@pytest.mark.parametrize("code", ["i1", "u1", "i4", "u8", "f2", "f4", "f8", "c8"])
+@pytest.mark.parametrize("code", ["i1", "u1", "i4", "u8", "f2", "f4", "f8", "c8", "c16"])
 def test_round_of_every_kind(code):
-    """Each step is rounded as NumPy's, also where all are one kernel; integers stay integers."""
+    """Each step is rounded as NumPy's, though all are one kernel; integers stay integers."""
     x = np.linspace(0, 120, 4001).astype(code)
-    for decimals in (-2, -1, 0, 1, 2):
+    if x.dtype.kind in "fc":
+        x[::2] *= -1
+        x[7], x[8], x[9] = np.inf, np.nan, -0.0
+    if x.dtype.kind == "c":
+        x.imag = x.real[::-1] / 7
+        x[10] = complex(np.inf, 1.25)
+    for decimals in (-2, -1, 0, 1, 2, np.int64(1)):
         expected = np.round(x, decimals)
         assert_same(np.round(to_gpu(x), decimals).get(), expected)
         assert_same(np.round(to_gpu(np.repeat(x, 2))[::2], decimals).get(), expected)
@@ -196,6 +213,15 @@ def test_round_of_every_kind(code):
     out = to_gpu(np.zeros_like(x))
     assert to_gpu(x).round(-1, out=out) is out
     assert_same(out.get(), np.round(x, -1))
+
+
+def test_round_to_what_is_not_there():
+    with pytest.raises(TypeError, match="bool"):
+        np.round(to_gpu(np.ones(3, bool)), -1)
+    with pytest.raises(TypeError):
+        np.round(to_gpu(X), 1.5)
+    for decimals in (400, -400):  # as NumPy's
+        assert np.isnan(np.round(to_gpu(X + 7), decimals).get()).all()
 
 
 def test_answers_about_arrays():

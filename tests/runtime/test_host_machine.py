@@ -303,6 +303,8 @@ spoiled = to_gpu(np.array([np.nan, -1, 0, 1e38] * 9, "f4"))
 module = compiler.SourceModule(
     "#include <cfenv>\\n"
     'extern "C" __global__ void change() { fesetround(0x800); }\\n'
+    'extern "C" __global__ void nothing_by_nothing(float *a) {'
+    '  volatile long double zero = 0; a[0] = zero / zero; }\\n'
     'extern "C" __global__ void fail() { *(volatile int *)8 = 1; }', no_extern_c=True)
 
 libm.fesetround(downward)
@@ -313,17 +315,27 @@ for fails in (False, True):
     if fails:
         try:
             module.get_function("fail")(block=(1, 1, 1), grid=(1, 1))
-            a.get()
         except PyGPU.errors.Error:
             pass
+        else:
+            raise AssertionError("no fault")
     assert (libm.fegetround(), np.longdouble(1) / 3) == (downward, long_third)
 libm.fesetround(0)
 for got in (down, (a / np.float32(3)).get()):
     np.testing.assert_array_equal(got, thirds)
 
-libm.feclearexcept(flags)
-for result in (np.sqrt(spoiled), 1 / spoiled, spoiled * spoiled, spoiled.max()):
-    assert libm.fetestexcept(flags) == 0
+for spoil in (
+    lambda: np.sqrt(spoiled),
+    lambda: 1 / spoiled,
+    lambda: spoiled * spoiled,
+    lambda: spoiled.max(),
+    lambda: module.get_function("nothing_by_nothing")(spoiled, block=(1, 1, 1)),
+):
+    for before in (0, flags):
+        libm.feclearexcept(flags)
+        libm.feraiseexcept(before)
+        spoil()
+        assert libm.fetestexcept(flags) == before
 """,
         threads=cores,
     )

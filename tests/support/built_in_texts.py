@@ -68,6 +68,8 @@ CALLS = {
     ],
     "sums": lambda: [ga.sum(a), ga.sum(h), ga.sum(z), ga.sum(a, axis=0), ga.sum(a, axis=1)],
     "reductions": lambda: [ga.max(i), ga.any(mask), ga.dot(flat, flat), ga.min(a[:, ::2], axis=0)],
+    "extremes": lambda: [np.max(a), np.min(h), np.max(a, axis=0), np.min(h, axis=1)],
+    "rounds": lambda: [np.round(one, 2) for one in (a, h, z)] + [np.round(i, -1), np.round(h, -1)],
     "sums of numbers": lambda: [np.nansum(a), np.nansum(h), np.nanprod(z, axis=0)],
     "subsets": lambda: [
         ga.subset_sum(some.astype("u4"), flat),

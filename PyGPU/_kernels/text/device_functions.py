@@ -255,6 +255,9 @@ template <class T> __device__ T P_spacing(T a) {
   return nextafter(a, a < T(0) ? T(-INFINITY) : T(INFINITY)) - a;
 }
 """,
+    "P_as_half": """
+template <class T> __device__ T P_as_half(T a) { return T(__half2float(P_half(a))); }
+""",
     # From a size to the next larger one.
     "P_half_step": """
 __device__ inline float P_half_step(float a) {

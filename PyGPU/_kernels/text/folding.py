@@ -77,7 +77,8 @@ def adds_vectors(form):
 def rule(operation, compute):
     """(neutral, fold) in C, of values `a` and `b` of the accumulator's type `A`.
 
-    Of an operation with "nan" in front, values that are not-a-number are neutral.
+    Of an operation with "nan" in front, values that are not-a-number are neutral. So they are in
+    "min" and "max"; in "minimum" and "maximum" they win.
     """
     operation = operation.removeprefix("nan")
     is_bool, nan_wins = compute.kind == "b", operation in ("minimum", "maximum")
@@ -95,7 +96,7 @@ def rule(operation, compute):
     sign = "<" if operation == "min" else ">"
     fold = f"b {sign} a ? b : a"
     if compute.kind == "f":
-        fold = f"b != b ? b : A({fold})"  # two choices, of which compilers make vectors
+        fold = f"b != b ? b : ({fold})"
     return f"A({limit(operation, compute)})", fold
 
 

@@ -61,9 +61,9 @@ def linear(run, single):
   for (P_index i = first; i < last; ++i) {{ {single} }}"""
 
 
-# Of one row.
+# Conversions of a row of halves. For other targets than the host they are only compiled, by tests.
 HALF_ROWS = """
-#ifdef PYGPU_HALF_ROWS  // the host machine's
+#ifdef PYGPU_HALF_ROWS
 using PyGPU::host::P_widen;
 using PyGPU::host::P_narrow;
 #else

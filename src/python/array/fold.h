@@ -6,7 +6,8 @@
 
 namespace PyGPU::python {
 
-// Not-a-number gives way in min and max, and wins in minimum and maximum, as in NumPy's ufuncs.
+// Not-a-number gives way in min and max, and wins in minimum and maximum, as in NumPy's ufuncs;
+// these four stand together.
 enum class Fold : unsigned char {
   sum,
   prod,
