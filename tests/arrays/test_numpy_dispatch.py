@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from campaign import rare_but
 from hypothesis import given
-from strategies import arrays, assert_same, examples
+from strategies import arrays, assert_same, assert_same_numbers, examples
 
 from PyGPU._arrays.functions import UFUNCS
 from PyGPU.errors import ShapeError
@@ -145,27 +145,20 @@ def test_bits_of_bools():
     assert_same(np.bitwise_count(to_gpu(flags)).get(), np.bitwise_count(flags))
 
 
-def same_numbers(got, expected):
-    """As numpy.testing says it, with the signs of zeros and the dtypes."""
-    np.testing.assert_array_equal(got, expected, strict=True)
-    numbers = ~np.isnan(expected)
-    np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(expected)[numbers])
-
-
 @pytest.mark.parametrize("code", "efd")
 def test_numbers_next_to_a_number(code):
     info = np.finfo(code)
     ends = [0, info.tiny, info.tiny * info.eps, info.max, 1, 1 - info.eps / 2, 2, np.inf, np.nan]
     x = np.array([*ends, *np.negative(ends)], code)
     x, y = np.meshgrid(x, x)
-    same_numbers(np.spacing(to_gpu(x)).get(), np.spacing(x))
+    assert_same_numbers(np.spacing(to_gpu(x)).get(), np.spacing(x))
     np.testing.assert_array_equal(np.nextafter(to_gpu(x), to_gpu(y)).get(), np.nextafter(x, y))
 
 
 def test_every_float16_has_its_next():
     x = np.arange(65536).astype("u2").view("e")
     a = to_gpu(x)
-    same_numbers(np.spacing(a).get(), np.spacing(x))
+    assert_same_numbers(np.spacing(a).get(), np.spacing(x))
     for end in (np.inf, -np.inf, 0, 1, np.nan):
         np.testing.assert_array_equal(np.nextafter(a, end).get(), np.nextafter(x, np.float16(end)))
 

@@ -138,3 +138,11 @@ def assert_same(got, expected):
         assert (got == expected).all()
     else:
         assert got.tobytes() == expected.tobytes()
+
+
+def assert_same_numbers(got, expected):
+    """The same, with the signs of zeros, but that any not-a-number equals any other."""
+    np.testing.assert_array_equal(got, expected, strict=True)
+    for one, other in ((got.real, expected.real), (got.imag, expected.imag)):
+        known = one == one
+        np.testing.assert_array_equal(np.signbit(one[known]), np.signbit(other[known]))
