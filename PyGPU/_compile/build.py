@@ -157,7 +157,7 @@ def _cached(
 
 def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     found = _found(request, options)
-    in_lockstep = host.needs_lockstep(request.source, found)
+    in_lockstep = host.needs_lockstep(request.source, options, found, request.relocatable)
     options.processor = processor.flags(request.source) if request.tuned else ()
     words = [*host.flags(options, in_lockstep), *options.other, *options.include_dirs]
     words += ["-c"] if request.relocatable else []

@@ -122,8 +122,9 @@ def is_strict() -> bool:
     return os.environ.get("PYGPU_HOST_STRICT", "") == "1"
 
 
-def needs_lockstep(source: str, found: includes.Found) -> bool:
-    """Does a text, with the user's headers, expect its warps to run in lockstep?"""
+def needs_lockstep(source: str, options: Options, found: includes.Found, is_linked: bool) -> bool:
+    """Does a text, with the user's macros and headers, expect its warps to run in lockstep?"""
+    source = "\n".join([source, *options.macros])
     if "volatile" not in source and not any(b"volatile" in one for one in found.files.values()):
         return False
     ours = os.path.realpath(include_root()) + os.sep
@@ -132,7 +133,7 @@ def needs_lockstep(source: str, found: includes.Found) -> bool:
         for path, data in found.files.items()
         if not os.path.realpath(path).startswith(ours)
     )
-    return lockstep.is_needed([source, *texts])
+    return lockstep.is_needed([source, *texts], is_linked)
 
 
 @lru_cache

@@ -40,11 +40,13 @@ REASON = (
 )
 
 
-def is_needed(texts: Iterable[str]) -> bool:
-    """May the user's text and headers have volatile shared memory?"""
+def is_needed(texts: Iterable[str], is_linked: bool) -> bool:
+    """May the user's text and headers have volatile shared memory? Of texts that are linked, one
+    may have it from another."""
     likely = [text for text in texts if "volatile" in text or "__shared__" in text]
     read = [re.sub(_ASSEMBLY, "", signature.without_comments(text)) for text in likely]
-    return all(any(re.search(one, text) for text in read) for one in (_VOLATILE, _SHARED))
+    words = (_VOLATILE,) if is_linked else (_VOLATILE, _SHARED)
+    return all(any(re.search(one, text) for text in read) for one in words)
 
 
 def flags(is_clang: bool) -> list[str]:

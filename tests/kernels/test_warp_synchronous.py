@@ -14,7 +14,7 @@ from campaign import rare_but
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU.compiler import SourceModule
+from PyGPU.compiler import DynamicModule, SourceModule
 
 only_host = pytest.mark.skipif(
     PyGPU.target != "host", reason="a GPU's compiler and scheduler decide what these do there"
@@ -55,6 +55,47 @@ def test_sums_whose_last_warp_has_no_barrier(type_name, dtype, size):
     out = gpuarray.zeros(7, dtype)
     f(gpuarray.to_gpu(a), out, block=(size, 1, 1), grid=(7, 1))
     np.testing.assert_array_equal(out.get(), a.sum(1).astype(dtype))
+
+
+@only_host
+@pytest.mark.parametrize("way", ["text", "option", "environment"])
+def test_a_macro_that_says_volatile(way, monkeypatch):
+    text, options = LAST_WARP.replace("volatile", "VOLATILE"), ["-DTYPE=int", "-DSIZE=64"]
+    if way == "text":
+        text = "#define VOLATILE volatile\n" + text
+    elif way == "option":
+        options += ["-DVOLATILE=volatile"]
+    else:
+        monkeypatch.setenv("NVCC_APPEND_FLAGS", "-DVOLATILE=volatile")
+    a, out = np.arange(64, dtype=np.int32), gpuarray.zeros(1, np.int32)
+    kernel(text, options=options)(gpuarray.to_gpu(a), out, block=(64, 1, 1), grid=(1, 1))
+    assert out.get()[0] == a.sum()
+
+
+@only_host
+def test_shared_memory_and_its_volatile_use_in_two_texts():
+    module = DynamicModule()
+    module.add_source("""
+__device__ void last_warp(volatile int *s, int t) {
+  s[t] += s[t + 32]; s[t] += s[t + 16]; s[t] += s[t + 8];
+  s[t] += s[t + 4]; s[t] += s[t + 2]; s[t] += s[t + 1];
+}""")
+    declaration = "extern __device__ void last_warp(VOLATILE int *s, int t);"
+    module.add_source(
+        declaration
+        + """
+__global__ void f(int *out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x < 32) last_warp(s, threadIdx.x);
+  if (threadIdx.x == 0) *out = s[0];
+}""",
+        nvcc_options=["-DVOLATILE=volatile"],
+    )
+    out = gpuarray.zeros(1, np.int32)
+    module.link().get_function("f")(out, block=(64, 1, 1), grid=(1, 1))
+    assert out.get()[0] == 2016
 
 
 def test_dynamic_shared_memory_and_guarded_steps():
@@ -202,7 +243,7 @@ def test_strict_mode_says_what_it_does_not_check():
     program = f"""
 import warnings
 import PyGPU.autoinit
-from PyGPU.compiler import SourceModule
+from PyGPU.compiler import DynamicModule, SourceModule
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     SourceModule({LAST_WARP!r}, options=["-DTYPE=float", "-DSIZE=64"])
