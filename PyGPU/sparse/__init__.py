@@ -3,6 +3,6 @@
 __all__: list[str] = []
 
 REASON = (
-    "PyCUDA does not document it and builds it on texture references; other packages have sparse "
-    "matrices, and take GPUArrays by __cuda_array_interface__"
+    "PyCUDA does not document it; other packages have sparse matrices, and take GPUArrays by "
+    "__cuda_array_interface__"
 )

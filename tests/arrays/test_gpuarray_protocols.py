@@ -163,8 +163,11 @@ def test_the_interface_of_records_without_a_list_of_fields():
 
 def test_the_stream_of_the_interface_orders_reads():
     """None promises that no wait is needed; 1 is the legacy null stream; 0 is not allowed."""
-    stream = GPUArray(3).__cuda_array_interface__["stream"]
+    array = GPUArray(3)
+    stream = array.__cuda_array_interface__["stream"]
     assert stream in ((None,) if PyGPU.target == "hip" else (None, 1))  # ROCm has no stream 1
+    assert not PyGPU.cudaDeviceSynchronize()
+    assert array.__cuda_array_interface__["stream"] is None  # nothing is pending
 
 
 def test_an_array_is_memory_for_the_low_level():
