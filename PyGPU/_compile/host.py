@@ -263,8 +263,13 @@ def kernel_table(
     """The names of a text's kernels, and the text by which its image describes them.
 
     With `by_type`, a kernel is distinguished from other functions of its name by its parameters.
+    Several kernels of a name have no name of their own, as in the vendors' images.
     """
-    plain = {kernel.full_name: kernel.types for kernel in kernels if not kernel.is_template}
+    overloads: dict[str, set[str]] = {}
+    for kernel in kernels:
+        if not kernel.is_template:
+            overloads.setdefault(kernel.full_name, set()).add(kernel.types)
+    plain = {one: min(types) for one, types in overloads.items() if not by_type or len(types) == 1}
     names = [*plain, *expressions]
     address = dict.fromkeys(names, "")
     if by_type:
@@ -392,6 +397,7 @@ def compile(
             done = _run([compiler(), *base, *prelude, *rest], name)
         except errors.CompileError as error:
             if "overloaded" in str(error.stderr):  # a kernel is not the only function of its name
+                asked = [*expressions]  # whose type the compiler does not say then
                 unit.write_text(text(True))
             elif not host_prelude.drop_if_damaged(prelude):
                 raise

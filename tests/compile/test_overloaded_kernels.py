@@ -50,6 +50,25 @@ def test_a_kernel_beside(case):
     assert a.get().tolist() == [5] * 4
 
 
+@pytest.mark.skipif(
+    PyGPU.target != "host", reason="the vendors' images have several kernels of a name by others"
+)
+def test_kernels_of_one_name():
+    text = """
+template <class T> __global__ void f(T *a) { a[0] = 7; }
+extern "C" __global__ void f(int *a, int n) { a[0] = n; }
+__global__ void g(int *a) { a[0] = 1; }
+__global__ void g(int *a, int n) { a[0] = 2; }
+__global__ void h(int *a) { a[0] = 3; }"""
+    module = SourceModule(text, no_extern_c=True, name_expressions=["f<int>"])
+    a = gpuarray.zeros(1, np.int32)
+    for name, arguments, expected in (("f", (5,), 5), ("f<int>", (), 7), ("h", (), 3)):
+        module.get_function(name)(a, *map(np.int32, arguments), block=(1, 1, 1))
+        assert a.get()[0] == expected
+    with pytest.raises(PyGPU.errors.LogicError, match="g"):
+        module.get_function("g")
+
+
 @by_name
 @pytest.mark.parametrize("is_c", [True, False])
 def test_several_in_one_text(is_c):
