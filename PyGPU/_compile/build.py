@@ -16,6 +16,7 @@ from PyGPU._compile import (
     host,
     includes,
     kernel_types,
+    lockstep,
     processor,
     rtc,
     signature,
@@ -157,7 +158,7 @@ def _cached(
 
 def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     found = _found(request, options)
-    in_lockstep = host.needs_lockstep(request.source, options, found, request.relocatable)
+    in_lockstep = lockstep.is_needed(request.source, options, found, request.relocatable)
     options.processor = processor.flags(request.source) if request.tuned else ()
     words = [*host.flags(options, in_lockstep), *options.other, *options.include_dirs]
     words += ["-c"] if request.relocatable else []

@@ -122,20 +122,6 @@ def is_strict() -> bool:
     return os.environ.get("PYGPU_HOST_STRICT", "") == "1"
 
 
-def needs_lockstep(source: str, options: Options, found: includes.Found, is_linked: bool) -> bool:
-    """Does a text, with the user's macros and headers, expect its warps to run in lockstep?"""
-    source = "\n".join([source, *options.macros])
-    if "volatile" not in source and not any(b"volatile" in one for one in found.files.values()):
-        return False
-    ours = os.path.realpath(include_root()) + os.sep
-    texts = (
-        data.decode("utf-8", "replace")
-        for path, data in found.files.items()
-        if not os.path.realpath(path).startswith(ours)
-    )
-    return lockstep.is_needed([source, *texts], is_linked)
-
-
 @lru_cache
 def _lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
     """The flags for it; CompileError where the compiler does not know them."""
@@ -359,7 +345,7 @@ def compile(
     relocatable : bool
         Make an object for host_link.py of it.
     in_lockstep : bool
-        As :func:`needs_lockstep` says.
+        As :func:`lockstep.is_needed` says.
 
     Returns
     -------
