@@ -80,10 +80,9 @@ __device__ void last_warp(volatile int *s, int t) {
   s[t] += s[t + 32]; s[t] += s[t + 16]; s[t] += s[t + 8];
   s[t] += s[t + 4]; s[t] += s[t + 2]; s[t] += s[t + 1];
 }""")
-    declaration = "extern __device__ void last_warp(VOLATILE int *s, int t);"
     module.add_source(
-        declaration
-        + """
+        """
+extern __device__ void last_warp(VOLATILE int *s, int t);
 __global__ void f(int *out) {
   __shared__ int s[64];
   s[threadIdx.x] = threadIdx.x;
@@ -243,7 +242,7 @@ def test_strict_mode_says_what_it_does_not_check():
     program = f"""
 import warnings
 import PyGPU.autoinit
-from PyGPU.compiler import DynamicModule, SourceModule
+from PyGPU.compiler import SourceModule
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     SourceModule({LAST_WARP!r}, options=["-DTYPE=float", "-DSIZE=64"])

@@ -15,7 +15,8 @@ _OF_ONE = (
 _BY_DOUBLE = ("sin", "cos")  # PyCUDA's own tests want float32's to the last digit
 _OF_TWO = ("atan2", "hypot", "pow")
 _LOOP_FUNCTIONS = frozenset(
-    (*(f"P_{name}" for name in (*_OF_ONE, *_BY_DOUBLE, *_OF_TWO)), "P_half_sin", "P_half_cos")
+    f"P_{name}"
+    for name in (*_OF_ONE, *_BY_DOUBLE, *_OF_TWO, *(f"half_{name}" for name in _BY_DOUBLE))
 )
 
 

@@ -33,12 +33,12 @@ inline unsigned short float_to_half(float x) {
 // Rows of them, for PyGPU's own kernels. Processors that convert eight at once are asked to, which
 // compilers do not by themselves.
 #define PYGPU_HALF_ROWS
+typedef short Halves __attribute__((vector_size(16)));
+typedef float Floats __attribute__((vector_size(32)));
 inline void P_widen(float* to, const void* from, long long count) {
   const auto* const halves = static_cast<const unsigned short*>(from);
   long long i = 0;
 #ifdef __F16C__
-  typedef short Halves __attribute__((vector_size(16)));
-  typedef float Floats __attribute__((vector_size(32)));
   for (; i + 8 <= count; i += 8) {
     Halves eight;
     __builtin_memcpy(&eight, halves + i, sizeof eight);
@@ -52,8 +52,6 @@ inline void P_narrow(void* to, const float* from, long long count) {
   auto* const halves = static_cast<unsigned short*>(to);
   long long i = 0;
 #ifdef __F16C__
-  typedef short Halves __attribute__((vector_size(16)));
-  typedef float Floats __attribute__((vector_size(32)));
   for (; i + 8 <= count; i += 8) {
     Floats eight;
     __builtin_memcpy(&eight, from + i, sizeof eight);
