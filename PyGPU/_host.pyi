@@ -17,6 +17,7 @@ from PyGPU._types import (
     AllocatorLike,
     Block,
     BufferLike,
+    DType,
     DTypeLike,
     Grid,
     HostArray,
@@ -228,6 +229,57 @@ class _Function:
     def _set_attribute(self, pair: tuple[int, int]) -> None: ...
 
 @disjoint_base
+class _ElementwiseLauncher:
+    def __init__(
+        self,
+        function: _Function,
+        count: Int,
+        vectors: Sequence[tuple[int, DType, bool]],
+        many: Int,
+    ) -> None: ...
+    def set_batched(self, function: _Function) -> None: ...
+    def launch(
+        self, stream: StreamLike, arguments: tuple[Any, ...], is_checked: bool = False
+    ) -> bool | None: ...
+
+@disjoint_base
+class _ReductionLauncher:
+    def __init__(
+        self,
+        first: _Function,
+        last: _Function,
+        count: Int,
+        vectors: Sequence[tuple[int, DType, bool]],
+        dtype: DType,
+        registers: Int,
+        unroll: Int,
+    ) -> None: ...
+    def launch(
+        self,
+        stream: StreamLike,
+        arguments: tuple[Any, ...],
+        out: GPUArray | None,
+        allocator: AllocatorLike | None,
+        wrap: Callable[[Any], Any] | None,
+        is_checked: bool = False,
+    ) -> GPUArray | None: ...
+
+@disjoint_base
+class _ScanLauncher:
+    def __init__(
+        self,
+        function: _Function,
+        dtype: DType,
+        tile: Int,
+        words: Int,
+        threads: Int,
+        delays: tuple[int, int, int],
+    ) -> None: ...
+    def launch(
+        self, stream: StreamLike, source: Any, target: Any, is_checked: bool = False
+    ) -> bool: ...
+
+@disjoint_base
 class _Array:
     def __init__(
         self, format: tuple[int, int, int], width: Int, height: Int, depth: Int, flags: Int
@@ -279,6 +331,7 @@ def _report_failed_release(what: str, status: cudaError_t) -> None: ...
 _hook_names: tuple[str, ...]
 _takes_types_from_values: bool  # NumPy 1
 _reduction_tuning: dict[str, int]
+_batch: tuple[int, int]
 _few_items: int
 
 def _set_hook(name: str, value: object) -> None: ...
@@ -348,10 +401,9 @@ def _reduce_subset(
     stream: StreamLike,
     allocator: AllocatorLike | None,
 ) -> GPUArray: ...
-def _reduction_launch(
-    itemsize: Int, registers: Int, unroll: Int, n: Int
-) -> tuple[int, int, int]: ...
 def _reduction_block(itemsize: Int) -> int: ...
+def _splay(n: Int, device: Int) -> tuple[tuple[int, int], tuple[int, int, int]]: ...
+def _shape_of_indices(n: Int) -> tuple[tuple[int, int], tuple[int, int, int]]: ...
 def _pretend_figures(figures: dict[str, int] | None) -> None: ...
 def _pretend_index32(most: Int) -> None: ...
 def _gather(

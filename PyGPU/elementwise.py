@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import itertools
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +11,11 @@ import numpy as np
 
 from PyGPU import compiler
 from PyGPU._driver.module import Function
-from PyGPU._driver.splay import launch_shape, limits, splay
+from PyGPU._driver.splay import splay
 from PyGPU._kernels import getters
 from PyGPU._kernels.getters import *  # noqa: F403
 from PyGPU._kernels.text.indexed import (
     arguments_of,
-    batched_shape,
     can_be_batched,
     get_batched_kernel_and_types,
     get_elwise_kernel,
@@ -50,15 +47,8 @@ __all__ = [
     *getters.__all__,
 ]
 
-_WORK_OF_A_BLOCK = 1 << 14  # indices, on the host machine
-_MANY = 1 << 19  # indices that are worth a kernel of their own
-
-
-def _shape_of_launch(count, device):
-    """(grid, block) for `count` indices: on the host machine, blocks of a thread."""
-    if core.target != "host":
-        return launch_shape(count, device)
-    return (min(-(-count // _WORK_OF_A_BLOCK), limits(device)[1]), 1), (1, 1, 1)
+_NEVER = (1 << 63) - 1
+_MANY = 1 << 19 if core.target != "host" else _NEVER  # indices worth a kernel of their own
 
 
 _MOST = 1 << 62  # so that differences of indices have 64 bits
@@ -112,7 +102,6 @@ class _Variant:
 
     def __init__(self, module, function, arguments, given, operation):
         self.parts = module, function, arguments
-        self.launch = function.prepared_async_call
         self.names = [one.name for one in arguments[:given]]
         self.vectors = [
             (place, one.dtype, is_always_used_by_element(one.name, operation))
@@ -179,7 +168,8 @@ class ElementwiseKernel:
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
         self._variants: dict[tuple[int, str], Any] = {}  # (core._here(), form) -> _Variant
-        self._many = _MANY if core.target != "host" else math.inf
+        self._launchers: dict[int, Any] = {}  # core._here() -> core._ElementwiseLauncher
+        self._many = _MANY
 
     def __call__(
         self,
@@ -188,33 +178,52 @@ class ElementwiseKernel:
         slice: slice | None = None,
         stream: StreamLike = None,
     ) -> None:
-        form = "plain" if range is None and slice is None else "ranged"
-        here = core._here()
-        variant = self._variants.get((here, form)) or self._variant(form)
+        if range is not None or slice is not None:
+            self._call_over(args, range, slice, stream)
+            return
+        launcher = self._launchers.get(core._here()) or self._launcher()
+        if launcher.launch(stream, args):
+            return
+        variant = self._variant("plain")
+        self._check(variant, args, self._size(variant, args))
+        if launcher.launch(stream, args, True) is None:
+            launcher.set_batched(self._variant("batched").parts[1])
+            launcher.launch(stream, args, True)
+
+    def _launcher(self):
+        variant = self._variant("plain")
+        many = self._many if self._may_be_batched else _NEVER
+        made = core._ElementwiseLauncher(
+            variant.parts[1], len(variant.names), variant.vectors, many
+        )
+        return self._launchers.setdefault(core._here(), made)
+
+    def _call_over(self, args, absolute, relative, stream):
+        variant = self._variant("ranged")
+        n = self._size(variant, args)
+        indices = _indices(absolute, relative, n)
+        numbers = builtins.range(*indices)
+        count = len(numbers)
+        lowest, highest = sorted((numbers[0], numbers[-1])) if count else (0, -1)
+        self._check(variant, args, highest + 1)
+        if lowest < 0 and any(always for *_, always in variant.vectors):
+            raise errors.ArgumentError(
+                f"{self._settings['name']}: range: indices from {lowest} on are used, before the "
+                "arrays' first elements"
+            )
+        if count:
+            launch = variant.parts[1].prepared_async_call
+            launch(*core._shape_of_indices(count), stream, *args, n, *indices)
+
+    def _size(self, variant, args):
+        """Of the first array, once the arguments are as many as declared, and arrays where they
+        must be."""
         if len(args) != len(variant.names):
             raise _wrong_count(self._settings["name"], variant.names, len(args))
         for place, *_ in variant.vectors:
             if not isinstance(args[place], core.GPUArray):
                 raise _no_array(variant.names[place], args[place])
-        count = n = needed = args[variant.vectors[0][0]]._size
-        tail: tuple[int, ...] = (n,)
-        if form == "ranged":
-            tail = (n, *_indices(range, slice, n))
-            indices = builtins.range(*tail[1:])
-            count = len(indices)
-            needed = max(indices[0], indices[-1]) + 1 if count else 0
-        plain = True  # in C order, aligned, long enough
-        for place, dtype, always in variant.vectors:
-            vector = args[place]
-            plain &= vector._is_plain(dtype.alignment, needed if always else 0)
-        if not plain:
-            self._check(variant, args, needed)
-        if form == "plain" and n >= self._many and self._many_at_once(variant, args):
-            variant = self._variant("batched")
-            variant.launch(*batched_shape(n), stream, *args, n)
-            return
-        if count:
-            variant.launch(*_shape_of_launch(count, here & 0xFF), stream, *args, *tail)
+        return args[variant.vectors[0][0]]._size
 
     def _check(self, variant, args, needed):
         for place, dtype, always in variant.vectors:
@@ -227,14 +236,6 @@ class ElementwiseKernel:
         vectors = [one for one in arguments_of(self._arguments) if isinstance(one, VectorArg)]
         around = [self._settings[text] for text in ("preamble", "loop_prep", "after_loop")]
         return can_be_batched([one.name for one in vectors], self._operation, *around)
-
-    def _many_at_once(self, variant, args):
-        if not self._may_be_batched:
-            return False
-        arrays = [args[place] for place, *_ in variant.vectors]
-        same = all(args[place].itemsize == dtype.itemsize for place, dtype, _ in variant.vectors)
-        overlap = any(core._overlap(*pair) for pair in itertools.combinations(arrays, 2))
-        return same and not overlap
 
     def _variant(self, form):
         key = core._here(), form

@@ -90,8 +90,13 @@ class ReductionKernel:
     ) -> None:
         self.dtype_out = np.dtype(dtype_out)
         self._arguments = _parsed(arguments)
-        self._vectors = [isinstance(one, VectorArg) for one in self._arguments]
-        if not any(self._vectors):
+        self._map = map_expr or "in[i]"
+        self._vectors = [
+            (place, one.dtype, is_always_used_by_element(one.name, self._map))
+            for place, one in enumerate(self._arguments)
+            if isinstance(one, VectorArg)
+        ]
+        if not self._vectors:
             raise AssertionError(
                 f"arguments={arguments!r}: expected at least one pointer, such as 'const float *x'"
             )
@@ -103,7 +108,6 @@ class ReductionKernel:
         parts = VectorArg(self.dtype_out, "parts")
         self._first_types = [out, *self._arguments, chunk, size]
         self._last_types = [out, parts, *self._arguments, chunk, size]
-        self._map = map_expr or "in[i]"
         out_type, neutral = dtype_to_ctype(self.dtype_out), str(neutral)
         text = arguments if isinstance(arguments, str) else _declared(self._arguments)
         self._source = user_source(
@@ -114,11 +118,11 @@ class ReductionKernel:
         )
         self._name, self._options = name, options
         self._of_stages = (out_type, self.block_size, neutral, reduce_expr), text, preamble
-        self._launchers: dict[int, Any] = {}  # by device
+        self._launchers: dict[int, Any] = {}  # core._here() -> core._ReductionLauncher
         self._launcher(keep)
 
     def _launcher(self, keep=False):
-        """(first, last) for the current device, and the registers of a thread of the first."""
+        """The launcher of the current device."""
         here = core._here()
         found = self._launchers.get(here)
         if found is None:
@@ -132,7 +136,10 @@ class ReductionKernel:
                     ("last", self._last_types),
                 )
             )
-            found = self._launchers[here] = (first, last, first.num_regs)
+            found = self._launchers[here] = core._ReductionLauncher(
+                *(first, last, len(self._arguments), self._vectors),
+                *(self.dtype_out, first.num_regs, self._unroll),
+            )
         return found
 
     # For programs that launch PyCUDA's stages themselves; this kernel goes another way.
@@ -207,52 +214,34 @@ class ReductionKernel:
         ValueError
             For an `out` of another dtype, or without elements.
         """
-        if len(args) != len(self._arguments):
-            raise errors.ArgumentError(
-                f"{self._name} takes {len(self._arguments)} arguments, not {len(args)}"
-            )
-        vectors = [value for value, is_vector in zip(args, self._vectors) if is_vector]
-        self._check(vectors)
         if out is not None:
             if out.dtype != self.dtype_out:
                 raise ValueError(f"out: expected dtype {self.dtype_out}, got {out.dtype}")
             if out.size == 0:
                 raise ValueError("out: it has no element to take the result")
-        if allocator is None:
-            allocator = vectors[0].allocator
-        wrap = kernel_wrapper or (lambda launch: launch)
-        return _launch(vectors, self, args, stream, out, allocator, wrap)
+        rest = (stream, args, out, allocator, kernel_wrapper)
+        result = self._launcher().launch(*rest)
+        return self._launch_checked(*rest) if result is None else result
 
-    def _launch(self, vectors, values, stream, out, allocator, wrap):
-        n = vectors[0]._size
-        first, last, registers = self._launcher()
-        threads, blocks, chunk = core._reduction_launch(
-            self.dtype_out.itemsize, registers, self._unroll, n
-        )
-        block = (threads, 1, 1)
-        if out is None:
-            out = core.GPUArray((), self.dtype_out, allocator)
-        if blocks == 1:
-            wrap(first.prepared_async_call)((1, 1), block, stream, out, *values, chunk, n)
-            return out
-        parts = core.GPUArray((blocks,), self.dtype_out, allocator)
-        wrap(first.prepared_async_call)((blocks, 1), block, stream, parts, *values, chunk, n)
-        arguments = (out, parts, *values, blocks, blocks)
-        wrap(last.prepared_async_call)((1, 1), block, stream, *arguments)
-        return out
+    def _launch_checked(self, stream, args, *rest):
+        if len(args) != len(self._arguments):
+            raise errors.ArgumentError(
+                f"{self._name} takes {len(self._arguments)} arguments, not {len(args)}"
+            )
+        vectors = [args[place] for place, *_ in self._vectors]
+        self._check(vectors)
+        return _launch(vectors, self, stream, args, *rest)
 
     def _check(self, vectors):
-        declared = [one for one in self._arguments if isinstance(one, VectorArg)]
-        for one, value in zip(declared, vectors):
-            name = f"{self._name}: {one.name}"
+        for (place, dtype, always), value in zip(self._vectors, vectors):
+            name = f"{self._name}: {self._arguments[place].name}"
             require_array(name, value)
             if not value.flags.forc:
                 raise RuntimeError(
                     f"{name}: only contiguous arrays may be used, got shape "
                     f"{value.shape} with strides {value.strides}; copy() it"
                 )
-            always = is_always_used_by_element(one.name, self._map)
-            require_elements(name, value, one.dtype, vectors[0]._size if always else 0)
+            require_elements(name, value, dtype, vectors[0]._size if always else 0)
         if len(vectors) > 1:
             flags = [value.flags for value in vectors]
             if not all(f.c_contiguous for f in flags) and not all(f.f_contiguous for f in flags):
@@ -263,8 +252,8 @@ class ReductionKernel:
 
 
 @beside_first
-def _launch(vectors, kernel, *rest):
-    return kernel._launch(vectors, *rest)
+def _launch(vectors, kernel, *arguments):
+    return kernel._launcher().launch(*arguments, True)
 
 
 def _parsed(arguments):

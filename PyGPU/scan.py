@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 from PyGPU import compiler
 from PyGPU._kernels.text import scan as scan_text
 from PyGPU._kernels.text import scan_tiles
-from PyGPU._runtime import core, errors, require_array, state, streams
+from PyGPU._runtime import beside_first, core, errors, require_array, state, streams
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
@@ -30,35 +31,16 @@ def _with_room(nbytes, stream, work):
     _in_order(stream, room, lambda: work(room.ptr))
 
 
-class _Tiles:
+def _tiles(scan, tile, options):
     """A scan in one pass over tiles, on a GPU."""
-
-    def __init__(self, scan, tile, options):
-        text = scan_tiles.text(scan, tile)
-        module = compiler.SourceModule(text, options=options, no_extern_c=True)
-        self._function = module.get_function(f"{scan.name}_tiles").prepare("qPqPqPI")
-        self._tile = tile
-        self._multiprocessors = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
-
-    def __call__(self, source, target, stream):
-        count = -(-source._size // self._tile.size)
-        if count == 1:
-            self._launch(1, source, target, 0, stream)
-            return
-        nbytes = 8 * (2 + count * self._tile.words)
-
-        def launch(tiles):
-            errors.check(core.cudaMemsetAsync(tiles, 0, nbytes, stream), "cudaMemsetAsync")
-            self._launch(count, source, target, tiles, stream)
-
-        _with_room(nbytes, stream, launch)
-
-    def _launch(self, count, source, target, tiles, stream):
-        self._function.prepared_async_call(
-            *((count, 1), (self._tile.threads, 1, 1), stream, source._size),
-            *(source.ptr, source.strides[0], target.ptr, target.strides[0], tiles),
-            self._tile.delay_of(count, self._multiprocessors),
-        )
+    text = scan_tiles.text(scan, tile)
+    module = compiler.SourceModule(text, options=options, no_extern_c=True)
+    multiprocessors = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
+    function = module.get_function(f"{scan.name}_tiles").prepare("qPqPqPI")
+    return core._ScanLauncher(
+        *(function, scan.dtype),
+        *(tile.size, tile.words, tile.threads, tile.delays(multiprocessors)),
+    )
 
 
 class _Chunks:
@@ -74,7 +56,10 @@ class _Chunks:
         self._most = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
         self._itemsize = max(scan.dtype.itemsize, 4)  # a float holds the total of halves
 
-    def __call__(self, source, target, stream):
+    def launch(self, stream, source, target, is_checked=False):
+        """As core._ScanLauncher does; the arrays must always be looked at."""
+        if not is_checked:
+            return False
         size, step = source._size, source.strides[0]
         most = min(self._most, size * source.itemsize // self._SHORTEST)
         length = -(-size // max(most, 1))
@@ -83,7 +68,7 @@ class _Chunks:
         launch += (target.ptr, target.strides[0])
         if count == 1:
             self._chunks.prepared_async_call(*launch, 0)
-            return
+            return True
 
         def both(totals):
             self._totals.prepared_async_call(
@@ -92,6 +77,7 @@ class _Chunks:
             self._chunks.prepared_async_call(*launch, totals)
 
         _with_room(count * self._itemsize, stream, both)
+        return True
 
 
 def _build(scan, options):
@@ -101,7 +87,7 @@ def _build(scan, options):
     )
     if core.target == "host" or tile is None:
         return _Chunks(scan, options)
-    return _Tiles(scan, tile, options)
+    return _tiles(scan, tile, options)
 
 
 def _goes_as(dtype, own):
@@ -201,6 +187,12 @@ class _ScanKernel:
             For another number of axes, another shape, elements that are not aligned or, in the
             output, overlap.
         """
+        target: Any = input_ary if output_ary is None else output_ary
+        if self._form().launch(stream, input_ary, target):
+            return target
+        return self._look_and_scan(input_ary, output_ary, allocator, stream)
+
+    def _look_and_scan(self, input_ary, output_ary, allocator, stream):
         source = _checked("input_ary", input_ary, self.dtype)
         if output_ary is None:
             target = source
@@ -218,20 +210,26 @@ class _ScanKernel:
         step = target.strides[0]
         if abs(step) < self.dtype.itemsize and source._size > 1:
             raise ValueError(f"output_ary: its elements overlap, {step} bytes apart")
-        streams.in_order(stream, [source, target], lambda: self._scan_to(source, target, stream))
+        _scan(source, self, target, stream)
         return target
 
-    def _scan_to(self, source, target, stream):
+    def _scan_to(self, target, source, stream):
         if target is source or not _in_the_way(source, target):
-            self._form()(source, target, stream)
+            self._form().launch(stream, source, target, True)
             return
         copy = core.GPUArray(source.shape, source.dtype)
 
         def scan_copy():
             copy.set_async(source, stream=stream)
-            self._form()(copy, target, stream)
+            self._form().launch(stream, copy, target, True)
 
         _in_order(stream, copy, scan_copy)
+
+
+@beside_first
+def _scan(source, kernel, target, stream):
+    work = functools.partial(kernel._scan_to, target, source, stream)
+    streams.in_order(stream, [source, target], work)
 
 
 class InclusiveScanKernel(_ScanKernel):

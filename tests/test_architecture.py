@@ -138,7 +138,8 @@ LAYERS = [
         "placement.h",
         "checks.h",
     }
-    | {"methods.h", "fold.h", "specializations.h", "enqueue.h", "report.h"},
+    | {"methods.h", "fold.h", "specializations.h", "enqueue.h", "report.h"}
+    | {"function.h", "prepared.h", "vectors.h"},
 ]
 
 

@@ -150,6 +150,7 @@ def put(a, indices, values, stream=None, mode="raise"):
     if values.shape != indices.shape:
         places = np.arange(indices.size).reshape(indices.shape) % values.size
         values = take(values, places, stream=stream)
+        core._keep_for_others_graph(values, stream)
     index = _flat(a, indices, scatters=True)
     target = (a.ptr, (0,) * indices.ndim)
     read = (values.ptr, values.strides)

@@ -71,6 +71,7 @@ def checked(indices, bounds, axis, mode="raise", stream=None):
     on_host = isinstance(indices, np.ndarray)
     if not on_host and indices.dtype not in _INDEX_TYPES:
         indices = indices.astype(np.int64, stream=stream)
+        core._keep_for_others_graph(indices, stream)
     if indices.size and mode == "raise" and not on_host and not indices.flags.forc:
         indices = in_c_order(indices, stream)
     for count, offset in bounds if indices.size else ():
@@ -95,7 +96,8 @@ def _wrong_on_host(indices, count, offset):
 
 
 def in_c_order(array, stream):
-    """A copy in C order, in the order of the stream."""
+    """A copy in C order, for work on the stream."""
     copied = core.empty_like(array, order="C")
+    core._keep_for_others_graph(copied, stream)
     copied.set_async(array, stream=stream)
     return copied

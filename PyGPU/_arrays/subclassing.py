@@ -32,6 +32,7 @@ def _axpbz(self, selffac, other, out, stream=None):
     require_array("out", out)
     factor, summand = (np.asarray(one).astype(out.dtype)[()] for one in (selffac, other))
     scaled = apply("multiply", self, factor, stream=stream)
+    core._keep_for_others_graph(scaled, stream)
     return apply("add", scaled, summand, out=out, stream=stream, casting="unsafe")
 
 

@@ -35,6 +35,9 @@ void bind_device_arrays(py::module_& m);
 void bind_gpuarray(py::module_& m);
 void bind_module(py::module_& m);
 void bind_function(py::module_& m);
+void bind_elementwise(py::module_& m);
+void bind_reduction_launcher(py::module_& m);
+void bind_scan(py::module_& m);
 void bind_arrays(py::module_& m);
 
 // Queue a launch. Letting the GIL go costs a sixteenth of one, so it is done where the launch may

@@ -48,6 +48,9 @@ void fill(py::module_& m) {
   bind_module(m);
   bind_packing();
   bind_function(m);
+  bind_elementwise(m);
+  bind_reduction_launcher(m);
+  bind_scan(m);
   bind_arrays(m);
   if (target == "hip") add_hip_names(m);
 }

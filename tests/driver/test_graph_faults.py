@@ -14,6 +14,8 @@ import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
+from PyGPU.curandom import Philox4x32RandomNumberGenerator
+from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 
 stream = graph_tools.stream  # the fixture
@@ -302,6 +304,80 @@ def test_anothers_graph_has_room_of_its_own(foreign_capture):
     graph()
     foreign_capture.kept.synchronize()
     assert out[-1].get() == whole.get() == n and (rows.get() == n // 8).all()
+    assert not any(other.get().any() for other in others)
+
+
+N = 1 << 10
+
+
+def reduced():
+    a, out = gpuarray.zeros(1 << 20, "i4"), gpuarray.zeros((), "i4")
+    a.fill(1)
+    total = ReductionKernel(np.int32, "0", "a + b", arguments="int *in")
+    return lambda stream: total(a, stream=stream, out=out), lambda: out.get() == a.size
+
+
+def copied_over_itself():
+    a = gpuarray.to_gpu(np.arange(N, dtype="i4"))
+    expected = np.arange(N) - (np.arange(N) > 0)
+    a_before = a.copy()
+
+    def work(stream):
+        a.set_async(a_before, stream=stream)
+        a[1:].set_async(a[:-1], stream=stream)
+
+    return work, lambda: np.array_equal(a.get(), expected)
+
+
+def sent_to_gaps():
+    a, host = gpuarray.zeros((60, 60), "f4"), drv.pagelocked_empty((60, 30), np.float32)
+    host[:] = 3
+    return (
+        lambda stream: a[:, ::2].set_async(host, stream=stream),
+        lambda: (a.get()[:, ::2] == 3).all() and (a.get()[:, 1::2] == 0).all(),
+    )
+
+
+def taken_over_itself():
+    a, indices = gpuarray.zeros(N, "i4"), gpuarray.arange(N, dtype="i4")
+    start = gpuarray.arange(N, dtype="i4")
+
+    def work(stream):
+        a.set_async(start, stream=stream)
+        gpuarray.take(a, indices, out=a, stream=stream, mode="clip")
+
+    return work, lambda: np.array_equal(a.get(), np.arange(N))
+
+
+def drawn_into_gaps():
+    a = gpuarray.zeros(2 * N, "f4")
+    generator = Philox4x32RandomNumberGenerator(seed=1)
+    return (
+        lambda stream: generator.fill_uniform(a[::2], stream),
+        lambda: (a.get()[::2] > 0).all() and (a.get()[1::2] == 0).all(),
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(reduced, copied_over_itself, sent_to_gaps),
+        *(taken_over_itself, drawn_into_gaps),
+    ],
+)
+def test_what_anothers_graph_uses_besides_is_not_given_away(foreign_capture, make):
+    work, is_right = make()
+    work(foreign_capture.kept)  # what is compiled is compiled now
+    foreign_capture.kept.synchronize()
+    assert is_right()
+    foreign_capture.begin()
+    work(foreign_capture.kept)
+    graph = foreign_capture.end_with_graph()
+    sizes = [*range(256, 8192, 256)]
+    others = [gpuarray.zeros(nbytes, "u1") for nbytes in sizes * 4]
+    graph()
+    foreign_capture.kept.synchronize()
+    assert is_right()
     assert not any(other.get().any() for other in others)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import PyGPU.driver as drv
 from PyGPU import gpuarray
-from PyGPU.compiler import SourceModule
+from PyGPU.compiler import SourceModule, compile
+from PyGPU.errors import ArgumentError
 
 SCALARS = kernel_sources.SCALARS
 ONE = ((1, 1), (1, 1, 1))
@@ -251,3 +252,21 @@ def test_a_prepared_function_can_be_called_in_general(pointers):
     kernel = pointers.get_function("twice").prepare("Pi")
     kernel(a, np.int32(4), block=(4, 1, 1))
     assert a.get().tolist() == [2.0] * 4
+
+
+def test_an_integer_does_not_fill_a_structure():
+    """Of a module without a source, only the sizes of parameters are known."""
+    text = """
+    struct S { int v[16]; };
+    extern "C" __global__ void f(S s, int *out) { *out = s.v[15]; }
+    """
+    function = drv.module_from_buffer(compile(text, no_extern_c=True)).get_function("f")
+    out = gpuarray.zeros(1, np.int32)
+    for number in (np.int32(5), np.uint64(5), True, np.bool_(True), 5):
+        with pytest.raises(ArgumentError, match="#0"):
+            function(number, out, block=(1, 1, 1))
+    for types in ("iP", "qP", "?P"):
+        with pytest.raises(ArgumentError, match=r"#0 .* 64 bytes"):
+            function.prepare(types)
+    function.prepare("64sP").prepared_call((1, 1), (1, 1, 1), np.arange(16, dtype="i4"), out)
+    assert out.get() == 15

@@ -46,6 +46,17 @@ class Line:
         assert [one.get().tolist() for one in self.results] == [[n] * 32 for n in numbers]
 
 
+@pytest.mark.parametrize("indices", [None, slice(0, 8)])
+def test_an_elementwise_kernel_reads_what_is_bound(indices):
+    kernel = ElementwiseKernel("int *x", "x[i] = tex1Dfetch(t, i)", preamble="texture<int> t;")
+    line, x = kernel.get_texref("t", indices is not None), gpuarray.zeros(8, np.int32)
+    for first in (5, 50):
+        numbers = np.arange(first, first + 8, dtype=np.int32)
+        gpuarray.to_gpu(numbers).bind_to_texref(line)
+        kernel(x, slice=indices)
+        assert np.array_equal(x.get(), numbers)
+
+
 @pytest.mark.parametrize("how", ["null", "one", "two", "non-blocking", "null last", "several"])
 def test_each_launch_reads_what_was_bound_before_it(how):
     """The kernels wait before they read, so that what is bound too early is seen."""

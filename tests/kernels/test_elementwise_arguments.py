@@ -133,6 +133,17 @@ def test_bad_keywords(keywords, error, text):
     assert (z.get() == 0).all()
 
 
+def test_indices_before_the_first_element():
+    x = gpuarray.zeros(20, np.float32)
+    mark = ElementwiseKernel("float *z", "z[i] = 1")
+    for indices in (slice(-3, 2), slice(2, -2, -1), range(-1, 0)):
+        with pytest.raises(ArgumentError, match=r"range: indices from -\d on"):
+            mark(x[10:], range=indices)
+    assert not x.get().any()
+    mark(x[10:], range=slice(2, -1, -1))
+    assert np.flatnonzero(x.get()).tolist() == [10, 11, 12]
+
+
 def test_unknown_keywords_of_the_kernel():
     with pytest.raises(TypeError, match="block_size"):
         ElementwiseKernel("float *x", "x[i] = 0", block_size=3)

@@ -5,7 +5,7 @@ import types
 import host_memory
 import numpy as np
 import pytest
-from scan_tools import both, kernel
+from scan_tools import WARP, both, kernel
 
 import PyGPU
 from PyGPU import driver, errors, gpuarray, scan
@@ -214,17 +214,19 @@ def test_a_scan_that_fails_keeps_no_memory(form, monkeypatch):
     def fail(*_):
         raise errors.LaunchError("none today")
 
-    monkeypatch.setattr(scan.core, "cudaMemsetAsync", fail)
     array = gpuarray.to_gpu(np.ones(10_000, np.int32))
-    used = host_memory.used()
     for call in both(form, np.dtype("i4")):
         if form == "chunks":
             failing = types.SimpleNamespace(prepared_async_call=fail)
             monkeypatch.setattr(call._form(), "_chunks", failing)
+        else:  # more threads than a block can have
+            tile = scan_tiles.Tile(WARP, 2048, 1, 4)
+            monkeypatch.setitem(call._forms, scan.core._here(), scan._tiles(call._scan, tile, None))
+        used = host_memory.used()
         for arguments in [(array,), (array[:-1], array[1:])]:
-            with pytest.raises(errors.LaunchError):
+            with pytest.raises(errors.Error):
                 call(*arguments)
-    assert host_memory.used() == used
+        assert host_memory.used() == used
 
 
 def test_room_for_a_scan_comes_from_our_pool(monkeypatch):

@@ -8,13 +8,14 @@ import needs
 import numpy as np
 import pytest
 from kernel_sources import Text
-from scan_tools import both, kernel
+from scan_tools import WARP, both, kernel
 
 import PyGPU
 from PyGPU import driver, gpuarray
 from PyGPU._arrays import select
 from PyGPU._kernels.text import compaction, scan_tiles
 from PyGPU._kernels.text import scan as scan_text
+from PyGPU.compiler import SourceModule
 from PyGPU.scan import InclusiveScanKernel
 
 
@@ -104,8 +105,9 @@ def test_warps_of_64(python):
 
 def test_the_last_tile_of_more_than_32_bits_count():
     """Launched alone, behind a tile that is said to know all before it."""
-    form = kernel(InclusiveScanKernel, "small tiles", np.dtype("b"))._form()
-    tile = form._tile
+    tile = scan_tiles.Tile(WARP, 2 * WARP, 16, 1)
+    text = scan_tiles.text(scan_text.Scan(np.dtype("b"), "a + b", None, "sums", ""), tile)
+    function = SourceModule(text, no_extern_c=True).get_function("sums_tiles")
     number = (1 << 33) // tile.size
     start = number * tile.size
     x = (np.arange(tile.size - 3) % 3 - 1).astype(np.int8)
@@ -114,7 +116,7 @@ def test_the_last_tile_of_more_than_32_bits_count():
     state[:1] = number
     state[1 + number * tile.words : 2 + number * tile.words] = 2 << 32 | 7
     source, target = (one.ptr - start & (1 << 64) - 1 for one in (array, out))
-    form._function.prepared_call(
+    function.prepare("qPqPqPI").prepared_call(
         (1, 1), (tile.threads, 1, 1), start + x.size, source, 1, target, 1, state.ptr, 0
     )
     assert np.array_equal(out.get(), 7 + np.cumsum(x, dtype=np.int8))

@@ -16,12 +16,12 @@ WARP = scan.state.device_attribute(core.cudaDevAttrWarpSize) if core.cudaGetDevi
 def small_tiles(text, options):
     size = text.dtype.itemsize
     items = {1: 16, 2: 8, 4: 12, 8: 2}.get(size, 3)
-    return scan._Tiles(text, scan_tiles.Tile(WARP, 2 * WARP, items, size, pause=20), options)
+    return scan._tiles(text, scan_tiles.Tile(WARP, 2 * WARP, items, size, pause=20), options)
 
 
 def tuned_tiles(text, options):
     tile = scan_tiles.tile_for(text.dtype.itemsize, WARP)
-    return scan._Tiles(text, tile, options)
+    return scan._tiles(text, tile, options)
 
 
 def small_chunks(text, options):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +12,7 @@ from PyGPU._compile import signature
 from PyGPU._driver import Function
 from PyGPU._kernels.text.common import Element, includes
 from PyGPU._kernels.types import Argument, ScalarArg, VectorArg, parse_c_arg
-
-if TYPE_CHECKING:
-    from PyGPU._types import Block
+from PyGPU._runtime import core
 
 # A block of one thread takes indices that lie together: on the host machine, where a block is the
 # work of a core. All others go through memory side by side, as a GPU likes it.
@@ -70,7 +67,7 @@ extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters})
   }}
 }}
 """
-_BATCH_THREADS, _BATCH = 256, 4
+_BATCH_THREADS, _BATCH = core._batch  # threads of a block, indices of a thread
 # What may depend on the form of the loop.
 _OF_THE_LOOP = re.compile(
     r"\b(break|continue|return|goto|asm|static|__shared__|tid|total_threads|cta_start|\w*Idx"
@@ -189,7 +186,7 @@ def get_batched_kernel_and_types(
     options: Sequence[str] | None,
 ) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
     """Like :func:`get_elwise_kernel_and_types`, where :func:`can_be_batched` and no arrays overlap,
-    for launches of :func:`batched_shape`."""
+    for launches by core._ElementwiseLauncher."""
     arguments = arguments_of(arguments) + _N
     text = _BATCHED_TEXT.format(
         headers=includes([Element(one.dtype) for one in arguments]),
@@ -201,11 +198,6 @@ def get_batched_kernel_and_types(
     )
     module = compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
     return module, _prepared(module, name, arguments), arguments
-
-
-def batched_shape(n: int) -> tuple[tuple[int, int], Block]:
-    """(grid, block) for a kernel that takes many indices at once."""
-    return (-(-n // (_BATCH_THREADS * _BATCH)), 1), (_BATCH_THREADS, 1, 1)
 
 
 def _prepared(

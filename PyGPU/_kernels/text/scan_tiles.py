@@ -43,12 +43,11 @@ class Tile(NamedTuple):
         """Of 8 bytes, in which a tile tells the others its total."""
         return -(-self.itemsize // 4)
 
-    def delay_of(self, count, multiprocessors):
-        """Nanoseconds before the first look in a launch of `count` tiles: the more of them run, the
+    def delays(self, multiprocessors):
+        """(few, many, delay): a block of a launch of more than `few` tiles waits a part of the
+        delay before its first look, of more than `many` tiles all of it. The more of them run, the
         longer a look takes."""
-        if count <= self.warp:
-            return 0
-        return self.delay if count > 2 * self.blocks * multiprocessors else self.delay // 3
+        return self.warp, 2 * self.blocks * multiprocessors, self.delay
 
 
 def tile_for(itemsize, warp):

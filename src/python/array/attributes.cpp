@@ -238,14 +238,6 @@ void bind_attributes(py::module_& m, const py::object& c) {
         return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
       },
       "c_contiguous, f_contiguous, forc.");
-  method(c, "_is_plain",  // without objects for flags, nor for an address that is then exposed
-         [](const GPUArray& a, std::size_t alignment, Index size) {
-           const auto address = reinterpret_cast<std::uintptr_t>(a.core.address());
-           return a.layout().c_contiguous() && address % alignment == 0 &&
-                  a.layout().size() >= size;
-         },
-         "Is it in C order, from a multiple of `alignment` on, with `size` elements or more?",
-         {{"alignment"}, {"size"}});
   property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
   attribute(
       c, "gpudata", [](AsItIs a) { return gpudata_of(a.array); },

@@ -94,10 +94,15 @@ GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
   const DeviceGuard guard = use_device(array.core.device());
   return new_array(layout, array.dtype, allocator);
 }
+GPUArray scratch_beside(const GPUArray& array, const Layout& layout, const StreamRef* stream) {
+  GPUArray scratch = new_array_beside(array, layout, py::none());
+  if (stream) keep_for_others_graph(scratch, *stream);
+  return scratch;
+}
 
 // A dense copy of an array with gaps, for its elements to come or go by.
-GPUArray new_image(const GPUArray& gpu) {
-  return new_array_beside(gpu, image_of(gpu).layout, py::none());
+GPUArray new_image(const GPUArray& gpu, const StreamRef* stream) {
+  return scratch_beside(gpu, image_of(gpu).layout, stream);
 }
 
 // Where the device has no room for an image, that of a half may do. `copy` is called for each half,
@@ -131,7 +136,7 @@ void upload(const GPUArray& gpu, const char* first, const Layout& host, const St
     return gpu.core.upload_async(first - image_of(gpu).offset, *stream);
   }
   try {
-    const GPUArray image = new_image(gpu);
+    const GPUArray image = new_image(gpu, stream);
     upload(image, first, host, stream);
     set_from_device(gpu, image, stream);
   } catch (const DeviceError& error) {
@@ -152,7 +157,7 @@ void download(const GPUArray& gpu, char* first, const Layout& host, const Stream
     return gpu.core.download_async(first - image_of(gpu).offset, *stream);
   }
   try {
-    const GPUArray image = new_image(gpu);
+    const GPUArray image = new_image(gpu, stream);
     set_from_device(image, gpu, stream);
     download(image, first, host, stream);
   } catch (const DeviceError& error) {
@@ -198,7 +203,7 @@ GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const Stream
   GPUArray ordered = source;
   if (!source.layout().c_contiguous()) {
     const Layout contiguous(source.layout().shape(), source.layout().itemsize());
-    ordered = new_array_beside(source, contiguous, py::none());
+    ordered = scratch_beside(source, contiguous, stream);
     set_from_device(ordered, source, stream);
   }
   ordered.core = ordered.core.view(ordered.layout().reshape(shape, Order::c));
@@ -209,7 +214,7 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   array.core.require_alive();
   source.core.require_alive();
   if (array.core.overlaps(source.core)) {
-    const GPUArray apart = new_array_beside(source, source.layout().k_order(), py::none());
+    const GPUArray apart = scratch_beside(source, source.layout().k_order(), stream);
     set_from_device(apart, source, stream);
     return set_from_device(array, apart, stream);
   }

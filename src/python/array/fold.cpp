@@ -64,9 +64,7 @@ FoldKernels& kernels_for(const FoldForm& form, int device) {
 // Room for parts, in the order of the stream.
 GPUArray parts_for(std::size_t nbytes, const FoldRequest& request) {
   // Bytes, of no dtype.
-  GPUArray parts = new_array(Layout({Index(nbytes)}, 1), py::none(), request.allocator);
-  keep_for_others_graph(parts, request.stream);
-  return parts;
+  return scratch_array(Layout({Index(nbytes)}, 1), py::none(), request.stream, request.allocator);
 }
 
 // Fold `rows` parts of each output.

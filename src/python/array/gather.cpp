@@ -270,7 +270,7 @@ PyObject* take_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
 
 // An array of one element.
 GPUArray one_of(const py::object& dtype, const py::object& number, const StreamRef& stream) {
-  GPUArray one = new_array(Layout(Axes(), itemsize_of(dtype)), dtype, py::none());
+  GPUArray one = scratch_array(Layout(Axes(), itemsize_of(dtype)), dtype, stream);
   fill(one, element_of(dtype, number).attr("__getitem__")(py::tuple()), stream);
   return one;
 }

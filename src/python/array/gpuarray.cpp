@@ -30,6 +30,13 @@ void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream) {
   kept.push_back(scratch);
 }
 
+GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,
+                       const py::object& allocator) {
+  GPUArray scratch = new_array(layout, dtype, allocator);
+  keep_for_others_graph(scratch, stream);
+  return scratch;
+}
+
 bool may_move(const py::object& gpudata) {
   const PyTypeObject* const type = Py_TYPE(gpudata.ptr());
   const bool is_number =

@@ -97,6 +97,9 @@ std::size_t itemsize_of(const py::object& dtype);
 py::array element_of(const py::object& dtype, const py::object& value);
 
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
+// One that only the work on a stream uses.
+GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,
+                       const py::object& allocator = py::none());
 // A view of `array`, which `self` holds and which stays alive with it. Where bases lie too deep
 // (each goes inside its view's end), its own base does for it.
 GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& layout, Index offset);

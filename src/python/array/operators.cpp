@@ -158,7 +158,7 @@ void fill_by_copies(const GPUArray& array, const py::object& value, const Stream
   }
   if (array.layout().size() == 0) return;
   const DeviceGuard guard = use_device(array.core.device());
-  GPUArray one = new_array(Layout(Axes(), array.layout().itemsize()), array.dtype, py::none());
+  GPUArray one = scratch_array(Layout(Axes(), array.layout().itemsize()), array.dtype, stream);
   set_from_host(one, host, &stream);
   one.core = one.core.view(broadcast_to(one.layout(), array.layout().shape()));
   set_from_device(array, one, &stream);

@@ -265,14 +265,6 @@ PyObject* reduce_subset(PyObject*, PyObject* const* given, Py_ssize_t count) {
   });
 }
 
-// _reduction_launch(itemsize, registers, unroll, n): (threads, blocks, chunk) of the current
-// device, for the kernels of ReductionKernel.
-py::tuple launch_of(std::size_t itemsize, int registers, int unroll, Index n) {
-  const LinearReduction linear(figures_of(current_device()), itemsize, registers, unroll);
-  const auto launch = linear.over(n);
-  return py::make_tuple(linear.threads(), launch.blocks, launch.chunk);
-}
-
 void pretend(const py::object& given) {
   if (given.is_none()) return pretend_figures(nullptr);
   DeviceFigures figures;
@@ -301,8 +293,6 @@ void bind_reductions(py::module_& m) {
        PYGPU_SIGNATURE("_reduce_subset(name, subset, tables, dtype, stream, allocator)")},
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
-  def(m, "_reduction_launch", &launch_of, "(threads, blocks, chunk)",
-      {{"itemsize"}, {"registers"}, {"unroll"}, {"n"}});
   def(m, "_reduction_block", &reduction_block, "The most threads of a block for values of a size.",
       {{"itemsize"}});
   def(m, "_pretend_figures", &pretend,

@@ -1,5 +1,7 @@
 // A kernel as a Python callable: f(*args, block=, grid=, stream=, shared=). The launch is the
 // hottest path there is, so the type is made by hand, for CPython's fast call, without pybind11.
+#include "python/launch/function.h"
+
 #include <chrono>
 #include <map>
 #include <new>
@@ -263,6 +265,17 @@ PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t fla
   });
 }
 
+void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& stream,
+                   PyObject* const* arguments, std::size_t count) {
+  if (count != f.promises.size())
+    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(f.promises.size()) +
+                         ", not " + std::to_string(count));
+  Packed packed(f.slots);
+  for (std::size_t i = 0; i < count; ++i)
+    pack_promised(arguments[i], f.promises[i], f.slots[i], i, packed.value(i));
+  launch(f, shape, {arguments, count, packed.pointers(), f.slots}, stream);
+}
+
 // prepared_call(grid, block, *args, shared_size=0) and, with a stream third, the async form.
 PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t count,
                         PyObject* keywords, bool has_stream, const char* name) {
@@ -286,14 +299,7 @@ PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t cou
     shape.shared_bytes = shared_bytes_of(arguments[count + std::size_t(i)]);
   }
   const StreamRef stream = has_stream ? stream_of(arguments[2]) : default_stream();
-  const std::size_t given = count - leading;
-  if (given != f.promises.size())
-    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(f.promises.size()) +
-                         ", not " + std::to_string(given));
-  Packed packed(f.slots);
-  for (std::size_t i = 0; i < given; ++i)
-    pack_promised(arguments[leading + i], f.promises[i], f.slots[i], i, packed.value(i));
-  launch(f, shape, {arguments + leading, given, packed.pointers(), f.slots}, stream);
+  launch_packed(f, shape, stream, arguments + leading, count - leading);
   Py_RETURN_NONE;
 }
 
@@ -401,6 +407,13 @@ py::object places(const Function& f) {
 }
 
 }  // namespace
+
+void launch_prepared(py::handle function, const LaunchShape& shape, const StreamRef& stream,
+                     PyObject* const* arguments, std::size_t count) {
+  launch_packed(held<Function>(function), shape, stream, arguments, count);
+}
+
+py::handle function_class() { return reinterpret_cast<PyObject*>(type_of<Function>); }
 
 void bind_function(py::module_& m) {
   const auto intern = [](const char* text) { return PyUnicode_InternFromString(text); };

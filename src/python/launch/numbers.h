@@ -12,8 +12,9 @@ const char* kind_text(Kind kind);
 
 inline bool is_integral(Kind kind) { return kind == Kind::integer || kind == Kind::natural; }
 inline bool may_be(Kind slot, Kind kind) { return slot == Kind::unknown || slot == kind; }
-inline bool may_be_integral(Kind slot) {
-  return slot == Kind::unknown || is_integral(slot) || slot == Kind::boolean;
+inline bool may_be_integral(const Slot& slot) {
+  const bool may_hold = slot.kind == Kind::unknown && slot.nbytes <= sizeof(std::uint64_t);
+  return may_hold || is_integral(slot.kind) || slot.kind == Kind::boolean;
 }
 
 // The low bytes of a 64-bit number; the machines are little-endian.

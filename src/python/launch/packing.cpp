@@ -54,7 +54,7 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const Slot& slot, std:
       if (!number) throw py::error_already_set();
       return put_real(PyFloat_AS_DOUBLE(number.ptr()), slot.nbytes, to);
     }
-    if (!address && !may_be_integral(slot.kind))
+    if (!address && !may_be_integral(slot))
       refuse(argument, slot, index, "an integer does not go there");
     if (slot.nbytes && scalar.nbytes > slot.nbytes)
       refuse(argument, slot, index, "it is wider than the parameter");
@@ -281,11 +281,11 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
 
 void check_promise(const Promise& promise, const Slot& slot, std::size_t index) {
   const bool widened =
-      is_integral(promise.kind) && may_be_integral(slot.kind) && promise.nbytes < slot.nbytes;
+      is_integral(promise.kind) && may_be_integral(slot) && promise.nbytes < slot.nbytes;
   const bool address = (promise.kind == Kind::pointer && is_integral(slot.kind)) ||
                        (is_integral(promise.kind) && slot.kind == Kind::pointer);
   const bool same_kind = may_be(slot.kind, promise.kind) || address ||
-                         (is_integral(promise.kind) && may_be_integral(slot.kind)) ||
+                         (is_integral(promise.kind) && may_be_integral(slot)) ||
                          promise.kind == Kind::bytes || slot.kind == Kind::bytes;
   const bool same_size = !slot.nbytes || promise.nbytes == slot.nbytes;
   if (same_kind && (same_size || widened)) return;

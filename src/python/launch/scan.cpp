@@ -1,0 +1,106 @@
+// Calls of scan kernels on a GPU, from the arrays to the launch: one pass over tiles
+// (PyGPU/_kernels/text/scan_tiles.py).
+#include "python/array/gpuarray.h"
+#include "python/launch/prepared.h"
+
+namespace PyGPU::python {
+namespace {
+
+// The kernel as it is compiled for the current device.
+struct ScanLauncher {
+  PreparedFunction function;
+  py::object dtype;
+  std::uintptr_t alignment;
+  Index tile, words;  // elements of a tile; words of 8 bytes in which it tells others its total
+  Index threads;      // of a block
+  // A block of a launch of more than `few` tiles looks at those before it after a delay in
+  // nanoseconds: the whole one where there are more than `many`.
+  Index few, many, delay;
+
+  Index delay_of(Index tiles) const { return tiles <= few ? 0 : tiles > many ? delay : delay / 3; }
+};
+
+ScanLauncher make_scan(py::handle, const py::object& function, const py::object& dtype, Index tile,
+                       Index words, Index threads, const py::tuple& delays) {
+  return {PreparedFunction(function),
+          dtype,
+          dtype.attr("alignment").cast<std::uintptr_t>(),
+          tile,
+          words,
+          threads,
+          delays[0].cast<Index>(),
+          delays[1].cast<Index>(),
+          delays[2].cast<Index>()};
+}
+
+// Elements of the kernel's dtype along one axis of this device.
+bool is_row(const ScanLauncher& launcher, const GPUArray& array) {
+  const Layout& layout = array.layout();
+  return array.dtype.is(launcher.dtype) && layout.ndim() == 1 && layout.size() > 0 &&
+         (reinterpret_cast<std::uintptr_t>(array.core.address()) |
+          std::uintptr_t(layout.strides()[0])) %
+                 launcher.alignment ==
+             0 &&
+         array.core.device() == current_device();
+}
+
+// Does each result have bytes of its own, which no other block is yet to read?
+bool are_apart(const GPUArray& source, const GPUArray& target) {
+  const Layout &from = source.layout(), &to = target.layout();
+  if (from.shape() != to.shape() || std::size_t(std::abs(to.strides()[0])) < to.itemsize())
+    return false;
+  const bool in_place =
+      source.core.address() == target.core.address() && from.strides() == to.strides();
+  return in_place || !source.core.overlaps(target.core);
+}
+
+// Was it launched? Not where the arrays must be looked at first.
+bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const py::object& from,
+                 const py::object& to, bool is_checked) {
+  const GPUArray *const source = find<GPUArray>(from.ptr()), *const target =
+                                                                 find<GPUArray>(to.ptr());
+  if (!is_checked && !(source && target && is_row(launcher, *source) && is_row(launcher, *target) &&
+                       are_apart(*source, *target)))
+    return false;
+  const Index n = source->layout().size(), tiles = (n + launcher.tile - 1) / launcher.tile;
+  const auto launch = [&](const py::object& states) {
+    LaunchArguments arguments;
+    arguments.add(n);
+    arguments.add(from);
+    arguments.add(source->layout().strides()[0]);
+    arguments.add(to);
+    arguments.add(target->layout().strides()[0]);
+    arguments.add(states);
+    arguments.add(launcher.delay_of(tiles));
+    launcher.function.launch(tiles, launcher.threads, stream, arguments);
+  };
+  if (tiles == 1) {
+    launch(py::int_(0));
+    return true;
+  }
+  const StreamRef queue = stream_of(stream);
+  const Index nbytes = 8 * (2 + tiles * launcher.words);
+  const GPUArray room = scratch_array(Layout({nbytes}, 1), py::none(), queue);
+  StreamOrder order(queue);
+  for (const GPUArray* const array : {source, target, &room}) uses(order, *array);
+  order.run([&] {
+    check("cudaMemsetAsync",
+          cudaMemsetAsync(room.core.address(), 0, std::size_t(nbytes), queue.handle));
+    launch(py::int_(reinterpret_cast<std::uintptr_t>(room.core.address())));
+  });
+  return true;
+}
+
+}  // namespace
+
+void bind_scan(py::module_& m) {
+  const py::object c =
+      new_class<ScanLauncher>(m, "_ScanLauncher", "A scan in one pass over tiles on one device.");
+  constructor(c, &make_scan,
+              {{"function"}, {"dtype"}, {"tile"}, {"words"}, {"threads"}, {"delays"}});
+  method(c, "launch", &launch_scan,
+         "Was it launched? Not where the arrays must be looked at first.",
+         {{"stream"}, {"source"}, {"target"}, {"is_checked", false}});
+}
+
+}  // namespace PyGPU::python

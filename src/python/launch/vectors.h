@@ -1,0 +1,69 @@
+// The arrays among the arguments of a kernel by expression (ElementwiseKernel, ReductionKernel).
+#pragma once
+
+#include <vector>
+
+#include "python/array/gpuarray.h"
+
+namespace PyGPU::python {
+
+// What a kernel declares of them.
+class Vectors {
+ public:
+  // [(place among the arguments, dtype, is the element i used for every index i?)]
+  explicit Vectors(const py::sequence& declared) {
+    for (const py::handle one : declared) {
+      const auto row = py::reinterpret_borrow<py::tuple>(one);
+      const py::object dtype = row[1];
+      vectors_.push_back({row[0].cast<std::size_t>(), dtype.attr("itemsize").cast<std::size_t>(),
+                          dtype.attr("alignment").cast<std::uintptr_t>(), row[2].cast<bool>()});
+    }
+  }
+
+  const GPUArray& first(PyObject* const* arguments) const {
+    return *find<GPUArray>(arguments[vectors_.front().place]);
+  }
+  // Do elements of the same index meet at the same places in memory, and are there as many as are
+  // used? False for what must be looked at, or is wrong.
+  bool meet(PyObject* const* arguments) const {
+    bool all_c = true, all_f = true;
+    Index size = 0;
+    for (const Vector& vector : vectors_) {
+      const GPUArray* const array = find<GPUArray>(arguments[vector.place]);
+      if (!array) return false;
+      const Layout& layout = array->layout();
+      if (&vector == &vectors_.front()) size = layout.size();
+      const auto address = reinterpret_cast<std::uintptr_t>(array->core.address());
+      if ((layout.size() && address % vector.alignment) ||
+          (vector.is_always_used && layout.size() < size))
+        return false;
+      all_c = all_c && layout.c_contiguous();
+      all_f = all_f && layout.f_contiguous();
+    }
+    return all_c || all_f;
+  }
+  // Do arrays that meet have elements of the declared size, and no bytes in common?
+  bool lie_apart(PyObject* const* arguments) const {
+    for (const Vector& vector : vectors_) {
+      const GPUArray& array = *find<GPUArray>(arguments[vector.place]);
+      if (array.layout().itemsize() != vector.itemsize) return false;
+      for (const Vector* other = &vector + 1; other != vectors_.data() + vectors_.size(); ++other)
+        if (array.core.overlaps(find<GPUArray>(arguments[other->place])->core)) return false;
+    }
+    return true;
+  }
+
+ private:
+  struct Vector {
+    std::size_t place, itemsize;
+    std::uintptr_t alignment;
+    bool is_always_used;
+  };
+  std::vector<Vector> vectors_;
+};
+
+inline PyObject* const* items_of(const py::tuple& given) {
+  return reinterpret_cast<PyTupleObject*>(given.ptr())->ob_item;
+}
+
+}  // namespace PyGPU::python
