@@ -12,12 +12,14 @@ from typing_extensions import disjoint_base
 
 from PyGPU._calls import *  # noqa: F403
 from PyGPU._constants import *  # noqa: F403
+from PyGPU._launchers import _ElementwiseLauncher as _ElementwiseLauncher
+from PyGPU._launchers import _ReductionLauncher as _ReductionLauncher
+from PyGPU._launchers import _ScanLauncher as _ScanLauncher
 from PyGPU._types import (
     Address,
     AllocatorLike,
     Block,
     BufferLike,
-    DType,
     DTypeLike,
     Grid,
     HostArray,
@@ -227,57 +229,6 @@ class _Function:
     def _prepare(self, promises: Sequence[tuple[str, int]]) -> None: ...
     def _get_attribute(self, number: int) -> int: ...
     def _set_attribute(self, pair: tuple[int, int]) -> None: ...
-
-@disjoint_base
-class _ElementwiseLauncher:
-    def __init__(
-        self,
-        function: _Function,
-        count: Int,
-        vectors: Sequence[tuple[int, DType, bool]],
-        many: Int,
-    ) -> None: ...
-    def set_batched(self, function: _Function) -> None: ...
-    def launch(
-        self, stream: StreamLike, arguments: tuple[Any, ...], is_checked: bool = False
-    ) -> bool | None: ...
-
-@disjoint_base
-class _ReductionLauncher:
-    def __init__(
-        self,
-        first: _Function,
-        last: _Function,
-        count: Int,
-        vectors: Sequence[tuple[int, DType, bool]],
-        dtype: DType,
-        registers: Int,
-        unroll: Int,
-    ) -> None: ...
-    def launch(
-        self,
-        stream: StreamLike,
-        arguments: tuple[Any, ...],
-        out: GPUArray | None,
-        allocator: AllocatorLike | None,
-        wrap: Callable[[Any], Any] | None,
-        is_checked: bool = False,
-    ) -> GPUArray | None: ...
-
-@disjoint_base
-class _ScanLauncher:
-    def __init__(
-        self,
-        function: _Function,
-        dtype: DType,
-        tile: Int,
-        words: Int,
-        threads: Int,
-        delays: tuple[int, int, int],
-    ) -> None: ...
-    def launch(
-        self, stream: StreamLike, source: Any, target: Any, is_checked: bool = False
-    ) -> bool: ...
 
 @disjoint_base
 class _Array:

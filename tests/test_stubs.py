@@ -27,7 +27,11 @@ def parsed(name):
 
 TYPED = parsed("_runtime/typed.pyi")
 STUBS = {
-    core: parsed("_host.pyi") + parsed("_calls.pyi") + parsed("_constants.pyi"),
+    core: [
+        statement
+        for name in ("_host", "_calls", "_constants", "_launchers")
+        for statement in parsed(f"{name}.pyi")
+    ],
     gpuarray: parsed("gpuarray.pyi"),
 }
 
