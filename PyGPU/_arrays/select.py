@@ -9,6 +9,9 @@ from PyGPU._driver import Program
 from PyGPU._kernels import compaction
 from PyGPU._runtime import context_dependent_memoize, core, state
 
+# Elements from which on indices are written without numbering all elements first.
+_MANY = 1 << 20 if core.target != "host" else 1 << 14
+
 
 class _Kernels:
     """The compaction on one device, to indices of `dtype`."""
@@ -100,9 +103,9 @@ def nonzero_flat(mask, dtype=np.int64):
         For anything else.
     """
     mask = _in_c_order(mask)
-    if 0 < mask.size <= core._few_items:
+    if 0 < mask.size <= _MANY:
         numbers = arange(mask.size, dtype=dtype, allocator=mask.allocator)
-        indices = core._select_few(numbers, mask.reshape(mask.size))
+        indices = core._select_numbers(numbers, mask.reshape(mask.size))
         if indices is not None:
             return indices
     kernels = _kernels(dtype)

@@ -52,9 +52,11 @@ def mask_module(itemsize, threads):
     return load(masks.source(itemsize, warp, threads), "mask.cu")
 
 
-def compaction_module(itemsize):
+def compaction_module(itemsize, is_short):
     """The module with the kernels of :func:`text.compaction.items_by_warps`, the threads of their
-    blocks, the elements of a stretch, the stretches of a block."""
+    blocks, the elements of a stretch, the stretches of a block. Short stretches keep a device busy
+    that has few elements."""
     warp, threads = state.device_attribute(core.cudaDevAttrWarpSize), compaction.THREADS
-    module = load(compaction.items_by_warps(warp, itemsize), "compaction.cu")
-    return module, threads, compaction.STRETCH, threads // warp
+    stretch = 16 * warp if is_short else compaction.STRETCH
+    module = load(compaction.items_by_warps(warp, itemsize, stretch), "compaction.cu")
+    return module, threads, stretch, threads // warp

@@ -23,6 +23,9 @@ void pretend_figures(const DeviceFigures* figures);
 
 constexpr int axis_threads = 128;  // the most of a block that folds axes
 
+// The blocks that run at once, with so many registers for a thread.
+Index blocks_at_once(const DeviceFigures& figures, dim3 block, int registers);
+
 // The most threads of a block that have a place each in shared memory for a value of that size.
 unsigned reduction_block(std::size_t itemsize);
 

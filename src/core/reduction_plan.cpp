@@ -51,6 +51,14 @@ DeviceFigures figures_of(int device) {
   return figures;
 }
 
+Index blocks_at_once(const DeviceFigures& figures, dim3 block, int registers) {
+  registers = (std::max(registers, 1) + 7) / 8 * 8;  // how they are given out
+  const Index threads = Index(block.x) * block.y;
+  const Index resident =
+      std::min(figures.resident_threads, figures.registers / registers) / threads;
+  return std::max<Index>(resident, 1) * figures.multiprocessors;
+}
+
 unsigned reduction_block(std::size_t itemsize) {
   unsigned threads = reduction_tuning::block_threads;
   while (threads > 1 && threads * itemsize > shared_bytes) threads /= 2;
@@ -60,10 +68,7 @@ unsigned reduction_block(std::size_t itemsize) {
 LinearReduction::LinearReduction(const DeviceFigures& figures, std::size_t itemsize, int registers,
                                  int unroll)
     : threads_(std::min(unsigned(figures.threads), reduction_block(itemsize))) {
-  registers = (std::max(registers, 1) + 7) / 8 * 8;  // how they are given out
-  const Index resident =
-      std::min(figures.resident_threads, figures.registers / registers) / Index(threads_);
-  resident_ = std::max<Index>(resident, 1) * figures.multiprocessors;
+  resident_ = blocks_at_once(figures, dim3(threads_, 1, 1), registers);
   most_ = figures.waves * resident_;
   tile_ = Index(unroll) * threads_;
   few_ = threads_ == 1 ? 4096 : 2 * tile_;

@@ -1,6 +1,7 @@
 """Text of the kernels that fold some axes of an array.
 
-Each row of blocks has `share` of the elements of every output.
+Each row of blocks has `share` of the elements of every output. Of several rows, each column of
+blocks has a counter.
 """
 
 from PyGPU._kernels.text.common import Element, unravel, vector_of
@@ -38,6 +39,9 @@ def _by_threads(form):
         sum_of = f"sums[u % {sums}][k]"
     totals = width if form.by_output else outputs
     lane, other = "yx" if form.by_output else "xy"
+    pitch = "many" if form.by_output else "1"
+    by_vector = f" * {width}" if form.by_output else ""
+    own = f"(output * {width} + k)" if form.by_output else "(output + k * many)"
     load = f"p[u] = *(const {vector} *)({source} + P_offset(loop, {at}));"
     fold = f"""
         #pragma unroll
@@ -64,8 +68,9 @@ struct P_all_folded {{
   }}
 }};
 extern "C" __global__ void __launch_bounds__({AXIS_THREADS}) first(
-    P_loop loop, const char *x, A *parts, R *out, long long count) {{
+    P_loop loop, const char *x, A *parts, R *out, long long count, unsigned *done) {{
   {memory("sizeof(P_totals)", AXIS_THREADS)}
+  __shared__ bool is_last;
   const int lane = int(threadIdx.{lane}), lanes = int(blockDim.{lane});
   const int many = int(blockDim.{other});
   const long long output = (long long)blockIdx.x * many * {outputs} + threadIdx.{other};
@@ -99,7 +104,19 @@ extern "C" __global__ void __launch_bounds__({AXIS_THREADS}) first(
     #pragma unroll
     for (int k = 0; k < {columns}; ++k)
       total.item[{place}] = P_folded()(total.item[{place}], sums[u][k]);
-  total = P_fold(total, P_memory, lane, lanes, {"many" if form.by_output else 1}, P_all_folded());
+  total = P_fold(total, P_memory, lane, lanes, {pitch}, P_all_folded());
+  if (gridDim.y > 1) {{
+    const long long all = loop.outputs{by_vector};
+    #pragma unroll
+    for (int k = 0; k < {totals}; ++k)
+      if (lane == 0 && {own} < all) parts[blockIdx.y * all + {own}] = total.item[k];
+    if (!done || !P_is_last(done + blockIdx.x, gridDim.y, is_last)) return;
+    #pragma unroll
+    for (int k = 0; k < {totals}; ++k)
+      total.item[k] = {own} < all ? P_parts(parts + {own}, lane, lanes, gridDim.y, all)
+                                  : P_neutral();
+    total = P_fold(total, P_memory, lane, lanes, {pitch}, P_all_folded());
+  }}
   if (lane != 0 || output >= loop.outputs) return;
   {_stored(form)}
 }}
@@ -113,19 +130,11 @@ def _stored(form):
         return f"""#pragma unroll
   for (int u = 0; u < {outputs}; ++u) {{
     const long long own = output + u * many;
-    if (own >= loop.outputs) return;
-    if (gridDim.y == 1) out[own] = P_result(total.item[u], count);
-    else parts[blockIdx.y * loop.outputs + own] = total.item[u];
+    if (own < loop.outputs) out[own] = P_result(total.item[u], count);
   }}"""
     group = min(width, max(1, 16 // form.compute.itemsize))  # as the result is aligned for it
     vector = f"P_vector<R, {group}>"
-    return f"""if (gridDim.y > 1) {{
-    #pragma unroll
-    for (int k = 0; k < {width}; ++k)
-      parts[(blockIdx.y * loop.outputs + output) * {width} + k] = total.item[k];
-    return;
-  }}
-  #pragma unroll
+    return f"""#pragma unroll
   for (int k = 0; k < {width}; k += {group}) {{
     {vector} results;
     #pragma unroll
@@ -207,7 +216,8 @@ def _by_runs(form):
 typedef {Element(form.inputs[0]).stored} P_stored;
 enum {{ P_MOST = {_TOTALS_BYTES} / sizeof(A) }};
 {_RUNS}
-extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, long long count) {{
+extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, long long count,
+                                 unsigned *) {{
   {"A sums[P_MOST];" if form.by_output else ""}
   const long long run = (loop.outputs + gridDim.x - 1) / gridDim.x;
   const long long first_behind = (blockIdx.x + 1) * run;

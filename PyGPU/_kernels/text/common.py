@@ -68,6 +68,29 @@ class Element:
         return f"({target.computed})({text})"
 
 
+# Is this the last of `blocks` blocks to be done? It sees what all of them have written, and may go
+# on with it (the CUDA samples' threadFenceReduction). The counter is 0 between launches.
+#
+# Why it sees it, in the memory models of PTX and of AMD's GPUs alike: each thread's fence is a
+# release of what it wrote, at the scope of the device, and the barrier puts all of a block's before
+# the count; the counts are one chain of atomic operations, and the fence behind the last of them is
+# the acquire that matches all. The barrier hands on to the block what that thread has acquired: on
+# AMD the fence drops the compute unit's vector cache, and where a block spans two of them (gfx10
+# and later) the barrier's own fence, at the scope of the block, drops the other's.
+LAST_BLOCK = """
+__device__ inline bool P_is_last(unsigned *done, unsigned blocks, bool &is_last) {
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
+    is_last = atomicInc(done, blocks - 1) == blocks - 1;  // which makes it 0 again
+    if (is_last) __threadfence();
+  }
+  __syncthreads();
+  return is_last;
+}
+"""
+
+
 def vector_of(element, width):
     """The C type of `width` elements that are read or written at once."""
     return f"P_vector<{element.stored}, {width}>"

@@ -1,54 +1,55 @@
 """Text of the kernels that compact: what a mask's true elements stand for, one after the other.
 
-``count_true`` counts the elements of each stretch, ``sum_counts`` or a scan makes of the counts
+``count_true`` counts the elements of each stretch, its last block or a scan makes of the counts
 where each begins, and the others write from there on, or read. On a GPU a warp has a stretch, on
 the host machine a thread.
 """
 
+from PyGPU._kernels.text.common import LAST_BLOCK
 from PyGPU._kernels.text.gather import HEAD, WORDS
 from PyGPU._kernels.types import dtype_to_ctype
 
 STRETCH = 4096  # elements
 THREADS = 256  # of a block of warps
-_FLAGS = f"""
-enum {{ STRETCH = {STRETCH} }};
-
-__device__ inline unsigned true_of_4(unsigned bytes) {{
+_FLAGS = """
+__device__ inline unsigned true_of_4(unsigned bytes) {
   const unsigned high = ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu | bytes) >> 7 & 0x01010101u;
   return (high | high >> 7 | high >> 14 | high >> 21) & 15u;
-}}
+}
 
 // Which of the 16 elements from `first` on are true, as bits.
-__device__ inline unsigned true_of_16(const unsigned char *mask, long long n, long long first) {{
-  if (first + 16 <= n && (size_t)mask % 16 == 0) {{
+__device__ inline unsigned true_of_16(const unsigned char *mask, long long n, long long first) {
+  if (first + 16 <= n && (size_t)mask % 16 == 0) {
     const uint4 word = *(const uint4 *)(mask + first);
     return true_of_4(word.x) | true_of_4(word.y) << 4 | true_of_4(word.z) << 8 |
            true_of_4(word.w) << 12;
-  }}
+  }
   unsigned bits = 0;
   for (int i = 0; i < 16 && first + i < n; ++i) bits |= unsigned(mask[first + i] != 0) << i;
   return bits;
-}}
+}
 """
 
+# BEHIND: what the last block does.
 _COUNT = """
 enum { WARPS = THREADS / WARP, ROUND = 16 * WARP };
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-count_true(long long n, const unsigned char *mask, long long *counts) {
+count_true(long long n, const unsigned char *mask, long long *countsPARAMETERS) {
   const int lane = threadIdx.x % WARP;
   const long long stretch = (long long)blockIdx.x * WARPS + threadIdx.x / WARP;
   const long long base = stretch * STRETCH + 16 * lane;
-  if (stretch * STRETCH >= n) return;
   unsigned count = 0;
-  #pragma unroll
-  for (int i = 0; i < STRETCH; i += ROUND) count += __popc(true_of_16(mask, n, base + i));
+  if (stretch * STRETCH < n) {
+    #pragma unroll
+    for (int i = 0; i < STRETCH; i += ROUND) count += __popc(true_of_16(mask, n, base + i));
+  }
   for (int distance = WARP / 2; distance > 0; distance /= 2)
     count += __shfl_down_sync(LANES, count, distance, WARP);
-  if (lane == 0) {
+  if (lane == 0 && base < n) {  // the stretch's, as lane is 0
     counts[stretch] = count;
-    if (base + STRETCH >= n) counts[stretch + 1] = 0;  // lane 0: base is the stretch's
-  }
+    if (base + STRETCH >= n) counts[stretch + 1] = 0;
+  }BEHIND
 }
 """
 
@@ -89,14 +90,13 @@ NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETER
 }
 """
 
-# One block, whose threads take eight counts at a time.
 _SUM = """
-extern "C" __global__ void __launch_bounds__(1024)
-sum_counts(long long *counts, long long number, volatile long long *report) {
-  __shared__ long long totals[1024 / WARP];
+// By the threads of a block, which take eight counts at a time: where each stretch begins.
+__device__ inline void sum_counts(long long *counts, long long number, long long *totals,
+                                  volatile long long *report) {
   const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   long long done = 0;
-  for (long long first = 0; first < number; first += 8 * 1024) {
+  for (long long first = 0; first < number; first += 8 * THREADS) {
     const long long own = first + 8 * threadIdx.x;
     long long count[8], sum = 0;
     #pragma unroll
@@ -112,10 +112,11 @@ sum_counts(long long *counts, long long number, volatile long long *report) {
     if (lane == WARP - 1) totals[warp] = end;
     __syncthreads();
     long long at = done + end - sum;
-    for (int w = 0; w < 1024 / WARP; ++w) {
+    for (int w = 0; w < WARPS; ++w) {
       if (w < warp) at += totals[w];
       done += totals[w];
     }
+    if (threadIdx.x == 0 && first + 8 * THREADS >= number) *report = done;
     __syncthreads();
     #pragma unroll
     for (int k = 0; k < 8; ++k) {
@@ -123,9 +124,13 @@ sum_counts(long long *counts, long long number, volatile long long *report) {
       at += count[k];
     }
   }
-  if (threadIdx.x == 0) *report = done;
 }
 """
+_SUM_BEHIND = """
+  __shared__ bool is_last;
+  __shared__ long long totals[WARPS];
+  if (P_is_last(done, gridDim.x, is_last))
+    sum_counts(counts, (n - 1) / STRETCH + 1, totals, report);"""
 
 _BY_THREADS = """
 extern "C" __global__ void count_true(long long n, const unsigned char *mask, long long *counts) {
@@ -167,10 +172,12 @@ def _copy(name, parameters, store):
     return _COPY.replace("NAME", name).replace("PARAMETERS", parameters).replace("STORE", store)
 
 
-def _by_warps(warp):
+def _by_warps(warp, stretch, behind="", parameters="", helpers=""):
     lanes = f"#define LANES {hex((1 << warp) - 1)}ull\n"
-    sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS} }};\n"
-    return f"{lanes}{sizes}{_FLAGS}{_COUNT}"
+    sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS}, STRETCH = {stretch} }};\n"
+    count = _COUNT.replace("PARAMETERS", parameters).replace("BEHIND", behind)
+    declared, kernel = count.split("\n\n", 1)
+    return f"{lanes}{sizes}{_FLAGS}{declared}\n{helpers}{kernel}"
 
 
 def indices_by_warps(warp, dtype):
@@ -178,20 +185,26 @@ def indices_by_warps(warp, dtype):
     `warp` lanes has a stretch."""
     index = f"typedef {dtype_to_ctype(dtype)} P_out;\n"
     write = _copy("write_true", "P_out *packed", "packed[at] = (P_out)place")
-    return f"{index}{_by_warps(warp)}{write}"
+    return f"{index}{_by_warps(warp, STRETCH)}{write}"
 
 
 def indices_by_threads(dtype):
     """The same where a thread has a stretch."""
-    return f"typedef {dtype_to_ctype(dtype)} P_out;\n{_FLAGS}{_BY_THREADS}"
+    index = f"typedef {dtype_to_ctype(dtype)} P_out;\nenum {{ STRETCH = {STRETCH} }};\n"
+    return f"{index}{_FLAGS}{_BY_THREADS}"
 
 
-def items_by_warps(warp, itemsize):
-    """``count_true``, ``sum_counts``, which reports how many they are, ``select_true``, which packs
-    items of `itemsize` bytes, and ``assign_true``, its reverse."""
+def items_by_warps(warp, itemsize, stretch):
+    """``count_true``, which makes the counts into places and reports how many there are in all,
+    ``select_true``, which packs items of `itemsize` bytes, and ``assign_true``, its reverse.
+    `stretch` is a multiple of 16 * `warp`."""
     item = f"{HEAD}typedef {WORDS.get(itemsize, 'P_word16')} P_item;\n"
+    count = _by_warps(
+        *(warp, stretch, _SUM_BEHIND, ", unsigned *done, volatile long long *report"),
+        LAST_BLOCK + _SUM,
+    )
     parameters = "const P_item *whole, P_item *packed"
     select = _copy("select_true", parameters, "packed[at] = whole[place]")
     parameters = "P_item *whole, const P_item *packed"
     assign = _copy("assign_true", parameters, "whole[place] = packed[at]")
-    return f"{item}{_by_warps(warp)}{_SUM}{select}{assign}"
+    return f"{item}{count}{select}{assign}"

@@ -1,13 +1,14 @@
 """What the text of all reduction kernels has: forms, rules, and the fold of a block's threads.
 
 A kernel folds its operands to one value for each output and block. Where a launch has several
-blocks for an output, they leave `parts`, and the kernel ``last`` folds those.
+blocks for an output, they leave `parts`, and the last of them or the kernel ``last`` folds those.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from PyGPU._kernels.text.common import LAST_BLOCK
 from PyGPU._runtime import core
 
 _TUNING = core._reduction_tuning
@@ -178,7 +179,7 @@ __device__ inline void P_add(P_Sum *sums, long long count, P_At value) {
 """
 
 # What blocks have left, folded by one thread: every `step`th of `rows` parts, `pitch` apart.
-PARTS = f"""
+PARTS = f"""{LAST_BLOCK}
 __device__ inline A P_parts(const A *parts, long long row, long long step, long long rows,
                             long long pitch) {{
   A sums[{UNROLL}];

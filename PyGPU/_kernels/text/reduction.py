@@ -130,15 +130,7 @@ extern "C" __global__ void first({_linear_parameters(form)}) {{
 
 def _linear(form):
     """Operands that are contiguous alike. A block takes `chunk` vectors at once; what lies before
-    and behind them is the first block's. With a counter `done`, which is 0 between launches, the
-    block that is done last folds the parts of all (the CUDA samples' threadFenceReduction).
-
-    Why it sees them, in the memory models of PTX and of AMD's GPUs alike: a block's part is written
-    by the thread that counts; its fence before the count is a release at the scope of the device,
-    the counts are one chain of atomic operations, and the fence behind the last of them is the
-    acquire that matches all. The barrier hands on to the block what that thread has acquired: on
-    AMD the fence drops the compute unit's vector cache, and where a block spans two of them (gfx10
-    and later) the barrier's own fence, at the scope of the block, drops the other's."""
+    and behind them is the first block's."""
     width, unroll, places = form.vector_width, UNROLL_LINEAR, range(len(form.inputs))
     columns = 1 if adds_vectors(form) else width
     inputs = list(map(Element, form.inputs))
@@ -192,14 +184,7 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
   total = P_fold(total, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded());
   if (threadIdx.x == 0 && gridDim.x > 1) parts[blockIdx.x] = total;
   if (gridDim.x > 1) {{
-    if (!done) return;
-    if (threadIdx.x == 0) {{
-      __threadfence();
-      is_last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;  // which makes it 0 again
-      if (is_last) __threadfence();
-    }}
-    __syncthreads();
-    if (!is_last) return;
+    if (!done || !P_is_last(done, gridDim.x, is_last)) return;
     total = P_parts(parts, threadIdx.x, blockDim.x, gridDim.x, 1);
     total = P_fold(total, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded());
   }}

@@ -10,16 +10,17 @@ namespace PyGPU::python {
 namespace {
 
 // The kernels of a form on a device, and what their launches on the null stream, which run one
-// after the other, have in common: a place for parts, and the number of blocks that are done, 0
-// between launches.
+// after the other, have in common: a place for parts, and for each column of blocks the number of
+// those that are done, 0 between launches.
 struct FoldKernels {
-  FoldKernels(const std::shared_ptr<Module>& module, std::size_t part_bytes_, bool counts)
+  FoldKernels(const std::shared_ptr<Module>& module, std::size_t part_bytes_, Index counters_)
       : first(module, "first"),
         last(module, "last"),
         part_bytes(part_bytes_),
-        registers(first.attribute(number_of_registers)) {
-    if (!counts || launch_runs_kernel) return;
-    done = Array::empty(Layout({1}, sizeof(unsigned)));
+        registers(first.attribute(number_of_registers)),
+        counters(launch_runs_kernel ? 0 : counters_) {
+    if (counters == 0) return;
+    done = Array::empty(Layout({counters}, sizeof(unsigned)));
     done.zero();
   }
   bool alive() const { return first.module().alive(); }
@@ -28,9 +29,11 @@ struct FoldKernels {
   Kernel first, last;
   std::size_t part_bytes;
   int registers;  // of a thread
+  Index counters;
   Array done, parts;
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
 };
+constexpr Index most_columns = 2048;  // of blocks that are counted
 
 FoldKernels& kernels_for(const FoldForm& form, int device) {
   static auto& kept = *new Specializations<FoldKernels>;
@@ -57,14 +60,8 @@ FoldKernels& kernels_for(const FoldForm& form, int device) {
         fold_names[int(form.fold)], inputs, tables, dtype_object(form.compute), form.vector_width,
         form.kept, form.folded, form.by_output, form.outputs, form.index64);
     return std::make_unique<FoldKernels>(held<Module>(made[0]), made[1].cast<std::size_t>(),
-                                         form.kept == 0);
+                                         form.kept == 0 ? 1 : most_columns);
   });
-}
-
-// Room for parts, in the order of the stream.
-GPUArray parts_for(std::size_t nbytes, const FoldRequest& request) {
-  // Bytes, of no dtype.
-  return scratch_array(Layout({Index(nbytes)}, 1), py::none(), request.stream, request.allocator);
 }
 
 // Fold `rows` parts of each output.
@@ -78,6 +75,39 @@ void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index output
   arguments.add(count);
   const LastLaunch launch = fold_parts(figures_of(result.device()), rows, outputs);
   enqueue(kernels.last, launch.grid, launch.block, arguments, stream);
+}
+
+constexpr std::size_t most_kept = 1 << 18;  // bytes of parts that stay
+
+// Calls `work` with the address of room for parts and with counters, if there may be any: with them
+// the block that is done last folds the parts of all.
+template <class Work>
+void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
+                const FoldRequest& request, StreamOrder& order, Work work) {
+  const auto with_scratch = [&](void* counters) {  // bytes, of no dtype
+    const GPUArray parts =
+        scratch_array(Layout({Index(nbytes)}, 1), py::none(), request.stream, request.allocator);
+    uses(order, parts);
+    order.run([&] { work(parts.core.address(), counters); });
+  };
+  // What launches on the null stream have in common; another thread, or what Python calls in the
+  // midst of this one, may be at it.
+  if (request.stream.handle || !kernels.done.address() || kernels.busy.test_and_set())
+    return with_scratch(nullptr);
+  try {
+    void* const counters = may_count ? kernels.done.address() : nullptr;
+    if (nbytes > most_kept) {
+      with_scratch(counters);
+    } else {
+      if (kernels.parts.layout().nbytes() < nbytes)
+        kernels.parts = Array::empty(Layout({Index(nbytes)}, 1));
+      work(kernels.parts.address(), counters);
+    }
+  } catch (...) {
+    kernels.busy.clear();
+    throw;
+  }
+  kernels.busy.clear();
 }
 
 }  // namespace
@@ -125,34 +155,13 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
             arguments, request.stream);
   };
   if (launch.blocks == 1) return order.run([&] { first(nullptr, nullptr); });
-  const auto nbytes = std::size_t(launch.blocks) * kernels.part_bytes;
-  // On the null stream the parts stay for the next; another thread, or what Python calls in the
-  // midst of this one, may be at it.
-  if (!request.stream.handle && !kernels.busy.test_and_set()) {
-    const auto work = [&] {
-      if (kernels.parts.layout().nbytes() < nbytes)
-        kernels.parts = Array::empty(Layout({Index(nbytes)}, 1));
-      // With a counter the block that is done last folds the parts of all, where all run at once;
-      // else each would keep the next one from its place while it is counted.
-      const bool counts = kernels.done.address() && launch.blocks <= linear.resident_blocks();
-      first(kernels.parts.address(), counts ? kernels.done.address() : nullptr);
-      if (!counts)
-        fold_last(kernels, kernels.parts.address(), launch.blocks, 1, result, n, request.stream);
-    };
-    try {
-      work();
-    } catch (...) {
-      kernels.busy.clear();
-      throw;
-    }
-    return kernels.busy.clear();
-  }
-  const GPUArray parts = parts_for(nbytes, request);
-  uses(order, parts);
-  order.run([&] {
-    first(parts.core.address(), nullptr);
-    fold_last(kernels, parts.core.address(), launch.blocks, 1, result, n, request.stream);
-  });
+  // Where all run at once: else each would keep the next one from its place while it is counted.
+  const bool may_count = launch.blocks <= linear.resident_blocks();
+  with_parts(kernels, std::size_t(launch.blocks) * kernels.part_bytes, may_count, request, order,
+             [&](void* parts, void* done) {
+               first(parts, done);
+               if (!done) fold_last(kernels, parts, launch.blocks, 1, result, n, request.stream);
+             });
 }
 
 void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Array& result,
@@ -189,22 +198,25 @@ void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Arra
     put(axes->strides[0], axes->ndim);
   }
   const Index rows = launch.grid.y;
-  const auto first = [&](const void* parts) {
+  const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     arguments.add_struct(loop);
     arguments.add(address);
     arguments.add(parts);
-    arguments.add(parts ? nullptr : result.address());
+    arguments.add(result.address());
     arguments.add(count);
+    arguments.add(done);
     enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
   };
-  if (rows == 1) return order.run([&] { first(nullptr); });
-  const GPUArray parts = parts_for(std::size_t(rows * outputs) * kernels.part_bytes, request);
-  uses(order, parts);
-  order.run([&] {
-    first(parts.core.address());
-    fold_last(kernels, parts.core.address(), rows, outputs, result, count, request.stream);
-  });
+  if (rows == 1) return order.run([&] { first(nullptr, nullptr); });
+  const bool may_count =
+      Index(launch.grid.x) <= kernels.counters &&
+      launch.grid.x * rows <= blocks_at_once(figures, launch.block, kernels.registers);
+  with_parts(kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request, order,
+             [&](void* parts, void* done) {
+               first(parts, done);
+               if (!done) fold_last(kernels, parts, rows, outputs, result, count, request.stream);
+             });
 }
 
 }  // namespace PyGPU::python

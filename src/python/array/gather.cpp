@@ -372,10 +372,10 @@ bool is_mask(const GPUArray& array) {
   return py::reinterpret_borrow<py::dtype>(array.dtype).kind() == 'b';
 }
 
-// _select_few(a, mask): a[mask] by one block, or None.
-PyObject* select_few(PyObject*, PyObject* const* given, Py_ssize_t count) {
+// _select_numbers(a, mask): a[mask], or None.
+PyObject* select_numbers(PyObject*, PyObject* const* given, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    require_count("_select_few", count, 2);
+    require_count("_select_numbers", count, 2);
     GPUArray out({}, py::none(), py::none());
     if (!select_by_mask(require_array("a", given[0]), require_array("mask", given[1]), out))
       Py_RETURN_NONE;
@@ -414,13 +414,12 @@ void bind_gather(py::module_& m) {
        PYGPU_SIGNATURE("_take(a, indices, axis, mode, stream)")},
       {"_put", as_method(&put_items), METH_FASTCALL,
        PYGPU_SIGNATURE("_put(a, indices, values, mode, stream)")},
-      {"_select_few", as_method(&select_few), METH_FASTCALL,
-       PYGPU_SIGNATURE("_select_few(a, mask)")},
+      {"_select_numbers", as_method(&select_numbers), METH_FASTCALL,
+       PYGPU_SIGNATURE("_select_numbers(a, mask)")},
       {"_report_wrong", as_method(&report_wrong), METH_FASTCALL,
        PYGPU_SIGNATURE("_report_wrong(indices, count, offset, stream)")},
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
-  m.attr("_few_items") = few_items;
   def(m, "_pretend_index32", &pretend_index32,
       "For tests: what gathers count in 32 bits; 0: as is best.", {{"most"}});
 }

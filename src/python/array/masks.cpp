@@ -65,25 +65,27 @@ Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> 
 struct CompactionKernels {
   CompactionKernels(const std::shared_ptr<Module>& module, const py::tuple& sizes)
       : count(module, "count_true"),
-        sum(module, "sum_counts"),
         select(module, "select_true"),
         assign(module, "assign_true"),
         threads(sizes[1].cast<unsigned>()),
         stretch(sizes[2].cast<Index>()),
         stretches(sizes[3].cast<Index>()) {}
   bool alive() const { return count.module().alive(); }
-  Kernel count, sum, select, assign;
+  Kernel count, select, assign;
   unsigned threads;
   Index stretch, stretches;  // elements of a stretch, stretches of a block
 };
 
-const CompactionKernels& compaction_kernels(std::size_t itemsize, int device) {
+constexpr Index many_items = 1 << 20;  // from there on a warp has several rounds
+
+const CompactionKernels& compaction_kernels(std::size_t itemsize, Index size, int device) {
   static auto& kept = *new Specializations<CompactionKernels>;
   SpecializationKey key;
   key.add(unsigned(itemsize), 5);
   key.add(unsigned(device), 8);
+  key.add(size <= many_items, 1);
   return kept.at(key, [&] {
-    const py::tuple made = hook(Hook::compaction_module)(itemsize);
+    const py::tuple made = hook(Hook::compaction_module)(itemsize, size <= many_items);
     return std::make_unique<CompactionKernels>(held<Module>(made[0]), made);
   });
 }
@@ -92,7 +94,7 @@ const CompactionKernels& compaction_kernels(std::size_t itemsize, int device) {
 class Compaction {
  public:
   Compaction(const GPUArray& a, const GPUArray& mask)
-      : kernels_(compaction_kernels(a.layout().itemsize(), a.core.device())),
+      : kernels_(compaction_kernels(a.layout().itemsize(), a.layout().size(), a.core.device())),
         mask_(mask),
         stretches_((mask.layout().size() + kernels_.stretch - 1) / kernels_.stretch),
         counts_(new_array(Layout({stretches_ + 1}, sizeof(Index)), py::none(), py::none())) {
@@ -101,13 +103,11 @@ class Compaction {
     uses(order, mask_);
     uses(order, counts_);
     order.run([&] {
-      KernelArguments count, sum;
-      add_mask(count);
-      launch(kernels_.count, count);
-      sum.add(counts_.core.address());
-      sum.add(stretches_);
-      sum.add(report.word());
-      enqueue(kernels_.sum, dim3(1), dim3(1024), sum, stream_);
+      KernelArguments arguments;
+      add_mask(arguments);
+      arguments.add(report.checks());
+      arguments.add(report.word());
+      launch(kernels_.count, arguments);
     });
     number_ = report.read(stream_);
   }
