@@ -34,6 +34,7 @@ struct FoldKernels {
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
 };
 constexpr Index most_columns = 2048;  // of blocks that are counted
+constexpr Index most_parts = 16;      // of a thread: more take longer than a second launch
 
 FoldKernels& kernels_for(const FoldForm& form, int device) {
   static auto& kept = *new Specializations<FoldKernels>;
@@ -209,8 +210,11 @@ void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Arra
     enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
   };
   if (rows == 1) return order.run([&] { first(nullptr, nullptr); });
+  // The last block of a column folds its parts alone, so they must be few.
+  const Index lanes = plan.by_output ? launch.block.y : launch.block.x;
+  const Index totals = plan.by_output ? plan.vector_width : launch.outputs;
   const bool may_count =
-      Index(launch.grid.x) <= kernels.counters &&
+      rows * totals <= most_parts * lanes && Index(launch.grid.x) <= kernels.counters &&
       launch.grid.x * rows <= blocks_at_once(figures, launch.block, kernels.registers);
   with_parts(kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request, order,
              [&](void* parts, void* done) {

@@ -76,7 +76,7 @@ struct CompactionKernels {
   Index stretch, stretches;  // elements of a stretch, stretches of a block
 };
 
-constexpr Index many_items = 1 << 20;  // from there on a warp has several rounds
+constexpr Index many_items = 1 << 22;  // from there on a warp has several rounds
 
 const CompactionKernels& compaction_kernels(std::size_t itemsize, Index size, int device) {
   static auto& kept = *new Specializations<CompactionKernels>;
