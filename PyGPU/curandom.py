@@ -98,7 +98,7 @@ class Philox4x32RandomNumberGenerator(Generator):
             key = int(vector("seed_getter(n)", seed_getter(1), np.int32, (1,)).get()[0])
         else:
             key = _random_key()
-        self._key = (key % 2**64).to_bytes(8, "little")
+        self._key = key % 2**64
         self._word = count_of("offset", offset)
         self._sequence = 0
 
@@ -168,11 +168,11 @@ def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None)
     NotImplementedError
         For another dtype.
     """
-    key, dtype = _random_key().to_bytes(8, "little"), np.dtype(dtype)
+    dtype = np.dtype(dtype)
     name, code = Philox4x32RandomNumberGenerator._kind("uniform", dtype)
     made = core.GPUArray(shape, dtype)
     distribution = "half_open" if name == "uniform" else name
-    philox.fill(distribution, code, made, key, word=0, sequence=0, stream=stream)
+    philox.fill(distribution, code, made, _random_key(), word=0, sequence=0, stream=stream)
     return made
 
 

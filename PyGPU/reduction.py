@@ -106,7 +106,9 @@ class ReductionKernel:
         size = ScalarArg(np.dtype(np.uint64), "n")
         chunk = ScalarArg(np.dtype(np.uint64), "chunk")
         parts = VectorArg(self.dtype_out, "parts")
-        self._first_types = [out, *self._arguments, chunk, size]
+        result = VectorArg(self.dtype_out, "result")
+        done = VectorArg(np.dtype(np.uint32), "done")
+        self._first_types = [out, *self._arguments, chunk, size, result, done]
         self._last_types = [out, parts, *self._arguments, chunk, size]
         out_type, neutral = dtype_to_ctype(self.dtype_out), str(neutral)
         text = arguments if isinstance(arguments, str) else _declared(self._arguments)

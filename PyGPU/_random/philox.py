@@ -167,13 +167,13 @@ def _kernel(distribution: str, code: str) -> tuple[Program, int, int, int]:
     """(program, numbers of a counter, threads of a block, numbers of a block)"""
     if distribution.startswith("poisson"):
         extra = "d" if distribution == "poisson" else ""
-        program = Program(text(distribution, code), fill="PqQII8s" + extra)
+        program = Program(text(distribution, code), fill="PqQIIQ" + extra)
         return program, 1, _BLOCK, _BLOCK
     per, extra = _KINDS[distribution, code][1], _EXTRA.get(distribution, {}).get(code, ("", ""))[1]
     program = Program(
         text(distribution, code, _IS_SERIAL),
         *(("-O3",) if _IS_SERIAL else ()),
-        fill="PqQII8s" + extra,
+        fill="PqQIIQ" + extra,
     )
     threads, counters = (1, _RUN) if _IS_SERIAL else (_BLOCK, _BLOCK * _COUNTERS)
     return program, per, threads, per * counters
@@ -183,7 +183,7 @@ def fill(
     distribution: str,
     code: str,
     data: GPUArray,
-    key: bytes,
+    key: int,
     word: int,
     sequence: int,
     parameters: tuple[float, ...] = (),
@@ -199,8 +199,8 @@ def fill(
     code : str
         "f2", "f4", "f8", "u4" or "u8": how the elements are computed.
     data : GPUArray
-    key : bytes
-        8 of them.
+    key : int
+        Of 64 bits.
     word : int
         The first word. Numbers of 2, 4 and 8 bytes take half a word, one and two; a normal number
         of 2 bytes takes one, a Poisson number four.

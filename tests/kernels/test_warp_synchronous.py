@@ -57,6 +57,38 @@ def test_sums_whose_last_warp_has_no_barrier(type_name, dtype, size):
     np.testing.assert_array_equal(out.get(), a.sum(1).astype(dtype))
 
 
+def test_sums_of_all_blocks_by_the_last_one(recwarn):
+    """As in the CUDA samples' threadFenceReduction, which has a fence besides."""
+    text = """
+    __device__ unsigned done = 0;
+    __global__ void f(const int *a, volatile int *parts, int *out) {
+      __shared__ volatile int s[64];
+      __shared__ bool is_last;
+      const int t = threadIdx.x;
+      s[t] = a[blockIdx.x * 32 + t]; s[t + 32] = 0;
+      for (int half = 16; half; half /= 2) s[t] += s[t + half];
+      if (t == 0) {
+        parts[blockIdx.x] = s[0];
+        __threadfence();
+        is_last = atomicInc(&done, gridDim.x - 1) == gridDim.x - 1;
+      }
+      __syncthreads();
+      if (!is_last) return;
+      s[t] = t < gridDim.x ? parts[t] : 0;
+      for (int half = 16; half; half /= 2) s[t] += s[t + half];
+      if (t == 0) *out = s[0];
+    }
+    """
+    f = kernel(text)
+    a = np.arange(7 * 32, dtype=np.int32)
+    parts, out = gpuarray.zeros(7, np.int32), gpuarray.zeros(1, np.int32)
+    for _ in range(3):
+        f(gpuarray.to_gpu(a), parts, out, block=(32, 1, 1), grid=(7, 1))
+        assert out.get() == a.sum()
+        out.fill(0)
+    assert not recwarn.list
+
+
 @only_host
 @pytest.mark.parametrize("way", ["text", "option", "environment"])
 def test_a_macro_that_says_volatile(way, monkeypatch):

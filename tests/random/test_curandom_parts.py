@@ -7,7 +7,7 @@ import pytest
 from PyGPU import gpuarray
 from PyGPU._random import philox
 
-KEY, SEQUENCE, MARK = b"abcdefgh", 3, 77
+KEY, SEQUENCE, MARK = 0xF8E7D6C5B4A39281, 3, 77
 BORDERS = (0, 1, 2, 3, 7, 8, 9, 511, 2047, 4096, 16383, 16384, 16385, 32768)
 
 

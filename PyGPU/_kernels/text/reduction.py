@@ -2,6 +2,7 @@
 
 from PyGPU._kernels.text import axis_reduction
 from PyGPU._kernels.text.common import (
+    LAST_BLOCK,
     VECTOR,
     Element,
     headers,
@@ -196,7 +197,8 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
 def user_source(
     name, out_type, neutral, fold_expression, value, arguments, preamble, elements, threads, unroll
 ):
-    """The text of a ReductionKernel: kernels ``<name>_first`` and ``<name>_last``.
+    """The text of a ReductionKernel: kernels ``<name>_first`` and ``<name>_last``. With a counter
+    the first one's last block folds what all have left.
 
     Parameters
     ----------
@@ -210,14 +212,14 @@ def user_source(
         The most of a block; the elements that each has on their way at once.
     """
 
-    def kernel(suffix, source, count, value):
+    def kernel(suffix, source, count, value, more="", behind=""):
         def fold(u, at):
             index = f"const size_t {'i' if suffix == 'first' else 'P_i'} = {at};"
             return f"{{ {index} P_set(P_sum{u}, P_folded(P_sum{u}, ({value}))); }}"
 
         return f"""
 extern "C" __global__ void {name}_{suffix}(out_type *P_out{source}{own}, size_t P_chunk,
-                                           size_t {count}) {{
+                                           size_t {count}{more}) {{
   {memory("sizeof(out_type)", threads)}
   auto P_folded = [&](out_type a, out_type b) -> out_type {{ return {fold_expression}; }};
   {" ".join(f"out_type P_sum{u} = {neutral};" for u in range(unroll))}
@@ -231,16 +233,29 @@ extern "C" __global__ void {name}_{suffix}(out_type *P_out{source}{own}, size_t 
     for (; P_at < P_end; P_at += P_threads) {fold(0, "P_at")}
   }}
   {" ".join(f"P_set(P_sum0, P_folded(P_sum0, P_sum{u}));" for u in range(1, unroll))}
-  const out_type P_all =
-      P_fold(P_sum0, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded);
-  if (threadIdx.x == 0) P_set(P_out[blockIdx.x], P_all);
+  const out_type P_all = {fold_block("P_sum0")};
+  if (threadIdx.x == 0) P_set(P_out[blockIdx.x], P_all);{behind}
 }}
 """
+
+    def fold_block(own):
+        return f"P_fold({own}, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded)"
+
+    behind = f"""
+  __shared__ bool P_last;
+  if (P_done && P_is_last(P_done, gridDim.x, P_last)) {{
+    const out_type *const P_parts = P_out;
+    out_type P_rest = {neutral};
+    for (unsigned P_i = threadIdx.x; P_i < gridDim.x; P_i += blockDim.x)
+      P_set(P_rest, P_folded(P_rest, P_parts[P_i]));
+    const out_type P_whole = {fold_block("P_rest")};
+    if (threadIdx.x == 0) P_set(*P_result, P_whole);
+  }}"""
 
     own = f", {arguments}" if arguments else ""
     return f"""{includes(elements)}#include <pycuda-complex.hpp>
 {preamble}
-{FOLD}
+{LAST_BLOCK}{FOLD}
 typedef {out_type} out_type;
-{kernel("first", "", "n", value)}
+{kernel("first", "", "n", value, ", out_type *P_result, unsigned *P_done", behind)}
 {kernel("last", ", const out_type *P_parts", "P_rows", "P_parts[P_i]")}"""

@@ -6,24 +6,49 @@
 namespace PyGPU::python {
 namespace {
 
-// The kernels as they are compiled for the current device.
+// The kernels as they are compiled for the current device, and what launches on the null stream,
+// which run one after the other, have in common: a place for parts, and the number of blocks that
+// are done, 0 between launches.
 struct ReductionLauncher {
   PreparedFunction first, last;
   std::size_t count;  // arguments
   Vectors vectors;
   py::object dtype;  // of the result
   LinearReduction linear;
+  py::object done, parts;
 };
 
 ReductionLauncher make_reduction(py::handle, const py::object& first, const py::object& last,
                                  std::size_t count, const py::sequence& vectors,
                                  const py::object& dtype, int registers, int unroll) {
   const LinearReduction linear(figures_of(current_device()), itemsize_of(dtype), registers, unroll);
-  return {PreparedFunction(first), PreparedFunction(last), count, Vectors(vectors), dtype, linear};
+  return {PreparedFunction(first),
+          PreparedFunction(last),
+          count,
+          Vectors(vectors),
+          dtype,
+          linear,
+          {},
+          {}};
+}
+
+py::object object_of(GPUArray&& made) { return PyGPU::python::wrap(std::move(made)); }
+
+// Room for the parts of as many blocks as are counted; the counter is made with it.
+py::object room_for_counted(ReductionLauncher& launcher) {
+  if (!launcher.parts) {
+    GPUArray done =
+        new_array(Layout(Axes(), sizeof(unsigned)), dtype_of(py::str("uint32")), py::none());
+    done.core.zero();
+    launcher.done = object_of(std::move(done));
+    const Layout all({launcher.linear.resident_blocks()}, itemsize_of(launcher.dtype));
+    launcher.parts = object_of(new_array(all, launcher.dtype, py::none()));
+  }
+  return launcher.parts;
 }
 
 // The result. None where the arguments must be looked at first, or their device be made current.
-py::object launch_reduction(const ReductionLauncher& launcher, const py::object& stream,
+py::object launch_reduction(ReductionLauncher& launcher, const py::object& stream,
                             const py::tuple& given, const py::object& out,
                             const py::object& allocator, const py::object& wrap, bool is_checked) {
   PyObject* const* const items = items_of(given);
@@ -34,25 +59,30 @@ py::object launch_reduction(const ReductionLauncher& launcher, const py::object&
     return py::none();
   const Index n = array.layout().size();
   const py::object room = allocator.is_none() ? array.allocator : allocator;
-  const auto layout_of = [&](const Axes& shape) {
-    return Layout(shape, itemsize_of(launcher.dtype));
-  };
-  const auto object_of = [](GPUArray&& made) { return PyGPU::python::wrap(std::move(made)); };
-  const py::object result =
-      out.is_none() ? object_of(new_array(layout_of({}), launcher.dtype, room)) : out;
+  const Layout one(Axes(), itemsize_of(launcher.dtype));
+  const py::object result = out.is_none() ? object_of(new_array(one, launcher.dtype, room)) : out;
   const auto launch = launcher.linear.over(n);
   const unsigned threads = launcher.linear.threads();
-  const py::object parts = launch.blocks == 1
-                               ? result
-                               : object_of(scratch_array(layout_of({launch.blocks}), launcher.dtype,
-                                                         stream_of(stream), room));
+  const StreamRef queue = stream_of(stream);
+  const bool counts = launch.blocks > 1 && launch.blocks <= launcher.linear.resident_blocks() &&
+                      !launch_runs_kernel && !queue.handle && wrap.is_none();
+  py::object parts = result;  // of one block, or with room for all
+  if (counts) {
+    parts = room_for_counted(launcher);
+  } else if (launch.blocks > 1) {
+    parts = object_of(
+        scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue, room));
+  }
   LaunchArguments first;
   first.add(parts);
   first.add(given);
   first.add(launch.chunk);
   first.add(n);
+  const py::object nothing = py::int_(0), done = counts ? launcher.done : nothing;
+  first.add(counts ? result : nothing);
+  first.add(done);
   launcher.first.launch(launch.blocks, threads, stream, first, wrap);
-  if (launch.blocks == 1) return result;
+  if (launch.blocks == 1 || counts) return result;
   LaunchArguments last;
   last.add(result);
   last.add(parts);
