@@ -30,19 +30,29 @@ inline unsigned short float_to_half(float x) {
   const unsigned result = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ffu) : number;
   return static_cast<unsigned short>(sign | result);
 }
-// Rows of them, for PyGPU's own kernels. Processors that convert eight at once are asked to, which
+// Rows of them, for PyGPU's own kernels. Processors that convert many at once are asked to, which
 // compilers do not by themselves.
 #define PYGPU_HALF_ROWS
+#if defined __AVX512F__ && PYGPU_LIBMVEC_BYTES == 64
+typedef short Halves __attribute__((vector_size(32)));
+typedef float Floats __attribute__((vector_size(64)));
+inline Floats widened(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, -1, 4); }
+inline Halves narrowed(Floats x) { return __builtin_ia32_vcvtps2ph512_mask(x, 0, Halves{}, -1); }
+#elif defined __F16C__
 typedef short Halves __attribute__((vector_size(16)));
 typedef float Floats __attribute__((vector_size(32)));
+inline Floats widened(Halves x) { return __builtin_ia32_vcvtph2ps256(x); }
+inline Halves narrowed(Floats x) { return __builtin_ia32_vcvtps2ph256(x, 0); }
+#endif
 inline void P_widen(float* to, const void* from, long long count) {
   const auto* const halves = static_cast<const unsigned short*>(from);
   long long i = 0;
 #ifdef __F16C__
-  for (; i + 8 <= count; i += 8) {
-    Halves eight;
-    __builtin_memcpy(&eight, halves + i, sizeof eight);
-    const Floats made = __builtin_ia32_vcvtph2ps256(eight);
+  constexpr long long many = sizeof(Halves) / sizeof(short);
+  for (; i + many <= count; i += many) {
+    Halves some;
+    __builtin_memcpy(&some, halves + i, sizeof some);
+    const Floats made = widened(some);
     __builtin_memcpy(to + i, &made, sizeof made);
   }
 #endif
@@ -52,10 +62,11 @@ inline void P_narrow(void* to, const float* from, long long count) {
   auto* const halves = static_cast<unsigned short*>(to);
   long long i = 0;
 #ifdef __F16C__
-  for (; i + 8 <= count; i += 8) {
-    Floats eight;
-    __builtin_memcpy(&eight, from + i, sizeof eight);
-    const Halves made = __builtin_ia32_vcvtps2ph256(eight, 0);
+  constexpr long long many = sizeof(Halves) / sizeof(short);
+  for (; i + many <= count; i += many) {
+    Floats some;
+    __builtin_memcpy(&some, from + i, sizeof some);
+    const Halves made = narrowed(some);
     __builtin_memcpy(halves + i, &made, sizeof made);
   }
 #endif
