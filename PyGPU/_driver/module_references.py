@@ -71,7 +71,7 @@ class References:
     def __init__(self, module: core._Module) -> None:
         self._module = module
         self._known: dict[str, tuple[Reference, int]] = {}  # and where the handle is written
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # handlers of signals may launch, too
         self._used: list[StreamLike] = []  # of launches since the last change, two for several
         self._written: core.cudaEvent_t | None = None  # until it is reached
         self._written_on: StreamLike = None
@@ -132,7 +132,7 @@ class References:
         with self._lock:
             if self._written is not None:
                 self._wait(stream, self._written)
-            changed = [name for name, (one, _) in self._known.items() if one._is_changed]
+            changed = [name for name, (one, _) in [*self._known.items()] if one._is_changed]
             if changed:
                 # Textures of memory are made on the current device.
                 with on_device(self._module.device):
