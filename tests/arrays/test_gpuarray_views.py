@@ -192,6 +192,52 @@ def test_base_of_a_transpose():
     assert part.T.gpudata == part.gpudata
 
 
+ITEMS = [np.dtype(code) for code in ("i1", "i2", "f4", "f8", "c16", "S3", "S6", "S12")]
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 1, 2, 3, 4, 6]), min_size=1, max_size=4),
+    st.sampled_from(ITEMS),
+    st.sampled_from(ITEMS),
+    st.data(),
+)
+def test_views_of_other_item_sizes(shape, dtype, other, data):
+    """As NumPy's, wherever NumPy has one; else of the same bytes, or none."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    host = (np.arange(size) % 251).astype(np.uint8).view(dtype).reshape(shape)
+    host = np.array(host, order=data.draw(st.sampled_from("CF")))
+    axes = data.draw(st.permutations(range(host.ndim)))
+    index = data.draw(indices(host.transpose(axes).shape))
+    seen, view = part(host.transpose(axes), index), to_gpu(host).transpose(axes)[index]
+    try:
+        expected = seen.view(other)
+    except (TypeError, ValueError):
+        expected = None
+    try:
+        found = view.view(other)
+    except (TypeError, ValueError):
+        assert expected is None
+        return
+    if expected is not None:
+        assert found.ptr == 0 or found.ptr == view.ptr
+        assert found.shape == expected.shape and found.dtype == other
+        assert counted_strides(found) == counted_strides(expected)
+        assert found.get().tobytes() == expected.tobytes()
+    else:
+        assert found.nbytes == view.nbytes
+        assert sorted(found.get().tobytes()) == sorted(seen.tobytes())
+
+
+def test_a_last_axis_of_length_one_is_contiguous():
+    x = np.arange(40, dtype=np.float32)
+    for seen in (x.reshape(10, 4)[:, :1], x.reshape(40, 1)[::2], x.reshape(5, 8, 1)[::-1, 2]):
+        array = to_gpu(x)[seen.ctypes.data // 4 - x.ctypes.data // 4 :]
+        strided = GPUArray(seen.shape, x.dtype, gpudata=array.gpudata, strides=seen.strides)
+        found = strided.view(np.int16)
+        assert found.shape == seen.view(np.int16).shape
+        assert (found.get() == seen.view(np.int16)).all()
+
+
 def test_an_array_of_its_own_memory():
     array = to_gpu(np.arange(6.0))
     assert array.base is None
