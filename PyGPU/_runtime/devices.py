@@ -44,10 +44,7 @@ def _are_several() -> bool:
 
 def _device_of(array: object) -> int | None:
     """The ordinal of an array's device; None where only one is there, or the array is empty."""
-    if not _are_several() or not isinstance(array, core.GPUArray) or not array.ptr:
-        return None
-    attributes = errors.check(core.cudaPointerGetAttributes(array), "cudaPointerGetAttributes")
-    return attributes["device"]
+    return array._device if _are_several() and isinstance(array, core.GPUArray) else None
 
 
 def beside_first(function: Callable[P, R]) -> Callable[P, R]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arrays, assert_same, counted_strides, indices, part, values
 
-from PyGPU import errors, gpuarray
+from PyGPU import driver, errors, gpuarray
 from PyGPU.gpuarray import GPUArray, to_gpu
 
 
@@ -190,6 +190,32 @@ def test_base_of_a_transpose():
     assert array.T.T.base is array
     assert part.T.base is array
     assert part.T.gpudata == part.gpudata
+
+
+def test_the_memory_object_of_a_transpose_is_made_when_it_is_asked_for():
+    array = to_gpu(np.arange(6.0).reshape(2, 3))
+    first, again, other = array.T, array.T.T, array[1:].T
+    assert first.gpudata is again.gpudata is array.gpudata  # the transpose was asked first
+    assert type(other.gpudata) is int and other.gpudata == other.ptr == array.ptr + 24
+    assert gpuarray.zeros((0, 3)).T.gpudata is None
+    held = to_gpu(np.arange(3.0), allocator=driver.mem_alloc)
+    assert held.T.gpudata is held.gpudata
+
+
+def test_a_transpose_keeps_its_memory_when_the_array_gets_other():
+    array, more = to_gpu(np.arange(6.0).reshape(2, 3)), gpuarray.zeros((2, 3))
+    before, transposed = array.ptr, array.T
+    array.gpudata = more.gpudata
+    assert array.ptr == more.ptr and int(transposed.gpudata) == transposed.ptr == before
+    del array
+    assert transposed.get().tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+def test_a_transpose_frees_the_memory_of_its_array():
+    array = to_gpu(np.arange(6.0).reshape(2, 3))
+    array.T.gpudata.free()
+    with pytest.raises(errors.LogicError):
+        array.get()
 
 
 ITEMS = [np.dtype(code) for code in ("i1", "i2", "f4", "f8", "c16", "S3", "S6", "S12")]
