@@ -112,8 +112,8 @@ def _take(a, indices, out, stream, axis, mode):
         lengths,
         steps,
     )
-    read = (a.ptr, a.strides[:before] + nothing + a.strides[after:])
-    target = (out.ptr, out.strides)
+    read = (a._address, a.strides[:before] + nothing + a.strides[after:])
+    target = (out._address, out.strides)
     gather(shape, a.itemsize, target, read, [index], mode=mode, stream=stream, arrays=(a, out))
     return out
 
@@ -152,8 +152,8 @@ def put(a, indices, values, stream=None, mode="raise"):
         values = take(values, places, stream=stream)
         core._keep_for_others_graph(values, stream)
     index = _flat(a, indices, scatters=True)
-    target = (a.ptr, (0,) * indices.ndim)
-    read = (values.ptr, values.strides)
+    target = (a._address, (0,) * indices.ndim)
+    read = (values._address, values.strides)
     gather(
         indices.shape,
         a.itemsize,
@@ -295,13 +295,13 @@ def _multi_gather(arrays, dest, src, dest_shape=None, out=None, stream=None, off
         dest = checked(dest, {(array.size, 0) for array in out}, 0, stream=stream)
     shape = (src if dest is None else dest).shape
     for array, target, offset in zip(arrays, out, offsets):
-        to, read, indices = (target.ptr, (0,)), (array.ptr, (0,)), []
+        to, read, indices = (target._address, (0,)), (array._address, (0,)), []
         if src is None:
-            read = (array.ptr, array.strides)
+            read = (array._address, array.strides)
         else:
             indices.append(_flat(array, src, offset=offset))
         if dest is None:
-            to = (target.ptr, target.strides)
+            to = (target._address, target.strides)
         else:
             indices.append(_flat(target, dest, scatters=True))
         gather(shape, array.itemsize, to, read, indices, stream=stream, arrays=(array, target))

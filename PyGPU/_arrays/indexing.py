@@ -226,9 +226,9 @@ def get_item(array, key):
         return selection.view
     view, loop = selection.view, _loop(selection)
     out = core.GPUArray(loop.shape, array.dtype, array.allocator)
-    read = (view.ptr, loop.strides)
-    target = (out.ptr, out.strides)
-    gather(loop.shape, array.itemsize, target, read, loop.indices, arrays=(view,))
+    read = (view._address, loop.strides)
+    target = (out._address, out.strides)
+    gather(loop.shape, array.itemsize, target, read, loop.indices, arrays=(view, out))
     return out
 
 
@@ -298,8 +298,8 @@ def set_item(array, key, value):
     if _assign_by_mask(selection, value):
         return
     loop = _loop(selection, scatters=True)
-    read = (value.ptr, _strides_over(loop.shape, value))
-    target = (view.ptr, loop.strides)
+    read = (value._address, _strides_over(loop.shape, value))
+    target = (view._address, loop.strides)
     gather(loop.shape, array.itemsize, target, read, loop.indices, arrays=(view, value))
 
 
@@ -326,10 +326,10 @@ def _assign_by_mask(selection, value):
     if value.ndim > len(one) - place - 1 and value.shape[value.ndim - (len(one) - place)] != 1:
         return False
     over = _strides_over(one, value)
-    read = (value.ptr, over[:place] + (0,) * len(axes) + over[place + 1 :])
+    read = (value._address, over[:place] + (0,) * len(axes) + over[place + 1 :])
     if isinstance(mask, np.ndarray):
         mask = core.to_gpu(mask)
-    where = (mask.ptr, (0,) * place + mask.strides + (0,) * (len(kept) - place))
-    target = (view.ptr, tuple(view.strides[axis] for axis in order))
+    where = (mask._address, (0,) * place + mask.strides + (0,) * (len(kept) - place))
+    target = (view._address, tuple(view.strides[axis] for axis in order))
     gather(shape, view.itemsize, target, read, mask=where, arrays=(view, value, mask))
     return True

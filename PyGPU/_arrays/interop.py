@@ -1,10 +1,8 @@
 """Arrays of other libraries as GPUArrays without a copy: DLPack and the CUDA array interface."""
 
-from contextlib import contextmanager
-
 import numpy as np
 
-from PyGPU._runtime import core, errors, order_after
+from PyGPU._runtime import core, errors, on_device, order_after
 
 # DLPack's numbers of kinds of memory, and which of them device code reaches on this target.
 _KINDS = {
@@ -57,11 +55,11 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
         raise BufferError(
             f"from_dlpack: copy=False: x is on device {here}; on device {wanted} is only a copy"
         )
-    with _current(here):
+    with on_device(here):
         array = core._take_dlpack(_capsule(x, copy), x, device_id, copy is True)
         _order(stream, array)
     if wanted != here:
-        with _current(wanted):
+        with on_device(wanted):
             copied = core.empty_like(array)
             copied.set(array)
         return copied
@@ -139,20 +137,6 @@ def _number(device):
     return device.__index__()
 
 
-@contextmanager
-def _current(device):
-    """With `device` current, whose null stream is meant then."""
-    before = errors.check(core.cudaGetDevice(), "cudaGetDevice")
-    if device == before:
-        yield
-        return
-    errors.check(core.cudaSetDevice(device), "cudaSetDevice")
-    try:
-        yield
-    finally:
-        errors.check(core.cudaSetDevice(before), "cudaSetDevice")
-
-
 def _capsule(x, copy):
     """A capsule of x, ready in the order of the null stream."""
     asked = {} if _NULL_STREAM is None else {"stream": _NULL_STREAM}
@@ -191,7 +175,7 @@ def _from_interface(x, interface, stream):
     array = core._borrow_memory(x, address, interface["shape"], strides, _dtype(interface), wait)
     if array.size:
         here = errors.check(core.cudaPointerGetAttributes(array.ptr), "cudaPointerGetAttributes")
-        with _current(here["device"]):
+        with on_device(here["device"]):
             if _version(interface) < 3:  # which cannot tell what its data waits for
                 errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
             elif producer is not None and producer != _LEGACY:

@@ -66,23 +66,6 @@ def _last(offsets):
     return int(offsets[-1:].get()[0])
 
 
-def count(mask):
-    """How many elements of a mask are true (int).
-
-    Parameters
-    ----------
-    mask : GPUArray of bool
-        Of any shape and layout.
-
-    Raises
-    ------
-    TypeError
-        For anything else.
-    """
-    mask = _in_c_order(mask)
-    return _last(_kernels(np.int64).offsets(mask)) if mask.size else 0
-
-
 def nonzero_flat(mask, dtype=np.int64):
     """The flat indices, in C order, of a mask's true elements. Waits for their number.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from PyGPU._compile.signature import matching, without_comments
+from PyGPU._compile.signature import blanked, matching
 
 _WORDS = "__align__|__builtin_align__|__attribute__|__attribute"
 _DIRECTIVE = r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*"
@@ -26,7 +26,7 @@ def in_front(source: str) -> str:
     with_value = "|".join([_WORDS, *(name for name, parameters in macros if parameters)])
     alone = "|".join(name for name, parameters in macros if not parameters) or r"\b\B"
     attribute = re.compile(rf"\s*\b(?:(?:{with_value})\b\s*(\()|(?:{alone})\b)")
-    text = re.sub(_DIRECTIVE, _blank, without_comments(source))
+    text = re.sub(_DIRECTIVE, _blank, blanked(source))
     changes: list[tuple[int, int, str]] = []  # from, to, what comes there
     for brace in re.finditer(r"\}", text):
         end = _behind(text, brace.end(), attribute)

@@ -158,7 +158,7 @@ def _cached(
 
 def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
     found = _found(request, options)
-    in_lockstep = lockstep.is_needed(request.source, options, found, request.relocatable)
+    in_lockstep = lockstep.is_needed(request.source, options, found.files, request.relocatable)
     options.processor = processor.flags(request.source) if request.tuned else ()
     words = [*host.flags(options, in_lockstep), *options.other, *options.include_dirs]
     words += ["-c"] if request.relocatable else []
@@ -217,8 +217,8 @@ def _nvrtc_words(
     words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
-    words += [f"--pre-include={one}" for one in headers.on_demand(request.source, found)]
-    words += headers.prelude_switches(request.source, found)
+    words += [f"--pre-include={one}" for one in headers.on_demand(found.texts(request.source))]
+    words += headers.prelude_switches(found.texts(request.source), found.is_complete)
     words += rtc.toolkit_include_options("nvrtc")
     words += [f"-I{include_root()}"]
     words += ["-I."] if found.uses_working_directory else []
@@ -320,9 +320,9 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     words += ["-include", f"{headers.folder('rtc_hip')}/prelude_hip.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
-    for header in headers.on_demand(request.source, found):
+    for header in headers.on_demand(found.texts(request.source)):
         words += ["-include", header]
-    words += headers.prelude_switches(request.source, found)
+    words += headers.prelude_switches(found.texts(request.source), found.is_complete)
     words += rtc.toolkit_include_options("hiprtc")
     words += [f"-I{include_root()}"]
     words += ["-idirafter."] if found.uses_working_directory else []

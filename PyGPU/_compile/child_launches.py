@@ -34,7 +34,7 @@ def has_launches(source: str) -> bool:
 
 def hint(source: str, relocatable: bool) -> str:
     """What to tell a program whose text did not compile; often nothing."""
-    if re.search(r"\bcudaDeviceSynchronize\b", signature.without_comments(source)):
+    if re.search(r"\bcudaDeviceSynchronize\b", signature.blanked(source)):
         return (
             "device code cannot wait for its launches since CUDA 12, cudaDeviceSynchronize() is "
             "gone from it: launch what comes after them into the stream cudaStreamTailLaunch"
@@ -51,7 +51,7 @@ def rewritten(source: str) -> str:
     """
     if "<<<" not in source:
         return source
-    blank = signature.without_comments(source)
+    blank = signature.blanked(source)
     result, last, start = [], 0, blank.find("<<<")
     while start >= 0:
         end = _end(blank, start + 3)

@@ -46,7 +46,7 @@ def in_cpp(source: str) -> str:
     """``extern __shared__ T name[];``, which no macro can express, in terms that C++ has."""
     if "__shared__" not in source:
         return source
-    blank = signature.without_comments(source)
+    blank = signature.blanked(source)
     result, last, position = [], 0, 0
     stack: list[bool] = []  # is each open brace a function's, or inside one?
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from PyGPU._compile import includes
+from PyGPU._compile import signature
 from PyGPU._runtime import PACKAGE, include_root
 
 
@@ -43,17 +43,14 @@ _SWITCHES = {
 }
 
 
-def _texts(source: str, found: includes.Found) -> list[bytes]:
-    return [source.encode("utf-8", "surrogatepass"), *found.files.values()]
-
-
-def prelude_switches(source: str, found: includes.Found) -> list[str]:
-    """The macros that turn on what a source, or a header of the user's, needs of the prelude."""
-    text = b"\n".join(_texts(source, found))
+def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
+    """The macros that turn on what the texts, a source and the user's headers, need of the prelude;
+    what headers that are not known may need as well."""
+    text = b"\n".join(texts)
     needed = [
         switch
         for switch, pattern in _SWITCHES.items()
-        if re.search(pattern, text) or not (found.is_complete or "OWN" in switch)
+        if re.search(pattern, text) or not (is_complete or "OWN" in switch)
     ]
     traits = "-DPYGPU_USES_TRAITS"
     return [one for one in needed if one != traits or "-DPYGPU_USES_STD" in needed]
@@ -64,9 +61,9 @@ _REFERENCE = _TYPE.encode()
 _HIDDEN = rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})"
 
 
-def on_demand(source: str, found: includes.Found) -> list[str]:
-    """Headers of ours that go before a source that needs them: that of texture references."""
-    is_needed = any(re.search(_REFERENCE, text) for text in _texts(source, found))
+def on_demand(texts: Iterable[bytes]) -> list[str]:
+    """Headers of ours that go before texts that need them: that of texture references."""
+    is_needed = any(re.search(_REFERENCE, text) for text in texts)
     return [f"{folder('device')}/texture_references.h"] if is_needed else []
 
 
@@ -85,12 +82,13 @@ def wrap_extern_c(source: str) -> str:
     Line numbers stay the user's. A header included inside braces stays where it is.
     """
     result, depth = ['extern "C" {\n#line 1'], 0
-    for number, line in enumerate(source.split("\n"), 1):
-        if re.match(_INCLUDE, line.rstrip()) and depth == 0:
+    lines = zip(source.split("\n"), signature.blanked(source).split("\n"))
+    for number, (line, code) in enumerate(lines, 1):
+        is_directive = code.lstrip().startswith("#")
+        if is_directive and re.match(_INCLUDE, line.rstrip()) and depth == 0:
             result.append(f'}}\n#line {number}\n{line}\nextern "C" {{\n#line {number + 1}')
         else:
             result.append(line)
-            if not line.lstrip().startswith("#"):
-                code = re.sub(r"""//.*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", "", line)
+            if not is_directive:
                 depth = max(0, depth + code.count("{") - code.count("}"))
     return "\n".join(result) + "\n}\n"

@@ -235,7 +235,7 @@ def _kernels(
 
 def may_wait(source: str, options: Options, found: includes.Found) -> bool:
     """May threads of a text's kernels wait for each other?"""
-    texts = (source.encode(), *found.files.values(), "\n".join(options.macros).encode())
+    texts = [*found.texts(source), "\n".join(options.macros).encode()]
     return not found.is_complete or any(re.search(_WAITS, text) for text in texts)
 
 
@@ -374,7 +374,9 @@ def compile(
     with _scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text(False))
-        needed = [word for one in headers.on_demand(source, found) for word in ("-include", one)]
+        needed = [
+            word for one in headers.on_demand(found.texts(source)) for word in ("-include", one)
+        ]
         rest = [*options.for_headers(), *needed, *_include_options(options, found)]
         rest += options.without_nvidias()
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]

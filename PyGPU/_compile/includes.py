@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from PyGPU._compile import signature
+
 
 class Found(NamedTuple):
     """The files that a text may include."""
@@ -20,6 +22,10 @@ class Found(NamedTuple):
     files: dict[str, bytes]  # path -> contents
     is_complete: bool  # False: there may be others, or the outcome depends on more than files
     uses_working_directory: bool  # is a file found there, or may one be?
+
+    def texts(self, source: str) -> list[bytes]:
+        """The text that includes them, and theirs."""
+        return [source.encode("utf-8", "surrogatepass"), *self.files.values()]
 
 
 class _References(NamedTuple):
@@ -33,11 +39,6 @@ _SPLICE = rb"(?:\\|\?\?/)[ \t\v\f]*\r?\n"
 _LIKELY = rb"(?s)#(?:\s|/\*.*?\*/)*(?:include|import|embed)"
 _UNLIKELY = (b"%:", b"??=", b"has_include", b"HAS_INCLUDE", b"has_embed", b"HAS_EMBED")
 _PLAIN = rb'(?m)^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")'
-# Literals are matched for the sake of what looks like a comment in them, unfinished ones as well.
-_COMMENT = (
-    rb'(?s)//[^\n]*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"?'
-    rb"|(?:(?<![0-9A-Fa-f])|(?<=u8))'(?:\\.|[^'\\\n])*'?"
-)
 _DIRECTIVE = rb"(?m)^\s*(?:#|%:|\?\?=)\s*(?:include|include_next|import|embed)\b[ \t\v\f]*([^\n]*)"
 # Also by a macro, which libraries like to name so.
 _QUESTION = rb"(?:has_|HAS_)(?:include|INCLUDE|embed|EMBED)\w*\s*\(\s*([<\"][^\n]*)"
@@ -48,16 +49,8 @@ _NAME = rb"(?!\d)\w+"
 _ELUSIVE = (b".incbin", b".include", b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
 
 
-def _blank(match: re.Match[bytes]) -> bytes:
-    return b" " if match.group().startswith(b"/") else match.group()
-
-
 def _spliced(data: bytes) -> bytes:
     return re.sub(_SPLICE, b"", data) if b"\\" in data or b"??/" in data else data
-
-
-def _without_comments(data: bytes) -> bytes:
-    return re.sub(_COMMENT, _blank, _spliced(data))
 
 
 @lru_cache(maxsize=1024)
@@ -68,7 +61,7 @@ def _references(data: bytes) -> _References:
     is_complete = not any(map(text.__contains__, _ELUSIVE))
     if len(plain) == len(re.findall(_LIKELY, text)) and not any(map(text.__contains__, _UNLIKELY)):
         return _References({one or other for one, other in plain}, set(), is_complete)
-    text = re.sub(_COMMENT, _blank, text)
+    text = signature.without_comments(text)
     names, macros = set(), set()
     for argument in map(bytes.strip, re.findall(_DIRECTIVE, text) + re.findall(_QUESTION, text)):
         literal, name = re.match(_LITERAL, argument), re.match(_NAME, argument)
@@ -163,7 +156,7 @@ def scan(
         if search.queue or not pending:
             continue
         # All that is read may define the macros; what they name may define them again.
-        cleaned = [_without_comments(text) for text in texts]
+        cleaned = [signature.without_comments(_spliced(text)) for text in texts]
         for macro, its_folder in pending:
             values = _values(macro, cleaned)
             is_complete &= values is not None

@@ -25,7 +25,7 @@ def lines(source: str) -> list[int]:
     """The numbers of the lines where inline PTX begins."""
     if "asm" not in source:
         return []
-    blank = signature.without_comments(source)
+    blank = signature.blanked(source)
     starts = [match.end() for match in re.finditer("\n", source)]
     found = []
     for match in re.finditer(_ASM, blank):

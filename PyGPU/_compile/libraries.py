@@ -19,9 +19,7 @@ def program_on(path: str, name: str) -> str | None:
     return None
 
 
-def folders(prefix: str) -> list[str]:
-    """Where the libraries of the compiler's vendor may be, the likeliest first."""
-    machine = os.uname().machine
+def _toolkits(prefix: str) -> list[str]:
     if prefix == "nvrtc":
         roots = [os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")]
         program, usual = "nvcc", ["/usr/local/cuda", "/usr"]
@@ -30,18 +28,32 @@ def folders(prefix: str) -> list[str]:
         program, usual = "hipcc", ["/opt/rocm", "/usr"]
     found = program_on(os.environ.get("PATH", os.defpath), program)
     roots += [str(Path(found).resolve().parent.parent)] if found else []
-    found_in = [
-        f"{root}/{sub}"
-        for root in [*filter(None, roots), *usual]
-        for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
+    return [*filter(None, roots), *usual]
+
+
+def _in_wheels(prefix: str, sub: str) -> list[str]:
+    """A folder of NVIDIA's wheels."""
+    if prefix != "nvrtc":
+        return []
+    return [
+        wheel
+        for entry in sys.path
+        for wheel in sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", sub)))
     ]
-    if prefix == "nvrtc":
-        found_in += [
-            wheel
-            for entry in sys.path
-            for wheel in sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", "lib")))
-        ]
-    return found_in
+
+
+def folders(prefix: str) -> list[str]:
+    """Where the libraries of the compiler's vendor may be, the likeliest first."""
+    machine = os.uname().machine
+    subs = ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
+    found = [f"{root}/{sub}" for root in _toolkits(prefix) for sub in subs]
+    return [*found, *_in_wheels(prefix, "lib")]
+
+
+def include_folders(prefix: str) -> list[str]:
+    """Where their headers may be, in the same order."""
+    found = [f"{root}/include" for root in _toolkits(prefix)]
+    return [*found, *_in_wheels(prefix, "include")]
 
 
 def beside(path: str) -> list[str]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 
-from PyGPU._compile import includes, signature
+from PyGPU._compile import signature
 from PyGPU._compile.options import Options
 from PyGPU._runtime import include_root
 
@@ -42,20 +43,20 @@ REASON = (
 )
 
 
-def is_needed(source: str, options: Options, found: includes.Found, is_linked: bool) -> bool:
+def is_needed(source: str, options: Options, files: Mapping[str, bytes], is_linked: bool) -> bool:
     """May a text, with the user's macros and headers, have volatile shared memory? Of texts that
     are linked, one may have it from another."""
     source = "\n".join([source, *options.macros])
-    if "volatile" not in source and not any(b"volatile" in one for one in found.files.values()):
+    if "volatile" not in source and not any(b"volatile" in one for one in files.values()):
         return False
     ours = os.path.realpath(include_root()) + os.sep
     texts = [
         data.decode("utf-8", "replace")
-        for path, data in found.files.items()
+        for path, data in files.items()
         if not os.path.realpath(path).startswith(ours)
     ]
     likely = [text for text in (source, *texts) if "volatile" in text or "__shared__" in text]
-    read = [re.sub(_ASSEMBLY, "", signature.without_comments(text)) for text in likely]
+    read = [re.sub(_ASSEMBLY, "", signature.blanked(text)) for text in likely]
     words = (_VOLATILE,) if is_linked else (_VOLATILE, _SHARED)
     return all(any(re.search(one, text) for text in read) for one in words)
 

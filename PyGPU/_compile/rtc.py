@@ -20,7 +20,9 @@ from PyGPU._compile import libraries
 from PyGPU._compile.cache import Entry
 from PyGPU._runtime import errors
 
-_lock = threading.Lock()
+# HIPRTC and old NVRTCs do not like to be called from two threads at once. A signal handler may
+# compile as well, in the thread that does.
+_lock = threading.RLock()
 
 
 class Library:
@@ -109,7 +111,7 @@ class Library:
             for expression in expressions:
                 self.check("AddNameExpression", program, expression.encode())
             words = [option.encode() for option in options]
-            with _working_directory_lock():
+            with _lock:
                 code = self.call(
                     "CompileProgram", program, len(words), (ctypes.c_char_p * len(words))(*words)
                 )
@@ -138,11 +140,6 @@ class Library:
 
     def _text(self, program: Any, what: str) -> str:
         return self._bytes(program, what).split(b"\0")[0].decode("utf-8", "replace").strip()
-
-
-def _working_directory_lock() -> threading.Lock:
-    """HIPRTC and old NVRTCs do not like to be called from two threads at once."""
-    return _lock
 
 
 def _candidates(prefix: str) -> list[str]:

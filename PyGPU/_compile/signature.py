@@ -75,18 +75,42 @@ _NOISE = (
 _WORD_ORDER = {"unsigned": 0, "signed": 0, "long": 1, "short": 1, "char": 2, "int": 3}
 
 
-def without_comments(text: str) -> str:
+# Literals are matched for the sake of what looks like a comment in them, those that do not end in
+# their line as well; numbers for the separators of their digits, which look like literals.
+_TOKEN = (
+    r"(?s)//(?:[^\\\n]|\\[ \t\r]*\n|\\)*"
+    r"|/\*.*?(?:\*/|\Z)"
+    r'|R"(?:(?<![A-Za-z0-9_]R")|(?<=\b[uUL]R")|(?<=\bu8R"))([^()\\\s]{0,16})\(.*?(?:\)\1"|\Z)'
+    r'|"(?:\\.|[^"\\\n])*"?'
+    r"|'(?:\\.|[^'\\\n])*'?"
+    r"|(?<![A-Za-z0-9_])[0-9](?:'?[A-Za-z0-9_.])*"
+)
+
+
+def _blank(match: re.Match[str]) -> str:
+    token = match.group()
+    if token[0] == "/":
+        return re.sub(r"[^\n]", " ", token)
+    if token[0].isdigit():
+        return token
+    opening = token.index('"') + 1 if token[0] == "R" else 1
+    closing = token[-1] if len(token) > opening and token[-1] == token[opening - 1] else ""
+    inside = token[opening : len(token) - len(closing)]
+    return token[:opening] + re.sub(r"[^\n]", " ", inside) + closing
+
+
+def blanked(text: str) -> str:
     """The text with comments and the contents of literals blanked out, line by line in place."""
+    return re.sub(_TOKEN, _blank, text)
 
-    def blank(match: re.Match[str]) -> str:
-        token = match.group(0)
-        if token.startswith("/"):
-            return re.sub(r"[^\n]", " ", token)
-        return token[0] + re.sub(r"[^\n]", " ", token[1:-1]) + token[-1]
 
-    return re.sub(
-        r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", blank, text, flags=re.S
-    )
+def without_comments(text: bytes) -> bytes:
+    """The text with a space for each comment."""
+
+    def spaced(match: re.Match[bytes]) -> bytes:
+        return b" " if match.group().startswith(b"/") else match.group()
+
+    return re.sub(_TOKEN.encode(), spaced, text)
 
 
 def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> int:
@@ -220,7 +244,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
     list of Kernel
         What a macro with arguments makes is not found, and what stands under conditions is.
     """
-    text = without_comments(source)
+    text = blanked(source)
     scopes, types = _scopes(text), _aliases(text, macros)
     found = []
     for match in _marks(text, macros).finditer(text):

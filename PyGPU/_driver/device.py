@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
-from PyGPU._runtime import core, errors, extent, integer, state
+from PyGPU._runtime import core, errors, extent, integer, on_device, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Int
@@ -163,14 +163,13 @@ class Device:
 
     def make_context(self, flags: Int = enums.ctx_flags.SCHED_AUTO) -> Context:
         """Make the device current in this thread; a Context to pop when that is to end."""
-        context = Context(self, _key)
+        context, chosen = Context(self, _key), int(flags)
         previous = state.current_device()
         errors.check(core.cudaSetDevice(self._ordinal), "cudaSetDevice")
-        if int(flags):
-            status = core.cudaSetDeviceFlags(int(flags) & 0x1F)
-            if status:  # too late to choose: the primary context is in use
-                core.cudaGetLastError()
+        # There is no way back where it succeeds: that would begin a context on the device before.
         try:
+            if chosen and core.cudaSetDeviceFlags(chosen & 0x1F):
+                core.cudaGetLastError()  # too late to choose: the primary context is in use
             errors.check(core.cudaFree(0), "make_context")
         except errors.Error:
             core.cudaSetDevice(previous)
@@ -330,12 +329,8 @@ class Context:
     @property
     def handle(self) -> int:
         """The address of the CUcontext (int), for libraries that use the driver API."""
-        previous = state.current_device()
-        errors.check(core.cudaSetDevice(self.device._ordinal), "cudaSetDevice")
-        try:
+        with on_device(self.device._ordinal):
             return errors.check(core._context_handle(), "cuCtxGetCurrent")
-        finally:
-            core.cudaSetDevice(previous)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Context) and other.device == self.device

@@ -242,15 +242,18 @@ ManagedAllocationOrStub = ManagedAllocation
 class AlignedHostAllocation(HostPointer):
     """Pageable memory that begins at a multiple of an alignment."""
 
+    _is_freed = False
+
     def __init__(self, block: HostArray, address: int) -> None:
-        self._block: HostArray | None = block
+        self._block = block
         self._address = address
 
     def free(self) -> None:
-        """Give up this hold of it; it goes with the last array on it."""
-        if self._block is None:
+        """Say that it is no longer needed, once. It goes with this object, which the arrays on it
+        hold: they stay what they are."""
+        if self._is_freed:
             raise errors.LogicError("AlignedHostAllocation.free failed: it was freed before")
-        self._block = None
+        self._is_freed = True
 
 
 class RegisteredHostMemory(_Owned, HostPointer):

@@ -8,11 +8,10 @@ order of that launch's stream.
 
 from __future__ import annotations
 
-import contextlib
 import struct
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from PyGPU._driver.copies import memcpy_dtoh, memcpy_htod_async
 from PyGPU._driver.module import Function
 from PyGPU._driver.references import Declared, Reference, SurfaceReference, TextureReference
-from PyGPU._runtime import core, errors, streams
+from PyGPU._runtime import core, errors, on_device, streams
 
 if TYPE_CHECKING:
     from PyGPU._types import ArgTypes, Block, Grid, StreamLike
@@ -72,7 +71,7 @@ class References:
     def __init__(self, module: core._Module) -> None:
         self._module = module
         self._known: dict[str, tuple[Reference, int]] = {}  # and where the handle is written
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # handlers of signals may launch, too
         self._used: list[StreamLike] = []  # of launches since the last change, two for several
         self._written: core.cudaEvent_t | None = None  # until it is reached
         self._written_on: StreamLike = None
@@ -133,24 +132,13 @@ class References:
         with self._lock:
             if self._written is not None:
                 self._wait(stream, self._written)
-            changed = [name for name, (one, _) in self._known.items() if one._is_changed]
+            changed = [name for name, (one, _) in [*self._known.items()] if one._is_changed]
             if changed:
-                with self._on_device():
+                # Textures of memory are made on the current device.
+                with on_device(self._module.device):
                     self._write(changed, stream)
             elif not any(_same(stream, one) for one in self._used):
                 self._used = [*self._used[:1], stream]
-
-    @contextlib.contextmanager
-    def _on_device(self) -> Iterator[None]:
-        """Textures of memory are made on the current device: the module's."""
-        current = errors.check(core.cudaGetDevice(), "cudaGetDevice")
-        if current != self._module.device:
-            errors.check(core.cudaSetDevice(self._module.device), "cudaSetDevice")
-        try:
-            yield
-        finally:
-            if current != self._module.device:
-                errors.check(core.cudaSetDevice(current), "cudaSetDevice")
 
     def _name(self, reference: Reference) -> str:
         names = [name for name, (one, _) in self._known.items() if one is reference]

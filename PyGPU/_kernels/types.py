@@ -85,9 +85,9 @@ class ScalarArg(Argument):
 def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int) -> None:
     """What a kernel that reads elements of `dtype` needs: ValueError for an array that begins where
     none can be, ArgumentError for one with fewer than `needed`."""
-    if array._size and array.ptr % dtype.alignment:
+    if array._size and array._address % dtype.alignment:
         raise ValueError(
-            f"{name}: its elements begin at {array.ptr:#x}, expected a multiple of "
+            f"{name}: its elements begin at {array._address:#x}, expected a multiple of "
             f"{dtype.alignment}; copy() makes an array that does"
         )
     if array._size < needed:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import glob
 import os
-import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -13,38 +11,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from PyGPU._compile import rtc
+from PyGPU._compile import libraries, rtc
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import HostArray
 
-# Prefix of the functions' names, environment variables of the toolkit, usual places, library.
-_VENDORS = {
-    "curand": (("CUDA_PATH", "CUDA_HOME"), ("/usr/local/cuda", "/usr"), "libcurand.so"),
-    "rocrand": (("ROCM_PATH", "HIP_PATH"), ("/opt/rocm", "/usr"), "librocrand.so"),
-}
-
-
-def _roots(vendor: str) -> list[str]:
-    """Folders of toolkits, in which there are lib and include; then those of NVIDIA's wheels."""
-    variables, usual, _ = _VENDORS[vendor]
-    roots = [os.environ[name] for name in variables if os.environ.get(name)] + [*usual]
-    if vendor == "curand":
-        for entry in sys.path:
-            roots += sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*")))
-    return roots
+# Prefix of the functions' names: whose toolkit has it, the library and its usual version.
+_VENDORS = {"curand": ("nvrtc", "libcurand", 10), "rocrand": ("hiprtc", "librocrand", 1)}
 
 
 @cache
 def library(vendor: str) -> ctypes.CDLL | None:
     """The host library "curand" or "rocrand", or None where there is none."""
-    name, machine = _VENDORS[vendor][2], os.uname().machine
-    paths = []
-    for root in _roots(vendor):
-        for sub in ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib"):
-            paths += sorted(glob.glob(os.path.join(root, sub, f"{name}*")))
-    for path in [*paths, f"{name}.10" if vendor == "curand" else f"{name}.1", name]:
+    compiler, stem, usual = _VENDORS[vendor]
+    paths = libraries.shared(stem, libraries.folders(compiler))
+    for path in [*paths, f"{stem}.so.{usual}", f"{stem}.so"]:
         try:
             return ctypes.CDLL(path)
         except OSError:
@@ -129,7 +111,7 @@ def include_dirs() -> tuple[str, ...] | None:
     except errors.CompileError:
         return None
     own = [option.replace("-I", "", 1) for option in own]
-    folders = [os.path.join(root, "include") for root in _roots("curand")]
+    folders = libraries.include_folders("nvrtc")
     folders += [os.path.join(folder, "cccl") for folder in folders]
     result = []
     for name in ("curand_kernel.h", "cuda_runtime.h", "nv/target", "cuda/std/type_traits"):

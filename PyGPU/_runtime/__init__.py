@@ -2,7 +2,7 @@
 
 from PyGPU._runtime import errors, hooks, state, streams
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
-from PyGPU._runtime.devices import beside_first
+from PyGPU._runtime.devices import beside_first, on_device
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.streams import in_order, order_after
@@ -20,6 +20,7 @@ __all__ = [
     "in_order",
     "include_root",
     "integer",
+    "on_device",
     "order_after",
     "require_array",
     "state",

@@ -1,16 +1,40 @@
-"""Functions of arrays that do their work on the arrays' device, whatever the current one is."""
+"""Work on another device than the current one: anything, and functions of arrays on theirs."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import errors, state
+from PyGPU._runtime import errors
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
     from PyGPU._types import P, R
+
+
+@contextlib.contextmanager
+def on_device(device: int) -> Iterator[None]:
+    """With `device` current in this thread; afterwards the one that was.
+
+    Raises
+    ------
+    LogicError
+        Where the way there or back fails; on the way back from an exception, that goes on.
+    """
+    before = errors.check(core.cudaGetDevice(), "cudaGetDevice")
+    if device == before:
+        yield
+        return
+    errors.check(core.cudaSetDevice(device), "cudaSetDevice")
+    try:
+        yield
+    except BaseException:
+        if core.cudaSetDevice(before):
+            core.cudaGetLastError()
+        raise
+    errors.check(core.cudaSetDevice(before), "cudaSetDevice")
 
 
 @functools.cache
@@ -20,10 +44,7 @@ def _are_several() -> bool:
 
 def _device_of(array: object) -> int | None:
     """The ordinal of an array's device; None where only one is there, or the array is empty."""
-    if not _are_several() or not isinstance(array, core.GPUArray) or not array.ptr:
-        return None
-    attributes = errors.check(core.cudaPointerGetAttributes(array), "cudaPointerGetAttributes")
-    return attributes["device"]
+    return array._device if _are_several() and isinstance(array, core.GPUArray) else None
 
 
 def beside_first(function: Callable[P, R]) -> Callable[P, R]:
@@ -35,12 +56,9 @@ def beside_first(function: Callable[P, R]) -> Callable[P, R]:
         first = args[0] if args else kwargs.get(name)
         array = next(iter(first), None) if isinstance(first, (list, tuple)) else first
         device = _device_of(array)
-        if device is None or device == (current := state.current_device()):
+        if device is None:
             return function(*args, **kwargs)
-        errors.check(core.cudaSetDevice(device), "cudaSetDevice")
-        try:
+        with on_device(device):
             return function(*args, **kwargs)
-        finally:
-            errors.check(core.cudaSetDevice(current), "cudaSetDevice")
 
     return run

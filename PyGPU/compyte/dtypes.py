@@ -91,11 +91,6 @@ def fill_registry_with_c99_complex_types(reg: DTypeRegistry) -> None:
     _fill(reg, _COMPLEX)
 
 
-def _fill_dtype_registry(respect_windows: bool, include_bool: bool = True) -> None:
-    """PyCUDA's own modules call it; the names are there already."""
-    fill_registry_with_c_types(TYPE_REGISTRY, respect_windows, include_bool)
-
-
 def parse_c_arg_backend(
     c_arg: str,
     scalar_arg_factory: Callable[[DType, str], Scalar],

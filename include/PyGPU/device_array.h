@@ -36,6 +36,7 @@ class DeviceArray {
  private:
   void* device_address() const;
   Status copy(const char* call, bool up);
+  Status keep(Status status);  // as last_status()
 
   const DType* dtype_;
   Layout layout_;
@@ -45,7 +46,9 @@ class DeviceArray {
   std::shared_ptr<Memory> device_memory_;
   Pointer borrowed_device_;
   Status last_;
-  mutable std::mutex lock_;  // steps may be taken by several threads
+  // Steps may be taken by several threads. Not held while one is under way, which may run Python's
+  // code: signal handlers, a progress bar.
+  mutable std::mutex lock_;  // of device_memory_ and last_
 };
 
 }  // namespace PyGPU

@@ -101,8 +101,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   bool in_null_order() const;
 
   std::shared_ptr<const void> owner_;
-  std::mutex lock_;                 // of used_on_
-  std::vector<StreamRef> used_on_;  // non-blocking streams of ours
+  std::mutex lock_;                                   // of used_on_
+  std::vector<std::shared_ptr<StreamUses>> used_on_;  // of non-blocking streams of ours
   Memory memory_;
   std::atomic<bool> exposed_{false};
   UniqueHandle<UsesTraits> uses_;

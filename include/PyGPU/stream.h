@@ -3,17 +3,43 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "device.h"
 
 namespace PyGPU {
+
+// What a stream of ours leaves to the memory that was used on it, which may outlive it. When it is
+// destroyed, the null streams of that memory's devices wait for the rest of its work.
+class StreamUses {
+ public:
+  StreamUses(cudaStream_t stream, int device) : stream_(stream), device_(device) {}
+  void add(int device);  // of memory that is used on it
+  bool is_over() const;
+  bool is_captured() const;
+  // Makes the null stream of the current device wait for its work, if that is not over.
+  cudaError_t join() const;
+  // Makes all of them wait, before it is destroyed; then it is over.
+  void end();
+
+ private:
+  bool join_all() const;
+
+  mutable std::mutex lock_;  // of stream_ and devices_; held while the stream is used
+  cudaStream_t stream_;
+  const int device_;
+  const unsigned epoch_ = device_epoch(device_);
+  std::vector<int> devices_{device_};
+};
 
 struct StreamTraits {
   struct Handle {
     cudaStream_t stream = nullptr;
     int device = 0;
     unsigned epoch = 0;
+    std::shared_ptr<StreamUses> uses;
     bool operator==(const Handle& other) const { return stream == other.stream; }
   };
   static constexpr const char* name = "a stream";
@@ -37,6 +63,7 @@ class Stream {
   Stream(unsigned flags, int priority);
   cudaStream_t get() const { return handle_.get().stream; }
   int device() const { return handle_.get().device; }
+  const std::shared_ptr<StreamUses>& uses() const { return handle_.get().uses; }
   bool alive() const;  // neither destroyed nor lost in a reset of its device
   Status destroy() { return status = handle_.reset(); }
   Status status;

@@ -72,30 +72,33 @@ Pointer DeviceArray::device_data() const {
           device_memory_ ? device_memory_ : borrowed_device_.owner};
 }
 
-Status DeviceArray::allocate() {
+Status DeviceArray::keep(Status status) {
   std::lock_guard<std::mutex> hold(lock_);
-  if (device_address()) return last_ = Status();
+  return last_ = std::move(status);
+}
+
+Status DeviceArray::allocate() {
+  if (allocated()) return keep(Status());
   auto memory = std::make_shared<Memory>();
-  last_ = take_memory(*memory, MemoryKind::device, layout_.nbytes());
-  if (!last_.failed()) device_memory_ = std::move(memory);
-  return last_;
+  const Status taken = keep(take_memory(*memory, MemoryKind::device, layout_.nbytes()));
+  std::lock_guard<std::mutex> hold(lock_);
+  if (!taken.failed() && !device_memory_) device_memory_.swap(memory);
+  return taken;
 }
 
 Status DeviceArray::copy(const char* call, bool up) {
-  std::lock_guard<std::mutex> hold(lock_);
   const std::size_t nbytes = layout_.nbytes();
-  if (nbytes == 0) return last_ = Status();
+  if (nbytes == 0) return keep(Status());
   const std::string who = std::string(call) + "(): ";
-  if (!device_address())
-    return last_ = {cudaErrorInvalidDevicePointer,
-                    who + "there is no device memory yet; call allocate() first"};
+  const Pointer device = device_data();
+  if (!device.address)
+    return keep({cudaErrorInvalidDevicePointer,
+                 who + "there is no device memory yet; call allocate() first"});
   if (!host_)
-    return last_ = {cudaErrorInvalidHostPointer,
-                    who + "the array was made from a device pointer and has no host memory"};
-  if (!up && read_only_)
-    return last_ = {cudaErrorInvalidValue, who + "the host buffer is read-only"};
-  return last_ = up ? upload(device_address(), host_, nbytes)
-                    : download(host_, device_address(), nbytes);
+    return keep({cudaErrorInvalidHostPointer,
+                 who + "the array was made from a device pointer and has no host memory"});
+  if (!up && read_only_) return keep({cudaErrorInvalidValue, who + "the host buffer is read-only"});
+  return keep(up ? upload(device.address, host_, nbytes) : download(host_, device.address, nbytes));
 }
 
 Status DeviceArray::to_device() { return copy("to_device", true); }

@@ -121,8 +121,8 @@ Module::Global Module::global(const std::string& name) const {
   Global found{};
   const cudaError_t error =
       find_global(&found.address, &found.nbytes, handle_.get().library, name.c_str());
-  gave_globals_ = true;
   if (error) check("get_global", {error, "global '" + name + "' not found in the module"});
+  gave_globals_ = true;
   return found;
 }
 

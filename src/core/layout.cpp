@@ -222,20 +222,24 @@ Layout Layout::view(std::size_t itemsize) const {
   if (itemsize == itemsize_) return *this;
   if (itemsize == 0 || itemsize_ == 0) invalid("a view between items of no size is not possible");
   if (ndim() == 0) invalid("a 0-d array can be viewed only as a type of the same size");
-  // NumPy's axis, or the one along which the items of another order lie side by side.
+  const auto is_contiguous = [&](int axis) {
+    return strides_[axis] == Index(itemsize_) || shape_[axis] <= 1 || size_ == 0;
+  };
+  const auto bytes = [&](int axis) { return shape_[axis] * Index(itemsize_); };
+  // NumPy's axis where that can be, else the one along which the items of another order lie side by
+  // side.
   int axis = ndim() - 1;
-  for (int i = ndim() - 1; i >= 0 && !c_contiguous(); --i)
-    if (shape_[i] > 1 && (shape_[axis] <= 1 || std::abs(strides_[i]) < std::abs(strides_[axis])))
-      axis = i;
-  const Index bytes = shape_[axis] * Index(itemsize_);
-  const bool contiguous = strides_[axis] == Index(itemsize_) || shape_[axis] <= 1 || size_ == 0;
-  if (!contiguous)
+  if (!is_contiguous(axis) || bytes(axis) % Index(itemsize) != 0)
+    for (int i = ndim() - 1; i >= 0; --i)
+      if (shape_[i] > 1 && (shape_[axis] <= 1 || std::abs(strides_[i]) < std::abs(strides_[axis])))
+        axis = i;
+  if (!is_contiguous(axis))
     invalid("a view with another item size needs a contiguous axis; take a copy() first");
-  if (bytes % Index(itemsize) != 0)
-    invalid("axis " + std::to_string(axis) + " of " + std::to_string(bytes) +
+  if (bytes(axis) % Index(itemsize) != 0)
+    invalid("axis " + std::to_string(axis) + " of " + std::to_string(bytes(axis)) +
             " bytes cannot be viewed as items of " + std::to_string(itemsize) + " bytes");
   Axes shape = shape_, strides = strides_;
-  shape[axis] = bytes / Index(itemsize);
+  shape[axis] = bytes(axis) / Index(itemsize);
   strides[axis] = Index(itemsize);
   return Layout(shape, strides, itemsize);
 }

@@ -162,10 +162,6 @@ std::function<void()>& reclaim_hook() {
   return hook;
 }
 
-}  // namespace
-
-namespace {
-
 // For each device and peer: 0, or the device's epoch, counted from 1, in which it reached the peer.
 std::atomic<unsigned> reached[max_devices][max_devices];
 
@@ -276,9 +272,8 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
 bool Storage::meets_capture() {
   if (Capture::current() || is_captured_on(device())) return true;
   const std::lock_guard<std::mutex> hold(lock_);
-  return std::any_of(used_on_.begin(), used_on_.end(), [](const StreamRef& stream) {
-    return stream.owner->get() == stream.handle && is_captured(stream.handle);
-  });
+  return std::any_of(used_on_.begin(), used_on_.end(),
+                     [](const auto& uses) { return uses->is_captured(); });
 }
 
 void Storage::postpone() {
@@ -402,11 +397,16 @@ void Storage::enter(const StreamRef& stream) {
     return;
   }
   std::lock_guard<std::mutex> hold(lock_);
-  for (const StreamRef& known : used_on_)
-    if (known.owner == stream.owner) return;
+  // The null stream was already ordered after a stream that is over.
+  const auto is_over = [](const auto& uses) { return uses->is_over(); };
+  used_on_.erase(std::remove_if(used_on_.begin(), used_on_.end(), is_over), used_on_.end());
+  const auto uses = stream.owner ? stream.owner->uses() : nullptr;
+  if (uses && std::find(used_on_.begin(), used_on_.end(), uses) != used_on_.end()) return;
   if (is_captured(stream.handle)) return order_after_all(stream, device());
   check("cudaStreamWaitEvent", order_after(stream.handle, cudaStream_t(), device()));
-  if (stream.owner) used_on_.push_back(stream);
+  if (!uses) return;
+  uses->add(device());
+  used_on_.push_back(uses);
 }
 
 void Storage::leave(const StreamRef& stream) {
@@ -425,12 +425,8 @@ cudaError_t Storage::join_streams() {
   if (used_on_.empty()) return cudaSuccess;
   const cudaError_t outcome = on_device(device(), [this] {
     cudaError_t worst = cudaSuccess;
-    for (const StreamRef& stream : used_on_) {
-      // The null stream was already ordered after a stream that was destroyed.
-      if (stream.owner->get() != stream.handle) continue;
-      const cudaError_t error = order_after(cudaStream_t(), stream.handle, stream.owner->device());
-      if (error) worst = error;
-    }
+    for (const auto& uses : used_on_)
+      if (const cudaError_t error = uses->join()) worst = error;
     return worst;
   });
   used_on_.clear();

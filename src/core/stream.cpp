@@ -21,16 +21,56 @@ NonBlocking& non_blocking() {
 
 }  // namespace
 
+void StreamUses::add(int device) {
+  const std::lock_guard<std::mutex> hold(lock_);
+  if (std::find(devices_.begin(), devices_.end(), device) == devices_.end())
+    devices_.push_back(device);
+}
+
+bool StreamUses::is_over() const {
+  const std::lock_guard<std::mutex> hold(lock_);
+  return !stream_ || is_gone(device_, epoch_);
+}
+
+bool StreamUses::is_captured() const {
+  const std::lock_guard<std::mutex> hold(lock_);
+  return stream_ && !is_gone(device_, epoch_) && PyGPU::is_captured(stream_);
+}
+
+cudaError_t StreamUses::join() const {
+  const std::lock_guard<std::mutex> hold(lock_);
+  if (!stream_ || is_gone(device_, epoch_)) return cudaSuccess;
+  return order_after(cudaStream_t(), stream_, device_);
+}
+
+bool StreamUses::join_all() const {
+  const std::lock_guard<std::mutex> hold(lock_);
+  if (PyGPU::is_captured(stream_)) return true;  // what it has recorded goes with it
+  bool all = true;
+  for (int device : devices_) {
+    const cudaError_t error = on_device(device, [&] {
+      return PyGPU::is_captured(cudaStream_t()) ? cudaErrorStreamCaptureImplicit
+                                                : order_after(cudaStream_t(), stream_, device_);
+    });
+    if (!error) continue;
+    (void)cudaGetLastError();
+    all = false;
+  }
+  return all;
+}
+
+void StreamUses::end() {
+  // What is recorded into a graph cannot wait for what is not. The lock is open meanwhile, since
+  // other threads go on.
+  if (!join_all() && waiting_beside_captures([this] { return cudaStreamSynchronize(stream_); }))
+    (void)cudaGetLastError();
+  const std::lock_guard<std::mutex> hold(lock_);
+  stream_ = nullptr;
+}
+
 cudaError_t StreamTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-  // A destroyed stream cannot be waited for: the null stream waits for the rest of its work
-  // instead.
-  if (on_device(handle.device, [&] {
-        return is_captured(cudaStream_t()) || is_captured(handle.stream)
-                   ? cudaSuccess
-                   : order_after(cudaStream_t(), handle.stream, handle.device);
-      }))
-    (void)cudaGetLastError();
+  handle.uses->end();
   return cudaStreamDestroy(handle.stream);
 }
 
@@ -56,7 +96,9 @@ Status make(UniqueHandle<Traits>& owner, Create create) {
 
 Stream::Stream(unsigned flags, int priority) {
   status = make(handle_, [=](StreamTraits::Handle& handle) {
-    return cudaStreamCreateWithPriority(&handle.stream, flags, priority);
+    const cudaError_t error = cudaStreamCreateWithPriority(&handle.stream, flags, priority);
+    if (!error) handle.uses = std::make_shared<StreamUses>(handle.stream, handle.device);
+    return error;
   });
 }
 

@@ -1,6 +1,5 @@
 // Devices of the host machine: choice, properties, limits, peers, and what it does not have (IPC).
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "array.h"
@@ -110,10 +109,8 @@ cudaError_t cudaDeviceReset() {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     for (auto entry = machine.table.begin(); entry != machine.table.end();) {
-      const Allocation& block = entry->second;
-      if (block.device == current_device()) {
-        if (block.space != Space::registered && block.space != Space::variable)
-          std::free(reinterpret_cast<void*>(entry->first));
+      if (entry->second.device == current_device()) {
+        give_back_block(entry->first, entry->second);
         entry = machine.table.erase(entry);
       } else {
         ++entry;

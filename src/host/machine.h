@@ -108,6 +108,9 @@ class Machine {
 bool is_overrun(std::uintptr_t address, const Allocation& block);
 // Writes a line about a block that was.
 void report_overrun(std::uintptr_t address, const Allocation& block);
+// Frees the memory of an entry of the table, if it is a block of ours, and says so if its zone was
+// written to. Call with the lock held.
+void give_back_block(std::uintptr_t address, const Allocation& block);
 // Writes it, where there is one, when the process is about to die of a signal. Takes no lock.
 void report_overruns();
 

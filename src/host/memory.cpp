@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -57,17 +56,17 @@ cudaError_t release(void* address, Fits fits) {
   std::lock_guard<std::mutex> hold(machine.lock);
   const auto entry = machine.table.find(reinterpret_cast<std::uintptr_t>(address));
   if (entry == machine.table.end() || !fits(entry->second.space)) return cudaErrorInvalidValue;
-  if (is_overrun(entry->first, entry->second)) report_overrun(entry->first, entry->second);
   machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
-  const std::size_t nbytes = whole_bytes(entry->second.span) + Machine::zone_bytes;
+  give_back_block(entry->first, entry->second);
   machine.table.erase(entry);
-  give_back_pages(address, nbytes);
   return cudaSuccess;
 }
 
 bool is_device(Space space) { return space == Space::device || space == Space::managed; }
 bool is_device_only(Space space) { return space == Space::device || space == Space::variable; }
 bool is_pinned(Space space) { return space == Space::pinned; }
+// Was it taken by allocate()?
+bool is_block(const Allocation& block) { return is_device(block.space) || is_pinned(block.space); }
 
 // Are these bytes the process's?
 bool is_mapped(void* address, std::size_t nbytes) {
@@ -81,7 +80,7 @@ bool is_mapped(void* address, std::size_t nbytes) {
 }  // namespace
 
 bool is_overrun(std::uintptr_t address, const Allocation& block) {
-  if (!is_device(block.space) && !is_pinned(block.space)) return false;
+  if (!is_block(block)) return false;
   const auto* const zone =
       reinterpret_cast<const unsigned char*>(address + whole_bytes(block.span));
   int damage = 0;
@@ -95,6 +94,12 @@ void report_overrun(std::uintptr_t address, const Allocation& block) {
       "PyGPU: the host machine's allocation of %zu bytes at %#zx was written to past its end%s\n",
       block.span, std::size_t(address),
       Machine::get().strict ? "" : "; PYGPU_HOST_STRICT=1 names the kernel that does it");
+}
+
+void give_back_block(std::uintptr_t address, const Allocation& block) {
+  if (!is_block(block)) return;
+  if (is_overrun(address, block)) report_overrun(address, block);
+  give_back_pages(reinterpret_cast<void*>(address), whole_bytes(block.span) + Machine::zone_bytes);
 }
 
 void report_overruns() {

@@ -1,6 +1,7 @@
 // What the bindings share: arguments as C++ values, calls without the GIL, the list of concepts.
 #pragma once
 
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -108,6 +109,18 @@ struct CopyEnd {
   std::shared_ptr<const void> view;
 };
 CopyEnd copy_end(py::handle object, const char* argument, bool writable);
+
+// What another process's handle of memory or of an event is made of; ValueError for other lengths.
+template <class Handle>
+Handle ipc_handle_of(py::handle bytes) {
+  Handle handle;
+  const auto given = bytes.cast<std::string>();
+  if (given.size() != sizeof handle)
+    throw py::value_error("handle: expected " + std::to_string(sizeof handle) + " bytes, got " +
+                          std::to_string(given.size()));
+  std::memcpy(&handle, given.data(), sizeof handle);
+  return handle;
+}
 
 // Is it to be read as a buffer? NumPy's integer scalars have one too, but stand for a number.
 bool is_buffer(py::handle object);

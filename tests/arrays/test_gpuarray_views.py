@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arrays, assert_same, counted_strides, indices, part, values
 
-from PyGPU import errors, gpuarray
+from PyGPU import driver, errors, gpuarray
 from PyGPU.gpuarray import GPUArray, to_gpu
 
 
@@ -190,6 +190,78 @@ def test_base_of_a_transpose():
     assert array.T.T.base is array
     assert part.T.base is array
     assert part.T.gpudata == part.gpudata
+
+
+def test_the_memory_object_of_a_transpose_is_made_when_it_is_asked_for():
+    array = to_gpu(np.arange(6.0).reshape(2, 3))
+    first, again, other = array.T, array.T.T, array[1:].T
+    assert first.gpudata is again.gpudata is array.gpudata  # the transpose was asked first
+    assert type(other.gpudata) is int and other.gpudata == other.ptr == array.ptr + 24
+    assert gpuarray.zeros((0, 3)).T.gpudata is None
+    held = to_gpu(np.arange(3.0), allocator=driver.mem_alloc)
+    assert held.T.gpudata is held.gpudata
+
+
+def test_a_transpose_keeps_its_memory_when_the_array_gets_other():
+    array, more = to_gpu(np.arange(6.0).reshape(2, 3)), gpuarray.zeros((2, 3))
+    before, transposed = array.ptr, array.T
+    array.gpudata = more.gpudata
+    assert array.ptr == more.ptr and int(transposed.gpudata) == transposed.ptr == before
+    del array
+    assert transposed.get().tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+def test_a_transpose_frees_the_memory_of_its_array():
+    array = to_gpu(np.arange(6.0).reshape(2, 3))
+    array.T.gpudata.free()
+    with pytest.raises(errors.LogicError):
+        array.get()
+
+
+ITEMS = [np.dtype(code) for code in ("i1", "i2", "f4", "f8", "c16", "S3", "S6", "S12")]
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 1, 2, 3, 4, 6]), min_size=1, max_size=4),
+    st.sampled_from(ITEMS),
+    st.sampled_from(ITEMS),
+    st.data(),
+)
+def test_views_of_other_item_sizes(shape, dtype, other, data):
+    """As NumPy's, wherever NumPy has one; else of the same bytes, or none."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    host = (np.arange(size) % 251).astype(np.uint8).view(dtype).reshape(shape)
+    host = np.array(host, order=data.draw(st.sampled_from("CF")))
+    axes = data.draw(st.permutations(range(host.ndim)))
+    index = data.draw(indices(host.transpose(axes).shape))
+    seen, view = part(host.transpose(axes), index), to_gpu(host).transpose(axes)[index]
+    try:
+        expected = seen.view(other)
+    except (TypeError, ValueError):
+        expected = None
+    try:
+        found = view.view(other)
+    except (TypeError, ValueError):
+        assert expected is None
+        return
+    if expected is not None:
+        assert found.ptr == 0 or found.ptr == view.ptr
+        assert found.shape == expected.shape and found.dtype == other
+        assert counted_strides(found) == counted_strides(expected)
+        assert found.get().tobytes() == expected.tobytes()
+    else:
+        assert found.nbytes == view.nbytes
+        assert sorted(found.get().tobytes()) == sorted(seen.tobytes())
+
+
+def test_a_last_axis_of_length_one_is_contiguous():
+    x = np.arange(40, dtype=np.float32)
+    for seen in (x.reshape(10, 4)[:, :1], x.reshape(40, 1)[::2], x.reshape(5, 8, 1)[::-1, 2]):
+        array = to_gpu(x)[seen.ctypes.data // 4 - x.ctypes.data // 4 :]
+        strided = GPUArray(seen.shape, x.dtype, gpudata=array.gpudata, strides=seen.strides)
+        found = strided.view(np.int16)
+        assert found.shape == seen.view(np.int16).shape
+        assert (found.get() == seen.view(np.int16)).all()
 
 
 def test_an_array_of_its_own_memory():

@@ -165,24 +165,59 @@ CASES = {
     },
     "drv.memset_d32_async(array.gpudata, 1, 8, a); say('begin'); del array": {("null", "a")},
     "double(a, array.ptr); say('begin'); array.gpudata.free()": {("null", "a")},
+    # A stream that was used on it may go before, and leaves its work to the null stream.
+    "array.fill(1, a); say('begin'); del a": {("null", "a")},
+    "array.fill(1, a); del a; say('begin'); del array": set(),
+    "array.fill(1, a); del a; say('begin'); array.fill(1, b)": {("b", "null")},
+    "array.fill(1, int(a)); say('begin'); del a": {("null", "a")},
+    # Into a graph the null stream cannot take it: it is waited for.
+    "with drv.Stream().capture(): say('begin'); del a": {("host", "a")},
     # cudaFree waits by itself for what used memory of cudaMalloc.
     "m = drv.mem_alloc(32); drv.memset_d32_async(m, 1, 8, a); say('begin'); del m": set(),
 }
 
 
+# With a stream of device 1 for memory of device 0: the null streams of both.
+OTHERS = "PyGPU.cudaSetDevice(1); c = PyGPU.cudaStream_t(1); PyGPU.cudaSetDevice(0); "
+OTHERS += "say('name', 'c', hex(int(c))); drv.memset_d32_async(array.ptr, 1, 8, c); "
+OF_TWO_DEVICES = {
+    "say('begin'); del c": [("null", "c"), ("null", "c")],
+    "say('begin'); PyGPU.cudaStreamDestroy(c)": [("null", "c"), ("null", "c")],
+    "say('begin'); del array": [("null", "c")],
+    "del c; say('begin'); del array": [],
+    "del c; array.fill(1, a); say('begin'); del a": [("null", "a")],
+}
+
+
 @pytest.fixture(scope="module")
-def heard(tmp_path_factory):
-    """The calls of each case, by a library that hears them before the machine does."""
-    listener = preload.library(tmp_path_factory.mktemp("listener"), LISTENER)
+def listener(tmp_path_factory):
+    """A library that hears the calls before the machine does."""
+    return preload.library(tmp_path_factory.mktemp("listener"), LISTENER)
+
+
+def calls(listener, begin, cases):
+    """The calls of each case."""
     program = f"""
 import gc
-for case in {list(CASES)!r}:
+for case in {list(cases)!r}:
     gc.collect()  # the streams of the last one
     print("case", flush=True)
-    exec({BEGIN!r} + case + "; say('end')", {{}})
+    exec({begin!r} + case + "; say('end')", {{}})
 """
     parts = preload.output(listener, program).split("case\n")[1:]
-    return dict(zip(CASES, (part.splitlines() for part in parts)))
+    return dict(zip(cases, (part.splitlines() for part in parts)))
+
+
+@pytest.fixture(scope="module")
+def heard(listener):
+    return calls(listener, BEGIN, CASES)
+
+
+@pytest.fixture(scope="module")
+def heard_of_two_devices(listener):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYGPU_HOST_DEVICES", "2")
+        return calls(listener, BEGIN + OTHERS, OF_TWO_DEVICES)
 
 
 @pytest.mark.parametrize("program", CASES)
@@ -190,3 +225,8 @@ def test_what_waits(heard, program):
     found = waits(heard[program])
     assert set(found) == CASES[program]
     assert len(found) == len(set(found)), "nothing waits twice"
+
+
+@pytest.mark.parametrize("program", OF_TWO_DEVICES)
+def test_what_waits_for_a_stream_of_another_device(heard_of_two_devices, program):
+    assert waits(heard_of_two_devices[program]) == OF_TWO_DEVICES[program]

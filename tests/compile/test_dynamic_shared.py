@@ -64,6 +64,23 @@ def test_comments_and_texts_are_not_declarations():
 
 
 @pytest.mark.parametrize(
+    "before",
+    [
+        "if (n) { n = 10'000; } n = 20'000;",
+        "if (n) { n = 0xab'cd; } n = 0b1'0;",
+        """char c = '"'; if (n == '{') { c = u8'"'; }""",
+        "switch (n) { case'{': break; }",
+        'auto t = R"(")"; if (n) { t = LR"x({")x"; }',
+        "// as in \\\n {",
+    ],
+)
+def test_where_a_function_ends(before):
+    source = f"__global__ void g(int n) {{ {before}\n}}\nextern __shared__ float a[];\n"
+    source += "__global__ void f() { a[0] = 1; }"
+    assert "DynamicShared<float> a;" in in_cpp(source)
+
+
+@pytest.mark.parametrize(
     ("definitions", "line", "expected"),
     [
         ("#define DECL(T, n) extern __shared__ T n[];", "DECL(float, a)", "DynamicShared<T> n;"),

@@ -282,7 +282,6 @@ def test_generated_declarations(rows, bounds):
 def test_no_text_breaks_the_reader(text):
     for source in (text, f"__global__ void f({text}", f"template <{text}> __global__ void f("):
         signature.kernels(source)
-        assert signature.without_comments(source).count("\n") == source.count("\n")
 
 
 POINTEES = {

@@ -207,6 +207,10 @@ TEST_CASE("views with another item size, and squeezed ones") {
   CHECK(Layout({3, 4}, 4).view(8).shape() == Axes{3, 2});
   CHECK(Layout({3, 4}, 4, Order::f).view(1).shape() == Axes{12, 4});
   CHECK(Layout({3, 4}, 4).view(2).strides() == Axes{16, 2});
+  CHECK(Layout({5, 1}, {8, 4}, 4).view(2).shape() == Axes{5, 2});
+  CHECK(Layout({5, 1}, {-8, 99}, 4).view(2).strides() == Axes{-8, 2});
+  CHECK(Layout({4, 2, 1}, 4, Order::f).view(2).shape() == Axes{4, 2, 2});
+  CHECK(Layout({4, 2, 1}, 4, Order::f).view(8).shape() == Axes{2, 2, 1});
   CHECK_THROWS_AS(Layout({3, 3}, 4).view(8), std::invalid_argument);
   CHECK_THROWS_AS(Layout({3}, {8}, 4).view(2), std::invalid_argument);
   CHECK_THROWS_AS(Layout({}, 4).view(2), std::invalid_argument);

@@ -93,6 +93,16 @@ scale(zero, block=block)
 assert zero.get().tolist() == [0, 3, 6, 9]
 refused(lambda: scale(one, block=block), 0, 1)
 """,
+    "variables that are not there hold nothing": """
+try:
+    module.get_global("nothing")
+except drv.LogicError as error:
+    assert "nothing" in str(error)
+else:
+    raise AssertionError("found")
+scale(one, block=block)
+assert one.get().tolist() == doubled
+""",
     "attributes come along": """
 room = 60 << 10
 last.set_attribute(drv.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, room)

@@ -266,6 +266,26 @@ def test_bad_alignments():
             drv.aligned_empty(100, np.uint8, alignment=alignment)
 
 
+def test_arrays_on_aligned_memory_that_was_freed_are_what_they_were(python):
+    python("""
+import weakref
+import numpy as np
+import PyGPU.driver as drv
+
+array = drv.aligned_zeros(1 << 24, np.uint8)
+part, block = array[1 << 23 :], weakref.ref(array.base._block)
+array.base.free()
+others = [np.full(1 << 24, 9, np.uint8) for _ in range(4)]
+assert not array.any() and not part.any()
+array[...] = 1
+assert part.all() and all((one == 9).all() for one in others)
+del array
+assert part.all()
+del part
+assert block() is None
+""")
+
+
 def test_aligned_memory_is_given_up_once():
     array = drv.aligned_zeros(100, np.uint8)
     owner = array.base

@@ -106,6 +106,39 @@ def test_what_is_set_between_launches_counts_from_the_next_on():
     assert found == [8, 4, 1, 6]
 
 
+def test_a_signal_handler_launches_while_a_launch_is_prepared(python):
+    done = python(f"""
+import faulthandler, signal
+import numpy as np
+from PyGPU import gpuarray
+import PyGPU.driver as drv
+from PyGPU.compiler import SourceModule
+
+faulthandler.dump_traceback_later(60, exit=True)  # a deadlock
+module = SourceModule({LINE!r})
+line, fetch = module.get_texref("line"), module.get_function("fetch")
+gpuarray.to_gpu(np.full(32, 5, np.int32)).bind_to_texref(line)
+outs = [gpuarray.zeros(32, np.int32) for _ in range(2)]
+make = line._made
+
+def interrupted():
+    line._made = make
+    signal.raise_signal(signal.SIGUSR1)
+    return make()
+
+def handler(*_):
+    module.get_texref("line")
+    fetch(outs[0], np.int64(0), block=(32, 1, 1))
+
+line._made = interrupted
+signal.signal(signal.SIGUSR1, handler)
+fetch(outs[1], np.int64(0), block=(32, 1, 1))
+drv.Context.synchronize()
+assert [out.get().tolist() for out in outs] == [[5] * 32] * 2
+""")
+    assert done.stdout == done.stderr == ""
+
+
 def test_prepared_calls():
     line = Line()
     fetch = line.fetch

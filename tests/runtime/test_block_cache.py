@@ -90,7 +90,8 @@ def test_nothing_stays_by_default_on_the_host_machine(program):
         "x[5:].ptr",
         "x.__cuda_array_interface__",
         "x.__dlpack__()",
-        "x.T",
+        "x.T.gpudata",
+        "x[5:].T.T.ptr",
         "x.fill(1, drv.Stream())",
         "PyGPU.cudaMemset(x, 0, 5)",
         "np.from_dlpack(x)",
@@ -107,11 +108,21 @@ assert free() > before
 """)
 
 
+@pytest.mark.parametrize("devices", [1, 2])
 @pytest.mark.parametrize(
-    "use", ["x.get()", "x.fill(1)", "x[::2] += 1", "x.fill(1, drv.Stream(1))", "x.set(x.get())"]
+    "use",
+    [
+        *("x.get()", "x.fill(1)", "x[::2] += 1", "x.fill(1, drv.Stream(1))", "x.set(x.get())"),
+        *("x.T", "x.reshape(50, 1000).transpose().copy()", "x.reshape(50, 1000).T.T + 1"),
+        *("x[[1, 2]]", "x[::2][[1, 2]]", "x.reshape(50, 1000)[:, [[1], [2]]]", "x[[1, 2]] = 3"),
+        *("x.reshape(50, 1000)[[1, 2], ::-1] = x[:2000].reshape(2, 1000)", "x.take([1, 2])"),
+        *("x.reshape(50, 1000)[np.arange(50) > 3] = 2", "x.put([1, 2], [3, 4])"),
+        *("gpuarray.multi_take([x], gpuarray.to_gpu(np.array([1, 2])))",),
+    ],
 )
-def test_what_the_null_stream_orders_stays(use, program):
-    program(f"""
+def test_what_the_null_stream_orders_stays(use, devices, program):
+    program(
+        f"""
 x = array(50000)
 {use}
 drv.Context.synchronize()
@@ -119,7 +130,9 @@ before = free()
 del x
 drv.Context.synchronize()
 assert free() == before
-""")
+""",
+        PYGPU_HOST_DEVICES=devices,
+    )
 
 
 def test_they_come_back_when_memory_is_short(program):

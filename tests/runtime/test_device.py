@@ -61,6 +61,64 @@ def test_synchronize():
     assert PyGPU.cudaDeviceSynchronize() == 0
 
 
+ELSEWHERE = """
+import PyGPU
+from PyGPU import driver, errors
+from PyGPU._runtime import core, devices, on_device
+
+def here():
+    return errors.check(PyGPU.cudaGetDevice())
+
+def raised(call, kind):
+    try:
+        call()
+    except kind as error:
+        return error
+    raise AssertionError("nothing raised")
+
+with on_device(1):
+    assert here() == 1
+    with on_device(0):
+        assert here() == 0
+    assert here() == 1
+assert here() == 0
+
+def fail():
+    with on_device(1):
+        raise KeyError("of the work")
+
+raised(fail, KeyError)
+assert here() == 0
+raised(on_device(7).__enter__, driver.LogicError)
+assert here() == 0
+raised(lambda: driver.Device(1).make_context("no flags"), (TypeError, ValueError))
+assert here() == 0
+
+class Failing:
+    # Cannot go back to device 0.
+
+    def __getattr__(self, name):
+        return getattr(core, name)
+
+    def cudaSetDevice(self, device):
+        return core.cudaSetDevice(device if device else 7)
+
+def work():
+    with on_device(1):
+        pass
+
+devices.core = Failing()
+assert "cudaSetDevice" in str(raised(work, driver.LogicError))
+PyGPU.cudaSetDevice(0)
+raised(fail, KeyError)
+assert not PyGPU.cudaGetLastError()
+"""
+
+
+def test_work_on_another_device(two_devices):
+    two_devices(ELSEWHERE)
+
+
 # Properties and attributes.
 
 

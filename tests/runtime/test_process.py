@@ -132,6 +132,37 @@ assert PyGPU.cudaFree(address) == 0
 """)
 
 
+@pytest.mark.parametrize("nbytes", [1 << 10, 16 << 20])
+def test_a_reset_with_live_blocks_of_every_kind(python, nbytes):
+    done = python(f"""
+import numpy as np
+import PyGPU
+from PyGPU import driver, gpuarray
+
+def take():
+    host = np.zeros({nbytes}, np.uint8)
+    assert PyGPU.cudaHostRegister(host, host.nbytes) == 0
+    return [
+        host,
+        gpuarray.zeros({nbytes}, np.uint8),
+        driver.mem_alloc({nbytes}),
+        driver.pagelocked_zeros({nbytes}, np.uint8),
+        driver.managed_zeros({nbytes}, np.uint8, mem_flags=driver.mem_attach_flags.GLOBAL),
+    ]
+
+for _ in range(3):
+    blocks = take()
+    assert PyGPU.cudaDeviceReset() == 0
+    blocks[0][:] = 1  # is the program's
+    again = take()
+    del blocks
+    assert not again[1].get().any()
+    assert PyGPU.cudaHostUnregister(again[0]) == 0
+    del again
+""")
+    assert done.stdout == done.stderr == ""
+
+
 def test_objects_from_before_a_reset_go_without_a_trace(python):
     done = python("""
 import PyGPU

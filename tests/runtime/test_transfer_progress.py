@@ -71,6 +71,62 @@ def test_other_ways_of_copying():
     assert [sum(bar.updates) for bar in Bar.made[4:]] == [20_000] * 2
 
 
+@pytest.mark.parametrize("step", ["to_device", "to_host"])
+def test_a_device_array_answers_while_it_is_copied(python, step):
+    done = python(f"""
+import faulthandler, threading
+import numpy as np
+import PyGPU
+from PyGPU.transfer import configure
+
+faulthandler.dump_traceback_later(60, exit=True)  # a deadlock
+array = PyGPU.DeviceArray_uint8(np.ones(1 << 20, np.uint8))
+assert array.last_status() == array.allocate() == 0
+
+answers = set()
+address = int(array.device_data())
+
+def ask():
+    status = array.last_status() == array.allocate() == 0
+    answers.add((status, array.allocated(), int(array.device_data()) == address, repr(array)))
+
+class Bar:
+    def __init__(self, **arguments):
+        pass
+
+    def update(self, n):
+        other = threading.Thread(target=ask)
+        other.start()
+        ask()
+        other.join()
+
+    def close(self):
+        pass
+
+configure(progress=Bar, progress_threshold=1000)
+assert array.{step}() == 0
+assert answers == {{(True, True, True, "<DeviceArray_uint8 shape=(1048576,) allocated>")}}, answers
+""")
+    assert done.stderr == ""
+
+
+def test_threads_that_allocate_a_device_array_share_its_memory():
+    array = PyGPU.DeviceArray_uint8(np.ones(1 << 16, np.uint8))
+    start = threading.Barrier(4)
+    found = []
+
+    def allocate():
+        start.wait()
+        found.append((int(array.allocate()), int(array.device_data())))
+
+    threads = [threading.Thread(target=allocate) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [(0, int(array.device_data()))] * 4
+
+
 def slow_to_gather(nbytes):
     """Each byte in another line of the cache, by small pieces: seconds a GB on any machine."""
     configure(chunk_bytes=512, threads=1)

@@ -45,7 +45,7 @@ def compiled(source, name, words, expressions):
     # An image is kept under its text and options alone: the host machine's settings do not count.
     without = {*host.STRICT_FLAGS, LANES}
     text, mark, questions = source.partition(_QUESTIONS)
-    in_lockstep = lockstep.is_needed(text, asked, found, is_linked=False)
+    in_lockstep = lockstep.is_needed(text, asked, found.files, is_linked=False)
     base = [*(word for word in host.flags(asked, in_lockstep) if word not in without), LANES]
     kernels = host._kernels(text, name, base, asked, found)
     waits = in_lockstep or host.may_wait(text, asked, found)

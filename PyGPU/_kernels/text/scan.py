@@ -1,7 +1,7 @@
 """Text of the scan kernels: types, operation and neutral, and the form of the host machine.
 
 There a scan is a thread for each of a few long chunks. So it is on a GPU for types too large for
-the tiles of ``_scan_tiles.py``.
+the tiles of ``scan_tiles.py``.
 """
 
 import contextlib

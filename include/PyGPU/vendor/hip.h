@@ -167,7 +167,7 @@ PYGPU_CUDA_ERRORS(PYGPU_CONSTANT)
 constexpr unsigned cudaHostRegisterReadOnly = 8;
 constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
 
-// Attributes and limits keep CUDA's numbers and are translated; one that HIP lacks is an error.
+// Attributes keep CUDA's numbers and are translated; one that HIP lacks is an error.
 enum cudaDeviceAttr : int {
 #define PYGPU_ENUMERATOR(name, number) name = number,
   PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR)
@@ -193,7 +193,9 @@ inline hipError_t cudaHostRegister(void* address, size_t nbytes, unsigned flags)
   return hipHostRegister(address, nbytes, flags);
 }
 
+// HIP's limits have CUDA's numbers, that of the stack also where HIP has no name for it.
 using cudaLimit = hipLimit_t;
+static_assert(int(hipLimitPrintfFifoSize) == 1 && int(hipLimitMallocHeapSize) == 2);
 constexpr cudaLimit cudaLimitStackSize = static_cast<hipLimit_t>(0);
 
 inline hipError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {

@@ -16,9 +16,13 @@ struct Flags {
 
 py::object gpudata_of(GPUArray& array) {
   if (array.layout().nbytes() == 0) return py::none();
+  if (!array.gpudata && array.is_whole) {
+    GPUArray* const base = find_as_it_is<GPUArray>(array.base.ptr());
+    if (base && base->core.storage() == array.core.storage()) array.gpudata = gpudata_of(*base);
+  }
   if (!array.gpudata) {
     const auto address = reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
-    const bool is_view = !array.base.is_none();
+    const bool is_view = !array.base.is_none() && !array.is_whole;
     array.gpudata = is_view ? py::object(py::int_(address))
                             : instance(DeviceAllocation{array.core.storage(), address});
   }
@@ -195,13 +199,15 @@ void attribute(const py::object& c, const char* name, Function function, const c
 
 }  // namespace
 
-// The whole array seen another way: it has the same memory object and the same owner.
+// The whole array seen another way: it has the same memory object and the same owner. The memory
+// object is not made here, which would expose the memory.
 GPUArray transpose(const py::object& self, const py::object& axes) {
   auto& array = held<GPUArray>(self);
   const Layout& layout = array.layout();
   GPUArray transposed =
       view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
-  transposed.gpudata = gpudata_of(array);
+  transposed.gpudata = array.gpudata;
+  transposed.is_whole = array.is_whole || array.base.is_none();
   if (!array.base.is_none()) transposed.base = array.base;
   return transposed;
 }
@@ -238,6 +244,16 @@ void bind_attributes(py::module_& m, const py::object& c) {
         return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
       },
       "c_contiguous, f_contiguous, forc.");
+  property(
+      c, "_address",
+      [](const GPUArray& a) { return reinterpret_cast<std::uintptr_t>(a.core.address()); },
+      "As ptr, for work of PyGPU's own: the memory is not exposed by it.");
+  property(
+      c, "_device",
+      [](const GPUArray& a) {
+        return a.core.address() ? py::object(py::int_(a.core.device())) : py::none();
+      },
+      "The ordinal of its device; None without elements.");
   property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
   attribute(
       c, "gpudata", [](AsItIs a) { return gpudata_of(a.array); },

@@ -8,7 +8,8 @@
 namespace PyGPU::python {
 namespace {
 
-// The seed's object: made for an ordinal, asked by methods, remembers its status.
+// What cudaDeviceProp holds: the properties of a device, its id and its bus's, and the status of
+// the calls that asked for them.
 struct Properties {
   cudaDeviceProp values{};
   char id[16] = {};

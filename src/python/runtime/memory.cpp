@@ -1,6 +1,4 @@
 // Memory at the low level: take and give back by address, and what addresses are.
-#include <cstring>
-
 #include "PyGPU/graph.h"
 #include "python/bindings.h"
 
@@ -34,16 +32,6 @@ py::tuple new_ipc_handle(Call get) {
   Handle handle{};
   const Status status = call([&] { return get(&handle); });
   return with_status(status, py::bytes(reinterpret_cast<const char*>(&handle), sizeof handle));
-}
-
-template <class Handle>
-Handle ipc_handle_of(const std::string& bytes) {
-  Handle handle;
-  if (bytes.size() != sizeof handle)
-    throw py::value_error("handle: expected " + std::to_string(sizeof handle) + " bytes, got " +
-                          std::to_string(bytes.size()));
-  std::memcpy(&handle, bytes.data(), sizeof handle);
-  return handle;
 }
 
 py::tuple pointer_attributes(py::handle pointer) {

@@ -1,6 +1,4 @@
 // Streams and events as objects, and the calls on them.
-#include <cstring>
-
 #include "PyGPU/graph.h"
 #include "python/bindings.h"
 
@@ -15,15 +13,6 @@ cudaStream_t as_handle(py::handle number) {
   void* const handle = address_of(number, "stream");
   if (reinterpret_cast<std::uintptr_t>(handle) == 1) return cudaStreamLegacy;  // on every target
   return reinterpret_cast<cudaStream_t>(handle);
-}
-
-cudaIpcEventHandle_t ipc_event_handle(const std::string& bytes) {
-  cudaIpcEventHandle_t handle;
-  if (bytes.size() != sizeof handle)
-    throw py::value_error("handle: expected " + std::to_string(sizeof handle) + " bytes, got " +
-                          std::to_string(bytes.size()));
-  std::memcpy(&handle, bytes.data(), sizeof handle);
-  return handle;
 }
 
 }  // namespace
@@ -95,7 +84,7 @@ void bind_stream(py::module_& m) {
   constructor(e,
               [](py::handle, const py::object& flags) {
                 if (py::isinstance<py::bytes>(flags)) {
-                  const auto shared = ipc_event_handle(flags.cast<std::string>());
+                  const auto shared = ipc_handle_of<cudaIpcEventHandle_t>(flags);
                   const NoGil without = let_gil_go();
                   return std::make_shared<Event>(shared);
                 }

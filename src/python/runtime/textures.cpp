@@ -1,5 +1,5 @@
 // Arrays, texture and surface objects, boxed copies, and the profiler's switches, as the private
-// classes and calls that PyGPU/_driver/arrays.py and _driver_boxes.py dress.
+// classes and calls that PyGPU/_driver/arrays.py and boxes.py dress.
 #include "PyGPU/texture.h"
 #include "python/bindings.h"
 
