@@ -26,9 +26,9 @@ def _in_order(stream, scratch, work):
 
 
 def _with_room(nbytes, stream, work):
-    """Call `work(address)`, which enqueues launches that use so much memory of the pool."""
+    """Call `work(room)`, which enqueues launches that use so much memory of the pool."""
     room = core.GPUArray((nbytes,), np.uint8)
-    _in_order(stream, room, lambda: work(room.ptr))
+    _in_order(stream, room, lambda: work(room))
 
 
 def _tiles(scan, tile, options):
@@ -64,15 +64,15 @@ class _Chunks:
         most = min(self._most, size * source.itemsize // self._SHORTEST)
         length = -(-size // max(most, 1))
         count, block = -(-size // length), (1, 1, 1)
-        launch = ((count, 1), block, stream, size, length, source.ptr, step)
-        launch += (target.ptr, target.strides[0])
+        launch = ((count, 1), block, stream, size, length, source, step)
+        launch += (target, target.strides[0])
         if count == 1:
             self._chunks.prepared_async_call(*launch, 0)
             return True
 
         def both(totals):
             self._totals.prepared_async_call(
-                *((count - 1, 1), block, stream, size, length, source.ptr, step, totals)
+                *((count - 1, 1), block, stream, size, length, source, step, totals)
             )
             self._chunks.prepared_async_call(*launch, totals)
 
@@ -104,17 +104,17 @@ def _checked(name, ary, dtype):
         raise TypeError(f"{name}: its dtype is {ary.dtype}, the kernel's {dtype}")
     if ary.ndim != 1:
         raise ValueError(f"{name}: its shape is {ary.shape}, expected one axis")
-    if ary._size and (ary.ptr | ary.strides[0]) % dtype.alignment:
+    if ary._size and (ary._address | ary.strides[0]) % dtype.alignment:
         raise ValueError(
-            f"{name}: its elements lie {ary.strides[0]} bytes apart from {ary.ptr:#x} on, expected "
-            f"multiples of {dtype.alignment}"
+            f"{name}: its elements lie {ary.strides[0]} bytes apart from {ary._address:#x} on, "
+            f"expected multiples of {dtype.alignment}"
         )
     return ary
 
 
 def _in_the_way(source, target):
     """Would results be written over elements that are yet to be read?"""
-    if (source.ptr, source.strides) == (target.ptr, target.strides):
+    if (source._address, source.strides) == (target._address, target.strides):
         return False
     return core._overlap(source, target)
 

@@ -30,8 +30,7 @@ class _Kernels:
 
     def _launch(self, kernel, mask, *arrays):
         blocks = -(-mask.size // (compaction.STRETCH * self._stretches))
-        pointers = [array.ptr for array in (mask, *arrays)]
-        kernel((blocks, 1), (self._threads, 1, 1), None, mask.size, *pointers)
+        kernel((blocks, 1), (self._threads, 1, 1), None, mask.size, mask, *arrays)
 
     def offsets(self, mask):
         """Where the indices of each stretch begin; behind them all, how many there are."""

@@ -93,6 +93,12 @@ scale(zero, block=block)
 assert zero.get().tolist() == [0, 3, 6, 9]
 refused(lambda: scale(one, block=block), 0, 1)
 """,
+    "variables stay, where the kernel was before as well": """
+scale(one, block=block)
+assert one.get().tolist() == doubled
+module.get_global("factor")
+refused(lambda: scale(one, block=block), 0, 1)
+""",
     "variables that are not there hold nothing": """
 try:
     module.get_global("nothing")

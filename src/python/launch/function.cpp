@@ -96,14 +96,14 @@ void check_count(const Function& f, std::size_t given) {
 
 const Kernel& kernel_on(Function& f, int device) {
   if (device == f.kernel.module().device()) return f.kernel;
-  const auto found = f.elsewhere.find(device);
-  if (found != f.elsewhere.end() && found->second.module().alive()) return found->second;
   const std::shared_ptr<const Module> module = f.kernel.module().on(device);
   if (!module)
     raise_argument_error(f.kernel.name() + "(): its memory lies on device " +
                          std::to_string(device) + ", but the kernel was loaded on device " +
                          std::to_string(f.kernel.module().device()) +
                          ", where it must stay for its module's variables (get_global)");
+  const auto found = f.elsewhere.find(device);
+  if (found != f.elsewhere.end() && &found->second.module() == module.get()) return found->second;
   return f.elsewhere.insert_or_assign(device, f.kernel.of(module)).first->second;
 }
 
