@@ -22,6 +22,15 @@ class _ElementwiseLauncher:
     def launch(
         self, stream: StreamLike, arguments: tuple[Any, ...], is_checked: bool = False
     ) -> bool | None: ...
+    def launch_over(
+        self,
+        stream: StreamLike,
+        arguments: tuple[Any, ...],
+        start: Int,
+        stop: Int,
+        step: Int,
+        is_checked: bool = False,
+    ) -> bool: ...
 
 @disjoint_base
 class _ReductionLauncher:

@@ -100,7 +100,7 @@ _MAKERS = {
 class _Variant:
     """A kernel as it is compiled for a device."""
 
-    def __init__(self, module, function, arguments, given, operation):
+    def __init__(self, module, function, arguments, given, operation, many):
         self.parts = module, function, arguments
         self.names = [one.name for one in arguments[:given]]
         self.vectors = [
@@ -108,6 +108,7 @@ class _Variant:
             for place, one in enumerate(arguments[:given])
             if isinstance(one, VectorArg)
         ]
+        self.launcher = core._ElementwiseLauncher(function, given, self.vectors, many)
 
 
 class ElementwiseKernel:
@@ -181,7 +182,9 @@ class ElementwiseKernel:
         if range is not None or slice is not None:
             self._call_over(args, range, slice, stream)
             return
-        launcher = self._launchers.get(core._here()) or self._launcher()
+        launcher = self._launchers.get(core._here())
+        if launcher is None:
+            launcher = self._launchers[core._here()] = self._variant("plain").launcher
         if launcher.launch(stream, args):
             return
         variant = self._variant("plain")
@@ -190,30 +193,21 @@ class ElementwiseKernel:
             launcher.set_batched(self._variant("batched").parts[1])
             launcher.launch(stream, args, True)
 
-    def _launcher(self):
-        variant = self._variant("plain")
-        many = self._many if self._may_be_batched else _NEVER
-        made = core._ElementwiseLauncher(
-            variant.parts[1], len(variant.names), variant.vectors, many
-        )
-        return self._launchers.setdefault(core._here(), made)
-
     def _call_over(self, args, absolute, relative, stream):
         variant = self._variant("ranged")
         n = self._size(variant, args)
         indices = _indices(absolute, relative, n)
+        if variant.launcher.launch_over(stream, args, *indices):
+            return
         numbers = builtins.range(*indices)
-        count = len(numbers)
-        lowest, highest = sorted((numbers[0], numbers[-1])) if count else (0, -1)
+        lowest, highest = sorted((numbers[0], numbers[-1])) if numbers else (0, -1)
         self._check(variant, args, highest + 1)
         if lowest < 0 and any(always for *_, always in variant.vectors):
             raise errors.ArgumentError(
                 f"{self._settings['name']}: range: indices from {lowest} on are used, before the "
                 "arrays' first elements"
             )
-        if count:
-            launch = variant.parts[1].prepared_async_call
-            launch(*core._shape_of_indices(count), stream, *args, n, *indices)
+        variant.launcher.launch_over(stream, args, *indices, True)
 
     def _size(self, variant, args):
         """Of the first array, once the arguments are as many as declared, and arrays where they
@@ -246,7 +240,8 @@ class ElementwiseKernel:
                 raise AssertionError("ElementwiseKernel: no array is among the arguments")
             make = _MAKERS[form]
             made = make(arguments, self._operation, **self._settings)
-            self._variants[key] = _Variant(*made, given, self._operation)
+            many = self._many if self._may_be_batched else _NEVER
+            self._variants[key] = _Variant(*made, given, self._operation, many)
         return self._variants[key]
 
     def generate_stride_kernel_and_types(

@@ -87,6 +87,29 @@ py::object launch_elementwise(const ElementwiseLauncher& launcher, const py::obj
   return py::bool_(true);
 }
 
+// The same for the indices start, start + step ... before stop, at most 2^62 of either sign.
+bool launch_over_indices(const ElementwiseLauncher& launcher, const py::object& stream,
+                         const py::tuple& given, Index start, Index stop, Index step,
+                         bool is_checked) {
+  const Index count = step > 0 ? (stop > start ? (stop - start - 1) / step + 1 : 0)
+                               : (start > stop ? (start - stop - 1) / -step + 1 : 0);
+  const Index last = count ? start + (count - 1) * step : start;
+  const Index needed = count ? std::max(start, last) + 1 : 0;
+  const bool is_before = count && std::min(start, last) < 0;
+  PyObject* const* const items = items_of(given);
+  if (!is_checked && ((is_before && launcher.vectors.any_is_always_used()) ||
+                      !launcher.vectors.meet(items, needed)))
+    return false;
+  if (count == 0) return true;
+  LaunchArguments arguments;
+  arguments.add(given);
+  for (const Index number : {launcher.vectors.first(items).layout().size(), start, stop, step})
+    arguments.add(number);
+  const auto shape = launcher.splay.for_kernel(count);
+  launcher.plain.launch(shape.blocks, shape.threads, stream, arguments);
+  return true;
+}
+
 }  // namespace
 
 void bind_elementwise(py::module_& m) {
@@ -95,18 +118,18 @@ void bind_elementwise(py::module_& m) {
   constructor(c, &make_elementwise, {{"function"}, {"count"}, {"vectors"}, {"many"}});
   method(c, "set_batched",
          [](ElementwiseLauncher& launcher, const py::object& function) {
-           launcher.batched.emplace(function);
+           if (!launcher.batched) launcher.batched.emplace(function);  // else it may be in use
          },
          "The kernel that takes many indices at once.", {{"function"}});
   method(
       c, "launch", &launch_elementwise,
       "Was it launched? False: the arguments must be looked at. None: a batched kernel is wanted.",
       {{"stream"}, {"arguments"}, {"is_checked", false}});
+  method(c, "launch_over", &launch_over_indices,
+         "Was it launched? Not where the arguments, as many as declared, must be looked at first.",
+         {{"stream"}, {"arguments"}, {"start"}, {"stop"}, {"step"}, {"is_checked", false}});
   def(m, "_splay", [](Index n, int device) { return to_tuple(Splay(device).over(n)); },
       "(grid, block) for `n` elements on a device.", {{"n"}, {"device"}});
-  def(m, "_shape_of_indices",
-      [](Index n) { return to_tuple(Splay(current_device()).for_kernel(n)); },
-      "(grid, block) for a kernel that goes through `n` indices, on the current device.", {{"n"}});
   m.attr("_batch") = py::make_tuple(batch_threads, batch);
 }
 

@@ -1,6 +1,8 @@
 // The arrays among the arguments of a kernel by expression (ElementwiseKernel, ReductionKernel).
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "python/array/gpuarray.h"
@@ -24,15 +26,15 @@ class Vectors {
     return *find<GPUArray>(arguments[vectors_.front().place]);
   }
   // Do elements of the same index meet at the same places in memory, and are there as many as are
-  // used? False for what must be looked at, or is wrong.
-  bool meet(PyObject* const* arguments) const {
+  // used, `needed` or the first array's? False for what must be looked at, or is wrong.
+  bool meet(PyObject* const* arguments, std::optional<Index> needed = {}) const {
     bool all_c = true, all_f = true;
-    Index size = 0;
+    Index size = needed.value_or(0);
     for (const Vector& vector : vectors_) {
       const GPUArray* const array = find<GPUArray>(arguments[vector.place]);
       if (!array) return false;
       const Layout& layout = array->layout();
-      if (&vector == &vectors_.front()) size = layout.size();
+      if (!needed && &vector == &vectors_.front()) size = layout.size();
       const auto address = reinterpret_cast<std::uintptr_t>(array->core.address());
       if ((layout.size() && address % vector.alignment) ||
           (vector.is_always_used && layout.size() < size))
@@ -41,6 +43,10 @@ class Vectors {
       all_f = all_f && layout.f_contiguous();
     }
     return all_c || all_f;
+  }
+  bool any_is_always_used() const {
+    return std::any_of(vectors_.begin(), vectors_.end(),
+                       [](const Vector& vector) { return vector.is_always_used; });
   }
   // Do arrays that meet have elements of the declared size, and no bytes in common?
   bool lie_apart(PyObject* const* arguments) const {
