@@ -45,6 +45,8 @@ def hot_calls():
 
     from PyGPU import gpuarray
     from PyGPU.compiler import SourceModule
+    from PyGPU.elementwise import ElementwiseKernel
+    from PyGPU.reduction import ReductionKernel
 
     host = np.arange(1024, dtype=np.float32)
     a, b = gpuarray.to_gpu(host), gpuarray.to_gpu(host)
@@ -54,6 +56,9 @@ def hot_calls():
     y, x, grid, block = a.gpudata, b.gpudata, (1, 1), (32, 1, 1)
     scale, n = np.float32(2), np.int32(32)
     where = gpuarray.where
+    part = slice(10, 20)
+    axpy = ElementwiseKernel("float a, float *x, float *y", "y[i] += a * x[i]")
+    dot = ReductionKernel(np.float32, "0", "a + b", "x[i] * y[i]", "float *x, float *y")
     return {
         "empty(1024)": lambda: gpuarray.empty(1024, np.float32),
         "a + b": lambda: a + b,
@@ -67,6 +72,9 @@ def hot_calls():
         "a[mask]": lambda: a[mask],
         "prepared launch": lambda: prepared(grid, block, y, x, 2.0, 32),
         "general launch": lambda: general(a, b, scale, n, block=block, grid=grid),
+        "ElementwiseKernel": lambda: axpy(2.0, a, b),
+        "ElementwiseKernel, slice=": lambda: axpy(2.0, a, b, slice=part),
+        "ReductionKernel": lambda: dot(a, b),
         "to_gpu, 4 KB": lambda: gpuarray.to_gpu(host),
         "get, 4 KB": lambda: a.get(),
         "get into an array, 4 KB": lambda: a.get(host),
