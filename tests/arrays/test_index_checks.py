@@ -56,6 +56,19 @@ def test_subscripts(size, dtype):
     np.testing.assert_array_equal(a.get(), x)
 
 
+@pytest.mark.parametrize("step", [1, 2])
+def test_long_rows(step):
+    x = np.random.default_rng(1).random((9, 70_001)).astype("f4")
+    a, places = to_gpu(x), np.array([3, 8, -9, 0, 5, 3, -1, 7])
+    for wrong in (9, -10):
+        for at in (0, 6):
+            indices = places.copy()
+            indices[at] = wrong
+            with pytest.raises(IndexError, match=f"index {wrong} is out of bounds .* size 9"):
+                a[to_gpu(indices)[::step]]
+    np.testing.assert_array_equal(a[to_gpu(places)[::step]].get(), x[places[::step]])
+
+
 def test_many_wrong_ones():
     indices = to_gpu(np.full(300_000, LENGTH + 7))
     for _ in range(3):

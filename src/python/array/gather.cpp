@@ -218,6 +218,15 @@ bool find_places(const GPUArray& a, const GPUArray& indices, int axis, Gather& g
   return true;
 }
 
+// A launch whose blocks do not all run at once has seen its last index late. Of not too many, a
+// launch that reads nothing else is sooner.
+bool is_checked_first(const GatherPlan& plan, const GPUArray& indices) {
+  constexpr Index at_once = 1 << 18, most = 1 << 21;  // threads; indices
+  const Index threads =
+      plan.size < gather_tuning::many ? plan.size : plan.size / gather_tuning::words;
+  return threads >= at_once && indices.layout().size() <= most && indices.layout().contiguous();
+}
+
 // The elements at indices. False: a case for Python.
 bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const StreamRef& stream,
           GPUArray& out) {
@@ -245,7 +254,12 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   }
   const Mode looking = looking_mode(plan, stream);
   Report report(report_of(looking));
-  launch(gather, plan, looking, device, stream, order, &report);
+  if (looking == Mode::poll && is_checked_first(plan, indices)) {
+    launch_check(indices, gather.indices[0].type, 0, length, stream, true, report);
+    launch(gather, plan, Mode::checked, device, stream, order, &report);
+  } else {
+    launch(gather, plan, looking, device, stream, order, &report);
+  }
   if (const Index wrong = report.read(stream)) out_of_bounds(wrong, std::max(axis, 0), length);
   return true;
 }
