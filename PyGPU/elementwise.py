@@ -241,7 +241,8 @@ class ElementwiseKernel:
             make = _MAKERS[form]
             made = make(arguments, self._operation, **self._settings)
             many = self._many if self._may_be_batched else _NEVER
-            self._variants[key] = _Variant(*made, given, self._operation, many)
+            # Another thread may have been faster.
+            self._variants.setdefault(key, _Variant(*made, given, self._operation, many))
         return self._variants[key]
 
     def generate_stride_kernel_and_types(

@@ -138,10 +138,11 @@ class ReductionKernel:
                     ("last", self._last_types),
                 )
             )
-            found = self._launchers[here] = core._ReductionLauncher(
+            made = core._ReductionLauncher(
                 *(first, last, len(self._arguments), self._vectors),
                 *(self.dtype_out, first.num_regs, self._unroll),
             )
+            found = self._launchers.setdefault(here, made)  # another thread may have been faster
         return found
 
     # For programs that launch PyCUDA's stages themselves; this kernel goes another way.
@@ -217,7 +218,7 @@ class ReductionKernel:
             For an `out` of another dtype, or without elements.
         """
         if out is not None:
-            if out.dtype != self.dtype_out:
+            if require_array("out", out).dtype != self.dtype_out:
                 raise ValueError(f"out: expected dtype {self.dtype_out}, got {out.dtype}")
             if out.size == 0:
                 raise ValueError("out: it has no element to take the result")

@@ -229,7 +229,7 @@ Layout Layout::view(std::size_t itemsize) const {
   // NumPy's axis where that can be, else the one along which the items of another order lie side by
   // side.
   int axis = ndim() - 1;
-  if (!is_contiguous(axis) || bytes(axis) % Index(itemsize) != 0)
+  if (!c_contiguous() && (!is_contiguous(axis) || bytes(axis) % Index(itemsize) != 0))
     for (int i = ndim() - 1; i >= 0; --i)
       if (shape_[i] > 1 && (shape_[axis] <= 1 || std::abs(strides_[i]) < std::abs(strides_[axis])))
         axis = i;

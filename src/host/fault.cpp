@@ -79,14 +79,18 @@ void describe_signal(int number, const siginfo_t* info) {
   }
 }
 
+__thread bool is_describing = false;  // a fault in the midst of that is none of the kernel's
+
 void on_signal(int number, siginfo_t* info, void* context) {
   // Raised by the kernel itself: by an instruction, or abort().
   const bool own = info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
-  if (!own || !in_kernel()) {
+  if (!own || is_describing || !in_kernel()) {
     if (own) report_overruns();
     return hand_on(number, info, context);
   }
+  is_describing = true;
   describe_signal(number, info);
+  is_describing = false;
   leave_kernel();
 }
 

@@ -264,6 +264,12 @@ def test_a_last_axis_of_length_one_is_contiguous():
         assert (found.get() == seen.view(np.int16)).all()
 
 
+def test_a_contiguous_array_is_viewed_along_its_last_axis_alone():
+    array = GPUArray((8, 1), np.bool_)
+    with pytest.raises(ValueError, match="axis 1 of 1 bytes cannot be viewed as items of 8"):
+        array.view(np.uint64)
+
+
 def test_an_array_of_its_own_memory():
     array = to_gpu(np.arange(6.0))
     assert array.base is None

@@ -1,5 +1,10 @@
 """ElementwiseKernel on so many indices that a thread takes several of them at once."""
 
+import gc
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -91,3 +96,33 @@ def test_another_size_of_elements_is_done_one_by_one():
         kernel(x)
     assert forms(kernel) == {"plain"}
     assert x.get().tolist() == [0x10001, 0x10001, 0, 0]
+
+
+def test_first_calls_of_many_threads_at_once():
+    """All compile, and each launches while others are done compiling."""
+    kernel = batched("float a, float *x, float *z", "z[i] = a * x[i]")
+    x = to_gpu(np.ones(3000, np.float32))
+    barrier, wrong = threading.Barrier(6), []
+
+    class Slow:
+        """A number that lets other threads run while a launch reads it."""
+
+        def __init__(self, value):
+            self.value = value
+
+        def __float__(self):
+            time.sleep(0.01)
+            gc.collect()
+            return self.value
+
+    def work(number):
+        barrier.wait()
+        for k in range(5):
+            z = gpuarray.empty_like(x)
+            kernel(Slow(float(number + k)), x, z)
+            if (z.get() != number + k).any():
+                wrong.append(number)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    assert not wrong

@@ -132,6 +132,13 @@ def test_structures(name, preamble, recwarn):
     assert not [str(one.message) for one in recwarn.list]
 
 
+@pytest.mark.parametrize("out", ["x", 5, np.zeros(1)])
+def test_an_output_that_is_no_array(dot_kernel, out):
+    a = to_gpu(np.arange(10.0))
+    with pytest.raises(TypeError, match="out: expected a GPUArray"):
+        dot_kernel(a, a, out=out)
+
+
 def test_out_takes_the_result(dot_kernel):
     a = to_gpu(np.arange(10.0))
     out = zeros(4)

@@ -13,18 +13,19 @@ PreparedFunction::PreparedFunction(py::object function)
 
 void PreparedFunction::launch(Index blocks, Index threads, const py::object& stream,
                               const LaunchArguments& arguments, const py::object& wrap) const {
+  const py::object own = function_;  // while arguments run Python, or other threads
   if (!is_overridden_ && wrap.is_none()) {
     LaunchShape shape;
     shape.grid = dim3(unsigned(blocks), 1, 1);
     shape.block = dim3(unsigned(threads), 1, 1);
-    return launch_prepared(function_, shape, stream_of(stream), arguments.data(), arguments.size());
+    return launch_prepared(own, shape, stream_of(stream), arguments.data(), arguments.size());
   }
   py::list given;
   given.append(py::make_tuple(blocks, 1));
   given.append(py::make_tuple(threads, 1, 1));
   given.append(stream);
   for (std::size_t i = 0; i < arguments.size(); ++i) given.append(py::handle(arguments.data()[i]));
-  const py::object call = function_.attr("prepared_async_call");
+  const py::object call = own.attr("prepared_async_call");
   (wrap.is_none() ? call : wrap(call))(*py::tuple(given));
 }
 
