@@ -169,7 +169,6 @@ class ElementwiseKernel:
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
         self._variants: dict[tuple[int, str], Any] = {}  # (core._here(), form) -> _Variant
-        self._launchers: dict[int, Any] = {}  # core._here() -> core._ElementwiseLauncher
         self._many = _MANY
 
     def __call__(
@@ -182,12 +181,10 @@ class ElementwiseKernel:
         if range is not None or slice is not None:
             self._call_over(args, range, slice, stream)
             return
-        launcher = self._launchers.get(core._here())
-        if launcher is None:
-            launcher = self._launchers[core._here()] = self._variant("plain").launcher
+        variant = self._variants.get((core._here(), "plain")) or self._variant("plain")
+        launcher = variant.launcher
         if launcher.launch(stream, args):
             return
-        variant = self._variant("plain")
         self._check(variant, args, self._size(variant, args))
         if launcher.launch(stream, args, True) is None:
             launcher.set_batched(self._variant("batched").parts[1])

@@ -213,7 +213,7 @@ class _ScanKernel:
         _scan(source, self, target, stream)
         return target
 
-    def _scan_to(self, target, source, stream):
+    def _scan_to(self, source, target, stream):
         if target is source or not _in_the_way(source, target):
             self._form().launch(stream, source, target, True)
             return
@@ -228,7 +228,7 @@ class _ScanKernel:
 
 @beside_first
 def _scan(source, kernel, target, stream):
-    work = functools.partial(kernel._scan_to, target, source, stream)
+    work = functools.partial(kernel._scan_to, source, target, stream)
     streams.in_order(stream, [source, target], work)
 
 

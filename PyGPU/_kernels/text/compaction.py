@@ -32,8 +32,6 @@ __device__ inline unsigned true_of_16(const unsigned char *mask, long long n, lo
 
 # BEHIND: what the last block does.
 _COUNT = """
-enum { WARPS = THREADS / WARP, ROUND = 16 * WARP };
-
 extern "C" __global__ void __launch_bounds__(THREADS)
 count_true(long long n, const unsigned char *mask, long long *countsPARAMETERS) {
   const int lane = threadIdx.x % WARP;
@@ -175,9 +173,9 @@ def _copy(name, parameters, store):
 def _by_warps(warp, stretch, behind="", parameters="", helpers=""):
     lanes = f"#define LANES {hex((1 << warp) - 1)}ull\n"
     sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS}, STRETCH = {stretch} }};\n"
+    sizes += "enum { WARPS = THREADS / WARP, ROUND = 16 * WARP };\n"
     count = _COUNT.replace("PARAMETERS", parameters).replace("BEHIND", behind)
-    declared, kernel = count.split("\n\n", 1)
-    return f"{lanes}{sizes}{_FLAGS}{declared}\n{helpers}{kernel}"
+    return f"{lanes}{sizes}{_FLAGS}{helpers}{count}"
 
 
 def indices_by_warps(warp, dtype):

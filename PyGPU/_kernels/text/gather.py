@@ -6,7 +6,6 @@ and masked copies.
 
 from PyGPU._kernels.text.common import Element, index_types, unravel
 
-THREADS = 256
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 HEAD = """
 typedef unsigned long long P_word;  // sums of it wrap
@@ -304,7 +303,7 @@ def join_source(count, word):
     return f"""{HEAD}
 struct P_loop {{ unsigned size, end[{count}]; }};
 extern "C" __global__ void join(P_loop loop, {item} *to, {pointers}) {{
-  const unsigned i = blockIdx.x * {THREADS} + threadIdx.x;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= loop.size) return;
   const unsigned row = i / loop.end[{count - 1}], at = i - row * loop.end[{count - 1}];
   {choices}
