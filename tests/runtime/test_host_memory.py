@@ -101,26 +101,20 @@ def test_limits_of_control_groups_count(look, tmp_path, files, total, available)
     assert found == [total << 10, available << 10]
 
 
-STATED = """
+def test_what_others_use_is_not_stated_as_free(python):
+    """How much it is, in files of known content, is the test above; here other programs come and go."""
+    python(
+        """
 import PyGPU
-
-def available():
-    with open("/proc/meminfo") as lines:
-        return next(int(line.split()[1]) for line in lines if "MemAvailable" in line) << 10
 
 free, total, status = PyGPU.cudaMemGetInfo()
 assert status == 0 and 0 < free < total
-# What others use cannot be had, whatever the computer's total.
 assert PyGPU.cudaMalloc(total) == (0, 2)
 assert PyGPU.cudaMallocManaged(total) == (0, 2)
-print(free <= available())
-"""
-
-
-def test_free_memory_is_what_the_computer_has_available(python):
-    """A process looks once; others may take gigabytes meanwhile, but not always."""
-    settings = {"PYGPU_TARGET": "host", "PYGPU_HOST_MEMORY": ""}
-    assert any(python(STATED, **settings).stdout == "True\n" for _ in range(10))
+""",
+        PYGPU_TARGET="host",
+        PYGPU_HOST_MEMORY="",
+    )
 
 
 def test_only_memory_of_the_process_is_registered(python):
