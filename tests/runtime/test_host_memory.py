@@ -102,7 +102,7 @@ def test_limits_of_control_groups_count(look, tmp_path, files, total, available)
 
 
 def test_what_others_use_is_not_stated_as_free(python):
-    """How much it is, in files of known content, is the test above; here other programs come and go."""
+    """How much it is, the test above shows; here other programs come and go."""
     python(
         """
 import PyGPU
