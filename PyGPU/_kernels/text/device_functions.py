@@ -338,24 +338,28 @@ template <class R> __device__ pycuda::complex<R> P_rint(const pycuda::complex<R>
   return pycuda::complex<R>(rint(a.real()), rint(a.imag()));
 }
 """,
-    # 1 + z loses nothing that counts where |z| is not small.
+    # |1 + z| - 1 without the sum's loss; near -1 the logarithm has what it needs in 1 + z.
     "P_log1p": """
 template <class R> __device__ pycuda::complex<R> P_log1p(const pycuda::complex<R>& a) {
-  const R x = a.real(), y = a.imag();
-  if (!(fabs(x) < R(0.5) && fabs(y) < R(0.5))) return log(pycuda::complex<R>(R(1) + x, y));
-  return pycuda::complex<R>(log1p(x * (R(2) + x) + y * y) / R(2), atan2(y, R(1) + x));
+  const R x = a.real(), y = a.imag(), large = R(1152921504606846976.0);  // 2^60
+  if ((x > R(-0.25) || (x > R(-0.5) && fabs(y) < R(0.5))) && x < large && fabs(y) < large)
+    return pycuda::complex<R>(log1p(x * (R(2) + x) + y * y) / R(2), atan2(y, R(1) + x));
+  return log(pycuda::complex<R>(R(1) + x, y));
 }
 """,
+    # exp(x) cos(y) - 1 is expm1(x) cos(y) - (1 - cos(y)).
     "P_expm1": """
 template <class R> __device__ pycuda::complex<R> P_expm1(const pycuda::complex<R>& a) {
-  const R x = a.real(), y = a.imag();
-  if (!(fabs(x) < R(1) && fabs(y) < R(64))) {
+  const R x = a.real();
+  if (!(x > R(-1) && x < R(64))) {
     const pycuda::complex<R> power = exp(a);
     return pycuda::complex<R>(power.real() - R(1), power.imag());
   }
-  const R more = expm1(x), half = sin(y / R(2)), turn = R(2) * half * half;  // 1 - cos(y)
-  return pycuda::complex<R>(more - (more + R(1)) * turn,
-                            R(2) * (more + R(1)) * half * cos(y / R(2)));
+  R sine, cosine;
+  pycuda::complex_detail::P_sine_cosine(a.imag(), &sine, &cosine);
+  const R more = expm1(x);
+  const R gap = cosine > R(0) ? sine * sine / (R(1) + cosine) : R(1) - cosine;
+  return pycuda::complex<R>(more * cosine - gap, (more + R(1)) * sine);
 }
 """,
 }
