@@ -259,24 +259,6 @@ def sum(
     out: GPUArray | None = None,
     keepdims: bool = False,
 ) -> GPUArray: ...
-def prod(
-    a: GPUArray,
-    dtype: _DType = None,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    axis: _Axis = None,
-    out: GPUArray | None = None,
-    keepdims: bool = False,
-) -> GPUArray: ...
-def mean(
-    a: GPUArray,
-    dtype: _DType = None,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    axis: _Axis = None,
-    out: GPUArray | None = None,
-    keepdims: bool = False,
-) -> GPUArray: ...
 def min(
     a: GPUArray,
     stream: StreamLike = None,
@@ -285,30 +267,10 @@ def min(
     out: GPUArray | None = None,
     keepdims: bool = False,
 ) -> GPUArray: ...
-def max(
-    a: GPUArray,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    axis: _Axis = None,
-    out: GPUArray | None = None,
-    keepdims: bool = False,
-) -> GPUArray: ...
-def any(
-    a: GPUArray,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    axis: _Axis = None,
-    out: GPUArray | None = None,
-    keepdims: bool = False,
-) -> GPUArray: ...
-def all(
-    a: GPUArray,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    axis: _Axis = None,
-    out: GPUArray | None = None,
-    keepdims: bool = False,
-) -> GPUArray: ...
+
+prod = mean = sum
+max = any = all = min
+
 def dot(
     a: GPUArray,
     b: GPUArray,
@@ -335,17 +297,10 @@ def subset_dot(
 def subset_min(
     subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: _Allocator = None
 ) -> GPUArray: ...
-def subset_max(
-    subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: _Allocator = None
-) -> GPUArray: ...
+
+subset_max = subset_min
+
 def if_positive(
-    criterion: Operand,
-    then_: Operand,
-    else_: Operand,
-    out: GPUArray | None = None,
-    stream: StreamLike = None,
-) -> GPUArray: ...
-def where(
     criterion: Operand,
     then_: Operand,
     else_: Operand,
@@ -355,15 +310,14 @@ def where(
 def maximum(
     a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
-def minimum(
-    a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
-) -> GPUArray: ...
 def logical_and(
     x1: Operand, x2: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
-def logical_or(
-    x1: Operand, x2: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
-) -> GPUArray: ...
+
+where = if_positive
+minimum = maximum
+logical_or = logical_and
+
 def logical_not(
     x: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
 ) -> GPUArray: ...
@@ -408,9 +362,9 @@ def multi_take_put(
 def concatenate(
     arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator = None
 ) -> GPUArray: ...
-def stack(
-    arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator = None
-) -> GPUArray: ...
+
+stack = concatenate
+
 def transpose(a: GPUArray, axes: Shape | None = None) -> GPUArray: ...
 def reshape(a: GPUArray, *shape: Shape, order: Order = "C") -> GPUArray: ...
 def arange(

@@ -161,7 +161,8 @@ def test_names_are_what_the_stub_says(module):
         elif isinstance(node, ast.Assign) and ast.unparse(node.value) == "_constants":
             assert type(value) is int, name
         elif isinstance(node, ast.Assign):
-            assert value is getattr(module, node.value.id), name
+            told = getattr(module, node.value.id)
+            assert value is told or inspect.signature(value) == inspect.signature(told), name
 
 
 @FUNCTIONS

@@ -31,6 +31,16 @@ PYGPU_{loop}({name})
 """
 
 
+def _choice(name: str, sign: str, asked: str) -> str:
+    """The larger or smaller of two, or `a` where the operand that is asked is not-a-number."""
+    return f"""
+template <class T> __device__ T {name}(T a, T b) {{
+  const T one = a {sign} b ? a : b;
+  return {asked} != {asked} ? a : one;
+}}
+"""
+
+
 # Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
 # an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
 _TEXTS = {
@@ -188,30 +198,10 @@ template <class T> __device__ bool P_isinf(T a) { return a == a && a - a != a - 
 """,
     # The first operand where both are not-a-number; otherwise not-a-number wins, or loses. Of two
     # choices one after the other compilers make vectors, of a condition in two parts they do not.
-    "P_maximum": """
-template <class T> __device__ T P_maximum(T a, T b) {
-  const T one = a >= b ? a : b;
-  return a != a ? a : one;
-}
-""",
-    "P_minimum": """
-template <class T> __device__ T P_minimum(T a, T b) {
-  const T one = a <= b ? a : b;
-  return a != a ? a : one;
-}
-""",
-    "P_fmax": """
-template <class T> __device__ T P_fmax(T a, T b) {
-  const T one = a >= b ? a : b;
-  return b != b ? a : one;
-}
-""",
-    "P_fmin": """
-template <class T> __device__ T P_fmin(T a, T b) {
-  const T one = a <= b ? a : b;
-  return b != b ? a : one;
-}
-""",
+    "P_maximum": _choice("P_maximum", ">=", "a"),
+    "P_minimum": _choice("P_minimum", "<=", "a"),
+    "P_fmax": _choice("P_fmax", ">=", "b"),
+    "P_fmin": _choice("P_fmin", "<=", "b"),
     "P_heaviside": """
 template <class T> __device__ T P_heaviside(T a, T b) {
   return a == T(0) ? b : a > T(0) ? T(1) : a < T(0) ? T(0) : a;

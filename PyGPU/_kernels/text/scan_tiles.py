@@ -73,7 +73,7 @@ def tile_for(itemsize, warp):
 # strong as a relaxed atomic operation; AMD's compiler makes it a load with `glc` (gfx940 and later:
 # `sc0 sc1`) and a store that is written through, so that it meets the others' in the L2, or behind
 # it where a device has several. Nothing else is read because of such a word.
-_LOOK_BACK = """
+_LOOK_BACK = r"""
 struct P_parts { unsigned P_part[P_WORDS]; };
 __device__ inline P_parts P_split(const P_value &P_x) {
   P_parts P_pieces;
@@ -86,24 +86,16 @@ __device__ inline P_value P_whole(const P_parts &P_pieces) {
   memcpy(&P_x, P_pieces.P_part, sizeof P_x);
   return P_x;
 }
-__device__ inline P_value P_up(const P_value &P_x, unsigned P_distance) {
-  P_parts P_pieces = P_split(P_x);
-  for (int P_i = 0; P_i < P_WORDS; ++P_i)
-    P_pieces.P_part[P_i] = __shfl_up_sync(P_LANES, P_pieces.P_part[P_i], P_distance, P_WARP);
-  return P_whole(P_pieces);
-}
-__device__ inline P_value P_down(const P_value &P_x, unsigned P_distance) {
-  P_parts P_pieces = P_split(P_x);
-  for (int P_i = 0; P_i < P_WORDS; ++P_i)
-    P_pieces.P_part[P_i] = __shfl_down_sync(P_LANES, P_pieces.P_part[P_i], P_distance, P_WARP);
-  return P_whole(P_pieces);
-}
-__device__ inline P_value P_from(const P_value &P_x, int P_lane) {
-  P_parts P_pieces = P_split(P_x);
-  for (int P_i = 0; P_i < P_WORDS; ++P_i)
-    P_pieces.P_part[P_i] = __shfl_sync(P_LANES, P_pieces.P_part[P_i], P_lane, P_WARP);
-  return P_whole(P_pieces);
-}
+#define P_SHUFFLE(P_name, P_shuffled) \
+  __device__ inline P_value P_name(const P_value &P_x, int P_lane) { \
+    P_parts P_pieces = P_split(P_x); \
+    for (int P_i = 0; P_i < P_WORDS; ++P_i) \
+      P_pieces.P_part[P_i] = P_shuffled(P_LANES, P_pieces.P_part[P_i], P_lane, P_WARP); \
+    return P_whole(P_pieces); \
+  }
+P_SHUFFLE(P_up, __shfl_up_sync)
+P_SHUFFLE(P_down, __shfl_down_sync)
+P_SHUFFLE(P_from, __shfl_sync)
 
 enum { P_UNKNOWN, P_TOTAL, P_PREFIX };  // what is known of a tile; P_PREFIX: all up to its end
 struct P_known { unsigned P_state; P_parts P_pieces; };
