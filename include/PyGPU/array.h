@@ -37,6 +37,8 @@ class Array {
   // May the two share bytes? Compares their extents.
   bool overlaps(const Array& other) const;
 
+  // Every byte, of an array without gaps.
+  void fill_bytes(char value, const StreamRef& stream) const;
   void zero() const;
   // Elements of the same shape and item size, whatever the layouts.
   void copy_from(const Array& src, const StreamRef& stream) const;

@@ -81,17 +81,19 @@ bool Array::overlaps(const Array& other) const {
   return data_ + low < other.data_ + other_high && other.data_ + other_low < data_ + high;
 }
 
-void Array::zero() const {
+void Array::fill_bytes(char value, const StreamRef& stream) const {
   require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  const StreamRef stream = default_stream();
   StreamOrder order(stream);
   order.uses(storage_);
   order.run([&] {
-    check("cudaMemsetAsync", cudaMemsetAsync(dense_start(), 0, layout_.nbytes(), stream.handle));
+    check("cudaMemsetAsync",
+          cudaMemsetAsync(dense_start(), value, layout_.nbytes(), stream.handle));
   });
 }
+
+void Array::zero() const { fill_bytes(0, default_stream()); }
 
 void Array::copy_from(const Array& src, const StreamRef& stream) const {
   require_alive();

@@ -173,7 +173,24 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
     number = value.attr("reshape")(py::tuple()).attr("__getitem__")(py::tuple());
   if (!read_operand(number.ptr(), operand) || operand.array)
     raise_argument_error("fill: expected a number, got " + py::repr(value).cast<std::string>());
-  launch(unary(Op::copy, operand, code_of(array.dtype), array), stream);
+  const int code = code_of(array.dtype);
+  const DType& dtype = dtypes[code];
+  alignas(16) char element[16] = {};
+  put_number(operand.number, code, element);
+  const auto is_first = [&](char byte) { return byte == element[0]; };
+  if (launch_runs_kernel && array.layout().dense() &&
+      std::all_of(element, element + dtype.itemsize, is_first)) {
+    keep_for_graph(array);
+    return array.core.fill_bytes(element[0], stream);
+  }
+  if (dtype.kind == 'c') return launch(unary(Op::copy, operand, code, array), stream);
+  // As integers, of which there is one kernel for all dtypes of a size.
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, element, dtype.itemsize);
+  const GPUArray integers = as_integers(array, dtype.itemsize);
+  operand.code = code_of(integers.dtype);
+  operand.number = py::int_(bits);
+  launch(unary(Op::copy, operand, operand.code, integers), stream);
 }
 
 PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
