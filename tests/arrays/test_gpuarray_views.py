@@ -312,3 +312,15 @@ def test_freeing_twice():
     array.gpudata.free()
     with pytest.raises(errors.LogicError):
         array.gpudata.free()
+
+
+@pytest.mark.parametrize("dtype", ["c16", "V16", "i8,f8", "f4,f4,f4,f4", "V24", "V32", "S16", "U4"])
+@pytest.mark.parametrize("offset, gap", [(0, 0), (8, 8), (16, 24), (1, 3), (4, 4)])
+def test_elements_of_many_bytes_are_copied_wherever_they_lie(dtype, offset, gap):
+    dtype, data = np.dtype(dtype), np.arange(1920, dtype=np.uint16).view(np.uint8)
+    base, stride = gpuarray.to_gpu(data), dtype.itemsize + gap
+    shape = ((data.nbytes - offset) // stride,)
+    host = np.ndarray(shape, dtype, data.data, offset, (stride,))
+    array = gpuarray.GPUArray(shape, dtype, base=base, gpudata=base.ptr + offset, strides=(stride,))
+    for part in (slice(None), slice(None, None, -1), slice(1, None, 2)):
+        assert array[part].copy().get().tobytes() == host[part].tobytes()

@@ -65,6 +65,8 @@ class Element:
         if target.is_complex and not self.is_complex:
             part = target.computed[len("pycuda::complex<") : -1]
             return f"{target.computed}({part}({text}))"
+        if self.is_bool and target.dtype.kind == "f":  # a choice, of which g++ makes vectors
+            return f"({text} ? {target.computed}(1) : {target.computed}(0))"
         return f"({target.computed})({text})"
 
 

@@ -92,13 +92,11 @@ def rule(operation, compute):
         return "A(0)", "a | b"
     if operation == "all" or (operation == "min" and is_bool):
         return "A(1)", "a & b"
-    if compute.kind == "f" and not nan_wins:
-        return "A(NAN)", "P_smaller(a, b)" if operation == "min" else "P_larger(a, b)"
-    sign = "<" if operation == "min" else ">"
-    fold = f"b {sign} a ? b : a"
     if compute.kind == "f":
-        fold = f"b != b ? b : ({fold})"
-    return f"A({limit(operation, compute)})", fold
+        neutral = limit(operation, compute) if nan_wins else "NAN"
+        return f"A({neutral})", f"P_{operation}{'_or_nan' if nan_wins else ''}(a, b)"
+    sign = "<" if operation == "min" else ">"
+    return f"A({limit(operation, compute)})", f"b {sign} a ? b : a"
 
 
 def limit(operation, dtype):
@@ -126,42 +124,47 @@ def stored_value(operation, result, total="total"):
     return f"R({total} != 0)" if result.kind == "b" else f"R({total})"
 
 
+def _extreme(name, sign, asked, kept):
+    return f"""
+template <class P_T> __device__ inline P_T {name}(P_T P_a, P_T P_b) {{
+  const P_T P_one = P_b {sign} P_a ? P_b : P_a;
+  return {asked} != {asked} ? {kept} : P_one;
+}}"""
+
+
+# Not-a-number gives way to any number, or wins. Of two choices one after the other compilers make
+# vectors, of a choice in a choice they do not.
+_EXTREMES = "".join(
+    _extreme(f"P_{name}", sign, "P_a", "P_b") + _extreme(f"P_{name}_or_nan", sign, "P_b", "P_b")
+    for name, sign in (("min", "<"), ("max", ">"))
+)
+
 # `lanes` is a power of two; `pitch` threads stand between neighbouring lanes. Within a warp there
 # is no need to wait for the block.
-FOLD = """
+FOLD = f"""{_EXTREMES}
 // Copies bytes: structures with an assignment to volatile may lack a plain one.
 template <class P_T>
-__device__ inline void P_set(P_T &P_to, const P_T &P_from) {
+__device__ inline void P_set(P_T &P_to, const P_T &P_from) {{
   memcpy((void *)&P_to, (const void *)&P_from, sizeof(P_T));
-}
-
-// Not-a-number gives way to any number. In this order compilers make vectors of them.
-template <class P_T> __device__ inline P_T P_smaller(P_T P_a, P_T P_b) {
-  const P_T P_one = P_b < P_a ? P_b : P_a;
-  return P_a != P_a ? P_b : P_one;
-}
-template <class P_T> __device__ inline P_T P_larger(P_T P_a, P_T P_b) {
-  const P_T P_one = P_b > P_a ? P_b : P_a;
-  return P_a != P_a ? P_b : P_one;
-}
+}}
 
 // The values of all lanes folded, in lane 0.
 template <class P_T, class P_Fold>
 __device__ inline P_T P_fold(P_T P_own, char *P_memory, int P_lane, int P_lanes, int P_pitch,
-                             P_Fold P_folded) {
+                             P_Fold P_folded) {{
   P_T *const P_slots = (P_T *)P_memory;
   const int P_slot = int(threadIdx.y * blockDim.x + threadIdx.x);
   if (P_lanes == 1) return P_own;
   P_set(P_slots[P_slot], P_own);
-  for (int P_step = P_lanes / 2; P_step > 0; P_step /= 2) {
+  for (int P_step = P_lanes / 2; P_step > 0; P_step /= 2) {{
     if (2 * P_step * P_pitch > warpSize) __syncthreads(); else __syncwarp();
-    if (P_lane < P_step) {
+    if (P_lane < P_step) {{
       P_set(P_own, P_folded(P_own, P_slots[P_slot + P_step * P_pitch]));
       P_set(P_slots[P_slot], P_own);
-    }
-  }
+    }}
+  }}
   return P_own;
-}
+}}
 """
 
 

@@ -107,7 +107,11 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
     # One word has plain variables, which g++ does better with.
     each = words > 1 and threads > 1
     arrays = _Arrays("[k]" if each else "", names, types, counted, mode)
-    body = _run(ndim, words, arrays, counted) if threads == 1 else _words(ndim, words, arrays)
+    body = _words(ndim, words, arrays)
+    if threads == 1:
+        is_simple = [*counted] == [1] and not masked and _NEGATIVE in MODES[mode]
+        simple = _simple(ndim, Element(types[0]).stored) if is_simple else ""
+        body = _run(ndim, words, arrays, counted, simple)
     checks = CHECKS if mode in ("poll", "checked") else ""
     return f"""{HEAD}{checks}{_FETCH if threads == 1 else ""}{index_types(index64)}
 struct P_loop {{ long long size{fields}; }};
@@ -199,7 +203,23 @@ def _words(ndim, words, arrays):
 """
 
 
-def _run(ndim, run, arrays, counted):
+def _simple(ndim, index):
+    """Statements for items of one word each by one index array that counts along one axis, while
+    the indices are in range and the items near: reading them takes no longer than to go on."""
+    return f"""if (in_item == 1 && by0.count * by0.from[0] < FAR) {{
+      const long long n = by0.count, step = by0.stride[{ndim - 1}];
+      for (; item < items; ++item) {{
+        const P_word value = *(const {index} *)index0;
+        long long v = (long long)(value + (P_word)by0.offset);
+        if (v < -n || v >= n) break;
+        {_NEGATIVE}
+        *(P_item *)(row_to + v * by0.to[0]) = *(const P_item *)(row_from + v * by0.from[0]);
+        row_to += to_step, row_from += from_step, index0 += step;
+      }}
+    }}"""
+
+
+def _run(ndim, run, arrays, counted, simple):
     """A block is one thread of the host machine, which has a run of words. Those of one item follow
     each other along the last axis, where the indices have no steps."""
     last, masked = ndim - 1, "mask" in arrays.names
@@ -208,7 +228,7 @@ def _run(ndim, run, arrays, counted):
     # Reading here and there takes long: the places are known before. Writing does not.
     scatters = [f"by{k}.from[{axes - 1}] == 0" for k, axes in enumerate(counted)]
     return f"""
-  enum {{ AHEAD = 64 }};
+  enum {{ AHEAD = 64, FAR = 1 << 23 }};
   P_index next = (P_index)blockIdx.x * {run};
   const P_index end = loop.size - next < {run} ? (P_index)loop.size : next + {run};
   const P_index in_item = {" && ".join(still) or "true"} ? (P_index)loop.shape[{last}] : 1;
@@ -228,7 +248,9 @@ def _run(ndim, run, arrays, counted):
     }}
     const P_index items = in_item == 1 ? count : 1, words = in_item == 1 ? 1 : count;
     const bool is_direct = {" && ".join(["words == 1", *scatters])};
-    for (P_index item = 0; item < items; item += AHEAD) {{
+    P_index item = 0;
+    {simple}
+    for (; item < items; item += AHEAD) {{
       char *to_each[AHEAD];
       const char *from_each[AHEAD];
       const P_index some = items - item < AHEAD ? items - item : AHEAD;

@@ -44,7 +44,8 @@ PYGPU_COMPLEX P_T P_infinity() {
 }
 template <class P_T>
 PYGPU_COMPLEX P_T P_max_abs(const complex<P_T>& P_z) {
-  return ::fmax(::fabs(P_z._M_re), ::fabs(P_z._M_im));
+  const P_T P_x = ::fabs(P_z._M_re), P_y = ::fabs(P_z._M_im);
+  return P_x > P_y || P_y != P_y ? P_x : P_y;  // C++ compilers call a function for fmax
 }
 template <class P_T>
 PYGPU_COMPLEX P_T P_one_if_inf(P_T P_x) {
@@ -108,12 +109,13 @@ PYGPU_COMPLEX complex<P_T> operator/(const complex<P_T>& P_a, const complex<P_T>
         (P_top == P_T(0) || P_top > P_range::P_safe_low()) && P_top < P_range::P_safe_high() &&
         (P_small == P_T(0) || ::fabs(P_ratio) > P_range::P_safe_low())))
     return complex_detail::P_careful_quotient(P_a, P_b);
+  const P_T P_scale = P_T(1) / P_denominator;
   if (P_re_is_larger) {
-    return complex<P_T>((P_a._M_re + P_a._M_im * P_ratio) / P_denominator,
-                        (P_a._M_im - P_a._M_re * P_ratio) / P_denominator);
+    return complex<P_T>((P_a._M_re + P_a._M_im * P_ratio) * P_scale,
+                        (P_a._M_im - P_a._M_re * P_ratio) * P_scale);
   }
-  return complex<P_T>((P_a._M_re * P_ratio + P_a._M_im) / P_denominator,
-                      (P_a._M_im * P_ratio - P_a._M_re) / P_denominator);
+  return complex<P_T>((P_a._M_re * P_ratio + P_a._M_im) * P_scale,
+                      (P_a._M_im * P_ratio - P_a._M_re) * P_scale);
 }
 
 }  // namespace pycuda

@@ -12,7 +12,7 @@ bool zero_by_kernel(const GPUArray& array) {
   if (launch_runs_kernel || nbytes < much || nbytes % word) return false;
   const Layout words({Index(nbytes / word)}, word);
   if (!is_aligned(words, array.core.address(), word)) return false;
-  const GPUArray whole = as_integers({array.core.view(words), array.dtype, py::none()}, word);
+  const GPUArray whole = as_units({array.core.view(words), array.dtype, py::none()}, word);
   return with_compiler([&] { fill(whole, py::int_(0), default_stream()); });
 }
 

@@ -35,8 +35,8 @@ constexpr std::size_t most_joined = 8, most_words = 0xffffff00;
 
 // How much is joined quicker by a kernel's words than by the runtime's copies?
 std::size_t most_bytes(std::size_t word) {
-  constexpr std::size_t few = 1 << 20;
-  if (launch_runs_kernel) return few;
+  constexpr std::size_t few = 1 << 20, few_words = 512;
+  if (launch_runs_kernel) return word * few_words;
   return word < 8 ? few * word * word : word * most_words;
 }
 

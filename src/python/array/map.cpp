@@ -255,29 +255,33 @@ void check_shapes(const Map& map) {
 
 namespace {
 
-// Bytes of the widest integers that the elements can be moved as.
+// Bytes of the widest numbers that the elements can be moved as. Those of 16 are complex numbers,
+// which need not be aligned to more than 8.
 std::size_t unit_of(const Array& array) {
-  auto bits = reinterpret_cast<std::uintptr_t>(array.address()) | array.layout().itemsize();
+  const std::size_t itemsize = array.layout().itemsize();
+  auto bits = reinterpret_cast<std::uintptr_t>(array.address()) | itemsize;
   for (Index stride : array.layout().strides()) bits |= std::uintptr_t(stride);
-  return std::min<std::size_t>(8, bits & (~bits + 1));  // the lowest bit that is set
+  const std::size_t unit = bits & (~bits + 1);  // the lowest bit that is set
+  return unit < 8 ? unit : itemsize % 16 ? 8 : 16;
 }
 
 }  // namespace
 
-GPUArray as_integers(const GPUArray& array, std::size_t unit) {
+GPUArray as_units(const GPUArray& array, std::size_t unit) {
   Axes shape = array.layout().shape(), strides = array.layout().strides();
   if (const std::size_t count = array.layout().itemsize() / unit; count > 1) {
     shape.push_back(Index(count));
     strides.push_back(Index(unit));
   }
   int code = 0;
-  while (dtypes[code].kind != 'u' || dtypes[code].itemsize != unit) ++code;
+  const char kind = unit == 16 ? 'c' : 'u';
+  while (dtypes[code].kind != kind || dtypes[code].itemsize != unit) ++code;
   return {array.core.view(Layout(shape, strides, unit)), dtype_object(code), py::none()};
 }
 
 void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& stream) {
   const std::size_t unit = std::min(unit_of(to.core), unit_of(from.core));
-  const GPUArray target = as_integers(to, unit), source = as_integers(from, unit);
+  const GPUArray target = as_units(to, unit), source = as_units(from, unit);
   const int code = code_of(target.dtype);
   static const Operation copy = operation_named("copy");
   Map map(copy, 1, 1);

@@ -89,8 +89,9 @@ bool with_compiler(Work work) {
   }
 }
 
-// The same memory as unsigned integers: an item of several has an axis of its own.
-GPUArray as_integers(const GPUArray& array, std::size_t unit);
+// The same memory as unsigned integers, or complex numbers of 16 bytes: an item of several has an
+// axis of its own.
+GPUArray as_units(const GPUArray& array, std::size_t unit);
 // Copy elements of one shape, item size and device, whatever they are and however they lie.
 void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& stream);
 // The array, or a contiguous copy, in the order of the stream, of one whose elements do not lie at

@@ -251,7 +251,7 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
     strides.push_back(0);
   }
   const GPUArray chosen{mask.core.view(Layout(whole, strides, 1)), mask.dtype, py::none()};
-  const GPUArray target = is_integer ? as_integers(a, itemsize) : a;
+  const GPUArray target = is_integer ? as_units(a, itemsize) : a;
   Map map(where, 3, 1);
   map.operand[0].array = &chosen;
   map.operand[0].code = map.compute[0] = code_of(mask.dtype);

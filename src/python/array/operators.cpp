@@ -142,7 +142,11 @@ py::object cast_to(const py::object& self, const py::object& dtype, const Stream
   Operand operand;
   read_operand(self.ptr(), operand);
   py::object out = result_array(&operand, 1, code_of(python::dtype_of(dtype)), self.ptr());
-  launch(unary(Op::copy, operand, operand.code, held<GPUArray>(out)), stream);
+  const GPUArray& result = held<GPUArray>(out);
+  if (result.dtype.equal(operand.array->dtype) && dtype_of(operand).kind != 'b')
+    set_from_device(result, *operand.array, &stream);
+  else  // bools become 0 and 1
+    launch(unary(Op::copy, operand, operand.code, result), stream);
   return out;
 }
 
@@ -187,7 +191,7 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
   // As integers, of which there is one kernel for all dtypes of a size.
   std::uint64_t bits = 0;
   std::memcpy(&bits, element, dtype.itemsize);
-  const GPUArray integers = as_integers(array, dtype.itemsize);
+  const GPUArray integers = as_units(array, dtype.itemsize);
   operand.code = code_of(integers.dtype);
   operand.number = py::int_(bits);
   launch(unary(Op::copy, operand, operand.code, integers), stream);
