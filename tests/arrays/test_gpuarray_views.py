@@ -322,5 +322,5 @@ def test_elements_of_many_bytes_are_copied_wherever_they_lie(dtype, offset, gap)
     shape = ((data.nbytes - offset) // stride,)
     host = np.ndarray(shape, dtype, data.data, offset, (stride,))
     array = gpuarray.GPUArray(shape, dtype, base=base, gpudata=base.ptr + offset, strides=(stride,))
-    for part in (slice(None), slice(None, None, -1), slice(1, None, 2)):
-        assert array[part].copy().get().tobytes() == host[part].tobytes()
+    for chosen in (slice(None), slice(None, None, -1), slice(1, None, 2)):
+        assert array[chosen].copy().get().tobytes() == host[chosen].tobytes()
