@@ -324,6 +324,7 @@ def _apply(
     operands: tuple[Any, ...],
     stream: StreamLike,
     allocator: AllocatorLike | None,
+    out: GPUArray | None,
 ) -> Any: ...
 def _reduce(
     name: str,

@@ -4,8 +4,6 @@ Operands are arrays of shapes that broadcast, and numbers. Python's numbers are 
 NumPy's scalars and ndarrays without axes count as arrays.
 """
 
-import operator
-
 import numpy as np
 
 from PyGPU._arrays import tracing
@@ -126,9 +124,11 @@ def _as_infinity(operand):
 
 def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, casting="same_kind"):
     """A function of NumPy's on arrays and numbers; the dtypes are NumPy's. See :func:`run`."""
-    if out is None and dtype is None:
+    if dtype is None:
         try:
-            return _apply(_OPERATIONS[name], operands, stream, allocator)
+            done = _apply(_OPERATIONS[name], operands, stream, allocator, out)
+            if done is not NotImplemented:  # else `out` needs a look
+                return done
         except TypeError:
             if not tracing.traced(operands):
                 raise
@@ -271,13 +271,11 @@ def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=Non
     ArgumentError
         For factors that the dtype cannot hold.
     """
-    kinds = (self.dtype, require_array("other", other).dtype)
-    results = asked(operator.add, kinds)
+    require_array("other", other)
     start, end = (Event(), Event()) if add_timer else (None, None)
     if start:
         start.record(stream)
-    operands = (selffac, self, otherfac, other)
-    result = run("mul_add", operands, results * 4, results, out, stream)
+    result = apply("mul_add", selffac, self, otherfac, other, out=out, stream=stream)
     if start:
         end.record(stream)
 

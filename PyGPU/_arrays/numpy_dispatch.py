@@ -27,6 +27,7 @@ _OPERATORS: dict[np.ufunc, object] = {
     **{np.negative: GPUArray.__neg__, np.absolute: GPUArray.__abs__},
 }
 _WEAK = (int, float)  # what is known to be a number at once
+_OPERANDS = GPUArray, int, float, np.generic
 _REFLECTED = {
     **{np.equal: GPUArray.__eq__, np.not_equal: GPUArray.__ne__},
     **{np.less: GPUArray.__gt__, np.less_equal: GPUArray.__ge__},
@@ -64,6 +65,9 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
         elif isinstance(first, np.ndarray) and first.ndim == 0 and ufunc in _REFLECTED:
             return _REFLECTED[ufunc](inputs[1], first[()])
     given = kwargs.pop("out", ())
+    is_plain = method == "__call__" and len(given) == 1 and not kwargs and ufunc in UFUNCS
+    if is_plain and all(isinstance(one, _OPERANDS) for one in (*inputs, *given)):
+        return apply(UFUNCS[ufunc], *inputs, out=given[0])
     if any(map(_is_foreign, (*inputs, *given))):
         return NotImplemented
     for operand in inputs:

@@ -3,6 +3,7 @@
 An argument that a function does not take here is a TypeError.
 """
 
+import functools
 import operator
 
 import numpy as np
@@ -26,9 +27,15 @@ def not_implemented(name):
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def _reduced(function, own, dtype):
+    return function(np.zeros(1, own), dtype=dtype).dtype
+
+
 def _asked(function, a, dtype):
     """The dtype of a reduction: NumPy widens small integers."""
-    return function(np.zeros(1, require_array("a", a).dtype), dtype=dtype).dtype
+    dtype = None if dtype is None else np.dtype(dtype)
+    return _reduced(function, require_array("a", a).dtype, dtype)
 
 
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):

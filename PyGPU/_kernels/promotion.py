@@ -37,7 +37,7 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
     Parameters
     ----------
     name : str
-        Of a ufunc of NumPy's, or clip, where, if_positive.
+        Of a ufunc of NumPy's, or clip, where, if_positive, mul_add.
     kinds : tuple
         Of each operand: a dtype; or, of a Python number, its type and a value. Values count for
         integers alone: NumPy refuses those that do not fit.
@@ -53,6 +53,9 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
     """
     if name in ("where", "if_positive"):
         return _choice(name, *kinds)
+    if name == "mul_add":  # whose factors fit
+        results = asked(np.add, kinds[1::2])
+        return results * 4, results
     settings = {} if dtype is None else {"dtype": dtype, "casting": casting}
     try:
         results = asked(getattr(np, name), kinds, **settings)

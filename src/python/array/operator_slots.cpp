@@ -42,8 +42,8 @@ PyObject* divided_with_rest(PyObject* a, PyObject* b) {
     if (!read_operand(a, operand) || !read_operand(b, operand)) Py_RETURN_NOTIMPLEMENTED;
     const py::tuple operands = py::make_tuple(py::reinterpret_borrow<py::object>(a),
                                               py::reinterpret_borrow<py::object>(b));
-    PyObject* const arguments[] = {operation.ptr(), operands.ptr(), Py_None, Py_None};
-    return apply(nullptr, arguments, 4);
+    PyObject* const arguments[] = {operation.ptr(), operands.ptr(), Py_None, Py_None, Py_None};
+    return apply(nullptr, arguments, 5);
   });
 }
 
@@ -157,7 +157,7 @@ void bind_operators(py::module_& m, const py::object& c) {
   def(m, "_operation", &operation_named, "The number of an operation.", {{"name"}});
   static PyMethodDef methods[] = {
       {"_apply", as_method(&apply), METH_FASTCALL,
-       PYGPU_SIGNATURE("_apply(operation, operands, stream, allocator)")},
+       PYGPU_SIGNATURE("_apply(operation, operands, stream, allocator, out)")},
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_empty_for", &empty_for,

@@ -199,8 +199,8 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
 
 PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    if (count != 4 || !PyTuple_Check(arguments[1]))
-      throw py::type_error("_apply(operation, operands, stream, allocator)");
+    if (count != 5 || !PyTuple_Check(arguments[1]))
+      throw py::type_error("_apply(operation, operands, stream, allocator, out)");
     PyObject* const given = arguments[1];
     const auto operands = int(PyTuple_GET_SIZE(given));
     Map map(int(PyLong_AsLong(arguments[0])), operands, 0);
@@ -215,14 +215,23 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
                              py::repr(one).cast<std::string>());
       if (!like && map.operand[i].array) like = one;
     }
+    const GPUArray* const out = gpuarray_in(arguments[4]);
+    if (arguments[4] != Py_None && !(out && like)) return not_implemented().release().ptr();
     if (!like)
       throw py::type_error(name + ": expected at least one GPUArray, got " +
                            py::repr(given).cast<std::string>());
     if (operands == 2) compare_as_infinity(map.operation, map.operand);
     const Types types = types_of(map.operation, map.operand, operands);
     map.results = types.results;
+    if (out) {
+      if (map.results != 1 || find_code(out->dtype) != types.result[0])
+        return not_implemented().release().ptr();  // does it fit?
+      out->core.require_alive();
+      map.result[0] = out;
+      check_shapes(map);
+    }
     py::object made[max_results];
-    for (int i = 0; i < map.results; ++i) {
+    for (int i = 0; i < map.results && !out; ++i) {
       made[i] = result_array(map.operand, operands, types.result[i], like,
                              py::reinterpret_borrow<py::object>(arguments[3]));
       map.result[i] = &held<GPUArray>(made[i]);
@@ -232,6 +241,7 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       take_truth(map.operand[i], map.compute[i]);
     }
     launch(map, stream_of(arguments[2]));
+    if (out) return py::reinterpret_borrow<py::object>(arguments[4]).release().ptr();
     if (map.results == 1) return made[0].release().ptr();
     return py::make_tuple(made[0], made[1]).release().ptr();
   });

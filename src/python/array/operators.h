@@ -38,7 +38,8 @@ py::object operate_on(Op op, PyObject* self);
 py::object cast_to(const py::object& self, const py::object& dtype, const StreamRef& stream);
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream);
 
-// _apply(operation, operands, stream, allocator): new arrays, of NumPy's dtypes.
+// _apply(operation, operands, stream, allocator, out): new arrays of NumPy's dtypes, or `out`.
+// NotImplemented where `out` has another dtype, or there is more than one result.
 PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count);
 
 // The operators as slots of the type, and what Python calls by name.
