@@ -15,6 +15,7 @@ from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.folding import limit
 from PyGPU._kernels.text.indexed import is_always_used_by_element
 from PyGPU._kernels.text.reduction import user_source
+from PyGPU._kernels.text.scan import literal
 from PyGPU._kernels.types import (
     ScalarArg,
     VectorArg,
@@ -40,6 +41,14 @@ __all__ = [
     "get_reduction_module",
     *("get_subset_sum_kernel", "get_sum_kernel"),
 ]
+
+
+def _neutral_text(neutral, dtype):
+    """C for a number that the dtype holds; others are the compiler's to convert, or to refuse."""
+    try:
+        return literal(neutral, dtype)
+    except ValueError:
+        return str(neutral)
 
 
 class ReductionKernel:
@@ -110,7 +119,7 @@ class ReductionKernel:
         done = VectorArg(np.dtype(np.uint32), "done")
         self._first_types = [out, *self._arguments, chunk, size, result, done]
         self._last_types = [out, parts, *self._arguments, chunk, size]
-        out_type, neutral = dtype_to_ctype(self.dtype_out), str(neutral)
+        out_type, neutral = dtype_to_ctype(self.dtype_out), _neutral_text(neutral, self.dtype_out)
         text = arguments if isinstance(arguments, str) else _declared(self._arguments)
         self._source = user_source(
             *(name, out_type, neutral, reduce_expr, self._map, text, preamble),

@@ -197,8 +197,7 @@ class _ScanKernel:
         if output_ary is None:
             target = source
         elif isinstance(output_ary, str) and output_ary == "new":
-            allocator = allocator or source.allocator
-            target = core.GPUArray(source.shape, source.dtype, allocator=allocator)
+            target = _new_beside(source, allocator or source.allocator)
         else:
             target = _checked("output_ary", output_ary, self.dtype)
             if target.shape != source.shape:
@@ -224,6 +223,11 @@ class _ScanKernel:
             self._form().launch(stream, copy, target, True)
 
         _in_order(stream, copy, scan_copy)
+
+
+@beside_first
+def _new_beside(source, allocator):
+    return core.GPUArray(source.shape, source.dtype, allocator=allocator)
 
 
 @beside_first

@@ -50,6 +50,7 @@ def hot_calls():
 
     host = np.arange(1024, dtype=np.float32)
     a, b = gpuarray.to_gpu(host), gpuarray.to_gpu(host)
+    c = gpuarray.empty_like(a)
     mask = gpuarray.to_gpu(host > 500)
     general = SourceModule(SOURCE).get_function("axpy")
     prepared = SourceModule(SOURCE).get_function("axpy").prepare("PPfi").prepared_call
@@ -63,6 +64,8 @@ def hot_calls():
         "empty(1024)": lambda: gpuarray.empty(1024, np.float32),
         "a + b": lambda: a + b,
         "a *= 2": lambda: a.__imul__(2),
+        "add(a, b, out=c)": lambda: np.add(a, b, out=c),
+        "a.mul_add(2, b, 3)": lambda: a.mul_add(2, b, 3),
         "a[10:500]": lambda: a[10:500],
         "a.reshape(32, 32)": lambda: a.reshape(32, 32),
         "a.view(int32)": lambda: a.view(np.int32),

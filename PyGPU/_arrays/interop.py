@@ -59,8 +59,9 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
         array = core._take_dlpack(_capsule(x, copy), x, device_id, copy is True)
         _order(stream, array)
     if wanted != here:
+        strides = core.empty_like(array).strides  # without gaps, the axes in the same order
         with on_device(wanted):
-            copied = core.empty_like(array)
+            copied = core.GPUArray(array.shape, array.dtype, strides=strides)
             copied.set(array)
         return copied
     return array.copy() if copy else array

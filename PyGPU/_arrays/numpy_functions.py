@@ -68,12 +68,16 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
+def _into(out, array):
+    return run("copy", (array,), (array.dtype,), (array.dtype,), out)
+
+
 def _extreme(name, a, axis, out, keepdims):
     """NumPy's max or min, in which not-a-number wins."""
     name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
     is_other = out is not None and require_array("out", out).dtype != a.dtype
     found = core._reduce(name, a, axis, None, None if is_other else out, keepdims, None, None)
-    return apply("positive", found, out=out) if is_other else found
+    return _into(out, found) if is_other else found
 
 
 def max(a, axis=None, out=None, keepdims=False):
@@ -137,7 +141,7 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
 def round(a, decimals=0, out=None):
     decimals, kind = operator.index(decimals), a.dtype.kind
     if kind in "biu" and decimals >= 0:
-        return copy(a) if out is None else apply("positive", a, out=out)
+        return copy(a) if out is None else _into(out, a)
     if decimals == 0:
         return apply("rint", a, out=out)
     if kind == "b":

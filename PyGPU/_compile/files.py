@@ -21,6 +21,23 @@ _SHARED = stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID
 _USED_AT_MOST_EVERY = 3600.0  # seconds: finer times of use are not kept
 
 
+@contextlib.contextmanager
+def scratch() -> Iterator[str]:
+    """A folder for the time of a block.
+
+    Not :class:`tempfile.TemporaryDirectory`, which a process that another thread forked meanwhile
+    removes at its end.
+    """
+    import shutil  # not before a compiler runs
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="PyGPU-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def is_trusted(state: os.stat_result) -> bool:
     """Could only this user, or root, write it?"""
     return state.st_uid in (os.geteuid(), 0) and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

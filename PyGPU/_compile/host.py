@@ -14,6 +14,7 @@ from PyGPU._compile import (
     cache,
     child_launches,
     dynamic_shared,
+    files,
     headers,
     host_link,
     host_prelude,
@@ -28,7 +29,6 @@ from PyGPU._runtime import PACKAGE, errors, include_root
 
 if TYPE_CHECKING:
     import subprocess
-    import tempfile
 
 #: Kernels watched access by access (PYGPU_HOST_STRICT=1): calls into the machine for each.
 STRICT_FLAGS = (
@@ -110,12 +110,6 @@ def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
             f"compilation of {name} failed{why}", command, stdout=done.stdout, stderr=done.stderr
         )
     return done
-
-
-def _scratch() -> tempfile.TemporaryDirectory[str]:
-    import tempfile
-
-    return tempfile.TemporaryDirectory()
 
 
 def is_strict() -> bool:
@@ -223,7 +217,7 @@ def _kernels(
     # Our header is left out: it would replace __global__.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
     words += [*options.for_headers(), *_include_options(options, found, "-isystem")]
-    with _scratch() as scratch:
+    with files.scratch() as scratch:
         unit = Path(scratch, "kernel.cu")
         unit.write_text(f'{options.in_front()}#line 1 "{name}"\n{source}')
         try:
@@ -371,7 +365,7 @@ def compile(
         return body + table + kernel_types.questions(asked) + hooks
 
     prelude = _prelude(folder, base)
-    with _scratch() as scratch:
+    with files.scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text(False))
         needed = [
@@ -413,12 +407,12 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
     (bytes, str)
         The image, and what the linker said.
     """
-    with _scratch() as scratch:
+    with files.scratch() as scratch:
         table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
         in_lockstep = any(lockstep.CALLS in data for _, data in inputs)
         text = host_link.table_of([data for _, data in inputs])
         table.write_text(text + (lockstep.TEXT if in_lockstep else ""))
-        files: dict[str, str] = {}
+        given: dict[str, str] = {}
         for number, (name, data) in enumerate(inputs):
             ending = host_link.ending(data)
             if ending is None:
@@ -428,15 +422,15 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
                     [name],
                 )
             Path(scratch, f"{number}{ending}").write_bytes(data)
-            files[f"{scratch}/{number}{ending}"] = name
+            given[f"{scratch}/{number}{ending}"] = name
         # Archives last: they have what others lack.
-        ordered = [str(table), *sorted(files, key=lambda file: file.endswith(".a"))]
+        ordered = [str(table), *sorted(given, key=lambda file: file.endswith(".a"))]
         words = ["-shared", "-fPIC", "-std=c++17", "-I", str(include_root()), *ordered]
         words += _lockstep_flags(compiler(), is_clang()) if in_lockstep else []
         words += ["-o", str(image), *linking(in_lockstep), "-Wl,--no-undefined"]
         try:
             log = _run([compiler(), *words], "the linked image").stderr
         except errors.CompileError as error:
-            log = host_link.named(error.stderr or "", files)
+            log = host_link.named(error.stderr or "", given)
             raise errors.CompileError("linking failed", error.command_line, stderr=log) from None
-        return image.read_bytes(), host_link.named(log, files).strip()
+        return image.read_bytes(), host_link.named(log, given).strip()

@@ -89,13 +89,11 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
     """Precompile the header; False where that, or keeping it, is not possible."""
     if not files.has_trusted(place, place.parent, place.parent.parent):
         return False
-    import tempfile  # not before a compiler runs
-
     header = place / "prelude.h"  # where clang++ will look for it again
     try:
         if not files.place(header, TEXT.encode()):
             return False
-        with tempfile.TemporaryDirectory() as scratch:
+        with files.scratch() as scratch:
             made = Path(scratch, "prelude.h.gch")
             if not precompile(header, made):
                 return False

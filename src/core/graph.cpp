@@ -78,6 +78,7 @@ cudaError_t Capture::finish(cudaGraph_t* graph) {
     --under_way_;
   }
   free_postponed();
+  destroy_captured_streams();
   return error;
 }
 
@@ -96,7 +97,8 @@ std::shared_ptr<Storage> Capture::take(std::size_t nbytes) {
   // Work on one stream is done in its order: what comes later may overwrite what nobody reads then.
   if (!forks_)
     for (const std::shared_ptr<Storage>& storage : taken_)
-      if (storage.use_count() == 1 && storage->nbytes() == nbytes && storage->alive())
+      if (storage.use_count() == 1 && storage->nbytes() == nbytes && storage->alive() &&
+          storage->device() == current_device())
         return storage;
   taken_.push_back(Storage::take(nbytes, MemoryKind::device));
   return taken_.back();

@@ -311,7 +311,7 @@ cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
                            std::size_t context_bytes) {
   return call([&] {
     if (const cudaError_t error = begin_launch(grid, block, shared_bytes)) return error;
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().launches_on(stream)) return cudaErrorInvalidResourceHandle;
     const char* const name = kernel ? kernel : "";
     if (is_captured(stream)) {
       const std::shared_ptr<ParameterLine[]> copy(new ParameterLine[(context_bytes + 63) / 64]);

@@ -247,7 +247,7 @@ cudaError_t cudaHostLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
     if (!Machine::get().strict && !is_captured(stream))
       return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, arguments,
                             kernel->name, 0);
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().launches_on(stream)) return cudaErrorInvalidResourceHandle;
     const auto copied = std::make_shared<CopiedArguments>(*kernel, arguments);
     return launch_kept(grid, block, shared_bytes, stream, kernel->threads,
                        {copied, copied->pointers()}, kernel->name);

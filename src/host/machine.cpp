@@ -140,6 +140,11 @@ bool Machine::knows(cudaStream_t stream) {
   return streams.count(stream) != 0;
 }
 
+bool Machine::launches_on(cudaStream_t stream) {
+  if (!knows(stream)) return false;
+  return in_kernel() || !is_own(stream) || stream->device == current_device();
+}
+
 bool Machine::knows(cudaEvent_t event) {
   std::lock_guard<std::mutex> hold(lock);
   return events.count(event) != 0;

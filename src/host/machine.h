@@ -97,6 +97,8 @@ class Machine {
   // May device code touch these bytes? Takes the lock.
   bool device_may_touch(const void* address, std::size_t nbytes);
   bool knows(cudaStream_t stream);
+  // Kernels run on streams of the current device alone. Takes the lock.
+  bool launches_on(cudaStream_t stream);
   bool knows(cudaEvent_t event);
 
  private:

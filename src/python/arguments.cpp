@@ -41,6 +41,12 @@ std::string hex(const void* address) {
   return text;
 }
 
+void* address_in(const DeviceAllocation& allocation, const char* argument) {
+  if (!allocation.storage->alive())
+    throw DeviceError(argument, {cudaErrorInvalidValue, "this DeviceAllocation was freed"});
+  return reinterpret_cast<void*>(allocation.address);
+}
+
 void* address_of(py::handle object, const char* argument) {
   if (PyLong_Check(object.ptr())) return address_of_int(object, argument);
   if (const GPUArray* const array = gpuarray_in(object.ptr())) {

@@ -221,3 +221,18 @@ class TestItself:
             "except TypeError as error: assert 'devices 0 and 1' in str(error)\n"
             "else: raise SystemExit('no error')\n"
         )
+
+
+@pytest.mark.parametrize("whole", "bBhHiIlL")
+@pytest.mark.parametrize("real", "efd")
+def test_whole_numbers_are_whole_on_the_way(whole, real):
+    """Their zero has no sign, and they end where their type does."""
+    numbers = [-0.0, 0.5, 100.9, 3.0] + ([-0.5, -1.5] if whole.islower() else [])
+    host = np.array(numbers * 40, real)
+
+    def chain(a):
+        return a.astype(whole).astype("f8")
+
+    expected = chain(host).tobytes()
+    assert chain(to_gpu(host)).get().tobytes() == expected
+    assert PyGPU.fuse(chain)(to_gpu(host)).get().tobytes() == expected

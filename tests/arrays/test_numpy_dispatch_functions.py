@@ -294,3 +294,18 @@ def test_other_classes_have_their_say():
             return func.__name__
 
     assert np.concatenate([to_gpu(X), Foreign()]) == "concatenate"
+
+
+def test_extremes_and_rounded_bools_into_other_dtypes():
+    host = np.array([True, False, True])
+    array, out = to_gpu(host), PyGPU.zeros(3, np.int32)
+    assert np.max(array, out=PyGPU.zeros((), np.int32)).get() == 1
+    assert np.min(array, out=PyGPU.zeros((), np.float32)).get() == 0
+    assert np.round(array, out=out) is out
+    assert out.get().tolist() == [1, 0, 1]
+
+
+def test_unsigned_numbers_of_negative_ones_do_not_depend_on_their_place():
+    for real in ("f2", "f4", "f8"):
+        whole = to_gpu(np.full(77, -2.0, real)).astype("u4").get()
+        assert len(np.unique(whole)) == 1

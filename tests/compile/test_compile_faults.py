@@ -5,6 +5,7 @@ import functools
 import os
 import shutil
 import tempfile
+import weakref
 from pathlib import Path
 
 import needs
@@ -195,3 +196,15 @@ def test_a_bad_precompiled_header_does_not_break_kernels(tmp_path, prelude, kind
     if kind != "not to be read" or os.geteuid():
         left = [path.stat().st_ino for path in (tmp_path / "cache").rglob("*.gch")]
         assert before not in left, "it is removed, or made anew"
+
+
+def test_a_process_that_another_thread_forks_leaves_the_folders(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with files.scratch() as scratch:
+        child = os.fork()
+        if child == 0:
+            weakref.finalize._exitfunc()  # as at the end of the interpreter
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert Path(scratch).is_dir()
+    assert not Path(scratch).exists()

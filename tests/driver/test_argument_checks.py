@@ -127,3 +127,15 @@ kernel(right, 1, block=(1, 1, 1))
 @pytest.mark.parametrize(("check", "outcome"), [("error", "refused"), ("off", "quiet")])
 def test_the_variable(python, check, outcome):
     assert python(PROGRAM, PYGPU_CHECK=check).stdout.split() == [outcome] * 3
+
+
+def test_bytes_in_another_order_are_other_numbers():
+    swapped = np.dtype(np.float32).newbyteorder()
+    array = gpuarray.to_gpu(np.arange(3, dtype=swapped))
+    total = ReductionKernel(np.float32, "0", "a + b", arguments="float *in")
+    with pytest.warns(ArgumentWarning, match="dtype"):
+        total(array)
+    copy = SourceModule("__global__ void copy(float *y, float x) { *y = x; }").get_function("copy")
+    out = gpuarray.empty(1, np.float32)
+    copy(out, np.array(1.5, swapped), block=(1, 1, 1))
+    assert out.get() == 1.5

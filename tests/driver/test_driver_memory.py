@@ -12,6 +12,7 @@ from strategies import dtypes, shapes, values
 
 import PyGPU
 import PyGPU.driver as drv
+from PyGPU import errors, gpuarray
 
 
 def kind_of(address):
@@ -253,3 +254,20 @@ def test_reading_past_the_end():
     memory.free()
     with pytest.raises(drv.LogicError):
         drv.from_device(memory, 4, np.float64)
+
+
+def test_memory_that_was_freed_is_no_address():
+    gone = drv.mem_alloc(1024)
+    gone.free()
+    kept, host = drv.mem_alloc(1024), np.zeros(8, np.uint8)  # perhaps at the same address
+    for use in (
+        lambda: drv.memcpy_htod(gone, host),
+        lambda: drv.memcpy_htod_async(gone, host),
+        lambda: drv.memcpy_dtoh(host, gone),
+        lambda: drv.memcpy_dtod(kept, gone, 8),
+        lambda: drv.memset_d8(gone, 1, 8),
+        lambda: drv.Memcpy2D().set_dst_device(gone),
+        lambda: gpuarray.GPUArray(8, np.uint8, gpudata=gone),
+    ):
+        with pytest.raises(errors.LogicError, match="freed"):
+            use()

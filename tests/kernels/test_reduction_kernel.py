@@ -256,3 +256,23 @@ def test_neutral_numbers():
         red.get_minmax_neutral("max", np.complex64)
     with pytest.raises(ValueError, match="what='most'"):
         red.get_minmax_neutral("most", np.float32)
+
+
+@pytest.mark.parametrize(
+    "dtype, c_type, neutral",
+    [
+        ("f4", "float", float("inf")),
+        ("f8", "double", -np.inf),
+        ("?", "bool", True),
+        ("c8", "pycuda::complex<float>", 1 + 0j),
+        ("i8", "long long", -(2**63)),
+        ("u8", "unsigned long long", 2**64 - 1),
+        ("u4", "unsigned", -1),  # as C has it
+        ("i4", "int", np.int64(5)),
+    ],
+)
+def test_any_number_may_be_neutral(dtype, c_type, neutral):
+    first = ReductionKernel(np.dtype(dtype), neutral, "a", arguments=f"const {c_type} *in")
+    with np.errstate(all="ignore"):
+        expected = np.array(neutral).astype(dtype)
+    assert first(zeros(3, dtype)).get() == expected

@@ -18,6 +18,25 @@ __device__ inline half P_half(double P_x) {
 template <class P_X> __device__ half P_half(P_X P_x) { return __float2half(float(P_x)); }
 """
 
+# Integers of floating-point numbers. On the host machine: of unsigned ones vectors would end where
+# a single one wraps; and g++ would take (double)(int)x for trunc(x), which has no limits and keeps
+# the sign of zero, so that what is computed with is hidden from it.
+_WHOLE = """
+template <class P_I, class P_X> __device__ inline P_I P_whole(P_X P_x) {
+#ifdef PYGPU_TARGET_HOST
+  if (sizeof(P_I) == 4 && P_I(-1) > P_I(0)) return P_I((long long)P_x);
+#endif
+  return P_I(P_x);
+}
+template <class P_I, class P_X> __device__ inline P_I P_used_whole(P_X P_x) {
+  P_I P_i = P_whole<P_I>(P_x);
+#ifdef PYGPU_TARGET_HOST
+  __asm__("" : "+r"(P_i));
+#endif
+  return P_i;
+}
+"""
+
 #: Elements that are read or written at once.
 VECTOR = """
 template <class E, int N> struct alignas(sizeof(E) * N) P_vector { E item[N]; };
@@ -50,8 +69,11 @@ class Element:
             return f"P_half({text})"
         return f"(bool)({text})" if self.is_bool else f"({self.stored})({text})"
 
-    def converted(self, text, target):
-        """A value of this type as one of another; a complex one loses its imaginary part."""
+    def converted(self, text, target, is_used=True):
+        """A value of this type as one of another; a complex one loses its imaginary part.
+
+        Without `is_used` it is stored at once.
+        """
         if self.computed == target.computed:
             return text
         if self.is_complex and target.is_bool:
@@ -65,6 +87,8 @@ class Element:
         if target.is_complex and not self.is_complex:
             part = target.computed[len("pycuda::complex<") : -1]
             return f"{target.computed}({part}({text}))"
+        if self.dtype.kind in "fc" and target.dtype.kind in "iu":
+            return f"{'P_used_whole' if is_used else 'P_whole'}<{target.computed}>({text})"
         if self.is_bool and target.dtype.kind == "f":  # a choice, of which g++ makes vectors
             return f"({text} ? {target.computed}(1) : {target.computed}(0))"
         return f"({target.computed})({text})"
@@ -109,7 +133,13 @@ def includes(elements):
 
 def headers(elements):
     """What text begins with that loads and stores such elements."""
-    return includes(elements) + (_HALF if any(one.is_half for one in elements) else "")
+    kinds = {one.dtype.kind for one in elements}
+    has_whole = not kinds.isdisjoint("fc") and not kinds.isdisjoint("iu")
+    return (
+        includes(elements)
+        + (_HALF if any(one.is_half for one in elements) else "")
+        + (_WHOLE if has_whole else "")
+    )
 
 
 def index_types(index64):

@@ -63,7 +63,7 @@ def _computation(name, operands, results):
         body = fused.BODIES[name]
         return _Computation(fused.statements(body), fused.stored(body, types))
     if name == "copy":
-        return _Computation("", (operands[0].compute.converted("a", types[0]),))
+        return _Computation("", (operands[0].compute.converted("a", types[0], is_used=False),))
     values = expressions(name, *(one.compute.dtype for one in operands))
     return _Computation(before(name), values, name in INDEXED)
 

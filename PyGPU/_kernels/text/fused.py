@@ -106,7 +106,7 @@ def statements(body):
 def stored(body, results):
     """The values of the results, for elements that may be of other dtypes than they."""
     return [
-        Element(value.dtype).converted(value.text, result)
+        Element(value.dtype).converted(value.text, result, is_used=False)
         for value, result in zip(body.results, results)
     ]
 

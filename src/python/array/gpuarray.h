@@ -74,6 +74,9 @@ struct DeviceAllocation {
   std::uintptr_t address;
 };
 
+// DeviceError if it was freed.
+void* address_in(const DeviceAllocation& allocation, const char* argument);
+
 // The memory of ours in an array or an allocation, or null.
 std::shared_ptr<Storage> storage_in(PyObject* object);
 

@@ -107,7 +107,9 @@ void bind_helpers(py::module_& m) {
   const py::object allocation =
       new_class<DeviceAllocation>(m, "DeviceAllocation", "Device memory: an int-like address.");
   method(allocation, "__int__", number);
-  method(allocation, "__index__", number);
+  method(allocation, "__index__", [](const DeviceAllocation& self) {
+    return reinterpret_cast<std::uintptr_t>(address_in(self, "DeviceAllocation"));
+  });
   method(
       allocation, "free",
       [](DeviceAllocation& self) {

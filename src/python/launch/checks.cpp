@@ -28,7 +28,9 @@ bool is_whole(char kind) { return kind == 'b' || kind == 'i' || kind == 'u'; }
 bool go_together(const py::dtype& dtype, const Slot& slot) {
   const char kind = dtype.kind(), pointee = char(slot.pointee);
   const auto nbytes = std::size_t(dtype.itemsize());
-  if (!std::strchr("biufc", kind)) return true;
+  if (!std::strchr("biufcmM", kind)) return true;
+  if (dtype.byteorder() == '>') return false;
+  if (std::strchr("mM", kind)) return is_whole(pointee) && nbytes == slot.pointee_nbytes;
   if (is_whole(pointee) && slot.pointee_nbytes == 1 && pointee != 'b') return true;
   if (is_whole(kind) && nbytes == 1) return true;
   if (slot.pointee == Kind::pointer) return is_whole(kind) && nbytes == sizeof(void*);

@@ -135,7 +135,7 @@ const Kernel& prepare_memory(Function& f, const Arguments& arguments, const Stre
       keep_for_graph(*array);
     else if (storage && !find<DeviceAllocation>(arguments.given[i]))
       keep_for_graph(py::reinterpret_borrow<py::object>(arguments.given[i]));
-    if (is_only_device()) continue;
+    if (is_only_device() || (array && !array->core.address())) continue;
     if (storage)
       placement.add(i, storage->device(), storage->address());
     else if (array && array->core.address())

@@ -108,7 +108,13 @@ void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* t
   if (PyUnicode_Check(argument)) refuse(argument, slot, index, "");
   if (!py::getattr(object, "__cuda_array_interface__", py::none()).is_none())
     return put_address(address_of(object, "argument"), argument, slot, index, to);
-  if (py::isinstance<py::array>(object) || PyBytes_Check(argument) || PyByteArray_Check(argument))
+  if (py::isinstance<py::array>(object)) {
+    const auto array = py::reinterpret_borrow<py::array>(object);
+    if (array.ndim() == 0 && !array.dtype().attr("isnative").cast<bool>())
+      return put_object(array.attr("__getitem__")(py::tuple()).ptr(), slot, index, to);
+    return put_bytes(argument, slot, index, to);
+  }
+  if (PyBytes_Check(argument) || PyByteArray_Check(argument))
     return put_bytes(argument, slot, index, to);
   const py::module_ numpy = py::module_::import("numpy");
   if (py::isinstance(object, numpy.attr("void"))) return put_bytes(argument, slot, index, to);
@@ -138,10 +144,7 @@ bool quick_address(PyObject* argument, const Slot& slot, std::size_t index, cons
     return true;
   }
   if (Py_TYPE(argument) != type_of<DeviceAllocation>) return false;
-  const DeviceAllocation& allocation = held<DeviceAllocation>(argument);
-  if (!allocation.storage->alive())
-    throw DeviceError("argument", {cudaErrorInvalidValue, "this DeviceAllocation was freed"});
-  *address = reinterpret_cast<const void*>(allocation.address);
+  *address = address_in(held<DeviceAllocation>(argument), "argument");
   return true;
 }
 
