@@ -46,9 +46,6 @@ HookFunction hook(Hook name) {
 void bind_hooks(py::module_& m) {
   def(m, "_set_hook", &set_hook, "Give C++ a function or class of Python's. See _runtime/hooks.py.",
       {{"name"}, {"value"}});
-  py::tuple all(hook_count);
-  for (std::size_t i = 0; i < hook_count; ++i) all[i] = py::str(hook_names[i]);
-  m.attr("_hook_names") = all;
 }
 
 }  // namespace PyGPU::python

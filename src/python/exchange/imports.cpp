@@ -152,9 +152,6 @@ void bind_loans(py::module_& m) {
       {{"capsule"}, {"owner"}, {"device"}, {"may_be_read_only"}});
   def(m, "_borrow_memory", &borrow_memory, "",
       {{"owner"}, {"address"}, {"shape"}, {"strides"}, {"dtype"}, {"wait"}});
-  def(m, "_order_after_all",
-      [](const StreamRef& later, int device) { order_after_all(later, device); }, "",
-      {{"later"}, {"device"}});
 }
 
 }  // namespace PyGPU::python
