@@ -8,7 +8,7 @@ namespace {
 
 [[noreturn]] void wrong_type(const char* argument, const char* expected, py::handle got) {
   throw py::type_error(std::string(argument) + ": expected " + expected + ", got " +
-                       py::repr(py::type::of(got)).cast<std::string>());
+                       repr_of(py::type::of(got)));
 }
 
 py::object attribute_or_null(py::handle object, const char* name) {
@@ -23,12 +23,12 @@ py::object attribute_or_null(py::handle object, const char* name) {
 void* address_of_int(py::handle number, const char* argument) {
   if (PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT) == 1)
     throw py::value_error(std::string(argument) + ": an address cannot be negative, got " +
-                          py::repr(number).cast<std::string>());
+                          repr_of(number));
   const std::uintptr_t value = PyLong_AsUnsignedLongLong(number.ptr());
   if (PyErr_Occurred()) {
     PyErr_Clear();
     throw py::value_error(std::string(argument) + ": an address has 64 bits, got " +
-                          py::repr(number).cast<std::string>());
+                          repr_of(number));
   }
   return reinterpret_cast<void*>(value);
 }
@@ -105,7 +105,7 @@ Axes axes_of(py::handle object, const char* argument) {
     int overflow = 0;
     const Index value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow)
-      throw py::value_error(std::string(argument) + ": " + py::repr(number).cast<std::string>() +
+      throw py::value_error(std::string(argument) + ": " + repr_of(number) +
                             " is beyond any memory");
     axes.push_back(value);
   };
@@ -132,9 +132,9 @@ Order order_of(py::handle order) {
   if (PyUnicode_Check(order.ptr())) {
     if (PyUnicode_CompareWithASCIIString(order.ptr(), "C") == 0) return Order::c;
     if (PyUnicode_CompareWithASCIIString(order.ptr(), "F") == 0) return Order::f;
-    throw py::value_error("order: expected 'C' or 'F', got " + py::repr(order).cast<std::string>());
+    throw py::value_error("order: expected 'C' or 'F', got " + repr_of(order));
   }
-  throw py::type_error("order: expected 'C' or 'F', got " + py::repr(order).cast<std::string>());
+  throw py::type_error("order: expected 'C' or 'F', got " + repr_of(order));
 }
 
 py::tuple tuple_of(const Axes& axes) {

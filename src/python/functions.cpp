@@ -8,8 +8,6 @@ namespace {
 
 constexpr std::size_t most_parameters = 16;
 
-std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
-
 [[noreturn]] void wrong_call(const Callable& c, const std::string& text) {
   throw py::type_error(c.name + "() " + text);
 }
@@ -19,7 +17,7 @@ std::size_t place_of(const Callable& c, PyObject* name) {
     if (c.names[i] == name) return i;
   for (std::size_t i = 0; i < c.names.size(); ++i)
     if (PyUnicode_Compare(c.names[i], name) == 0) return i;
-  wrong_call(c, "got an unexpected keyword argument '" + py::str(name).cast<std::string>() + "'");
+  wrong_call(c, "got an unexpected keyword argument '" + text_of(name) + "'");
 }
 
 // The values of a call by the places of the parameters, null before; `rest` keeps what is new.
@@ -44,8 +42,8 @@ void place_arguments(const Callable& c, PyObject* const* given, std::size_t coun
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject*& value = values[place_of(c, PyTuple_GET_ITEM(keywords, i))];
     if (value)
-      wrong_call(c, "got multiple values for argument '" +
-                        py::str(PyTuple_GET_ITEM(keywords, i)).cast<std::string>() + "'");
+      wrong_call(
+          c, "got multiple values for argument '" + text_of(PyTuple_GET_ITEM(keywords, i)) + "'");
     value = given[count + std::size_t(i)];
   }
   for (std::size_t i = placed; i < all; ++i) {

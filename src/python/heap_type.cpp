@@ -20,6 +20,9 @@ bool has(const Slots& slots, int number) {
 
 }  // namespace
 
+std::string text_of(py::handle object) { return py::str(object).cast<std::string>(); }
+std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
+
 void refuse_unmade() {
   throw py::type_error("this object was not made: its __init__ failed or was not called");
 }
@@ -30,8 +33,7 @@ void refuse_made(PyObject* object) {
 }
 
 void refuse_other(PyTypeObject* expected, PyObject* got) {
-  throw py::type_error("expected a " + name_of_class(expected) + ", got " +
-                       py::repr(got).cast<std::string>());
+  throw py::type_error("expected a " + name_of_class(expected) + ", got " + repr_of(got));
 }
 
 std::string name_of_class(PyTypeObject* type) {

@@ -26,6 +26,10 @@ class module_ : public object {
 
 }  // namespace py
 
+// str(object) and repr(object).
+std::string text_of(py::handle object);
+std::string repr_of(py::handle object);
+
 // Set Python's exception for the one that is being handled.
 void translate_exception() noexcept;
 

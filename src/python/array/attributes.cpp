@@ -111,8 +111,7 @@ void set_gpudata(GPUArray& array, const py::object& value) {
 
 void set_allocator(GPUArray& array, const py::object& value) {
   if (!value.is_none() && !PyCallable_Check(value.ptr()))
-    throw py::type_error("allocator: expected callable(nbytes) or None, got " +
-                         py::repr(value).cast<std::string>());
+    throw py::type_error("allocator: expected callable(nbytes) or None, got " + repr_of(value));
   array.allocator = value;
 }
 

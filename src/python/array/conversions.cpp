@@ -57,7 +57,7 @@ py::object as_index(const GPUArray& array) {
   if (array.layout().ndim() != 0 || (kind != 'i' && kind != 'u'))
     throw py::type_error(
         "only an integer array without axes can stand for an index, got a GPUArray of shape " +
-        array.layout().shape().text() + " and dtype " + py::str(array.dtype).cast<std::string>());
+        array.layout().shape().text() + " and dtype " + text_of(array.dtype));
   return only_element(array, "index");
 }
 

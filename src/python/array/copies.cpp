@@ -82,9 +82,8 @@ py::array in_shape_of(const GPUArray& gpu, const py::array& host, PyObject* cate
 }
 
 std::string type_text(const char* call, const py::array& host, const GPUArray& gpu) {
-  return std::string(call) + ": the ndarray has dtype " +
-         py::str(host.dtype()).cast<std::string>() + ", the GPUArray " +
-         py::str(gpu.dtype).cast<std::string>();
+  return std::string(call) + ": the ndarray has dtype " + text_of(host.dtype()) +
+         ", the GPUArray " + text_of(gpu.dtype);
 }
 
 // New memory on the device of `array`, which need not be the current one.
@@ -192,8 +191,8 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
 
 GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
   if (!source.dtype.equal(array.dtype))
-    throw py::value_error("set: the source has dtype " + py::str(source.dtype).cast<std::string>() +
-                          ", the array " + py::str(array.dtype).cast<std::string>());
+    throw py::value_error("set: the source has dtype " + text_of(source.dtype) + ", the array " +
+                          text_of(array.dtype));
   const Axes& shape = array.layout().shape();
   if (source.layout().shape() == shape) return source;
   const std::string texts = source.layout().shape().text() + " and " + shape.text();
@@ -249,8 +248,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
     return made;
   }
   if (!py::isinstance<py::array>(out))
-    throw py::type_error("get: ary: expected a numpy.ndarray, got " +
-                         py::repr(py::type::of(out)).cast<std::string>());
+    throw py::type_error("get: ary: expected a numpy.ndarray, got " + repr_of(py::type::of(out)));
   const auto target = py::reinterpret_borrow<py::array>(out);
   if (!target.dtype().equal(array.dtype)) throw py::type_error(type_text("get", target, array));
   if (!target.writeable()) throw py::value_error("get: ary is read-only");
@@ -273,8 +271,7 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
   if (const GPUArray* const array = gpuarray_in(source.ptr())) return copy_of(*array, stream);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("to_gpu: ary: expected a numpy.ndarray, got " +
-                         py::repr(py::type::of(source)).cast<std::string>() +
-                         "; use numpy.asarray() first");
+                         repr_of(py::type::of(source)) + "; use numpy.asarray() first");
   const auto host = py::reinterpret_borrow<py::array>(source);
   const py::object dtype = dtype_of(host.dtype());
   const GPUArray array = new_array(layout_of(host, itemsize_of(dtype)).k_order(), dtype, allocator);

@@ -32,7 +32,7 @@ GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::s
   const py::object type = dtype.is_none() ? other.dtype : dtype_of(dtype);
   if (!type.attr("subdtype").is_none())
     throw py::type_error("dtype: a dtype with a shape of its own is not possible here, got " +
-                         py::str(type).cast<std::string>());
+                         text_of(type));
   const std::size_t itemsize = itemsize_of(type);
   const Layout& layout = other.layout();
   Layout like;

@@ -131,8 +131,7 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     for (int i = 0; i < map.operands; ++i) {
       PyObject* const one = PyTuple_GET_ITEM(given, i);
       if (!read_operand(one, map.operand[i]))
-        throw py::type_error("expected arrays and numbers, got " +
-                             py::repr(one).cast<std::string>());
+        throw py::type_error("expected arrays and numbers, got " + repr_of(one));
       map.compute[i] = fused.compute[std::size_t(i)];
       take_truth(map.operand[i], map.compute[i]);
     }

@@ -23,8 +23,7 @@ Mode mode_named(PyObject* name) {
   for (const Mode mode : {Mode::raise, Mode::clip, Mode::wrap})
     if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, mode_names[int(mode)]) == 0)
       return mode;
-  throw py::value_error("mode=" + py::repr(name).cast<std::string>() +
-                        ": expected one of 'raise', 'clip', 'wrap'");
+  throw py::value_error("mode=" + repr_of(name) + ": expected one of 'raise', 'clip', 'wrap'");
 }
 
 const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode, int words,

@@ -44,7 +44,7 @@ bool may_move(const py::object& gpudata) {
   if (!is_number || PyLong_Check(gpudata.ptr()) ||
       !PyType_HasFeature(Py_TYPE(gpudata.ptr()), Py_TPFLAGS_HEAPTYPE))
     return false;
-  const auto module = py::str(py::type::of(gpudata).attr("__module__")).cast<std::string>() + ".";
+  const auto module = text_of(py::type::of(gpudata).attr("__module__")) + ".";
   return module.rfind("PyGPU.", 0) != 0;
 }
 
@@ -69,7 +69,7 @@ py::object dtype_of(const py::object& any) {
   if (any.is(last_type)) return last_dtype;
   const py::dtype dtype = py::dtype::from_args(any);
   if (dtype.has_object())
-    throw py::type_error("dtype " + py::repr(dtype).cast<std::string>() +
+    throw py::type_error("dtype " + repr_of(dtype) +
                          " holds Python objects, which have no meaning on a device");
   if (dtype.itemsize() > 0) {
     constexpr int first_flexible = 17;

@@ -55,7 +55,7 @@ GPUArray view_as(const py::object& self, const py::object& dtype) {
   const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
   if (!type.attr("subdtype").is_none())
     throw py::type_error("view: a dtype with a shape of its own is not possible, got " +
-                         py::str(type).cast<std::string>());
+                         text_of(type));
   GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
   view.dtype = type;
   return view;
@@ -72,7 +72,7 @@ void set(const GPUArray& array, const py::object& source, bool async, const Stre
     return set_from_device(array, in_shape_of(array, *given, where), where);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
-                         py::repr(py::type::of(source)).cast<std::string>());
+                         repr_of(py::type::of(source)));
   set_from_host(array, py::reinterpret_borrow<py::array>(source), where);
 }
 

@@ -9,7 +9,7 @@ namespace PyGPU::python {
 namespace {
 
 [[noreturn]] void not_an_index(py::handle item) {
-  const std::string text = py::repr(item).cast<std::string>();
+  const std::string text = repr_of(item);
   throw py::index_error("expected ints, slices, '...', None, masks or arrays of integers, got " +
                         text +
                         (PyUnicode_Check(item.ptr())
@@ -83,8 +83,8 @@ GPUArray view_at(PyObject* self, const GPUArray& array, const std::vector<IndexI
 }
 
 std::string dtypes_text(const py::object& value, const GPUArray& target) {
-  return "a[index] = value: value has dtype " + py::str(value).cast<std::string>() +
-         ", the array " + py::str(target.dtype).cast<std::string>();
+  return "a[index] = value: value has dtype " + text_of(value) + ", the array " +
+         text_of(target.dtype);
 }
 
 // How many axes of length one in front of a value's others NumPy takes no notice of.
@@ -138,7 +138,7 @@ void assign(const GPUArray& target, const py::object& value) {
   }
   if (value.is_none() || py::isinstance<py::list>(value))
     throw py::type_error("a[index] = value: expected a scalar, an ndarray or a GPUArray, got " +
-                         py::repr(value).cast<std::string>());
+                         repr_of(value));
   assign_element(target, value);
 }
 

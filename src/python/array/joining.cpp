@@ -97,14 +97,13 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
 
 int axis_of(PyObject* given, int ndim) {
   if (!PyIndex_Check(given))
-    throw py::type_error("axis: expected an integer, got " + py::repr(given).cast<std::string>());
+    throw py::type_error("axis: expected an integer, got " + repr_of(given));
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(given));
   if (!number) throw py::error_already_set();
   const Py_ssize_t asked = PyNumber_AsSsize_t(number.ptr(), nullptr);
   if (asked < -ndim || asked >= ndim)
-    throw py::value_error("axis " + py::str(number).cast<std::string>() +
-                          " is out of bounds for arrays of " + std::to_string(ndim) +
-                          " dimensions");
+    throw py::value_error("axis " + text_of(number) + " is out of bounds for arrays of " +
+                          std::to_string(ndim) + " dimensions");
   return int(asked < 0 ? asked + ndim : asked);
 }
 

@@ -15,7 +15,7 @@ void put_number(py::handle number, int code, char* to) {
   if (is('c', PyComplex_Check(number.ptr())) && dtype.kind != 'c')
     raise_argument_error("a complex number does not fit into " + std::string(dtype.name));
   if (is('f', PyFloat_Check(number.ptr())) && (dtype.kind == 'i' || dtype.kind == 'u'))
-    raise_argument_error(py::str(number).cast<std::string>() + " does not fit into " + dtype.name +
+    raise_argument_error(text_of(number) + " does not fit into " + dtype.name +
                          ": expected an integer");
   if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools are no indices
     return put_number(py::bool_(PyObject_IsTrue(number.ptr()) == 1), code, to);
@@ -43,7 +43,7 @@ void check_exponent(const Map& map) {
   if (is_negative < 0) PyErr_Clear();  // a complex number, which is refused as such
   if (is_negative == 1)
     throw py::value_error("power: integers to negative integer powers are not allowed, got " +
-                          py::str(exponent).cast<std::string>());
+                          text_of(exponent));
 }
 
 // The operation that does a power with this exponent, or -1: squares, cubes, roots, reciprocals.

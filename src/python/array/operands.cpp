@@ -59,8 +59,7 @@ int find_code(const py::object& dtype) {
 int code_of(const py::object& dtype) {
   const int code = find_code(dtype);
   if (code < 0)
-    throw py::value_error("unable to map dtype '" + py::str(dtype).cast<std::string>() +
-                          "': no arithmetic on it");
+    throw py::value_error("unable to map dtype '" + text_of(dtype) + "': no arithmetic on it");
   return code;
 }
 

@@ -80,8 +80,7 @@ void map_arrays(const std::string& name, const py::tuple& operands, const py::tu
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const py::object operand = operands[i];
     if (!read_operand(operand.ptr(), map.operand[i]))
-      throw py::type_error(name + ": expected arrays and numbers, got " +
-                           py::repr(operand).cast<std::string>());
+      throw py::type_error(name + ": expected arrays and numbers, got " + repr_of(operand));
     map.compute[i] = code_of(compute[i]);
   }
   check_shapes(map);

@@ -156,9 +156,8 @@ void fill_by_copies(const GPUArray& array, const py::object& value, const Stream
   try {
     host = element_of(array.dtype, value);
   } catch (const py::error_already_set&) {
-    raise_argument_error("fill: expected an element of dtype " +
-                         py::str(array.dtype).cast<std::string>() + ", got " +
-                         py::repr(value).cast<std::string>());
+    raise_argument_error("fill: expected an element of dtype " + text_of(array.dtype) + ", got " +
+                         repr_of(value));
   }
   if (array.layout().size() == 0) return;
   const DeviceGuard guard = use_device(array.core.device());
@@ -176,7 +175,7 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
   if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).size() == 1)
     number = value.attr("reshape")(py::tuple()).attr("__getitem__")(py::tuple());
   if (!read_operand(number.ptr(), operand) || operand.array)
-    raise_argument_error("fill: expected a number, got " + py::repr(value).cast<std::string>());
+    raise_argument_error("fill: expected a number, got " + repr_of(value));
   const int code = code_of(array.dtype);
   const DType& dtype = dtypes[code];
   alignas(16) char element[16] = {};
@@ -211,15 +210,13 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     for (int i = 0; i < operands; ++i) {
       PyObject* const one = PyTuple_GET_ITEM(given, i);
       if (!read_operand(one, map.operand[i]))
-        throw py::type_error("expected arrays and numbers, got " +
-                             py::repr(one).cast<std::string>());
+        throw py::type_error("expected arrays and numbers, got " + repr_of(one));
       if (!like && map.operand[i].array) like = one;
     }
     const GPUArray* const out = gpuarray_in(arguments[4]);
     if (arguments[4] != Py_None && !(out && like)) return not_implemented().release().ptr();
     if (!like)
-      throw py::type_error(name + ": expected at least one GPUArray, got " +
-                           py::repr(given).cast<std::string>());
+      throw py::type_error(name + ": expected at least one GPUArray, got " + repr_of(given));
     if (operands == 2) compare_as_infinity(map.operation, map.operand);
     const Types types = types_of(map.operation, map.operand, operands);
     map.results = types.results;

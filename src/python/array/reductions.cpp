@@ -17,7 +17,7 @@ const char* name_of(Fold fold) {
 Fold fold_named(PyObject* name) {
   for (int i = 0; i < int(std::size(fold_names)); ++i)
     if (PyUnicode_CompareWithASCIIString(name, fold_names[i]) == 0) return Fold(i);
-  throw py::value_error("no such reduction: " + py::repr(name).cast<std::string>());
+  throw py::value_error("no such reduction: " + repr_of(name));
 }
 
 // The dtype of the computation and of the result; `asked` by the caller or its `out`, or -1.
@@ -39,8 +39,7 @@ int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
 int arithmetic_code(Fold fold, const py::object& dtype) {
   if (const int code = find_code(dtype); code >= 0) return code;
   hook(Hook::require_c_type)(dtype);
-  throw py::type_error(std::string(name_of(fold)) + ": not defined for dtype " +
-                       py::str(dtype).cast<std::string>());
+  throw py::type_error(std::string(name_of(fold)) + ": not defined for dtype " + text_of(dtype));
 }
 
 int asked_code(Fold fold, PyObject* dtype) {
@@ -53,7 +52,7 @@ void check_out(const GPUArray& out, const Axes& shape, int code) {
   require_device(out.core, current_device());
   if (!out.dtype.equal(dtype_object(code)))
     throw py::value_error(std::string("out: expected dtype ") + dtypes[code].name + ", got " +
-                          py::str(out.dtype).cast<std::string>());
+                          text_of(out.dtype));
   if (out.layout().shape() != shape)
     raise_shape_error("out: expected shape " + shape.text() + ", got " +
                       out.layout().shape().text());
@@ -80,9 +79,7 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
       throw py::error_already_set();
     }
     bool& named = folded[at < 0 ? at + ndim : at];
-    if (named)
-      throw py::value_error("axis=" + py::repr(axis).cast<std::string>() +
-                            ": an axis is named twice");
+    if (named) throw py::value_error("axis=" + repr_of(axis) + ": an axis is named twice");
     named = true;
   };
   if (!are_many) return add(axis);
@@ -134,7 +131,7 @@ PyObject* reduce(PyObject*, PyObject* const* given, Py_ssize_t count) {
       for (int axis = 0; axis < ndim; ++axis)
         if (folded[axis] && shape[axis] == 0)
           throw py::value_error(std::string(name_of(fold)) + ": zero elements have none: shape " +
-                                shape.text() + ", axis=" + py::repr(given[2]).cast<std::string>());
+                                shape.text() + ", axis=" + repr_of(given[2]));
     }
     if (request.out) check_out(*request.out, kept, form.compute);
     const std::size_t itemsize = dtypes[form.compute].itemsize;
@@ -236,8 +233,7 @@ PyObject* reduce_subset(PyObject*, PyObject* const* given, Py_ssize_t count) {
       arrays[1 + i] = &require_array(i ? "b" : "a", PyTuple_GET_ITEM(given[2], i));
     const char kind = py::reinterpret_borrow<py::dtype>(arrays[0]->dtype).kind();
     if (kind != 'i' && kind != 'u')
-      throw py::type_error("subset: expected indices, got dtype " +
-                           py::str(arrays[0]->dtype).cast<std::string>());
+      throw py::type_error("subset: expected indices, got dtype " + text_of(arrays[0]->dtype));
     const Index size = arrays[0]->layout().size();
     if (size == 0 && is_extreme(fold)) throw py::value_error(name + ": subset has no elements");
     if (form.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())

@@ -43,12 +43,11 @@ py::object new_like(const py::object& like, const Axes& shape, const py::object&
   const py::object made = like.attr("_new_like_me")(dtype);
   const GPUArray* const array = gpuarray_in(made.ptr());
   if (!array || array->layout().shape() != shape || !array->dtype.equal(dtype))
-    throw py::type_error(name_of_class(Py_TYPE(like.ptr())) + "._new_like_me(" +
-                         py::str(dtype).cast<std::string>() + "): expected a GPUArray of shape " +
-                         shape.text() + " and that dtype, got " +
-                         (array ? "shape " + array->layout().shape().text() + ", dtype " +
-                                      py::str(array->dtype).cast<std::string>()
-                                : py::repr(made).cast<std::string>()));
+    throw py::type_error(
+        name_of_class(Py_TYPE(like.ptr())) + "._new_like_me(" + text_of(dtype) +
+        "): expected a GPUArray of shape " + shape.text() + " and that dtype, got " +
+        (array ? "shape " + array->layout().shape().text() + ", dtype " + text_of(array->dtype)
+               : repr_of(made)));
   return made;
 }
 

@@ -29,14 +29,13 @@ void refuse_exchange(const std::string& text) { throw py::buffer_error(text.c_st
 dlpack::DataType data_type_of(const py::object& object) {
   const auto dtype = py::reinterpret_borrow<py::dtype>(object);
   const auto bytes = std::size_t(dtype.itemsize());
-  const auto name = [&] { return py::str(object).cast<std::string>(); };
   if (dtype.byteorder() == '>' || dtype.byteorder() == '<')
-    refuse_exchange("__dlpack__: dtype " + name() +
+    refuse_exchange("__dlpack__: dtype " + text_of(object) +
                     " is not in the machine's byte order, which DLPack asks for");
   for (const Letter& letter : letters)
     if (letter.kind == dtype.kind() && has_dtype(letter.kind, bytes))
       return {letter.code, std::uint8_t(8 * bytes), 1};
-  refuse_exchange("__dlpack__: DLPack has no type for dtype " + name() +
+  refuse_exchange("__dlpack__: DLPack has no type for dtype " + text_of(object) +
                   "; view() the array as one that it has, such as uint8");
 }
 
@@ -53,8 +52,7 @@ py::object dtype_of_tensor(const dlpack::DataType& type) {
 dlpack::Device read_device(const py::object& pair) {
   const auto parts = py::tuple(pair);
   if (parts.size() != 2)
-    throw py::value_error("dl_device: expected (device type, device number), got " +
-                          py::str(pair).cast<std::string>());
+    throw py::value_error("dl_device: expected (device type, device number), got " + text_of(pair));
   return {dlpack::DeviceType(py::int_(parts[0]).cast<int>()), py::int_(parts[1]).cast<int>()};
 }
 

@@ -87,8 +87,6 @@ py::object capsule_of(const Source& source) {
   return capsule;
 }
 
-std::string as_text(const py::handle& object) { return py::str(object).cast<std::string>(); }
-
 constexpr dlpack::Device host_memory{DeviceType::cpu, 0};
 
 const bool is_rocm = std::strcmp(PYGPU_TARGET_NAME, "hip") == 0;
@@ -145,7 +143,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   StreamRef consumer;
   const bool ordered = read_stream(stream, consumer);
   if (!(asked == device) && !to_host)
-    refuse_exchange("__dlpack__: dl_device=" + as_text(dl_device) +
+    refuse_exchange("__dlpack__: dl_device=" + text_of(dl_device) +
                     ": the array can be exported where it is, on " +
                     std::to_string(int(device.type)) + ", " + std::to_string(device.number) +
                     ", or copied to the host, 1, 0");
@@ -153,7 +151,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
     refuse_exchange(
         "__dlpack__: copy=False: an array in device memory reaches the host only as a copy");
   if (to_host && !stream.is_none())
-    throw py::value_error("stream: expected None for a copy on the host, got " + as_text(stream));
+    throw py::value_error("stream: expected None for a copy on the host, got " + text_of(stream));
   const int number = array.core.device();
   const bool some = array.layout().size() > 0;
   const DeviceGuard here = use_device(number);

@@ -121,8 +121,7 @@ GPUArray take_dlpack(const py::object& capsule, const py::object& owner, const p
   PyErr_Clear();
   if (name && std::strncmp(name, "used_dltensor", 13) == 0)
     refuse_exchange("from_dlpack: the capsule was consumed before");
-  refuse_exchange("from_dlpack: __dlpack__() gave no DLPack capsule but " +
-                  py::repr(capsule).cast<std::string>());
+  refuse_exchange("from_dlpack: __dlpack__() gave no DLPack capsule but " + repr_of(capsule));
 }
 
 GPUArray borrow_memory(const py::object& owner, const py::object& address, const py::object& shape,

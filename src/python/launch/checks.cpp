@@ -55,8 +55,8 @@ void complain(const Slot& slot, std::size_t index, const std::string& what) {
 
 void check_integer(PyObject* argument, const Slot& slot, std::size_t index) {
   complain(slot, index,
-           " is " + std::string(kind_text(slot.kind)) + ": got " +
-               py::repr(py::type::of(argument)).cast<std::string>() + ", whose value is converted");
+           " is " + std::string(kind_text(slot.kind)) + ": got " + repr_of(py::type::of(argument)) +
+               ", whose value is converted");
 }
 
 void check_elements(PyObject* object, const Slot& slot, std::size_t index) {
@@ -67,8 +67,7 @@ void check_elements(PyObject* object, const Slot& slot, std::size_t index) {
   }
   complain(slot, index,
            " points to elements of " + std::to_string(slot.pointee_nbytes) + " bytes, each " +
-               kind_text(slot.pointee) + ": got an array of dtype " +
-               py::str(py::handle(object)).cast<std::string>() +
+               kind_text(slot.pointee) + ": got an array of dtype " + text_of(py::handle(object)) +
                ", whose bytes the kernel would read as those");
 }
 

@@ -34,8 +34,7 @@ struct Names {
 Names names;
 
 [[noreturn]] void wrong_shape(const char* what, PyObject* value, const char* expected) {
-  throw DeviceError("launch", {cudaErrorInvalidValue, std::string(what) + "=" +
-                                                          py::repr(value).cast<std::string>() +
+  throw DeviceError("launch", {cudaErrorInvalidValue, std::string(what) + "=" + repr_of(value) +
                                                           ": expected " + expected});
 }
 
@@ -203,7 +202,7 @@ struct Options {
     for (PyObject* known :
          {names.block, names.grid, names.stream, names.shared, names.time_kernel, names.texrefs})
       if (name != known && PyUnicode_Compare(name, known) == 0) return set(known, value);
-    throw py::value_error("extra keyword argument '" + py::str(name).cast<std::string>() +
+    throw py::value_error("extra keyword argument '" + text_of(name) +
                           "': a kernel call takes block, grid, stream, shared, texrefs and "
                           "time_kernel");
   }
@@ -295,7 +294,7 @@ PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t cou
     PyObject* const keyword = PyTuple_GET_ITEM(keywords, i);
     if (keyword != names.shared_size && PyUnicode_Compare(keyword, names.shared_size) != 0)
       throw py::type_error(std::string(name) + "() got an unexpected keyword argument '" +
-                           py::str(keyword).cast<std::string>() + "'");
+                           text_of(keyword) + "'");
     shape.shared_bytes = shared_bytes_of(arguments[count + std::size_t(i)]);
   }
   const StreamRef stream = has_stream ? stream_of(arguments[2]) : default_stream();

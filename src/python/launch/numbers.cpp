@@ -76,8 +76,8 @@ std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbyte
     }
   }
   refuse(argument, slot, index,
-         py::repr(argument).cast<std::string>() + " is out of the range of " +
-             std::to_string(nbytes) + (with_sign ? " signed" : " unsigned") + " bytes");
+         repr_of(argument) + " is out of the range of " + std::to_string(nbytes) +
+             (with_sign ? " signed" : " unsigned") + " bytes");
 }
 
 void put_real(double value, std::size_t nbytes, char* to) {

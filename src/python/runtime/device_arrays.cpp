@@ -68,8 +68,8 @@ Shared make_device_array(py::handle self, py::object source, py::object shape_or
     return alias(dtype, source);
   }
   if (!shape_or_order.is_none() && !order.is_none())
-    throw py::type_error(who + ": a shape was given already, got another: " +
-                         py::repr(shape_or_order).cast<std::string>());
+    throw py::type_error(who +
+                         ": a shape was given already, got another: " + repr_of(shape_or_order));
   const Order chosen = order_or_flag(order.is_none() ? shape_or_order : order);
   return std::make_shared<DeviceArray>(dtype, axes_of(source, "shape"), chosen);
 }

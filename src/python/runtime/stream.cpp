@@ -46,7 +46,7 @@ StreamRef stream_of(py::handle object) {
   throw py::type_error(
       "stream: expected None, a cudaStream_t, an int handle or an object with __cuda_stream__, "
       "got " +
-      py::repr(object).cast<std::string>());
+      repr_of(object));
 }
 
 void bind_stream(py::module_& m) {
@@ -93,7 +93,7 @@ void bind_stream(py::module_& m) {
                 if (number < 0 || number > 0xffffffffLL) {
                   PyErr_Clear();
                   throw py::type_error("flags: expected an unsigned int or a handle's bytes, got " +
-                                       py::repr(flags).cast<std::string>());
+                                       repr_of(flags));
                 }
                 const NoGil without = let_gil_go();
                 return std::make_shared<Event>(unsigned(number));

@@ -16,7 +16,7 @@ using SharedArray = std::shared_ptr<TextureArray>;
 // The array in a Python object.
 SharedArray array_in(py::handle object) {
   if (!is<TextureArray>(object) || !instance_at<TextureArray>(object.ptr())->made)
-    throw py::type_error("expected an Array, got " + py::repr(object).cast<std::string>());
+    throw py::type_error("expected an Array, got " + repr_of(object));
   return held<TextureArray>(object);
 }
 
