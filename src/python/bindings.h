@@ -97,6 +97,9 @@ py::tuple with_status(const Status& status, const Values&... values) {
   return py::make_tuple(to_python(values)..., to_python(status));
 }
 
+inline std::uintptr_t number_of(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address);
+}
 // The address in a Python object: an int, anything with __index__ or __int__ (pointer_wrapper),
 // with
 // __cuda_array_interface__, or with .ptr. TypeError names `argument` otherwise.

@@ -199,6 +199,13 @@ void method(const py::object& c, const char* name, Function function, const char
   add_method(c, name, signature(+function), doc, parameters);
 }
 
+// __int__ and __index__.
+template <class Function>
+void int_methods(const py::object& c, Function function) {
+  method(c, "__int__", function);
+  method(c, "__index__", function);
+}
+
 template <class Function>
 void property(const py::object& c, const char* name, Function function, const char* doc = "") {
   add_property(c, name, signature(+function), doc);

@@ -21,7 +21,7 @@ py::object gpudata_of(GPUArray& array) {
     if (base && base->core.storage() == array.core.storage()) array.gpudata = gpudata_of(*base);
   }
   if (!array.gpudata) {
-    const auto address = reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
+    const std::uintptr_t address = number_of(array.core.exposed_address());
     const bool is_view = !array.base.is_none() && !array.is_whole;
     array.gpudata = is_view ? py::object(py::int_(address))
                             : instance(DeviceAllocation{array.core.storage(), address});
@@ -29,9 +29,7 @@ py::object gpudata_of(GPUArray& array) {
   return array.gpudata;
 }
 
-std::uintptr_t address(const GPUArray& array) {
-  return reinterpret_cast<std::uintptr_t>(array.core.exposed_address());
-}
+std::uintptr_t address(const GPUArray& array) { return number_of(array.core.exposed_address()); }
 
 // Is the null stream known to be idle? While a stream that it waits for is captured, nobody can
 // wait for it. A small copy from the host returns some microseconds before it has arrived: those
@@ -244,8 +242,7 @@ void bind_attributes(py::module_& m, const py::object& c) {
       },
       "c_contiguous, f_contiguous, forc.");
   property(
-      c, "_address",
-      [](const GPUArray& a) { return reinterpret_cast<std::uintptr_t>(a.core.address()); },
+      c, "_address", [](const GPUArray& a) { return number_of(a.core.address()); },
       "As ptr, for work of PyGPU's own: the memory is not exposed by it.");
   property(
       c, "_device",

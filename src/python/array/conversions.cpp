@@ -13,8 +13,8 @@ py::object only_element(const GPUArray& array, const char* call) {
   return on_host(array).attr("item")();
 }
 
-// By a number in C order, or by one for each axis.
-Index number_of(const Axes& place, const Axes& shape) {
+// Of an item, by that number or by an index for each axis.
+Index number_in_c_order(const Axes& place, const Axes& shape) {
   const auto in_range = [&](Index index, Index length, const std::string& where) {
     if (index < -length || index >= length)
       throw py::index_error("item: index " + std::to_string(index) + " is out of bounds for " +
@@ -43,7 +43,7 @@ py::object element_at(const py::object& self, const py::tuple& index) {
                             " has not one element: say which, or use tolist()");
     return only_element(array, "item");
   }
-  Index number = number_of(
+  Index number = number_in_c_order(
       axes_of(index.size() == 1 ? py::object(index[0]) : py::object(index), "index"), shape);
   std::vector<IndexItem> items(std::size_t(shape.size()), {IndexItem::Kind::integer});
   for (int axis = shape.size(); axis-- > 0; number /= shape[axis])

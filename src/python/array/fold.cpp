@@ -174,7 +174,7 @@ void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Arra
   if (outputs == 1 && (contiguous || count < 2))
     return fold_linear(form, &address, count, result, request, order);
   require_aligned(result, form.compute);
-  if (plan.by_output && reinterpret_cast<std::uintptr_t>(result.address()) % 16)
+  if (plan.by_output && number_of(result.address()) % 16)
     plan.vector_width = 1;  // results are written by vectors as well
   const DeviceFigures figures = figures_of(result.device());
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();

@@ -108,7 +108,7 @@ void bind_helpers(py::module_& m) {
       new_class<DeviceAllocation>(m, "DeviceAllocation", "Device memory: an int-like address.");
   method(allocation, "__int__", number);
   method(allocation, "__index__", [](const DeviceAllocation& self) {
-    return reinterpret_cast<std::uintptr_t>(address_in(self, "DeviceAllocation"));
+    return number_of(address_in(self, "DeviceAllocation"));
   });
   method(
       allocation, "free",

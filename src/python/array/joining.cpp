@@ -47,7 +47,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   const int device = out.core.device();
   if (arrays.size() > most_joined) return false;
   std::size_t runs[most_joined];
-  std::uintptr_t bits = 16 | reinterpret_cast<std::uintptr_t>(out.core.address());
+  std::uintptr_t bits = 16 | number_of(out.core.address());
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const GPUArray& array = *arrays[k];
     const Layout& layout = array.layout();
@@ -57,7 +57,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
         array.core.device() != device)
       return false;
     array.core.require_alive();
-    bits |= run | reinterpret_cast<std::uintptr_t>(array.core.address());
+    bits |= run | number_of(array.core.address());
   }
   const std::size_t word = bits & (~bits + 1);  // the lowest bit that is set
   const std::size_t nbytes = out.layout().nbytes();

@@ -259,7 +259,7 @@ namespace {
 // which need not be aligned to more than 8.
 std::size_t unit_of(const Array& array) {
   const std::size_t itemsize = array.layout().itemsize();
-  auto bits = reinterpret_cast<std::uintptr_t>(array.address()) | itemsize;
+  auto bits = number_of(array.address()) | itemsize;
   for (Index stride : array.layout().strides()) bits |= std::uintptr_t(stride);
   const std::size_t unit = bits & (~bits + 1);  // the lowest bit that is set
   return unit < 8 ? unit : itemsize % 16 ? 8 : 16;

@@ -51,7 +51,7 @@ GPUArray borrow(const Layout& layout, void* address, const py::object& dtype,
   memory->nbytes = std::size_t(high - low);
   array.core = Array::borrow(layout, address, memory);
   memory->device = array.core.device();
-  array.gpudata = py::int_(reinterpret_cast<std::uintptr_t>(address));
+  array.gpudata = py::int_(number_of(address));
   return array;
 }
 

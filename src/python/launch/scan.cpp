@@ -37,8 +37,7 @@ ScanLauncher make_scan(py::handle, const py::object& function, const py::object&
 bool is_row(const ScanLauncher& launcher, const GPUArray& array) {
   const Layout& layout = array.layout();
   return array.dtype.is(launcher.dtype) && layout.ndim() == 1 && layout.size() > 0 &&
-         (reinterpret_cast<std::uintptr_t>(array.core.address()) |
-          std::uintptr_t(layout.strides()[0])) %
+         (number_of(array.core.address()) | std::uintptr_t(layout.strides()[0])) %
                  launcher.alignment ==
              0 &&
          array.core.device() == current_device();
@@ -86,7 +85,7 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
   order.run([&] {
     check("cudaMemsetAsync",
           cudaMemsetAsync(room.core.address(), 0, std::size_t(nbytes), queue.handle));
-    launch(py::int_(reinterpret_cast<std::uintptr_t>(room.core.address())));
+    launch(py::int_(number_of(room.core.address())));
   });
   return true;
 }

@@ -35,7 +35,7 @@ class Vectors {
       if (!array) return false;
       const Layout& layout = array->layout();
       if (!needed && &vector == &vectors_.front()) size = layout.size();
-      const auto address = reinterpret_cast<std::uintptr_t>(array->core.address());
+      const auto address = number_of(array->core.address());
       if ((layout.size() && address % vector.alignment) ||
           (vector.is_always_used && layout.size() < size))
         return false;

@@ -5,8 +5,6 @@
 namespace PyGPU::python {
 namespace {
 
-std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
 // Memory that is taken or given back is none of a graph's that this thread captures. Captures of
 // others are let be by _beside_captures alone, for what frees by itself: before HIP 7 the last
 // error is that of the last call, which for a program is this one.
@@ -24,7 +22,7 @@ template <class Call>
 py::tuple new_address(Call take) {
   void* address = nullptr;
   const Status status = call_beside([&] { return take(&address); });
-  return with_status(status, number(address));
+  return with_status(status, number_of(address));
 }
 
 template <class Handle, class Call>
@@ -41,8 +39,8 @@ py::tuple pointer_attributes(py::handle pointer) {
   py::dict attributes;
   attributes["type"] = int(found.type);
   attributes["device"] = found.device;
-  attributes["devicePointer"] = number(found.devicePointer);
-  attributes["hostPointer"] = number(found.hostPointer);
+  attributes["devicePointer"] = number_of(found.devicePointer);
+  attributes["hostPointer"] = number_of(found.hostPointer);
   return with_status(status, attributes);
 }
 
@@ -81,7 +79,7 @@ void bind_memory(py::module_& m) {
         std::size_t pitch = 0;
         const Status status =
             call_beside([&] { return cudaMallocPitch(&address, &pitch, width, height); });
-        return with_status(status, number(address), pitch);
+        return with_status(status, number_of(address), pitch);
       },
       "(address, pitch, cudaError_t) of new device memory for rows of `width` bytes",
       {{"width"}, {"height"}});

@@ -107,8 +107,7 @@ void bind_pointer(py::module_& m) {
   method(
       c, "get", [](const py::object& self) { return host_view(held<Pointer>(self), self); },
       "The host memory as a 1-D NumPy array, without a copy. ValueError unless is_safe().");
-  method(c, "__int__", number);
-  method(c, "__index__", number);
+  int_methods(c, number);
   method(c, "__hash__", number);
   method(c, "__eq__", [](const Pointer& self, const py::object& other) {
     const Pointer* const found = find<Pointer>(other.ptr());

@@ -96,20 +96,19 @@ void bind_status(py::module_& m) {
               {{"code", 0}, {"detail", ""}});
   method(c, "__repr__", status_repr);
   method(c, "__str__", status_repr);
-  method(c, "__int__", [](const Status& status) { return int(status.code); });
-  method(c, "__index__", [](const Status& status) { return int(status.code); });
-  method(c, "as_int", [](const Status& status) { return int(status.code); });
+  const auto code = [](const Status& status) { return int(status.code); };
+  int_methods(c, code);
+  method(c, "as_int", code);
   method(c, "__bool__", [](const Status& status) { return status.failed(); });
   method(c, "__eq__", equals);
   method(c, "__ne__",
          [](const Status& status, py::handle other) { return !equals(status, other); });
-  method(c, "__hash__", [](const Status& status) { return int(status.code); });
+  method(c, "__hash__", code);
   method(c, "__reduce__", [](py::object self) {
     return py::make_tuple(py::type::of(self),
                           py::make_tuple(self.attr("code"), self.attr("detail")));
   });
-  property(
-      c, "code", [](const Status& status) { return int(status.code); }, "The number (int).");
+  property(c, "code", code, "The number (int).");
   property(
       c, "name", [](const Status& status) { return cudaGetErrorName(status.code); },
       "The name in the runtime's headers (str).");

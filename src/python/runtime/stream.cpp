@@ -11,7 +11,7 @@ std::string handle_repr(const char* what, const void* handle) {
 
 cudaStream_t as_handle(py::handle number) {
   void* const handle = address_of(number, "stream");
-  if (reinterpret_cast<std::uintptr_t>(handle) == 1) return cudaStreamLegacy;  // on every target
+  if (number_of(handle) == 1) return cudaStreamLegacy;  // on every target
   return reinterpret_cast<cudaStream_t>(handle);
 }
 
@@ -62,18 +62,12 @@ void bind_stream(py::module_& m) {
                 return stream;
               },
               {{"flags", 0}, {"priority", 0}});
-  method(
-      s, "get", [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); },
-      "The handle, an int.");
-  method(s, "__int__",
-         [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
-  method(s, "__index__",
-         [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
-  property(s, "handle",
-           [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
-  method(s, "__cuda_stream__", [](const Stream& self) {
-    return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(self.get()));
-  });
+  const auto handle = [](const Stream& self) { return number_of(self.get()); };
+  method(s, "get", handle, "The handle, an int.");
+  int_methods(s, handle);
+  property(s, "handle", handle);
+  method(s, "__cuda_stream__",
+         [](const Stream& self) { return py::make_tuple(0, number_of(self.get())); });
   method(s, "last_status", [](const Stream& self) { return self.status; });
   method(s, "__repr__", [](const Stream& self) { return handle_repr("cudaStream_t", self.get()); });
 
@@ -99,13 +93,9 @@ void bind_stream(py::module_& m) {
                 return std::make_shared<Event>(unsigned(number));
               },
               {{"flags", 0}});
-  method(
-      e, "get", [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.get()); },
-      "The handle, an int.");
-  method(e, "__int__",
-         [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
-  method(e, "__index__",
-         [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.get()); });
+  const auto event_handle = [](const Event& self) { return number_of(self.get()); };
+  method(e, "get", event_handle, "The handle, an int.");
+  int_methods(e, event_handle);
   method(e, "last_status", [](const Event& self) { return self.status; });
   method(e, "__repr__", [](const Event& self) { return handle_repr("cudaEvent_t", self.get()); });
 

@@ -119,8 +119,7 @@ void bind_arrays(py::module_& m) {
     return py::make_tuple(description_of(shape.format), shape.extent.width, shape.extent.height,
                           shape.extent.depth, shape.flags);
   });
-  property(a, "handle",
-           [](py::handle self) { return reinterpret_cast<std::uintptr_t>(array_in(self)->get()); });
+  property(a, "handle", [](py::handle self) { return number_of(array_in(self)->get()); });
   property(a, "_device", [](py::handle self) { return array_in(self)->device(); });
 
   const py::object t = new_class<TextureObject>(m, "_TextureObject", "");
@@ -134,22 +133,18 @@ void bind_arrays(py::module_& m) {
                {"normalized_float"},
                {"border"},
                {"srgb"}});
-  method(t, "__index__", [](const TextureObject& self) { return self.number(); });
-  method(t, "__int__", [](const TextureObject& self) { return self.number(); });
-  property(
-      t, "handle", [](const TextureObject& self) { return self.number(); },
-      "The cudaTextureObject_t (int).");
+  const auto texture = [](const TextureObject& self) { return self.number(); };
+  int_methods(t, texture);
+  property(t, "handle", texture, "The cudaTextureObject_t (int).");
 
   const py::object s = new_class<SurfaceObject>(m, "_SurfaceObject", "");
   constructor(
       s,
       [](py::handle, py::handle array) { return std::make_shared<SurfaceObject>(array_in(array)); },
       {{"array"}});
-  method(s, "__index__", [](const SurfaceObject& self) { return self.number(); });
-  method(s, "__int__", [](const SurfaceObject& self) { return self.number(); });
-  property(
-      s, "handle", [](const SurfaceObject& self) { return self.number(); },
-      "The cudaSurfaceObject_t (int).");
+  const auto surface = [](const SurfaceObject& self) { return self.number(); };
+  int_methods(s, surface);
+  property(s, "handle", surface, "The cudaSurfaceObject_t (int).");
 
   def(m, "_copy_box", &copy_given_box, "",
       {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
