@@ -64,7 +64,7 @@ void bind_module(py::module_& m) {
   method(c, "get_global",
          [](const Module& self, const std::string& name) {
            const Module::Global found = self.global(name);
-           return py::make_tuple(reinterpret_cast<std::uintptr_t>(found.address), found.nbytes);
+           return py::make_tuple(number_of(found.address), found.nbytes);
          },
          "(address, bytes) of a variable in the device's memory.", {{"name"}});
   method(
@@ -77,7 +77,7 @@ void bind_module(py::module_& m) {
       [](std::size_t nbytes) {
         const auto storage = Storage::take(nbytes, MemoryKind::device);
         storage->expose();
-        return DeviceAllocation{storage, reinterpret_cast<std::uintptr_t>(storage->address())};
+        return DeviceAllocation{storage, number_of(storage->address())};
       },
       "", {{"nbytes"}});
   def(m, "_managed_alloc",
@@ -85,7 +85,7 @@ void bind_module(py::module_& m) {
         void* address = nullptr;
         check("cudaMallocManaged",
               call([&] { return cudaMallocManaged(&address, nbytes, flags); }));
-        const auto number = reinterpret_cast<std::uintptr_t>(address);
+        const std::uintptr_t number = number_of(address);
         const auto storage = Storage::adopt(address, nbytes);
         storage->expose();
         return instance_of(reinterpret_cast<PyTypeObject*>(type.ptr()),
@@ -109,7 +109,7 @@ void bind_module(py::module_& m) {
         std::size_t nbytes = 0;
         void* const inside = address_of(address, "address");
         const Status status = call([&] { return address_range(&base, &nbytes, inside); });
-        return with_status(status, reinterpret_cast<std::uintptr_t>(base), nbytes);
+        return with_status(status, number_of(base), nbytes);
       },
       "", {{"address"}});
   def(m, "_demangled",
@@ -124,7 +124,7 @@ void bind_module(py::module_& m) {
       [] {
         void* handle = nullptr;
         const Status status = call([&] { return context_handle(&handle); });
-        return with_status(status, reinterpret_cast<std::uintptr_t>(handle));
+        return with_status(status, number_of(handle));
       },
       "");
 }
