@@ -69,11 +69,7 @@ FoldKernels& kernels_for(const FoldForm& form, int device) {
 void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index outputs,
                const Array& result, Index count, const StreamRef& stream) {
   KernelArguments arguments;
-  arguments.add(parts);
-  arguments.add(rows);
-  arguments.add(outputs);
-  arguments.add(result.address());
-  arguments.add(count);
+  arguments.add(parts, rows, outputs, result.address(), count);
   const LastLaunch launch = fold_parts(figures_of(result.device()), rows, outputs);
   enqueue(kernels.last, launch.grid, launch.block, arguments, stream);
 }
@@ -145,13 +141,7 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     for (int i = 0; i < arrays; ++i) arguments.add(addresses[i]);
-    arguments.add(n);
-    arguments.add(head);
-    arguments.add(launch.chunk);
-    arguments.add(parts);
-    arguments.add(result.address());
-    arguments.add(n);
-    arguments.add(done);
+    arguments.add(n, head, launch.chunk, parts, result.address(), n, done);
     enqueue(kernels.first, dim3(unsigned(launch.blocks), 1, 1), dim3(linear.threads(), 1, 1),
             arguments, request.stream);
   };
@@ -202,11 +192,7 @@ void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Arra
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     arguments.add_struct(loop);
-    arguments.add(address);
-    arguments.add(parts);
-    arguments.add(result.address());
-    arguments.add(count);
-    arguments.add(done);
+    arguments.add(address, parts, result.address(), count, done);
     enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
   };
   if (rows == 1) return order.run([&] { first(nullptr, nullptr); });

@@ -70,8 +70,7 @@ void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const
   const Kernel& kernel = kernel_for(gather, plan, mode, words, device);
   KernelArguments arguments;
   arguments.add_struct(plan.loop.data());
-  arguments.add(gather.target.address);
-  arguments.add(gather.source.address);
+  arguments.add(gather.target.address, gather.source.address);
   if (gather.mask.address) arguments.add(gather.mask.address);
   for (std::size_t k = 0; k < plan.indices.size(); ++k) {
     arguments.add_struct(plan.indices[k].data());
@@ -167,10 +166,7 @@ void launch_check(const GPUArray& indices, int type, Index offset, Index count,
   const Kernel& kernel = kept.at(key, make).kernel;
   const Index size = indices.layout().size();
   KernelArguments arguments;
-  arguments.add(indices.core.address());
-  arguments.add(size);
-  arguments.add(offset);
-  arguments.add(count);
+  arguments.add(indices.core.address(), size, offset, count);
   if (polled) arguments.add(report.checks());
   arguments.add(report.word());
   constexpr Index tile = Index(gather_tuning::threads) * gather_tuning::checked;

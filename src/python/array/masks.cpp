@@ -105,8 +105,7 @@ class Compaction {
     order.run([&] {
       KernelArguments arguments;
       add_mask(arguments);
-      arguments.add(report.checks());
-      arguments.add(report.word());
+      arguments.add(report.checks(), report.word());
       launch(kernels_.count, arguments);
     });
     number_ = report.read(stream_);
@@ -122,9 +121,7 @@ class Compaction {
 
  private:
   void add_mask(KernelArguments& arguments) const {
-    arguments.add(mask_.layout().size());
-    arguments.add(mask_.core.address());
-    arguments.add(counts_.core.address());
+    arguments.add(mask_.layout().size(), mask_.core.address(), counts_.core.address());
   }
   void launch(const Kernel& kernel, KernelArguments& arguments) const {
     const dim3 grid(unsigned((stretches_ + kernels_.stretches - 1) / kernels_.stretches));
@@ -138,8 +135,7 @@ class Compaction {
     order.run([&] {
       KernelArguments arguments;
       add_mask(arguments);
-      arguments.add(whole.core.address());
-      arguments.add(packed.core.address());
+      arguments.add(whole.core.address(), packed.core.address());
       launch(kernel, arguments);
     });
   }
@@ -191,10 +187,7 @@ bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   if (!is_aligned(Layout(), room.core.address(), itemsize)) return false;
   Report report(Report::Kind::always);
   KernelArguments arguments;
-  arguments.add(mask.core.address());
-  arguments.add(a.core.address());
-  arguments.add(room.core.address());
-  arguments.add(a.layout().size());
+  arguments.add(mask.core.address(), a.core.address(), room.core.address(), a.layout().size());
   const Index number = launch_block(kernel, {&mask, &a, &room}, arguments, report);
   room.core = room.core.view(Layout({number}, itemsize));
   out = std::move(room);
@@ -222,11 +215,8 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
   const Kernel& kernel = mask_kernels(itemsize, device).assign;
   Report report(Report::Kind::always);
   KernelArguments arguments;
-  arguments.add(mask.core.address());
-  arguments.add(values.core.address());
-  arguments.add(a.core.address());
-  arguments.add(a.layout().size());
-  arguments.add(number);
+  arguments.add(mask.core.address(), values.core.address(), a.core.address(), a.layout().size(),
+                number);
   return launch_block(kernel, {&mask, &values, &a}, arguments, report) == number;
 }
 

@@ -75,8 +75,7 @@ py::object launch_elementwise(const ElementwiseLauncher& launcher, const py::obj
   const bool by_batches = n >= launcher.many && launcher.vectors.lie_apart(items);
   if (by_batches && !launcher.batched) return py::none();
   LaunchArguments arguments;
-  arguments.add(given);
-  arguments.add(n);
+  arguments.add(given, n);
   if (by_batches) {
     launcher.batched->launch(divided_up(n, batch_threads * batch), batch_threads, stream,
                              arguments);
@@ -102,9 +101,7 @@ bool launch_over_indices(const ElementwiseLauncher& launcher, const py::object& 
     return false;
   if (count == 0) return true;
   LaunchArguments arguments;
-  arguments.add(given);
-  for (const Index number : {launcher.vectors.first(items).layout().size(), start, stop, step})
-    arguments.add(number);
+  arguments.add(given, launcher.vectors.first(items).layout().size(), start, stop, step);
   const auto shape = launcher.splay.for_kernel(count);
   launcher.plain.launch(shape.blocks, shape.threads, stream, arguments);
   return true;

@@ -15,18 +15,23 @@ class KernelArguments {
   KernelArguments() = default;
   KernelArguments(const KernelArguments&) = delete;  // which point into themselves
   KernelArguments& operator=(const KernelArguments&) = delete;
-  template <class Value>
-  void add(const Value& value) {
-    static_assert(sizeof value <= sizeof *values_);
-    std::memcpy(&values_[count_], &value, sizeof value);
-    pointers_[count_] = &values_[count_];
-    ++count_;
+  template <class... Values>
+  void add(const Values&... values) {
+    (put(values), ...);
   }
   // A structure by value, which stays where it is until the launch.
   void add_struct(void* bytes) { pointers_[count_++] = bytes; }
   void** pointers() { return pointers_; }
 
  private:
+  template <class Value>
+  void put(const Value& value) {
+    static_assert(sizeof value <= sizeof *values_);
+    std::memcpy(&values_[count_], &value, sizeof value);
+    pointers_[count_] = &values_[count_];
+    ++count_;
+  }
+
   static constexpr int most = 96;
   std::uint64_t values_[most];
   void* pointers_[most];

@@ -8,19 +8,25 @@ namespace PyGPU::python {
 // The arguments of a launch: those of a call, and numbers or arrays beside them.
 class LaunchArguments {
  public:
-  void add(PyObject* object) { objects_.push_back(object); }
-  void add(const py::object& object) { add(object.ptr()); }
-  void add(Index number) {
-    owned_.push_back(py::reinterpret_steal<py::object>(PyLong_FromLongLong(number)));
-    add(owned_.back());
-  }
-  void add(const py::tuple& given) {
-    for (std::size_t i = 0; i < given.size(); ++i) add(PyTuple_GET_ITEM(given.ptr(), i));
+  // Objects, numbers, and the objects of tuples.
+  template <class... Values>
+  void add(const Values&... values) {
+    (put(values), ...);
   }
   PyObject* const* data() const { return objects_.data(); }
   std::size_t size() const { return objects_.size(); }
 
  private:
+  void put(PyObject* object) { objects_.push_back(object); }
+  void put(const py::object& object) { put(object.ptr()); }
+  void put(Index number) {
+    owned_.push_back(py::reinterpret_steal<py::object>(PyLong_FromLongLong(number)));
+    put(owned_.back());
+  }
+  void put(const py::tuple& given) {
+    for (std::size_t i = 0; i < given.size(); ++i) put(PyTuple_GET_ITEM(given.ptr(), i));
+  }
+
   std::vector<PyObject*> objects_;
   std::vector<py::object> owned_;
 };

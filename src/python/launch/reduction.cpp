@@ -74,21 +74,12 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
         scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue, room));
   }
   LaunchArguments first;
-  first.add(parts);
-  first.add(given);
-  first.add(launch.chunk);
-  first.add(n);
   const py::object nothing = py::int_(0), done = counts ? launcher.done : nothing;
-  first.add(counts ? result : nothing);
-  first.add(done);
+  first.add(parts, given, launch.chunk, n, counts ? result : nothing, done);
   launcher.first.launch(launch.blocks, threads, stream, first, wrap);
   if (launch.blocks == 1 || counts) return result;
   LaunchArguments last;
-  last.add(result);
-  last.add(parts);
-  last.add(given);
-  last.add(launch.blocks);
-  last.add(launch.blocks);
+  last.add(result, parts, given, launch.blocks, launch.blocks);
   launcher.last.launch(1, threads, stream, last, wrap);
   return result;
 }

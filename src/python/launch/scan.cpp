@@ -64,13 +64,8 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
   const Index n = source->layout().size(), tiles = (n + launcher.tile - 1) / launcher.tile;
   const auto launch = [&](const py::object& states) {
     LaunchArguments arguments;
-    arguments.add(n);
-    arguments.add(from);
-    arguments.add(source->layout().strides()[0]);
-    arguments.add(to);
-    arguments.add(target->layout().strides()[0]);
-    arguments.add(states);
-    arguments.add(launcher.delay_of(tiles));
+    arguments.add(n, from, source->layout().strides()[0], to, target->layout().strides()[0], states,
+                  launcher.delay_of(tiles));
     launcher.function.launch(tiles, launcher.threads, stream, arguments);
   };
   if (tiles == 1) {
