@@ -178,9 +178,10 @@ void bind_fused(py::module_& m) {
       {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"places"}});
   def(m, "_number_as", &number_as, "The bytes of a number in a dtype, as kernels are given it.",
       {{"number"}, {"dtype"}});
-  static PyMethodDef methods[] = {{"_run_fused", as_method(&run_fused), METH_FASTCALL,
-                                   PYGPU_SIGNATURE("_run_fused(operation, operands, out, stream)")},
-                                  {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {
+      fast_row("_run_fused", &run_fused,
+               PYGPU_SIGNATURE("_run_fused(operation, operands, out, stream)")),
+      {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
 }
 

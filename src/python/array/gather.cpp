@@ -103,45 +103,42 @@ StridedPointer pointer_of(const py::handle& pair) {
 // _gather(shape, itemsize, target, source, indices, mask, mode, stream, arrays): each of target,
 // source and mask is (address, strides) or None, each index array (array, strides, lengths, steps,
 // scatters, offset); `arrays` are those whose memory is used.
-PyObject* gather_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&] {
-    require_count("_gather", count, 9);
-    Gather gather;
-    gather.shape = axes_of(given[0], "shape");
-    gather.itemsize = PyLong_AsSize_t(given[1]);
-    gather.target = pointer_of(given[2]);
-    gather.source = pointer_of(given[3]);
-    if (given[5] != Py_None) gather.mask = pointer_of(given[5]);
-    const StreamRef stream = stream_of(given[7]);
-    StreamOrder order(stream);
-    for (const py::handle item : py::reinterpret_borrow<py::sequence>(given[4])) {
-      const auto row = py::reinterpret_borrow<py::tuple>(item);
-      const GPUArray& array = require_array("index", py::object(row[0]).ptr());
-      array.core.require_alive();
-      require_device(array.core, current_device());
-      IndexArray index;
-      index.address = array.core.address();
-      index.type = index_type(array.dtype);
-      index.strides = axes_of(py::object(row[1]), "strides");
-      index.lengths = axes_of(py::object(row[2]), "lengths");
-      index.steps = axes_of(py::object(row[3]), "steps");
-      index.scatters = row[4].cast<bool>();
-      index.offset = row[5].cast<Index>();
-      gather.indices.push_back(index);
-      uses(order, array);
-    }
-    if (Layout(gather.shape, gather.itemsize).nbytes() == 0) Py_RETURN_NONE;
-    const auto arrays = py::reinterpret_borrow<py::sequence>(given[8]);
-    for (const py::handle item : arrays) {
-      const GPUArray& array = require_array("array", item.ptr());
-      array.core.require_alive();
-      require_device(array.core, current_device());
-      uses(order, array);
-    }
-    GatherPlan plan = plan_gather(gather);
-    launch(gather, plan, mode_named(given[6]), current_device(), stream, order);
-    Py_RETURN_NONE;
-  });
+py::object gather_items(PyObject* const* given) {
+  Gather gather;
+  gather.shape = axes_of(given[0], "shape");
+  gather.itemsize = PyLong_AsSize_t(given[1]);
+  gather.target = pointer_of(given[2]);
+  gather.source = pointer_of(given[3]);
+  if (given[5] != Py_None) gather.mask = pointer_of(given[5]);
+  const StreamRef stream = stream_of(given[7]);
+  StreamOrder order(stream);
+  for (const py::handle item : py::reinterpret_borrow<py::sequence>(given[4])) {
+    const auto row = py::reinterpret_borrow<py::tuple>(item);
+    const GPUArray& array = require_array("index", py::object(row[0]).ptr());
+    array.core.require_alive();
+    require_device(array.core, current_device());
+    IndexArray index;
+    index.address = array.core.address();
+    index.type = index_type(array.dtype);
+    index.strides = axes_of(py::object(row[1]), "strides");
+    index.lengths = axes_of(py::object(row[2]), "lengths");
+    index.steps = axes_of(py::object(row[3]), "steps");
+    index.scatters = row[4].cast<bool>();
+    index.offset = row[5].cast<Index>();
+    gather.indices.push_back(index);
+    uses(order, array);
+  }
+  if (Layout(gather.shape, gather.itemsize).nbytes() == 0) return py::none();
+  const auto arrays = py::reinterpret_borrow<py::sequence>(given[8]);
+  for (const py::handle item : arrays) {
+    const GPUArray& array = require_array("array", item.ptr());
+    array.core.require_alive();
+    require_device(array.core, current_device());
+    uses(order, array);
+  }
+  GatherPlan plan = plan_gather(gather);
+  launch(gather, plan, mode_named(given[6]), current_device(), stream, order);
+  return py::none();
 }
 
 [[noreturn]] void out_of_bounds(Index wrong, int axis, Index length) {
@@ -260,21 +257,18 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
 }
 
 // _take(a, indices, axis, mode, stream): a new array, or NotImplemented.
-PyObject* take_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&] {
-    require_count("_take", count, 5);
-    const GPUArray* const indices = gpuarray_in(given[1]);
-    const GPUArray& a = require_array("a", given[0]);
-    const bool is_flat = given[2] == Py_None;
-    const Index axis = !is_flat && PyLong_CheckExact(given[2]) ? PyLong_AsSsize_t(given[2]) : -1;
-    if (axis == -1 && PyErr_Occurred()) PyErr_Clear();  // beyond all axes
-    GPUArray out({}, py::none(), py::none());
-    const Mode mode = mode_named(given[3]);
-    if (!indices || (!is_flat && (axis < 0 || axis >= a.layout().ndim())) ||
-        !take(a, *indices, int(axis), mode, stream_of(given[4]), out))
-      Py_RETURN_NOTIMPLEMENTED;
-    return wrap(std::move(out)).release().ptr();
-  });
+py::object take_items(PyObject* const* given) {
+  const GPUArray* const indices = gpuarray_in(given[1]);
+  const GPUArray& a = require_array("a", given[0]);
+  const bool is_flat = given[2] == Py_None;
+  const Index axis = !is_flat && PyLong_CheckExact(given[2]) ? PyLong_AsSsize_t(given[2]) : -1;
+  if (axis == -1 && PyErr_Occurred()) PyErr_Clear();  // beyond all axes
+  GPUArray out({}, py::none(), py::none());
+  const Mode mode = mode_named(given[3]);
+  if (!indices || (!is_flat && (axis < 0 || axis >= a.layout().ndim())) ||
+      !take(a, *indices, int(axis), mode, stream_of(given[4]), out))
+    return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  return wrap(std::move(out));
 }
 
 // An array of one element.
@@ -334,39 +328,32 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
 
 // _put(a, indices, values, mode, stream): of the flat array; values are an array, or one element.
 // False: a case for Python.
-PyObject* put_items(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&] {
-    require_count("_put", count, 5);
-    const GPUArray& a = require_array("a", given[0]);
-    const GPUArray *const indices = gpuarray_in(given[1]), *const values = gpuarray_in(given[2]);
-    const Mode mode = mode_named(given[3]);
-    // Of other shapes, values are repeated, which is not broadcasting.
-    const bool fits =
-        indices && (!values || (values->dtype.equal(a.dtype) &&
-                                (values->layout().shape() == indices->layout().shape() ||
-                                 values->layout().shape() == Axes{1})));
-    const auto number = py::reinterpret_borrow<py::object>(given[2]);
-    return PyBool_FromLong(fits &&
-                           put_at(a, *indices, -1, values, number, mode, stream_of(given[4])));
-  });
+py::object put_items(PyObject* const* given) {
+  const GPUArray& a = require_array("a", given[0]);
+  const GPUArray *const indices = gpuarray_in(given[1]), *const values = gpuarray_in(given[2]);
+  const Mode mode = mode_named(given[3]);
+  // Of other shapes, values are repeated, which is not broadcasting.
+  const bool fits =
+      indices && (!values || (values->dtype.equal(a.dtype) &&
+                              (values->layout().shape() == indices->layout().shape() ||
+                               values->layout().shape() == Axes{1})));
+  const auto number = py::reinterpret_borrow<py::object>(given[2]);
+  return py::bool_(fits && put_at(a, *indices, -1, values, number, mode, stream_of(given[4])));
 }
 
 // _report_wrong(indices, count, offset, stream): an index beyond -count ... count - 1, or 0.
-PyObject* report_wrong(PyObject*, PyObject* const* given, Py_ssize_t number) {
-  return guarded([&] {
-    require_count("_report_wrong", number, 4);
-    const GPUArray& indices = require_array("indices", given[0]);
-    indices.core.require_alive();
-    require_device(indices.core, current_device());
-    const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
-    if (PyErr_Occurred()) throw py::error_already_set();
-    const StreamRef stream = stream_of(given[3]);
-    const Mode looking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
-    Report report(report_of(looking));
-    launch_check(indices, index_type(indices.dtype), offset, count, stream, looking == Mode::poll,
-                 report);
-    return PyLong_FromLongLong(report.read(stream));
-  });
+py::object report_wrong(PyObject* const* given) {
+  const GPUArray& indices = require_array("indices", given[0]);
+  indices.core.require_alive();
+  require_device(indices.core, current_device());
+  const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
+  if (PyErr_Occurred()) throw py::error_already_set();
+  const StreamRef stream = stream_of(given[3]);
+  const Mode looking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
+  Report report(report_of(looking));
+  launch_check(indices, index_type(indices.dtype), offset, count, stream, looking == Mode::poll,
+               report);
+  return to_python(report.read(stream));
 }
 
 // A key that is one array on the array's device, of its elements or rows; null: another.
@@ -382,14 +369,11 @@ bool is_mask(const GPUArray& array) {
 }
 
 // _select_numbers(a, mask): a[mask], or None.
-PyObject* select_numbers(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&]() -> PyObject* {
-    require_count("_select_numbers", count, 2);
-    GPUArray out({}, py::none(), py::none());
-    if (!select_by_mask(require_array("a", given[0]), require_array("mask", given[1]), out))
-      Py_RETURN_NONE;
-    return wrap(std::move(out)).release().ptr();
-  });
+py::object select_numbers(PyObject* const* given) {
+  GPUArray out({}, py::none(), py::none());
+  if (!select_by_mask(require_array("a", given[0]), require_array("mask", given[1]), out))
+    return py::none();
+  return wrap(std::move(out));
 }
 
 }  // namespace
@@ -416,17 +400,12 @@ bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& val
 
 void bind_gather(py::module_& m) {
   static PyMethodDef methods[] = {
-      {"_gather", as_method(&gather_items), METH_FASTCALL,
-       PYGPU_SIGNATURE(
-           "_gather(shape, itemsize, target, source, indices, mask, mode, stream, arrays)")},
-      {"_take", as_method(&take_items), METH_FASTCALL,
-       PYGPU_SIGNATURE("_take(a, indices, axis, mode, stream)")},
-      {"_put", as_method(&put_items), METH_FASTCALL,
-       PYGPU_SIGNATURE("_put(a, indices, values, mode, stream)")},
-      {"_select_numbers", as_method(&select_numbers), METH_FASTCALL,
-       PYGPU_SIGNATURE("_select_numbers(a, mask)")},
-      {"_report_wrong", as_method(&report_wrong), METH_FASTCALL,
-       PYGPU_SIGNATURE("_report_wrong(indices, count, offset, stream)")},
+      PYGPU_FAST(_gather, gather_items, shape, itemsize, target, source, indices, mask, mode,
+                 stream, arrays),
+      PYGPU_FAST(_take, take_items, a, indices, axis, mode, stream),
+      PYGPU_FAST(_put, put_items, a, indices, values, mode, stream),
+      PYGPU_FAST(_select_numbers, select_numbers, a, mask),
+      PYGPU_FAST(_report_wrong, report_wrong, indices, count, offset, stream),
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_pretend_index32", &pretend_index32,

@@ -129,8 +129,8 @@ std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
 }
 
 // Arrays whose shapes fit, one after the other; `shape` is the whole's.
-PyObject* joined(const std::vector<const GPUArray*>& arrays, int axis, const Axes& shape,
-                 const py::object& allocator) {
+py::object joined(const std::vector<const GPUArray*>& arrays, int axis, const Axes& shape,
+                  const py::object& allocator) {
   const GPUArray& first = *arrays[0];
   const DeviceGuard here = first.core.address() ? use_device(first.core.device()) : DeviceGuard();
   const py::object dtype = common_dtype(arrays);
@@ -138,7 +138,7 @@ PyObject* joined(const std::vector<const GPUArray*>& arrays, int axis, const Axe
   GPUArray out = new_array(whole, dtype, allocator.is_none() ? first.allocator : allocator);
   bool is_done = false;
   if (out.layout().size()) with_compiler([&] { is_done = join(arrays, out, axis); });
-  if (is_done) return wrap(std::move(out)).release().ptr();
+  if (is_done) return wrap(std::move(out));
   Index start = 0;
   for (const GPUArray* const array : arrays) {
     Axes part = shape;
@@ -148,71 +148,63 @@ PyObject* joined(const std::vector<const GPUArray*>& arrays, int axis, const Axe
       put(*array, {out.core.view(layout, start * whole.strides()[axis]), dtype, py::none()});
     start += part[axis];
   }
-  return wrap(std::move(out)).release().ptr();
+  return wrap(std::move(out));
 }
 
 // _concatenate(arrays, axis, allocator)
-PyObject* concatenate(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&] {
-    require_count("_concatenate", count, 3);
-    py::object all;
-    const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
-    Axes shape = arrays[0]->layout().shape();
-    const int ndim = shape.size();
-    if (ndim == 0) throw py::value_error("arrays[0] has no axis to join along; see stack()");
-    const int axis = axis_of(given[1], ndim);
-    shape[axis] = 0;
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-      Axes own = arrays[k]->layout().shape();
-      const Index length = own.size() == ndim ? own[axis] : 0;
-      if (own.size() == ndim) own[axis] = shape[axis];
-      if (own != shape) differ(arrays, k, " but for axis " + std::to_string(axis));
-      shape[axis] += length;
-    }
-    return joined(arrays, axis, shape, py::reinterpret_borrow<py::object>(given[2]));
-  });
+py::object concatenate(PyObject* const* given) {
+  py::object all;
+  const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
+  Axes shape = arrays[0]->layout().shape();
+  const int ndim = shape.size();
+  if (ndim == 0) throw py::value_error("arrays[0] has no axis to join along; see stack()");
+  const int axis = axis_of(given[1], ndim);
+  shape[axis] = 0;
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    Axes own = arrays[k]->layout().shape();
+    const Index length = own.size() == ndim ? own[axis] : 0;
+    if (own.size() == ndim) own[axis] = shape[axis];
+    if (own != shape) differ(arrays, k, " but for axis " + std::to_string(axis));
+    shape[axis] += length;
+  }
+  return joined(arrays, axis, shape, py::reinterpret_borrow<py::object>(given[2]));
 }
 
 // _stack(arrays, axis, allocator): with an axis of their number.
-PyObject* stack(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&] {
-    require_count("_stack", count, 3);
-    py::object all;
-    const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
-    const Axes& own = arrays[0]->layout().shape();
-    const int axis = axis_of(given[1], own.size() + 1);
-    const auto with_axis = [axis](const Axes& axes, Index value) {
-      Axes more;
-      for (int i = 0; i <= axes.size(); ++i) {
-        if (i == axis) more.push_back(value);
-        if (i < axes.size()) more.push_back(axes[i]);
-      }
-      return more;
-    };
-    std::vector<GPUArray> views;
-    std::vector<const GPUArray*> parts;
-    views.reserve(arrays.size());  // none moves
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-      const GPUArray& array = *arrays[k];
-      const Layout& layout = array.layout();
-      if (layout.shape() != own) differ(arrays, k, "");
-      views.push_back(array);
-      views.back().core = array.core.view(
-          Layout(with_axis(layout.shape(), 1), with_axis(layout.strides(), 0), layout.itemsize()));
-      parts.push_back(&views.back());
+py::object stack(PyObject* const* given) {
+  py::object all;
+  const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
+  const Axes& own = arrays[0]->layout().shape();
+  const int axis = axis_of(given[1], own.size() + 1);
+  const auto with_axis = [axis](const Axes& axes, Index value) {
+    Axes more;
+    for (int i = 0; i <= axes.size(); ++i) {
+      if (i == axis) more.push_back(value);
+      if (i < axes.size()) more.push_back(axes[i]);
     }
-    const Axes shape = with_axis(own, Index(arrays.size()));
-    return joined(parts, axis, shape, py::reinterpret_borrow<py::object>(given[2]));
-  });
+    return more;
+  };
+  std::vector<GPUArray> views;
+  std::vector<const GPUArray*> parts;
+  views.reserve(arrays.size());  // none moves
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    const GPUArray& array = *arrays[k];
+    const Layout& layout = array.layout();
+    if (layout.shape() != own) differ(arrays, k, "");
+    views.push_back(array);
+    views.back().core = array.core.view(
+        Layout(with_axis(layout.shape(), 1), with_axis(layout.strides(), 0), layout.itemsize()));
+    parts.push_back(&views.back());
+  }
+  const Axes shape = with_axis(own, Index(arrays.size()));
+  return joined(parts, axis, shape, py::reinterpret_borrow<py::object>(given[2]));
 }
 
 }  // namespace
 
 void bind_joining(py::module_& m) {
-  static PyMethodDef methods[] = {{"_concatenate", as_method(&concatenate), METH_FASTCALL,
-                                   PYGPU_SIGNATURE("_concatenate(arrays, axis, allocator)")},
-                                  {"_stack", as_method(&stack), METH_FASTCALL,
-                                   PYGPU_SIGNATURE("_stack(arrays, axis, allocator)")},
+  static PyMethodDef methods[] = {PYGPU_FAST(_concatenate, concatenate, arrays, axis, allocator),
+                                  PYGPU_FAST(_stack, stack, arrays, axis, allocator),
                                   {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
 }

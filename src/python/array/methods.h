@@ -22,6 +22,35 @@ inline void require_count(const char* name, Py_ssize_t count, Py_ssize_t expecte
                          " arguments, got " + std::to_string(count));
 }
 
+template <py::object (*function)(PyObject* const* given), Py_ssize_t expected>
+PyObject* fast(const char* name, PyObject* const* given, Py_ssize_t count) {
+  return guarded([&] {
+    require_count(name, count, expected);
+    return function(given).release().ptr();
+  });
+}
+
+constexpr Py_ssize_t count_names(const char* text) {
+  Py_ssize_t count = 1;
+  for (; *text; ++text) count += *text == ',';
+  return count;
+}
+
+template <class Method>
+PyMethodDef fast_row(const char* name, Method method, const char* doc) {
+  return {name, as_method(+method), METH_FASTCALL, doc};
+}
+
+// The row of a function that is given as many arguments as are named here:
+// PYGPU_FAST(_take, take_items, a, indices, axis, mode, stream)
+#define PYGPU_FAST(name, function, ...)                                         \
+  fast_row(                                                                     \
+      #name,                                                                    \
+      [](PyObject*, PyObject* const* given, Py_ssize_t count) {                 \
+        return fast<&function, count_names(#__VA_ARGS__)>(#name, given, count); \
+      },                                                                        \
+      PYGPU_SIGNATURE(#name "(" #__VA_ARGS__ ")"))
+
 // A type's name without its module.
 inline std::string short_name(PyObject* object) {
   const std::string name = Py_TYPE(object)->tp_name;

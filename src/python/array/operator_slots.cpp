@@ -155,8 +155,8 @@ void bind_operators(py::module_& m, const py::object& c) {
       {{"stream"}, {"arrays"}, {"work"}});
   def(m, "_operation", &operation_named, "The number of an operation.", {{"name"}});
   static PyMethodDef methods[] = {
-      {"_apply", as_method(&apply), METH_FASTCALL,
-       PYGPU_SIGNATURE("_apply(operation, operands, stream, allocator, out)")},
+      fast_row("_apply", &apply,
+               PYGPU_SIGNATURE("_apply(operation, operands, stream, allocator, out)")),
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_empty_for", &empty_for,

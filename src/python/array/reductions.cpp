@@ -101,65 +101,62 @@ GPUArray result_of(const Layout& layout, int code, const FoldRequest& request) {
 }
 
 // _reduce(name, a, axis, dtype, out, keepdims, stream, allocator)
-PyObject* reduce(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&] {
-    require_count("_reduce", count, 8);
-    const Fold fold = fold_named(given[0]);
-    const GPUArray& a = require_array("a", given[1]);
-    a.core.require_alive();
-    const DeviceGuard here = beside(a.core);
-    FoldRequest request{stream_of(given[6]), py::reinterpret_borrow<py::object>(given[7]),
-                        out_of(given[4])};
-    if (request.allocator.is_none()) request.allocator = a.allocator;
-    FoldForm form(fold, 1);
-    form.codes[0] = arithmetic_code(fold, a.dtype);
-    form.compute = compute_code(fold, form.codes[0], asked_code(fold, given[3]), request.out);
-    const GPUArray array{aligned(a, form.codes[0], request.stream), a.dtype, a.allocator};
-    const Layout& layout = array.layout();
-    const Axes& shape = layout.shape();
-    const int ndim = layout.ndim(), keepdims = PyObject_IsTrue(given[5]);
-    if (keepdims < 0) throw py::error_already_set();
-    bool folded[Axes::capacity];
-    read_axes(given[2], ndim, folded);
-    Axes kept;
-    bool whole = true, none = layout.size() == 0;
-    for (int axis = 0; axis < ndim; ++axis) {
-      whole = whole && folded[axis];
-      if (keepdims || !folded[axis]) kept.push_back(folded[axis] ? 1 : shape[axis]);
-    }
-    if (is_extreme(fold) && none) {
-      for (int axis = 0; axis < ndim; ++axis)
-        if (folded[axis] && shape[axis] == 0)
-          throw py::value_error(std::string(name_of(fold)) + ": zero elements have none: shape " +
-                                shape.text() + ", axis=" + repr_of(given[2]));
-    }
-    if (request.out) check_out(*request.out, kept, form.compute);
-    const std::size_t itemsize = dtypes[form.compute].itemsize;
-    StreamOrder order(request.stream);
-    uses(order, array);
-    keep_for_graph(a);  // of which the other may be a copy
-    if (whole && layout.contiguous()) {
-      GPUArray result = result_of(Layout(kept, itemsize), form.compute, request);
-      uses(order, result);
-      const void* const address = array.core.address();
-      fold_linear(form, &address, layout.size(), result.core, request, order);
-      return wrapped(std::move(result), given[4]).release().ptr();
-    }
-    const AxisReduction plan(layout, folded, array.core.address(), figures_of(current_device()));
-    Axes strides;
+py::object reduce(PyObject* const* given) {
+  const Fold fold = fold_named(given[0]);
+  const GPUArray& a = require_array("a", given[1]);
+  a.core.require_alive();
+  const DeviceGuard here = beside(a.core);
+  FoldRequest request{stream_of(given[6]), py::reinterpret_borrow<py::object>(given[7]),
+                      out_of(given[4])};
+  if (request.allocator.is_none()) request.allocator = a.allocator;
+  FoldForm form(fold, 1);
+  form.codes[0] = arithmetic_code(fold, a.dtype);
+  form.compute = compute_code(fold, form.codes[0], asked_code(fold, given[3]), request.out);
+  const GPUArray array{aligned(a, form.codes[0], request.stream), a.dtype, a.allocator};
+  const Layout& layout = array.layout();
+  const Axes& shape = layout.shape();
+  const int ndim = layout.ndim(), keepdims = PyObject_IsTrue(given[5]);
+  if (keepdims < 0) throw py::error_already_set();
+  bool folded[Axes::capacity];
+  read_axes(given[2], ndim, folded);
+  Axes kept;
+  bool whole = true, none = layout.size() == 0;
+  for (int axis = 0; axis < ndim; ++axis) {
+    whole = whole && folded[axis];
+    if (keepdims || !folded[axis]) kept.push_back(folded[axis] ? 1 : shape[axis]);
+  }
+  if (is_extreme(fold) && none) {
     for (int axis = 0; axis < ndim; ++axis)
-      if (keepdims || !folded[axis])
-        strides.push_back((folded[axis] ? 1 : plan.result_steps[axis]) * Index(itemsize));
-    const bool direct = request.out && request.out->layout().strides() == strides &&
-                        !request.out->core.overlaps(array.core);
-    GPUArray result = direct ? *request.out
-                             : new_array(Layout(kept, strides, itemsize),
-                                         dtype_object(form.compute), request.allocator);
+      if (folded[axis] && shape[axis] == 0)
+        throw py::value_error(std::string(name_of(fold)) + ": zero elements have none: shape " +
+                              shape.text() + ", axis=" + repr_of(given[2]));
+  }
+  if (request.out) check_out(*request.out, kept, form.compute);
+  const std::size_t itemsize = dtypes[form.compute].itemsize;
+  StreamOrder order(request.stream);
+  uses(order, array);
+  keep_for_graph(a);  // of which the other may be a copy
+  if (whole && layout.contiguous()) {
+    GPUArray result = result_of(Layout(kept, itemsize), form.compute, request);
     uses(order, result);
-    if (result.layout().size()) fold_axes(form, plan, array.core, result.core, request, order);
-    if (request.out && !direct) set_from_device(*request.out, result, &request.stream);
-    return wrapped(std::move(result), given[4]).release().ptr();
-  });
+    const void* const address = array.core.address();
+    fold_linear(form, &address, layout.size(), result.core, request, order);
+    return wrapped(std::move(result), given[4]);
+  }
+  const AxisReduction plan(layout, folded, array.core.address(), figures_of(current_device()));
+  Axes strides;
+  for (int axis = 0; axis < ndim; ++axis)
+    if (keepdims || !folded[axis])
+      strides.push_back((folded[axis] ? 1 : plan.result_steps[axis]) * Index(itemsize));
+  const bool direct = request.out && request.out->layout().strides() == strides &&
+                      !request.out->core.overlaps(array.core);
+  GPUArray result = direct ? *request.out
+                           : new_array(Layout(kept, strides, itemsize), dtype_object(form.compute),
+                                       request.allocator);
+  uses(order, result);
+  if (result.layout().size()) fold_axes(form, plan, array.core, result.core, request, order);
+  if (request.out && !direct) set_from_device(*request.out, result, &request.stream);
+  return wrapped(std::move(result), given[4]);
 }
 
 // In C order.
@@ -174,91 +171,85 @@ std::string shapes_of(const GPUArray& a, const GPUArray& b) {
 }
 
 // _dot(a, b, dtype, stream, allocator, out)
-PyObject* dot(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&] {
-    require_count("_dot", count, 6);
-    const GPUArray* const arrays[] = {&require_array("a", given[0]), &require_array("b", given[1])};
-    const DeviceGuard here = beside(arrays[0]->core);
-    FoldRequest request{stream_of(given[3]), py::reinterpret_borrow<py::object>(given[4]),
-                        out_of(given[5])};
-    if (request.allocator.is_none()) request.allocator = arrays[0]->allocator;
-    const Index size = arrays[0]->layout().size();
-    if (size != arrays[1]->layout().size())
-      raise_shape_error("dot: sizes differ: shapes " + shapes_of(*arrays[0], *arrays[1]));
-    Operand operands[2];
-    FoldForm form(Fold::dot, 2);
-    for (int i = 0; i < 2; ++i) {
-      arrays[i]->core.require_alive();
-      require_device(arrays[i]->core, arrays[0]->core.device());
-      operands[i].array = arrays[i];
-      form.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
-    }
-    const int asked = asked_code(Fold::dot, given[2]);
-    static const Operation multiply = operation_named("multiply");
-    form.compute = asked >= 0    ? asked
-                   : request.out ? code_of(request.out->dtype)
-                                 : types_of(multiply, operands, 2).result[0];
-    const Layout &a = arrays[0]->layout(), &b = arrays[1]->layout();
-    const bool alike = a.shape() == b.shape() && a.f_contiguous() && b.f_contiguous();
-    StreamOrder order(request.stream);
-    Array ready[2];
-    const void* addresses[2];
-    for (int i = 0; i < 2; ++i) {
-      ready[i] = aligned(*arrays[i], form.codes[i], request.stream);
-      if (!alike) ready[i] = in_c_order(*arrays[i], ready[i], request.stream);
-      addresses[i] = ready[i].address();
-      order.uses(ready[i].storage());
-      keep_for_graph(*arrays[i]);
-    }
-    if (request.out) check_out(*request.out, {}, form.compute);
-    GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
-    uses(order, result);
-    fold_linear(form, addresses, size, result.core, request, order);
-    return wrapped(std::move(result), given[5]).release().ptr();
-  });
+py::object dot(PyObject* const* given) {
+  const GPUArray* const arrays[] = {&require_array("a", given[0]), &require_array("b", given[1])};
+  const DeviceGuard here = beside(arrays[0]->core);
+  FoldRequest request{stream_of(given[3]), py::reinterpret_borrow<py::object>(given[4]),
+                      out_of(given[5])};
+  if (request.allocator.is_none()) request.allocator = arrays[0]->allocator;
+  const Index size = arrays[0]->layout().size();
+  if (size != arrays[1]->layout().size())
+    raise_shape_error("dot: sizes differ: shapes " + shapes_of(*arrays[0], *arrays[1]));
+  Operand operands[2];
+  FoldForm form(Fold::dot, 2);
+  for (int i = 0; i < 2; ++i) {
+    arrays[i]->core.require_alive();
+    require_device(arrays[i]->core, arrays[0]->core.device());
+    operands[i].array = arrays[i];
+    form.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
+  }
+  const int asked = asked_code(Fold::dot, given[2]);
+  static const Operation multiply = operation_named("multiply");
+  form.compute = asked >= 0    ? asked
+                 : request.out ? code_of(request.out->dtype)
+                               : types_of(multiply, operands, 2).result[0];
+  const Layout &a = arrays[0]->layout(), &b = arrays[1]->layout();
+  const bool alike = a.shape() == b.shape() && a.f_contiguous() && b.f_contiguous();
+  StreamOrder order(request.stream);
+  Array ready[2];
+  const void* addresses[2];
+  for (int i = 0; i < 2; ++i) {
+    ready[i] = aligned(*arrays[i], form.codes[i], request.stream);
+    if (!alike) ready[i] = in_c_order(*arrays[i], ready[i], request.stream);
+    addresses[i] = ready[i].address();
+    order.uses(ready[i].storage());
+    keep_for_graph(*arrays[i]);
+  }
+  if (request.out) check_out(*request.out, {}, form.compute);
+  GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
+  uses(order, result);
+  fold_linear(form, addresses, size, result.core, request, order);
+  return wrapped(std::move(result), given[5]);
 }
 
 // _reduce_subset(name, subset, tables, dtype, stream, allocator): elements of `tables`, seen flat
 // in C order, at the indices `subset`.
-PyObject* reduce_subset(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  return guarded([&] {
-    require_count("_reduce_subset", count, 6);
-    const Fold fold = fold_named(given[0]);
-    const std::string name = std::string("subset_") + name_of(fold);
-    const GPUArray* arrays[most_inputs] = {&require_array("subset", given[1])};
-    const DeviceGuard here = beside(arrays[0]->core);
-    FoldForm form(fold, 1);
-    form.tables = int(PyTuple_GET_SIZE(given[2]));
-    for (int i = 0; i < form.tables; ++i)
-      arrays[1 + i] = &require_array(i ? "b" : "a", PyTuple_GET_ITEM(given[2], i));
-    const char kind = py::reinterpret_borrow<py::dtype>(arrays[0]->dtype).kind();
-    if (kind != 'i' && kind != 'u')
-      throw py::type_error("subset: expected indices, got dtype " + text_of(arrays[0]->dtype));
-    const Index size = arrays[0]->layout().size();
-    if (size == 0 && is_extreme(fold)) throw py::value_error(name + ": subset has no elements");
-    if (form.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
-      raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
-    FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
-    if (request.allocator.is_none()) request.allocator = arrays[1]->allocator;
-    StreamOrder order(request.stream);
-    Array ready[most_inputs];
-    const void* addresses[most_inputs];
-    for (int i = 0; i <= form.tables; ++i) {
-      arrays[i]->core.require_alive();
-      require_device(arrays[i]->core, current_device());
-      form.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
-      ready[i] = in_c_order(*arrays[i], aligned(*arrays[i], form.codes[i], request.stream),
-                            request.stream);
-      addresses[i] = ready[i].address();
-      order.uses(ready[i].storage());
-      keep_for_graph(*arrays[i]);
-    }
-    form.compute = compute_code(fold, form.codes[1], asked_code(fold, given[3]), nullptr);
-    GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
-    uses(order, result);
-    fold_linear(form, addresses, size, result.core, request, order);
-    return wrap(std::move(result)).release().ptr();
-  });
+py::object reduce_subset(PyObject* const* given) {
+  const Fold fold = fold_named(given[0]);
+  const std::string name = std::string("subset_") + name_of(fold);
+  const GPUArray* arrays[most_inputs] = {&require_array("subset", given[1])};
+  const DeviceGuard here = beside(arrays[0]->core);
+  FoldForm form(fold, 1);
+  form.tables = int(PyTuple_GET_SIZE(given[2]));
+  for (int i = 0; i < form.tables; ++i)
+    arrays[1 + i] = &require_array(i ? "b" : "a", PyTuple_GET_ITEM(given[2], i));
+  const char kind = py::reinterpret_borrow<py::dtype>(arrays[0]->dtype).kind();
+  if (kind != 'i' && kind != 'u')
+    throw py::type_error("subset: expected indices, got dtype " + text_of(arrays[0]->dtype));
+  const Index size = arrays[0]->layout().size();
+  if (size == 0 && is_extreme(fold)) throw py::value_error(name + ": subset has no elements");
+  if (form.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
+    raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
+  FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
+  if (request.allocator.is_none()) request.allocator = arrays[1]->allocator;
+  StreamOrder order(request.stream);
+  Array ready[most_inputs];
+  const void* addresses[most_inputs];
+  for (int i = 0; i <= form.tables; ++i) {
+    arrays[i]->core.require_alive();
+    require_device(arrays[i]->core, current_device());
+    form.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
+    ready[i] =
+        in_c_order(*arrays[i], aligned(*arrays[i], form.codes[i], request.stream), request.stream);
+    addresses[i] = ready[i].address();
+    order.uses(ready[i].storage());
+    keep_for_graph(*arrays[i]);
+  }
+  form.compute = compute_code(fold, form.codes[1], asked_code(fold, given[3]), nullptr);
+  GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
+  uses(order, result);
+  fold_linear(form, addresses, size, result.core, request, order);
+  return wrap(std::move(result));
 }
 
 void pretend(const py::object& given) {
@@ -281,12 +272,9 @@ void pretend(const py::object& given) {
 
 void bind_reductions(py::module_& m) {
   static PyMethodDef methods[] = {
-      {"_reduce", as_method(&reduce), METH_FASTCALL,
-       PYGPU_SIGNATURE("_reduce(name, a, axis, dtype, out, keepdims, stream, allocator)")},
-      {"_dot", as_method(&dot), METH_FASTCALL,
-       PYGPU_SIGNATURE("_dot(a, b, dtype, stream, allocator, out)")},
-      {"_reduce_subset", as_method(&reduce_subset), METH_FASTCALL,
-       PYGPU_SIGNATURE("_reduce_subset(name, subset, tables, dtype, stream, allocator)")},
+      PYGPU_FAST(_reduce, reduce, name, a, axis, dtype, out, keepdims, stream, allocator),
+      PYGPU_FAST(_dot, dot, a, b, dtype, stream, allocator, out),
+      PYGPU_FAST(_reduce_subset, reduce_subset, name, subset, tables, dtype, stream, allocator),
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_reduction_block", &reduction_block, "The most threads of a block for values of a size.",
