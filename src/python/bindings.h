@@ -64,14 +64,13 @@ PyCFunction as_method(Method method) {
 // The dtype that a Python subclass of a typed class says in its attribute `dtype`.
 const DType& dtype_of_class(py::handle self);
 
-// Make a low-level call without the GIL and wrap its outcome.
+// Make a low-level call without the GIL and wrap its outcome. What all calls have in common is
+// compiled once.
+Status call_by(Status (*make)(const void*), const void* what);
 template <class Call>
-Status call(Call make) {
-  if (!enter_runtime()) return forked_status();
-  const NoGil without = let_gil_go();
-  const Status status = make();
-  if (shares_last_error && status.failed()) remember_returned(status.code);
-  return status;
+Status call(const Call& make) {
+  return call_by([](const void* what) -> Status { return (*static_cast<const Call*>(what))(); },
+                 &make);
 }
 
 // Make a low-level call that enqueues on a stream, in order among the uses of memory of ours that

@@ -65,6 +65,14 @@ Status ArgumentOf<Status>::read(PyObject* value, const Place& place) {
   return Status(cudaError_t(ArgumentOf<int>::read(value, place)));
 }
 
+Status call_by(Status (*make)(const void*), const void* what) {
+  if (!enter_runtime()) return forked_status();
+  const NoGil without = let_gil_go();
+  const Status status = make(what);
+  if (shares_last_error && status.failed()) remember_returned(status.code);
+  return status;
+}
+
 void translate_exception() noexcept {
   try {
     throw;
