@@ -178,4 +178,69 @@ PYGPU_SHARED(Stream)
 PYGPU_SHARED(Event)
 PYGPU_SHARED(Module)
 
+// Calls of the runtime as Python's functions, by their pointers: def(m, "cudaSetDevice",
+// calling(&cudaSetDevice), ...). Compiled once for calls of one type. Not for those that a vendor's
+// headers overload.
+
+// What is kept of an argument for the call, and what of it the call is given.
+template <class T>
+decltype(auto) read_for_call(PyObject* value, const Place& place) {
+  if constexpr (std::is_same_v<T, cudaStream_t>)
+    return stream_of(value);
+  else if constexpr (std::is_same_v<T, cudaEvent_t>)
+    return (ArgumentOf<Event>::read(value, place));  // a reference
+  else if constexpr (std::is_same_v<T, const char*>)
+    return read_text(value, place);
+  else if constexpr (std::is_pointer_v<T>)
+    return address_of(value, place.function.parameters[place.number]);
+  else if constexpr (std::is_enum_v<T>)
+    return T(ArgumentOf<int>::read(value, place));
+  else
+    return ArgumentOf<T>::read(value, place);
+}
+inline cudaStream_t as_given(const StreamRef& stream) { return stream.handle; }
+inline cudaEvent_t as_given(const Event& event) { return event.get(); }
+inline const char* as_given(const std::string& text) { return text.c_str(); }
+template <class T>
+T as_given(T value) {
+  return value;
+}
+
+template <class Function, class... A>
+struct RuntimeCall {
+  template <std::size_t... i, class... Out>
+  static Status make(std::index_sequence<i...>, const Callable& c, PyObject* const* values,
+                     Out*... out) {
+    const auto with = [&](const auto&... kept) {
+      return call(
+          [&] { return reinterpret_cast<Function>(c.function)(out..., as_given(kept)...); });
+    };
+    return with(read_for_call<A>(values[i], {c, i})...);
+  }
+  static py::object plain(const Callable& c, PyObject* const* values) {
+    return to_python(make(std::index_sequence_for<A...>(), c, values));
+  }
+  template <class Out>
+  static py::object asking(const Callable& c, PyObject* const* values) {
+    Out out{};
+    const Status status = make(std::index_sequence_for<A...>(), c, values, &out);
+    using Number = std::conditional_t<std::is_enum_v<Out>, int, Out>;
+    return with_status(status, Number(out));
+  }
+};
+
+// The status of a call.
+template <class R, class... A>
+Signature calling(R (*function)(A...)) {
+  return {reinterpret_cast<Callable::Plain>(function),
+          &RuntimeCall<decltype(function), A...>::plain, sizeof...(A), &result_name<Status>};
+}
+// (value, status) of a call that writes the value to where its first parameter points.
+template <class Out, class... A>
+Signature asking(cudaError_t (*function)(Out*, A...)) {
+  return {reinterpret_cast<Callable::Plain>(function),
+          &RuntimeCall<decltype(function), A...>::template asking<Out>, sizeof...(A),
+          &result_name<py::tuple>};
+}
+
 }  // namespace PyGPU::python

@@ -192,6 +192,10 @@ void def(py::module_& m, const char* name, Function function, const char* doc,
          Parameters parameters = {}) {
   add_function(m, name, signature(+function), doc, parameters);
 }
+inline void def(py::module_& m, const char* name, const Signature& signature, const char* doc,
+                Parameters parameters = {}) {
+  add_function(m, name, signature, doc, parameters);
+}
 
 template <class Function>
 void method(const py::object& c, const char* name, Function function, const char* doc = "",

@@ -103,12 +103,7 @@ void bind_copies(py::module_& m) {
        {"height"},
        {"kind", int(cudaMemcpyDefault)},
        {"stream", py::none()}});
-  def(m, "cudaMemcpyPeer",
-      [](py::handle dst, int dst_device, py::handle src, int src_device, std::size_t count) {
-        void* const to = address_of(dst, "dst");
-        const void* const from = address_of(src, "src");
-        return call([=] { return cudaMemcpyPeer(to, dst_device, from, src_device, count); });
-      },
+  def(m, "cudaMemcpyPeer", calling(&cudaMemcpyPeer),
       "Copy `count` bytes from one device to another.",
       {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
   def(m, "cudaMemcpyPeerAsync",

@@ -37,13 +37,6 @@ struct Properties {
   }
 };
 
-template <class Value, class Call>
-py::tuple query(Call ask) {
-  Value value{};
-  const Status status = call([&] { return ask(&value); });
-  return with_status(status, value);
-}
-
 void bind_properties(py::module_& m) {
   const py::object c = new_class<Properties>(m, "cudaDeviceProp",
                                              "Properties of a device: cudaDeviceProp(ordinal).");
@@ -76,13 +69,8 @@ void bind_properties(py::module_& m) {
 void bind_device(py::module_& m) {
   bind_properties(m);
 
-  def(
-      m, "cudaGetDeviceCount",
-      [] { return query<int>([](int* n) { return cudaGetDeviceCount(n); }); },
-      "(count, cudaError_t)");
-  def(
-      m, "cudaGetDevice", [] { return query<int>([](int* n) { return cudaGetDevice(n); }); },
-      "(ordinal of the thread's device, cudaError_t)");
+  def(m, "cudaGetDeviceCount", asking(&cudaGetDeviceCount), "(count, cudaError_t)");
+  def(m, "cudaGetDevice", asking(&cudaGetDevice), "(ordinal of the thread's device, cudaError_t)");
   def(
       m, "_here",
       [] {
@@ -92,8 +80,8 @@ void bind_device(py::module_& m) {
       "A number for the current device as it is since its last reset: a key for what is kept.");
   def(m, "_device_epoch", [](int device) { return device_epoch(device); },
       "How often the device was reset: what was taken before is gone.", {{"device"}});
-  def(m, "cudaSetDevice", [](int device) { return call([=] { return cudaSetDevice(device); }); },
-      "Make a device the calling thread's own.", {{"device"}});
+  def(m, "cudaSetDevice", calling(&cudaSetDevice), "Make a device the calling thread's own.",
+      {{"device"}});
   def(
       m, "cudaDeviceSynchronize",
       [] {
@@ -108,17 +96,9 @@ void bind_device(py::module_& m) {
         return reset_device();
       },
       "Destroy the device's context with all memory, streams and events in this process.");
-  def(m, "cudaDeviceGetAttribute",
-      [](int attribute, int device) {
-        return query<int>([=](int* value) {
-          return cudaDeviceGetAttribute(value, cudaDeviceAttr(attribute), device);
-        });
-      },
+  def(m, "cudaDeviceGetAttribute", asking(&cudaDeviceGetAttribute),
       "(value, cudaError_t) of a cudaDevAttr... number", {{"attribute"}, {"device"}});
-  def(m, "cudaDeviceGetByPCIBusId",
-      [](const std::string& id) {
-        return query<int>([&](int* device) { return cudaDeviceGetByPCIBusId(device, id.c_str()); });
-      },
+  def(m, "cudaDeviceGetByPCIBusId", asking(&cudaDeviceGetByPCIBusId),
       "(ordinal, cudaError_t) of the device at 'domain:bus:device.function'", {{"id"}});
   def(m, "cudaDeviceGetPCIBusId",
       [](int device) {
@@ -127,29 +107,13 @@ void bind_device(py::module_& m) {
         return with_status(status, std::string(id));
       },
       "('domain:bus:device.function', cudaError_t)", {{"device"}});
-  def(m, "cudaDeviceGetLimit",
-      [](int limit) {
-        return query<std::size_t>(
-            [=](std::size_t* value) { return cudaDeviceGetLimit(value, cudaLimit(limit)); });
-      },
+  def(m, "cudaDeviceGetLimit", asking(&cudaDeviceGetLimit),
       "(bytes, cudaError_t) of a cudaLimit... number", {{"limit"}});
-  def(m, "cudaDeviceSetLimit",
-      [](int limit, std::size_t value) {
-        return call([=] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
-      },
+  def(m, "cudaDeviceSetLimit", calling(&cudaDeviceSetLimit),
       "Set a cudaLimit... of the thread's device, in bytes.", {{"limit"}, {"value"}});
-  def(
-      m, "cudaDeviceGetCacheConfig",
-      [] {
-        cudaFuncCache config{};
-        const Status status = call([&] { return cudaDeviceGetCacheConfig(&config); });
-        return with_status(status, int(config));
-      },
+  def(m, "cudaDeviceGetCacheConfig", asking(&cudaDeviceGetCacheConfig),
       "(a cudaFuncCachePrefer... number, cudaError_t)");
-  def(m, "cudaDeviceSetCacheConfig",
-      [](int config) {
-        return call([=] { return cudaDeviceSetCacheConfig(cudaFuncCache(config)); });
-      },
+  def(m, "cudaDeviceSetCacheConfig", calling(&cudaDeviceSetCacheConfig),
       "Prefer cache or shared memory: a cudaFuncCachePrefer... number.", {{"config"}});
   def(
       m, "cudaDeviceGetStreamPriorityRange",
@@ -160,25 +124,14 @@ void bind_device(py::module_& m) {
         return with_status(status, least, greatest);
       },
       "(least, greatest, cudaError_t); a lower number is a higher priority");
-  def(
-      m, "cudaGetDeviceFlags",
-      [] { return query<unsigned>([](unsigned* flags) { return cudaGetDeviceFlags(flags); }); },
-      "(flags, cudaError_t)");
-  def(m, "cudaSetDeviceFlags",
-      [](unsigned flags) { return call([=] { return cudaSetDeviceFlags(flags); }); },
+  def(m, "cudaGetDeviceFlags", asking(&cudaGetDeviceFlags), "(flags, cudaError_t)");
+  def(m, "cudaSetDeviceFlags", calling(&cudaSetDeviceFlags),
       "Set the cudaDevice... flags of the thread's device.", {{"flags"}});
-  def(m, "cudaDeviceCanAccessPeer",
-      [](int device, int peer) {
-        return query<int>([=](int* can) { return cudaDeviceCanAccessPeer(can, device, peer); });
-      },
-      "(0 or 1, cudaError_t)", {{"device"}, {"peer"}});
-  def(m, "cudaDeviceEnablePeerAccess",
-      [](int peer, unsigned flags) {
-        return call([=] { return enable_peer_access(peer, flags); });
-      },
+  def(m, "cudaDeviceCanAccessPeer", asking(&cudaDeviceCanAccessPeer), "(0 or 1, cudaError_t)",
+      {{"device"}, {"peer"}});
+  def(m, "cudaDeviceEnablePeerAccess", calling(&enable_peer_access),
       "Let the thread's device reach the memory of `peer`.", {{"peer"}, {"flags", 0}});
-  def(m, "cudaDeviceDisablePeerAccess",
-      [](int peer) { return call([=] { return disable_peer_access(peer); }); },
+  def(m, "cudaDeviceDisablePeerAccess", calling(&disable_peer_access),
       "End what cudaDeviceEnablePeerAccess began.", {{"peer"}});
   def(
       m, "cudaMemGetInfo",
@@ -188,13 +141,9 @@ void bind_device(py::module_& m) {
         return with_status(status, free, total);
       },
       "(free bytes, total bytes, cudaError_t) of the thread's device");
-  def(
-      m, "cudaDriverGetVersion",
-      [] { return query<int>([](int* version) { return cudaDriverGetVersion(version); }); },
+  def(m, "cudaDriverGetVersion", asking(&cudaDriverGetVersion),
       "(1000 * major + 10 * minor, cudaError_t) of the newest CUDA that the driver supports");
-  def(
-      m, "cudaRuntimeGetVersion",
-      [] { return query<int>([](int* version) { return cudaRuntimeGetVersion(version); }); },
+  def(m, "cudaRuntimeGetVersion", asking(&cudaRuntimeGetVersion),
       "(1000 * major + 10 * minor, cudaError_t) of the runtime");
 }
 

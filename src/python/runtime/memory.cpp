@@ -103,11 +103,7 @@ void bind_memory(py::module_& m) {
         return call_beside([&] { return cudaFree(block); });
       },
       "Give back device or managed memory.", {{"address"}});
-  def(m, "cudaFreeAsync",
-      [](py::handle address, const StreamRef& stream) {
-        void* const block = address_of(address, "address");
-        return call([&] { return cudaFreeAsync(block, stream.handle); });
-      },
+  def(m, "cudaFreeAsync", calling(&cudaFreeAsync),
       "Give memory back to the pool, in the stream's order.",
       {{"address"}, {"stream", py::none()}});
   def(m, "cudaMallocHost",
@@ -134,14 +130,7 @@ void bind_memory(py::module_& m) {
             [=](void** device) { return cudaHostGetDevicePointer(device, host, 0); });
       },
       "(device address, cudaError_t) of mapped page-locked memory", {{"address"}});
-  def(m, "cudaHostGetFlags",
-      [](py::handle address) {
-        void* const host = address_of(address, "address");
-        unsigned flags = 0;
-        const Status status = call([&] { return cudaHostGetFlags(&flags, host); });
-        return with_status(status, flags);
-      },
-      "(flags, cudaError_t)", {{"address"}});
+  def(m, "cudaHostGetFlags", asking(&cudaHostGetFlags), "(flags, cudaError_t)", {{"address"}});
   def(m, "cudaHostRegister", &register_host,
       "Page-lock existing host memory: a buffer, or an address with nbytes.",
       {{"memory"}, {"nbytes", 0}, {"flags", unsigned(cudaHostRegisterDefault)}});
@@ -184,11 +173,7 @@ void bind_memory(py::module_& m) {
       },
       "(address, cudaError_t) of another process's memory",
       {{"handle"}, {"flags", unsigned(cudaIpcMemLazyEnablePeerAccess)}});
-  def(m, "cudaIpcCloseMemHandle",
-      [](py::handle address) {
-        void* const block = address_of(address, "address");
-        return call([=] { return cudaIpcCloseMemHandle(block); });
-      },
+  def(m, "cudaIpcCloseMemHandle", calling(&cudaIpcCloseMemHandle),
       "Close memory that cudaIpcOpenMemHandle opened.", {{"address"}});
   def(m, "cudaIpcGetEventHandle",
       [](const Event& event) {

@@ -122,10 +122,7 @@ void bind_stream(py::module_& m) {
       },
       "cudaSuccess when the stream is idle, else cudaErrorNotReady (600).",
       {{"stream", py::none()}});
-  def(m, "cudaStreamWaitEvent",
-      [](const StreamRef& stream, const Event& event, unsigned flags) {
-        return call([&] { return cudaStreamWaitEvent(stream.handle, event.get(), flags); });
-      },
+  def(m, "cudaStreamWaitEvent", calling(&cudaStreamWaitEvent),
       "Later work on the stream waits for the event.", {{"stream"}, {"event"}, {"flags", 0}});
   def(m, "cudaStreamGetFlags",
       [](const StreamRef& stream) {
@@ -148,24 +145,13 @@ void bind_stream(py::module_& m) {
         return event.destroy();
       },
       "Destroy the event now instead of with the object.", {{"event"}});
-  def(m, "cudaEventRecord",
-      [](const Event& event, const StreamRef& stream) {
-        return call([&] { return cudaEventRecord(event.get(), stream.handle); });
-      },
+  def(m, "cudaEventRecord", calling(&cudaEventRecord),
       "Mark the point that the stream's work has reached.", {{"event"}, {"stream", py::none()}});
-  def(m, "cudaEventSynchronize",
-      [](const Event& event) { return call([&] { return cudaEventSynchronize(event.get()); }); },
+  def(m, "cudaEventSynchronize", calling(&cudaEventSynchronize),
       "Wait until the event's point is reached.", {{"event"}});
-  def(m, "cudaEventQuery",
-      [](const Event& event) { return call([&] { return cudaEventQuery(event.get()); }); },
+  def(m, "cudaEventQuery", calling(&cudaEventQuery),
       "cudaSuccess when the point is reached, else cudaErrorNotReady (600).", {{"event"}});
-  def(m, "cudaEventElapsedTime",
-      [](const Event& start, const Event& end) {
-        float milliseconds = 0;
-        const Status status =
-            call([&] { return cudaEventElapsedTime(&milliseconds, start.get(), end.get()); });
-        return with_status(status, milliseconds);
-      },
+  def(m, "cudaEventElapsedTime", asking(&cudaEventElapsedTime),
       "(milliseconds, cudaError_t) from start to end", {{"start"}, {"end"}});
 }
 

@@ -148,12 +148,9 @@ void bind_arrays(py::module_& m) {
 
   def(m, "_copy_box", &copy_given_box, "",
       {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
-  def(
-      m, "cudaProfilerStart", [] { return call([] { return cudaProfilerStart(); }); },
+  def(m, "cudaProfilerStart", calling(&cudaProfilerStart),
       "Tell the vendor's profiler to begin, if one is attached.");
-  def(
-      m, "cudaProfilerStop", [] { return call([] { return cudaProfilerStop(); }); },
-      "Tell the vendor's profiler to stop.");
+  def(m, "cudaProfilerStop", calling(&cudaProfilerStop), "Tell the vendor's profiler to stop.");
 }
 
 }  // namespace PyGPU::python
