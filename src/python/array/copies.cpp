@@ -104,13 +104,20 @@ GPUArray new_image(const GPUArray& gpu, const StreamRef* stream) {
   return scratch_beside(gpu, image_of(gpu).layout, stream);
 }
 
-// Where the device has no room for an image, that of a half may do. `copy` is called for each half,
-// with the bytes from the host's first element to the half's. Rethrows what else went wrong.
-template <class Copy>
-void by_halves(const DeviceError& error, const GPUArray& gpu, const Layout& host,
-               const StreamRef* stream, Copy copy) {
-  if (error.status.code != cudaErrorMemoryAllocation || stream || gpu.layout().size() < 2)
-    throw error;
+template <class Byte>
+using Transfer = void (*)(const GPUArray& gpu, Byte* first, const Layout& host,
+                          const StreamRef* stream);
+
+// `work` with the image of an array with gaps. Where the device has no room for one, that of a half
+// may do: each half is transferred.
+template <class Byte, class Work>
+void by_image(Transfer<Byte> transfer, const GPUArray& gpu, Byte* first, const Layout& host,
+              const StreamRef* stream, Work work) {
+  try {
+    return work(new_image(gpu, stream));
+  } catch (const DeviceError& error) {
+    if (error.status.code != cudaErrorMemoryAllocation || stream || gpu.layout().size() < 2) throw;
+  }
   int axis = 0;
   for (const int outer : gpu.layout().strides().by_falling_size()) {
     axis = outer;
@@ -123,7 +130,8 @@ void by_halves(const DeviceError& error, const GPUArray& gpu, const Layout& host
     GPUArray half = gpu;
     half.core = gpu.core.view(Layout(shape, gpu.layout().strides(), gpu.layout().itemsize()),
                               start * gpu.layout().strides()[axis]);
-    copy(half, start * host.strides()[axis], Layout(shape, host.strides(), host.itemsize()));
+    const Layout part(shape, host.strides(), host.itemsize());
+    transfer(half, first + start * host.strides()[axis], part, stream);
   }
 }
 
@@ -134,15 +142,10 @@ void upload(const GPUArray& gpu, const char* first, const Layout& host, const St
     if (!stream) return gpu.core.upload(first, host);
     return gpu.core.upload_async(first - image_of(gpu).offset, *stream);
   }
-  try {
-    const GPUArray image = new_image(gpu, stream);
+  by_image(&upload, gpu, first, host, stream, [&](const GPUArray& image) {
     upload(image, first, host, stream);
     set_from_device(gpu, image, stream);
-  } catch (const DeviceError& error) {
-    by_halves(error, gpu, host, stream, [&](const GPUArray& half, Index at, const Layout& part) {
-      upload(half, first + at, part, stream);
-    });
-  }
+  });
   if (stream || !gpu.core.address()) return;
   const DeviceGuard here = use_device(gpu.core.device());
   const StreamRef null_stream;
@@ -155,15 +158,10 @@ void download(const GPUArray& gpu, char* first, const Layout& host, const Stream
     if (!stream) return gpu.core.download(first, host);
     return gpu.core.download_async(first - image_of(gpu).offset, *stream);
   }
-  try {
-    const GPUArray image = new_image(gpu, stream);
+  by_image(&download, gpu, first, host, stream, [&](const GPUArray& image) {
     set_from_device(image, gpu, stream);
     download(image, first, host, stream);
-  } catch (const DeviceError& error) {
-    by_halves(error, gpu, host, stream, [&](const GPUArray& half, Index at, const Layout& part) {
-      download(half, first + at, part, stream);
-    });
-  }
+  });
 }
 
 // What has to be gathered or scattered is not copied in the order of a stream, but once all before
