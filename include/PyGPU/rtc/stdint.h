@@ -20,23 +20,16 @@ typedef long int64_t;
 typedef unsigned long uint64_t;
 #endif
 
-typedef int8_t int_least8_t;
-typedef int16_t int_least16_t;
-typedef int32_t int_least32_t;
-typedef int64_t int_least64_t;
-typedef uint8_t uint_least8_t;
-typedef uint16_t uint_least16_t;
-typedef uint32_t uint_least32_t;
-typedef uint64_t uint_least64_t;
-
-typedef int8_t int_fast8_t;
-typedef long int_fast16_t;
-typedef long int_fast32_t;
-typedef long int_fast64_t;
-typedef uint8_t uint_fast8_t;
-typedef unsigned long uint_fast16_t;
-typedef unsigned long uint_fast32_t;
-typedef unsigned long uint_fast64_t;
+#define PYGPU_LEAST_AND_FAST(bits, fast)       \
+  typedef int##bits##_t int_least##bits##_t;   \
+  typedef uint##bits##_t uint_least##bits##_t; \
+  typedef signed fast int_fast##bits##_t;      \
+  typedef unsigned fast uint_fast##bits##_t;
+PYGPU_LEAST_AND_FAST(8, char)
+PYGPU_LEAST_AND_FAST(16, long)
+PYGPU_LEAST_AND_FAST(32, long)
+PYGPU_LEAST_AND_FAST(64, long)
+#undef PYGPU_LEAST_AND_FAST
 
 typedef long intptr_t;
 typedef unsigned long uintptr_t;
