@@ -142,10 +142,17 @@ inline unsigned thread_rank() {
                                        unsigned(self.block_dim.y) * unsigned(self.thread_index.z));
 }
 
-inline Wait block_wait(const char* name, int line, bool predicate) {
-  Wait wait{Wait::block, line, name, 0, predicate, nullptr, nullptr, nullptr, 0, 0, 0};
+// Wait for the others of the scope. Once they are there, each one's `finish` is called.
+inline Wait wait_for(const char* name, int line, Wait::Scope scope, unsigned long long mask,
+                     bool predicate = false, decltype(Wait::finish) finish = nullptr,
+                     const void* value = nullptr, void* result = nullptr, unsigned argument = 0) {
+  Wait wait{scope, line, name, mask, predicate, finish, value, result, argument, 0, 0};
   PyGPU_host_wait(&wait);
   return wait;
+}
+
+inline Wait block_wait(const char* name, int line, bool predicate) {
+  return wait_for(name, line, Wait::block, 0, predicate);
 }
 
 // `extern __shared__ T name[]` at file scope: acts as the pointer to the block's dynamic memory.

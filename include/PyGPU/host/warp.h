@@ -30,14 +30,6 @@ struct WarpSize {
 inline unsigned warp_size() { return unsigned(PyGPU_host_thread.warp_size); }
 inline unsigned lane_index() { return thread_rank() & (warp_size() - 1); }
 
-// Wait for the lanes of `mask`; without a mask, for the lanes that arrive at the same call.
-inline Wait warp_wait(const char* name, int line, Wait::Scope scope, unsigned long long mask,
-                      bool predicate = false) {
-  Wait wait{scope, line, name, mask, predicate, nullptr, nullptr, nullptr, 0, 0, 0};
-  PyGPU_host_wait(&wait);
-  return wait;
-}
-
 // The lane whose value a shuffle takes, or -1 for the thread's own.
 enum class Shuffle { from, up, down, exchange };
 inline int source_lane(Shuffle how, int argument, int width) {
@@ -55,21 +47,13 @@ inline T shuffle(const char* name, int line, Wait::Scope scope, unsigned long lo
                  Shuffle how, int argument, int width) {
   T result = value;
   const int source = source_lane(how, argument, width ? width : int(warp_size()));
-  Wait wait{scope,
-            line,
-            name,
-            mask,
-            false,
-            [](Wait& self, Wait* const* group) {
-              const Wait* const other = self.argument < 64 ? group[self.argument] : nullptr;
-              if (other) std::memcpy(self.result, other->value, sizeof(T));
-            },
-            &value,
-            &result,
-            unsigned(source),
-            0,
-            0};
-  PyGPU_host_wait(&wait);
+  wait_for(
+      name, line, scope, mask, false,
+      [](Wait& self, Wait* const* group) {
+        const Wait* const other = self.argument < 64 ? group[self.argument] : nullptr;
+        if (other) std::memcpy(self.result, other->value, sizeof(T));
+      },
+      &value, &result, unsigned(source));
   return result;
 }
 
@@ -77,28 +61,20 @@ inline T shuffle(const char* name, int line, Wait::Scope scope, unsigned long lo
 template <class T, class Fold>
 inline T reduce(const char* name, int line, unsigned long long mask, T value, Fold) {
   T result = value;
-  Wait wait{Wait::lanes,
-            line,
-            name,
-            mask,
-            false,
-            [](Wait& self, Wait* const* group) {
-              bool any = false;
-              T total{};
-              for (int lane = 0; lane < 64; ++lane) {
-                if (!group[lane]) continue;
-                const T one = *static_cast<const T*>(group[lane]->value);
-                total = any ? Fold()(total, one) : one;
-                any = true;
-              }
-              *static_cast<T*>(self.result) = total;
-            },
-            &value,
-            &result,
-            0,
-            0,
-            0};
-  PyGPU_host_wait(&wait);
+  wait_for(
+      name, line, Wait::lanes, mask, false,
+      [](Wait& self, Wait* const* group) {
+        bool any = false;
+        T total{};
+        for (int lane = 0; lane < 64; ++lane) {
+          if (!group[lane]) continue;
+          const T one = *static_cast<const T*>(group[lane]->value);
+          total = any ? Fold()(total, one) : one;
+          any = true;
+        }
+        *static_cast<T*>(self.result) = total;
+      },
+      &value, &result);
   return result;
 }
 
@@ -107,24 +83,16 @@ template <class T>
 inline unsigned long long match(const char* name, int line, unsigned long long mask, T value,
                                 unsigned long long* came) {
   unsigned long long same = 0;
-  Wait wait{Wait::lanes,
-            line,
-            name,
-            mask,
-            false,
-            [](Wait& self, Wait* const* group) {
-              unsigned long long equal = 0;
-              for (int lane = 0; lane < 64; ++lane)
-                if (group[lane] && std::memcmp(group[lane]->value, self.value, sizeof(T)) == 0)
-                  equal |= 1ull << lane;
-              std::memcpy(self.result, &equal, sizeof equal);
-            },
-            &value,
-            &same,
-            0,
-            0,
-            0};
-  PyGPU_host_wait(&wait);
+  const Wait wait = wait_for(
+      name, line, Wait::lanes, mask, false,
+      [](Wait& self, Wait* const* group) {
+        unsigned long long equal = 0;
+        for (int lane = 0; lane < 64; ++lane)
+          if (group[lane] && std::memcmp(group[lane]->value, self.value, sizeof(T)) == 0)
+            equal |= 1ull << lane;
+        std::memcpy(self.result, &equal, sizeof equal);
+      },
+      &value, &same);
   *came = wait.came;
   return same;
 }
@@ -135,7 +103,7 @@ inline unsigned long long match(const char* name, int line, unsigned long long m
 static constexpr PyGPU::host::WarpSize warpSize{};
 
 inline void __syncwarp(unsigned long long mask = ~0ull, int line = __builtin_LINE()) {
-  PyGPU::host::warp_wait("__syncwarp", line, PyGPU::host::Wait::lanes, mask);
+  PyGPU::host::wait_for("__syncwarp", line, PyGPU::host::Wait::lanes, mask);
 }
 
 #define PYGPU_SHUFFLE(name, how, Argument)                                                  \
@@ -158,13 +126,13 @@ PYGPU_SHUFFLE(__shfl_xor, exchange, int)
 
 #define PYGPU_VOTE(name, Result, expression)                                                       \
   inline Result name##_sync(unsigned long long mask, int predicate, int line = __builtin_LINE()) { \
-    const PyGPU::host::Wait vote = PyGPU::host::warp_wait(                                         \
+    const PyGPU::host::Wait vote = PyGPU::host::wait_for(                                          \
         #name "_sync", line, PyGPU::host::Wait::lanes, mask, predicate != 0);                      \
     return Result(expression);                                                                     \
   }                                                                                                \
   inline Result name(int predicate, int line = __builtin_LINE()) {                                 \
     const PyGPU::host::Wait vote =                                                                 \
-        PyGPU::host::warp_wait(#name, line, PyGPU::host::Wait::converged, 0, predicate != 0);      \
+        PyGPU::host::wait_for(#name, line, PyGPU::host::Wait::converged, 0, predicate != 0);       \
     return Result(expression);                                                                     \
   }
 PYGPU_VOTE(__ballot, PyGPU::host::LaneMask, PyGPU::host::lane_mask(vote.held))
@@ -176,7 +144,7 @@ PYGPU_VOTE(__uni, int, vote.held == vote.came || vote.held == 0)
 inline PyGPU::host::LaneMask __activemask(int line = __builtin_LINE()) {
   using PyGPU::host::Wait;
   return PyGPU::host::lane_mask(
-      PyGPU::host::warp_wait("__activemask", line, Wait::converged, 0).came);
+      PyGPU::host::wait_for("__activemask", line, Wait::converged, 0).came);
 }
 
 template <class T>

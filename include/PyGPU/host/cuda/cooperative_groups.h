@@ -48,7 +48,7 @@ class thread_block_tile {
   static unsigned first() { return PyGPU::host::lane_index() & ~(Size - 1); }
   static unsigned long long mask() { return (~0ull >> (64 - Size)) << first(); }
   static Wait vote(const char* name, int line, bool predicate) {
-    return PyGPU::host::warp_wait(name, line, Wait::lanes, mask(), predicate);
+    return PyGPU::host::wait_for(name, line, Wait::lanes, mask(), predicate);
   }
   template <class T>
   static T move(const char* name, int line, T value, Shuffle how, int argument) {
