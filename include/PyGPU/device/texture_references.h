@@ -100,51 +100,36 @@ PYGPU_FRACTIONS(4, float4)
   }
 #define PYGPU_FETCH(...) PYGPU_FETCH_AS(P_type, __VA_ARGS__)
 PYGPU_FETCH(tex1Dfetch, cudaTextureType1D, (int P_x), (P_x))
-PYGPU_FETCH(tex1D, cudaTextureType1D, (float P_x), (P_x))
-PYGPU_FETCH(tex2D, cudaTextureType2D, (float P_x, float P_y), (P_x, P_y))
-PYGPU_FETCH(tex3D, cudaTextureType3D, (float P_x, float P_y, float P_z), (P_x, P_y, P_z))
-PYGPU_FETCH(tex1DLayered, cudaTextureType1DLayered, (float P_x, int P_layer), (P_x, P_layer))
-PYGPU_FETCH(tex2DLayered, cudaTextureType2DLayered, (float P_x, float P_y, int P_layer),
-            (P_x, P_y, P_layer))
-PYGPU_FETCH(texCubemap, cudaTextureTypeCubemap, (float P_x, float P_y, float P_z), (P_x, P_y, P_z))
-PYGPU_FETCH(texCubemapLayered, cudaTextureTypeCubemapLayered,
-            (float P_x, float P_y, float P_z, int P_layer), (P_x, P_y, P_z, P_layer))
 #if !defined(PYGPU_LACKS_EXTENDED_IMAGES)
 PYGPU_FETCH_AS(P_gathered, tex2Dgather, cudaTextureType2D,
                (float P_x, float P_y, int P_channel = 0), (P_x, P_y, P_channel))
 
 // Levels and gradients choose among mipmaps.
-PYGPU_FETCH(tex1DLod, cudaTextureType1D, (float P_x, float P_level), (P_x, P_level))
-PYGPU_FETCH(tex2DLod, cudaTextureType2D, (float P_x, float P_y, float P_level), (P_x, P_y, P_level))
-PYGPU_FETCH(tex3DLod, cudaTextureType3D, (float P_x, float P_y, float P_z, float P_level),
-            (P_x, P_y, P_z, P_level))
-PYGPU_FETCH(tex1DLayeredLod, cudaTextureType1DLayered, (float P_x, int P_layer, float P_level),
-            (P_x, P_layer, P_level))
-PYGPU_FETCH(tex2DLayeredLod, cudaTextureType2DLayered,
-            (float P_x, float P_y, int P_layer, float P_level), (P_x, P_y, P_layer, P_level))
-PYGPU_FETCH(texCubemapLod, cudaTextureTypeCubemap, (float P_x, float P_y, float P_z, float P_level),
-            (P_x, P_y, P_z, P_level))
-PYGPU_FETCH(texCubemapLayeredLod, cudaTextureTypeCubemapLayered,
-            (float P_x, float P_y, float P_z, int P_layer, float P_level),
-            (P_x, P_y, P_z, P_layer, P_level))
-PYGPU_FETCH(tex1DGrad, cudaTextureType1D, (float P_x, float P_dx, float P_dy), (P_x, P_dx, P_dy))
-PYGPU_FETCH(tex2DGrad, cudaTextureType2D, (float P_x, float P_y, float2 P_dx, float2 P_dy),
-            (P_x, P_y, P_dx, P_dy))
-PYGPU_FETCH(tex3DGrad, cudaTextureType3D,
-            (float P_x, float P_y, float P_z, float4 P_dx, float4 P_dy),
-            (P_x, P_y, P_z, P_dx, P_dy))
-PYGPU_FETCH(tex1DLayeredGrad, cudaTextureType1DLayered,
-            (float P_x, int P_layer, float P_dx, float P_dy), (P_x, P_layer, P_dx, P_dy))
-PYGPU_FETCH(tex2DLayeredGrad, cudaTextureType2DLayered,
-            (float P_x, float P_y, int P_layer, float2 P_dx, float2 P_dy),
-            (P_x, P_y, P_layer, P_dx, P_dy))
-PYGPU_FETCH(texCubemapGrad, cudaTextureTypeCubemap,
-            (float P_x, float P_y, float P_z, float4 P_dx, float4 P_dy),
-            (P_x, P_y, P_z, P_dx, P_dy))
-PYGPU_FETCH(texCubemapLayeredGrad, cudaTextureTypeCubemapLayered,
-            (float P_x, float P_y, float P_z, int P_layer, float4 P_dx, float4 P_dy),
-            (P_x, P_y, P_z, P_layer, P_dx, P_dy))
+#define PYGPU_FETCH_LEVELS(name, dimensions, coordinates, values, vector)                   \
+  PYGPU_FETCH(name##Lod, dimensions, (PYGPU_UNPACK coordinates, float P_level),             \
+              (PYGPU_UNPACK values, P_level))                                               \
+  PYGPU_FETCH(name##Grad, dimensions, (PYGPU_UNPACK coordinates, vector P_dx, vector P_dy), \
+              (PYGPU_UNPACK values, P_dx, P_dy))
+#else
+#define PYGPU_FETCH_LEVELS(...)
 #endif
+
+#define PYGPU_FETCHES(name, dimensions, coordinates, values, vector) \
+  PYGPU_FETCH(name, dimensions, coordinates, values)                 \
+  PYGPU_FETCH_LEVELS(name, dimensions, coordinates, values, vector)
+PYGPU_FETCHES(tex1D, cudaTextureType1D, (float P_x), (P_x), float)
+PYGPU_FETCHES(tex2D, cudaTextureType2D, (float P_x, float P_y), (P_x, P_y), float2)
+PYGPU_FETCHES(tex3D, cudaTextureType3D, (float P_x, float P_y, float P_z), (P_x, P_y, P_z), float4)
+PYGPU_FETCHES(tex1DLayered, cudaTextureType1DLayered, (float P_x, int P_layer), (P_x, P_layer),
+              float)
+PYGPU_FETCHES(tex2DLayered, cudaTextureType2DLayered, (float P_x, float P_y, int P_layer),
+              (P_x, P_y, P_layer), float2)
+PYGPU_FETCHES(texCubemap, cudaTextureTypeCubemap, (float P_x, float P_y, float P_z),
+              (P_x, P_y, P_z), float4)
+PYGPU_FETCHES(texCubemapLayered, cudaTextureTypeCubemapLayered,
+              (float P_x, float P_y, float P_z, int P_layer), (P_x, P_y, P_z, P_layer), float4)
+#undef PYGPU_FETCHES
+#undef PYGPU_FETCH_LEVELS
 #undef PYGPU_FETCH
 #undef PYGPU_FETCH_AS
 
