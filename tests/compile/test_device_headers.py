@@ -90,7 +90,9 @@ USES = {
     "device_launch_parameters.h": "a[blockIdx.x] = gridDim.x;",
     "cuda_fp16.h": "half h = __float2half(a[1]); a[0] = __half2float(__hadd(h, h));",
     "cuComplex.h": "cuFloatComplex z = make_cuFloatComplex(1, n); a[0] = cuCabsf(cuCdivf(z, z));",
-    "math_constants.h": "a[0] = CUDART_PI_F + CUDART_INF_F; d[0] = CUDART_PI;",
+    "math_constants.h": (
+        "a[0] = CUDART_PI_F + CUDART_INF_F + CUDART_TWO_TO_23_F;d[0] = CUDART_PI + CUDART_TWOTHIRD;"
+    ),
     "cooperative_groups.h": (
         "auto block = cooperative_groups::this_thread_block(); block.sync();"
         "auto tile = cooperative_groups::tiled_partition<32>(block);"

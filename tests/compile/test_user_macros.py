@@ -55,7 +55,7 @@ WHERE = {
     "host": ("_host", None, ["device", "host/cuda"]),
 }
 # What no text includes by itself: it goes before any text, or is a part of another one.
-INNER = ("prelude", "random/", "pycuda-complex-", "texel_types")
+INNER = ("prelude", "random/", "toolkit/", "pycuda-complex-", "texel_types")
 # Headers of the compiler's own installation are its own affair.
 VENDORS = ("cuda", "cooperative", "curand", "cu", "vector", "device_", "math_")
 
