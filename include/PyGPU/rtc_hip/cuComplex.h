@@ -1,56 +1,7 @@
-// CUDA's C complex numbers: float2 and double2 with functions for their arithmetic.
+// CUDA's header of this name: complex numbers as pairs.
 #pragma once
 
-extern "C++" {
-
-typedef float2 cuFloatComplex;
-typedef double2 cuDoubleComplex;
-typedef cuFloatComplex cuComplex;
-
-#define PYGPU_C_COMPLEX(type, part, suffix, make)                                             \
-  __device__ inline type make_##make(part P_re, part P_im) {                                  \
-    type P_z;                                                                                 \
-    P_z.x = P_re;                                                                             \
-    P_z.y = P_im;                                                                             \
-    return P_z;                                                                               \
-  }                                                                                           \
-  __device__ inline part cuCreal##suffix(type P_z) { return P_z.x; }                          \
-  __device__ inline part cuCimag##suffix(type P_z) { return P_z.y; }                          \
-  __device__ inline type cuConj##suffix(type P_z) { return make_##make(P_z.x, -P_z.y); }      \
-  __device__ inline type cuCadd##suffix(type P_a, type P_b) {                                 \
-    return make_##make(P_a.x + P_b.x, P_a.y + P_b.y);                                         \
-  }                                                                                           \
-  __device__ inline type cuCsub##suffix(type P_a, type P_b) {                                 \
-    return make_##make(P_a.x - P_b.x, P_a.y - P_b.y);                                         \
-  }                                                                                           \
-  __device__ inline type cuCmul##suffix(type P_a, type P_b) {                                 \
-    return make_##make(P_a.x * P_b.x - P_a.y * P_b.y, P_a.x * P_b.y + P_a.y * P_b.x);         \
-  }                                                                                           \
-  __device__ inline type cuCfma##suffix(type P_a, type P_b, type P_c) {                       \
-    return make_##make(P_a.x * P_b.x - P_a.y * P_b.y + P_c.x,                                 \
-                       P_a.x * P_b.y + P_a.y * P_b.x + P_c.y);                                \
-  }                                                                                           \
-  __device__ inline part cuCabs##suffix(type P_z) { return hypot(part(P_z.x), part(P_z.y)); } \
-  /* Scaled by the divisor's size, so that its square neither overflows nor vanishes. */      \
-  __device__ inline type cuCdiv##suffix(type P_a, type P_b) {                                 \
-    const part P_scale = 1 / (fabs(part(P_b.x)) + fabs(part(P_b.y)));                         \
-    const part P_ax = P_a.x * P_scale, P_ay = P_a.y * P_scale, P_bx = P_b.x * P_scale,        \
-               P_by = P_b.y * P_scale;                                                        \
-    const part P_over = 1 / (P_bx * P_bx + P_by * P_by);                                      \
-    return make_##make((P_ax * P_bx + P_ay * P_by) * P_over,                                  \
-                       (P_ay * P_bx - P_ax * P_by) * P_over);                                 \
-  }
-PYGPU_C_COMPLEX(cuFloatComplex, float, f, cuFloatComplex)
-PYGPU_C_COMPLEX(cuDoubleComplex, double, , cuDoubleComplex)
-#undef PYGPU_C_COMPLEX
-
-__device__ inline cuComplex make_cuComplex(float P_re, float P_im) {
-  return make_cuFloatComplex(P_re, P_im);
-}
-__device__ inline cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex P_z) {
-  return make_cuDoubleComplex(P_z.x, P_z.y);
-}
-__device__ inline cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex P_z) {
-  return make_cuFloatComplex(static_cast<float>(P_z.x), static_cast<float>(P_z.y));
-}
-}
+// As CUDA has it: two quotients by the same number cost one division.
+#define PYGPU_OVER(a, b) ((a) * (1 / (b)))
+#include "../device/toolkit/cuComplex.h"
+#undef PYGPU_OVER
