@@ -157,7 +157,7 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
-// name(arguments) -> error, under the symbol PyGPU_host_<name>
+// name(arguments) -> error, under the symbol PyGPU_host_<name>; here and in host_*.h
 #define PYGPU_HOST_CALL(name, ...)                  \
   extern "C" __attribute__((visibility("default"))) \
   cudaError_t name(__VA_ARGS__) __asm__("PyGPU_host_" #name);
@@ -270,7 +270,6 @@ PYGPU_HOST_CALL(cudaHostLaunchChild, dim3 grid, dim3 block, std::size_t shared_b
                 cudaStream_t stream, void (*threads)(void*), const void* context,
                 std::size_t context_bytes, const char* kernel)
 
-#undef PYGPU_HOST_CALL
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorName(
     cudaError_t error) __asm__("PyGPU_host_cudaGetErrorName");
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorString(

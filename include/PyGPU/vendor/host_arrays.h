@@ -127,10 +127,6 @@ enum cudaSurfaceBoundaryMode {
   cudaBoundaryModeTrap = 2
 };
 
-#define PYGPU_HOST_CALL(name, ...)                  \
-  extern "C" __attribute__((visibility("default"))) \
-  cudaError_t name(__VA_ARGS__) __asm__("PyGPU_host_" #name);
-
 PYGPU_HOST_CALL(cudaMalloc3DArray, cudaArray_t* array, const cudaChannelFormatDesc* format,
                 cudaExtent extent, unsigned flags)
 PYGPU_HOST_CALL(cudaFreeArray, cudaArray_t array)
@@ -150,7 +146,6 @@ PYGPU_HOST_CALL(cudaDestroyTextureObject, cudaTextureObject_t texture)
 PYGPU_HOST_CALL(cudaCreateSurfaceObject, cudaSurfaceObject_t* surface,
                 const cudaResourceDesc* resource)
 PYGPU_HOST_CALL(cudaDestroySurfaceObject, cudaSurfaceObject_t surface)
-#undef PYGPU_HOST_CALL
 
 inline cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
                                    std::size_t width, std::size_t height = 0,

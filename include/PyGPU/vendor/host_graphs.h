@@ -12,10 +12,6 @@ enum cudaStreamCaptureMode {
 using cudaGraph_t = struct PyGPUHostGraph*;
 using cudaGraphExec_t = struct PyGPUHostGraphExec*;
 
-#define PYGPU_HOST_CALL(name, ...)                  \
-  extern "C" __attribute__((visibility("default"))) \
-  cudaError_t name(__VA_ARGS__) __asm__("PyGPU_host_" #name);
-
 PYGPU_HOST_CALL(cudaStreamBeginCapture, cudaStream_t stream, cudaStreamCaptureMode mode)
 PYGPU_HOST_CALL(cudaStreamEndCapture, cudaStream_t stream, cudaGraph_t* graph)
 PYGPU_HOST_CALL(cudaThreadExchangeStreamCaptureMode, cudaStreamCaptureMode* mode)
@@ -25,7 +21,6 @@ PYGPU_HOST_CALL(cudaGraphLaunch, cudaGraphExec_t exec, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaHostGraphInstantiate, cudaGraphExec_t* exec, cudaGraph_t graph)
 PYGPU_HOST_CALL(cudaHostGraphRecord, cudaStream_t stream, cudaGraph_t graph)
 PYGPU_HOST_CALL(cudaHostGraphUpdate, cudaGraphExec_t exec, cudaGraph_t graph)
-#undef PYGPU_HOST_CALL
 
 namespace PyGPU {
 inline cudaError_t instantiate_graph(cudaGraphExec_t* exec, cudaGraph_t graph) {

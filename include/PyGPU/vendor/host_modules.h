@@ -9,10 +9,6 @@ using cudaLibrary_t = struct PyGPUHostLibrary*;
 using cudaKernel_t = const struct PyGPUHostKernel*;
 
 // An image is a shared library that the host's compiler made of kernels (PyGPU/host/module.h).
-#define PYGPU_HOST_CALL(name, ...)                  \
-  extern "C" __attribute__((visibility("default"))) \
-  cudaError_t name(__VA_ARGS__) __asm__("PyGPU_host_" #name);
-
 PYGPU_HOST_CALL(cudaHostLoadModule, cudaLibrary_t* module, const void* image, char* log,
                 std::size_t log_bytes)
 PYGPU_HOST_CALL(cudaHostUnloadModule, cudaLibrary_t module)
@@ -33,7 +29,6 @@ PYGPU_HOST_CALL(cudaHostAddressRange, void** base, std::size_t* nbytes, const vo
 PYGPU_HOST_CALL(cudaHostOnInterrupt, bool (*check)())
 PYGPU_HOST_CALL(cudaHostImport, void* address, std::size_t nbytes)
 PYGPU_HOST_CALL(cudaHostEndImport, void* address, std::size_t nbytes)
-#undef PYGPU_HOST_CALL
 
 // For tests. The `number`-th call from now on fails, of those with this name if it is not null; 0:
 // none does. Returns the name of the call that failed by the request before, or null.
