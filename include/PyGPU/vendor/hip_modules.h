@@ -52,9 +52,7 @@ inline hipError_t fill_rows_32(void* address, std::size_t pitch, unsigned value,
   return error;
 }
 
-inline hipError_t address_range(void** base, std::size_t* nbytes, void* address) {
-  return hipMemGetAddressRange(base, nbytes, address);
-}
+constexpr auto address_range = hipMemGetAddressRange;
 
 // HIP has contexts for CUDA's sake only: no handle would be of use.
 inline hipError_t context_handle(void** handle) {
@@ -69,14 +67,9 @@ inline hipError_t load_module(hipModule_t* module, const void* image, unsigned, 
   if (const hipError_t error = hipFree(nullptr)) return error;
   return hipModuleLoadData(module, image);
 }
-inline hipError_t unload_module(hipModule_t module) { return hipModuleUnload(module); }
-inline hipError_t find_kernel(hipFunction_t* kernel, hipModule_t module, const char* name) {
-  return hipModuleGetFunction(kernel, module, name);
-}
-inline hipError_t find_global(void** address, std::size_t* nbytes, hipModule_t module,
-                              const char* name) {
-  return hipModuleGetGlobal(address, nbytes, module, name);
-}
+constexpr auto unload_module = hipModuleUnload;
+constexpr auto find_kernel = hipModuleGetFunction;
+constexpr auto find_global = hipModuleGetGlobal;
 // HIP has no such query; PyGPU/_compile/code_object.py reads the image's metadata instead.
 inline hipError_t kernel_parameter(hipFunction_t, std::size_t, std::size_t*, std::size_t*) {
   return hipErrorNotSupported;

@@ -23,13 +23,7 @@ PYGPU_HOST_CALL(cudaHostGraphRecord, cudaStream_t stream, cudaGraph_t graph)
 PYGPU_HOST_CALL(cudaHostGraphUpdate, cudaGraphExec_t exec, cudaGraph_t graph)
 
 namespace PyGPU {
-inline cudaError_t instantiate_graph(cudaGraphExec_t* exec, cudaGraph_t graph) {
-  return cudaHostGraphInstantiate(exec, graph);
-}
-inline cudaError_t update_graph(cudaGraphExec_t exec, cudaGraph_t graph) {
-  return cudaHostGraphUpdate(exec, graph);
-}
-inline cudaError_t record_graph(cudaStream_t stream, cudaGraph_t graph) {
-  return cudaHostGraphRecord(stream, graph);
-}
+constexpr auto instantiate_graph = cudaHostGraphInstantiate;
+constexpr auto update_graph = cudaHostGraphUpdate;
+constexpr auto record_graph = cudaHostGraphRecord;
 }  // namespace PyGPU

@@ -55,9 +55,8 @@ inline cudaError_t fill_rows_32(void* address, std::size_t pitch, unsigned value
                                 std::size_t height, cudaStream_t stream) {
   return cudaHostFill(address, pitch, value, 4, width, height, stream);
 }
-inline cudaError_t address_range(void** base, std::size_t* nbytes, void* address) {
-  return cudaHostAddressRange(base, nbytes, address);
-}
+
+constexpr auto address_range = cudaHostAddressRange;
 
 // The machine has one context for each device; the handle is a number that identifies it.
 inline cudaError_t context_handle(void** handle) {
@@ -77,28 +76,13 @@ inline cudaError_t load_module(cudaLibrary_t* module, const void* image, unsigne
   }
   return cudaHostLoadModule(module, image, log, log_bytes);
 }
-inline cudaError_t unload_module(cudaLibrary_t module) { return cudaHostUnloadModule(module); }
-inline cudaError_t find_kernel(cudaKernel_t* kernel, cudaLibrary_t module, const char* name) {
-  return cudaHostGetKernel(kernel, module, name);
-}
-inline cudaError_t find_global(void** address, std::size_t* nbytes, cudaLibrary_t module,
-                               const char* name) {
-  return cudaHostGetGlobal(address, nbytes, module, name);
-}
-inline cudaError_t kernel_parameter(cudaKernel_t kernel, std::size_t index, std::size_t* offset,
-                                    std::size_t* nbytes) {
-  return cudaHostGetParameter(kernel, index, offset, nbytes);
-}
-inline cudaError_t kernel_attribute(int* value, cudaKernel_t kernel, int attribute) {
-  return cudaHostGetKernelAttribute(value, kernel, attribute);
-}
-inline cudaError_t set_kernel_attribute(cudaKernel_t kernel, int attribute, int value) {
-  return cudaHostSetKernelAttribute(kernel, attribute, value);
-}
-inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
-                                 std::size_t shared_bytes, cudaStream_t stream) {
-  return cudaHostLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
-}
+constexpr auto unload_module = cudaHostUnloadModule;
+constexpr auto find_kernel = cudaHostGetKernel;
+constexpr auto find_global = cudaHostGetGlobal;
+constexpr auto kernel_parameter = cudaHostGetParameter;
+constexpr auto kernel_attribute = cudaHostGetKernelAttribute;
+constexpr auto set_kernel_attribute = cudaHostSetKernelAttribute;
+constexpr auto launch_kernel = cudaHostLaunchKernel;
 
 // Does a launch return only after the kernel has run?
 constexpr bool launch_runs_kernel = true;
@@ -121,12 +105,8 @@ constexpr int loop_vectors = 4096;
 constexpr unsigned long long most_grid_threads = 0x7fffffffull;
 
 // Lets device code use another library's memory until end_import.
-inline cudaError_t import_memory(void* address, std::size_t nbytes) {
-  return cudaHostImport(address, nbytes);
-}
-inline cudaError_t end_import(void* address, std::size_t nbytes) {
-  return cudaHostEndImport(address, nbytes);
-}
+constexpr auto import_memory = cudaHostImport;
+constexpr auto end_import = cudaHostEndImport;
 
 // Reductions: the threads of a block that folds operands (one, which reads all of its block's
 // memory in order), for which their text is made, and of one that folds parts; elements, or vectors
@@ -147,6 +127,6 @@ constexpr long long many = 0;
 inline void on_interrupt(bool (*check)()) { (void)cudaHostOnInterrupt(check); }
 
 // What the target reports about a failed launch beyond its code.
-inline const char* last_report() { return cudaHostLastReport(); }
+constexpr auto last_report = cudaHostLastReport;
 
 }  // namespace PyGPU
