@@ -174,11 +174,11 @@ STANDIN_EXPORT hipError_t hipMemset2DAsync(void* address, size_t pitch, int valu
 }
 STANDIN_EXPORT hipError_t hipMemsetD16Async(hipDeviceptr_t address, unsigned short value,
                                             size_t count, hipStream_t stream) {
-  return finish(PyGPU::fill_16(address, value, count, stream_of(stream)));
+  return finish(PyGPU::fill_rows(address, 0, value, 2, count, 1, stream_of(stream)));
 }
 STANDIN_EXPORT hipError_t hipMemsetD32Async(hipDeviceptr_t address, int value, size_t count,
                                             hipStream_t stream) {
-  return finish(PyGPU::fill_32(address, unsigned(value), count, stream_of(stream)));
+  return finish(PyGPU::fill_rows(address, 0, unsigned(value), 4, count, 1, stream_of(stream)));
 }
 
 STANDIN_EXPORT hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* address) {

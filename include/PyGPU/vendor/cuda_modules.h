@@ -50,23 +50,21 @@ inline CUdeviceptr device_pointer(const void* address) {
 }
 
 // Fills `height` rows of `width` elements of 2 or 4 bytes; a row begins `pitch` bytes after the
-// last.
-inline cudaError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
-                                std::size_t width, std::size_t height, cudaStream_t stream) {
-  PYGPU_DRIVER_CALL(11020, cuMemsetD2D16Async, device_pointer(address), pitch, value, width, height,
-                    stream);
-}
-inline cudaError_t fill_rows_32(void* address, std::size_t pitch, unsigned value, std::size_t width,
-                                std::size_t height, cudaStream_t stream) {
-  PYGPU_DRIVER_CALL(11020, cuMemsetD2D32Async, device_pointer(address), pitch, value, width, height,
-                    stream);
-}
-inline cudaError_t fill_16(void* address, unsigned short value, std::size_t count,
-                           cudaStream_t stream) {
-  PYGPU_DRIVER_CALL(11020, cuMemsetD16Async, device_pointer(address), value, count, stream);
-}
-inline cudaError_t fill_32(void* address, unsigned value, std::size_t count, cudaStream_t stream) {
-  PYGPU_DRIVER_CALL(11020, cuMemsetD32Async, device_pointer(address), value, count, stream);
+// last. Of one row the pitch is of no importance.
+inline cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
+                             std::size_t width, std::size_t height, cudaStream_t stream) {
+  const CUdeviceptr first = device_pointer(address);
+  const auto half = static_cast<unsigned short>(value);
+  if (height == 1 && itemsize == 2) {
+    PYGPU_DRIVER_CALL(11020, cuMemsetD16Async, first, half, width, stream);
+  }
+  if (height == 1) {
+    PYGPU_DRIVER_CALL(11020, cuMemsetD32Async, first, value, width, stream);
+  }
+  if (itemsize == 2) {
+    PYGPU_DRIVER_CALL(11020, cuMemsetD2D16Async, first, pitch, half, width, height, stream);
+  }
+  PYGPU_DRIVER_CALL(11020, cuMemsetD2D32Async, first, pitch, value, width, height, stream);
 }
 
 inline cudaError_t address_range(void** base, std::size_t* nbytes, void* address) {

@@ -7,20 +7,12 @@
 
 namespace PyGPU {
 
-inline hipError_t fill_16(void* address, unsigned short value, std::size_t count,
-                          hipStream_t stream) {
-  return hipMemsetD16Async(address, value, count, stream);
-}
-inline hipError_t fill_32(void* address, unsigned value, std::size_t count, hipStream_t stream) {
-  return hipMemsetD32Async(address, int(value), count, stream);
-}
-
-// Do so many rows, each of so many bytes, lie within their pitch and their allocation? They are
-// filled one by one, and all or none is wanted.
+// Do so many rows, at least two, lie within their pitch and their allocation? They are filled one
+// by one, and all or none is wanted.
 inline bool are_within(void* address, std::size_t pitch, std::size_t width, std::size_t itemsize,
                        std::size_t height) {
-  if (width == 0 || height == 0) return true;
-  if (width > std::size_t(-1) / itemsize || (height > 1 && width * itemsize > pitch)) return false;
+  if (width == 0) return true;
+  if (width > std::size_t(-1) / itemsize || width * itemsize > pitch) return false;
   void* base = nullptr;
   std::size_t nbytes = 0;
   if (hipMemGetAddressRange(&base, &nbytes, address)) {  // memory that HIP knows otherwise
@@ -29,26 +21,21 @@ inline bool are_within(void* address, std::size_t pitch, std::size_t width, std:
   }
   const std::size_t left =
       nbytes - std::size_t(static_cast<char*>(address) - static_cast<char*>(base));
-  return width * itemsize <= left &&
-         (height == 1 || height - 1 <= (left - width * itemsize) / pitch);
+  return width * itemsize <= left && height - 1 <= (left - width * itemsize) / pitch;
 }
 
-// Fills `height` rows of `width` elements of 2 or 4 bytes; a row begins `pitch` bytes after the
-// last.
-inline hipError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
-                               std::size_t width, std::size_t height, hipStream_t stream) {
-  if (!are_within(address, pitch, width, 2, height)) return hipErrorInvalidValue;
+// See cuda_modules.h.
+inline hipError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
+                            std::size_t width, std::size_t height, hipStream_t stream) {
+  if (height > 1 && !are_within(address, pitch, width, itemsize, height))
+    return hipErrorInvalidValue;
   hipError_t error = hipSuccess;
-  for (std::size_t row = 0; row < height && !error; ++row)
-    error = fill_16(static_cast<char*>(address) + row * pitch, value, width, stream);
-  return error;
-}
-inline hipError_t fill_rows_32(void* address, std::size_t pitch, unsigned value, std::size_t width,
-                               std::size_t height, hipStream_t stream) {
-  if (!are_within(address, pitch, width, 4, height)) return hipErrorInvalidValue;
-  hipError_t error = hipSuccess;
-  for (std::size_t row = 0; row < height && !error; ++row)
-    error = fill_32(static_cast<char*>(address) + row * pitch, value, width, stream);
+  for (std::size_t row = 0; row < height && !error; ++row) {
+    char* const first = static_cast<char*>(address) + row * pitch;
+    error = itemsize == 2
+                ? hipMemsetD16Async(first, static_cast<unsigned short>(value), width, stream)
+                : hipMemsetD32Async(first, int(value), width, stream);
+  }
   return error;
 }
 

@@ -40,22 +40,12 @@ extern "C" __attribute__((visibility("default"))) void cudaHostCountLive(
 
 namespace PyGPU {
 
-inline cudaError_t fill_16(void* address, unsigned short value, std::size_t count,
-                           cudaStream_t stream) {
-  return cudaHostFill(address, count * 2, value, 2, count, 1, stream);
+// See cuda_modules.h.
+inline cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
+                             std::size_t width, std::size_t height, cudaStream_t stream) {
+  const std::size_t used = height == 1 ? width * itemsize : pitch;
+  return cudaHostFill(address, used, value, itemsize, width, height, stream);
 }
-inline cudaError_t fill_32(void* address, unsigned value, std::size_t count, cudaStream_t stream) {
-  return cudaHostFill(address, count * 4, value, 4, count, 1, stream);
-}
-inline cudaError_t fill_rows_16(void* address, std::size_t pitch, unsigned short value,
-                                std::size_t width, std::size_t height, cudaStream_t stream) {
-  return cudaHostFill(address, pitch, value, 2, width, height, stream);
-}
-inline cudaError_t fill_rows_32(void* address, std::size_t pitch, unsigned value, std::size_t width,
-                                std::size_t height, cudaStream_t stream) {
-  return cudaHostFill(address, pitch, value, 4, width, height, stream);
-}
-
 constexpr auto address_range = cudaHostAddressRange;
 
 // The machine has one context for each device; the handle is a number that identifies it.

@@ -40,19 +40,9 @@ Status copy_out(py::handle dst, py::handle src) {
 // Fill `height` rows of `width` elements; a height of 1 is the plain fill.
 Status fill(void* address, std::size_t itemsize, std::size_t pitch, unsigned value,
             std::size_t width, std::size_t height, cudaStream_t stream) {
-  const bool plain = height == 1;
-  switch (itemsize) {
-    case 1:
-      return plain ? cudaMemsetAsync(address, int(value), width, stream)
-                   : cudaMemset2DAsync(address, pitch, int(value), width, height, stream);
-    case 2:
-      return plain ? fill_16(address, static_cast<unsigned short>(value), width, stream)
-                   : fill_rows_16(address, pitch, static_cast<unsigned short>(value), width, height,
-                                  stream);
-    default:
-      return plain ? fill_32(address, value, width, stream)
-                   : fill_rows_32(address, pitch, value, width, height, stream);
-  }
+  if (itemsize != 1) return fill_rows(address, pitch, value, itemsize, width, height, stream);
+  return height == 1 ? cudaMemsetAsync(address, int(value), width, stream)
+                     : cudaMemset2DAsync(address, pitch, int(value), width, height, stream);
 }
 
 }  // namespace
