@@ -84,40 +84,26 @@ inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, voi
                                unsigned(shared_bytes), stream, arguments, nullptr);
 }
 
-// Does a launch return only after the kernel has run?
+// What these are: see cuda_modules.h.
 constexpr bool launch_runs_kernel = false;
-
-// Is a thread's last error that of the users' libraries as well, and kept until it is asked for?
-// Before ROCm 7 the next call that succeeds replaces it.
-constexpr bool shares_last_error = false;
-
-// Has the null stream a number in the exchange of arrays? ROCm has none for it.
-constexpr bool null_stream_has_number = false;
-
-// Are freed blocks of the pool kept by default? See block_cache.h.
+constexpr bool shares_last_error = false;  // before ROCm 7 the next call that succeeds replaces it
+constexpr bool null_stream_has_number = false;  // ROCm has none for it
 constexpr bool keeps_blocks = true;
 
-// The shape of elementwise kernels: threads of a block, bytes of a vector access, and vectors of
-// each array that a thread takes.
 constexpr unsigned loop_threads = 256;
 constexpr std::size_t loop_bytes = 16;
 constexpr int loop_vectors = 2;
-// The most threads along a grid's first axis: HIP counts them in 32 bits.
-constexpr unsigned long long most_grid_threads = 0xffffffffull;
+constexpr unsigned long long most_grid_threads = 0xffffffffull;  // HIP counts them in 32 bits
 
 // See host_modules.h. The driver knows the memory of every library in the process.
 inline hipError_t import_memory(void*, std::size_t) { return hipSuccess; }
 inline hipError_t end_import(void*, std::size_t) { return hipSuccess; }
 
-// Reductions: the threads of a block that folds operands, for which their text is made,
-// and of one that folds parts; elements, or vectors of them, that a thread has on their way at
-// once.
 namespace reduction_tuning {
 constexpr unsigned threads = 256, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
-// Gathers and scatters: see cuda_modules.h.
 namespace gather_tuning {
 constexpr unsigned threads = 256;
 constexpr int words = 4, checked = 8;
@@ -127,7 +113,6 @@ constexpr long long many = 1 << 20;
 // See host_modules.h. Launches return at once.
 inline void on_interrupt(bool (*)()) {}
 
-// What the target reports about a failed launch beyond its code.
 inline const char* last_report() { return ""; }
 
 }  // namespace PyGPU

@@ -74,39 +74,27 @@ constexpr auto kernel_attribute = cudaHostGetKernelAttribute;
 constexpr auto set_kernel_attribute = cudaHostSetKernelAttribute;
 constexpr auto launch_kernel = cudaHostLaunchKernel;
 
-// Does a launch return only after the kernel has run?
+// What these are: see cuda_modules.h.
 constexpr bool launch_runs_kernel = true;
-
-// Is a thread's last error that of the users' libraries as well, and kept until it is asked for?
 constexpr bool shares_last_error = true;
-
-// Has the null stream a number in the exchange of arrays, 1?
 constexpr bool null_stream_has_number = true;
-
-// Are freed blocks of the pool kept by default? See block_cache.h.
 constexpr bool keeps_blocks = false;
 
-// The shape of elementwise kernels: blocks of one thread, which takes so many elements in a loop
-// that the compiler vectorises.
+// Blocks of one thread, which takes so many elements in a loop that the compiler vectorises.
 constexpr unsigned loop_threads = 1;
 constexpr std::size_t loop_bytes = 0;
 constexpr int loop_vectors = 4096;
-// The most threads along a grid's first axis.
 constexpr unsigned long long most_grid_threads = 0x7fffffffull;
 
 // Lets device code use another library's memory until end_import.
 constexpr auto import_memory = cudaHostImport;
 constexpr auto end_import = cudaHostEndImport;
 
-// Reductions: the threads of a block that folds operands (one, which reads all of its block's
-// memory in order), for which their text is made, and of one that folds parts; elements, or vectors
-// of them, that a thread has on their way at once.
-namespace reduction_tuning {
+namespace reduction_tuning {  // one thread reads all of its block's memory in order
 constexpr unsigned threads = 1, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
-// Gathers and scatters: see cuda_modules.h.
 namespace gather_tuning {
 constexpr unsigned threads = 1;  // which copies, or checks, so many one by one
 constexpr int words = 4096, checked = 1024;
@@ -116,7 +104,6 @@ constexpr long long many = 0;
 // Have a launch that lasts ask whether it shall end.
 inline void on_interrupt(bool (*check)()) { (void)cudaHostOnInterrupt(check); }
 
-// What the target reports about a failed launch beyond its code.
 constexpr auto last_report = cudaHostLastReport;
 
 }  // namespace PyGPU
