@@ -180,8 +180,11 @@ STANDIN_EXPORT hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t
   };
   switch (name) {
 #define TRANSLATE(cuda_name, hip_name) \
-  case hipDeviceAttribute##hip_name: return ask(cudaDevAttr##cuda_name);
-    PYGPU_HIP_DEVICE_ATTRIBUTES(TRANSLATE)
+  case hipDeviceAttribute##hip_name:   \
+    return ask(cudaDevAttr##cuda_name);
+#define SAME(name) TRANSLATE(name, name)
+    PYGPU_HIP_DEVICE_ATTRIBUTES(SAME, TRANSLATE)
+#undef SAME
 #undef TRANSLATE
     default: return finish(hipErrorInvalidValue);
   }

@@ -179,7 +179,9 @@ inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, i
 #define PYGPU_TRANSLATE(cuda_name, hip_name) \
   case cudaDevAttr##cuda_name:               \
     return hipDeviceGetAttribute(value, hipDeviceAttribute##hip_name, device);
-    PYGPU_HIP_DEVICE_ATTRIBUTES(PYGPU_TRANSLATE)
+#define PYGPU_SAME(name) PYGPU_TRANSLATE(name, name)
+    PYGPU_HIP_DEVICE_ATTRIBUTES(PYGPU_SAME, PYGPU_TRANSLATE)
+#undef PYGPU_SAME
 #undef PYGPU_TRANSLATE
     default: break;
   }
