@@ -21,55 +21,35 @@
 #define PYGPU_LAUNCH(kernel, grid, block, shared, stream) kernel<<<grid, block, shared, stream>>>
 #define PYGPU_DYNAMIC_SHARED(type, name) HIP_DYNAMIC_SHARED(type, name)
 
-// The same word after the prefix.
+// Constants: the same word after the prefix.
+// clang-format off
+#define PYGPU_HIP_CONSTANTS(X)                                                                    \
+  X(MemAllocationTypePinned) X(MemLocationTypeDevice) X(MemAccessFlagsProtNone)                   \
+  X(MemAccessFlagsProtReadWrite) X(MemcpyHostToHost) X(MemcpyHostToDevice) X(MemcpyDeviceToHost)  \
+  X(MemcpyDeviceToDevice) X(MemcpyDefault) X(StreamDefault) X(StreamNonBlocking)                  \
+  X(StreamCaptureStatusNone) X(EventDefault) X(EventBlockingSync) X(EventDisableTiming)           \
+  X(EventInterprocess) X(HostRegisterDefault) X(HostRegisterPortable) X(HostRegisterMapped)       \
+  X(HostRegisterIoMemory) X(MemAttachGlobal) X(MemAttachHost) X(MemAttachSingle) X(CpuDeviceId)   \
+  X(DeviceScheduleAuto) X(DeviceScheduleSpin) X(DeviceScheduleYield)                              \
+  X(DeviceScheduleBlockingSync) X(DeviceMapHost) X(DeviceLmemResizeToMax) X(FuncCachePreferNone)  \
+  X(FuncCachePreferShared) X(FuncCachePreferL1) X(FuncCachePreferEqual) X(LimitPrintfFifoSize)    \
+  X(LimitMallocHeapSize) X(MemPoolAttrReleaseThreshold) X(MemPoolAttrUsedMemCurrent)
+// clang-format on
+#define PYGPU_SAME(name) constexpr auto cuda##name = hip##name;
+PYGPU_HIP_CONSTANTS(PYGPU_SAME)
+#undef PYGPU_SAME
+
+// Types, as macros because `enum cudaMemcpyKind` is one as well, and functions.
 #define cudaStream_t hipStream_t
 #define cudaEvent_t hipEvent_t
 #define cudaMemPool_t hipMemPool_t
 #define cudaMemPoolAttr hipMemPoolAttr
 #define cudaMemPoolProps hipMemPoolProps
-#define cudaMemAllocationTypePinned hipMemAllocationTypePinned
-#define cudaMemLocationTypeDevice hipMemLocationTypeDevice
 #define cudaMemAccessDesc hipMemAccessDesc
 #define cudaMemAccessFlags hipMemAccessFlags
-#define cudaMemAccessFlagsProtNone hipMemAccessFlagsProtNone
-#define cudaMemAccessFlagsProtReadWrite hipMemAccessFlagsProtReadWrite
 #define cudaMemcpyKind hipMemcpyKind
-#define cudaMemcpyHostToHost hipMemcpyHostToHost
-#define cudaMemcpyHostToDevice hipMemcpyHostToDevice
-#define cudaMemcpyDeviceToHost hipMemcpyDeviceToHost
-#define cudaMemcpyDeviceToDevice hipMemcpyDeviceToDevice
-#define cudaMemcpyDefault hipMemcpyDefault
-#define cudaStreamDefault hipStreamDefault
-#define cudaStreamNonBlocking hipStreamNonBlocking
-#define cudaStreamPerThread hipStreamPerThread
-#define cudaEventDefault hipEventDefault
-#define cudaEventBlockingSync hipEventBlockingSync
-#define cudaEventDisableTiming hipEventDisableTiming
-#define cudaEventInterprocess hipEventInterprocess
-#define cudaHostRegisterDefault hipHostRegisterDefault
-#define cudaHostRegisterPortable hipHostRegisterPortable
-#define cudaHostRegisterMapped hipHostRegisterMapped
-#define cudaHostRegisterIoMemory hipHostRegisterIoMemory
-#define cudaMemAttachGlobal hipMemAttachGlobal
-#define cudaMemAttachHost hipMemAttachHost
-#define cudaMemAttachSingle hipMemAttachSingle
-#define cudaCpuDeviceId hipCpuDeviceId
-#define cudaDeviceScheduleAuto hipDeviceScheduleAuto
-#define cudaDeviceScheduleSpin hipDeviceScheduleSpin
-#define cudaDeviceScheduleYield hipDeviceScheduleYield
-#define cudaDeviceScheduleBlockingSync hipDeviceScheduleBlockingSync
-#define cudaDeviceMapHost hipDeviceMapHost
-#define cudaDeviceLmemResizeToMax hipDeviceLmemResizeToMax
 #define cudaIpcMemHandle_t hipIpcMemHandle_t
 #define cudaIpcEventHandle_t hipIpcEventHandle_t
-#define cudaFuncCachePreferNone hipFuncCachePreferNone
-#define cudaFuncCachePreferShared hipFuncCachePreferShared
-#define cudaFuncCachePreferL1 hipFuncCachePreferL1
-#define cudaFuncCachePreferEqual hipFuncCachePreferEqual
-#define cudaLimitPrintfFifoSize hipLimitPrintfFifoSize
-#define cudaLimitMallocHeapSize hipLimitMallocHeapSize
-#define cudaMemPoolAttrReleaseThreshold hipMemPoolAttrReleaseThreshold
-#define cudaMemPoolAttrUsedMemCurrent hipMemPoolAttrUsedMemCurrent
 #define cudaGetErrorName hipGetErrorName
 #define cudaGetErrorString hipGetErrorString
 #define cudaGetLastError hipGetLastError
@@ -102,7 +82,6 @@
 #define cudaStreamQuery hipStreamQuery
 #define cudaStreamIsCapturing hipStreamIsCapturing
 #define cudaStreamCaptureStatus hipStreamCaptureStatus
-#define cudaStreamCaptureStatusNone hipStreamCaptureStatusNone
 #define cudaStreamWaitEvent hipStreamWaitEvent
 #define cudaStreamGetFlags hipStreamGetFlags
 #define cudaStreamGetPriority hipStreamGetPriority
@@ -163,6 +142,7 @@
 PYGPU_CUDA_ERRORS(PYGPU_CONSTANT)
 #undef PYGPU_CONSTANT
 
+#define cudaStreamPerThread hipStreamPerThread
 #define cudaStreamLegacy (static_cast<hipStream_t>(nullptr))  // HIP's null stream is the legacy one
 constexpr unsigned cudaHostRegisterReadOnly = 8;
 constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;

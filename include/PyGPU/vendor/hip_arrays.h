@@ -3,19 +3,23 @@
 
 #include <hip/hip_runtime.h>
 
-// The same word after the prefix.
+// Constants: the same word after the prefix.
+// clang-format off
+#define PYGPU_HIP_ARRAY_CONSTANTS(X)                                                              \
+  X(ArrayDefault) X(ArrayLayered) X(ArraySurfaceLoadStore) X(ArrayCubemap) X(ArrayTextureGather)  \
+  X(ChannelFormatKindSigned) X(ChannelFormatKindUnsigned) X(ChannelFormatKindFloat)               \
+  X(ChannelFormatKindNone) X(ResourceTypeArray) X(ResourceTypeLinear) X(ResourceTypePitch2D)      \
+  X(AddressModeWrap) X(AddressModeClamp) X(AddressModeMirror) X(AddressModeBorder)                \
+  X(FilterModePoint) X(FilterModeLinear) X(ReadModeElementType) X(ReadModeNormalizedFloat)
+// clang-format on
+#define PYGPU_SAME(name) constexpr auto cuda##name = hip##name;
+PYGPU_HIP_ARRAY_CONSTANTS(PYGPU_SAME)
+#undef PYGPU_SAME
+
+// Types, which are macros so that `struct cudaExtent` is one as well, and functions.
 #define cudaArray_t hipArray_t
-#define cudaArrayDefault hipArrayDefault
-#define cudaArrayLayered hipArrayLayered
-#define cudaArraySurfaceLoadStore hipArraySurfaceLoadStore
-#define cudaArrayCubemap hipArrayCubemap
-#define cudaArrayTextureGather hipArrayTextureGather
 #define cudaChannelFormatDesc hipChannelFormatDesc
 #define cudaChannelFormatKind hipChannelFormatKind
-#define cudaChannelFormatKindSigned hipChannelFormatKindSigned
-#define cudaChannelFormatKindUnsigned hipChannelFormatKindUnsigned
-#define cudaChannelFormatKindFloat hipChannelFormatKindFloat
-#define cudaChannelFormatKindNone hipChannelFormatKindNone
 #define cudaCreateChannelDesc hipCreateChannelDesc
 #define cudaExtent hipExtent
 #define cudaPos hipPos
@@ -25,21 +29,10 @@
 #define cudaSurfaceObject_t hipSurfaceObject_t
 #define cudaResourceDesc hipResourceDesc
 #define cudaResourceType hipResourceType
-#define cudaResourceTypeArray hipResourceTypeArray
-#define cudaResourceTypeLinear hipResourceTypeLinear
-#define cudaResourceTypePitch2D hipResourceTypePitch2D
 #define cudaTextureDesc hipTextureDesc
 #define cudaTextureAddressMode hipTextureAddressMode
-#define cudaAddressModeWrap hipAddressModeWrap
-#define cudaAddressModeClamp hipAddressModeClamp
-#define cudaAddressModeMirror hipAddressModeMirror
-#define cudaAddressModeBorder hipAddressModeBorder
 #define cudaTextureFilterMode hipTextureFilterMode
-#define cudaFilterModePoint hipFilterModePoint
-#define cudaFilterModeLinear hipFilterModeLinear
 #define cudaTextureReadMode hipTextureReadMode
-#define cudaReadModeElementType hipReadModeElementType
-#define cudaReadModeNormalizedFloat hipReadModeNormalizedFloat
 #define make_cudaExtent make_hipExtent
 #define make_cudaPos make_hipPos
 #define make_cudaPitchedPtr make_hipPitchedPtr
