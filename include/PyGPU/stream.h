@@ -46,9 +46,6 @@ struct StreamTraits {
   static cudaError_t release(Handle handle);
 };
 
-// Streams that were let go while they were captured, and no longer are.
-void destroy_captured_streams();
-
 struct EventTraits {
   struct Handle {
     cudaEvent_t event = nullptr;

@@ -78,7 +78,6 @@ cudaError_t Capture::finish(cudaGraph_t* graph) {
     --under_way_;
   }
   free_postponed();
-  destroy_captured_streams();
   return error;
 }
 

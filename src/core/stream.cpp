@@ -68,39 +68,10 @@ void StreamUses::end() {
   stream_ = nullptr;
 }
 
-namespace {
-
-// Streams that were let go while a graph was recorded on them, which their end would spoil.
-struct Captured {
-  std::mutex lock;
-  std::vector<StreamTraits::Handle> streams;
-};
-Captured& captured() {
-  static auto& all = *new Captured;
-  return all;
-}
-
-}  // namespace
-
 cudaError_t StreamTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
   handle.uses->end();
-  if (!is_captured(handle.stream)) return cudaStreamDestroy(handle.stream);
-  const std::lock_guard<std::mutex> hold(captured().lock);
-  captured().streams.push_back(handle);
-  return cudaSuccess;
-}
-
-void destroy_captured_streams() {
-  const std::lock_guard<std::mutex> hold(captured().lock);
-  auto& streams = captured().streams;
-  const auto is_done = [](const StreamTraits::Handle& handle) {
-    if (is_gone(handle.device, handle.epoch)) return true;
-    if (is_captured(handle.stream)) return false;
-    if (cudaStreamDestroy(handle.stream)) (void)cudaGetLastError();
-    return true;
-  };
-  streams.erase(std::remove_if(streams.begin(), streams.end(), is_done), streams.end());
+  return cudaStreamDestroy(handle.stream);
 }
 
 cudaError_t EventTraits::release(Handle handle) {

@@ -264,24 +264,3 @@ def test_an_error_that_is_caught_leaves_the_capture_as_it_was(stream):
         a += 1
     launched(graph, stream)
     np.testing.assert_array_equal(a.get(), X + 1)
-
-
-def test_a_stream_that_forked_off_and_is_gone(stream):
-    x = gpuarray.to_gpu(X)
-
-    def branch():
-        side, fork, join = drv.Stream(1), drv.Event(), drv.Event()
-        fork.record(stream)
-        side.wait_for_event(fork)
-        doubled = gpuarray.empty_like(x)
-        doubled.fill(2, side)
-        join.record(side)
-        stream.wait_for_event(join)
-        return doubled
-
-    with stream.capture() as graph:
-        doubled = branch()
-        gc.collect()
-    graph.launch(stream)
-    stream.synchronize()
-    assert (doubled.get() == 2).all()

@@ -110,8 +110,9 @@ void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* t
     return put_address(address_of(object, "argument"), argument, slot, index, to);
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
-    if (array.ndim() == 0 && !array.dtype().attr("isnative").cast<bool>())
-      return put_object(array.attr("__getitem__")(py::tuple()).ptr(), slot, index, to);
+    const bool is_swapped = array.dtype().byteorder() == '>';
+    const py::object item = array.ndim() || !is_swapped ? py::none() : array.attr("item")();
+    if (!item.is_none()) return put_number(item.ptr(), slot, index, to);
     return put_bytes(argument, slot, index, to);
   }
   if (PyBytes_Check(argument) || PyByteArray_Check(argument))
