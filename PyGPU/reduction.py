@@ -48,7 +48,7 @@ def _neutral_text(neutral, dtype):
     try:
         return literal(neutral, dtype)
     except ValueError:
-        return str(neutral)
+        return f"({dtype_to_ctype(dtype)})({neutral})"
 
 
 class ReductionKernel:
