@@ -124,18 +124,18 @@ def stored_value(operation, result, total="total"):
     return f"R({total} != 0)" if result.kind == "b" else f"R({total})"
 
 
-def _extreme(name, sign, asked, kept):
+def _extreme(name, sign, asked):
     return f"""
 template <class P_T> __device__ inline P_T {name}(P_T P_a, P_T P_b) {{
   const P_T P_one = P_b {sign} P_a ? P_b : P_a;
-  return {asked} != {asked} ? {kept} : P_one;
+  return {asked} != {asked} ? P_b : P_one;
 }}"""
 
 
 # Not-a-number gives way to any number, or wins. Of two choices one after the other compilers make
 # vectors, of a choice in a choice they do not.
 _EXTREMES = "".join(
-    _extreme(f"P_{name}", sign, "P_a", "P_b") + _extreme(f"P_{name}_or_nan", sign, "P_b", "P_b")
+    _extreme(f"P_{name}", sign, "P_a") + _extreme(f"P_{name}_or_nan", sign, "P_b")
     for name, sign in (("min", "<"), ("max", ">"))
 )
 

@@ -107,8 +107,9 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
     # One word has plain variables, which g++ does better with.
     each = words > 1 and threads > 1
     arrays = _Arrays("[k]" if each else "", names, types, counted, mode)
-    body = _words(ndim, words, arrays)
-    if threads == 1:
+    if threads > 1:
+        body = _words(ndim, words, arrays)
+    else:
         is_simple = [*counted] == [1] and not masked and _NEGATIVE in MODES[mode]
         simple = _simple(ndim, Element(types[0]).stored) if is_simple else ""
         body = _run(ndim, words, arrays, counted, simple)
