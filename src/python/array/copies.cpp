@@ -89,8 +89,7 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
 // New memory on the device of `array`, which need not be the current one.
 GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
                           const py::object& allocator) {
-  if (!array.core.address()) return new_array(layout, array.dtype, allocator);
-  const DeviceGuard guard = use_device(array.core.device());
+  const DeviceGuard here = beside(array.core);
   return new_array(layout, array.dtype, allocator);
 }
 GPUArray scratch_beside(const GPUArray& array, const Layout& layout, const StreamRef* stream) {

@@ -44,7 +44,7 @@ GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::s
   } else {
     like = Layout(layout.shape(), itemsize, order_of(py::str(order)));
   }
-  const DeviceGuard here = other.core.address() ? use_device(other.core.device()) : DeviceGuard();
+  const DeviceGuard here = beside(other.core);
   return new_array(like, type, other.allocator);
 }
 

@@ -228,7 +228,7 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   const Layout layout(gather.shape, gather.itemsize);
   const bool is_nothing = length == 0 || layout.nbytes() == 0;
   if (is_nothing && indices.layout().size()) return false;  // all of them may be wrong
-  const DeviceGuard here = a.core.address() ? use_device(a.core.device()) : DeviceGuard();
+  const DeviceGuard here = beside(a.core);
   out = new_array(layout, a.dtype, a.allocator);
   if (layout.nbytes() == 0) return true;
   const int device = out.core.device();

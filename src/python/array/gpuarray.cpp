@@ -104,6 +104,10 @@ py::array element_of(const py::object& dtype, const py::object& value) {
   return element;
 }
 
+DeviceGuard beside(const Array& array) {
+  return array.address() ? use_device(array.device()) : DeviceGuard();
+}
+
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator) {
   // Strides of the caller's may leave gaps or run backwards: take all that they reach.
   const auto [low, high] = layout.extent();

@@ -100,6 +100,8 @@ std::size_t itemsize_of(const py::object& dtype);
 // A value as an ndarray of one element, without axes, converted as NumPy assigns it.
 py::array element_of(const py::object& dtype, const py::object& value);
 
+// Work on the device of an array; of one without elements, on the current one.
+DeviceGuard beside(const Array& array);
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
 // One that only the work on a stream uses.
 GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,

@@ -132,7 +132,7 @@ std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
 py::object joined(const std::vector<const GPUArray*>& arrays, int axis, const Axes& shape,
                   const py::object& allocator) {
   const GPUArray& first = *arrays[0];
-  const DeviceGuard here = first.core.address() ? use_device(first.core.device()) : DeviceGuard();
+  const DeviceGuard here = beside(first.core);
   const py::object dtype = common_dtype(arrays);
   const Layout whole(shape, itemsize_of(dtype));
   GPUArray out = new_array(whole, dtype, allocator.is_none() ? first.allocator : allocator);

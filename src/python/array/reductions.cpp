@@ -87,11 +87,6 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
     add(PySequence_Fast_GET_ITEM(axis, i));
 }
 
-// Work on the device of an array; of one without elements, on the current one.
-DeviceGuard beside(const Array& array) {
-  return array.address() ? use_device(array.device()) : DeviceGuard();
-}
-
 py::object wrapped(GPUArray&& made, PyObject* out) {
   return out == Py_None ? wrap(std::move(made)) : py::reinterpret_borrow<py::object>(out);
 }
