@@ -48,10 +48,11 @@ struct LoopPlan {
   int vectors = 1;
   unsigned broadcast = 0;  // bits: operands that have one element for a whole vector
   // Bits: operands whose neighbours lie along the last axis but one. A block does a tile of the
-  // last two axes, `loop_tile` wide and high, and transposes these on their way; `vectors` rows are
-  // a thread's.
+  // last two axes, and transposes these on their way. A tile is `loop_tile` squares wide and high,
+  // a square is a vector wide, and has as many rows; `vectors` rows of squares are a thread's.
   unsigned transposed = 0;
 
+  bool transposes(int operand) const { return operand >= 0 && (transposed >> operand & 1); }
   int in_vector() const { return vector_width ? vector_width : 1; }
 };
 // So many vectors a thread, at least `vectors`, that a grid of at most so many threads takes all.

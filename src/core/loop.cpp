@@ -107,16 +107,18 @@ bool repeats(const LoopPlan& plan, int array) {
   return !plan.contiguous && plan.axes.strides[array][plan.axes.last()] == 0;
 }
 
-// Can an array be gone through in vectors of `width` elements, or by one element for each vector?
-bool fits(const LoopPlan& plan, int array, const void* address, Index itemsize, Index width) {
+// Can an array be gone through in vectors of `width` elements along the axis, or by one element for
+// each vector?
+bool fits(const LoopPlan& plan, int array, const void* address, Index itemsize, Index width,
+          int along) {
   auto bits = reinterpret_cast<std::uintptr_t>(address);
   if (plan.contiguous) return bits % std::uintptr_t(width * itemsize) == 0;
   const Index* const strides = plan.axes.strides[array];
-  const int last = plan.axes.last();
-  if (width > 1 && !repeats(plan, array) && strides[last] != itemsize) return false;
-  for (int axis = 0; axis < last; ++axis) bits |= std::uintptr_t(strides[axis]);
-  if (width == 1) bits |= std::uintptr_t(strides[last]);
-  return bits % std::uintptr_t(repeats(plan, array) ? itemsize : width * itemsize) == 0;
+  const bool repeats = strides[along] == 0;
+  if (width > 1 && !repeats && strides[along] != itemsize) return false;
+  for (int axis = 0; axis < plan.axes.ndim; ++axis)
+    if (axis != along || width == 1) bits |= std::uintptr_t(strides[axis]);
+  return bits % std::uintptr_t(repeats ? itemsize : width * itemsize) == 0;
 }
 
 // The axis along which an operand's neighbours lie, if not along the last; -1: none.
@@ -129,11 +131,13 @@ int neighbours_axis(const LoopArrays& axes, int array, Index itemsize) {
   return axis;
 }
 
+// Bytes in shared memory that a tile may have for each of its squares.
+constexpr std::size_t room_in_tile = (46 << 10) / (loop_tile * (loop_tile + 1));
+
 // Which operands should be transposed in tiles, along the same axis; that one comes next to the
 // last.
 unsigned transpose(LoopArrays& axes, int results, const Layout* const* layouts) {
   constexpr Index worth_it = loop_tile / 2;
-  constexpr std::size_t room = (46 << 10) / (loop_tile * (loop_tile + 1));  // in shared memory
   const int last = axes.last();
   const auto itemsize = [=](int array) { return layouts[array]->itemsize(); };
   for (int i = 0; i < results; ++i)
@@ -143,7 +147,7 @@ unsigned transpose(LoopArrays& axes, int results, const Layout* const* layouts) 
   std::size_t nbytes = 0;
   for (int i = results; i < axes.arrays; ++i) {
     const int own = neighbours_axis(axes, i, Index(itemsize(i)));
-    if (own < 0 || (axis >= 0 && own != axis) || nbytes + itemsize(i) > room) continue;
+    if (own < 0 || (axis >= 0 && own != axis) || nbytes + itemsize(i) > room_in_tile) continue;
     axis = own;
     nbytes += itemsize(i);
     transposed |= 1u << (i - results);
@@ -151,6 +155,47 @@ unsigned transpose(LoopArrays& axes, int results, const Layout* const* layouts) 
   if (!transposed || axes.shape[axis] < worth_it || axes.shape[last] < worth_it) return 0;
   axes.move(axis, last - 1);
   return transposed;
+}
+
+// How wide the squares are that a tile is made of: wider ones make longer accesses, but of more
+// than 16 bytes they are slower again, and small arrays need all their tiles for a whole device.
+// 0: single elements, which need not be aligned for an access.
+int width_of_squares(const LoopPlan& plan, const Layout* const* layouts, void* const* addresses,
+                     int results) {
+  constexpr std::size_t most_in_square = 16;
+  constexpr Index enough_tiles = 256;
+  const LoopArrays& axes = plan.axes;
+  const int last = axes.last();
+  const auto itemsize = [=](int array) { return layouts[array]->itemsize(); };
+  std::size_t widest = 1, nbytes = 0;
+  for (int i = 0; i < axes.arrays; ++i) {
+    widest = std::max(widest, itemsize(i));
+    if (plan.transposes(i - results)) nbytes += itemsize(i);
+  }
+  const auto all_fit = [&](Index width) {
+    const Index side = loop_tile * width;
+    const std::size_t square = std::size_t(width * width);
+    if (widest * square > most_in_square || nbytes * square > room_in_tile ||
+        axes.shape[last] % width || axes.shape[last - 1] % width ||
+        axes.size() / (side * side) < enough_tiles)
+      return false;
+    for (int i = 0; i < axes.arrays; ++i) {
+      const int along = plan.transposes(i - results) ? last - 1 : last;
+      if (!fits(plan, i, addresses[i], Index(itemsize(i)), width, along)) return false;
+    }
+    return true;
+  };
+  for (const int width : {4, 2})
+    if (all_fit(width)) return width;
+  return 0;
+}
+
+// Operands that have one element for a whole vector along the last axis.
+unsigned broadcast_operands(const LoopPlan& plan, int results) {
+  unsigned found = 0;
+  for (int i = results; plan.vector_width > 1 && i < plan.axes.arrays; ++i)
+    if (repeats(plan, i)) found |= 1u << (i - results);
+  return found;
 }
 
 }  // namespace
@@ -166,8 +211,9 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
   constexpr int in_tile = loop_tile * loop_tile / int(loop_threads);
   if (!plan.contiguous && enough_vectors(in_tile, plan.axes.size(), most_grid_threads) == in_tile &&
       (plan.transposed = transpose(plan.axes, results, layouts))) {
-    plan.vector_width = 0;
+    plan.vector_width = width_of_squares(plan, layouts, addresses, results);
     plan.vectors = in_tile;
+    plan.broadcast = broadcast_operands(plan, results);
     return plan;
   }
   std::size_t widest = 1;
@@ -175,7 +221,7 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
   const auto all_fit = [&](int width) {
     if (!plan.contiguous && plan.axes.shape[plan.axes.last()] % width != 0) return false;
     for (int i = 0; i < count; ++i)
-      if (!fits(plan, i, addresses[i], Index(layouts[i]->itemsize()), width) ||
+      if (!fits(plan, i, addresses[i], Index(layouts[i]->itemsize()), width, plan.axes.last()) ||
           (width > 1 && i < results && repeats(plan, i)))
         return false;
     return true;
@@ -189,15 +235,14 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
                             (nbytes < 4 ? 4 : 2) * loop_vectors);
   plan.vectors =
       enough_vectors(plan.vectors, plan.axes.size() / plan.in_vector(), most_grid_threads);
-  for (int i = results; width > 1 && i < count; ++i)
-    if (repeats(plan, i)) plan.broadcast |= 1u << (i - results);
+  plan.broadcast = broadcast_operands(plan, results);
   return plan;
 }
 
 Status launch_loop(const Kernel& kernel, const LoopPlan& plan, void** arguments,
                    cudaStream_t stream) {
   const LoopArrays& axes = plan.axes;
-  const Index size = axes.size(), in_vector = plan.in_vector();
+  const Index size = axes.size(), in_vector = plan.transposed ? 1 : plan.in_vector();
   // struct { index size, shape[ndim], strides[arrays][ndim]; } of which contiguous loops have the
   // size; the last axis in vectors.
   constexpr int most = 1 + LoopArrays::most * (1 + max_arrays);
@@ -221,7 +266,8 @@ Status launch_loop(const Kernel& kernel, const LoopPlan& plan, void** arguments,
   const Index in_block = Index(loop_threads) * in_vector * plan.vectors;
   Index blocks = (size + in_block - 1) / in_block;
   if (plan.transposed) {
-    const auto tiles = [&](int axis) { return (axes.shape[axis] + loop_tile - 1) / loop_tile; };
+    const Index side = loop_tile * plan.in_vector();
+    const auto tiles = [&](int axis) { return (axes.shape[axis] + side - 1) / side; };
     blocks = tiles(axes.last()) * tiles(axes.last() - 1);
     for (int axis = 0; axis < axes.last() - 1; ++axis) blocks *= axes.shape[axis];
   }

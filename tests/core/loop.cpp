@@ -121,6 +121,37 @@ TEST_CASE("a transposed operand comes in tiles where it is large enough for them
   }
 }
 
+TEST_CASE("tiles are made of squares that every array has whole and aligned") {
+  struct Row {
+    Index height, width;
+    std::size_t itemsize;
+    std::uintptr_t shift;
+    int vector_width;
+  };
+  for (const Row& row :
+       {Row{4096, 4096, 1, 0, 4}, Row{4096, 4096, 2, 0, 2}, Row{4096, 1024, 4, 0, 2},
+        Row{4096, 4096, 8, 0, 0}, Row{4096, 4098, 1, 0, 2}, Row{4098, 4096, 1, 0, 2},
+        Row{4096, 4095, 1, 0, 0}, Row{4095, 4096, 2, 0, 0}, Row{4096, 4096, 4, 4, 0},
+        Row{4096, 4096, 1, 2, 2}, Row{512, 512, 4, 0, 0}}) {
+    CAPTURE(row.height);
+    CAPTURE(row.width);
+    CAPTURE(row.itemsize);
+    CAPTURE(row.shift);
+    const Layout result({row.height, row.width}, row.itemsize);
+    const Layout operand({row.height, row.width}, row.itemsize, Order::f);
+    const Layout line = broadcast_to(Layout({row.width}, row.itemsize), result.shape());
+    const Layout column = broadcast_to(Layout({row.height, 1}, row.itemsize), result.shape());
+    const Layout* const layouts[] = {&result, &operand, &line, &column};
+    void* const start = reinterpret_cast<void*>(base);
+    void* const addresses[] = {start, reinterpret_cast<void*>(base + row.shift), start, start};
+    const LoopPlan plan = plan_loop(layouts, addresses, 4, 1);
+    CHECK(plan.transposed == (loop_bytes ? 1u : 0u));
+    if (!loop_bytes) continue;
+    CHECK(plan.vector_width == row.vector_width);
+    CHECK(plan.broadcast == (row.vector_width ? 4u : 0u));
+  }
+}
+
 TEST_CASE("indices of 64 bits where 32 do not reach") {
   CHECK_FALSE(needs_index64(Index(1) << 30));
   CHECK(needs_index64((Index(1) << 31) - 1));

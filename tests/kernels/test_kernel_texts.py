@@ -70,6 +70,13 @@ FORMS["both transposed"] = (
     ARRAYS,
     {**TILED, "transposed": 3},
 )
+SQUARES = {
+    "squares of 2": ("subtract", (F4, F4), (F4, F4), (F4,), ARRAYS, 2, 2),
+    "squares of 4": ("subtract", ("int8", F2), (F4, F4), (F2,), ARRAYS, 4, 1),
+    "squares, both": ("subtract", (F2, C8), (C8, C8), (C8,), ARRAYS, 2, 3),
+}
+for form, (*what, width, transposed) in SQUARES.items():
+    FORMS[form] = (*what, {**TILED, "vector_width": width, "transposed": transposed})
 FORMS["transposed, index64"] = (
     *FORMS["transposed"][:-1],
     {**TILED, "transposed": 2, "index64": True},
@@ -228,20 +235,27 @@ def test_packs_of_a_strided_loop(form):
     np.testing.assert_array_equal(out.get(), x - y)
 
 
-@pytest.mark.parametrize("form", ["transposed", "both transposed", "transposed, index64"])
+@pytest.mark.parametrize("form", ["transposed", "both transposed", "transposed, index64", *SQUARES])
 def test_tiles_are_transposed(form):
     _, inputs, _, outputs, _, shape = FORMS[form]
     kernel = SourceModule(text(FORMS[form]), no_extern_c=True).get_function("elementwise")
     rng = np.random.default_rng(9)
-    x = rng.integers(-99, 99, (3, 50, 41)).astype(inputs[0])
-    y = rng.integers(-99, 99, (3, 41, 50)).astype(inputs[1]).transpose(0, 2, 1)
-    if form == "both transposed":
-        x = np.asarray(x.transpose(0, 2, 1), order="C").transpose(0, 2, 1)
+    planes, rows, columns = (3, 152, 140) if form in SQUARES else (3, 50, 41)
+    operands = []
+    for number, code in enumerate(inputs):
+        one = rng.integers(-99, 99, (planes, rows, columns)).astype(code)
+        if shape["transposed"] >> number & 1:
+            one = np.asarray(one.transpose(0, 2, 1), order="C").transpose(0, 2, 1)
+        operands.append(one)
+    x, y = operands
     a, b, out = to_gpu(x), to_gpu(y), gpuarray.zeros(x.shape, outputs[0])
-    assert b.strides[1] == b.itemsize
+    for number, one in enumerate((a, b)):
+        assert one.strides[1 if shape["transposed"] >> number & 1 else 2] == one.itemsize
     index = np.int64 if shape["index64"] else np.int32
     loop = np.array([x.size, *x.shape, *out.strides, *a.strides, *b.strides], index)
-    kernel(loop, out, a, b, block=(128, 1, 1), grid=(3 * 2 * 2, 1))
+    side = 32 * max(shape["vector_width"], 1)
+    tiles = planes * -(-rows // side) * -(-columns // side)
+    kernel(loop, out, a, b, block=(128, 1, 1), grid=(tiles, 1))
     np.testing.assert_array_equal(out.get(), x - y)
 
 

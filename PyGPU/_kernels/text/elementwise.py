@@ -122,7 +122,7 @@ def source(
         text = (_linear_run_by_floats if by_floats else _linear_run)(vectors, *body)
     elif transposed:
         chosen = [one for place, one in enumerate(_arrays(operands)) if transposed >> place & 1]
-        text = _tiled(ndim, vectors, chosen, *body)
+        text = _tiled(ndim, max(vector_width, 1), vectors, chosen, *body)
     elif ndim:
         text = _strided(ndim, max(vector_width, 1), vectors, *body)
     else:
@@ -296,60 +296,86 @@ extern "C" __global__ void elementwise({parameters}) {{"""
 _TILE = 32  # as loop_tile in include/PyGPU/loop.h
 
 
-def _tiled(ndim, rows, transposed, operands, results, computation):
-    """A block does a tile of the last two axes. What is transposed comes into shared memory along
-    the one, and goes on along the other; rows have one element more, so that all banks take
-    part."""
+def _tiled(ndim, width, rows, transposed, operands, results, computation):
+    """A block does a tile of the last two axes, which is made of squares, `width` elements wide and
+    high: 32 x 32 of these. What is transposed comes into shared memory by vectors along the one
+    axis, and goes on along the other; rows have one vector more, so that all banks take part."""
     begin, find = _strided_parts(ndim, operands, results, ndim - 2)
     step = _TILE // rows
-    count = f"{_TILE} * {_TILE + 1}"
+    others = [one for one in (*results, *_arrays(operands)) if one not in transposed]
     memory = "\n  ".join(
-        f"__shared__ __align__(16) char {one.letter}_memory[{count} * sizeof({one.type.stored})]; "
-        f"auto *{one.letter}_tile = ({one.type.stored} *){one.letter}_memory;"
+        f"__shared__ __align__(16) char {one.letter}_memory"
+        f"[{width} * {_TILE} * {_TILE + 1} * sizeof({one.vector})]; "
+        f"auto *{one.letter}_tile = ({one.vector} (*)[{_TILE}][{_TILE + 1}]){one.letter}_memory;"
         for one in transposed
     )
 
-    def element(one):
+    def vector(one, x, y):
         return (
-            f"*({one.type.stored} *)({one.letter}_data + {one.letter}_at"
-            f" + y * (long long)loop.{one.letter}[{ndim - 2}]"
-            f" + x * (long long)loop.{one.letter}[{ndim - 1}])"
+            f"*({one.vector} *)({one.letter}_data + {one.letter}_at"
+            f" + ({y}) * (long long)loop.{one.letter}[{ndim - 2}]"
+            f" + ({x}) * (long long)loop.{one.letter}[{ndim - 1}])"
         )
 
     take = " ".join(
-        f"{one.letter}_tile[lane * {_TILE + 1} + row] = {element(one)};" for one in transposed
+        f"{one.letter}_tile[k][lane][row] = {vector(one, 'x + k', 'y')};" for one in transposed
     )
+    squares = " ".join(f"{one.vector} {one.letter}_square[{width}];" for one in transposed)
+    fetch = " ".join(
+        f"{one.letter}_square[k] = {one.letter}_tile[k][row][lane];" for one in transposed
+    )
+    reads = " ".join(
+        f"{one.letter}_vector = {vector(one, 'x', 'y + j')};"
+        for one in others
+        if one not in results
+    )
+    writes = " ".join(f"{vector(one, 'x', 'y + j')} = {one.letter}_vector;" for one in results)
+    declared = " ".join(f"{one.vector} {one.letter}_vector;" for one in others)
     body = _single(
         operands,
         results,
         computation,
         lambda one: (
-            f"{one.letter}_tile[row * {_TILE + 1} + lane]" if one in transposed else element(one)
+            f"{one.letter}_square[k]" + (".item[j]" if one.item else "")
+            if one in transposed
+            else f"{one.letter}_vector{one.item}"
         ),
     )
-    return f"""{begin}
+    return f"""{VECTOR}{begin}
   {memory}
   const P_index width = loop.shape[{ndim - 1}], height = loop.shape[{ndim - 2}];
-  const P_natural across = (width + {_TILE - 1}) / {_TILE};
-  const P_natural down = (height + {_TILE - 1}) / {_TILE};
+  const P_natural across = (width + {_TILE * width - 1}) / {_TILE * width};
+  const P_natural down = (height + {_TILE * width - 1}) / {_TILE * width};
   P_index i = P_index(blockIdx.x / across);
-  const P_index left = P_index(blockIdx.x % across) * {_TILE};
-  const P_index top = P_index(P_natural(i) % down) * {_TILE};
+  const P_index left = P_index(blockIdx.x % across) * {_TILE * width};
+  const P_index top = P_index(P_natural(i) % down) * {_TILE * width};
   i = P_index(P_natural(i) / down);
   {find}
   const int lane = threadIdx.x % {_TILE}, first = threadIdx.x / {_TILE};
   #pragma unroll
-  for (int k = 0; k < {rows}; ++k) {{
-    const int row = first + k * {step};
-    const P_index x = left + row, y = top + lane;
-    if (x < width && y < height) {{ {take} }}
+  for (int v = 0; v < {rows}; ++v) {{
+    const int row = first + v * {step};
+    const P_index x = left + row * {width}, y = top + lane * {width};
+    #pragma unroll
+    for (int k = 0; k < {width}; ++k) {{ if (x < width && y < height) {{ {take} }} }}
   }}
   __syncthreads();
   #pragma unroll
-  for (int k = 0; k < {rows}; ++k) {{
-    const int row = first + k * {step};
-    const P_index x = left + lane, y = top + row;
-    if (x < width && y < height) {{ {body} }}
+  for (int v = 0; v < {rows}; ++v) {{
+    const int row = first + v * {step};
+    const P_index x = left + lane * {width}, y = top + row * {width};
+    if (x >= width || y >= height) continue;
+    {squares}
+    #pragma unroll
+    for (int k = 0; k < {width}; ++k) {{ {fetch} }}
+    #pragma unroll
+    for (int j = 0; j < {width}; ++j) {{
+      {declared}
+      {reads}
+      #pragma unroll
+      for (int k = 0; k < {width}; ++k) {{ {body} }}
+      {writes}
+    }}
   }}
 }}
 """
