@@ -160,6 +160,11 @@ def _from_interface(x, interface, stream):
     """The memory that ``__cuda_array_interface__`` tells of."""
     if interface.get("mask") is not None:
         raise BufferError("asarray: an array with a mask; a GPUArray has none")
+    for key in ("data", "shape", "typestr"):
+        if interface.get(key) is None:
+            raise TypeError(
+                f"asarray: __cuda_array_interface__ of {type(x).__name__} has no {key!r}"
+            )
     address, read_only = interface["data"]
     if read_only:
         raise BufferError(

@@ -312,9 +312,10 @@ class ArgumentHandler:
         self.dev_alloc: Any = None
 
     def get_device_alloc(self) -> Any:
+        """Its memory on the device; the null address for an array without elements."""
         if self.dev_alloc is None:
             try:
-                self.dev_alloc = memory.mem_alloc_like(self.array)
+                self.dev_alloc = memory.mem_alloc_like(self.array) if self.array.nbytes else 0
             except AttributeError:
                 raise TypeError(
                     f"could not determine the size of {type(self.array).__name__}: it has no nbytes"

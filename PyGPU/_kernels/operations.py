@@ -142,8 +142,8 @@ _HALF = {
 _COMPLEX = {
     "cube": "a * (a * a)",
     "conjugate": "conj(a)",
-    "exp2": "exp(a * A(0.69314718055994530942))",
-    "log2": "log(a) * A(1.4426950408889634074)",
+    "exp2": "exp(P_times(a, 0.69314718055994530942))",
+    "log2": "P_times(log(a), 1.4426950408889634074)",
     "rint": "P_rint(a)",
     "round_behind": "A(rint(a.real() * b) / b, rint(a.imag() * b) / b)",
     "round_before": "A(rint(a.real() / b) * b, rint(a.imag() / b) * b)",

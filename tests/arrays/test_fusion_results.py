@@ -98,6 +98,46 @@ class TestResults:
                 PyGPU.fuse(function)(*(a, 1)[: function.__code__.co_argcount])
 
 
+class TestConstants:
+    """What compilers know of constants changes no result."""
+
+    @pytest.mark.parametrize("code", ["f2", "f4", "f8"])
+    @pytest.mark.parametrize("kind", "iu")
+    @pytest.mark.parametrize("size", [1, 2, 4, 8])
+    def test_numbers_that_integers_cannot_hold(self, code, kind, size):
+        x = to_gpu(np.array([1, -1, 2] * 50, code))
+        for number in (-1.0, 300.0, -7e4, 3e9, -5e9, 1e20, -1e20):
+
+            def f(a, number=number):
+                return np.where(a < 0, number, a).astype(f"{kind}{size}")
+
+            assert_same(PyGPU.fuse(f)(x), f(x))
+
+    def test_infinite_numbers_as_integers(self):
+        x = to_gpu(np.array([0.1, 0.9] * 30))
+
+        def f(a):
+            return ((a < 0.3) ** -1).astype(np.int32), (0.5 / (a < 0.3)).astype(np.int64)
+
+        for got, expected in zip(PyGPU.fuse(f)(x), f(x)):
+            assert_same(got, expected)
+
+    def test_an_integer_has_no_sign_of_zero(self):
+        x = to_gpu(np.array([-3, 3, 17] * 20, np.int32))
+        got = PyGPU.fuse(lambda a: 1 / np.round(a, -1))(x).get()
+        np.testing.assert_array_equal(got[:3], [np.inf, np.inf, 0.05])
+
+    @pytest.mark.parametrize("code", ["f4", "f8"])
+    def test_functions_of_complex_numbers(self, code):
+        x = to_gpu(np.random.default_rng(0).normal(size=1000).astype(code))
+
+        def f(a):
+            return np.sin(a - 2j), np.cos(a - (1 + 2j)), np.tan(a * 1j + 2)
+
+        for got, expected in zip(PyGPU.fuse(f)(x), f(x)):
+            assert_same(got, expected)
+
+
 class TestOut:
     def test_it_is_written(self, a, b):
         out = gpuarray.zeros((3, 4), np.float64)

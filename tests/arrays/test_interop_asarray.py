@@ -176,6 +176,12 @@ def test_other_objects(x):
         asarray(x)
 
 
+@pytest.mark.parametrize("name", ["data", "shape", "typestr"])
+def test_what_every_interface_has(name):
+    with pytest.raises(TypeError, match=f"of Teller has no '{name}'"):
+        asarray(Teller(gpuarray.zeros(3), **{name: None}))
+
+
 def test_masks():
     with pytest.raises(BufferError, match="mask"):
         asarray(Teller(gpuarray.zeros(3), mask=gpuarray.zeros(3, bool)))

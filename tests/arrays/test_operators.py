@@ -373,6 +373,34 @@ def test_complex_cubes(code):
     assert (abs(got - exact) <= 4 * np.finfo(z.dtype).eps * abs(exact)).all()
 
 
+@pytest.mark.parametrize("code", ["c8", "c16"])
+def test_whole_powers_of_complex_numbers(code):
+    exact = np.array([-1, 1j, 2 - 1j, 0.5 + 0.25j, -3j], code)
+    for exponent in (0, 1, 4, 5, -2, -3, 7.0, np.complex64(6)):
+        expected = exact.astype("c16") ** exponent
+        np.testing.assert_allclose((to_gpu(exact) ** exponent).get(), expected, rtol=2e-7)
+    for exponent in (1, 4, 5):
+        np.testing.assert_array_equal((to_gpu(exact[:3]) ** exponent).get(), exact[:3] ** exponent)
+
+
+def test_signs_of_infinite_complex_numbers():
+    """As since NumPy 2: of length one in their direction."""
+    z = np.array([complex(0, np.inf), complex(-np.inf, 3), complex(np.inf, np.inf), 0, 3 - 4j])
+    expected = [1j, -1, complex(np.nan, np.nan), 0, 0.6 - 0.8j]
+    np.testing.assert_allclose(np.sign(to_gpu(z)).get(), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["log2", "exp2"])
+def test_special_values_of_complex_functions(name):
+    special = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan]
+    z = np.array([complex(x, y) for x in special for y in special])
+    got = getattr(np, name)(to_gpu(z)).get()
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(z)
+    np.testing.assert_allclose(got.real, expected.real, rtol=1e-14)
+    np.testing.assert_allclose(got.imag, expected.imag, rtol=1e-14)
+
+
 def test_integers_to_the_third_wrap():
     for code in ("i1", "u1", "i4", "u8"):
         info = np.iinfo(code)

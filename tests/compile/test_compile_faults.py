@@ -208,3 +208,10 @@ def test_a_process_that_another_thread_forks_leaves_the_folders(tmp_path, monkey
         assert os.waitpid(child, 0)[1] == 0
         assert Path(scratch).is_dir()
     assert not Path(scratch).exists()
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="what the host machine lacks")
+@pytest.mark.parametrize("header", ["cuda_bf16.h", "cuda_fp8.h", "mma.h"])
+def test_headers_for_what_the_host_machine_lacks(header):
+    with pytest.raises(CompileError, match="the host machine has no"):
+        SourceModule(f"#include <{header}>\n__global__ void f() {{}}")

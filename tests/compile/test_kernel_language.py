@@ -57,6 +57,32 @@ def test_warps():
     assert out.get().tolist() == [0xAAAAAAAA, 1, 0, 8 + 4 + 31]
 
 
+def test_lanes_of_a_branch_as_a_group():
+    x = np.random.default_rng(3).integers(-4, 5, 32).astype(np.int32)
+    out, count = gpuarray.zeros((32, 9), np.int32), gpuarray.to_gpu(np.full(1, 100, np.int32))
+    kernel(kernel_sources.GROUPS, "branch")(out, count, gpuarray.to_gpu(x), block=(32, 1, 1))
+    (lanes,) = np.nonzero(x > 0)
+    got, many = out.get(), len(lanes)
+    assert count.get()[0] == 100 + many and 4 < many < 32
+    ranks = np.arange(many)
+    down = np.append(lanes[1:], lanes[-1])
+    up = np.append(lanes[:2], lanes[:-2])
+    for place, expected in enumerate(
+        [ranks, many, 100, down, up, 0b1010, 2 * (5 in lanes) + 1, x[lanes].sum(), lanes[-1]]
+    ):
+        np.testing.assert_array_equal(got[lanes, place], expected, str(place))
+    assert not np.delete(got, lanes, axis=0).any()
+
+
+def test_folds_of_tiles():
+    x = np.random.default_rng(4).integers(0, 99, 32).astype(np.int32)
+    out = gpuarray.zeros((32, 3), np.int32)
+    kernel(kernel_sources.GROUPS, "tiles")(out, gpuarray.to_gpu(x), block=(32, 1, 1))
+    tiles = x.reshape(4, 8)
+    folds = [fold.reduce(tiles, axis=1) for fold in (np.add, np.minimum, np.bitwise_xor)]
+    np.testing.assert_array_equal(out.get(), np.repeat(np.stack(folds, 1), 8, axis=0))
+
+
 def test_dynamic_shared_memory_of_a_file():
     x = np.arange(100, dtype=np.float32)
     a = gpuarray.to_gpu(x)

@@ -73,6 +73,12 @@ def test_inout_does_both(twice):
     assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
 
 
+@pytest.mark.parametrize("handler", [drv.In, drv.Out, drv.InOut])
+def test_arrays_without_elements(twice, handler):
+    twice(handler(np.zeros(0, np.float32)), 0)
+    assert handler(np.zeros((0, 3))).get_device_alloc() == 0
+
+
 def test_inout_is_an_in_and_an_out():
     assert issubclass(drv.InOut, drv.In) and issubclass(drv.InOut, drv.Out)
     assert issubclass(drv.In, drv.ArgumentHandler)

@@ -274,6 +274,43 @@ __global__ void votes(unsigned long long *out)
 }
 """)
 
+GROUPS = Text("""
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+
+// The lanes of a branch: their ranks and values, and one atomic operation for all of them.
+__global__ void branch(int *out, int *count, const int *x)
+{
+  const int t = threadIdx.x;
+  int *mine = out + 9 * t;
+  if (x[t] > 0) {
+    cg::coalesced_group group = cg::coalesced_threads();
+    int first = 0;
+    if (group.thread_rank() == 0) first = atomicAdd(count, group.size());
+    mine[0] = group.thread_rank();
+    mine[1] = group.num_threads();
+    mine[2] = group.shfl(first, 0);
+    mine[3] = group.shfl_down(t, 1);
+    mine[4] = group.shfl_up(t, 2);
+    mine[5] = group.ballot(group.thread_rank() == 1 || group.thread_rank() == 3);
+    mine[6] = 2 * group.any(t == 5) + group.all(x[t] > 0);
+    mine[7] = cg::reduce(group, x[t], cg::plus<int>());
+    mine[8] = cg::reduce(group, t, cg::greater<int>());
+    group.sync();
+  }
+}
+
+__global__ void tiles(int *out, const int *x)
+{
+  const int t = threadIdx.x;
+  cg::thread_block_tile<8> tile = cg::tiled_partition<8>(cg::this_thread_block());
+  out[3 * t] = cg::reduce(tile, x[t], cg::plus<int>());
+  out[3 * t + 1] = cg::reduce(tile, x[t], cg::less<int>());
+  out[3 * t + 2] = cg::reduce(tile, x[t], cg::bit_xor<int>());
+}
+""")
+
 DYNAMIC_SHARED = Text("""
 extern __shared__ float shared[];
 

@@ -18,16 +18,41 @@ __device__ inline half P_half(double P_x) {
 template <class P_X> __device__ half P_half(P_X P_x) { return __float2half(float(P_x)); }
 """
 
-# Integers of floating-point numbers. On the host machine: of unsigned ones vectors would end where
-# a single one wraps; and g++ would take (double)(int)x for trunc(x), which has no limits and keeps
-# the sign of zero, so that what is computed with is hidden from it.
+# Integers of floating-point numbers, also of those that the integer cannot hold: compilers may make
+# anything of them, and do where they know the number. On the host machine it is what the processor
+# gives, an int or a long long of which the low bits are taken; on a GPU what its instruction gives,
+# as the compiler does not see the number. And g++ would take (double)(int)x for trunc(x), which has
+# no limits and keeps the sign of zero: what is computed with is hidden from it.
 _WHOLE = """
-template <class P_I, class P_X> __device__ inline P_I P_whole(P_X P_x) {
+template <class P_I, class P_X> __device__ inline P_I P_whole(P_X P_x) { return P_I(P_x); }
 #ifdef PYGPU_TARGET_HOST
-  if (sizeof(P_I) == 4 && P_I(-1) > P_I(0)) return P_I((long long)P_x);
-#endif
-  return P_I(P_x);
+template <class P_W, class P_X> inline P_W P_held(P_X P_x) {
+  const P_W P_low = P_W(1ull << (8 * sizeof(P_W) - 1));
+  return P_x >= P_X(P_low) && P_x < -P_X(P_low) ? P_W(P_x) : P_low;
 }
+template <class P_I, class P_X> inline P_I P_whole_of(P_X P_x) {
+  const bool P_has_sign = P_I(-1) < P_I(1);
+  const P_X P_half = P_X(1ull << 63);
+  if (sizeof(P_I) + !P_has_sign <= 4) return P_I(P_held<int>(P_x));
+  if (P_has_sign || sizeof(P_I) < 8 || !(P_x >= P_half)) return P_I(P_held<long long>(P_x));
+  return P_I(P_held<long long>(P_x - P_half)) + P_I(1ull << 63);
+}
+#else
+#ifdef __HIP__
+#define P_FLOAT "+v"
+#define P_DOUBLE "+v"
+#else
+#define P_FLOAT "+f"
+#define P_DOUBLE "+d"
+#endif
+__device__ inline float P_unseen(float P_x) { asm("" : P_FLOAT(P_x)); return P_x; }
+__device__ inline double P_unseen(double P_x) { asm("" : P_DOUBLE(P_x)); return P_x; }
+template <class P_I, class P_X> __device__ inline P_I P_whole_of(P_X P_x) {
+  return P_I(P_unseen(P_x));
+}
+#endif
+template <class P_I> __device__ inline P_I P_whole(float P_x) { return P_whole_of<P_I>(P_x); }
+template <class P_I> __device__ inline P_I P_whole(double P_x) { return P_whole_of<P_I>(P_x); }
 template <class P_I, class P_X> __device__ inline P_I P_used_whole(P_X P_x) {
   P_I P_i = P_whole<P_I>(P_x);
 #ifdef PYGPU_TARGET_HOST

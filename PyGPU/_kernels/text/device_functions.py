@@ -297,7 +297,9 @@ template <class T> __device__ T P_rest(T a) {  // behind the point, with the sig
 _COMPLEX = {
     "P_power": """
 template <class R> __device__ pycuda::complex<R>
-P_power(const pycuda::complex<R>& a, const pycuda::complex<R>& b) { return pycuda::pow(a, b); }
+P_power(const pycuda::complex<R>& a, const pycuda::complex<R>& b) {
+  return b.imag() == R(0) ? pycuda::pow(a, b.real()) : pycuda::pow(a, b);
+}
 """,
     "P_negative": """
 template <class R> __device__ pycuda::complex<R> P_negative(const pycuda::complex<R>& a) {
@@ -316,8 +318,16 @@ template <class R> __device__ pycuda::complex<R> P_reciprocal(const pycuda::comp
 """,
     "P_sign": """
 template <class R> __device__ pycuda::complex<R> P_sign(const pycuda::complex<R>& a) {
-  const R size = pycuda::abs(a);
+  const R size = pycuda::abs(a), x = a.real(), y = a.imag();
+  if (isinf(size) && isinf(x) != isinf(y))
+    return isinf(x) ? pycuda::complex<R>(copysign(R(1), x), R(0))
+                    : pycuda::complex<R>(R(0), copysign(R(1), y));
   return size == R(0) ? pycuda::complex<R>(R(0)) : a / size;
+}
+""",
+    "P_times": """
+template <class R> __device__ pycuda::complex<R> P_times(const pycuda::complex<R>& a, double b) {
+  return pycuda::complex<R>(R(a.real() * b), R(a.imag() * b));
 }
 """,
     "P_isinf": """

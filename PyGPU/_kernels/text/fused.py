@@ -92,6 +92,9 @@ def _block(step):
     for value, result in zip(values, step.results):
         if result is not None:
             element = Element(result.dtype)
+            is_whole = element.dtype.kind in "iu" and computed[0].dtype.kind == "f"
+            if is_whole and step.name != "copy":
+                value = computed[0].converted(value, element)
             lines.append(f"{result.text} = {element.load(element.store(value))};")
     names = [result for result in step.results if result is not None]
     declared = " ".join(f"{Element(one.dtype).computed} {one.text};" for one in names)

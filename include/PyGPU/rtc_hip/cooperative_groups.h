@@ -1,4 +1,5 @@
-// Cooperative groups under HIPRTC: the block, and tiles of it within one wavefront.
+// Cooperative groups under HIPRTC: the block, tiles of it within one wavefront, and the lanes of
+// one that come together.
 //
 // ROCm's own header needs host headers that HIPRTC lacks. Groups larger than a block need a
 // cooperative launch and are left out.
@@ -28,6 +29,9 @@ template <unsigned P_width, class P_Parent = void>
 struct thread_block_tile {
   static_assert(P_width > 0 && P_width <= 64 && (P_width & (P_width - 1)) == 0,
                 "a tile has 1, 2, 4, ... 64 threads");
+  __device__ thread_block_tile() {}
+  template <class P_Other>
+  __device__ thread_block_tile(const thread_block_tile<P_width, P_Other>&) {}
 
   __device__ void sync() const { __syncwarp(); }
   __device__ static constexpr unsigned size() { return P_width; }
@@ -72,32 +76,50 @@ __device__ inline void sync(const P_Group& P_group) {
   P_group.sync();
 }
 
-struct plus {
+// Some lanes of a wavefront, ranked from the lowest on.
+class coalesced_group {
+ public:
+  __device__ explicit coalesced_group(unsigned long long P_lanes) : P_lanes_(P_lanes) {}
+
+  __device__ void sync() const { __syncwarp(); }
+  __device__ unsigned thread_rank() const {
+    return __popcll(P_lanes_ & ((1ull << __lane_id()) - 1));
+  }
+  __device__ unsigned size() const { return __popcll(P_lanes_); }
+  __device__ unsigned num_threads() const { return size(); }
+
   template <class P_T>
-  __device__ P_T operator()(P_T P_a, P_T P_b) const {
-    return P_a + P_b;
+  __device__ P_T shfl(P_T P_value, unsigned P_rank) const {
+    return P_move(P_value, P_rank % size());
   }
-};
-struct less {
   template <class P_T>
-  __device__ P_T operator()(P_T P_a, P_T P_b) const {
-    return P_b < P_a ? P_b : P_a;
+  __device__ P_T shfl_up(P_T P_value, unsigned P_distance) const {
+    return P_move(P_value, thread_rank() - P_distance);
   }
-};
-struct greater {
   template <class P_T>
-  __device__ P_T operator()(P_T P_a, P_T P_b) const {
-    return P_a < P_b ? P_b : P_a;
+  __device__ P_T shfl_down(P_T P_value, unsigned P_distance) const {
+    return P_move(P_value, thread_rank() + P_distance);
   }
+  __device__ unsigned long long ballot(int P_predicate) const {
+    const unsigned long long P_held = __ballot(P_predicate);
+    unsigned long long P_ranks = 0, P_rank = 1, P_left = P_lanes_;
+    for (; P_left; P_left &= P_left - 1, P_rank <<= 1)
+      if (P_held & P_left & (0 - P_left)) P_ranks |= P_rank;
+    return P_ranks;
+  }
+  __device__ int any(int P_predicate) const { return (__ballot(P_predicate) & P_lanes_) != 0; }
+  __device__ int all(int P_predicate) const { return (__ballot(!P_predicate) & P_lanes_) == 0; }
+
+ private:
+  template <class P_T>
+  __device__ P_T P_move(P_T P_value, unsigned P_rank) const {
+    unsigned long long P_left = P_lanes_;
+    for (unsigned P_n = P_rank < size() ? P_rank : thread_rank(); P_n; --P_n) P_left &= P_left - 1;
+    return __shfl(P_value, __ffsll(P_left) - 1, warpSize);
+  }
+  unsigned long long P_lanes_;
 };
-template <unsigned P_width, class P_Parent, class P_T, class P_Combine>
-__device__ inline P_T reduce(const thread_block_tile<P_width, P_Parent>& P_tile, P_T P_value,
-                             P_Combine P_combine) {
-  for (unsigned P_distance = P_width / 2; P_distance > 0; P_distance /= 2) {
-    P_value = P_combine(P_value, P_tile.shfl_xor(P_value, P_distance));
-  }
-  return P_value;
-}
+__device__ inline coalesced_group coalesced_threads() { return coalesced_group(__ballot(1)); }
 
 }  // namespace cooperative_groups
 }

@@ -1,4 +1,5 @@
-// CUDA's header of this name, for kernels on the `host` target: the block, and tiles of a warp.
+// CUDA's header of this name, for kernels on the `host` target: the block, tiles of a warp, and
+// those of its lanes that come together.
 #pragma once
 
 #include "../../cuda_on_host.h"
@@ -98,6 +99,67 @@ class thread_block_tile {
 template <unsigned Size, class Parent>
 thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return {};
+}
+
+// Some lanes of a warp, ranked from the lowest on.
+class coalesced_group {
+  using Lanes = unsigned long long;
+  using Wait = PyGPU::host::Wait;
+
+  Wait vote(const char* name, int line, bool predicate) const {
+    return PyGPU::host::wait_for(name, line, Wait::lanes, lanes_, predicate);
+  }
+  template <class T>
+  T move(const char* name, int line, T value, unsigned rank) const {
+    Lanes left = lanes_;
+    for (unsigned below = rank < size() ? rank : thread_rank(); below; --below) left &= left - 1;
+    return PyGPU::host::shuffle(name, line, Wait::lanes, lanes_, value, PyGPU::host::Shuffle::from,
+                                __builtin_ctzll(left), 0);
+  }
+
+ public:
+  explicit coalesced_group(Lanes lanes) : lanes_(lanes) {}
+
+  void sync(int line = __builtin_LINE()) const { vote("coalesced.sync", line, false); }
+  unsigned thread_rank() const {
+    return unsigned(__builtin_popcountll(lanes_ & ((1ull << PyGPU::host::lane_index()) - 1)));
+  }
+  unsigned size() const { return unsigned(__builtin_popcountll(lanes_)); }
+  unsigned num_threads() const { return size(); }
+
+  template <class T>
+  T shfl(T value, unsigned rank, int line = __builtin_LINE()) const {
+    return move("coalesced.shfl", line, value, rank % size());
+  }
+  template <class T>
+  T shfl_up(T value, unsigned by, int line = __builtin_LINE()) const {
+    return move("coalesced.shfl_up", line, value, thread_rank() - by);
+  }
+  template <class T>
+  T shfl_down(T value, unsigned by, int line = __builtin_LINE()) const {
+    return move("coalesced.shfl_down", line, value, thread_rank() + by);
+  }
+  int any(int predicate, int line = __builtin_LINE()) const {
+    return vote("coalesced.any", line, predicate != 0).held != 0;
+  }
+  int all(int predicate, int line = __builtin_LINE()) const {
+    return vote("coalesced.all", line, predicate != 0).held == lanes_;
+  }
+  PyGPU::host::LaneMask ballot(int predicate, int line = __builtin_LINE()) const {
+    const Lanes held = vote("coalesced.ballot", line, predicate != 0).held;
+    Lanes ranks = 0, rank = 1;
+    for (Lanes left = lanes_; left; left &= left - 1, rank <<= 1)
+      if (held & left & -left) ranks |= rank;
+    return PyGPU::host::lane_mask(ranks);
+  }
+
+ private:
+  Lanes lanes_;
+};
+
+inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
+  using PyGPU::host::Wait;
+  return coalesced_group(PyGPU::host::wait_for("coalesced_threads", line, Wait::converged, 0).came);
 }
 
 template <class Group>

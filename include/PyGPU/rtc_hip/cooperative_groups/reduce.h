@@ -1,4 +1,5 @@
-// Reductions of cooperative groups are in cooperative_groups.h.
+// CUDA's header of this name.
 #pragma once
 
 #include "../cooperative_groups.h"
+#include "../../device/group_reduce.h"

@@ -1,0 +1,2 @@
+// CUDA's header of this name.
+#error "the host machine has no tensor cores"
