@@ -12,7 +12,7 @@ elementwise_module  an elementwise kernel's key -> the module that holds it
 reduction_module    a reduction's key -> the module that holds it, bytes of what is accumulated
 gather_module       a gather's key -> the module that holds it
 check_module        a check's key -> the module that looks for indices out of range
-join_module         (arrays, bytes of a word) -> the module that joins them in one launch
+join_module         (arrays, bytes of a word, words a thread) -> the module that joins them
 mask_module         (itemsize, threads) -> the module that selects and assigns items by a mask
 compaction_module   (itemsize) -> (the module that selects many, and the shape of its blocks)
 references_of       a module -> what keeps its texture and surface references up to date

@@ -64,6 +64,19 @@ def test_dtypes_that_are_only_stored(dtype):
     assert_same(to_gpu(x).reverse().get(), x[::-1, ::-1])
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 8, 9])
+@pytest.mark.parametrize("code", ["u1", "f2", "f4", "c8", "c16"])
+def test_elements_in_turn(count, code):
+    """Of whole vectors, of a rest, and of arrays that are not aligned for vectors."""
+    x = values((count, 4 * 1021), code)
+    a = to_gpu(x)
+    for part in (slice(None), slice(0, 1), slice(16, 2000), slice(1, 1000)):
+        got = stack([one[part] for one in a], 1)
+        assert_same(got.get(), np.stack([one[part] for one in x], 1))
+    column = to_gpu(x[0])[:, None]
+    assert_same(concatenate([column] * count, 1).get(), np.stack([x[0]] * count, 1))
+
+
 def test_an_array_is_a_sequence_of_its_rows():
     x = np.arange(6).reshape(2, 3)
     assert_same(concatenate(to_gpu(x)).get(), np.concatenate(x))

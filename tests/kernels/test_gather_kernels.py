@@ -23,8 +23,11 @@ TEXTS = {
     "mask, 32": masks.source(4, 32, 1024),
     "mask, 64": masks.source(16, 64, 1024),
     "mask, one thread": masks.source(1, 32, 1),
-    "join": gather.join_source(3, 16),
-    "join, bytes": gather.join_source(8, 1),
+    "join": gather.join_source(3, 16, 0),
+    "join, bytes": gather.join_source(8, 1, 0),
+    "join in turn": gather.join_source(2, 4, 2),
+    "join in turn, bytes": gather.join_source(3, 1, 16),
+    "join in turn, not aligned": gather.join_source(2, 16, 1),
     "check": gather.check_source("uint32", 256, 8, polled=False),
     "polled check": gather.check_source("uint32", 256, 8, polled=True),
 }

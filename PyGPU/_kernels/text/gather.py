@@ -4,7 +4,7 @@ Items are opaque: see include/PyGPU/gather_plan.h. One text serves gather, scatt
 and masked copies.
 """
 
-from PyGPU._kernels.text.common import Element, index_types, unravel
+from PyGPU._kernels.text.common import VECTOR, Element, index_types, unravel
 
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 HEAD = """
@@ -313,9 +313,10 @@ check(const {Element(dtype).stored} *index, long long size, long long offset, lo
 """
 
 
-def join_source(count, word):
+def join_source(count, word, in_thread):
     """The text of a kernel ``join``: rows of words (of so many bytes) made of a run of each of
-    `count` arrays, whose ends in a row are given."""
+    `count` arrays, whose ends in a row are given. With `in_thread`, every run is one word, and a
+    thread does so many rows by vectors."""
     item = WORDS.get(word, "P_word16")
     pointers = ", ".join(f"const {item} *from{k}" for k in range(count))
     choices = " else ".join(
@@ -323,6 +324,8 @@ def join_source(count, word):
         for k in range(count)
         for begin in [f"loop.end[{k - 1}]" if k else "0"]
     )
+    if in_thread:
+        return _joined_in_turn(count, word, in_thread, item, pointers)
     return f"""{HEAD}
 struct P_loop {{ unsigned size, end[{count}]; }};
 extern "C" __global__ void join(P_loop loop, {item} *to, {pointers}) {{
@@ -330,5 +333,37 @@ extern "C" __global__ void join(P_loop loop, {item} *to, {pointers}) {{
   if (i >= loop.size) return;
   const unsigned row = i / loop.end[{count - 1}], at = i - row * loop.end[{count - 1}];
   {choices}
+}}
+"""
+
+
+def _joined_in_turn(count, word, in_thread, item, pointers):
+    words = in_thread * count
+    is_one = in_thread > 1 and words * word <= 16 and words & (words - 1) == 0
+    in_vector = words if is_one else in_thread
+    takes = "\n".join(
+        f"""    {{
+      const P_in in = *(const P_in *)(from{k} + i);
+      #pragma unroll
+      for (int v = 0; v < {in_thread}; ++v)
+        out[(v * {count} + {k}) / {in_vector}].item[(v * {count} + {k}) % {in_vector}] = in.item[v];
+    }}"""
+        for k in range(count)
+    )
+    rest = " ".join(f"to[j * {count} + {k}] = from{k}[j];" for k in range(count))
+    return f"""{HEAD}{VECTOR}
+typedef {item} P_item;
+typedef P_vector<P_item, {in_thread}> P_in;
+typedef P_vector<P_item, {in_vector}> P_out;
+extern "C" __global__ void join(long long rows, P_item *to, {pointers}) {{
+  const long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * {in_thread};
+  if (i + {in_thread} <= rows) {{
+    P_out out[{words // in_vector}];
+{takes}
+    #pragma unroll
+    for (int v = 0; v < {words // in_vector}; ++v) ((P_out *)(to + i * {count}))[v] = out[v];
+  }} else {{
+    for (long long j = i; j < rows; ++j) {{ {rest} }}
+  }}
 }}
 """

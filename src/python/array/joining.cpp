@@ -40,6 +40,16 @@ std::size_t most_bytes(std::size_t word) {
   return word < 8 ? few * word * word : word * most_words;
 }
 
+// How many rows a thread makes by vectors, where each array gives one word to a row; 1 where the
+// arrays are not aligned for it.
+std::size_t rows_a_thread(std::size_t word, std::size_t count, std::uintptr_t from,
+                          const void* to) {
+  const std::size_t most = 16 / word;
+  const bool in_one_store = (count & (count - 1)) == 0 && most / count > 1;
+  const std::size_t rows = in_one_store ? most / count : most;
+  return from % (word * rows) == 0 && number_of(to) % 16 == 0 ? rows : 1;
+}
+
 // A few arrays in one launch, by the largest words that lie alike in all. False: they are not so,
 // or the runtime's copies are quicker.
 bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
@@ -47,7 +57,8 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   const int device = out.core.device();
   if (arrays.size() > most_joined) return false;
   std::size_t runs[most_joined];
-  std::uintptr_t bits = 16 | number_of(out.core.address());
+  std::uintptr_t from = 0, bits = 16 | number_of(out.core.address());
+  bool in_turn = !launch_runs_kernel;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const GPUArray& array = *arrays[k];
     const Layout& layout = array.layout();
@@ -57,18 +68,24 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
         array.core.device() != device)
       return false;
     array.core.require_alive();
-    bits |= run | number_of(array.core.address());
+    from |= number_of(array.core.address());
+    bits |= run | from;
+    in_turn = in_turn && run == runs[0];
   }
   const std::size_t word = bits & (~bits + 1);  // the lowest bit that is set
   const std::size_t nbytes = out.layout().nbytes();
-  if (nbytes > most_bytes(word)) return false;
+  in_turn = in_turn && word == runs[0];
+  if (!in_turn && nbytes > most_bytes(word)) return false;
+  const std::size_t in_thread =
+      in_turn ? rows_a_thread(word, arrays.size(), from, out.core.address()) : 0;
   unsigned loop[1 + most_joined];
+  Index rows = Index(nbytes / word / arrays.size());
   KernelArguments arguments;
   void* const to = out.core.address();
   const StreamRef stream = default_stream();
   StreamOrder order(stream);
   uses(order, out);
-  arguments.add_struct(loop);
+  arguments.add_struct(in_turn ? static_cast<void*>(&rows) : loop);
   arguments.add(to);
   std::size_t end = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
@@ -81,16 +98,18 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   SpecializationKey key;
   key.add(unsigned(arrays.size()), 4);
   key.add(unsigned(word), 5);
+  key.add(unsigned(in_thread), 5);
   key.add(unsigned(device), 8);
   const auto make = [&] {
     return std::make_unique<SpecializedKernel>(
-        held<Module>(hook(Hook::join_module)(arrays.size(), word)), "join");
+        held<Module>(hook(Hook::join_module)(arrays.size(), word, in_thread)), "join");
   };
   constexpr unsigned threads = 256;
   const Kernel& kernel = kept.at(key, make).kernel;
+  const Index all = in_turn ? (rows + Index(in_thread) - 1) / Index(in_thread) : loop[0];
   order.run([&] {
-    enqueue(kernel, dim3((loop[0] + threads - 1) / threads, 1, 1), dim3(threads, 1, 1), arguments,
-            stream);
+    enqueue(kernel, dim3(unsigned((all + threads - 1) / threads), 1, 1), dim3(threads, 1, 1),
+            arguments, stream);
   });
   return true;
 }
