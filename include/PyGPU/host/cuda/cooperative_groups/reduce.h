@@ -1,5 +1,4 @@
-// CUDA's header of this name.
+// CUDA's header of this name, for kernels on the `host` target.
 #pragma once
 
-#include "../cooperative_groups.h"
-#include "../../../device/group_reduce.h"
+#include "../../../rtc_hip/cooperative_groups/folds.h"

@@ -1,13 +1,15 @@
-// Folds over cooperative groups, where the vendor has none: what cooperative_groups/reduce.h gives.
+// Folds over cooperative groups, for HIPRTC and the host machine.
 #pragma once
+
+#include <cooperative_groups.h>
 
 extern "C++" {
 namespace cooperative_groups {
 
-#define PYGPU_FOLD(name, expression)                                                       \
-  template <class P_T>                                                                     \
-  struct name {                                                                            \
-    __device__ P_T operator()(const P_T& P_a, const P_T& P_b) const { return expression; } \
+#define PYGPU_FOLD(P_name, P_expression)                                                     \
+  template <class P_T>                                                                       \
+  struct P_name {                                                                            \
+    __device__ P_T operator()(const P_T& P_a, const P_T& P_b) const { return P_expression; } \
   };
 PYGPU_FOLD(plus, P_a + P_b)
 PYGPU_FOLD(less, P_b < P_a ? P_b : P_a)
