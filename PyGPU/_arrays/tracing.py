@@ -255,8 +255,7 @@ class Trace:
             simple = self._power(operands[1], compute)
             if simple:
                 name, operands, compute = simple, operands[:1], compute[:1]
-        # Compilers know better about some constants, so that results are others.
-        as_numbers = name in ("power", "float_power") or any(one.kind == "c" for one in compute)
+        as_numbers = name in ("power", "float_power")  # compilers know better about some constants
         operands = tuple(
             [self._operand(one, dtype, as_numbers) for one, dtype in zip(operands, compute)]
         )

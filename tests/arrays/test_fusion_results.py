@@ -132,10 +132,20 @@ class TestConstants:
         x = to_gpu(np.random.default_rng(0).normal(size=1000).astype(code))
 
         def f(a):
-            return np.sin(a - 2j), np.cos(a - (1 + 2j)), np.tan(a * 1j + 2)
+            return np.sin(a - 2j), np.cos(a - (1 + 2j)), np.tan(a * 1j + 2), np.exp(a * 0 + 2j)
 
         for got, expected in zip(PyGPU.fuse(f)(x), f(x)):
             assert_same(got, expected)
+
+    def test_more_constants_than_a_kernel_takes_numbers(self):
+        x = to_gpu(np.random.default_rng(1).normal(size=(50, 2)).view("c16"))
+
+        def f(a):
+            for number in range(12):
+                a = a * (1 + number / 8j) + 2j
+            return np.sin(a)
+
+        assert_same(PyGPU.fuse(f)(x), f(x))
 
 
 class TestOut:

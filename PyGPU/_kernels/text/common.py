@@ -18,6 +18,22 @@ __device__ inline half P_half(double P_x) {
 template <class P_X> __device__ half P_half(P_X P_x) { return __float2half(float(P_x)); }
 """
 
+# A number of which the compiler knows nothing, so that it computes with it as with any other.
+_UNSEEN = """
+#ifdef PYGPU_TARGET_HOST
+#define P_FLOAT "+m"
+#define P_DOUBLE "+m"
+#elif defined(__HIP__)
+#define P_FLOAT "+v"
+#define P_DOUBLE "+v"
+#else
+#define P_FLOAT "+f"
+#define P_DOUBLE "+d"
+#endif
+__device__ inline float P_unseen(float P_x) { __asm__("" : P_FLOAT(P_x)); return P_x; }
+__device__ inline double P_unseen(double P_x) { __asm__("" : P_DOUBLE(P_x)); return P_x; }
+"""
+
 # Integers of floating-point numbers, also of those that the integer cannot hold: compilers may make
 # anything of them, and do where they know the number. On the host machine it is what the processor
 # gives, an int or a long long of which the low bits are taken; on a GPU what its instruction gives,
@@ -38,15 +54,6 @@ template <class P_I, class P_X> inline P_I P_whole_of(P_X P_x) {
   return P_I(P_held<long long>(P_x - P_half)) + P_I(1ull << 63);
 }
 #else
-#ifdef __HIP__
-#define P_FLOAT "+v"
-#define P_DOUBLE "+v"
-#else
-#define P_FLOAT "+f"
-#define P_DOUBLE "+d"
-#endif
-__device__ inline float P_unseen(float P_x) { asm("" : P_FLOAT(P_x)); return P_x; }
-__device__ inline double P_unseen(double P_x) { asm("" : P_DOUBLE(P_x)); return P_x; }
 template <class P_I, class P_X> __device__ inline P_I P_whole_of(P_X P_x) {
   return P_I(P_unseen(P_x));
 }
@@ -163,6 +170,7 @@ def headers(elements):
     return (
         includes(elements)
         + (_HALF if any(one.is_half for one in elements) else "")
+        + (_UNSEEN if has_whole or "c" in kinds else "")
         + (_WHOLE if has_whole else "")
     )
 

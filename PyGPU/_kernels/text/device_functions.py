@@ -325,6 +325,11 @@ template <class R> __device__ pycuda::complex<R> P_sign(const pycuda::complex<R>
   return size == R(0) ? pycuda::complex<R>(R(0)) : a / size;
 }
 """,
+    "P_hidden": """
+template <class R> __device__ pycuda::complex<R> P_hidden(const pycuda::complex<R>& a) {
+  return pycuda::complex<R>(P_unseen(a.real()), P_unseen(a.imag()));
+}
+""",
     "P_times": """
 template <class R> __device__ pycuda::complex<R> P_times(const pycuda::complex<R>& a, double b) {
   return pycuda::complex<R>(R(a.real() * b), R(a.imag() * b));

@@ -15,6 +15,11 @@ from PyGPU._kernels.operations import before, expressions
 from PyGPU._kernels.text.common import Element
 
 _LETTERS = "abcd"
+#: What compilers compute of complex constants as a processor does, without the C library.
+EXACT = frozenset(
+    ("copy", "positive", "negative", "conjugate", "add", "subtract", "multiply", "divide")
+    + ("square", "cube", "reciprocal", "mul_add", "equal", "not_equal", "real", "imag", "where")
+)
 
 
 class Value(NamedTuple):
@@ -81,6 +86,8 @@ def _block(step):
     lines = []
     for letter, value, element in zip(_LETTERS, step.operands, computed):
         text = Element(value.dtype).converted(value.text, element)
+        if element.is_complex and step.name not in EXACT:
+            text = f"P_hidden({text})"
         lines.append(f"typedef {element.computed} {letter.upper()}; const {element.computed}")
         lines[-1] += f" {letter} = {text};"
     values = expressions(step.name, *step.compute)
