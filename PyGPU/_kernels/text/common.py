@@ -21,17 +21,14 @@ template <class P_X> __device__ half P_half(P_X P_x) { return __float2half(float
 # A number of which the compiler knows nothing, so that it computes with it as with any other.
 _UNSEEN = """
 #ifdef PYGPU_TARGET_HOST
-#define P_FLOAT "+m"
-#define P_DOUBLE "+m"
+#define P_ANY(P_place) __asm__("" : "+m"(P_x))
 #elif defined(__HIP__)
-#define P_FLOAT "+v"
-#define P_DOUBLE "+v"
+#define P_ANY(P_place) asm("" : "+v"(P_x))
 #else
-#define P_FLOAT "+f"
-#define P_DOUBLE "+d"
+#define P_ANY(P_place) asm("" : P_place(P_x))
 #endif
-__device__ inline float P_unseen(float P_x) { __asm__("" : P_FLOAT(P_x)); return P_x; }
-__device__ inline double P_unseen(double P_x) { __asm__("" : P_DOUBLE(P_x)); return P_x; }
+__device__ inline float P_unseen(float P_x) { P_ANY("+f"); return P_x; }
+__device__ inline double P_unseen(double P_x) { P_ANY("+d"); return P_x; }
 """
 
 # Integers of floating-point numbers, also of those that the integer cannot hold: compilers may make
