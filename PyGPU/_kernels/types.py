@@ -90,10 +90,12 @@ def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int)
             f"{name}: its elements begin at {array._address:#x}, expected a multiple of "
             f"{dtype.alignment}; copy() makes an array that does"
         )
-    if array._size < needed:
-        raise errors.ArgumentError(
-            f"{name}: it has {array._size} elements, and indices up to {needed - 1} are used"
-        )
+    held, has = array._size, f"{array._size} elements"
+    if array.dtype.itemsize < dtype.itemsize:
+        held = array.nbytes // dtype.itemsize
+        has = f"{held} elements of {dtype}, as it is of {array.dtype}"
+    if held < needed:
+        raise errors.ArgumentError(f"{name}: it has {has}, and indices up to {needed - 1} are used")
 
 
 def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:

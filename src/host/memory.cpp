@@ -88,12 +88,15 @@ bool is_overrun(std::uintptr_t address, const Allocation& block) {
   return damage != 0;
 }
 
+// Also from a signal handler, in the midst of an allocation of the C library's.
 void report_overrun(std::uintptr_t address, const Allocation& block) {
-  dprintf(
-      STDERR_FILENO,
+  char line[256];
+  const int length = std::snprintf(
+      line, sizeof line,
       "PyGPU: the host machine's allocation of %zu bytes at %#zx was written to past its end%s\n",
       block.span, std::size_t(address),
       Machine::get().strict ? "" : "; PYGPU_HOST_STRICT=1 names the kernel that does it");
+  if (write(STDERR_FILENO, line, std::size_t(length)) < 0) return;  // there is nobody to tell
 }
 
 void give_back_block(std::uintptr_t address, const Allocation& block) {

@@ -302,6 +302,20 @@ LENGTHS = {
 }
 
 
+def test_bytes_must_be_enough_for_the_declared_type():
+    kernel = ElementwiseKernel("float *z, float *x", "z[i] = x[i]")
+    total = ReductionKernel(np.float32, "0", "a + b", "x[i]", "float *x")
+    z, x = gpuarray.zeros(20, np.float32), gpuarray.arange(20, dtype=np.uint8)
+    text = "x: it has 5 elements of float32, as it is of uint8, and indices up to 19 are used"
+    with pytest.raises(ArgumentError, match=text):
+        kernel(z, x)
+    with pytest.raises(ArgumentError, match="x: it has 5 elements of float32, as it is of uint8"):
+        total(x)
+    host = np.random.default_rng(0).random(20, np.float32)
+    kernel(z, gpuarray.to_gpu(host.view(np.uint8)))  # bytes that are floats
+    np.testing.assert_array_equal(z.get(), host)
+
+
 @pytest.mark.parametrize("operation", LENGTHS)
 def test_arrays_must_be_long_enough(operation):
     """As far as the text shows how they are used."""

@@ -1,6 +1,8 @@
 """The memory of the host machine: what is stated, what may be registered, what may be freed."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import needs
@@ -191,6 +193,20 @@ def test_an_overrun_that_nobody_checked_is_reported_when_it_is_freed_or_kills(
     )
     assert REPORT.format(done.stdout.strip()) in done.stderr
     assert done.stderr.count("PYGPU_HOST_STRICT") == 1
+
+
+def test_an_overrun_of_the_c_librarys_own_records_ends_the_process():
+    """It faults in the midst of an allocation, whose lock is then held for ever."""
+    text = OVERRUN.replace("np.int32(129)", "np.int32(256)")
+    text += "b = [PyGPU.zeros(3, np.float64) * k for k in range(20)]\nprint(a.get())\ndel a, b\n"
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", text],
+            env={**os.environ, "PYGPU_TARGET": "host"},
+            capture_output=True,
+            timeout=60,
+        )
+        assert b"Traceback" not in done.stderr
 
 
 def test_without_an_overrun_nothing_is_reported(python):

@@ -36,8 +36,9 @@ class Vectors {
       const Layout& layout = array->layout();
       if (!needed && &vector == &vectors_.front()) size = layout.size();
       const auto address = number_of(array->core.address());
-      if ((layout.size() && address % vector.alignment) ||
-          (vector.is_always_used && layout.size() < size))
+      const bool is_narrower = layout.itemsize() < vector.itemsize;
+      const Index held = is_narrower ? Index(layout.nbytes() / vector.itemsize) : layout.size();
+      if ((layout.size() && address % vector.alignment) || (vector.is_always_used && held < size))
         return false;
       all_c = all_c && layout.c_contiguous();
       all_f = all_f && layout.f_contiguous();
