@@ -98,3 +98,21 @@ def test_threads_have_their_own():
 
     with ThreadPoolExecutor(6) as pool:
         assert all(pool.map(work, range(12)))
+
+
+@pytest.mark.parametrize("code", ["u1", "i4", "f4"])
+def test_what_a_comparison_gives_is_no_index(code):
+    """Its 0 and 1 would be numbers of elements."""
+    x = np.array([5, 0, 100, 7], code)
+    a = to_gpu(x)
+    for answer in (a > 3, a == 0, a >= a):
+        for key in (answer, (answer,)):
+            with pytest.raises(IndexError, match=r"is a mask after \.astype\(bool\)"):
+                a[key]
+            with pytest.raises(IndexError, match=r"is a mask after \.astype\(bool\)"):
+                a[key] = 0
+    np.testing.assert_array_equal(a[(a > 3).astype(bool)].get(), x[x > 3])
+    np.testing.assert_array_equal(a[(a > 3).astype(int)].get(), x[(x > 3).astype(int)])
+    np.testing.assert_array_equal(a[np.greater(a, 3)].get(), x[x > 3])
+    b = to_gpu(x.astype(bool))
+    np.testing.assert_array_equal(b[b > False].get(), x.astype(bool)[x > 0])

@@ -242,6 +242,9 @@ void bind_attributes(py::module_& m, const py::object& c) {
       },
       "c_contiguous, f_contiguous, forc.");
   property(
+      c, "_is_answer", [](const GPUArray& a) { return a.is_answer; },
+      "A comparison's 0 and 1, as numbers.");
+  property(
       c, "_address", [](const GPUArray& a) { return number_of(a.core.address()); },
       "As ptr, for work of PyGPU's own: the memory is not exposed by it.");
   property(

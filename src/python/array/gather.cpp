@@ -356,16 +356,17 @@ py::object report_wrong(PyObject* const* given) {
   return to_python(report.read(stream));
 }
 
+bool is_mask(const GPUArray& array) {
+  return py::reinterpret_borrow<py::dtype>(array.dtype).kind() == 'b';
+}
+
 // A key that is one array on the array's device, of its elements or rows; null: another.
 const GPUArray* chosen_by(const GPUArray& array, PyObject* key) {
   const GPUArray* const chosen = gpuarray_in(key);
   if (!chosen || array.layout().ndim() == 0 || chosen->layout().ndim() == 0) return nullptr;
+  if (chosen->is_answer && !is_mask(*chosen)) return nullptr;  // which Python refuses
   if (array.core.address()) require_device(chosen->core, array.core.device());
   return chosen;
-}
-
-bool is_mask(const GPUArray& array) {
-  return py::reinterpret_borrow<py::dtype>(array.dtype).kind() == 'b';
 }
 
 // _select_numbers(a, mask): a[mask], or None.

@@ -20,12 +20,13 @@ struct GPUArray {
   // work on the memory.
   py::object base;
   Array core;
-  py::object dtype;       // numpy.dtype
-  py::object allocator;   // callable(nbytes), or None for the pool
-  py::object gpudata;     // as given or as allocated; null: made when asked for
-  int depth = 0;          // of views: how many bases lie below
-  bool follows = false;   // is gpudata asked for its address at each use?
-  bool is_whole = false;  // of its base, another way: gpudata, when it is made, is the base's
+  py::object dtype;        // numpy.dtype
+  py::object allocator;    // callable(nbytes), or None for the pool
+  py::object gpudata;      // as given or as allocated; null: made when asked for
+  int depth = 0;           // of views: how many bases lie below
+  bool follows = false;    // is gpudata asked for its address at each use?
+  bool is_whole = false;   // of its base, another way: gpudata, when it is made, is the base's
+  bool is_answer = false;  // a comparison's 0 and 1, as numbers
 
   const Layout& layout() const { return core.layout(); }
 };

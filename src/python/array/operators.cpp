@@ -103,7 +103,9 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
       code = find_code(py::dtype("float64"));
   }
   py::object out = result_array(operand, 2, code, operand[0].array ? a : b);
-  map.result[0] = &held<GPUArray>(out);
+  GPUArray& result = held<GPUArray>(out);
+  result.is_answer = is_comparison(op);
+  map.result[0] = &result;
   launch(map, default_stream());
   return out;
 }
