@@ -302,6 +302,15 @@ LENGTHS = {
 }
 
 
+@pytest.mark.parametrize("name", ["n", "i", "tid", "step"])
+def test_names_that_mean_something_in_a_kernel(name):
+    kernel = ElementwiseKernel(f"float *z, int {name}", "z[i] = 1")
+    with pytest.raises(
+        ValueError, match=f"arguments: '{name}' is there before: expected a name once"
+    ):
+        kernel(gpuarray.zeros(4, np.float32), 3, range=slice(0, 2))
+
+
 def test_bytes_must_be_enough_for_the_declared_type():
     kernel = ElementwiseKernel("float *z, float *x", "z[i] = x[i]")
     total = ReductionKernel(np.float32, "0", "a + b", "x[i]", "float *x")

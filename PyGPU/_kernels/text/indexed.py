@@ -100,6 +100,21 @@ def arguments_of(arguments: str | Sequence[VectorArg | ScalarArg]) -> list[Vecto
     return arguments
 
 
+def _with(
+    arguments: list[VectorArg | ScalarArg], own: Sequence[ScalarArg]
+) -> list[VectorArg | ScalarArg]:
+    """The arguments, and the kernel's own behind them."""
+    taken = {one.name for one in own}.union(("i", "tid", "total_threads", "cta_start"))
+    for one in arguments:
+        if one.name in taken:
+            raise ValueError(
+                f"arguments: {one.name!r} is there before: expected a name once, and another than "
+                "i, n, tid, total_threads, cta_start, with range= also than start, stop, step"
+            )
+        taken.add(one.name)
+    return [*arguments, *own]
+
+
 def _source(
     arguments: list[VectorArg | ScalarArg],
     operation: str,
@@ -187,7 +202,7 @@ def get_batched_kernel_and_types(
 ) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
     """Like :func:`get_elwise_kernel_and_types`, where :func:`can_be_batched` and no arrays overlap,
     for launches by core._ElementwiseLauncher."""
-    arguments = arguments_of(arguments) + _N
+    arguments = _with(arguments_of(arguments), _N)
     text = _BATCHED_TEXT.format(
         headers=includes([Element(one.dtype) for one in arguments]),
         threads=_BATCH_THREADS,
@@ -233,7 +248,7 @@ def get_elwise_kernel_and_types(
     (module, Function, list of Argument)
         The function is prepared for the arguments.
     """
-    arguments = arguments_of(arguments) + (_RANGE if use_range else _N)
+    arguments = _with(arguments_of(arguments), _RANGE if use_range else _N)
     make = get_elwise_range_module if use_range else get_elwise_module
     module = make(arguments, operation, name, keep, options, **kwargs)
     return module, _prepared(module, name, arguments), arguments
