@@ -302,7 +302,7 @@ def _tiled(ndim, width, rows, transposed, operands, results, computation):
     axis, and goes on along the other; rows have one vector more, so that all banks take part."""
     begin, find = _strided_parts(ndim, operands, results, ndim - 2)
     step = _TILE // rows
-    others = [one for one in (*results, *_arrays(operands)) if one not in transposed]
+    others = [one for one in _arrays(operands) if one not in transposed]
     memory = "\n  ".join(
         f"__shared__ __align__(16) char {one.letter}_memory"
         f"[{width} * {_TILE} * {_TILE + 1} * sizeof({one.vector})]; "
@@ -324,13 +324,9 @@ def _tiled(ndim, width, rows, transposed, operands, results, computation):
     fetch = " ".join(
         f"{one.letter}_square[k] = {one.letter}_tile[k][row][lane];" for one in transposed
     )
-    reads = " ".join(
-        f"{one.letter}_vector = {vector(one, 'x', 'y + j')};"
-        for one in others
-        if one not in results
-    )
+    reads = " ".join(f"{one.letter}_vector = {vector(one, 'x', 'y + j')};" for one in others)
     writes = " ".join(f"{vector(one, 'x', 'y + j')} = {one.letter}_vector;" for one in results)
-    declared = " ".join(f"{one.vector} {one.letter}_vector;" for one in others)
+    declared = " ".join(f"{one.vector} {one.letter}_vector;" for one in (*results, *others))
     body = _single(
         operands,
         results,

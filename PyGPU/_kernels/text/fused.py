@@ -91,8 +91,6 @@ def _block(step):
         lines.append(f"typedef {element.computed} {letter.upper()}; const {element.computed}")
         lines[-1] += f" {letter} = {text};"
     values = expressions(step.name, *step.compute)
-    if step.name == "copy":
-        values = [computed[0].converted("a", Element(step.results[0].dtype))]
     if any(re.search(r"\bT\b", value) for value in values):
         lines.append("typedef A T;")
     lines.append(before(step.name))
@@ -100,7 +98,7 @@ def _block(step):
         if result is not None:
             element = Element(result.dtype)
             is_whole = element.dtype.kind in "iu" and computed[0].dtype.kind == "f"
-            if is_whole and step.name != "copy":
+            if is_whole or step.name == "copy":
                 value = computed[0].converted(value, element)
             lines.append(f"{result.text} = {element.load(element.store(value))};")
     names = [result for result in step.results if result is not None]
