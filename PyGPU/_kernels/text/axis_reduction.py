@@ -5,7 +5,14 @@ blocks has a counter.
 """
 
 from PyGPU._kernels.text.common import Element, unravel, vector_of
-from PyGPU._kernels.text.folding import AXIS_THREADS, SIDE_BY_SIDE, UNROLL, accumulators, memory
+from PyGPU._kernels.text.folding import (
+    AXIS_THREADS,
+    SIDE_BY_SIDE,
+    UNROLL,
+    accumulators,
+    folds_vectors,
+    memory,
+)
 
 
 def source(form):
@@ -30,23 +37,26 @@ def _by_threads(form):
     A thread has several loads under way: along what is folded, or of `outputs` at one place."""
     width, outputs = form.vector_width, form.outputs
     vector = vector_of(Element(form.inputs[0]), width)
+    by_vector = folds_vectors(form) and not form.by_output
     if outputs > 1:
         loads, step, source, at = outputs, "lanes", "from[u]", "i"
         sums, columns, sum_of, place = outputs, 1, "sums[u][0]", "u"
     else:
         loads, step, source, at = UNROLL, f"{UNROLL} * lanes", "from[0]", "i + u * lanes"
-        sums, columns, place = accumulators(width), width, "k" if form.by_output else "0"
+        columns = 1 if by_vector else width
+        sums, place = accumulators(columns), "k" if form.by_output else "0"
         sum_of = f"sums[u % {sums}][k]"
+    value = "P_of_vector(p[u])" if by_vector else "P_value(p[u].item[k])"
     totals = width if form.by_output else outputs
     lane, other = "yx" if form.by_output else "xy"
     pitch = "many" if form.by_output else "1"
-    by_vector = f" * {width}" if form.by_output else ""
+    vectors_of = f" * {width}" if form.by_output else ""
     own = f"(output * {width} + k)" if form.by_output else "(output + k * many)"
     load = f"p[u] = *(const {vector} *)({source} + P_offset(loop, {at}));"
     fold = f"""
         #pragma unroll
-        for (int k = 0; k < {width}; ++k)
-          {sum_of} = P_folded()({sum_of}, P_value(p[u].item[k]));"""
+        for (int k = 0; k < {1 if by_vector else width}; ++k)
+          {sum_of} = P_folded()({sum_of}, {value});"""
     each = f"#pragma unroll\n      for (int u = 0; u < {loads}; ++u)"
     some = (
         ""
@@ -106,7 +116,7 @@ extern "C" __global__ void __launch_bounds__({AXIS_THREADS}) first(
       total.item[{place}] = P_folded()(total.item[{place}], sums[u][k]);
   total = P_fold(total, P_memory, lane, lanes, {pitch}, P_all_folded());
   if (gridDim.y > 1) {{
-    const long long all = loop.outputs{by_vector};
+    const long long all = loop.outputs{vectors_of};
     #pragma unroll
     for (int k = 0; k < {totals}; ++k)
       if (lane == 0 && {own} < all) parts[blockIdx.y * all + {own}] = total.item[k];

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from PyGPU._kernels.text.common import LAST_BLOCK
+from PyGPU._kernels.text.common import LAST_BLOCK, Element, vector_of
 from PyGPU._runtime import core
 
 _TUNING = core._reduction_tuning
@@ -69,10 +69,58 @@ def accumulator(form):
     return compute
 
 
-def adds_vectors(form):
-    """Is the sum of a vector's elements found in 32 bits, before it goes to one of 64?"""
-    is_wide = form.compute.itemsize == 8 and form.compute.kind in "iuf"
-    return is_wide and _adds_short_integers(form) and form.vector_width > 1
+def folds_vectors(form):
+    """Are the elements of a vector folded to one value, before it goes to an accumulator?
+
+    Short integers are added in 32 bits; of bytes, the truth is asked a word at a time.
+    """
+    return form.vector_width > 1 and (_adds_short_integers(form) or _asks_bytes(form))
+
+
+def _asks_bytes(form):
+    """Is the result true where any, or all, of one operand's bytes are?"""
+    is_one = len(form.inputs) == 1 and not form.tables
+    return form.compute.kind == "b" and is_one and form.inputs[0].itemsize == 1
+
+
+def vector_value(form):
+    """Text of ``P_of_vector``, the value of a vector of the operand, where `folds_vectors`."""
+    element, width = Element(form.inputs[0]), form.vector_width
+    if element.dtype.itemsize == 1 and width % 4 == 0:
+        start, step, value = _by_words(form)
+        start += f" unsigned words[{width // 4}]; memcpy(words, vector.item, {width});"
+        steps, loaded = width // 4, "const unsigned word = words[k];"
+    else:
+        start, step, value = "int some = 0;", "some += int(P_value(item))", "A(some)"
+        if form.compute.kind == "b":
+            start, step = "A some = P_neutral();", "some = P_folded()(some, P_value(item))"
+        steps, loaded = width, f"const {element.stored} item = vector.item[k];"
+    return f"""
+__device__ inline A P_of_vector(const {vector_of(element, width)} &vector) {{
+  {start}
+  #pragma unroll
+  for (int k = 0; k < {steps}; ++k) {{ {loaded} {step}; }}
+  return {value};
+}}
+"""
+
+
+def _by_words(form):
+    """(declaration, what is done with each `word` of four bytes, the value)"""
+    fold = rule(form.operation, form.compute)[1]
+    if form.compute.kind == "b" and fold == "a | b":
+        return "unsigned some = 0;", "some |= word", "A(some != 0)"
+    if form.compute.kind == "b":  # a byte of 0 borrows from its own highest bit
+        is_true = "A((zeros & 0x80808080u) == 0)"
+        return "unsigned zeros = 0;", "zeros |= (word - 0x01010101u) & ~word", is_true
+    if form.inputs[0].kind == "b":  # adding carries into the highest bit of what is not 0
+        flags = "((((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u)"
+        total = "A(counts * 0x01010101u >> 24)"
+        return "unsigned counts = 0;", f"counts += {flags} >> 7", total
+    sign, bias = ("", 0) if form.inputs[0].kind == "u" else (" ^ 0x80808080u", 128)
+    even, odd = (f"((word{sign}){shift} & 0x00ff00ffu)" for shift in ("", " >> 8"))
+    total = f"A(int(pairs * 0x10001u >> 16) - {bias * form.vector_width})"
+    return "unsigned pairs = 0;", f"pairs += {even} + {odd}", total
 
 
 def rule(operation, compute):

@@ -20,10 +20,11 @@ from PyGPU._kernels.text.folding import (
     UNROLL_LINEAR,
     accumulator,
     accumulators,
-    adds_vectors,
+    folds_vectors,
     memory,
     rule,
     stored_value,
+    vector_value,
 )
 
 
@@ -51,7 +52,7 @@ __device__ inline A P_value({arguments}) {{ return {value}; }}
 __device__ inline R P_result(const A &total, long long count) {{
   return {stored_value(form.operation, form.compute)};
 }}
-{PARTS}{_first(form)}{LAST}"""
+{PARTS}{vector_value(form) if folds_vectors(form) else ""}{_first(form)}{LAST}"""
 
 
 def _first(form):
@@ -60,22 +61,14 @@ def _first(form):
     return _linear(form) if form.outputs else _linear_runs(form)
 
 
-def _folding(columns, unroll, width, call):
-    """Text that folds `vectors` of the loops below into `sums`."""
-    rows = accumulators(columns)
+def _folding(columns, width, row, call, pack=""):
+    """Statements that fold a vector of each operand into a row of `sums`."""
     if columns < width:
-        return f"""#pragma unroll
-      for (int u = 0; u < {unroll}; ++u) {{
-        int some = 0;
-        #pragma unroll
-        for (int k = 0; k < {width}; ++k) some += int({call("[u]")});
-        sums[u % {rows}][0] += A(some);
-      }}"""
-    return f"""#pragma unroll
-      for (int u = 0; u < {unroll}; ++u)
+        return f"sums[{row}][0] = P_folded()(sums[{row}][0], P_of_vector(p0{pack}));"
+    return f"""
         #pragma unroll
         for (int k = 0; k < {width}; ++k)
-          sums[u % {rows}][k] = P_folded()(sums[u % {rows}][k], {call("[u]")});"""
+          sums[{row}][k] = P_folded()(sums[{row}][k], {call(pack)});"""
 
 
 def _sums(columns):
@@ -133,7 +126,7 @@ def _linear(form):
     """Operands that are contiguous alike. A block takes `chunk` vectors at once; what lies before
     and behind them is the first block's."""
     width, unroll, places = form.vector_width, UNROLL_LINEAR, range(len(form.inputs))
-    columns = 1 if adds_vectors(form) else width
+    columns = 1 if folds_vectors(form) else width
     inputs = list(map(Element, form.inputs))
     types = [vector_of(one, width) for one in inputs]
 
@@ -165,13 +158,14 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
       {" ".join(f"{types[j]} p{j}[{unroll}];" for j in places)}
       #pragma unroll
       for (int u = 0; u < {unroll}; ++u) {{ {loads("[u]", "i + u * threads")} }}
-      {_folding(columns, unroll, width, call)}
+      #pragma unroll
+      for (int u = 0; u < {unroll}; ++u) {{
+        {_folding(columns, width, f"u % {accumulators(columns)}", call, "[u]")}
+      }}
     }}
     for (; i < end; i += threads) {{
       {" ".join(f"{types[j]} p{j};" for j in places)} {loads("", "i")}
-      #pragma unroll
-      for (int k = 0; k < {width}; ++k)
-        sums[0][k % {columns}] = P_folded()(sums[0][k % {columns}], {call("")});
+      {_folding(columns, width, 0, call)}
     }}
   }}
   if (blockIdx.x == 0)
