@@ -87,10 +87,9 @@ def _get_common_dtype(obj1, obj2):
 
 def __getattr__(name):
     if name not in DEFERRED:
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}; sqrt, exp, sin and the like are in "
-            "PyGPU.cumath"
-        )
+        is_there = not name.startswith("_") and hasattr(hooks.loaded("PyGPU.cumath"), name)
+        hint = f"; see PyGPU.cumath.{name}" if is_there else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     function = getattr(hooks.loaded(DEFERRED[name]), name)
     globals()[name] = function
     return function

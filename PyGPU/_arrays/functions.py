@@ -311,7 +311,7 @@ def clip(self, min=None, max=None, out=None, stream=None):
     stream : Stream, optional
     """
     if min is None and max is None:
-        raise ValueError("clip: expected min or max")
+        return apply("copy", self, out=out, stream=stream)
     # A bound may lie beyond all elements, as in NumPy; NumPy 1 then has a wider result.
     if self.dtype.kind in "iu" and not core._takes_types_from_values:
         info = np.iinfo(self.dtype)

@@ -116,3 +116,26 @@ def test_what_a_comparison_gives_is_no_index(code):
     np.testing.assert_array_equal(a[np.greater(a, 3)].get(), x[x > 3])
     b = to_gpu(x.astype(bool))
     np.testing.assert_array_equal(b[b > False].get(), x.astype(bool)[x > 0])
+
+
+def test_what_is_made_of_comparisons_is_no_index():
+    x = np.array([5, 0, 100, 7], "i4")
+    a = to_gpu(x)
+    low, high = a > 3, a < 50
+    for answer in (low & high, low | high, low ^ high, low * high, ~low, low ^ 1, low.copy(),
+                   low[::-1], low.reshape(2, 2).T.ravel(), low == high):  # fmt: skip
+        with pytest.raises(IndexError, match=r"is a mask after \.astype\(bool\)"):
+            a[answer]
+    low &= high
+    with pytest.raises(IndexError, match="is a mask"):
+        a[low]
+
+
+def test_numbers_that_are_computed_from_comparisons_are_indices():
+    x = np.array([5, 0, 100, 7], "i4")
+    a, high = to_gpu(x), x > 50
+    for index in ((a > 3) + (a > 50), 2 * (a > 3) - (a > 50), (a > 3) << 1, (a > 3) * a % 4):
+        np.testing.assert_array_equal(a[index].get(), x[index.get()])
+    counted = a > 3
+    counted += a > 50
+    np.testing.assert_array_equal(a[counted].get(), x[(x > 3) + high.astype(int)])

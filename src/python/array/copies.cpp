@@ -261,6 +261,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
   GPUArray copy = new_array_beside(array, array.layout().k_order(), array.allocator);
   set_from_device(copy, array, stream);
+  copy.is_answer = array.is_answer;
   return copy;
 }
 

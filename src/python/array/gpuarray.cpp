@@ -132,8 +132,10 @@ GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& la
                  Index offset) {
   constexpr int most_bases = 1000;
   const bool deep = array.depth >= most_bases;
-  return {array.core.view(layout, offset), array.dtype, array.allocator,
-          deep ? array.base : self,        {},          deep ? array.depth : array.depth + 1};
+  GPUArray view(array.core.view(layout, offset), array.dtype, array.allocator,
+                deep ? array.base : self, {}, deep ? array.depth : array.depth + 1);
+  view.is_answer = array.is_answer;
+  return view;
 }
 
 GPUArray view_of(const py::object& self, const Layout& layout, Index offset) {

@@ -26,7 +26,7 @@ struct GPUArray {
   int depth = 0;           // of views: how many bases lie below
   bool follows = false;    // is gpudata asked for its address at each use?
   bool is_whole = false;   // of its base, another way: gpudata, when it is made, is the base's
-  bool is_answer = false;  // a comparison's 0 and 1, as numbers
+  bool is_answer = false;  // made of comparisons' 0 and 1, as numbers: no indices are meant
 
   const Layout& layout() const { return core.layout(); }
 };

@@ -24,6 +24,16 @@ bool is_bitwise(Op op) { return op >= Op::bitwise_and && op <= Op::right_shift; 
 
 const DType& dtype_of(const Operand& operand) { return dtypes[operand.code]; }
 
+// Does the result say of each element whether something holds? So do comparisons, and what logic
+// makes of them.
+bool gives_answer(Op op, const Operand& a, const Operand& b) {
+  if (is_comparison(op)) return true;
+  const auto is_answer = [](const Operand& one) { return one.array && one.array->is_answer; };
+  const bool is_logic = op == Op::bitwise_and || op == Op::bitwise_or || op == Op::bitwise_xor;
+  if (!a.array || !b.array) return is_logic && (is_answer(a) || is_answer(b));
+  return (is_logic || op == Op::multiply) && is_answer(a) && is_answer(b);
+}
+
 // What NumPy refuses to do in place.
 void check_in_place(Op op, const Operand& self, const Operand& other) {
   const char kind = dtype_of(self).kind;
@@ -104,7 +114,7 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
   }
   py::object out = result_array(operand, 2, code, operand[0].array ? a : b);
   GPUArray& result = held<GPUArray>(out);
-  result.is_answer = is_comparison(op);
+  result.is_answer = gives_answer(op, operand[0], operand[1]);
   map.result[0] = &result;
   launch(map, default_stream());
   return out;
@@ -121,6 +131,7 @@ py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
       is_plain ? operand[0].code : code_in_place(op, map.operation, operand);
   map.result[0] = operand[0].array;
   launch(map, default_stream());
+  held<GPUArray>(self).is_answer = gives_answer(op, operand[0], operand[1]);
   return py::reinterpret_borrow<py::object>(self);
 }
 
@@ -136,7 +147,9 @@ py::object operate_on(Op op, PyObject* self) {
   if (op == Op::absolute && dtype.kind == 'c')
     code = code_of(py::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
   py::object out = result_array(&operand, 1, code, self);
-  launch(unary(op, operand, operand.code, held<GPUArray>(out)), default_stream());
+  GPUArray& result = held<GPUArray>(out);
+  result.is_answer = op == Op::invert && operand.array->is_answer;
+  launch(unary(op, operand, operand.code, result), default_stream());
   return out;
 }
 
