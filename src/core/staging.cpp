@@ -14,9 +14,7 @@
 #include "PyGPU/memory.h"
 
 namespace PyGPU {
-namespace {
-
-constexpr std::size_t least_piece = std::size_t(1) << 20;
+namespace staging {
 
 struct Chunk {
   Memory memory;
@@ -116,7 +114,10 @@ struct Job {
   }
 };
 
-}  // namespace
+}  // namespace staging
+
+using staging::Job;
+using staging::Lane;
 
 // The lanes of one device. They saturate the bus, so one large transfer at a time uses them.
 class Ring {
@@ -208,7 +209,7 @@ void release_other_rings(const TransferSettings& settings) {
 }
 
 std::size_t staged_piece_bytes(std::size_t nbytes, const TransferSettings& settings) {
-  const std::size_t least = std::min(least_piece, settings.chunk_bytes);
+  const std::size_t least = std::min(std::size_t(1) << 20, settings.chunk_bytes);
   return std::clamp(nbytes / (2 * settings.threads), least, settings.chunk_bytes);
 }
 

@@ -31,7 +31,7 @@ struct Range {
 
 // The last ranges that the running kernel was allowed to access. Plain data, read at each access.
 constexpr unsigned remembered = 8;
-__thread Range known[remembered];
+__thread Range checked[remembered];
 __thread Range parameters, shared_memory;
 __thread unsigned next_known;
 
@@ -61,7 +61,7 @@ Range in_heap(std::uintptr_t address, std::size_t nbytes) {
   return range.holds(address, nbytes) ? range : Range{};
 }
 
-struct Search {
+struct RangeSearch {
   std::uintptr_t address;
   std::size_t nbytes;
   Range found;
@@ -69,7 +69,7 @@ struct Search {
 
 // Segments of a loaded library, and this thread's copy of its thread-local data.
 int in_library(dl_phdr_info* info, std::size_t, void* data) {
-  Search& search = *static_cast<Search*>(data);
+  RangeSearch& search = *static_cast<RangeSearch*>(data);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
     Range range{};
@@ -88,7 +88,7 @@ Range find(std::uintptr_t address, std::size_t nbytes) {
   if (const Range found = in_machine(address, nbytes); found.size) return found;
   if (is_kernel_stack(reinterpret_cast<const void*>(address))) return {address, nbytes};
   if (const Range found = in_heap(address, nbytes); found.size) return found;
-  Search search{address, nbytes, {}};
+  RangeSearch search{address, nbytes, {}};
   dl_iterate_phdr(in_library, &search);
   return search.found;
 }
@@ -117,7 +117,7 @@ void describe_access(const char* what, std::uintptr_t address, std::size_t nbyte
 }
 
 void check_access(const char* what, std::uintptr_t address, std::size_t nbytes) {
-  for (const Range& range : known)
+  for (const Range& range : checked)
     if (range.holds(address, nbytes)) return;
   if (nbytes == 0 || !in_kernel()) return;
   if (parameters.holds(address, nbytes) || shared_memory.holds(address, nbytes)) return;
@@ -126,10 +126,10 @@ void check_access(const char* what, std::uintptr_t address, std::size_t nbytes) 
     describe_access(what, address, nbytes);
     leave_kernel();
   }
-  known[next_known++ % remembered] = found;
+  checked[next_known++ % remembered] = found;
 }
 
-void* keep(void* block, std::size_t nbytes) {
+void* keep_block(void* block, std::size_t nbytes) {
   if (block && in_kernel()) {
     std::lock_guard<std::mutex> hold(heap().lock);
     heap().blocks[reinterpret_cast<std::uintptr_t>(block)] = nbytes;
@@ -137,16 +137,16 @@ void* keep(void* block, std::size_t nbytes) {
   return block;
 }
 
-void forget(void* block) {
+void forget_block(void* block) {
   std::lock_guard<std::mutex> hold(heap().lock);
   if (heap().blocks.erase(reinterpret_cast<std::uintptr_t>(block)))
-    for (Range& range : known) range = {};
+    for (Range& range : checked) range = {};
 }
 
 }  // namespace
 
 void begin_access_checks(const void* context, const void* shared, std::size_t shared_bytes) {
-  for (Range& range : known) range = {};
+  for (Range& range : checked) range = {};
   parameters = {reinterpret_cast<std::uintptr_t>(context), most_parameter_bytes};
   shared_memory = {reinterpret_cast<std::uintptr_t>(shared), shared_bytes};
 }
@@ -203,25 +203,25 @@ PYGPU_EXPORT void* __wrap_memset(void* to, int value, std::size_t nbytes) {
 
 // A strict kernel's heap, by the linker's --wrap: malloc, new, new[] and what ends them.
 PYGPU_EXPORT void* __wrap_malloc(std::size_t nbytes) {
-  return PyGPU::host::keep(std::malloc(nbytes), nbytes);
+  return PyGPU::host::keep_block(std::malloc(nbytes), nbytes);
 }
 PYGPU_EXPORT void* __wrap_calloc(std::size_t count, std::size_t nbytes) {
-  return PyGPU::host::keep(std::calloc(count, nbytes), count * nbytes);
+  return PyGPU::host::keep_block(std::calloc(count, nbytes), count * nbytes);
 }
 PYGPU_EXPORT void __wrap_free(void* block) {
-  PyGPU::host::forget(block);
+  PyGPU::host::forget_block(block);
   std::free(block);
 }
-#define PYGPU_NEW(name)                                       \
-  PYGPU_EXPORT void* __wrap_##name(std::size_t nbytes) {      \
-    return PyGPU::host::keep(::operator new(nbytes), nbytes); \
+#define PYGPU_NEW(name)                                             \
+  PYGPU_EXPORT void* __wrap_##name(std::size_t nbytes) {            \
+    return PyGPU::host::keep_block(::operator new(nbytes), nbytes); \
   }
 PYGPU_NEW(_Znwm)
 PYGPU_NEW(_Znam)
 #undef PYGPU_NEW
 #define PYGPU_DELETE(name, ...)                              \
   PYGPU_EXPORT void __wrap_##name(void* block __VA_ARGS__) { \
-    PyGPU::host::forget(block);                              \
+    PyGPU::host::forget_block(block);                        \
     ::operator delete(block);                                \
   }
 PYGPU_DELETE(_ZdlPv)

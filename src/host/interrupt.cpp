@@ -24,7 +24,7 @@ namespace {
 
 // Urgent data on a socket: programs that do not ask for it ignore it, and few do.
 constexpr int reach_signal = SIGURG;
-struct sigaction handled_before;
+struct sigaction reached_before;
 
 // Runs what the program has to do with the process's signals; true if that ends the launch.
 std::atomic<bool (*)()> interrupt_check{nullptr};
@@ -90,10 +90,10 @@ std::uintptr_t program_counter(const void* context) {
 void on_reach(int number, siginfo_t* info, void* context) {
   Running* const running = running_of_thread;
   if (info->si_code != SI_TKILL || info->si_pid != getpid() || !running) {
-    if (handled_before.sa_flags & SA_SIGINFO)
-      handled_before.sa_sigaction(number, info, context);
-    else if (handled_before.sa_handler != SIG_DFL && handled_before.sa_handler != SIG_IGN)
-      handled_before.sa_handler(number);
+    if (reached_before.sa_flags & SA_SIGINFO)
+      reached_before.sa_sigaction(number, info, context);
+    else if (reached_before.sa_handler != SIG_DFL && reached_before.sa_handler != SIG_IGN)
+      reached_before.sa_handler(number);
     return;
   }
   if (!in_kernel() || program_counter(context) - running->code >= running->code_bytes) return;
@@ -150,7 +150,7 @@ void install_reach_handler() {
   // may not return.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(reach_signal, &action, &handled_before);
+  sigaction(reach_signal, &action, &reached_before);
 }
 
 }  // namespace PyGPU::host

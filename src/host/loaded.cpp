@@ -6,13 +6,13 @@
 namespace PyGPU::host {
 namespace {
 
-struct Search {
+struct CodeSearch {
   std::uintptr_t inside;
   Loaded found;
 };
 
 int look_for_code(dl_phdr_info* info, std::size_t, void* data) {
-  Search& search = *static_cast<Search*>(data);
+  CodeSearch& search = *static_cast<CodeSearch*>(data);
   Loaded library;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
@@ -31,7 +31,7 @@ int look_for_code(dl_phdr_info* info, std::size_t, void* data) {
 }  // namespace
 
 Loaded library_of(std::uintptr_t inside) {
-  Search search{inside, {}};
+  CodeSearch search{inside, {}};
   dl_iterate_phdr(look_for_code, &search);
   return search.found;
 }

@@ -13,15 +13,15 @@
 namespace PyGPU::host {
 namespace {
 
-constexpr std::size_t huge_page = 2 << 20, least = 2 * huge_page, most = 256 << 20;
+constexpr std::size_t huge_page = 2 << 20, least = 2 * huge_page, largest = 256 << 20;
 
-struct Block {
+struct KeptBlock {
   void* address;
   std::size_t nbytes;
 };
 
 struct Cache {
-  std::vector<Block> blocks;  // the last kept is the first taken
+  std::vector<KeptBlock> blocks;  // the last kept is the first taken
   std::size_t nbytes = 0;
 
   static Cache& get() {
@@ -38,7 +38,7 @@ std::size_t whole_pages(std::size_t nbytes) {
   return (nbytes + page_size() - 1) / page_size() * page_size();
 }
 
-bool protect(const Block& block, int access) {
+bool protect(const KeptBlock& block, int access) {
   return mprotect(block.address, whole_pages(block.nbytes), access) == 0;
 }
 
@@ -66,11 +66,13 @@ void* allocate(std::size_t nbytes) {
   return posix_memalign(&address, Machine::granularity, nbytes) == 0 ? address : nullptr;
 }
 
-void unmap(const Block& block) { munmap(block.address, whole_pages(block.nbytes) + page_size()); }
+void unmap(const KeptBlock& block) {
+  munmap(block.address, whole_pages(block.nbytes) + page_size());
+}
 
 void drop_oldest() {
   Cache& cache = Cache::get();
-  const Block block = cache.blocks.front();
+  const KeptBlock block = cache.blocks.front();
   cache.remove(0);
   unmap(block);
 }
@@ -78,7 +80,7 @@ void drop_oldest() {
 void* take_kept(std::size_t nbytes) {
   Cache& cache = Cache::get();
   for (std::size_t i = cache.blocks.size(); i-- > 0;) {
-    const Block block = cache.blocks[i];
+    const KeptBlock block = cache.blocks[i];
     if (block.nbytes != nbytes) continue;
     cache.remove(i);
     if (protect(block, PROT_READ | PROT_WRITE)) return block.address;
@@ -107,9 +109,9 @@ void* take_pages(std::size_t nbytes) {
 void give_back_pages(void* address, std::size_t nbytes) {
   if (nbytes < least) return std::free(address);
   Cache& cache = Cache::get();
-  const Block block{address, nbytes};
-  if (nbytes > most || !protect(block, PROT_NONE)) return unmap(block);
-  while (cache.nbytes + nbytes > most) drop_oldest();
+  const KeptBlock block{address, nbytes};
+  if (nbytes > largest || !protect(block, PROT_NONE)) return unmap(block);
+  while (cache.nbytes + nbytes > largest) drop_oldest();
   cache.blocks.push_back(block);
   cache.nbytes += nbytes;
 }
