@@ -80,7 +80,9 @@ def profiled(rows, found):
         if kernel["Kernel Name"].startswith(MARK):
             at += 1
         else:
-            figures = {short: float(kernel[name].replace(",", "")) for name, short in METRICS.items()}
+            figures = {
+                short: float(kernel[name].replace(",", "")) for name, short in METRICS.items()
+            }
             measured[tuple(called[at])].append(figures)
     return {row: summed(kernels) for row, kernels in measured.items()}
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PyGPU._bench import plot, report, suite
+from PyGPU._bench.table import DTYPES
 from PyGPU._runtime import core
 
 _EXPONENTS = range(12, 32)
@@ -22,6 +23,10 @@ def _exponent(text: str) -> int:
         least, most = _EXPONENTS[0], _EXPONENTS[-1]
         raise argparse.ArgumentTypeError(f"expected a number from {least} to {most}, got {text!r}")
     return int(text)
+
+
+def _dtypes(text: str) -> tuple[str, ...]:
+    return DTYPES if text == "all" else tuple(text.split(","))
 
 
 def _writable(text: str) -> Path:
@@ -49,7 +54,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--peers", action="store_true", help="beside CuPy and torch; on the target host, NumPy")
     add("--json", metavar="FILE", type=_writable, help="write all figures")
     add("--plot", metavar="FILE", type=_writable, help="draw the ratios; needs matplotlib")
-    add("--only", metavar="TEXT", default="", help="rows with TEXT in their group or name")
+    add("--only", metavar="TEXT", default="", help="rows with TEXT in group, name, dtype or kind")
+    add(
+        "--dtypes",
+        type=_dtypes,
+        default=(),
+        metavar="LIST",
+        help="every line in these dtypes (int16,uint8 or all) where NumPy does it, no transfers; "
+        "GB/s count as if results had the operands' dtype",
+    )
     add(
         *("--exponent", "-n"),
         type=_exponent,
@@ -66,8 +79,8 @@ def _progress(text: str) -> None:
 def _settings(options: argparse.Namespace) -> suite.Settings:
     exponent = options.exponent or (22 if options.quick else 24 if core.target == "host" else 26)
     if options.quick:
-        return suite.Settings(exponent, 5, 1e-3, 0.2, options.only)
-    return suite.Settings(exponent, only=options.only)
+        return suite.Settings(exponent, 5, 1e-3, 0.2, options.only, options.dtypes)
+    return suite.Settings(exponent, only=options.only, dtypes=options.dtypes)
 
 
 def main(arguments: Sequence[str]) -> int:

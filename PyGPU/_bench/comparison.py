@@ -64,7 +64,12 @@ def summarized(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _is_wrong(row: dict[str, Any]) -> bool:
-    """Did PyGPU fail for another reason than want of memory, or anyone compute something else?"""
+    """Did PyGPU fail for another reason than want of memory, or anyone compute something else?
+
+    Not in dtypes that the line does not name: there, rules other than NumPy's may apply.
+    """
+    if not row["own"]:
+        return False
     ours = [row["errors"].get(name, "MemoryError") for name in ("PyGPU", "all")]
     return not all("MemoryError" in reason for reason in ours) or any(
         reason.startswith("Wrong:") for reason in row["errors"].values()

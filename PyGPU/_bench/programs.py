@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,6 +56,17 @@ def _results(text: str, library: Library, operands: Operands) -> list[HostArray]
     found = written if found is None else found
     parts = found if isinstance(found, tuple) else (found,)
     return [np.array(library.fetch(part)) for part in parts]
+
+
+def is_defined(work: Work, dtype: str) -> bool:
+    """Does NumPy compute a line with this dtype, without a warning?"""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("error")
+            _results(work.text, numpy(), Operands(CHECKED, dtype))
+    except (TypeError, ValueError, Warning):
+        return False
+    return True
 
 
 def _moments(array: HostArray) -> list[float]:

@@ -19,8 +19,8 @@ from PyGPU._bench.comparison import compared, summarized
 from PyGPU._bench.libraries import Library, ours, peers
 from PyGPU._bench.measuring import Measure, batch_of, interleaved, medians, summary
 from PyGPU._bench.operands import Operands
-from PyGPU._bench.programs import check, program
-from PyGPU._bench.table import Row, rows
+from PyGPU._bench.programs import check, is_defined, program
+from PyGPU._bench.table import DTYPES, Row, rows
 from PyGPU._runtime import core
 
 SMALL = 1024  # elements of small rows
@@ -30,13 +30,15 @@ _MOST_CALLS = 500  # in one sample: fewer launches than a GPU's queue holds
 class Settings(NamedTuple):
     """Of a run: 2 ** `exponent` elements in big rows; `samples` of each row, each over so many
     calls that it takes some `sample` seconds; fewer samples where those of all libraries would take
-    more than `budget` seconds; only rows with the text `only` in their group or name."""
+    more than `budget` seconds; only rows with the text `only` in their group, name, dtype or kind;
+    every line in `dtypes` instead of its own, where NumPy does it."""
 
     exponent: int
     samples: int = 9
     sample: float = 2e-3
     budget: float = 1.0
     only: str = ""
+    dtypes: tuple[str, ...] = ()
 
 
 class _Arrays:
@@ -151,7 +153,7 @@ def _found(
         arrays.release()
     return {
         **{"group": row.group, "name": row.name, "dtype": row.dtype, "kind": row.kind},
-        **{"n": row.n, "bytes": row.nbytes, "unit": row.unit, "errors": errors},
+        **{"n": row.n, "bytes": row.nbytes, "unit": row.unit, "own": row.own, "errors": errors},
         "texts": {library.name: row.work.of(library.name) for library in libraries},
         "seconds": seconds,
         **compared(row, seconds, least),
@@ -205,15 +207,24 @@ def run(
     Raises
     ------
     ValueError
-        If no row has the text `settings.only`.
+        If no row has the text `settings.only`, or a dtype is none of the table's.
     """
     n = 1 << settings.exponent
-    everything = rows(n, SMALL)
-    wanted = [one for one in everything if settings.only in f"{one.group} {one.name}"]
+    for dtype in settings.dtypes:
+        if dtype not in DTYPES:
+            raise ValueError(f"dtypes: expected some of {', '.join(DTYPES)}, got {dtype!r}")
+    everything = [*rows(n, SMALL, settings.dtypes)]
+    wanted = [
+        row
+        for row in everything
+        if settings.only in f"{row.group} {row.name} {row.dtype} {row.kind}"
+        and (row.own or is_defined(row.work, row.dtype))
+    ]
     if not wanted:
-        groups = ", ".join(dict.fromkeys(one.group for one in everything))
+        groups = ", ".join(dict.fromkeys(row.group for row in everything))
         raise ValueError(
-            f"only={settings.only!r}: no row has that in its group or name; the groups are {groups}"
+            f"only={settings.only!r}: no row has that in its group, name, dtype or kind; "
+            f"the groups are {groups}"
         )
     others, missing = peers() if with_peers else ([], {})
     libraries = [ours(), *others]

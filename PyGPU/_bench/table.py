@@ -9,8 +9,10 @@ each library's own pool of memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Union
+
+import numpy as np
 
 Text = Union[str, None]
 SAME = "the line's text"
@@ -38,7 +40,7 @@ class Work(NamedTuple):
 
 class Row(NamedTuple):
     """One measurement: a line with a dtype at a size. `kind`: "big", "small" or "transfer";
-    `direction`, of a transfer: "up" or "down"."""
+    `direction`, of a transfer: "up" or "down"; `own`: the line names the dtype itself."""
 
     group: str
     name: str
@@ -47,11 +49,12 @@ class Row(NamedTuple):
     kind: str
     n: int
     direction: str = ""
+    own: bool = True
 
     @property
     def nbytes(self) -> float:
         """The memory that it moves."""
-        return self.n * (self.work.arrays * ITEMSIZE[self.dtype] + self.work.extra)
+        return self.n * (self.work.arrays * np.dtype(self.dtype).itemsize + self.work.extra)
 
     @property
     def unit(self) -> str:
@@ -61,10 +64,10 @@ class Row(NamedTuple):
 
 
 #: In the order in which they are measured.
-ITEMSIZE = {
-    **{"float32": 4, "float64": 8, "float16": 2},
-    **{"int32": 4, "int64": 8, "int8": 1, "uint8": 1, "complex64": 8, "bool": 1},
-}
+DTYPES = (
+    *("float32", "float64", "float16", "int32", "int64", "int8", "uint8", "complex64", "bool"),
+    *("int16", "uint16", "uint32", "uint64", "complex128"),
+)
 _ALL = "float32 float64 float16 int32 int64 int8 complex64"
 _REAL = "float32 float64"
 _OF_TORCH = "dtype=dtype, device=device"
@@ -288,19 +291,21 @@ _TRANSFERS = {
 _SIZES = (4 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20)
 
 
-def rows(n: int, small: int) -> Iterator[Row]:
+def rows(n: int, small: int, dtypes: Sequence[str] = ()) -> Iterator[Row]:
     """All rows: every line in each of its dtypes at `n` elements; each line again at `small`
-    elements, in its first dtype; transfers of up to 4 n bytes."""
+    elements, in its first dtype; transfers of up to 4 n bytes. With `dtypes`, every line in these,
+    at `n` and at `small` elements, and no transfers."""
     for kind, size in (("big", n), ("small", small)):
-        for dtype in ITEMSIZE:
+        for dtype in dtypes or DTYPES:
             for group, works in WORKS.items():
                 for work in works:
-                    dtypes = work.dtypes.split()
-                    if kind == "small":
-                        dtypes = dtypes[:1]
-                    if kind in work.sizes and dtype in dtypes:
+                    own = work.dtypes.split()
+                    wanted = dtypes or (own if kind == "big" else own[:1])
+                    if kind in work.sizes and dtype in wanted:
                         name = work.of("PyGPU") or work.text
-                        yield Row(group, name, work, dtype, kind, size)
+                        yield Row(group, name, work, dtype, kind, size, own=dtype in own)
+    if dtypes:
+        return
     for size in _SIZES:
         if size <= 4 * n:
             for direction, works in _TRANSFERS.items():

@@ -117,6 +117,25 @@ def test_the_picture_has_the_rows(found, tmp_path):
         plot.require(tmp_path / "rows.text")
 
 
+def test_other_dtypes_are_measured_where_numpy_has_them(monkeypatch, capsys):
+    some = LEAST._replace(dtypes=("int16", "bool", "float32"))
+    with_rows(monkeypatch, Work("a - b", 3), Work("a & b", 3, "int32"), Work("a.sum()", 1, "int32"))
+    monkeypatch.setattr(command, "_settings", lambda options: some)
+    assert command.main(["--dtypes", "int16,bool,float32"]) == 0
+    found = suite.run(some, with_peers=False)
+    measured = {(row["kind"], row["name"], row["dtype"]): row for row in found["rows"]}
+    for kind in ("big", "small"):
+        assert {key[1:] for key in measured if key[0] == kind} == {
+            *{("a - b", "int16"), ("a & b", "int16"), ("a.sum()", "int16")},  # not a - b of bools
+            *{("a & b", "bool"), ("a.sum()", "bool"), ("a - b", "float32"), ("a.sum()", "float32")},
+        }
+    # A sum of bools is a bool, as PyCUDA's: no failure, and no figure beside those of others.
+    rule = measured["big", "a.sum()", "bool"]
+    assert "Wrong: expected" in rule["errors"]["PyGPU"] and "PyGPU" not in rule["seconds"]
+    assert measured["big", "a - b", "float32"]["own"] and not rule["own"]
+    assert "PyGPU: Wrong" in capsys.readouterr().out and found["summary"]["wrong"] == []
+
+
 # What fails.
 
 
@@ -186,7 +205,7 @@ def test_figures_have_known_answers():
 
 
 def test_means_are_geometric_and_slow_rows_are_listed():
-    row = {"kind": "big", "dtype": "int8", "errors": {}, "of limit": None}
+    row = {"kind": "big", "dtype": "int8", "own": True, "errors": {}, "of limit": None}
     rows = [{**row, "name": name, "of peer": one} for name, one in zip("abcd", (4, 1, 0.96, 0.98))]
     found = comparison.summarized([*rows, {**row, "name": "e", "of peer": None}])
     mean = (4 * 0.96 * 0.98) ** 0.25
@@ -240,7 +259,8 @@ def test_the_command_prints_and_writes(tmp_path):
         (["--exponent", "many"], "expected a number from 12 to 31, got 'many'"),
         (["--json", "/no/such/folder/f.json"], "cannot write '/no/such/folder/f.json': No such"),
         (["--plot", "/"], "cannot write '/': Is a directory"),
-        (["--only", "no such row"], "no row has that in its group or name"),
+        (["--only", "no such row"], "no row has that in its group, name, dtype or kind"),
+        (["--dtypes", "int8,str"], "--dtypes: expected some of float32, float64"),
     ],
 )
 def test_bad_input_is_told(arguments, message):
