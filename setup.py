@@ -110,7 +110,7 @@ def cuda_extension():
 
 
 def hip_extension(architectures):
-    looked = roots(["ROCM_PATH", "HIP_PATH"], "hipcc", ["/usr", "/opt/rocm"])
+    looked = roots(["ROCM_PATH", "HIP_PATH"], "hipcc", ["/opt/rocm", "/usr"])
     for root in looked:
         header = find(root, ["include"], "hip/hip_runtime_api.h")
         library = find(

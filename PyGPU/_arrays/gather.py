@@ -92,10 +92,7 @@ def _take(a, indices, out, stream, axis, mode):
     if axis is None:
         before, after, own = 0, a.ndim, 0
     else:
-        own = integer("axis", axis)
-        if not -a.ndim <= own < a.ndim:
-            raise ValueError(f"axis {own} is out of bounds for an array of {a.ndim} dimensions")
-        own %= a.ndim
+        own = core._axis_index(axis, a.ndim)
         before, after = own, own + 1
     shape = a.shape[:before] + indices.shape + a.shape[after:]
     if out is None:

@@ -179,12 +179,9 @@ def ravel(a, order="C"):
 
 
 def _axes(axes, ndim):
-    """One or several axes, counted from 0. ValueError for those that are not there or twice."""
-    found = [operator.index(axis) for axis in (axes if np.iterable(axes) else (axes,))]
-    for axis in found:
-        if not -ndim <= axis < ndim:
-            raise ValueError(f"axis {axis} is out of bounds for {ndim} axes")
-    found = [axis % ndim for axis in found]
+    """One or several axes, counted from 0. AxisError, a ValueError, for those that are not there;
+    ValueError for those that stand twice."""
+    found = [core._axis_index(axis, ndim) for axis in (axes if np.iterable(axes) else (axes,))]
     if len(set(found)) < len(found):
         raise ValueError(f"an axis stands twice in {axes}")
     return found

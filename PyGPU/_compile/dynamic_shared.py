@@ -1,4 +1,4 @@
-"""``extern __shared__ T name[];`` in kernel text for the ``host`` target."""
+"""Declarations of shared memory that C++ spells otherwise, in text for the ``host`` target."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import re
 
 from PyGPU._compile import signature
 
-_ALIGNMENT = r"(?:__align__|alignas)\s*\([^()]*\)"
+_ALIGNMENT = (
+    r"(?:(?:__align__|alignas)\s*\([^()]*\)"
+    r"|__attribute__\s*\(\(\s*(?:__)?aligned(?:__)?\s*(?:\([^()]*\)\s*)?\)\))"
+)
+# Words that C++ wants behind alignas, CUDA's compilers take them before.
+_SHARED_ALIGNAS = (
+    r"\b((?:(?:static|volatile|const)\s+)*__shared__\s+(?:(?:static|volatile|const)\s+)*)"
+    r"(alignas\s*\([^()]*\))"
+)
 _DEFINITION = r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)(.*)$"
 _CONTAINER = r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$'
 
@@ -31,19 +39,26 @@ def _specifiers(blank: str) -> tuple[dict[str, set[str]], str]:
     return found, re.sub(_DEFINITION, hide, blank, flags=re.MULTILINE)
 
 
-def _declared(text: str) -> tuple[str, str] | None:
-    """(type, name) of ``type name[]``."""
-    text = text.rstrip()
-    text, bracket = text[:-1].rstrip(), text[-1:]
-    if bracket != "]" or not text.endswith("["):
+def _declared(text: str) -> tuple[str, list[str]] | None:
+    """(type, names) of ``type name[], other[]``."""
+    arrays = re.search(r"\w+\s*\[\s*\](?:\s*,\s*\w+\s*\[\s*\])*\s*$", text)
+    kind = text[: arrays.start()].strip() if arrays else ""
+    if not arrays or not re.fullmatch(r"[\w:<>,\s*]+", kind):
         return None
-    name = re.search(r"\w+$", text[:-1].rstrip())
-    kind = text[: name.start()].strip() if name else ""
-    return (kind, name.group()) if name and re.fullmatch(r"[\w:<>,\s*]+", kind) else None
+    return kind, re.findall(r"\w+", arrays.group())
+
+
+def _alignas_first(source: str) -> str:
+    result, last = [], 0
+    for match in re.finditer(_SHARED_ALIGNAS, signature.blanked(source)):
+        words = (source[slice(*match.span(group))] for group in (2, 1))
+        result += [source[last : match.start()], " ".join(words)]
+        last = match.end()
+    return "".join([*result, source[last:]])
 
 
 def in_cpp(source: str) -> str:
-    """``extern __shared__ T name[];``, which no macro can express, in terms that C++ has."""
+    """What no macro can express, in terms that C++ has."""
     if "__shared__" not in source:
         return source
     blank = signature.blanked(source)
@@ -75,13 +90,13 @@ def in_cpp(source: str) -> str:
         if not declared or not {"extern", "__shared__"} <= meanings:
             continue
         advance(match.start())
-        kind, name = declared
+        kind, names = declared
         kind = f"{'volatile ' if 'volatile' in meanings else ''}{kind}"
         if stack and stack[-1]:
-            text = f"PYGPU_DYNAMIC_SHARED({kind}, {name});"
+            text = " ".join(f"PYGPU_DYNAMIC_SHARED({kind}, {name});" for name in names)
         else:
-            text = f"static const ::PyGPU_DynamicShared<{kind}> {name};"
+            text = f"static const ::PyGPU_DynamicShared<{kind}> {', '.join(names)};"
         lines = code.count("\n", match.start(), end)
         result += [source[last : match.start()], text, "\n" * lines]
         last = end + 1
-    return "".join([*result, source[last:]])
+    return _alignas_first("".join([*result, source[last:]]))

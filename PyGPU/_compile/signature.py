@@ -104,6 +104,13 @@ def blanked(text: str) -> str:
     return re.sub(_TOKEN, _blank, text)
 
 
+def has_variables(source: str) -> bool:
+    """Does the text declare variables in the device's memory that kernels can write?"""
+    mark = r"[^(){};=]*\b__(?:device|managed)__\b[^(){};=]*[;=]"
+    declared = re.findall(mark, blanked(source))
+    return any(not re.search(r"\b(?:const|constexpr|extern|operator)\b", one) for one in declared)
+
+
 def without_comments(text: bytes) -> bytes:
     """The text with a space for each comment."""
 

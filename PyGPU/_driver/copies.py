@@ -229,10 +229,9 @@ def _fill(
             width,
             height,
             stream,
+            wait and not core._is_capturing(),
         )
         errors.check(status, call)
-        if wait and not core._is_capturing():
-            errors.check(core.cudaStreamSynchronize(None), call)
 
 
 def _fills(bits: int) -> tuple[Fill, FillAsync, Fill2D, Fill2DAsync]:

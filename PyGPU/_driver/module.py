@@ -193,6 +193,8 @@ class Module:
         self._source = source
         self._names = names or {}
         self._parameters = parameters
+        if source is not None and signature.has_variables(source):
+            self._module._has_variables()
         self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
 
     def _lookup(self, name: str) -> str:

@@ -161,9 +161,15 @@ class References:
         made = {}
         for name in changed:
             try:
-                made[name] = self._known[name][0]._made()
+                its = self._known[name][0]._made()
             except errors.LogicError as error:
                 raise errors.LogicError(f"the reference {name!r}: {error}") from None
+            if its._device != self._module.device:
+                raise errors.LogicError(
+                    f"the reference {name!r}: it is bound to memory of device {its._device}, but "
+                    f"its module was loaded on device {self._module.device}"
+                )
+            made[name] = its
         if len(self._used) > 1:
             errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
         elif self._used and not _same(stream, self._used[0]):

@@ -44,9 +44,12 @@ class Module {
   };
   Global global(const std::string& name) const;
 
-  // The same image, loaded on another device once, with variables of its own. Null where the
-  // addresses of this module's variables were asked for: what stands there would not follow.
+  // The same image, loaded on another device once, with variables of its own. Null where what
+  // stands in those of this module would not follow: their addresses were asked for.
   std::shared_ptr<const Module> on(int device) const;
+  // From now on all its kernels run on one device, where they may write its variables.
+  void has_variables() { has_variables_ = true; }
+  bool may_run_on(int device) const;
 
   int device() const { return handle_.get().device; }
   bool alive() const { return !is_gone(device(), handle_.get().epoch); }
@@ -59,6 +62,8 @@ class Module {
   std::string image_;  // kept where there are other devices
   std::vector<JitOption> options_;
   mutable std::atomic<bool> gave_globals_{false};
+  bool has_variables_ = false;
+  mutable std::atomic<int> variables_on_{-1};  // the device that they are used on; -1: none yet
   mutable std::mutex lock_;
   mutable std::map<int, std::shared_ptr<const Module>> elsewhere_;
 };

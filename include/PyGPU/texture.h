@@ -85,6 +85,7 @@ class TextureObject {
   TextureObject(const cudaResourceDesc& resource, const cudaTextureDesc& description,
                 std::shared_ptr<const TextureArray> array = nullptr);
   unsigned long long number() const;  // the kernel's argument
+  int device() const { return handle_.get().device; }
 
  private:
   std::shared_ptr<const TextureArray> array_;
@@ -95,6 +96,7 @@ class SurfaceObject {
  public:
   explicit SurfaceObject(std::shared_ptr<const TextureArray> array);
   unsigned long long number() const;
+  int device() const { return handle_.get().device; }
 
  private:
   std::shared_ptr<const TextureArray> array_;

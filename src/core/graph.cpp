@@ -152,7 +152,8 @@ void Graph::end() {
     GraphTraits::Handle handle;
     handle.device = capture->device_;
     handle.epoch = device_epoch(handle.device);
-    check("cudaGraphInstantiate", instantiate_graph(&handle.exec, work->recorded.get()));
+    check("cudaGraphInstantiate",
+          waiting([&] { return instantiate_graph(&handle.exec, work->recorded.get()); }));
     work->exec = UniqueHandle<GraphTraits>(handle);
   }
   work_ = std::move(work);
@@ -161,6 +162,7 @@ void Graph::end() {
 void Graph::launch(const StreamRef& stream) const {
   if (!work_)
     throw DeviceError("Graph.launch", {cudaErrorInvalidValue, "nothing was captured yet"});
+  if (forked()) throw DeviceError("Graph.launch", forked_status());
   const std::shared_ptr<Work> work = work_;
   const GraphTraits::Handle& graph = work->exec.get();
   if (is_gone(graph.device, graph.epoch))

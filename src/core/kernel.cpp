@@ -90,13 +90,28 @@ Module::Module(const std::string& image, const std::vector<JitOption>& options) 
 std::shared_ptr<const Module> Module::on(int device) const {
   require_alive();
   if (gave_globals_) return nullptr;
-  std::lock_guard<std::mutex> hold(lock_);
-  std::shared_ptr<const Module>& module = elsewhere_[device];
-  if (!module || !module->alive()) {
-    const DeviceGuard there = use_device(device);
-    module = std::make_shared<const Module>(image_, options_);
+  if (const std::unique_lock<std::mutex> hold(lock_, std::try_to_lock); hold) {
+    const auto found = elsewhere_.find(device);
+    if (found != elsewhere_.end() && found->second->alive()) return found->second;
   }
+  std::shared_ptr<const Module> module;
+  (void)waiting([&] {  // PTX is compiled now
+    const std::lock_guard<std::mutex> hold(lock_);
+    std::shared_ptr<const Module>& kept = elsewhere_[device];
+    if (!kept || !kept->alive()) {
+      const DeviceGuard there = use_device(device);
+      kept = std::make_shared<const Module>(image_, options_);
+    }
+    module = kept;
+    return cudaSuccess;
+  });
   return module;
+}
+
+bool Module::may_run_on(int device) const {
+  int before = -1;
+  return !has_variables_ || variables_on_.compare_exchange_strong(before, device) ||
+         before == device;
 }
 
 void Module::require_alive() const {
@@ -122,6 +137,11 @@ Module::Global Module::global(const std::string& name) const {
   const cudaError_t error =
       find_global(&found.address, &found.nbytes, handle_.get().library, name.c_str());
   if (error) check("get_global", {error, "global '" + name + "' not found in the module"});
+  if (!may_run_on(device()))
+    throw DeviceError("get_global", {cudaErrorInvalidValue,
+                                     "the module's kernels use its variables on device " +
+                                         std::to_string(variables_on_) +
+                                         ", it was loaded on device " + std::to_string(device())});
   gave_globals_ = true;
   return found;
 }

@@ -256,11 +256,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
     storage->postpone();
     return cudaSuccess;
   }
-  cudaError_t error = cudaSuccess;
-  if (joins) {
-    const BesideCaptures beside = beside_captures();
-    error = storage->join_streams();
-  }
+  const cudaError_t error = joins ? storage->join_streams() : cudaSuccess;
   if (storage->exposed_) {
     const cudaError_t freed = storage->take_out().reset();
     return error ? error : freed;
@@ -355,6 +351,7 @@ std::shared_ptr<Storage> Storage::holding(const void* address) {
 
 // Memory that another library lends may lie in memory that is known already, which then answers.
 void Storage::remember() {
+  if (forked()) return;  // the parent's memory may have gone without leaving the list
   std::lock_guard<std::mutex> hold(exposed().lock);
   if (!memory_) return;  // freed meanwhile
   auto& known = exposed().by_start;
@@ -416,13 +413,14 @@ void Storage::leave(const StreamRef& stream) {
   if (is_captured(stream.handle))
     return;  // by another library: who launches its graph keeps arrays
   if (order_after(cudaStream_t(), stream.handle, device()))  // fails for another device's stream
-    check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
+    check("cudaStreamSynchronize", waiting([&] { return cudaStreamSynchronize(stream.handle); }));
 }
 
 // Makes the null stream of the memory's device wait for the streams that used it.
 cudaError_t Storage::join_streams() {
   std::lock_guard<std::mutex> hold(lock_);
   if (used_on_.empty()) return cudaSuccess;
+  const BesideCaptures beside = beside_captures();
   const cudaError_t outcome = on_device(device(), [this] {
     cudaError_t worst = cudaSuccess;
     for (const auto& uses : used_on_)
@@ -434,6 +432,7 @@ cudaError_t Storage::join_streams() {
 }
 
 Status Storage::free() {
+  if (forked()) return forked_status();
   if (alive() && in_null_order() && meets_capture()) {
     postpone();
     return {};

@@ -146,6 +146,7 @@ class Ring {
         return error;
     Job job{transfer};
     std::vector<std::thread> threads;
+    threads.reserve(count);  // here, for who fails with threads that run ends the process
     try {
       for (std::size_t i = 1; i < count; ++i) {
         threads.emplace_back([&job, device, &lane = lanes_[i]] {

@@ -186,8 +186,7 @@ void order_after_all(const StreamRef& later, int device) {
   const bool waits = later.handle ? is_captured(later.handle) : null_is_captured;
   const auto order = [&](cudaStream_t stream) {
     if (!waits) return order_after(later.handle, stream, device);
-    const BesideCaptures beside = beside_captures();
-    return cudaStreamSynchronize(stream);
+    return waiting_beside_captures([stream] { return cudaStreamSynchronize(stream); });
   };
   // The null stream is ordered after all blocking streams.
   if (later.handle && !null_is_captured) check("cudaStreamWaitEvent", order(cudaStream_t()));

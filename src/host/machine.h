@@ -51,6 +51,7 @@ struct Allocation {
   Space space;
   int device;
   unsigned flags;
+  cudaMemPool_t pool = nullptr;  // that it was taken from
 };
 
 struct Device {

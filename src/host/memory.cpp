@@ -28,7 +28,8 @@ void* take_block(std::size_t nbytes) {
   return address;
 }
 
-cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned flags) {
+cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned flags,
+                     cudaMemPool_t pool = nullptr) {
   if (!address) return cudaErrorInvalidValue;
   *address = nullptr;
   if (nbytes == 0) return cudaSuccess;
@@ -42,7 +43,7 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   void* block = take_block(whole);
   if (!block) return cudaErrorMemoryAllocation;
   machine.table[reinterpret_cast<std::uintptr_t>(block)] = {
-      machine.strict ? nbytes : whole, on_device ? whole : 0, space, current_device(), flags};
+      machine.strict ? nbytes : whole, on_device ? whole : 0, space, current_device(), flags, pool};
   if (on_device) device.used += whole;
   *address = block;
   return cudaSuccess;
@@ -162,7 +163,8 @@ cudaError_t cudaMallocAsync(void** address, std::size_t nbytes, cudaStream_t str
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
-    return allocate(address, nbytes, Space::device, 0);
+    return allocate(address, nbytes, Space::device, 0,
+                    &Machine::get().devices[std::size_t(current_device())].pool);
   });
 }
 
@@ -173,7 +175,7 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t nbytes, cudaMemP
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
-    return allocate(address, nbytes, Space::device, 0);
+    return allocate(address, nbytes, Space::device, 0, pool);
   });
 }
 
@@ -343,7 +345,9 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     if (!pool || !value) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    const std::uint64_t used = machine.devices[std::size_t(pool->device)].used;
+    std::uint64_t used = 0;
+    for (const auto& [start, block] : machine.table)
+      if (block.pool == pool) used += block.charge;
     const bool threshold = attribute == cudaMemPoolAttrReleaseThreshold;
     *static_cast<std::uint64_t*>(value) = threshold ? pool->release_threshold : used;
     return cudaSuccess;

@@ -109,23 +109,39 @@ Axes axes_of(py::handle object, const char* argument) {
                             " is beyond any memory");
     axes.push_back(value);
   };
-  PyObject* const source = object.ptr();
-  if (PyTuple_Check(source) || PyList_Check(source)) {
-    const Py_ssize_t count = PySequence_Fast_GET_SIZE(source);
-    for (Py_ssize_t i = 0; i < count; ++i) add(PySequence_Fast_GET_ITEM(source, i));
+  // Items' __index__ may change a list, and sequences may make an item when it is asked for.
+  const auto add_all = [&](PyObject* sequence) {
+    const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(sequence));
+    if (!items) throw py::error_already_set();
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i)
+      add(PyTuple_GET_ITEM(items.ptr(), i));
     return axes;
-  }
+  };
+  PyObject* const source = object.ptr();
+  if (PyTuple_Check(source) || PyList_Check(source)) return add_all(source);
   const bool is_vector =
       py::isinstance<py::array>(object) && py::reinterpret_borrow<py::array>(object).ndim() == 1;
   if (PyIndex_Check(source) && !is_vector) {
     add(source);
     return axes;
   }
-  if (PySequence_Check(source) && !PyUnicode_Check(source) && !PyBytes_Check(source)) {
-    for (py::handle item : py::reinterpret_borrow<py::sequence>(object)) add(item.ptr());
-    return axes;
-  }
+  if (PySequence_Check(source) && !PyUnicode_Check(source) && !PyBytes_Check(source))
+    return add_all(source);
   wrong_type(argument, "an int or a sequence of ints", object);
+}
+
+int axis_index(py::handle axis, int ndim) {
+  if (!PyIndex_Check(axis.ptr())) wrong_type("axis", "an int", axis);
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(axis.ptr()));
+  if (!number) throw py::error_already_set();
+  const Py_ssize_t at = PyNumber_AsSsize_t(number.ptr(), nullptr);
+  if (at < -ndim || at >= ndim) {
+    const py::module_ numpy = py::module_::import("numpy");
+    const py::object error = py::getattr(numpy, "exceptions", numpy).attr("AxisError");
+    PyErr_SetObject(error.ptr(), py::object(error(number, ndim, "axis")).ptr());
+    throw py::error_already_set();
+  }
+  return int(at < 0 ? at + ndim : at);
 }
 
 Order order_of(py::handle order) {

@@ -13,6 +13,7 @@
 #include "PyGPU/kernel.h"
 #include "PyGPU/pointer.h"
 #include "PyGPU/stream.h"
+#include "PyGPU/texture.h"
 #include "python/functions.h"
 #include "python/gil.h"
 
@@ -136,6 +137,8 @@ StreamRef stream_of(py::handle object);
 
 // An int, or a sequence of ints.
 Axes axes_of(py::handle object, const char* argument);
+// The axis that a number means, counted from 0. NumPy's AxisError where there is none.
+int axis_index(py::handle axis, int ndim);
 Order order_of(py::handle order);
 py::tuple tuple_of(const Axes& axes);
 
@@ -177,6 +180,9 @@ struct ArgumentOf<Status> {
 PYGPU_SHARED(Stream)
 PYGPU_SHARED(Event)
 PYGPU_SHARED(Module)
+PYGPU_SHARED(TextureArray)
+PYGPU_SHARED(TextureObject)
+PYGPU_SHARED(SurfaceObject)
 
 // Calls of the runtime as Python's functions, by their pointers: def(m, "cudaSetDevice",
 // calling(&cudaSetDevice), ...). Compiled once for calls of one type. Not for those that a vendor's

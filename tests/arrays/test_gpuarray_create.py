@@ -78,6 +78,41 @@ def test_an_ndarray_in_place_of_a_shape_is_copied(x):
     assert array.base is None
 
 
+class Clearing(list):
+    """Its first item empties it when it is asked for its number."""
+
+    class First:
+        def __init__(self, items):
+            self.items = items
+
+        def __index__(self):
+            self.items.clear()
+            return 2
+
+    def __init__(self):
+        super().__init__([self.First(self), 3, 4])
+
+
+class Counting:
+    """A sequence that makes its items when they are asked for."""
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        if i >= 3:
+            raise IndexError(i)
+        return int("1000") + i
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [(range(300, 303), (300, 301, 302)), (Counting(), (1000, 1001, 1002)), (Clearing(), (2, 3, 4))],
+)
+def test_shapes_that_are_other_sequences(shape, expected):
+    assert gpuarray.empty(shape, np.uint8).shape == expected
+
+
 def test_the_copy_is_apart_from_the_ndarray():
     x = np.arange(3)
     array = GPUArray(x)

@@ -106,3 +106,32 @@ def test_a_header_with_such_a_structure_is_told_of(tmp_path):
     options.include_dirs = [str(tmp_path)]
     log = _build._cuda(request, options, "sm_75").log
     assert "shape.h" in log and "before the name" in log
+
+
+@pytest.mark.parametrize("place", ["in the kernel", "of the file"])
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "static __shared__ float s[32];",
+        "__shared__ static float s[32];",
+        "__shared__ alignas(16) float s[32];",
+        "static __shared__ alignas(8) volatile float s[32];",
+        "alignas(16) __shared__ float s[32];",
+        "__shared__ __align__(16) float s[32];",
+        "extern __shared__ __attribute__((aligned(16))) float s[];",
+        "extern __shared__ alignas(16) float s[];",
+        "extern __shared__ float t[], s[];",
+    ],
+)
+def test_shared_memory_is_declared_as_programs_do(declaration, place):
+    before, inside = (declaration, "") if place == "of the file" else ("", declaration)
+    source = f"""{before}
+__global__ void turn(float *out) {{
+  {inside}
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = s[31 - threadIdx.x];
+}}"""
+    out = gpuarray.zeros(32, np.float32)
+    SourceModule(source).get_function("turn")(out, block=(32, 1, 1), shared=128)
+    assert out.get().tolist() == list(range(31, -1, -1))

@@ -99,6 +99,99 @@ assert one.get().tolist() == doubled
 module.get_global("factor")
 refused(lambda: scale(one, block=block), 0, 1)
 """,
+    "variables that kernels write stay": """
+counting = SourceModule('''
+__device__ int count;
+__global__ void add(int *a) { count += 1; a[0] = count; }
+''')
+add = counting.get_function("add")
+far, near = (gpuarray.to_gpu(np.int32([0])) for _ in range(2))
+here(1)
+far = gpuarray.to_gpu(np.int32([0]))
+here(0)
+add(far, block=(1, 1, 1))
+add(far, block=(1, 1, 1))
+assert far.get() == [2]
+refused(lambda: add(near, block=(1, 1, 1)), 0)
+try:
+    counting.get_global("count")
+except drv.LogicError as error:
+    assert "device 1" in str(error) and "device 0" in str(error)
+else:
+    raise AssertionError("another device's variable")
+""",
+    "tables do not": """
+look = SourceModule('''
+static const __device__ float table[4] = {4, 3, 2, 1};
+__global__ void look(float *a) { a[threadIdx.x] = table[threadIdx.x]; }
+''').get_function("look")
+look(zero, block=block)
+look(one, block=block)
+assert one.get().tolist() == zero.get().tolist() == [4, 3, 2, 1]
+""",
+    "textures": """
+read = SourceModule('''
+__global__ void read(float *a, cudaTextureObject_t from) {
+  a[threadIdx.x] = tex1Dfetch<float>(from, threadIdx.x);
+}
+''').get_function("read")
+ramp = gpuarray.to_gpu(np.float32([5, 6, 7, 8]))
+near = drv.TextureObject(ramp)
+read(zero, near, block=block)
+assert zero.get().tolist() == [5, 6, 7, 8]
+refused(lambda: read(one, near, block=block), 0, 1)
+far = drv.TextureObject(on(1))  # of its memory's device
+refused(lambda: read(zero, far, block=block), 0, 1)
+read(one, far, block=block)
+assert one.get().tolist() == [0, 1, 2, 3]
+""",
+    "references": """
+module = SourceModule('''
+texture<float, 1, cudaReadModeElementType> from;
+__global__ void read(float *a) { a[threadIdx.x] = tex1Dfetch(from, threadIdx.x); }
+''')
+reference = module.get_texref("from")
+one.bind_to_texref(reference)
+try:
+    module.get_function("read")(zero, block=block, texrefs=[reference])
+except drv.LogicError as error:
+    assert "'from'" in str(error) and "device 1" in str(error) and "device 0" in str(error)
+else:
+    raise AssertionError("another device's memory")
+""",
+    "a stream of another device, for array operations": """
+here(1)
+stream = drv.Stream()
+here(0)
+for call in (lambda: zero.fill(1, stream), lambda: gpuarray.sum(zero, stream=stream)):
+    try:
+        call()
+    except PyGPU.errors.Error as error:
+        assert "device 0" in str(error) and "stream belongs to device 1" in str(error), error
+    else:
+        raise AssertionError("accepted")
+""",
+    "copies and fills wait for the memory's own device": """
+slow = SourceModule('''
+__global__ void slow(float *a, int rounds) {
+  float x = a[threadIdx.x];
+  for (int i = 0; i < rounds; ++i) x = x * 0.5f + 1;
+  a[threadIdx.x] = x * 0 + 9;
+}
+''').get_function("slow")
+rounds = np.int32(1000 if PyGPU.target == "host" else 20_000_000)
+slow(one, rounds, block=block)
+got = np.empty(4, np.float32)
+drv.memcpy_dtoh(got, one.gpudata)
+assert got.tolist() == [9] * 4
+slow(one, rounds, block=block)
+drv.memset_d32(one.gpudata, 0, 4)
+assert one.get().tolist() == [0] * 4
+slow(one, rounds, block=block)
+drv.memcpy_htod(one.gpudata, np.float32([1, 2, 3, 4]))
+assert one.get().tolist() == [1, 2, 3, 4]
+assert check(PyGPU.cudaGetDevice()) == 0
+""",
     "variables that are not there hold nothing": """
 try:
     module.get_global("nothing")

@@ -174,6 +174,23 @@ class Holder(drv.PointerHolderBase):
         return int(self.memory)
 
 
+def test_an_argument_that_prepares_anew():
+    """The launch goes on with what it began with, the next one with what was promised last."""
+
+    class Preparing:
+        def __index__(self):
+            function.prepare("Pb")
+            return 300
+
+    source = "__global__ void put(int *a, int value) { a[0] = value; }"
+    function = SourceModule(source).get_function("put").prepare("Pi")
+    array = gpuarray.zeros(1, np.int32)
+    function.prepared_call(*ONE, array.gpudata, Preparing())
+    assert array.get() == [300]
+    with pytest.raises(ArgumentError):
+        function.prepared_call(*ONE, array.gpudata, 300)
+
+
 @pytest.mark.parametrize(
     "form",
     [lambda a: a, lambda a: a.gpudata, lambda a: a.ptr, lambda a: np.uintp(a.ptr)]

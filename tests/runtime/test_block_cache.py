@@ -146,6 +146,19 @@ assert (large.get() == 3).all()
 """)
 
 
+def test_want_of_memory_tells_arrays_from_other_memory(program):
+    program("""
+other = drv.mem_alloc(12 << 20)
+a = array(1 << 20)
+try:
+    array(8 << 20)
+except PyGPU.driver.MemoryError as error:
+    assert f"live arrays of this process hold {1 << 20}" in str(error), error
+else:
+    raise AssertionError("there was room")
+""")
+
+
 def test_there_is_room_for_few(program):
     program("""
 many = [array(1000 + number) for number in range(500)]

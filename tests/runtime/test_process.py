@@ -30,7 +30,9 @@ def test_a_child_of_a_process_that_used_the_device_gets_a_clear_error(python):
     done = python(
         FORK
         + """
+from PyGPU import driver
 array = PyGPU.to_gpu(np.arange(6.0))
+allocation = driver.mem_alloc(64)
 twin = PyGPU.DeviceArray_float64(np.arange(6.0))
 twin.allocate()
 pinned = PyGPU.PagelockedAllocator_float64()
@@ -64,6 +66,7 @@ def work():
         lambda: PyGPU.to_gpu(np.arange(6.0)),
         lambda: array.get(),
         lambda: array.copy(),
+        lambda: allocation.free(),
     ):
         try:
             attempt()

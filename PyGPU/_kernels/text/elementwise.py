@@ -19,7 +19,8 @@ from PyGPU._kernels.text.common import (
 )
 from PyGPU._kernels.text.device_functions import has_loop_functions, helpers
 
-_MOST_VECTORS = 8
+#: Of loops by vectors; a run takes thousands (loop_vectors in include/PyGPU/vendor/).
+_MOST_VECTORS = 1024
 
 
 def has_runs(inputs, compute, outputs, scalars, ndim, index64, vector_width, vectors, *bits):

@@ -18,11 +18,7 @@ struct FoldKernels {
         last(module, "last"),
         part_bytes(part_bytes_),
         registers(first.attribute(number_of_registers)),
-        counters(launch_runs_kernel ? 0 : counters_) {
-    if (counters == 0) return;
-    done = Array::empty(Layout({counters}, sizeof(unsigned)));
-    done.zero();
-  }
+        counters(launch_runs_kernel ? 0 : counters_) {}
   bool alive() const { return first.module().alive(); }
 
   static constexpr int number_of_registers = 4;
@@ -89,9 +85,14 @@ void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
   };
   // What launches on the null stream have in common; another thread, or what Python calls in the
   // midst of this one, may be at it.
-  if (request.stream.handle || !kernels.done.address() || kernels.busy.test_and_set())
+  if (request.stream.handle || !kernels.counters || kernels.busy.test_and_set())
     return with_scratch(nullptr);
   try {
+    if (!kernels.done.address()) {  // here, where nothing is recorded into a graph
+      Array done = Array::empty(Layout({kernels.counters}, sizeof(unsigned)));
+      done.zero();
+      kernels.done = std::move(done);
+    }
     void* const counters = may_count ? kernels.done.address() : nullptr;
     if (nbytes > most_kept) {
       with_scratch(counters);

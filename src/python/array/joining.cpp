@@ -114,18 +114,6 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   return true;
 }
 
-int axis_of(PyObject* given, int ndim) {
-  if (!PyIndex_Check(given))
-    throw py::type_error("axis: expected an integer, got " + repr_of(given));
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(given));
-  if (!number) throw py::error_already_set();
-  const Py_ssize_t asked = PyNumber_AsSsize_t(number.ptr(), nullptr);
-  if (asked < -ndim || asked >= ndim)
-    throw py::value_error("axis " + text_of(number) + " is out of bounds for arrays of " +
-                          std::to_string(ndim) + " dimensions");
-  return int(asked < 0 ? asked + ndim : asked);
-}
-
 // The arrays of a sequence, which `all` keeps: a tuple of our own, as an allocator may change a
 // list.
 std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
@@ -177,7 +165,7 @@ py::object concatenate(PyObject* const* given) {
   Axes shape = arrays[0]->layout().shape();
   const int ndim = shape.size();
   if (ndim == 0) throw py::value_error("arrays[0] has no axis to join along; see stack()");
-  const int axis = axis_of(given[1], ndim);
+  const int axis = axis_index(given[1], ndim);
   shape[axis] = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     Axes own = arrays[k]->layout().shape();
@@ -194,7 +182,7 @@ py::object stack(PyObject* const* given) {
   py::object all;
   const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
   const Axes& own = arrays[0]->layout().shape();
-  const int axis = axis_of(given[1], own.size() + 1);
+  const int axis = axis_index(given[1], own.size() + 1);
   const auto with_axis = [axis](const Axes& axes, Index value) {
     Axes more;
     for (int i = 0; i <= axes.size(); ++i) {

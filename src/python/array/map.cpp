@@ -1,6 +1,7 @@
 // Elementwise operations: kernels and launches. See map.h.
 #include "python/array/map.h"
 
+#include "python/launch/enqueue.h"
 #include "python/launch/packing.h"
 #include "python/launch/specializations.h"
 
@@ -233,9 +234,9 @@ void launch(const Map& map, const StreamRef& stream) {
   const LoopPlan plan = plan_loop(layouts, addresses, arrays, map.results);
   const Kernel& kernel = kernel_for(map, plan, device);
   order.run([&] {
-    check("cudaLaunchKernel", without_gil_if_waiting(device, !stream.handle, [&] {
-            return launch_loop(kernel, plan, arguments, stream.handle);
-          }));
+    check_launch(kernel, stream, without_gil_if_waiting(device, !stream.handle, [&] {
+                   return launch_loop(kernel, plan, arguments, stream.handle);
+                 }));
   });
 }
 

@@ -67,18 +67,12 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
   std::fill(folded, folded + ndim, axis == Py_None);
   if (axis == Py_None) return;
   const bool are_many = PyTuple_Check(axis) || PyList_Check(axis);
+  if (ndim == 0 && !are_many && PyLong_Check(axis)) {  // 0 and -1 are taken, as by NumPy
+    const Py_ssize_t at = PyNumber_AsSsize_t(axis, nullptr);
+    if (at == 0 || at == -1) return;
+  }
   const auto add = [&](PyObject* one) {
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(one));
-    if (!number) throw py::error_already_set();
-    const Py_ssize_t at = PyNumber_AsSsize_t(number.ptr(), nullptr);
-    if (ndim == 0 && !are_many && (at == 0 || at == -1)) return;  // as NumPy has it
-    if (at < -ndim || at >= ndim) {
-      const py::module_ numpy = py::module_::import("numpy");
-      const py::object error = py::getattr(numpy, "exceptions", numpy).attr("AxisError");
-      PyErr_SetObject(error.ptr(), py::object(error(number, ndim, "axis")).ptr());
-      throw py::error_already_set();
-    }
-    bool& named = folded[at < 0 ? at + ndim : at];
+    bool& named = folded[axis_index(one, ndim)];
     if (named) throw py::value_error("axis=" + repr_of(axis) + ": an axis is named twice");
     named = true;
   };
@@ -274,6 +268,8 @@ void bind_reductions(py::module_& m) {
   add_functions(m, methods);
   def(m, "_reduction_block", &reduction_block, "The most threads of a block for values of a size.",
       {{"itemsize"}});
+  def(m, "_axis_index", [](const py::object& axis, int ndim) { return axis_index(axis, ndim); },
+      "The axis that a number means, counted from 0.", {{"axis"}, {"ndim"}});
   def(m, "_pretend_figures", &pretend,
       "For tests: plan reductions as for a device with these figures; without any, as it is.",
       {{"figures"}});

@@ -60,8 +60,9 @@ struct ReportPlaces {
     void* words = nullptr;
     Array shared = Array::empty(Layout({count, 3}, sizeof(Index)));
     shared.zero();
-    check("cudaHostAlloc",
-          cudaHostAlloc(&words, count * line, cudaHostAllocPortable | cudaHostAllocMapped));
+    check("cudaHostAlloc", waiting_beside_captures([&] {
+            return cudaHostAlloc(&words, count * line, cudaHostAllocPortable | cudaHostAllocMapped);
+          }));
     const auto place_at = [&](Index i) {
       return ReportPlace{reinterpret_cast<Index*>(static_cast<char*>(words) + i * line),
                          static_cast<Index*>(shared.address()) + 3 * i, device,

@@ -38,6 +38,16 @@ class KernelArguments {
   int count_ = 0;
 };
 
+inline void check_launch(const Kernel& kernel, const StreamRef& stream, const Status& status) {
+  if (!status.failed()) return;
+  const int device = kernel.module().device();
+  if (!stream.owner || stream.owner->device() == device) check("cudaLaunchKernel", status);
+  check("cudaLaunchKernel",
+        {status.code, kernel.name() + ": its memory lies on device " + std::to_string(device) +
+                          ", but the stream belongs to device " +
+                          std::to_string(stream.owner->device())});
+}
+
 inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, void** arguments,
                     const StreamRef& stream) {
   LaunchShape shape;
@@ -46,7 +56,7 @@ inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, void** argument
   const cudaError_t error = without_gil_if_waiting(kernel.module().device(), !stream.handle, [&] {
     return kernel.launch(shape, arguments, stream.handle);
   });
-  if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
+  if (error) check_launch(kernel, stream, {error, kernel.why_refused(shape)});
 }
 inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, KernelArguments& arguments,
                     const StreamRef& stream) {

@@ -16,12 +16,18 @@
 namespace PyGPU::python {
 namespace {
 
+// What prepare() was told. Launches keep what they began with, for the conversion of an argument
+// may prepare anew.
+struct Prepared {
+  std::vector<Promise> promises;
+  std::vector<Slot> slots;
+};
+
 struct Function {
   Kernel kernel;
   std::vector<Slot> slots;
-  std::vector<Promise> promises;
-  bool counts = true;  // is the number of parameters known?
-  bool prepared = false;
+  std::shared_ptr<const Prepared> prepared;
+  bool counts = true;               // is the number of parameters known?
   std::map<int, Kernel> elsewhere;  // the same kernel on other devices
 };
 
@@ -94,13 +100,16 @@ void check_count(const Function& f, std::size_t given) {
 }
 
 const Kernel& kernel_on(Function& f, int device) {
-  if (device == f.kernel.module().device()) return f.kernel;
-  const std::shared_ptr<const Module> module = f.kernel.module().on(device);
+  const Module& own = f.kernel.module();
+  const bool may_run = own.may_run_on(device);
+  if (may_run && device == own.device()) return f.kernel;
+  const std::shared_ptr<const Module> module = may_run ? own.on(device) : nullptr;
   if (!module)
     raise_argument_error(f.kernel.name() + "(): its memory lies on device " +
-                         std::to_string(device) + ", but the kernel was loaded on device " +
-                         std::to_string(f.kernel.module().device()) +
-                         ", where it must stay for its module's variables (get_global)");
+                         std::to_string(device) +
+                         ", but its module's variables are in use on another; it was loaded on "
+                         "device " +
+                         std::to_string(own.device()));
   const auto found = f.elsewhere.find(device);
   if (found != f.elsewhere.end() && &found->second.module() == module.get()) return found->second;
   return f.elsewhere.insert_or_assign(device, f.kernel.of(module)).first->second;
@@ -139,6 +148,10 @@ const Kernel& prepare_memory(Function& f, const Arguments& arguments, const Stre
       placement.add(i, storage->device(), storage->address());
     else if (array && array->core.address())
       placement.add(i, array->core.device(), array->core.address());
+    else if (const auto* const texture = find<TextureObject>(arguments.given[i]))
+      placement.add(i, (*texture)->device(), nullptr);
+    else if (const auto* const surface = find<SurfaceObject>(arguments.given[i]))
+      placement.add(i, (*surface)->device(), nullptr);
   }
   return kernel_on(f, placement.device(stream));
 }
@@ -266,13 +279,15 @@ PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t fla
 
 void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& stream,
                    PyObject* const* arguments, std::size_t count) {
-  if (count != f.promises.size())
-    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(f.promises.size()) +
+  const std::shared_ptr<const Prepared> prepared = f.prepared;
+  const auto& [promises, slots] = *prepared;
+  if (count != promises.size())
+    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(promises.size()) +
                          ", not " + std::to_string(count));
-  Packed packed(f.slots);
+  Packed packed(slots);
   for (std::size_t i = 0; i < count; ++i)
-    pack_promised(arguments[i], f.promises[i], f.slots[i], i, packed.value(i));
-  launch(f, shape, {arguments, count, packed.pointers(), f.slots}, stream);
+    pack_promised(arguments[i], promises[i], slots[i], i, packed.value(i));
+  launch(f, shape, {arguments, count, packed.pointers(), slots}, stream);
 }
 
 // prepared_call(grid, block, *args, shared_size=0) and, with a stream third, the async form.
@@ -319,8 +334,10 @@ PyObject* prepared_async_call(PyObject* self, PyObject* const* arguments, Py_ssi
 }
 
 void prepare(Function& f, const py::sequence& promised) {
-  std::vector<Promise> promises;
-  for (const py::handle item : promised) {
+  auto prepared = std::make_shared<Prepared>();
+  auto& [promises, slots] = *prepared;
+  for (Py_ssize_t i = 0; i < Py_ssize_t(promised.size()); ++i) {
+    const py::object item = promised[std::size_t(i)];
     const auto pair = item.cast<std::pair<std::string, std::size_t>>();
     promises.push_back({Kind(pair.first.at(0)), pair.second});
   }
@@ -329,13 +346,13 @@ void prepare(Function& f, const py::sequence& promised) {
       raise_argument_error("prepare: " + f.kernel.name() + "() takes " + counted(f.slots.size()) +
                            ", not " + std::to_string(promises.size()));
     for (std::size_t i = 0; i < promises.size(); ++i) check_promise(promises[i], f.slots[i], i);
+    slots = f.slots;
   } else {
-    f.slots.assign(promises.size(), Slot());
-    for (std::size_t i = 0; i < promises.size(); ++i) f.slots[i].nbytes = promises[i].nbytes;
-    place(f.slots);
+    slots.resize(promises.size());
+    for (std::size_t i = 0; i < promises.size(); ++i) slots[i].nbytes = promises[i].nbytes;
+    place(slots);
   }
-  f.promises = std::move(promises);
-  f.prepared = true;
+  f.prepared = std::move(prepared);
 }
 
 // What a source says of a parameter is believed if it goes with the size that the runtime tells.
@@ -354,7 +371,7 @@ bool fits(Kind kind, std::size_t nbytes) {
 // signature: None or [(name, kind, nbytes or 0), ...], as _compile/signature.py has it.
 Function make_function(py::handle self, const std::shared_ptr<Module>& module,
                        const std::string& name, const py::object& signature) {
-  Function function{Kernel(module, name), {}, {}, true, false, {}};
+  Function function{Kernel(module, name), {}, nullptr, true, {}};
   const bool known = function.kernel.knows_parameters();
   for (const ParameterPlace& parameter : function.kernel.parameters())
     function.slots.emplace_back().nbytes = parameter.nbytes;

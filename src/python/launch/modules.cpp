@@ -9,6 +9,7 @@
 #include "python/array/gpuarray.h"
 #include "python/hooks.h"
 #include "python/launch/packing.h"
+#include "python/launch/placement.h"
 
 namespace PyGPU::python {
 namespace {
@@ -28,12 +29,14 @@ std::shared_ptr<Module> load(py::handle, const py::bytes& image, const py::list&
 Status copy_in(py::handle dst, py::handle src) {
   void* const to = address_of(dst, "dest");
   const CopyEnd from = copy_end(src, "src", false);
+  const DeviceGuard there = use_device_at(to);
   return call([&] { return upload(to, from.address, from.limit); });
 }
 
 Status copy_out(py::handle dst, py::handle src) {
   const CopyEnd to = copy_end(dst, "dest", true);
   const void* const from = address_of(src, "src");
+  const DeviceGuard there = use_device_at(from);
   return call([&] { return download(to.address, from, to.limit); });
 }
 
@@ -60,6 +63,9 @@ void bind_module(py::module_& m) {
   method(
       c, "_references", [](py::handle self) { return hook(Hook::references_of)(self); },
       "What keeps its texture and surface references up to date.");
+  method(
+      c, "_has_variables", [](Module& self) { self.has_variables(); },
+      "Kernels may write its variables.");
   property(c, "info_log", [](const Module& self) { return self.info_log(); });
   property(c, "device", [](const Module& self) { return self.device(); });
 
@@ -86,13 +92,23 @@ void bind_module(py::module_& m) {
   def(m, "_download", &copy_out, "", {{"dst"}, {"src"}});
   def(m, "_fill",
       [](py::handle address, std::size_t itemsize, std::size_t pitch, unsigned value,
-         std::size_t width, std::size_t height, const StreamRef& stream) {
+         std::size_t width, std::size_t height, const StreamRef& stream, bool wait) {
         void* const to = address_of(address, "dest");
+        const DeviceGuard there = stream.handle ? DeviceGuard() : use_device_at(to);
         return call_on(stream, {to}, [&] {
-          return fill(to, itemsize, pitch, value, width, height, stream.handle);
+          const Status filled = fill(to, itemsize, pitch, value, width, height, stream.handle);
+          return filled.failed() || !wait ? filled : Status(cudaStreamSynchronize(stream.handle));
         });
       },
-      "", {{"address"}, {"itemsize"}, {"pitch"}, {"value"}, {"width"}, {"height"}, {"stream"}});
+      "",
+      {{"address"},
+       {"itemsize"},
+       {"pitch"},
+       {"value"},
+       {"width"},
+       {"height"},
+       {"stream"},
+       {"wait"}});
   def(m, "_address_range",
       [](py::handle address) {
         void* base = nullptr;

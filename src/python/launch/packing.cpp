@@ -71,11 +71,14 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const Slot& slot, std:
   std::memcpy(to, value, scalar.nbytes);
 }
 
-// Memory that host and device share: an ndarray whose owner says so.
+// Memory that host and device share: an ndarray whose owner says so. Throws where it was freed.
 bool is_managed(py::handle array) {
   for (py::object owner = py::getattr(array, "base", py::none()); !owner.is_none();
-       owner = py::getattr(owner, "base", py::none()))
-    if (py::hasattr(owner, "_is_managed_memory")) return true;
+       owner = py::getattr(owner, "base", py::none())) {
+    if (!py::hasattr(owner, "_is_managed_memory")) continue;
+    if (is<DeviceAllocation>(owner)) (void)address_of(owner, "argument");
+    return true;
+  }
   return false;
 }
 

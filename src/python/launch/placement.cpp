@@ -11,12 +11,18 @@ namespace {
 
 // Memory that every device reaches.
 bool is_shared(const void* address) {
+  if (!address) return false;
   cudaPointerAttributes found{};
   if (cudaPointerGetAttributes(&found, address)) (void)cudaGetLastError();
   return found.type == cudaMemoryTypeManaged || found.type == cudaMemoryTypeHost;
 }
 
 }  // namespace
+
+DeviceGuard use_device_at(const void* address) {
+  const auto storage = is_only_device() ? nullptr : Storage::holding(address);
+  return storage && !is_shared(address) ? use_device(storage->device()) : DeviceGuard();
+}
 
 Placement::Devices Placement::find() const {
   Devices found;
@@ -37,7 +43,8 @@ Placement::Devices Placement::find() const {
 int Placement::device(const StreamRef& stream) const {
   const Devices found = find();
   const auto reached = [&](const Where& where) {
-    return where.device == home_ || reaches_peer(home_, where.device) || is_shared(where.address);
+    return where.device == home_ || (where.address && reaches_peer(home_, where.device)) ||
+           is_shared(where.address);
   };
   int place = found.first ? found.first->device : home_;
   if (found.first && std::all_of(memory_.begin(), memory_.end(), reached)) {

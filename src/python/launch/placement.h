@@ -9,11 +9,16 @@
 
 namespace PyGPU::python {
 
+// While it lives, the device of that memory is current, if it is known and the only one to reach
+// it: what waits for the null stream then waits for the work on the memory.
+DeviceGuard use_device_at(const void* address);
+
 class Placement {
  public:
   explicit Placement(const Kernel& kernel)
       : name_(kernel.name()), home_(kernel.module().device()) {}
-  // Argument `index` points to memory of that device.
+  // Argument `index` points to memory of that device; a null address: it is a handle, which no
+  // other device reads.
   void add(std::size_t index, int device, const void* address) {
     memory_.push_back({index, device, address});
   }

@@ -36,7 +36,7 @@ int raise_now(void*) {
 // Called by the first thread while its kernel is held up: Ctrl-C ends the launch. The exception is
 // raised once the launch has returned to Python, whoever made it.
 bool is_interrupted() {
-  if (!Py_IsInitialized()) return false;
+  if (!Py_IsInitialized() || is_finalizing()) return false;
   const Gil held = take_gil();
   const bool ends = PyErr_CheckSignals() != 0;
   if (ends) {
@@ -150,13 +150,13 @@ void bind_status(py::module_& m) {
       "What destructors do where they cannot raise: a line to stderr.", {{"what"}, {"status"}});
   on_interrupt(&is_interrupted);
   Storage::on_shortage([] {
-    const PyGILState_STATE state = PyGILState_Ensure();
+    if (!Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
+    const Gil held = take_gil();
     try {
       py::module_::import("gc").attr("collect")();  // also where it is switched off
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("PyGPU: the collection of garbage for a shortage of memory");
     }
-    PyGILState_Release(state);
   });
 }
 

@@ -1,13 +1,9 @@
 // Arrays, texture and surface objects, boxed copies, and the profiler's switches, as the private
 // classes and calls that PyGPU/_driver/arrays.py and boxes.py dress.
-#include "PyGPU/texture.h"
 #include "python/bindings.h"
+#include "python/launch/placement.h"
 
 namespace PyGPU::python {
-
-PYGPU_SHARED(TextureArray)
-PYGPU_SHARED(TextureObject)
-PYGPU_SHARED(SurfaceObject)
 
 namespace {
 
@@ -64,6 +60,9 @@ std::shared_ptr<TextureObject> make_texture_object(py::handle, py::handle source
     return std::make_shared<TextureObject>(resource_of(*array), how, array);
   }
   void* const address = address_of(source, "source");
+  const auto storage = is_only_device() ? nullptr : Storage::holding(address);
+  const bool is_near = !storage || reaches_peer(current_device(), storage->device());
+  const DeviceGuard there = is_near ? DeviceGuard() : use_device_at(address);
   const auto width = at<std::size_t>(extent, 0), height = at<std::size_t>(extent, 1),
              pitch = at<std::size_t>(extent, 2);
   const cudaChannelFormatDesc elements = format_of(format);
@@ -136,6 +135,7 @@ void bind_arrays(py::module_& m) {
   const auto texture = [](const TextureObject& self) { return self.number(); };
   int_methods(t, texture);
   property(t, "handle", texture, "The cudaTextureObject_t (int).");
+  property(t, "_device", [](const TextureObject& self) { return self.device(); });
 
   const py::object s = new_class<SurfaceObject>(m, "_SurfaceObject", "");
   constructor(
@@ -145,6 +145,7 @@ void bind_arrays(py::module_& m) {
   const auto surface = [](const SurfaceObject& self) { return self.number(); };
   int_methods(s, surface);
   property(s, "handle", surface, "The cudaSurfaceObject_t (int).");
+  property(s, "_device", [](const SurfaceObject& self) { return self.device(); });
 
   def(m, "_copy_box", &copy_given_box, "",
       {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
