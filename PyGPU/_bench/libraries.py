@@ -64,14 +64,14 @@ def _fetched(array: Any) -> HostArray:
 
 
 def ours() -> Library:
-    names = ("gpuarray", "cumath", "curandom", "elementwise", "scan")
+    names = ("gpuarray", "cumath", "curandom", "elementwise", "scan", "tools")
     modules = [hooks.loaded(f"PyGPU.{name}") for name in names]
-    gpuarray, _, curandom, elementwise, scan = modules
+    gpuarray, _, curandom, elementwise, scan, tools = modules
 
     @functools.lru_cache
     def axpy(dtype: DType) -> Any:
         kernel = elementwise.ElementwiseKernel(
-            "T *z, T s, T *x, T *y".replace("T", {4: "float", 8: "double"}[dtype.itemsize]),
+            "T *z, T s, T *x, T *y".replace("T", tools.dtype_to_ctype(dtype)),
             "z[i] = s * x[i] + y[i]",
         )
         return lambda s, x, y, z: kernel(z, s, x, y)

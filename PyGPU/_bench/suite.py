@@ -239,7 +239,12 @@ def run(
     arrays.release()
     return {
         "machine": _machine(libraries, missing),
-        "settings": {**settings._asdict(), "small": SMALL, "peers": with_peers},
+        "settings": {
+            **settings._asdict(),
+            "dtypes": [*settings.dtypes],
+            "small": SMALL,
+            "peers": with_peers,
+        },
         "limits": found,
         "rows": measured,
         "summary": summarized(measured),

@@ -89,6 +89,11 @@ def _spelled(*texts: str) -> dict[str, Any]:
     return dict(zip(("PyGPU", "CuPy", "torch"), texts))
 
 
+def _to(dtype: str) -> str:
+    """torch's conversion, which makes a new array of the same dtype as well."""
+    return f"a.to({dtype}, copy=True)"
+
+
 def _permuted(i: int, j: int, k: int) -> Work:
     target, axes = f"cube_{i}{j}{k}", f"{i}, {j}, {k}"
     torch = f"{target}[...] = cube.permute({axes})"
@@ -196,12 +201,12 @@ WORKS = {
         Work("square[::2].sum(axis=1)", 0.5),
     ],
     "conversions": [
-        Work("a.astype(float64)", 1, extra=8, torch="a.to(float64)"),
-        Work("a.astype(float16)", 1, extra=2, torch="a.to(float16)"),
-        Work("a.astype(int32)", 1, extra=4, torch="a.to(int32)"),
-        Work("a.astype(int8)", 1, extra=1, torch="a.to(int8)"),
-        Work("a.astype(complex64)", 1, extra=8, torch="a.to(complex64)"),
-        Work("a.astype(float32)", 1, "float64 float16 int32 int8", extra=4, torch="a.to(float32)"),
+        Work("a.astype(float64)", 1, extra=8, torch=_to("float64")),
+        Work("a.astype(float16)", 1, extra=2, torch=_to("float16")),
+        Work("a.astype(int32)", 1, extra=4, torch=_to("int32")),
+        Work("a.astype(int8)", 1, extra=1, torch=_to("int8")),
+        Work("a.astype(complex64)", 1, extra=8, torch=_to("complex64")),
+        Work("a.astype(float32)", 1, "float64 float16 int32 int8", extra=4, torch=_to("float32")),
     ],
     "masks": [
         Work("a[m]", 1.5, _REAL, extra=1),
