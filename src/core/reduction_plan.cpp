@@ -152,7 +152,8 @@ AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const 
     if (results >= 4 * most * figures.multiprocessors) many = most;
     lanes = std::min(most / many, up(length));
   } else {
-    const Index few = up(length) == length ? length : 1;  // no thread goes without
+    // No thread goes without; elements that are as wide as a load are not passed on among threads.
+    const Index few = up(length) == length && itemsize_ < 16 ? length : 1;
     const Index least = length <= unroll ? few : std::min({line, up(length / 2 + 1), most});
     lanes = std::clamp(up(divided(length, 2 * unroll)), least, most);
     const Index at_once = std::clamp<Index>(64 / vector, unroll, 2 * unroll);

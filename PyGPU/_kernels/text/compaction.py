@@ -11,6 +11,7 @@ from PyGPU._kernels.types import dtype_to_ctype
 
 STRETCH = 4096  # elements
 THREADS = 256  # of a block of warps
+SEVERAL = 8  # elements that a thread copies at once
 _FLAGS = """
 __device__ inline unsigned true_of_4(unsigned bytes) {
   const unsigned high = ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu | bytes) >> 7 & 0x01010101u;
@@ -51,7 +52,8 @@ count_true(long long n, const unsigned char *mask, long long *countsPARAMETERS) 
 }
 """
 
-# For each chosen element, STORE: `place` is where it lies in the whole, `at` in what is packed.
+# LOAD and STORE of a chosen element: `place` is where it lies in the whole, `at` in what is packed.
+# A thread has several on their way.
 _COPY = """
 extern "C" __global__ void __launch_bounds__(THREADS)
 NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETERS) {
@@ -78,9 +80,22 @@ NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETER
     for (int at = end - count; at < end; ++at, bits[i] &= bits[i] - 1)
       mine[at] = (unsigned short)(16 * lane + __ffs(int(bits[i])) - 1);
     __syncwarp(LANES);
-    for (int at = lane; at < total; at += WARP) {
-      const long long place = base + i * ROUND + mine[at];
-      STORE;
+    for (int next = lane; next < total; next += SEVERAL * WARP) {
+      ITEM items[SEVERAL];
+      #pragma unroll
+      for (int k = 0; k < SEVERAL; ++k) {
+        const int at = next + k * WARP;
+        if (at >= total) break;
+        const long long place = base + i * ROUND + mine[at];
+        items[k] = LOAD;
+      }
+      #pragma unroll
+      for (int k = 0; k < SEVERAL; ++k) {
+        const int at = next + k * WARP;
+        if (at >= total) break;
+        const long long place = base + i * ROUND + mine[at];
+        STORE = items[k];
+      }
     }
     __syncwarp(LANES);
     packed += total;
@@ -89,16 +104,17 @@ NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETER
 """
 
 _SUM = """
-// By the threads of a block, which take eight counts at a time: where each stretch begins.
+enum { EACH = 16 };
+// By the threads of a block, which take EACH counts at a time: where each stretch begins.
 __device__ inline void sum_counts(long long *counts, long long number, long long *totals,
                                   volatile long long *report) {
   const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   long long done = 0;
-  for (long long first = 0; first < number; first += 8 * THREADS) {
-    const long long own = first + 8 * threadIdx.x;
-    long long count[8], sum = 0;
+  for (long long first = 0; first < number; first += EACH * THREADS) {
+    const long long own = first + EACH * threadIdx.x;
+    long long count[EACH], sum = 0;
     #pragma unroll
-    for (int k = 0; k < 8; ++k) {
+    for (int k = 0; k < EACH; ++k) {
       count[k] = own + k < number ? counts[own + k] : 0;
       sum += count[k];
     }
@@ -114,10 +130,10 @@ __device__ inline void sum_counts(long long *counts, long long number, long long
       if (w < warp) at += totals[w];
       done += totals[w];
     }
-    if (threadIdx.x == 0 && first + 8 * THREADS >= number) *report = done;
+    if (threadIdx.x == 0 && first + EACH * THREADS >= number) *report = done;
     __syncthreads();
     #pragma unroll
-    for (int k = 0; k < 8; ++k) {
+    for (int k = 0; k < EACH; ++k) {
       if (own + k < number) counts[own + k] = at;
       at += count[k];
     }
@@ -166,14 +182,15 @@ extern "C" __global__ void write_true(long long n, const unsigned char *mask,
 """
 
 
-def _copy(name, parameters, store):
-    return _COPY.replace("NAME", name).replace("PARAMETERS", parameters).replace("STORE", store)
+def _copy(name, parameters, item, load, store):
+    text = _COPY.replace("NAME", name).replace("PARAMETERS", parameters).replace("ITEM", item)
+    return text.replace("LOAD", load).replace("STORE", store)
 
 
 def _by_warps(warp, stretch, behind="", parameters="", helpers=""):
     lanes = f"#define LANES {hex((1 << warp) - 1)}ull\n"
     sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS}, STRETCH = {stretch} }};\n"
-    sizes += "enum { WARPS = THREADS / WARP, ROUND = 16 * WARP };\n"
+    sizes += f"enum {{ WARPS = THREADS / WARP, ROUND = 16 * WARP, SEVERAL = {SEVERAL} }};\n"
     count = _COUNT.replace("PARAMETERS", parameters).replace("BEHIND", behind)
     return f"{lanes}{sizes}{_FLAGS}{helpers}{count}"
 
@@ -182,7 +199,7 @@ def indices_by_warps(warp, dtype):
     """``count_true`` and ``write_true``, which writes flat indices of a dtype, where a warp of
     `warp` lanes has a stretch."""
     index = f"typedef {dtype_to_ctype(dtype)} P_out;\n"
-    write = _copy("write_true", "P_out *packed", "packed[at] = (P_out)place")
+    write = _copy("write_true", "P_out *packed", "P_out", "(P_out)place", "packed[at]")
     return f"{index}{_by_warps(warp, STRETCH)}{write}"
 
 
@@ -202,7 +219,7 @@ def items_by_warps(warp, itemsize, stretch):
         LAST_BLOCK + _SUM,
     )
     parameters = "const P_item *whole, P_item *packed"
-    select = _copy("select_true", parameters, "packed[at] = whole[place]")
+    select = _copy("select_true", parameters, "P_item", "whole[place]", "packed[at]")
     parameters = "P_item *whole, const P_item *packed"
-    assign = _copy("assign_true", parameters, "whole[place] = packed[at]")
+    assign = _copy("assign_true", parameters, "P_item", "packed[at]", "whole[place]")
     return f"{item}{count}{select}{assign}"

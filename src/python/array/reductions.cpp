@@ -67,7 +67,7 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
   std::fill(folded, folded + ndim, axis == Py_None);
   if (axis == Py_None) return;
   const bool are_many = PyTuple_Check(axis) || PyList_Check(axis);
-  if (ndim == 0 && !are_many && PyLong_Check(axis)) {  // 0 and -1 are taken, as by NumPy
+  if (ndim == 0 && !are_many && PyIndex_Check(axis)) {  // 0 and -1 are taken, as by NumPy
     const Py_ssize_t at = PyNumber_AsSsize_t(axis, nullptr);
     if (at == 0 || at == -1) return;
   }
