@@ -69,6 +69,7 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
   const bool are_many = PyTuple_Check(axis) || PyList_Check(axis);
   if (ndim == 0 && !are_many && PyIndex_Check(axis)) {  // 0 and -1 are taken, as by NumPy
     const Py_ssize_t at = PyNumber_AsSsize_t(axis, nullptr);
+    if (PyErr_Occurred()) throw py::error_already_set();
     if (at == 0 || at == -1) return;
   }
   const auto add = [&](PyObject* one) {
