@@ -178,6 +178,12 @@ def take():
 old = take()
 assert PyGPU.cudaDeviceReset() == 0
 new = take()  # perhaps at the same addresses
+try:
+    old[-1].get()
+except PyGPU.errors.Error as error:
+    assert "cudaDeviceReset has taken" in str(error), error
+else:
+    raise AssertionError("memory of before the reset")
 del old
 block, pinned, stream, event, array = new
 for memory in (block.ptr(), pinned.ptr(), array):
