@@ -302,23 +302,21 @@ class ArgumentHandler:
 
     Parameters
     ----------
-    array : numpy.ndarray
-        Contiguous.
+    array : numpy.ndarray or other buffer
+        Contiguous; for Out and InOut also writable, as a bytearray is.
     """
 
-    def __init__(self, array: HostArray) -> None:
+    def __init__(self, array: BufferLike) -> None:
         self.array = array
         self.dev_alloc: Any = None
 
     def get_device_alloc(self) -> Any:
         """Its memory on the device; the null address for an array without elements."""
         if self.dev_alloc is None:
-            try:
-                self.dev_alloc = memory.mem_alloc_like(self.array) if self.array.nbytes else 0
-            except AttributeError:
-                raise TypeError(
-                    f"could not determine the size of {type(self.array).__name__}: it has no nbytes"
-                ) from None
+            size = getattr(self.array, "nbytes", None)
+            if size is None:  # bytes and other buffers
+                size = _host(self.array, type(self).__name__, False)[1]
+            self.dev_alloc = memory.mem_alloc(size) if size else 0
         return self.dev_alloc
 
     def pre_call(self, stream: StreamLike) -> None:

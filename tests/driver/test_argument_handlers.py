@@ -1,5 +1,7 @@
 """In, Out, InOut and handlers of one's own: host arrays as arguments of kernels."""
 
+from array import array
+
 import kernel_sources
 import numpy as np
 import pytest
@@ -71,6 +73,24 @@ def test_inout_does_both(twice):
     x = np.arange(8, dtype=np.float32)
     assert twice(drv.InOut(x), 8) is None
     assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda raw: array("f", raw)])
+def test_other_buffers(twice, add, kind):
+    host = np.arange(8, dtype=np.float32)
+    buffer, total = kind(host.tobytes()), np.zeros(8, np.float32)
+    add(drv.Out(total), drv.In(buffer), drv.In(buffer), n=8)
+    assert (total == 2 * host).all()
+    twice(drv.In(kind(b"")), 0)
+    if memoryview(buffer).readonly:
+        for handler in (drv.Out, drv.InOut):
+            with pytest.raises(BufferError, match=f"{handler.__name__}: the buffer is read-only"):
+                twice(handler(buffer), 8)
+        return
+    twice(drv.InOut(buffer), 8)
+    assert (np.frombuffer(buffer, np.float32) == 2 * host).all()
+    add(drv.Out(buffer), drv.In(host), drv.In(total), n=8)
+    assert (np.frombuffer(buffer, np.float32) == 3 * host).all()
 
 
 @pytest.mark.parametrize("handler", [drv.In, drv.Out, drv.InOut])
@@ -166,10 +186,16 @@ def test_an_array_with_gaps_is_refused(module, handler):
     assert (x == 1).all()
 
 
-@pytest.mark.parametrize("thing", [None, 5, "text", [1.0, 2.0]])
-def test_a_handler_of_something_without_a_size(module, thing):
-    with pytest.raises(TypeError):
-        module.get_function("twice")(drv.In(thing), np.int32(1), block=(1, 1, 1))
+@pytest.mark.parametrize(
+    ("thing", "hint"), [(None, ""), (5, ""), ("text", r"encode\(\)"), ([1.0, 2.0], "numpy.array")]
+)
+@pytest.mark.parametrize("handler", [drv.In, drv.Out, drv.InOut])
+def test_a_handler_of_what_is_no_buffer(module, handler, thing, hint):
+    if isinstance(thing, str) and handler is not drv.In:
+        hint = "bytearray"
+    text = f"{handler.__name__}: expected a host buffer, got {type(thing).__name__}.*{hint}"
+    with pytest.raises(TypeError, match=text):
+        module.get_function("twice")(handler(thing), np.int32(1), block=(1, 1, 1))
 
 
 # Handlers of one's own.
