@@ -72,6 +72,13 @@ def _no_buffer(buffer: object, name: str, writable: bool) -> TypeError:
     return TypeError(f"{name}: expected a host buffer, got {type(buffer).__name__}{hint}")
 
 
+def _has_gaps(what: str, writable: bool) -> ValueError:
+    extra = ", from which the result is to be copied back" if writable else ""
+    return ValueError(
+        f"{what} is not contiguous; numpy.ascontiguousarray() makes a copy that is{extra}"
+    )
+
+
 def _host(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, int]:
     """(flat memoryview, bytes) of a host buffer, whatever its order."""
     if isinstance(buffer, (str, list, core.GPUArray)):
@@ -85,7 +92,7 @@ def _host(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, in
                 f"{name}: dtype {array.dtype} holds Python objects, which mean nothing on a device"
             )
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
-            raise ValueError(f"{name}: ndarray is not contiguous")
+            raise _has_gaps(f"{name}: ndarray", writable)
         if writable and not array.flags.writeable:
             raise ValueError(f"{name}: the array is read-only")
         return array.reshape(-1, order="A").view(np.uint8) if array.nbytes else b"", array.nbytes
@@ -96,7 +103,7 @@ def _host(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, in
     if writable and view.readonly:
         raise BufferError(f"{name}: the buffer is read-only")
     if not view.contiguous:
-        raise ValueError(f"{name}: the buffer is not contiguous")
+        raise _has_gaps(f"{name}: the buffer", writable)
     return view, view.nbytes
 
 
