@@ -70,15 +70,16 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
         return apply(UFUNCS[ufunc], *inputs, out=given[0])
     if any(map(_is_foreign, (*inputs, *given))):
         return NotImplemented
+    if method not in ("__call__", "reduce"):
+        raise functions.not_implemented(f"numpy.{ufunc.__name__}.{method}")
     for operand in inputs:
         kind_of(operand)  # a TypeError for what is on the host
     if kwargs.pop("where", True) is not True:
         raise TypeError(f"numpy.{ufunc.__name__}: where= is not implemented for GPUArray")
     if method == "reduce":
         return functions.reduce(ufunc, *inputs, *given, **kwargs)
-    if method != "__call__" or ufunc not in UFUNCS:
-        name = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
-        raise functions.not_implemented(f"numpy.{name}")
+    if ufunc not in UFUNCS:
+        raise functions.not_implemented(f"numpy.{ufunc.__name__}")
     if kwargs.pop("order", "K") != "K":
         raise TypeError(f"numpy.{ufunc.__name__}: expected order='K', that of the operands")
     kwargs.pop("subok", None)
@@ -100,7 +101,11 @@ def array_function(self, func, types, args, kwargs):
         implementation = functions.FUNCTIONS[func]
     except KeyError:
         raise functions.not_implemented(f"{func.__module__}.{func.__name__}") from None
-    return implementation(*args, **kwargs)
+    try:
+        return implementation(*args, **kwargs)
+    except TypeError:
+        functions.refuse_unknown(f"{func.__module__}.{func.__name__}", implementation, kwargs)
+        raise
 
 
 #: Of the class GPUArray.

@@ -4,6 +4,7 @@ An argument that a function does not take here is a TypeError.
 """
 
 import functools
+import inspect
 import operator
 
 import numpy as np
@@ -20,11 +21,33 @@ def _size_of(dtype):
     return np.absolute(np.empty(0, dtype)).dtype
 
 
+_SCAN = "PyGPU.scan.InclusiveScanKernel"
+# What does the work of functions that are not here.
+_ELSEWHERE = {
+    **{"numpy.cumsum": _SCAN, "numpy.cumprod": _SCAN},
+    **{"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"},
+}
+
+
 def not_implemented(name):
     """The TypeError for a function that is not there."""
+    other = _SCAN if name.endswith(".accumulate") else _ELSEWHERE.get(name)
+    advice = f"use {other}, or " if other else ""
     return TypeError(
-        f"{name} is not implemented for GPUArray; fetch the array with .get() to work on the host"
+        f"{name} is not implemented for GPUArray; {advice}fetch the array with .get() to work on "
+        "the host"
     )
+
+
+def refuse_unknown(name, function, kwargs):
+    """TypeError for keywords that are NumPy's alone."""
+    known = inspect.signature(function).parameters
+    unknown = [keyword for keyword in kwargs if keyword not in known]
+    if unknown:
+        raise TypeError(
+            f"{name}: {', '.join(unknown)}: not implemented for GPUArray, where it takes "
+            f"{', '.join(known)}; fetch the array with .get() to work on the host"
+        ) from None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -112,12 +135,17 @@ _REDUCTIONS: dict[np.ufunc, object] = {
 
 def reduce(ufunc, a, out=None, **kwargs):
     """``ufunc.reduce``: along the first axis by default."""
+    name = f"numpy.{ufunc.__name__}.reduce"
     if ufunc not in _REDUCTIONS:
-        raise not_implemented(f"numpy.{ufunc.__name__}.reduce")
+        raise not_implemented(name)
     kwargs.setdefault("axis", 0 if a.ndim else None)
     if kwargs.get("dtype", a) is None:
         del kwargs["dtype"]
-    return _REDUCTIONS[ufunc](a, out=out, **kwargs)
+    try:
+        return _REDUCTIONS[ufunc](a, out=out, **kwargs)
+    except TypeError:
+        refuse_unknown(name, _REDUCTIONS[ufunc], kwargs)
+        raise
 
 
 def dot(a, b, out=None):

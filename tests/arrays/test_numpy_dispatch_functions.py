@@ -260,6 +260,8 @@ HOST = np.ones((3, 4), "f4")
     ("call", "error", "text"),
     [
         (lambda a: np.sort(a), TypeError, r"numpy.sort is not implemented.*\.get\(\)"),
+        (lambda a: np.cumsum(a), TypeError, r"PyGPU\.scan\.InclusiveScanKernel, or .*\.get\(\)"),
+        (lambda a: np.take(a, [0]), TypeError, r"use PyGPU\.gpuarray\.take, or .*\.get\(\)"),
         (lambda a: np.linalg.norm(a), TypeError, "numpy.linalg.norm is not implemented"),
         (lambda a: np.asarray(a), TypeError, "get"),
         (lambda a: np.where(a), TypeError, "numpy.where of a condition alone"),
@@ -271,7 +273,8 @@ HOST = np.ones((3, 4), "f4")
         (lambda a: np.dot(a[0], HOST[0]), TypeError, "to_gpu"),
         (lambda a: np.dot(a, a), TypeError, "one axis"),
         (lambda a: np.clip(HOST, 0, a), TypeError, "to_gpu"),
-        (lambda a: np.mean(a, where=True), TypeError, "where"),
+        (lambda a: np.mean(a, where=True), TypeError, r"numpy\.mean: where: not .*\.get\(\)"),
+        (lambda a: np.max(a, initial=10), TypeError, "initial: .* takes a, axis, out, keepdims;"),
         (lambda a: np.sum(a, axis=2), ValueError, "2"),
         (lambda a: np.stack([a, a], out=a), TypeError, "out"),
         (lambda a: np.zeros_like(a, shape=(2,)), TypeError, "shape"),
