@@ -122,7 +122,8 @@ def _meant(request: build.Request, log: str) -> str:
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
     ptx = "" if core.target == "cuda" else inline_ptx.hint(source, log)
-    return ptx or child_launches.hint(source, request.relocatable)
+    c_names = headers.hint(log) if request.extern_c else ""
+    return ptx or c_names or child_launches.hint(source, request.relocatable)
 
 
 def _checked(request: build.Request) -> cache.Entry:

@@ -92,3 +92,18 @@ def wrap_extern_c(source: str) -> str:
             if not is_directive:
                 depth = max(0, depth + code.count("{") - code.count("}"))
     return "\n".join(result) + "\n}\n"
+
+
+# What g++, clang++ and NVRTC say of templates and overloads with C names.
+_C_LINKAGE = (
+    r"template with C linkage|conflicting declaration of C function"
+    r"|templates must have C\+\+ linkage|conflicting types for"
+    r'|may not have extern "C" linkage|overloaded function "[^"]*" has "C" linkage'
+)
+
+
+def hint(log: str) -> str:
+    """What to tell a program whose text did not compile with C names; often nothing."""
+    if not re.search(_C_LINKAGE, log):
+        return ""
+    return "templates and overloads have no C names: pass no_extern_c=True"

@@ -81,11 +81,11 @@ class CompileError(Error):
         self.stderr = stderr
 
     def __str__(self) -> str:
-        text = f"{self.msg}\n[command: {' '.join(map(str, self.command_line))}]"
-        for name in ("stdout", "stderr"):
+        text = self.msg
+        for name in ("stderr", "stdout"):
             if getattr(self, name):
                 text += f"\n[{name}:\n{getattr(self, name)}]"
-        return text
+        return f"{text}\n[command: {' '.join(map(str, self.command_line))}]"
 
 
 class CompilerMissing(CompileError):

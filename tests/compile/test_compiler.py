@@ -10,6 +10,7 @@ from writing_kernels import FIVE, ONE, WRITE, written
 
 import PyGPU.driver as drv
 from PyGPU import compiler, gpuarray
+from PyGPU._compile import headers
 from PyGPU.compiler import CompileError, SourceModule
 
 # Names and text.
@@ -100,6 +101,8 @@ def test_errors_stand_in_the_users_lines(line, no_extern_c, tmp_path):
         ("kernel.cu", r"open\(name\)\.read\(\)"),
         (Path("folder", "my kernel.cpp"), r"open\(name\)\.read\(\)"),
         ("kernel.ptx", "module_from_file"),
+        ("template <class T> __global__ void f(T *x) {}", "no_extern_c=True"),
+        ("__global__ void f(int *x) {}\n__global__ void f(float *x) {}", "no_extern_c=True"),
     ],
     ids=str,
 )
@@ -109,8 +112,24 @@ def test_what_the_program_may_have_meant(source, hint):
     assert caught.value.stderr
     with pytest.raises(CompileError) as caught:
         SourceModule("__global__ void f(float *a) { a = ; }")
-    hints = ("open(name)", "module_from_file", "TextureObject", "SurfaceObject")
+    hints = ("open(name)", "module_from_file", "TextureObject", "SurfaceObject", "no_extern_c")
     assert not any(words in str(caught.value) for words in hints)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "kernel.cu:1:1: error: template with C linkage",
+        "kernel.cu:2:17: error: conflicting declaration of C function 'void f(float*)'",
+        "kernel.cu:1:1: error: templates must have C++ linkage",
+        "kernel.cu:2:17: error: conflicting types for 'f'",
+        'kernel.cu(1): error: this declaration may not have extern "C" linkage',
+        'kernel.cu(2): error: more than one instance of overloaded function "f" has "C" linkage',
+    ],
+)
+def test_what_compilers_say_of_c_names(log):
+    assert "no_extern_c=True" in headers.hint(log)
+    assert headers.hint("kernel.cu:1:1: error: 'y' was not declared in this scope") == ""
 
 
 def test_a_source_that_is_no_text(tmp_path):
