@@ -51,12 +51,16 @@ def _part_of(item):
             array = array.astype(np.intp)
     else:
         return item
-    is_answer = isinstance(item, core.GPUArray) and item._is_answer and array.dtype.kind != "b"
-    if is_answer or array.dtype.kind not in "biu":
+    if isinstance(item, core.GPUArray) and item._is_answer and array.dtype.kind != "b":
         raise IndexError(
-            f"arrays as indices must be of integers or bools, got {array.dtype}; what a "
-            "comparison of GPUArrays gives is a mask after .astype(bool)"
-            + (", and numbers of elements after .astype(int)" if is_answer else "")
+            f"what a comparison by an operator gives has the array's dtype, {array.dtype}, and is "
+            "no index: numpy.equal, numpy.greater and the like give masks; a comparison is a mask "
+            "after .astype(bool), and numbers of elements after .astype(int)"
+        )
+    if array.dtype.kind not in "biu":
+        raise IndexError(
+            f"arrays as indices must be of integers or bools, got {array.dtype}; a comparison "
+            "of GPUArrays is a mask after .astype(bool)"
         )
     if array.ndim == 0 and array.dtype.kind != "b":
         return int(array.get() if isinstance(array, core.GPUArray) else array)

@@ -105,11 +105,13 @@ def test_what_a_comparison_gives_is_no_index(code):
     """Its 0 and 1 would be numbers of elements."""
     x = np.array([5, 0, 100, 7], code)
     a = to_gpu(x)
+    text = rf"^what a comparison by an operator gives has the array's dtype, {x.dtype}, .*"
+    text += r"numpy\.equal, .* is a mask after \.astype\(bool\)"
     for answer in (a > 3, a == 0, a >= a):
         for key in (answer, (answer,)):
-            with pytest.raises(IndexError, match=r"is a mask after \.astype\(bool\)"):
+            with pytest.raises(IndexError, match=text):
                 a[key]
-            with pytest.raises(IndexError, match=r"is a mask after \.astype\(bool\)"):
+            with pytest.raises(IndexError, match=text):
                 a[key] = 0
     np.testing.assert_array_equal(a[(a > 3).astype(bool)].get(), x[x > 3])
     np.testing.assert_array_equal(a[(a > 3).astype(int)].get(), x[(x > 3).astype(int)])
