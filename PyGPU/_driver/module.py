@@ -280,15 +280,25 @@ class Module:
         return self._references
 
 
+def _overloads(name: str) -> str:
+    own = "give each a name of its own, or make them a template"
+    if core.target != "host":
+        own = f"ask for one by its mangled name (_Z...), or {own}"
+    return f"; the source has several kernels {name}: {own}"
+
+
 def _unknown(name: str, error: errors.Error, source: str | None) -> errors.LogicError:
     """The error for a kernel that is not there, with those that are."""
     text = str(error)
     if source is not None:
         kernels = signature.kernels(source)
+        same = [k.full_name for k in kernels if name in (k.name, k.full_name)]
         if "<" in name or any(k.is_template and k.name == name for k in kernels):
             text += f"; instances of templates are asked for by name_expressions=[{name!r}]"
+        elif len(set(same)) < len(same):
+            text += _overloads(name)
         elif kernels:
-            text += f"; the source has {', '.join(kernel.name for kernel in kernels)}"
+            text += f"; the source has {', '.join(dict.fromkeys(k.full_name for k in kernels))}"
     made = errors.LogicError(text)
     made.call, made.status = error.call, error.status
     return made

@@ -70,6 +70,27 @@ __global__ void h(int *a) { a[0] = 3; }"""
 
 
 @by_name
+@pytest.mark.parametrize("scope", ["", "own"])
+def test_overloads(scope):
+    text = "__global__ void g(int *a) { a[0] = 1; } __global__ void g(float *a) { a[0] = 2; }"
+    module = SourceModule(f"namespace {scope} {{ {text} }}" if scope else text, no_extern_c=True)
+    advice = "several kernels {}: .*give each a name of its own"
+    full = f"{scope}::g" if scope else "g"
+    for name in {"g", full}:
+        with pytest.raises(PyGPU.errors.LogicError, match=advice.format(name)):
+            module.get_function(name)
+    with pytest.raises(PyGPU.errors.LogicError, match=f"the source has {full}$"):
+        module.get_function("other")
+    if PyGPU.target == "host":
+        return
+    for kind, dtype, expected in (("i", np.int32, 1), ("f", np.float32, 2)):
+        a = gpuarray.zeros(1, dtype)
+        name = f"_ZN3own1gEP{kind}" if scope else f"_Z1gP{kind}"
+        module.get_function(name)(a, block=(1, 1, 1))
+        assert a.get()[0] == expected
+
+
+@by_name
 @pytest.mark.parametrize("is_c", [True, False])
 def test_several_in_one_text(is_c):
     # NVIDIA's compiler has functions min and max with C's linkage.
