@@ -292,6 +292,31 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
     return [one._replace(is_sure=one.is_sure and one.full_name not in several) for one in found]
 
 
+_VARIABLE = re.compile(r"\b(?:__device__|__constant__|__managed__)\b([^;(){}=]*)(?=[;={])")
+_REFERENCE = re.compile(r"\b(?:texture|surface)\s*<[\w\s:,]*>([^;(){}=]*);")
+
+
+def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
+    """The names that declarations of a kind give, as far as they are plain."""
+    text = re.sub(r"\b(?:__align__|alignas)\s*\([^()]*\)", " ", blanked(source))
+    found = []
+    for match in pattern.finditer(text):
+        if not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", match.group(1)):
+            names = [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", one) for one in split_top(match[1])]
+            found += [name.group(1) for name in names if name]
+    return list(dict.fromkeys(found))
+
+
+def variables(source: str) -> list[str]:
+    """The names of the ``__device__`` and ``__constant__`` variables that a source declares."""
+    return _declared(_VARIABLE, source)
+
+
+def references(source: str) -> list[str]:
+    """The names of the texture and surface references that a source declares."""
+    return _declared(_REFERENCE, source)
+
+
 def _agreed(a: Parameter, b: Parameter) -> Parameter:
     """What is true of both."""
     if a[1:] == b[1:]:

@@ -260,15 +260,26 @@ class Module:
 
     def get_global(self, name: str) -> tuple[int, int]:
         """(address, bytes) of a ``__device__`` or ``__constant__`` variable, or a LogicError."""
-        return self._module.get_global(name)
+        try:
+            return self._module.get_global(name)
+        except errors.LogicError as error:
+            raise _not_found(error, self._source, signature.variables) from None
 
     def get_texref(self, name: str) -> TextureReference:
         """The texture reference of that name, the same at each call, or a LogicError."""
-        return self._declared_references(name).texture(name)
+        found = self._declared_references(name)
+        try:
+            return found.texture(name)
+        except errors.LogicError as error:
+            raise _not_found(error, self._source, signature.references) from None
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """The surface reference of that name, the same at each call, or a LogicError."""
-        return self._declared_references(name).surface(name)
+        found = self._declared_references(name)
+        try:
+            return found.surface(name)
+        except errors.LogicError as error:
+            raise _not_found(error, self._source, signature.references) from None
 
     def _declared_references(self, name: str) -> References:
         if not isinstance(name, str):
@@ -299,6 +310,18 @@ def _unknown(name: str, error: errors.Error, source: str | None) -> errors.Logic
             text += _overloads(name)
         elif kernels:
             text += f"; the source has {', '.join(dict.fromkeys(k.full_name for k in kernels))}"
+    return _with_text(error, text)
+
+
+def _not_found(
+    error: errors.LogicError, source: str | None, names: Callable[[str], list[str]]
+) -> errors.LogicError:
+    """The error for a variable or reference that is not there, with those that are."""
+    found = names(source) if source and "not found in the module" in str(error) else []
+    return _with_text(error, f"{error}; the source has {', '.join(found)}") if found else error
+
+
+def _with_text(error: errors.Error, text: str) -> errors.LogicError:
     made = errors.LogicError(text)
     made.call, made.status = error.call, error.status
     return made

@@ -310,3 +310,22 @@ def test_what_pointers_point_to(declared):
 def test_two_definitions_agree_on_what_is_the_same():
     text = "#if A\n__global__ void f(float *x) {}\n#else\n__global__ void f(int *x) {}\n#endif"
     assert signature.table(signature.kernels(text)) == {"f": (("x", "P", 8),)}
+
+
+DECLARED = """
+__device__ float w[4], v = 3; // __device__ int comment;
+static __device__ __align__(16) float4 al[2][3] = {{1}};
+__managed__ int managed{3}; __constant__ float *pointer;
+extern "C" __constant__ const pycuda::complex<float> z = pycuda::complex<float>(1, 2);
+__device__ int f(int x) { int local = x; return local; }
+__device__ int g(int x); __device__ struct Own { int x; } own;
+texture<float, 1> image; static texture<float2, cudaTextureType2D> first, second;
+surface<void, 2> plane;
+__global__ void h(int *a) { __shared__ int shared; shared = a[0] < 3; }
+"""
+
+
+def test_variables_and_references():
+    assert signature.variables(DECLARED) == ["w", "v", "al", "managed", "pointer", "z"]
+    assert signature.references(DECLARED) == ["image", "first", "second", "plane"]
+    assert signature.variables("") == signature.references("__global__ void f() {}") == []

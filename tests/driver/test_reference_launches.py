@@ -329,7 +329,9 @@ def test_names_that_are_no_references():
     module, without = SourceModule(MANY), SourceModule("__global__ void f() {}")
     assert module.get_surfref("plane") is module.get_surfref("plane")
     for get, wrong, why in [
-        (module.get_texref, "nothing", "nothing"),
+        (module.get_texref, "nothing", "nothing.*; the source has image, .*, fractions, plane$"),
+        (module.get_surfref, "nothing", "nothing.*; the source has image, .*, fractions, plane$"),
+        (module.get_global, "nothing", "nothing.*; the source has variable$"),
         (module.get_texref, "variable", "no texture or surface reference"),
         (module.get_texref, "plane", "'plane' is a SurfaceReference"),
         (module.get_surfref, "image", "'image' is a TextureReference"),
