@@ -310,6 +310,8 @@ def _unknown(name: str, error: errors.Error, source: str | None) -> errors.Logic
             text += _overloads(name)
         elif kernels:
             text += f"; the source has {', '.join(dict.fromkeys(k.full_name for k in kernels))}"
+        elif "__global__" not in signature.blanked(source):
+            text += "; no function in the source is a __global__ one, which makes it a kernel"
     return _with_text(error, text)
 
 

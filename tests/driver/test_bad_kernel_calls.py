@@ -239,6 +239,11 @@ CALLS = {
     ),
     # functions and modules
     "unknown kernel": (lambda m: m.get("nothing"), LogicError, "'nothing' not found.*twice"),
+    "no kernel at all": (
+        lambda m: SourceModule("void f() {} // __global__").get_function("f"),
+        LogicError,
+        "'f' not found.*no function in the source is a __global__ one",
+    ),
     "kernel None": (lambda m: m.get(None), TypeError, "NoneType"),
     "unknown global": (
         lambda m: m.pointers.get_global("nothing"),
