@@ -12,7 +12,7 @@ import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._random import curand, philox, pseudo, sobol
-from PyGPU._random.generators import Generator, count_of, vector
+from PyGPU._random.generators import Generator, count_of, seeds_of, vector
 from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.targets import core
 
@@ -95,7 +95,7 @@ class Philox4x32RandomNumberGenerator(Generator):
                 raise TypeError("seed: expected either seed or seed_getter, got both")
             key = integer("seed", seed)
         elif seed_getter is not None:
-            key = int(vector("seed_getter(n)", seed_getter(1), np.int32, (1,)).get()[0])
+            key = int(seeds_of(seed_getter, 1, "a seed itself is given by seed=").get()[0])
         else:
             key = _random_key()
         self._key = key % 2**64
@@ -198,7 +198,7 @@ class XORWOWRandomNumberGenerator(pseudo.States):
     _name = "XORWOW"
 
     def __init__(self, seed_getter: SeedGetter | None = None, offset: int = 0) -> None:
-        super().__init__(seed_getter or seed_getter_unique, offset)
+        super().__init__(seed_getter_unique if seed_getter is None else seed_getter, offset)
 
 
 class MRG32k3aRandomNumberGenerator(pseudo.States):
@@ -208,7 +208,7 @@ class MRG32k3aRandomNumberGenerator(pseudo.States):
     _skips = pseudo.SKIPS
 
     def __init__(self, seed_getter: SeedGetter | None = None, offset: int = 0) -> None:
-        super().__init__(seed_getter or seed_getter_unique, offset)
+        super().__init__(seed_getter_unique if seed_getter is None else seed_getter, offset)
 
     def call_skip_ahead_subsequence(self, i: Int, stream: StreamLike = None) -> None:
         """Skip `i` subsequences in each of the generators."""

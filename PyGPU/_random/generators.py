@@ -11,7 +11,7 @@ import numpy as np
 from PyGPU._runtime import core, integer, require_array
 
 if TYPE_CHECKING:
-    from PyGPU._types import DType, DTypeLike, Int, Shape, StreamLike
+    from PyGPU._types import DType, DTypeLike, Int, SeedGetter, Shape, StreamLike
 
 _FLOATS = ("f4", "f8")
 
@@ -41,6 +41,16 @@ def vector(
     contiguous = core.GPUArray(shape, dtype)
     contiguous.set(array)
     return contiguous
+
+
+def seeds_of(getter: SeedGetter, n: int, advice: str) -> core.GPUArray:
+    """The `n` seeds that a seed_getter gives, or a TypeError."""
+    if not callable(getter):
+        raise TypeError(
+            "seed_getter: expected a callable that gives an int32 GPUArray of n seeds, got "
+            f"{type(getter).__name__}; {advice}"
+        )
+    return vector("seed_getter(n)", getter(n), np.int32, (n,))
 
 
 class Generator:

@@ -13,7 +13,7 @@ from PyGPU import compiler
 from PyGPU._driver import Device, Function, enums, memory
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
-from PyGPU._random.generators import Generator, count_of, vector
+from PyGPU._random.generators import Generator, count_of, seeds_of, vector
 from PyGPU._runtime import context_dependent_memoize, core, errors
 from PyGPU._runtime import state as _driver_state
 
@@ -177,7 +177,8 @@ class States(Generator):
             function.max_threads_per_block for function in self.generators.values()
         )
         count = self.block_count * self.generators_per_block
-        seeds = vector("seed_getter(n)", seed_getter(count), np.int32, (count,))
+        advice = "of one seed: lambda n: gpuarray.to_gpu(numpy.full(n, seed, numpy.int32))"
+        seeds = seeds_of(seed_getter, count, advice)
         self._state: memory.DeviceAllocation | None = None
         self._call("initialize", None, seeds, offset)
         # Streams apart from the null stream may use the states.

@@ -148,6 +148,11 @@ def test_seeds():
 def test_bad_seeds_and_offsets():
     with pytest.raises(TypeError, match="seed: expected an integer"):
         Philox(seed=1.5)
+    for number in (7, 0):
+        with pytest.raises(
+            TypeError, match=r"seed_getter: expected a callable .*got int; .* seed="
+        ):
+            Philox(number)
     with pytest.raises(TypeError, match="both"):
         Philox(curandom.seed_getter_unique, seed=1)
     with pytest.raises(TypeError, match="int32"):

@@ -225,6 +225,9 @@ def test_bad_seeds(cls):
     ):
         with pytest.raises(TypeError, match=r"seed_getter\(n\): expected a GPUArray of dtype int3"):
             cls(getter)
+    for number in (42, 0):
+        with pytest.raises(TypeError, match=r"seed_getter: expected a callable .*got int; .*full"):
+            cls(number)
     with pytest.raises(OverflowError, match="offset"):
         cls(ones, -1)
     generator = cls(lambda n: gpuarray.zeros(2 * n, np.int32).fill(1)[::2])
