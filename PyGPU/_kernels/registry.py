@@ -73,7 +73,15 @@ class DTypeRegistry:
         try:
             return self.dtype_to_name[dtype]
         except KeyError:
-            raise ValueError(f"unable to map dtype '{dtype}'") from None
+            raise ValueError(f"unable to map dtype '{dtype}'{_advice(dtype)}") from None
+
+
+def _advice(dtype: DType) -> str:
+    if dtype.fields:
+        return "; PyGPU.tools.get_or_register_dtype(name, dtype) gives it a name in C"
+    if not dtype.isnative:
+        return "; convert the array before to_gpu(): .astype(dtype.newbyteorder('='))"
+    return ""
 
 
 #: The one that kernels' arguments are read and written by.

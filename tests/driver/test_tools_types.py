@@ -67,6 +67,20 @@ def test_dtypes_without_a_name(dtype):
             tools.dtype_to_ctype(dtype if dtype is None else np.dtype(dtype), hack)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "advice"),
+    [
+        ("i4, f8", r"; PyGPU\.tools\.get_or_register_dtype"),
+        (">i4, f8", r"; PyGPU\.tools\.get_or_register_dtype"),
+        (">i4", r"'>i4'; .* before to_gpu\(\): \.astype\(dtype\.newbyteorder\('='\)\)"),
+        ("M8[s]", "'$"),
+    ],
+)
+def test_what_to_do_about_a_dtype_without_a_name(dtype, advice):
+    with pytest.raises(ValueError, match=advice):
+        tools.dtype_to_ctype(np.dtype(dtype))
+
+
 # Registering.
 
 
