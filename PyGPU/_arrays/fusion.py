@@ -100,8 +100,10 @@ class Fused:
         named = dict(zip(kwargs, symbols[len(args) :]))
         try:
             answer = self.__wrapped__(*symbols[: len(args)], **named)
-        except TypeError as error:
-            located = at_the_line(error) if type(error) is TypeError else None
+        except (TypeError, AttributeError) as error:
+            # What has no attribute, Python tells from 3.10 on.
+            is_ours = type(error) is TypeError or isinstance(getattr(error, "obj", None), Symbol)
+            located = at_the_line(error) if is_ours else None
             if located is None:
                 raise
             raise located from error

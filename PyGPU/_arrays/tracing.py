@@ -48,8 +48,8 @@ def refused(text):
 
 
 def at_the_line(error):
-    """The TraceError for a TypeError, which names the line of the user's; None for one that is not
-    from there."""
+    """The TraceError for another error, which names the line of the user's; None for one that is
+    not from there."""
     found, trace = None, error.__traceback__
     while trace is not None:
         if not _is_ours(trace.tb_frame):
@@ -57,7 +57,7 @@ def at_the_line(error):
         trace = trace.tb_next
     if found is None:
         return None
-    text = str(error)
+    text = str(error).replace("'Symbol' object", "'GPUArray' object")
     if text.startswith("this object was not made"):  # C++ looks for its memory
         text = "a function that runs at once cannot be traced, nor one of more than single elements"
     return located(text, found.tb_frame.f_code, found.tb_lineno)

@@ -1,6 +1,7 @@
 """PyGPU.fuse: what cannot be part of a kernel is an error that names the line."""
 
 import re
+from sys import version_info
 
 import fusion_tools
 import numpy as np
@@ -47,6 +48,8 @@ CASES = [
     ("np.sin(a.astype('?'), dtype='i4')", "sin is not defined"),
     ("np.asarray(a)", "GPUArray|__array__"),
 ]
+if version_info >= (3, 10):  # Python tells what lacks the attribute
+    CASES.append(("a.undefined", "'GPUArray' object has no attribute 'undefined'"))
 
 
 class TestWhatCannotBeTraced:
@@ -86,6 +89,9 @@ class TestWhatCannotBeTraced:
     def test_errors_of_the_function_are_its_own(self, a):
         with pytest.raises(KeyError):
             PyGPU.fuse(lambda a: {}["x"])(a)
+        with pytest.raises(AttributeError, match="'dict' object has no attribute 'undefined'"):
+            PyGPU.fuse(lambda a: {}.undefined)(a)
+        assert PyGPU.fuse(lambda a: a + hasattr(a, "undefined"))(a).get().sum() == X.sum()
         with pytest.raises(TypeError, match="missing 1 required positional"):
             PyGPU.fuse(lambda a, b: a + b)(a)
         with pytest.raises(errors.ShapeError):
