@@ -7,6 +7,7 @@ tells which target is in use and why.
 
 from __future__ import annotations
 
+import os as _os
 import typing as _typing
 import warnings as _warnings
 
@@ -49,6 +50,14 @@ _hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
 
 if _targets.fallback:
     _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
+
+# C++ reads these, and takes what it does not know for a default without a word.
+_settings = {"PYGPU_CHECK": ("warn", "error", "off"), "PYGPU_BLOCK_CACHE": ("0", "1")}
+for _name, _values in _settings.items():
+    if _os.environ.get(_name) and _os.environ[_name] not in _values:
+        _warnings.warn(
+            f"{_name}={_os.environ[_name]!r}: expected one of {', '.join(_values)}", stacklevel=2
+        )
 
 __version__ = _core.__version__
 VERSION_TEXT = __version__

@@ -36,4 +36,4 @@ def main(arguments: Sequence[str]) -> None:
     left = eviction.items(folder)
     if left or not is_clearing:
         limit = _megabytes(eviction.limit())
-        print(f"kept: {_contents(left)}, of at most {limit} (PYGPU_CACHE_MAXSIZE, in bytes)")
+        print(f"kept: {_contents(left)}, of at most {limit} (PYGPU_CACHE_MAXSIZE, as in 2G)")

@@ -32,9 +32,12 @@ def limit() -> int:
     text = os.environ.get("PYGPU_CACHE_MAXSIZE", "").strip()
     if not text:
         return _LIMIT
-    if not text.isdecimal():
-        raise ValueError(f"PYGPU_CACHE_MAXSIZE={text!r}: expected a number of bytes")
-    return int(text)
+    found = re.fullmatch(r"([0-9]+)([KMGT]?)", text.upper())
+    if not found:
+        raise ValueError(
+            f"PYGPU_CACHE_MAXSIZE={text!r}: expected a number of bytes, or one with K, M, G or T"
+        )
+    return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
 
 
 def is_entry(name: str) -> bool:
