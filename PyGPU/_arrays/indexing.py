@@ -244,7 +244,10 @@ def _value_for(array, value):
     is_array = isinstance(value, core.GPUArray) or (isinstance(value, np.ndarray) and value.ndim)
     if is_array:
         if not np.can_cast(value.dtype, dtype, "same_kind"):
-            raise TypeError(f"a[key] = value: value has dtype {value.dtype}, the array {dtype}")
+            raise TypeError(
+                f"a[key] = value: value has dtype {value.dtype}, the array {dtype}; "
+                f"value.astype({str(dtype)!r}) converts it"
+            )
         if value.dtype != dtype:
             value = value.astype(dtype)
     elif value is None or isinstance(value, list):
