@@ -1,14 +1,19 @@
 """What the README shows is run as it stands there."""
 
+import ctypes
 import os
 import re
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import needs
 import numpy as np
+import pytest
 
 import PyGPU
+from PyGPU.compiler import SourceModule
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
 
@@ -48,10 +53,21 @@ def test_transfers(capsys):
 
 
 def test_the_low_level(capsys):
-    seen = []
-    exec(block_with("python", "DeviceArray_int64(A)"), {"fn": seen.append})
-    assert capsys.readouterr().out == "<cudaError: code=0>\n<cudaError: code=0>\n"
-    assert type(seen[0]) is PyGPU.pointer_wrapper_int64
+    names = {}
+    exec(block_with("python", "DeviceArray_int64(A)"), names)
+    assert capsys.readouterr().out == 3 * "<cudaError: code=0>\n"
+    assert type(names["pointer"]) is PyGPU.pointer_wrapper_int64
+    assert names["A"].tolist() == [0, 0, 3, 4, 5, 6]
+
+
+def test_what_it_says_of_the_low_level():
+    free, total, error = PyGPU.cudaMemGetInfo()
+    assert 0 < free <= total and not error
+    assert PyGPU.DeviceArray_float32([1, 2]).shape() == (1, 2)
+    assert not hasattr(PyGPU, "cudaStreamCreate") and not hasattr(PyGPU, "cudaEventCreate")
+    stream, event = PyGPU.cudaStream_t(0, 0), PyGPU.cudaEvent_t(0)
+    assert not PyGPU.cudaEventRecord(event, stream) and not PyGPU.cudaStreamSynchronize(stream)
+    assert isinstance(PyGPU.cudaDeviceProp(0).name(), str)
 
 
 COMPILERS = {"host": "g++", "cuda": "nvcc", "hip": "hipcc"}
@@ -62,13 +78,90 @@ def test_your_own_kernels(tmp_path, monkeypatch):
     needs.program(compiler)
     (tmp_path / "mine.cu").write_text(block_with("cpp", "scale_kernel"))
     lines = block_with("sh", "mine.cu").replace("\\\n", " ").splitlines()
+    paths = [line for line in lines if re.match("INCLUDE=|LIBRARY=", line)]
+    (command,) = [line for line in lines if line.startswith(compiler)]
+    script = "\n".join([*paths, command]).replace("(python ", f"({shlex.quote(sys.executable)} ")
+    subprocess.run(script, shell=True, check=True, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(block_with("python", "libmine.so"), names)
+    np.testing.assert_array_equal(names["a"].get(), 2 * np.arange(1000.0))
+
+
+def test_shared_memory_and_templates_in_your_own_kernels(tmp_path):
+    """What the README says of both, in a source of its own."""
+    compiler = COMPILERS[PyGPU.target]
+    needs.program(compiler)
+    (tmp_path / "mine.cu").write_text("""
+        #include <PyGPU/gpu.h>
+        template <class T, int n> __global__ void reversed(T* a) {
+          PYGPU_DYNAMIC_SHARED(T, part);
+          part[threadIdx.x] = n * a[threadIdx.x];
+          __syncthreads();
+          a[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
+        }
+        extern "C" void reverse(double* a, long n) {
+          PYGPU_LAUNCH((reversed<double, 2>), 1, n, n * sizeof(double), nullptr)(a);
+        }
+    """)
+    lines = block_with("sh", "mine.cu").replace("\\\n", " ").splitlines()
     (command,) = [line for line in lines if line.startswith(compiler)]
     paths = {"INCLUDE": PyGPU.get_include(), "LIBRARY": PyGPU.get_library_dir()}
     subprocess.run(command, shell=True, check=True, cwd=tmp_path, env={**os.environ, **paths})
-    monkeypatch.chdir(tmp_path)
-    a = PyGPU.to_gpu(np.arange(1000.0))
-    exec(block_with("python", "libmine.so"), {"a": a})
-    np.testing.assert_array_equal(a.get(), 2 * np.arange(1000.0))
+    library = ctypes.CDLL(str(tmp_path / "libmine.so"))
+    library.reverse.argtypes = [ctypes.c_void_p, ctypes.c_long]
+    a = PyGPU.to_gpu(np.arange(8.0))
+    library.reverse(a.ptr, 8)
+    np.testing.assert_array_equal(a.get(), 2 * np.arange(8.0)[::-1])
+
+
+def test_fused_functions():
+    names = {}
+    exec(block_with("python", "PyGPU.fuse"), names)
+    t = names["t"].get()
+    expected = np.exp(-1.5 * t) * np.where(t < 0, 0, np.sin(880 * t))
+    np.testing.assert_allclose(names["y"].get(), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_what_it_says_of_fused_functions():
+    kept = 2
+
+    @PyGPU.fuse
+    def scaled(a):
+        return kept * a
+
+    a = PyGPU.to_gpu(np.ones(3))
+    assert scaled(a).tolist() == [2, 2, 2]
+    kept = 5
+    assert scaled(a).tolist() == [2, 2, 2]
+    for most, given in ((lambda *nine: sum(nine), 9 * [a]), (lambda a: 5 * (a + 1,), [a])):
+        with pytest.raises(PyGPU.TraceError):
+            PyGPU.fuse(most)(*given)
+    assert len(PyGPU.fuse(lambda a: 4 * (a + 1,))(a)) == 4
+
+
+def test_a_view_with_gaps_is_passed_by_its_address():
+    module = SourceModule("__global__ void f(float *a) { a[threadIdx.x] = 1; }")
+    a = PyGPU.zeros(8, np.float32)
+    module.get_function("f")(a[::2], block=(4, 1, 1))
+    assert a.tolist() == [1, 1, 1, 1, 0, 0, 0, 0]
+
+
+def test_graphs(capsys):
+    names = {}
+    exec(block_with("python", "SourceModule"), names)
+    exec(block_with("python", "stream.capture"), names)
+    assert np.isfinite(names["norm"].get())
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="what the host machine detects")
+def test_threads_at_different_kinds_of_barriers():
+    module = SourceModule("""__global__ void f(int *a) {
+      if (threadIdx.x < 16) __syncthreads();
+      else a[threadIdx.x] = __shfl_sync(0xffffffff, 1, 2);
+    }""")
+    with pytest.raises(PyGPU.errors.LaunchError, match="at different places"):
+        module.get_function("f")(PyGPU.zeros(32, np.int32), block=(32, 1, 1))
 
 
 def test_kernels_from_source_text():
