@@ -133,6 +133,7 @@ LAYERS = [
         "map.h",
         "operators.h",
         "packing.h",
+        "shape.h",
         "numbers.h",
         "exchange.h",
         "placement.h",

@@ -50,6 +50,7 @@ class Pools {
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
+    const BesideCaptures beside = beside_captures();
     if (!cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) && supported &&
         !cudaMemPoolCreate(&pool, &properties) &&
         !cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep))
@@ -320,7 +321,7 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   Capture* const capture = Capture::current();
   if (capture && kind == MemoryKind::pooled) return capture->take(nbytes);
   const int device = current_device();
-  if (!pools.on(device)) kind = MemoryKind::device;
+  if (kind == MemoryKind::pooled && !pools.on(device)) kind = MemoryKind::device;
   const auto storage = std::make_shared<Storage>();
   Status status = take_memory(storage->memory_, kind, nbytes);
   if (status.code == cudaErrorMemoryAllocation) {

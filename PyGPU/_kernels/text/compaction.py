@@ -52,8 +52,8 @@ count_true(long long n, const unsigned char *mask, long long *countsPARAMETERS) 
 }
 """
 
-# LOAD and STORE of a chosen element: `place` is where it lies in the whole, `at` in what is packed.
-# A thread has several on their way.
+# LOAD and STORE of a chosen element: PLACE is where it lies in the whole, `at` in what is packed. A
+# thread has several on their way.
 _COPY = """
 extern "C" __global__ void __launch_bounds__(THREADS)
 NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETERS) {
@@ -86,14 +86,12 @@ NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETER
       for (int k = 0; k < SEVERAL; ++k) {
         const int at = next + k * WARP;
         if (at >= total) break;
-        const long long place = base + i * ROUND + mine[at];
         items[k] = LOAD;
       }
       #pragma unroll
       for (int k = 0; k < SEVERAL; ++k) {
         const int at = next + k * WARP;
         if (at >= total) break;
-        const long long place = base + i * ROUND + mine[at];
         STORE = items[k];
       }
     }
@@ -184,7 +182,8 @@ extern "C" __global__ void write_true(long long n, const unsigned char *mask,
 
 def _copy(name, parameters, item, load, store):
     text = _COPY.replace("NAME", name).replace("PARAMETERS", parameters).replace("ITEM", item)
-    return text.replace("LOAD", load).replace("STORE", store)
+    text = text.replace("LOAD", load).replace("STORE", store)
+    return text.replace("PLACE", "(base + i * ROUND + mine[at])")
 
 
 def _by_warps(warp, stretch, behind="", parameters="", helpers=""):
@@ -199,7 +198,7 @@ def indices_by_warps(warp, dtype):
     """``count_true`` and ``write_true``, which writes flat indices of a dtype, where a warp of
     `warp` lanes has a stretch."""
     index = f"typedef {dtype_to_ctype(dtype)} P_out;\n"
-    write = _copy("write_true", "P_out *packed", "P_out", "(P_out)place", "packed[at]")
+    write = _copy("write_true", "P_out *packed", "P_out", "(P_out)PLACE", "packed[at]")
     return f"{index}{_by_warps(warp, STRETCH)}{write}"
 
 
@@ -219,7 +218,7 @@ def items_by_warps(warp, itemsize, stretch):
         LAST_BLOCK + _SUM,
     )
     parameters = "const P_item *whole, P_item *packed"
-    select = _copy("select_true", parameters, "P_item", "whole[place]", "packed[at]")
+    select = _copy("select_true", parameters, "P_item", "whole[PLACE]", "packed[at]")
     parameters = "P_item *whole, const P_item *packed"
-    assign = _copy("assign_true", parameters, "P_item", "packed[at]", "whole[place]")
+    assign = _copy("assign_true", parameters, "P_item", "packed[at]", "whole[PLACE]")
     return f"{item}{count}{select}{assign}"

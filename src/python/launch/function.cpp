@@ -12,6 +12,7 @@
 #include "python/launch/numbers.h"
 #include "python/launch/packing.h"
 #include "python/launch/placement.h"
+#include "python/launch/shape.h"
 
 namespace PyGPU::python {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 // may prepare anew.
 struct Prepared {
   std::vector<Promise> promises;
-  std::vector<Slot> slots;
+  std::vector<Slot> slots;  // where nothing else is known of the parameters
 };
 
 struct Function {
@@ -38,56 +39,6 @@ struct Names {
   PyObject *block, *grid, *stream, *shared, *texrefs, *time_kernel, *shared_size;
 };
 Names names;
-
-[[noreturn]] void wrong_shape(const char* what, PyObject* value, const char* expected) {
-  throw DeviceError("launch", {cudaErrorInvalidValue, std::string(what) + "=" + repr_of(value) +
-                                                          ": expected " + expected});
-}
-
-unsigned length_of(const char* what, PyObject* shape, PyObject* item) {
-  const char* expected = "one to three positive integers";
-  if (PyLong_CheckExact(item)) {
-    const long value = PyLong_AsLong(item);
-    if (value >= 1 && value <= 0xffffffffL) return unsigned(value);
-    PyErr_Clear();
-  }
-  if (!PyIndex_Check(item)) wrong_shape(what, shape, expected);
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item));
-  if (!number) throw py::error_already_set();
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow || value < 1 || value > 0xffffffffLL) wrong_shape(what, shape, expected);
-  return unsigned(value);
-}
-
-dim3 shape_of(const char* what, PyObject* value) {
-  if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) <= 3 && PyTuple_GET_SIZE(value) > 0) {
-    dim3 shape(1, 1, 1);
-    shape.x = length_of(what, value, PyTuple_GET_ITEM(value, 0));
-    if (PyTuple_GET_SIZE(value) > 1) shape.y = length_of(what, value, PyTuple_GET_ITEM(value, 1));
-    if (PyTuple_GET_SIZE(value) > 2) shape.z = length_of(what, value, PyTuple_GET_ITEM(value, 2));
-    return shape;
-  }
-  unsigned lengths[3] = {1, 1, 1};
-  if (PyIndex_Check(value) && !PySequence_Check(value)) {
-    lengths[0] = length_of(what, value, value);
-  } else {
-    const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(value));
-    if (!items) PyErr_Clear();
-    const Py_ssize_t count = items ? PyTuple_GET_SIZE(items.ptr()) : 0;
-    if (count < 1 || count > 3) wrong_shape(what, value, "one to three positive integers");
-    for (Py_ssize_t i = 0; i < count; ++i)
-      lengths[i] = length_of(what, value, PyTuple_GET_ITEM(items.ptr(), i));
-  }
-  return dim3(lengths[0], lengths[1], lengths[2]);
-}
-
-std::size_t shared_bytes_of(PyObject* value) {
-  const Py_ssize_t bytes = PyNumber_AsSsize_t(value, PyExc_OverflowError);
-  if (bytes == -1 && PyErr_Occurred()) throw py::error_already_set();
-  if (bytes < 0 || bytes > 0x7fffffff) wrong_shape("shared", value, "a number of bytes, 31 bits");
-  return std::size_t(bytes);
-}
 
 std::string counted(std::size_t number) {
   return std::to_string(number) + (number == 1 ? " argument" : " arguments");
@@ -280,7 +231,8 @@ PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t fla
 void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& stream,
                    PyObject* const* arguments, std::size_t count) {
   const std::shared_ptr<const Prepared> prepared = f.prepared;
-  const auto& [promises, slots] = *prepared;
+  const std::vector<Promise>& promises = prepared->promises;
+  const std::vector<Slot>& slots = f.counts ? f.slots : prepared->slots;
   if (count != promises.size())
     raise_argument_error(f.kernel.name() + "() was prepared for " + counted(promises.size()) +
                          ", not " + std::to_string(count));
@@ -346,7 +298,6 @@ void prepare(Function& f, const py::sequence& promised) {
       raise_argument_error("prepare: " + f.kernel.name() + "() takes " + counted(f.slots.size()) +
                            ", not " + std::to_string(promises.size()));
     for (std::size_t i = 0; i < promises.size(); ++i) check_promise(promises[i], f.slots[i], i);
-    slots = f.slots;
   } else {
     slots.resize(promises.size());
     for (std::size_t i = 0; i < promises.size(); ++i) slots[i].nbytes = promises[i].nbytes;

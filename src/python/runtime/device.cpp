@@ -80,8 +80,15 @@ void bind_device(py::module_& m) {
       "A number for the current device as it is since its last reset: a key for what is kept.");
   def(m, "_device_epoch", [](int device) { return device_epoch(device); },
       "How often the device was reset: what was taken before is gone.", {{"device"}});
-  def(m, "cudaSetDevice", calling(&cudaSetDevice), "Make a device the calling thread's own.",
-      {{"device"}});
+  def(m, "cudaSetDevice",
+      [](int device) {
+        return call([device]() -> Status {
+          if (!Capture::current()) return cudaSetDevice(device);
+          const BesideCaptures beside = beside_captures();  // its first use may allocate
+          return cudaSetDevice(device);
+        });
+      },
+      "Make a device the calling thread's own.", {{"device"}});
   def(
       m, "cudaDeviceSynchronize",
       [] {
