@@ -15,13 +15,17 @@ int current_device();
 bool is_only_device();
 
 constexpr int max_devices = 64;
+// Is it the number of a device of which something is kept in a table?
+inline bool is_device_number(int device) { return device >= 0 && device < max_devices; }
 
 // cudaDeviceReset destroys all memory, streams and events of the current device and begins a new
 // epoch of it. What was made in an earlier epoch, or before a fork in the parent, is gone and must
 // not be released.
 Status reset_device();
-unsigned device_epoch(int device);
+unsigned device_epoch(int device);  // counted from 1; 0 of what is no device's number
 bool is_gone(int device, unsigned epoch);
+// Throws DeviceError where it is; `why` says what a reset did.
+void require_not_gone(const char* call, int device, unsigned epoch, const char* why);
 
 // Counts a launch and returns how many may be queued on the device: those since it was last known
 // to be idle. A launch blocks only when its queue is full, at about a thousand.
@@ -62,6 +66,32 @@ cudaError_t release_on_device(int device, Release release) {
   if (done) return error;
   const cudaError_t outcome = release();
   return outcome ? outcome : error;
+}
+
+// Traits of a handle that belongs to a device; Kind gives its name and destroy(handle).
+template <class Value, class Kind>
+struct DeviceOwned {
+  struct Handle {
+    Value value{};
+    int device = 0;
+    unsigned epoch = 0;
+    bool operator==(const Handle& other) const { return value == other.value; }
+    bool gone() const { return is_gone(device, epoch); }
+  };
+  static cudaError_t release(const Handle& handle) {
+    return handle.gone() ? cudaSuccess : Kind::destroy(handle);
+  }
+};
+
+// Own what `create(handle)` makes on a device, the current one.
+template <class Traits, class Create>
+cudaError_t make_owned(UniqueHandle<Traits>& owner, int device, Create create) {
+  typename Traits::Handle handle;
+  handle.device = device;
+  handle.epoch = device_epoch(device);
+  const cudaError_t error = create(handle);
+  if (!error) owner = UniqueHandle<Traits>(handle);
+  return error;
 }
 
 struct RestoreDevice {

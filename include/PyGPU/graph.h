@@ -75,15 +75,9 @@ struct RecordedTraits {
   static cudaError_t release(cudaGraph_t graph) { return cudaGraphDestroy(graph); }
 };
 
-struct GraphTraits {
-  struct Handle {
-    cudaGraphExec_t exec = nullptr;
-    int device = 0;
-    unsigned epoch = 0;
-    bool operator==(const Handle& other) const { return exec == other.exec; }
-  };
+struct GraphTraits : DeviceOwned<cudaGraphExec_t, GraphTraits> {
   static constexpr const char* name = "a graph";
-  static cudaError_t release(Handle handle);
+  static cudaError_t destroy(const Handle& graph) { return cudaGraphExecDestroy(graph.value); }
 };
 
 // All of it throws DeviceError.

@@ -14,15 +14,9 @@
 
 namespace PyGPU {
 
-struct ModuleTraits {
-  struct Handle {
-    cudaLibrary_t library{};
-    int device = 0;
-    unsigned epoch = 0;
-    bool operator==(const Handle& other) const { return library == other.library; }
-  };
+struct ModuleTraits : DeviceOwned<cudaLibrary_t, ModuleTraits> {
   static constexpr const char* name = "a module";
-  static cudaError_t release(Handle handle);
+  static cudaError_t destroy(const Handle& module);
 };
 
 struct JitOption {
@@ -52,7 +46,7 @@ class Module {
   bool may_run_on(int device) const;
 
   int device() const { return handle_.get().device; }
-  bool alive() const { return !is_gone(device(), handle_.get().epoch); }
+  bool alive() const { return !handle_.get().gone(); }
   void require_alive() const;
   const std::string& info_log() const { return info_log_; }
 

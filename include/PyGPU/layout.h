@@ -3,7 +3,6 @@
 // std::invalid_argument (ValueError) and std::out_of_range (IndexError).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -14,6 +13,8 @@
 namespace PyGPU {
 
 using Index = std::int64_t;
+
+constexpr Index divided_up(Index number, Index by) { return (number + by - 1) / by; }
 
 // A short list of numbers, one for each axis, without an allocation. (Neither this default
 // constructor nor those of classes with such a member are "= default": that would zero the array.)
@@ -51,6 +52,18 @@ class Axes {
   Index values_[capacity];
 };
 
+// The strides of axes without gaps, of which `axis_at(i)` is the i-th fastest.
+template <class AxisAt>
+Axes strides_in_order(const Axes& shape, Index itemsize, AxisAt axis_at) {
+  Axes strides = shape;
+  for (int i = 0; i < shape.size(); ++i) {
+    const int axis = axis_at(i);
+    strides[axis] = itemsize;
+    if (shape[axis] > 1) itemsize *= shape[axis];
+  }
+  return strides;
+}
+
 enum class Order { c, f };
 
 // One item of an index expression: a[3, 1:5, ..., None].
@@ -77,8 +90,9 @@ class Layout {
   std::size_t nbytes() const { return std::size_t(size_) * itemsize_; }
 
   // Strides of axes of length one do not count; an array without elements is C and F contiguous.
-  bool c_contiguous() const;
-  bool f_contiguous() const;
+  bool contiguous(Order order) const;
+  bool c_contiguous() const { return contiguous(Order::c); }
+  bool f_contiguous() const { return contiguous(Order::f); }
   bool contiguous() const { return c_contiguous() || f_contiguous(); }
 
   // The bytes reached, relative to the first element: [first, second).

@@ -46,15 +46,9 @@ struct StreamTraits {
   static cudaError_t release(Handle handle);
 };
 
-struct EventTraits {
-  struct Handle {
-    cudaEvent_t event = nullptr;
-    int device = 0;
-    unsigned epoch = 0;
-    bool operator==(const Handle& other) const { return event == other.event; }
-  };
+struct EventTraits : DeviceOwned<cudaEvent_t, EventTraits> {
   static constexpr const char* name = "an event";
-  static cudaError_t release(Handle handle);
+  static cudaError_t destroy(const Handle& event) { return cudaEventDestroy(event.value); }
 };
 
 // Created on the current device. After a failure the object is empty and `status` says why.
@@ -76,7 +70,7 @@ class Event {
  public:
   explicit Event(unsigned flags);
   explicit Event(const cudaIpcEventHandle_t& handle);  // another process's
-  cudaEvent_t get() const { return handle_.get().event; }
+  cudaEvent_t get() const { return handle_.get().value; }
   Status destroy() { return status = handle_.reset(); }
   Status status;
 

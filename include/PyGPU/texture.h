@@ -9,39 +9,17 @@
 
 namespace PyGPU {
 
-// Traits of a handle that belongs to a device; Kind gives name and destroy(value).
-template <class Value, class Kind>
-struct DeviceOwnedTraits {
-  struct Handle {
-    Value value{};
-    int device = 0;
-    unsigned epoch = 0;
-    bool operator==(const Handle& other) const { return value == other.value; }
-  };
-  static constexpr const char* name = Kind::name;
-  static cudaError_t release(Handle handle) {
-    if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-    return waiting([&] {
-      return release_on_device(handle.device, [&] { return Kind::destroy(handle.value); });
-    });
-  }
-};
-
-struct ArrayKind {
+struct ArrayTraits : DeviceOwned<cudaArray_t, ArrayTraits> {
   static constexpr const char* name = "an array";
-  static cudaError_t destroy(cudaArray_t array) { return cudaFreeArray(array); }
+  static cudaError_t destroy(const Handle& array);
 };
-struct TextureKind {
+struct TextureTraits : DeviceOwned<cudaTextureObject_t, TextureTraits> {
   static constexpr const char* name = "a texture object";
-  static cudaError_t destroy(cudaTextureObject_t texture) {
-    return cudaDestroyTextureObject(texture);
-  }
+  static cudaError_t destroy(const Handle& texture);
 };
-struct SurfaceKind {
+struct SurfaceTraits : DeviceOwned<cudaSurfaceObject_t, SurfaceTraits> {
   static constexpr const char* name = "a surface object";
-  static cudaError_t destroy(cudaSurfaceObject_t surface) {
-    return cudaDestroySurfaceObject(surface);
-  }
+  static cudaError_t destroy(const Handle& surface);
 };
 
 struct ArrayShape {
@@ -67,7 +45,7 @@ class TextureArray {
   Status free();  // a second call does nothing
 
  private:
-  UniqueHandle<DeviceOwnedTraits<cudaArray_t, ArrayKind>> handle_;
+  UniqueHandle<ArrayTraits> handle_;
   std::size_t itemsize_;
 };
 
@@ -89,7 +67,7 @@ class TextureObject {
 
  private:
   std::shared_ptr<const TextureArray> array_;
-  UniqueHandle<DeviceOwnedTraits<cudaTextureObject_t, TextureKind>> handle_;
+  UniqueHandle<TextureTraits> handle_;
 };
 
 class SurfaceObject {
@@ -100,7 +78,7 @@ class SurfaceObject {
 
  private:
   std::shared_ptr<const TextureArray> array_;
-  UniqueHandle<DeviceOwnedTraits<cudaSurfaceObject_t, SurfaceKind>> handle_;
+  UniqueHandle<SurfaceTraits> handle_;
 };
 
 // One end of a boxed copy: an array, or an address with rows of `pitch` bytes and slices of `rows`

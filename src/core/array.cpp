@@ -23,6 +23,12 @@ int device_of(const void* address) {
   return on_device ? attributes.device : current;
 }
 
+// New, with the order and the directions of the layout's axes, without gaps.
+Array dense_like(const Layout& layout) {
+  const View dense = layout.dense_layout();
+  return Array::empty(dense.layout).view(dense.layout, dense.offset);
+}
+
 }  // namespace
 
 Array Array::empty(const Layout& layout) {
@@ -116,9 +122,8 @@ void Array::copy_from(const Array& src, const StreamRef& stream) const {
 Array Array::on_device(int device, const StreamRef& stream) const {
   refuse_waiting("cudaMemcpyPeer");
   const Array source = layout_.dense() ? *this : dense_copy(stream);
-  const View dense = layout_.dense_layout();
   const DeviceGuard guard = use_device(device);
-  const Array copy = empty(dense.layout).view(dense.layout, dense.offset);
+  const Array copy = dense_like(layout_);
   // Each device has its own null stream: the source's work is waited for before the copy.
   {
     const DeviceGuard source_guard = use_device(device_);
@@ -132,9 +137,8 @@ Array Array::on_device(int device, const StreamRef& stream) const {
 }
 
 Array Array::dense_copy(const StreamRef& stream) const {
-  const View dense = layout_.dense_layout();
   const DeviceGuard guard = use_device(device_);
-  const Array copy = empty(dense.layout).view(dense.layout, dense.offset);
+  const Array copy = dense_like(layout_);
   copy.copy_from(*this, stream);
   return copy;
 }
@@ -153,8 +157,7 @@ void Array::upload(const void* host, const Layout& layout) const {
                                      layout_.nbytes())
                      : PyGPU::upload(data_, layout_, host, layout));
   }
-  const View dense = layout_.dense_layout();
-  const Array source = empty(dense.layout).view(dense.layout, dense.offset);
+  const Array source = dense_like(layout_);
   source.upload(host, layout);
   copy_from(source, {});
   check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
@@ -178,9 +181,7 @@ void Array::upload_async(const void* host, const StreamRef& stream) const {
   require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  const View dense = layout_.dense_layout();
-  const Array target =
-      layout_.dense() ? *this : empty(dense.layout).view(dense.layout, dense.offset);
+  const Array target = layout_.dense() ? *this : dense_like(layout_);
   StreamOrder order(stream);
   order.uses(target.storage_);
   order.run([&] {

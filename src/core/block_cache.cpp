@@ -58,7 +58,7 @@ bool is_on() {
 }  // namespace
 
 void* take(int device, std::size_t nbytes) {
-  if (nbytes > largest || device >= max_devices || !is_on()) return nullptr;
+  if (nbytes > largest || !is_device_number(device) || !is_on()) return nullptr;
   Cache& cache = caches[device];
   std::lock_guard<std::mutex> hold(cache.lock);
   cache.drop_lost(device);
@@ -74,7 +74,7 @@ void* take(int device, std::size_t nbytes) {
 }
 
 bool keep(int device, void* block, std::size_t nbytes) {
-  if (nbytes > largest || device >= max_devices || !is_on()) return false;
+  if (nbytes > largest || !is_device_number(device) || !is_on()) return false;
   Cache& cache = caches[device];
   std::lock_guard<std::mutex> hold(cache.lock);
   cache.drop_lost(device);
@@ -94,7 +94,7 @@ bool keep(int device, void* block, std::size_t nbytes) {
 }
 
 void give_back(int device) {
-  if (device >= max_devices) return;
+  if (!is_device_number(device)) return;
   Cache& cache = caches[device];
   std::lock_guard<std::mutex> hold(cache.lock);
   cache.drop_lost(device);

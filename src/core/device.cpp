@@ -6,7 +6,7 @@
 namespace PyGPU {
 namespace {
 
-std::atomic<unsigned> epochs[max_devices];
+std::atomic<unsigned> epochs[max_devices];  // counted from 0
 
 struct Queued {
   std::atomic<unsigned> on_null_stream{0}, elsewhere{0};
@@ -21,7 +21,7 @@ std::function<cudaError_t(const Wait&)>& wait_hook() {
 }  // namespace
 
 unsigned count_launch(int device, bool on_null_stream) {
-  if (device < 0 || device >= max_devices) return ~0u;
+  if (!is_device_number(device)) return ~0u;
   Queued& counts = queued[device];
   auto& count = on_null_stream ? counts.on_null_stream : counts.elsewhere;
   return count.fetch_add(1, std::memory_order_relaxed) + 1 +
@@ -30,7 +30,7 @@ unsigned count_launch(int device, bool on_null_stream) {
 }
 
 void seen_idle(int device, bool null_stream_only) {
-  if (device < 0 || device >= max_devices) return;
+  if (!is_device_number(device)) return;
   queued[device].on_null_stream = 0;
   if (!null_stream_only) queued[device].elsewhere = 0;
 }
@@ -55,20 +55,23 @@ cudaError_t synchronize_device() {
   return error;
 }
 
-unsigned device_epoch(int device) {
-  return device >= 0 && device < max_devices ? epochs[device].load() : 0;
-}
+unsigned device_epoch(int device) { return is_device_number(device) ? epochs[device] + 1 : 0; }
 
 Status reset_device() {
   int device = 0;
   if (!enter_runtime()) return forked_status();
   if (const cudaError_t error = cudaGetDevice(&device)) return error;
   if (const cudaError_t error = cudaDeviceReset()) return error;
-  if (device < max_devices) ++epochs[device];
+  if (is_device_number(device)) ++epochs[device];
   return {};
 }
 
 bool is_gone(int device, unsigned epoch) { return forked() || epoch != device_epoch(device); }
+
+void require_not_gone(const char* call, int device, unsigned epoch, const char* why) {
+  if (forked()) throw DeviceError(call, forked_status());
+  if (is_gone(device, epoch)) throw DeviceError(call, {cudaErrorInvalidResourceHandle, why});
+}
 
 bool is_only_device() {
   static std::atomic<int> devices{0};  // 0: not known yet

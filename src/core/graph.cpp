@@ -118,10 +118,6 @@ void refuse_waiting(const char* call) {
   if (Capture::current()) throw DeviceError(call, refusal_to_wait());
 }
 
-cudaError_t GraphTraits::release(Handle handle) {
-  return is_gone(handle.device, handle.epoch) ? cudaSuccess : cudaGraphExecDestroy(handle.exec);
-}
-
 void Graph::begin(const StreamRef& stream) {
   if (capture_)
     throw DeviceError("capture", {cudaErrorIllegalState, "this graph is being captured already"});
@@ -144,17 +140,15 @@ void Graph::end() {
   work->kept = std::move(capture->kept_);
   // In place only where no other graph has this one as it was.
   const bool is_own = work_ && work_.use_count() == 1;
-  if (is_own && !is_gone(work_->exec.get().device, work_->exec.get().epoch) &&
-      !update_graph(work_->exec.get().exec, work->recorded.get())) {
+  if (is_own && !work_->exec.get().gone() &&
+      !update_graph(work_->exec.get().value, work->recorded.get())) {
     work->exec = std::move(work_->exec);
   } else {
     (void)cudaGetLastError();
-    GraphTraits::Handle handle;
-    handle.device = capture->device_;
-    handle.epoch = device_epoch(handle.device);
-    check("cudaGraphInstantiate",
-          waiting([&] { return instantiate_graph(&handle.exec, work->recorded.get()); }));
-    work->exec = UniqueHandle<GraphTraits>(handle);
+    const auto create = [&](GraphTraits::Handle& graph) {
+      return waiting([&] { return instantiate_graph(&graph.value, work->recorded.get()); });
+    };
+    check("cudaGraphInstantiate", make_owned(work->exec, capture->device_, create));
   }
   work_ = std::move(work);
 }
@@ -162,12 +156,10 @@ void Graph::end() {
 void Graph::launch(const StreamRef& stream) const {
   if (!work_)
     throw DeviceError("Graph.launch", {cudaErrorInvalidValue, "nothing was captured yet"});
-  if (forked()) throw DeviceError("Graph.launch", forked_status());
   const std::shared_ptr<Work> work = work_;
   const GraphTraits::Handle& graph = work->exec.get();
-  if (is_gone(graph.device, graph.epoch))
-    throw DeviceError("Graph.launch",
-                      {cudaErrorInvalidResourceHandle, "cudaDeviceReset has destroyed the graph"});
+  require_not_gone("Graph.launch", graph.device, graph.epoch,
+                   "cudaDeviceReset has destroyed the graph");
   const auto is_freed = [](const auto& storage) { return !storage->alive(); };
   if (std::any_of(work->used.begin(), work->used.end(), is_freed) ||
       std::any_of(work->taken.begin(), work->taken.end(), is_freed))
@@ -179,7 +171,7 @@ void Graph::launch(const StreamRef& stream) const {
   order.run([&] {
     if (stream.handle && is_captured(stream.handle))
       return check("cudaGraphAddChildGraphNode", record_graph(stream.handle, work->recorded.get()));
-    check("cudaGraphLaunch", waiting([&] { return cudaGraphLaunch(graph.exec, stream.handle); }));
+    check("cudaGraphLaunch", waiting([&] { return cudaGraphLaunch(graph.value, stream.handle); }));
   });
 }
 

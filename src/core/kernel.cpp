@@ -53,10 +53,9 @@ std::string shape_text(const dim3& d) {
 
 }  // namespace
 
-cudaError_t ModuleTraits::release(Handle handle) {
-  if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
+cudaError_t ModuleTraits::destroy(const Handle& module) {
   return waiting_beside_captures([&] {
-    return release_on_device(handle.device, [&] { return unload_module(handle.library); });
+    return release_on_device(module.device, [&] { return unload_module(module.value); });
   });
 }
 
@@ -64,9 +63,7 @@ Module::Module(const std::string& image, const std::vector<JitOption>& options) 
   if (!is_whole(image))
     throw DeviceError("module load", {cudaErrorInvalidKernelImage,
                                       "the image is damaged: it ends before its contents do"});
-  ModuleTraits::Handle handle;
-  handle.device = current_device();
-  handle.epoch = device_epoch(handle.device);
+  const int device = current_device();
   std::string error_log(log_bytes, '\0');
   info_log_.assign(log_bytes, '\0');
   std::vector<int> numbers{jit_info_log, jit_info_size, jit_error_log, jit_error_size};
@@ -77,11 +74,12 @@ Module::Module(const std::string& image, const std::vector<JitOption>& options) 
     values.push_back(as_value(option.value));
   }
   const BesideCaptures beside = beside_captures();
-  const cudaError_t error = load_module(&handle.library, image.c_str(), unsigned(numbers.size()),
-                                        numbers.data(), values.data());
+  const cudaError_t error = make_owned(handle_, device, [&](ModuleTraits::Handle& module) {
+    return load_module(&module.value, image.c_str(), unsigned(numbers.size()), numbers.data(),
+                       values.data());
+  });
   info_log_.resize(info_log_.find('\0') == std::string::npos ? log_bytes : info_log_.find('\0'));
   if (error) check("module load", {error, error_log.c_str()});
-  handle_ = UniqueHandle<ModuleTraits>(handle);
   if (is_only_device()) return;
   image_ = image;
   options_ = options;
@@ -115,17 +113,15 @@ bool Module::may_run_on(int device) const {
 }
 
 void Module::require_alive() const {
-  if (forked()) throw DeviceError("module", forked_status());
-  if (is_gone(handle_.get().device, handle_.get().epoch))
-    throw DeviceError("module", {cudaErrorInvalidResourceHandle,
-                                 "cudaDeviceReset has unloaded the module since it was loaded"});
+  require_not_gone("module", device(), handle_.get().epoch,
+                   "cudaDeviceReset has unloaded the module since it was loaded");
 }
 
 cudaKernel_t Module::kernel(const std::string& name) const {
   require_alive();
   const DeviceGuard here = use_device(device());
   cudaKernel_t kernel{};
-  const cudaError_t error = find_kernel(&kernel, handle_.get().library, name.c_str());
+  const cudaError_t error = find_kernel(&kernel, handle_.get().value, name.c_str());
   if (error) check("get_function", {error, "kernel '" + name + "' not found in the module"});
   return kernel;
 }
@@ -135,7 +131,7 @@ Module::Global Module::global(const std::string& name) const {
   const DeviceGuard here = use_device(device());
   Global found{};
   const cudaError_t error =
-      find_global(&found.address, &found.nbytes, handle_.get().library, name.c_str());
+      find_global(&found.address, &found.nbytes, handle_.get().value, name.c_str());
   if (error) check("get_global", {error, "global '" + name + "' not found in the module"});
   if (!may_run_on(device()))
     throw DeviceError("get_global", {cudaErrorInvalidValue,

@@ -2,6 +2,7 @@
 #include "PyGPU/layout.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -17,17 +18,6 @@ Index product(const Axes& shape) {
   Index size = 1;
   for (Index length : shape) size *= length;
   return size;
-}
-
-Axes contiguous_strides(const Axes& shape, std::size_t itemsize, Order order) {
-  Axes strides = shape;
-  Index step = Index(itemsize);
-  for (int i = 0; i < shape.size(); ++i) {
-    const int axis = order == Order::c ? shape.size() - 1 - i : i;
-    strides[axis] = step;
-    step *= std::max<Index>(shape[axis], 1);
-  }
-  return strides;
 }
 
 // Python's slice arithmetic: first index and number of elements.
@@ -73,7 +63,8 @@ std::string Axes::text() const {
 
 Layout::Layout(Axes shape, std::size_t itemsize, Order order) : shape_(shape), itemsize_(itemsize) {
   count();
-  strides_ = contiguous_strides(shape_, itemsize_, order);
+  const auto axis_at = [&](int i) { return order == Order::c ? ndim() - 1 - i : i; };
+  strides_ = strides_in_order(shape_, Index(itemsize_), axis_at);
 }
 
 Layout::Layout(Axes shape, Axes strides, std::size_t itemsize)
@@ -96,20 +87,11 @@ void Layout::count() {
   size_ = product(shape_);
 }
 
-bool Layout::c_contiguous() const {
+bool Layout::contiguous(Order order) const {
   if (size_ == 0) return true;
   Index step = Index(itemsize_);
-  for (int axis = ndim() - 1; axis >= 0; --axis) {
-    if (shape_[axis] != 1 && strides_[axis] != step) return false;
-    step *= shape_[axis];
-  }
-  return true;
-}
-
-bool Layout::f_contiguous() const {
-  if (size_ == 0) return true;
-  Index step = Index(itemsize_);
-  for (int axis = 0; axis < ndim(); ++axis) {
+  for (int i = 0; i < ndim(); ++i) {
+    const int axis = order == Order::c ? ndim() - 1 - i : i;
     if (shape_[axis] != 1 && strides_[axis] != step) return false;
     step *= shape_[axis];
   }
@@ -214,8 +196,7 @@ Layout Layout::reshape(Axes shape, Order order) const {
   }
   if (!contiguous())
     throw std::runtime_error("only contiguous arrays may be reshaped; take a copy() first");
-  const bool same = shape == shape_ && (order == Order::c ? c_contiguous() : f_contiguous());
-  return same ? *this : Layout(shape, itemsize_, order);
+  return shape == shape_ && contiguous(order) ? *this : Layout(shape, itemsize_, order);
 }
 
 Layout Layout::view(std::size_t itemsize) const {
@@ -282,25 +263,20 @@ Layout Layout::squeeze() const {
 Layout Layout::k_order(std::size_t itemsize) const {
   if (c_contiguous()) return Layout(shape_, itemsize, Order::c);
   if (f_contiguous()) return Layout(shape_, itemsize, Order::f);
-  Axes strides = shape_;
-  Index step = Index(itemsize);
   const std::vector<int> axes = strides_.by_falling_size();
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    strides[*axis] = step;
-    step *= shape_[*axis];
-  }
-  return Layout(shape_, strides, itemsize);
+  const auto axis_at = [&](int i) { return axes.rbegin()[i]; };
+  return Layout(shape_, strides_in_order(shape_, Index(itemsize), axis_at), itemsize);
 }
 
 View Layout::dense_layout() const {
-  Axes strides = shape_;
-  Index step = Index(itemsize_), offset = 0;
   const std::vector<int> axes = strides_.by_falling_size();
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    const bool down = strides_[*axis] < 0;
-    if (down) offset += step * (shape_[*axis] - 1);
-    strides[*axis] = down ? -step : step;
-    step *= std::max<Index>(shape_[*axis], 1);
+  Axes strides =
+      strides_in_order(shape_, Index(itemsize_), [&](int i) { return axes.rbegin()[i]; });
+  Index offset = 0;
+  for (int axis = 0; axis < ndim(); ++axis) {
+    if (strides_[axis] >= 0) continue;
+    offset += strides[axis] * (shape_[axis] - 1);
+    strides[axis] = -strides[axis];
   }
   return {Layout(shape_, strides, itemsize_), size_ ? offset : 0};
 }

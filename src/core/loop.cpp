@@ -1,7 +1,6 @@
 // Plans of elementwise kernels. See loop.h.
 #include "PyGPU/loop.h"
 
-#include <cstring>
 #include <limits>
 
 namespace PyGPU {
@@ -264,10 +263,10 @@ Status launch_loop(const Kernel& kernel, const LoopPlan& plan, void** arguments,
   for (int i = 0; !plan.index64 && i < count; ++i) index32[i] = std::int32_t(index64[i]);
   arguments[0] = plan.index64 ? static_cast<void*>(index64) : index32;
   const Index in_block = Index(loop_threads) * in_vector * plan.vectors;
-  Index blocks = (size + in_block - 1) / in_block;
+  Index blocks = divided_up(size, in_block);
   if (plan.transposed) {
     const Index side = loop_tile * plan.in_vector();
-    const auto tiles = [&](int axis) { return (axes.shape[axis] + side - 1) / side; };
+    const auto tiles = [&](int axis) { return divided_up(axes.shape[axis], side); };
     blocks = tiles(axes.last()) * tiles(axes.last() - 1);
     for (int axis = 0; axis < axes.last() - 1; ++axis) blocks *= axes.shape[axis];
   }

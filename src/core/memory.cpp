@@ -22,10 +22,9 @@ class Pools {
  public:
   // Null where the device has no pools.
   cudaMemPool_t on(int device) {
-    if (device < 0 || device >= max_devices) return nullptr;
+    if (!is_device_number(device)) return nullptr;
     Pool& pool = pools_[device];
-    // Counted from 1, so that 0 is no epoch. A reset of the device takes its pools away.
-    const unsigned now = device_epoch(device) + 1;
+    const unsigned now = device_epoch(device);  // a reset of the device takes its pools away
     if (pool.epoch.load(std::memory_order_acquire) != now) {
       std::lock_guard<std::mutex> hold(lock_);
       if (pool.epoch.load(std::memory_order_relaxed) != now) {
@@ -101,9 +100,9 @@ std::uintptr_t start_of(const Storage& storage) {
 // The driver takes small blocks from larger ones, and gives such a one back with its last block,
 // which takes it many times as long as all the rest of an allocation: so one block stays.
 void keep_one_block(int device) {
-  static std::atomic<unsigned> kept[max_devices];  // the device's epoch, plus one
-  const unsigned now = device_epoch(device) + 1;
-  if (!keeps_blocks || device >= max_devices || kept[device].exchange(now) == now) return;
+  static std::atomic<unsigned> kept[max_devices];  // the device's epoch
+  const unsigned now = device_epoch(device);
+  if (!keeps_blocks || !is_device_number(device) || kept[device].exchange(now) == now) return;
   void* stays = nullptr;
   if (cudaMalloc(&stays, 1)) (void)cudaGetLastError();
 }
@@ -163,7 +162,7 @@ std::function<void()>& reclaim_hook() {
   return hook;
 }
 
-// For each device and peer: 0, or the device's epoch, counted from 1, in which it reached the peer.
+// For each device and peer: 0, or the device's epoch in which it reached the peer.
 std::atomic<unsigned> reached[max_devices][max_devices];
 
 cudaError_t set_access(int device, int peer, cudaMemAccessFlags flags) {
@@ -175,16 +174,14 @@ cudaError_t set_access(int device, int peer, cudaMemAccessFlags flags) {
   return pool ? cudaMemPoolSetAccess(pool, &access, 1) : cudaSuccess;
 }
 
-bool is_number(int device) { return device >= 0 && device < max_devices; }
-
 }  // namespace
 
 Status enable_peer_access(int peer, unsigned flags) {
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device)) return error;
   if (const cudaError_t error = cudaDeviceEnablePeerAccess(peer, flags)) return error;
-  if (!is_number(device) || !is_number(peer)) return {};
-  reached[device][peer] = device_epoch(device) + 1;
+  if (!is_device_number(device) || !is_device_number(peer)) return {};
+  reached[device][peer] = device_epoch(device);
   return set_access(device, peer, cudaMemAccessFlagsProtReadWrite);
 }
 
@@ -192,31 +189,30 @@ Status disable_peer_access(int peer) {
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device)) return error;
   if (const cudaError_t error = cudaDeviceDisablePeerAccess(peer)) return error;
-  if (!is_number(device) || !is_number(peer)) return {};
+  if (!is_device_number(device) || !is_device_number(peer)) return {};
   reached[device][peer] = 0;
   return set_access(device, peer, cudaMemAccessFlagsProtNone);
 }
 
 bool reaches_peer(int device, int peer) {
-  return is_number(device) && is_number(peer) && reached[device][peer] == device_epoch(device) + 1;
+  return is_device_number(device) && is_device_number(peer) &&
+         reached[device][peer] == device_epoch(device);
 }
 
 cudaError_t MemoryTraits::release(Handle block) {
-  const bool ours = !is_gone(block.device, block.epoch);
+  if (block.kind == MemoryKind::host) std::free(block.address);
+  if (is_gone(block.device, block.epoch)) return cudaSuccess;
   switch (block.kind) {
-    case MemoryKind::host: std::free(block.address); break;
     case MemoryKind::pinned:  // waits for the device, as the next one does
-      if (!ours) return cudaSuccess;
       return waiting_beside_captures([&] { return cudaFreeHost(block.address); });
     case MemoryKind::device:
-      if (!ours) return cudaSuccess;
       return waiting_beside_captures([&] { return cudaFree(block.address); });
     case MemoryKind::pooled:  // in the order of its own device's null stream
-      if (!ours) return cudaSuccess;
       return release_on_device(block.device, [&] {
         const BesideCaptures beside = beside_captures();
         return cudaFreeAsync(block.address, cudaStream_t());
       });
+    case MemoryKind::host:
     case MemoryKind::borrowed: break;
   }
   return cudaSuccess;

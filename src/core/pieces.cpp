@@ -58,11 +58,11 @@ Pieces::Pieces(const Layout& dense, const Layout& host, std::size_t most_bytes)
     inner_bytes_ *= std::size_t(length(cut_--));
   const Index whole = length(cut_);
   const auto most = std::max<Index>(Index(most_bytes / inner_bytes_), 1);
-  const auto pieces = [&] { return (whole + step_ - 1) / step_; };
+  const auto pieces = [&] { return divided_up(whole, step_); };
   step_ = std::min(whole, most);
-  step_ = (whole + pieces() - 1) / pieces();  // about equal ones
+  step_ = divided_up(whole, pieces());  // about equal ones
   if (cut_ == copy_.axes.ndim && step_ > page)
-    step_ = std::min(most, (step_ + page - 1) / page * page);
+    step_ = std::min(most, divided_up(step_, page) * page);
   cuts_ = std::size_t(pieces());
   for (int axis = 0; axis < cut_; ++axis) outer_count_ *= std::size_t(length(axis));
 }

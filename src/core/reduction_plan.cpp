@@ -19,13 +19,9 @@ Index up(Index number) {
   return power;
 }
 
-Index divided(Index number, Index by) { return (number + by - 1) / by; }
+std::optional<DeviceFigures> pretended;
 
 }  // namespace
-
-namespace {
-std::optional<DeviceFigures> pretended;
-}
 
 void pretend_figures(const DeviceFigures* figures) {
   pretended = figures ? std::optional<DeviceFigures>(*figures) : std::nullopt;
@@ -34,9 +30,9 @@ void pretend_figures(const DeviceFigures* figures) {
 DeviceFigures figures_of(int device) {
   if (pretended) return *pretended;
   static DeviceFigures known[max_devices];
-  static unsigned epochs[max_devices];  // of the device, plus one
-  const bool kept = device >= 0 && device < max_devices;
-  if (kept && epochs[device] == device_epoch(device) + 1) return known[device];
+  static unsigned epochs[max_devices];
+  const bool kept = is_device_number(device);
+  if (kept && epochs[device] == device_epoch(device)) return known[device];
   DeviceFigures figures;
   const auto ask = [&](int& number, cudaDeviceAttr attribute) {
     check("cudaDeviceGetAttribute", cudaDeviceGetAttribute(&number, attribute, device));
@@ -46,7 +42,7 @@ DeviceFigures figures_of(int device) {
   ask(figures.registers, cudaDevAttrMaxRegistersPerMultiprocessor);
   if (kept) {
     known[device] = figures;
-    epochs[device] = device_epoch(device) + 1;
+    epochs[device] = device_epoch(device);
   }
   return figures;
 }
@@ -77,10 +73,10 @@ LinearReduction::LinearReduction(const DeviceFigures& figures, std::size_t items
 LinearReduction::Launch LinearReduction::over(Index vectors) const {
   if (vectors <= few_) return {1, std::max<Index>(vectors, 1)};
   if (threads_ == 1) {
-    const Index blocks = std::min<Index>(divided(vectors, few_), 512);
-    return {blocks, divided(vectors, blocks)};
+    const Index blocks = std::min<Index>(divided_up(vectors, few_), 512);
+    return {blocks, divided_up(vectors, blocks)};
   }
-  return {std::min(divided(vectors, tile_), most_), tile_};
+  return {std::min(divided_up(vectors, tile_), most_), tile_};
 }
 
 AxisReduction::AxisReduction(const Layout& layout, const bool* is_folded, const void* address,
@@ -103,12 +99,10 @@ AxisReduction::AxisReduction(const Layout& layout, const bool* is_folded, const 
   }
   outputs.complete();
   folded.complete();
-  result_steps = shape;
-  Index step = 1;
-  for (auto axis = by_stride.rbegin(); axis != by_stride.rend(); ++axis) {
-    result_steps[*axis] = step;
-    if (!is_folded[*axis]) step *= std::max<Index>(shape[*axis], 1);
-  }
+  Axes kept = shape;
+  for (int axis : by_stride)
+    if (is_folded[axis]) kept[axis] = 1;
+  result_steps = strides_in_order(kept, 1, [&](int i) { return by_stride.rbegin()[i]; });
   Index nearest = std::numeric_limits<Index>::max();
   for (int axis = 0; axis < outputs.ndim; ++axis)
     if (const Index stride = std::abs(outputs.strides[0][axis]))
@@ -155,13 +149,13 @@ AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const 
     // No thread goes without; elements that are as wide as a load are not passed on among threads.
     const Index few = up(length) == length && itemsize_ < 16 ? length : 1;
     const Index least = length <= unroll ? few : std::min({line, up(length / 2 + 1), most});
-    lanes = std::clamp(up(divided(length, 2 * unroll)), least, most);
+    lanes = std::clamp(up(divided_up(length, 2 * unroll)), least, most);
     const Index at_once = std::clamp<Index>(64 / vector, unroll, 2 * unroll);
     if (most > 1 && length <= unroll * lanes && results >= at_once * most / lanes * blocks / 2)
       found.outputs = int(at_once);
     many = std::min(most / lanes, up(results));
   }
-  const Index columns = std::max<Index>(divided(results, many * found.outputs), 1);
+  const Index columns = std::max<Index>(divided_up(results, many * found.outputs), 1);
   Index rows;
   if (most == 1) {  // few columns
     rows = length / 4096;
@@ -169,8 +163,9 @@ AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const 
     rows = std::min(blocks / columns, length / (4 * unroll * lanes));
     rows = std::max(rows, length / (16384 * lanes));
   }
-  found.share = std::max<Index>(divided(length, std::max<Index>(std::min(rows, most_rows), 1)), 1);
-  rows = std::max<Index>(divided(length, found.share), 1);
+  found.share =
+      std::max<Index>(divided_up(length, std::max<Index>(std::min(rows, most_rows), 1)), 1);
+  rows = std::max<Index>(divided_up(length, found.share), 1);
   const auto size = [](Index number) { return unsigned(number); };
   found.grid = dim3(size(columns), size(rows), 1);
   found.block = by_output ? dim3(size(many), size(lanes), 1) : dim3(size(lanes), size(many), 1);
@@ -184,16 +179,17 @@ AxisReduction::Launch AxisReduction::in_runs(const DeviceFigures& figures) const
   const Index results = outputs.size(), length = folded.size();
   const Index run =
       by_output ? most_columns : std::max<Index>(worth_it / std::max<Index>(length, 1), 1);
-  const Index columns = std::max<Index>(divided(results, run), 1);
-  const Index busy = divided(figures.multiprocessors, columns);  // rows that keep all cores at work
+  const Index columns = std::max<Index>(divided_up(results, run), 1);
+  const Index busy =
+      divided_up(figures.multiprocessors, columns);  // rows that keep all cores at work
   const Index rows =
       std::clamp<Index>(std::max(busy, length / (4 * worth_it)), 1,
                         std::max<Index>(length * std::min(run, results) / worth_it, 1));
   Launch found;
   found.outputs = 0;
-  found.share = std::max<Index>(divided(length, std::min(rows, most_rows)), 1);
+  found.share = std::max<Index>(divided_up(length, std::min(rows, most_rows)), 1);
   found.grid =
-      dim3(unsigned(columns), unsigned(std::max<Index>(divided(length, found.share), 1)), 1);
+      dim3(unsigned(columns), unsigned(std::max<Index>(divided_up(length, found.share), 1)), 1);
   found.block = dim3(1, 1, 1);
   return found;
 }
@@ -202,7 +198,8 @@ LastLaunch fold_parts(const DeviceFigures& figures, Index rows, Index outputs) {
   const Index most = figures.threads == 1 ? 1 : Index(reduction_tuning::last_threads);
   const Index many = std::min({up(outputs), Index(32), most});
   const Index lanes = std::min(most / many, up(rows));
-  return {dim3(unsigned(divided(outputs, many)), 1, 1), dim3(unsigned(many), unsigned(lanes), 1)};
+  return {dim3(unsigned(divided_up(outputs, many)), 1, 1),
+          dim3(unsigned(many), unsigned(lanes), 1)};
 }
 
 }  // namespace PyGPU

@@ -74,22 +74,15 @@ cudaError_t StreamTraits::release(Handle handle) {
   return cudaStreamDestroy(handle.stream);
 }
 
-cudaError_t EventTraits::release(Handle handle) {
-  return is_gone(handle.device, handle.epoch) ? cudaSuccess : cudaEventDestroy(handle.event);
-}
-
 namespace {
 
-// Create on the current device by `create(handle)` and own.
+// Own what `create(handle)` makes on the current device.
 template <class Traits, class Create>
 Status make(UniqueHandle<Traits>& owner, Create create) {
+  int device = 0;
   if (!enter_runtime()) return forked_status();
-  typename Traits::Handle handle;
-  if (const cudaError_t error = cudaGetDevice(&handle.device)) return error;
-  handle.epoch = device_epoch(handle.device);
-  if (const cudaError_t error = create(handle)) return error;
-  owner = UniqueHandle<Traits>(handle);
-  return {};
+  if (const cudaError_t error = cudaGetDevice(&device)) return error;
+  return make_owned(owner, device, create);
 }
 
 }  // namespace
@@ -106,13 +99,13 @@ bool Stream::alive() const { return get() && !is_gone(handle_.get().device, hand
 
 Event::Event(unsigned flags) {
   status = make(handle_, [=](EventTraits::Handle& handle) {
-    return cudaEventCreateWithFlags(&handle.event, flags);
+    return cudaEventCreateWithFlags(&handle.value, flags);
   });
 }
 
 Event::Event(const cudaIpcEventHandle_t& shared) {
   status = make(handle_, [&](EventTraits::Handle& handle) {
-    return cudaIpcOpenEventHandle(&handle.event, shared);
+    return cudaIpcOpenEventHandle(&handle.value, shared);
   });
 }
 

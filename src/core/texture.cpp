@@ -6,26 +6,19 @@
 namespace PyGPU {
 namespace {
 
-// Create on a device by `create(value)`, and own.
-template <class Handle, class Create>
-Handle make_owned(int device, const char* call, const std::string& detail, Create create) {
-  const DeviceGuard here = use_device(device);
-  Handle handle;
-  handle.device = device;
-  handle.epoch = device_epoch(handle.device);
-  if (const cudaError_t error = create(&handle.value)) check(call, {error, detail});
-  return handle;
+template <class Handle, class Destroy>
+cudaError_t destroy_waiting(const Handle& handle, Destroy destroy) {
+  return waiting(
+      [&] { return release_on_device(handle.device, [&] { return destroy(handle.value); }); });
 }
 
 // The handle; throws if it was freed or lost since it was made.
 template <class Owner>
 auto alive(const Owner& owner, const char* what) {
-  if (forked()) throw DeviceError(what, forked_status());
-  if (!owner)
+  if (!owner && !forked())
     throw DeviceError(what, {cudaErrorInvalidResourceHandle, std::string(what) + " was freed"});
-  if (is_gone(owner.get().device, owner.get().epoch))
-    throw DeviceError(what, {cudaErrorInvalidResourceHandle,
-                             "cudaDeviceReset has destroyed it since it was made"});
+  require_not_gone(what, owner.get().device, owner.get().epoch,
+                   "cudaDeviceReset has destroyed it since it was made");
   return owner.get().value;
 }
 
@@ -75,13 +68,23 @@ void set_end(const BoxEnd& end, const cudaExtent& box, cudaArray_t& array, cudaP
 
 }  // namespace
 
-TextureArray::TextureArray(const ArrayShape& shape)
-    : handle_(make_owned<DeviceOwnedTraits<cudaArray_t, ArrayKind>::Handle>(
-          current_device(), "cudaMalloc3DArray", shape_detail(shape),
-          [&](cudaArray_t* array) {
-            return cudaMalloc3DArray(array, &shape.format, shape.extent, shape.flags);
-          })),
-      itemsize_(shape.itemsize()) {}
+cudaError_t ArrayTraits::destroy(const Handle& array) {
+  return destroy_waiting(array, &cudaFreeArray);
+}
+cudaError_t TextureTraits::destroy(const Handle& texture) {
+  return destroy_waiting(texture, &cudaDestroyTextureObject);
+}
+cudaError_t SurfaceTraits::destroy(const Handle& surface) {
+  return destroy_waiting(surface, &cudaDestroySurfaceObject);
+}
+
+TextureArray::TextureArray(const ArrayShape& shape) : itemsize_(shape.itemsize()) {
+  const auto create = [&](ArrayTraits::Handle& array) {
+    return cudaMalloc3DArray(&array.value, &shape.format, shape.extent, shape.flags);
+  };
+  if (const cudaError_t error = make_owned(handle_, current_device(), create))
+    check("cudaMalloc3DArray", {error, shape_detail(shape)});
+}
 
 cudaArray_t TextureArray::get() const { return alive(handle_, "the array"); }
 
@@ -124,24 +127,26 @@ cudaResourceDesc resource_of(void* address, const cudaChannelFormatDesc& format,
 
 TextureObject::TextureObject(const cudaResourceDesc& resource, const cudaTextureDesc& description,
                              std::shared_ptr<const TextureArray> array)
-    : array_(std::move(array)),
-      handle_(make_owned<DeviceOwnedTraits<cudaTextureObject_t, TextureKind>::Handle>(
-          array_ ? array_->device() : current_device(), "cudaCreateTextureObject", "",
-          [&](cudaTextureObject_t* texture) {
-            return cudaCreateTextureObject(texture, &resource, &description, nullptr);
-          })) {}
+    : array_(std::move(array)) {
+  const int device = array_ ? array_->device() : current_device();
+  const DeviceGuard here = use_device(device);
+  check("cudaCreateTextureObject", make_owned(handle_, device, [&](TextureTraits::Handle& texture) {
+          return cudaCreateTextureObject(&texture.value, &resource, &description, nullptr);
+        }));
+}
 
 unsigned long long TextureObject::number() const {
   return as_number(alive(handle_, "the texture object"));
 }
 
-SurfaceObject::SurfaceObject(std::shared_ptr<const TextureArray> array)
-    : array_(std::move(array)),
-      handle_(make_owned<DeviceOwnedTraits<cudaSurfaceObject_t, SurfaceKind>::Handle>(
-          array_->device(), "cudaCreateSurfaceObject", "", [&](cudaSurfaceObject_t* surface) {
-            const cudaResourceDesc resource = resource_of(*array_);
-            return cudaCreateSurfaceObject(surface, &resource);
-          })) {}
+SurfaceObject::SurfaceObject(std::shared_ptr<const TextureArray> array) : array_(std::move(array)) {
+  const DeviceGuard here = use_device(array_->device());
+  const cudaResourceDesc resource = resource_of(*array_);
+  check("cudaCreateSurfaceObject",
+        make_owned(handle_, array_->device(), [&](SurfaceTraits::Handle& surface) {
+          return cudaCreateSurfaceObject(&surface.value, &resource);
+        }));
+}
 
 unsigned long long SurfaceObject::number() const {
   return as_number(alive(handle_, "the surface object"));

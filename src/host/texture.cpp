@@ -72,7 +72,7 @@ void set_format(PyGPUHostTexture& t, const cudaChannelFormatDesc& format) {
   t.kind = format.f;
 }
 
-cudaError_t view_array(PyGPUHostTexture& t, const PyGPUHostArray& array) {
+void view_array(PyGPUHostTexture& t, const PyGPUHostArray& array) {
   t.data = array.data.get();
   t.row_bytes = array.row_bytes();
   t.slice_bytes = t.row_bytes * array.rows();
@@ -80,7 +80,6 @@ cudaError_t view_array(PyGPUHostTexture& t, const PyGPUHostArray& array) {
   t.lengths[1] = static_cast<long long>(array.rows());
   t.lengths[2] = static_cast<long long>(array.slices());
   set_format(t, array.format);
-  return cudaSuccess;
 }
 
 bool aligned(const void* address, cudaDeviceAttr alignment) {
@@ -109,7 +108,8 @@ cudaError_t view_resource(PyGPUHostTexture& t, const cudaResourceDesc& resource,
       const auto array = array_of(resource.res.array.array);
       if (!array) return cudaErrorInvalidResourceHandle;
       keep = array->data;
-      return view_array(t, *array);
+      view_array(t, *array);
+      return cudaSuccess;
     }
     case cudaResourceTypeLinear: {
       const auto& linear = resource.res.linear;

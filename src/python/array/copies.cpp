@@ -2,7 +2,6 @@
 // copies, by chunks; an array with gaps has a dense image on the device. Copies in the order of a
 // stream take host memory that looks like that image: the elements side by side in the array's own
 // axis order and direction.
-#include <cstring>
 
 #include "PyGPU/copy_plan.h"
 #include "PyGPU/graph.h"

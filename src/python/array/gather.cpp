@@ -1,6 +1,5 @@
 // Gathers and scatters as Python calls them, and what of them runs often: take, put, a[indices] and
 // a[indices] = value.
-#include <optional>
 
 #include "PyGPU/gather_plan.h"
 #include "python/array/map.h"
@@ -78,7 +77,7 @@ void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const
   }
   if (mode == Mode::poll || mode == Mode::checked) arguments.add(report->checks());
   if (mode == Mode::report || mode == Mode::poll || by_block) arguments.add(report->word());
-  const Index tile = Index(threads) * words, blocks = (plan.size + tile - 1) / tile;
+  const Index tile = Index(threads) * words, blocks = divided_up(plan.size, tile);
   order.run([&] {
     enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(threads, 1, 1), arguments, stream);
   });

@@ -106,7 +106,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   };
   constexpr unsigned threads = 256;
   const Kernel& kernel = kept.at(key, make).kernel;
-  const Index all = in_turn ? (rows + Index(in_thread) - 1) / Index(in_thread) : loop[0];
+  const Index all = in_turn ? divided_up(rows, Index(in_thread)) : loop[0];
   order.run([&] {
     enqueue(kernel, dim3(unsigned((all + threads - 1) / threads), 1, 1), dim3(threads, 1, 1),
             arguments, stream);

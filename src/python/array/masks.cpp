@@ -96,7 +96,7 @@ class Compaction {
   Compaction(const GPUArray& a, const GPUArray& mask)
       : kernels_(compaction_kernels(a.layout().itemsize(), a.layout().size(), a.core.device())),
         mask_(mask),
-        stretches_((mask.layout().size() + kernels_.stretch - 1) / kernels_.stretch),
+        stretches_(divided_up(mask.layout().size(), kernels_.stretch)),
         counts_(new_array(Layout({stretches_ + 1}, sizeof(Index)), py::none(), py::none())) {
     Report report(Report::Kind::always);
     StreamOrder order(stream_);

@@ -1,9 +1,6 @@
 // What the functions of arrays in C++ share: their tables, their checks.
 #pragma once
 
-#include <atomic>
-#include <cstring>
-
 #include "python/array/gpuarray.h"
 
 namespace PyGPU::python {

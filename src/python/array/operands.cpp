@@ -1,5 +1,4 @@
 // Operands of elementwise operations, and their types. See map.h.
-#include <cmath>
 #include <unordered_map>
 
 #include "python/array/map.h"

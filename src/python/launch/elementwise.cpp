@@ -13,8 +13,6 @@ constexpr Index blocks_of_processor = 32;  // keep a multiprocessor busy
 constexpr Index work_of_core = 1 << 14;    // indices that are worth another core of the host
 constexpr Index batch_threads = 256, batch = 4;
 
-Index divided_up(Index number, Index by) { return (number + by - 1) / by; }
-
 // A device, as launches of kernels that go through indices see it.
 struct Splay {
   explicit Splay(int device) {

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <map>
-#include <new>
 #include <optional>
 
 #include "PyGPU/graph.h"

@@ -3,7 +3,6 @@
 #include "python/launch/packing.h"
 
 #include <cstring>
-#include <limits>
 
 #include "python/array/gpuarray.h"
 #include "python/hooks.h"

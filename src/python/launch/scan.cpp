@@ -61,7 +61,7 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
   if (!is_checked && !(source && target && is_row(launcher, *source) && is_row(launcher, *target) &&
                        are_apart(*source, *target)))
     return false;
-  const Index n = source->layout().size(), tiles = (n + launcher.tile - 1) / launcher.tile;
+  const Index n = source->layout().size(), tiles = divided_up(n, launcher.tile);
   const auto launch = [&](const py::object& states) {
     LaunchArguments arguments;
     arguments.add(n, from, source->layout().strides()[0], to, target->layout().strides()[0], states,

@@ -1,6 +1,5 @@
 // Devices: choice, properties, attributes, limits, peers, versions.
 #include <cstdio>
-#include <cstring>
 
 #include "PyGPU/graph.h"
 #include "python/bindings.h"
@@ -79,7 +78,7 @@ void bind_device(py::module_& m) {
       },
       "A number for the current device as it is since its last reset: a key for what is kept.");
   def(m, "_device_epoch", [](int device) { return device_epoch(device); },
-      "How often the device was reset: what was taken before is gone.", {{"device"}});
+      "A number that a reset of the device changes: what was taken before is gone.", {{"device"}});
   def(m, "cudaSetDevice",
       [](int device) {
         return call([device]() -> Status {
