@@ -95,7 +95,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   void remember();
   Memory take_out();     // the memory, which `holding` finds no more
-  bool meets_capture();  // would freeing it, or waiting for its uses, spoil one?
+  bool meets_capture();  // would freeing it, or waiting for its uses, invalidate one?
   void postpone();
   cudaError_t join_streams();
   bool in_null_order() const;
@@ -108,8 +108,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   UniqueHandle<UsesTraits> uses_;
 };
 
-// While a stream is captured, memory that is let go is kept where freeing it would spoil the graph.
-// This frees what can be freed by now.
+// While a stream is captured, memory that is let go is kept where freeing it would invalidate the
+// graph. This frees what can be freed by now.
 void free_postponed();
 
 // The order of work on a stream among all uses of the memory that it touches.

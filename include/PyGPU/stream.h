@@ -91,10 +91,11 @@ cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device);
 bool is_non_blocking(const StreamRef& stream, int device);
 
 // Is the stream being captured into a graph, by whomever? Of the null stream: is a stream that it
-// waits for? Work that joins such a stream with another would spoil the graph.
+// waits for? Work that joins such a stream with another would invalidate the graph.
 bool is_captured(cudaStream_t stream);
 
-// While it lives, this thread may make calls that could spoil a graph in general, and do not here.
+// While it lives, this thread may make calls that could invalidate a graph in general, and do not
+// here.
 struct CaptureModeTraits {
   struct Handle {
     cudaStreamCaptureMode before = cudaStreamCaptureModeRelaxed;

@@ -67,7 +67,8 @@ cudaError_t Capture::Unended::release(Capture* capture) {
   const cudaError_t error = on_device(capture->device_, [&] { return capture->finish(&graph); });
   if (error) (void)cudaGetLastError();
   if (error == cudaErrorStreamCaptureWrongThread) return error;
-  return graph ? cudaGraphDestroy(graph) : cudaSuccess;  // otherwise it was spoilt, which is well
+  return graph ? cudaGraphDestroy(graph)
+               : cudaSuccess;  // otherwise it was invalidated, which is well
 }
 
 cudaError_t Capture::finish(cudaGraph_t* graph) {

@@ -74,7 +74,7 @@ bool needs_index64(Index reach) {
 
 namespace {
 
-// The loop over layouts of one shape; null where all are contiguous in one order.
+// Set the loop over layouts of one shape: a single axis where all are contiguous in one order.
 void merge(LoopPlan& plan, const Layout* const* layouts) {
   const int count = plan.axes.arrays;
   const Layout& first = *layouts[0];

@@ -122,8 +122,8 @@ bool is_non_blocking(const StreamRef& stream, int device) {
   unsigned flags = 0;
   if (!stream.handle) return false;
   if (stream.owner && stream.owner->device() != device) return true;
-  // A stream that is captured is not asked, which would spoil the capture: as if nothing ordered
-  // it.
+  // A stream that is captured is not asked, which would invalidate the capture: as if nothing
+  // ordered it.
   if (is_captured(stream.handle)) return true;
   const BesideCaptures beside = beside_captures();
   check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));

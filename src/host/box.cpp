@@ -104,10 +104,6 @@ cudaError_t copy_rows(cudaArray_t handle, std::size_t x, std::size_t y, void* me
   return copy_box(box, nullptr);
 }
 
-bool is_ordinal(int device) {
-  return device >= 0 && std::size_t(device) < Machine::get().devices.size();
-}
-
 }  // namespace
 }  // namespace PyGPU::host
 
@@ -129,7 +125,9 @@ cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* box) {
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* box, cudaStream_t stream) {
   return call([&] {
     if (!box) return cudaErrorInvalidValue;
-    if (!is_ordinal(box->srcDevice) || !is_ordinal(box->dstDevice)) return cudaErrorInvalidDevice;
+    const Machine& machine = Machine::get();
+    if (!machine.has_device(box->srcDevice) || !machine.has_device(box->dstDevice))
+      return cudaErrorInvalidDevice;
     const cudaMemcpy3DParms whole{
         box->srcArray, box->srcPos, box->srcPtr, box->dstArray,
         box->dstPos,   box->dstPtr, box->extent, cudaMemcpyDeviceToDevice};

@@ -33,8 +33,8 @@ std::vector<std::unique_ptr<Recording>>& all() {
   return all;
 }
 
-cudaError_t spoil(Recording& recording, cudaError_t error) {
-  recording.is_spoilt = true;
+cudaError_t invalidate(Recording& recording, cudaError_t error) {
+  recording.is_invalidated = true;
   return error;
 }
 
@@ -81,12 +81,12 @@ Admission admit(cudaStream_t stream) {
   std::lock_guard<std::mutex> hold(machine.lock);
   if (is_own(stream)) {
     Recording* const recording = stream->recording;
-    if (recording && recording->is_spoilt) return {cudaErrorStreamCaptureInvalidated, nullptr};
+    if (recording && recording->is_invalidated) return {cudaErrorStreamCaptureInvalidated, nullptr};
     return {cudaSuccess, recording};
   }
   Recording* const recording = of_blocking_streams();
   if (!recording || stream == cudaStreamPerThread) return {};
-  return {spoil(*recording, cudaErrorStreamCaptureImplicit), nullptr};
+  return {invalidate(*recording, cudaErrorStreamCaptureImplicit), nullptr};
 }
 
 void record(cudaStream_t stream, Recording& recording, Work work) {
@@ -99,7 +99,7 @@ cudaError_t refuse_captured(cudaStream_t stream) {
   if (recordings == 0) return cudaSuccess;
   const Admission found = admit(stream);
   if (found.error || !found.recording) return found.error;
-  return spoil(*found.recording, cudaErrorStreamCaptureUnsupported);
+  return invalidate(*found.recording, cudaErrorStreamCaptureUnsupported);
 }
 
 cudaError_t refuse_captured() {
@@ -108,7 +108,7 @@ cudaError_t refuse_captured() {
   cudaError_t error = cudaSuccess;
   for (const auto& recording : all())
     if (recording->origin->device == current_device())
-      error = spoil(*recording, cudaErrorStreamCaptureUnsupported);
+      error = invalidate(*recording, cudaErrorStreamCaptureUnsupported);
   return error;
 }
 
@@ -122,7 +122,7 @@ cudaError_t refuse_unsafe() {
             ? mode_of_thread == cudaStreamCaptureModeGlobal || recording->thread == this_thread()
             : recording->mode == cudaStreamCaptureModeThreadLocal &&
                   recording->thread == this_thread();
-    if (concerns) error = spoil(*recording, cudaErrorStreamCaptureUnsupported);
+    if (concerns) error = invalidate(*recording, cudaErrorStreamCaptureUnsupported);
   }
   return error;
 }
@@ -143,13 +143,14 @@ cudaError_t join(cudaStream_t stream, cudaEvent_t event) {
   if (found.error) return found.error;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
   Recording* const earlier = event->recording;
-  if (found.recording && !earlier) return spoil(*found.recording, cudaErrorStreamCaptureIsolation);
+  if (found.recording && !earlier)
+    return invalidate(*found.recording, cudaErrorStreamCaptureIsolation);
   if (!earlier) return cudaSuccess;
   if (found.recording && found.recording != earlier) {
-    (void)spoil(*earlier, cudaErrorStreamCaptureMerge);
-    return spoil(*found.recording, cudaErrorStreamCaptureMerge);
+    (void)invalidate(*earlier, cudaErrorStreamCaptureMerge);
+    return invalidate(*found.recording, cudaErrorStreamCaptureMerge);
   }
-  if (!is_own(stream)) return spoil(*earlier, cudaErrorStreamCaptureImplicit);
+  if (!is_own(stream)) return invalidate(*earlier, cudaErrorStreamCaptureImplicit);
   if (!found.recording) {
     stream->recording = earlier;
     stream->is_joined = false;
@@ -165,7 +166,7 @@ void forget(cudaStream_t stream) {
   if (stream->recording->origin == stream)
     drop(*stream->recording);
   else
-    (void)spoil(*stream->recording, cudaErrorStreamCaptureInvalidated);
+    (void)invalidate(*stream->recording, cudaErrorStreamCaptureInvalidated);
 }
 
 }  // namespace PyGPU::host
@@ -199,15 +200,15 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     std::lock_guard<std::mutex> hold(machine.lock);
     Recording* const recording = stream->recording;
     if (!recording) return cudaErrorIllegalState;
-    if (recording->origin != stream) return spoil(*recording, cudaErrorStreamCaptureUnmatched);
+    if (recording->origin != stream) return invalidate(*recording, cudaErrorStreamCaptureUnmatched);
     if (recording->mode != cudaStreamCaptureModeRelaxed && recording->thread != this_thread())
-      return spoil(*recording, cudaErrorStreamCaptureWrongThread);
+      return invalidate(*recording, cudaErrorStreamCaptureWrongThread);
     const bool is_joined = std::all_of(
         machine.streams.begin(), machine.streams.end(),
         [&](cudaStream_t one) { return one->recording != recording || one->is_joined; });
-    const cudaError_t error = recording->is_spoilt ? cudaErrorStreamCaptureInvalidated
-                              : !is_joined         ? cudaErrorStreamCaptureUnjoined
-                                                   : cudaSuccess;
+    const cudaError_t error = recording->is_invalidated ? cudaErrorStreamCaptureInvalidated
+                              : !is_joined              ? cudaErrorStreamCaptureUnjoined
+                                                        : cudaSuccess;
     if (!error) *graph = new PyGPUHostGraph{std::move(recording->work)};
     drop(*recording);
     return error;
@@ -227,8 +228,8 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
       return is_blocked ? cudaErrorStreamCaptureImplicit : cudaSuccess;
     }
     if (const Recording* const recording = stream->recording)
-      *status =
-          recording->is_spoilt ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+      *status = recording->is_invalidated ? cudaStreamCaptureStatusInvalidated
+                                          : cudaStreamCaptureStatusActive;
     return cudaSuccess;
   });
 }
@@ -280,7 +281,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     if (!exec) return cudaErrorInvalidValue;
     if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
     if (Recording* const recording = recording_of(stream))
-      return spoil(*recording, cudaErrorStreamCaptureUnsupported);
+      return invalidate(*recording, cudaErrorStreamCaptureUnsupported);
     return enqueue(stream, one_after_the_other(exec->work));
   });
 }

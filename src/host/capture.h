@@ -1,6 +1,6 @@
 // Streams that are captured: work enqueued on them is recorded, and done when a graph of it is
-// launched. While that goes on, calls that a GPU's runtime refuses then are refused here, and spoil
-// the capture as they do there.
+// launched. While that goes on, calls that a GPU's runtime refuses then are refused here, and
+// invalidate the capture as they do there.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct Recording {
   cudaStream_t origin;
   std::uint64_t thread;
   cudaStreamCaptureMode mode;
-  bool is_spoilt = false;
+  bool is_invalidated = false;
   std::vector<Work> work;
 };
 

@@ -69,8 +69,8 @@ cudaError_t copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size
 
 cudaError_t copy_peer(void* dst, int dst_device, const void* src, int src_device,
                       std::size_t nbytes, cudaStream_t stream) {
-  const int count = int(Machine::get().devices.size());
-  if (dst_device < 0 || dst_device >= count || src_device < 0 || src_device >= count)
+  const Machine& machine = Machine::get();
+  if (!machine.has_device(dst_device) || !machine.has_device(src_device))
     return cudaErrorInvalidDevice;
   return copy(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream);
 }

@@ -10,9 +10,7 @@
 namespace PyGPU::host {
 namespace {
 
-bool exists(int device) {
-  return device >= 0 && std::size_t(device) < Machine::get().devices.size();
-}
+bool exists(int device) { return Machine::get().has_device(device); }
 
 // The current device's state, under the lock.
 template <class Body>

@@ -89,6 +89,7 @@ class Machine {
   int warp_size;
   int cores;
 
+  bool has_device(int device) const { return device >= 0 && std::size_t(device) < devices.size(); }
   // Has a device room for so many more bytes? Looks again at what others use before it says no.
   bool has_room(Device& device, std::size_t nbytes);
   // The entry that holds [address, address + nbytes), or null. Call with the lock held.

@@ -150,8 +150,7 @@ cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t nbytes, int de
   return call([&] {
     Machine& machine = Machine::get();
     if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (device < cudaCpuDeviceId || device >= int(machine.devices.size()))
-      return cudaErrorInvalidDevice;
+    if (device != cudaCpuDeviceId && !machine.has_device(device)) return cudaErrorInvalidDevice;
     std::lock_guard<std::mutex> hold(machine.lock);
     const Allocation* block = nbytes ? machine.find(address, nbytes) : nullptr;
     return block && block->space == Space::managed ? cudaSuccess : cudaErrorInvalidValue;
@@ -315,7 +314,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
         properties->location.type != cudaMemLocationTypeDevice)
       return cudaErrorInvalidValue;
     const int device = properties->location.id;
-    if (device < 0 || std::size_t(device) >= machine.devices.size()) return cudaErrorInvalidDevice;
+    if (!machine.has_device(device)) return cudaErrorInvalidDevice;
     *pool = new PyGPUHostPool{device, 0};
     return cudaSuccess;
   });
@@ -325,7 +324,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return call([&] {
     Machine& machine = Machine::get();
     if (!pool) return cudaErrorInvalidValue;
-    if (device < 0 || std::size_t(device) >= machine.devices.size()) return cudaErrorInvalidDevice;
+    if (!machine.has_device(device)) return cudaErrorInvalidDevice;
     *pool = &machine.devices[std::size_t(device)].pool;
     return cudaSuccess;
   });
@@ -359,10 +358,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* ac
                                  std::size_t count) {
   return call([&] {
     if (!pool || (count && !access)) return cudaErrorInvalidValue;
-    const auto devices = int(Machine::get().devices.size());
     for (std::size_t i = 0; i < count; ++i)
-      if (access[i].location.id < 0 || access[i].location.id >= devices)
-        return cudaErrorInvalidDevice;
+      if (!Machine::get().has_device(access[i].location.id)) return cudaErrorInvalidDevice;
     return cudaSuccess;
   });
 }

@@ -41,7 +41,7 @@ void bind_reduction_launcher(py::module_& m);
 void bind_scan(py::module_& m);
 void bind_arrays(py::module_& m);
 
-// Queue a launch. Letting the GIL go costs a sixteenth of one, so it is done where the launch may
+// Queue a launch. Releasing the GIL costs a sixteenth of one, so it is done where the launch may
 // have to wait: for room in the queue, or for the host machine, which runs the kernel at once.
 // `launch` must not throw. Throws what report_left_error throws.
 template <class Launch>
@@ -49,7 +49,7 @@ auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
   constexpr unsigned surely_queued = 512;  // fit into any queue, with room to spare
   report_left_error();
   const bool may_wait = launch_runs_kernel || count_launch(device, on_null_stream) > surely_queued;
-  const NoGil without = may_wait ? let_gil_go() : NoGil();
+  const NoGil without = may_wait ? release_gil() : NoGil();
   return launch();
 }
 
@@ -100,8 +100,7 @@ inline std::uintptr_t number_of(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }
 // The address in a Python object: an int, anything with __index__ or __int__ (pointer_wrapper),
-// with
-// __cuda_array_interface__, or with .ptr. TypeError names `argument` otherwise.
+// with __cuda_array_interface__, or with .ptr. TypeError names `argument` otherwise.
 void* address_of(py::handle object, const char* argument);
 
 // One end of a copy: an address, or an object with a contiguous buffer, whose size is then known.

@@ -57,7 +57,7 @@ void drop(PyObject* object) {
 
 void bind_gil() {
   around_waits([](const Wait& call) {
-    const NoGil without = let_gil_go_if_held();
+    const NoGil without = release_gil_if_held();
     return call();
   });
 }

@@ -20,9 +20,9 @@ struct NoGilTraits {
 };
 // While it lives, other Python threads run.
 using NoGil = UniqueHandle<NoGilTraits>;
-inline NoGil let_gil_go() { return NoGil({PyEval_SaveThread()}); }
+inline NoGil release_gil() { return NoGil({PyEval_SaveThread()}); }
 // The same for code that may run with or without the GIL, even after the interpreter.
-inline NoGil let_gil_go_if_held() { return holds_gil() ? let_gil_go() : NoGil(); }
+inline NoGil release_gil_if_held() { return holds_gil() ? release_gil() : NoGil(); }
 
 struct GilTraits {
   struct Handle {

@@ -21,7 +21,7 @@ py::object numpy() { return py::module_::import("numpy"); }
 void finish(const StreamRef* stream) {
   if (!stream) return;
   refuse_waiting("cudaStreamSynchronize");
-  const NoGil without = let_gil_go();
+  const NoGil without = release_gil();
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
 }
 
@@ -36,7 +36,7 @@ py::object new_pagelocked(const GPUArray& gpu) {
   const View image = image_of(gpu);
   auto memory = std::make_unique<Memory>();
   {
-    const NoGil without = let_gil_go();
+    const NoGil without = release_gil();
     check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
   }
   char* const start = static_cast<char*>(memory->get().address);
@@ -136,7 +136,7 @@ void by_image(Transfer<Byte> transfer, const GPUArray& gpu, Byte* first, const L
 // With a stream, the host's memory looks like the image.
 void upload(const GPUArray& gpu, const char* first, const Layout& host, const StreamRef* stream) {
   if (gpu.layout().dense()) {
-    const NoGil without = let_gil_go();
+    const NoGil without = release_gil();
     if (!stream) return gpu.core.upload(first, host);
     return gpu.core.upload_async(first - image_of(gpu).offset, *stream);
   }
@@ -152,7 +152,7 @@ void upload(const GPUArray& gpu, const char* first, const Layout& host, const St
 
 void download(const GPUArray& gpu, char* first, const Layout& host, const StreamRef* stream) {
   if (gpu.layout().dense()) {
-    const NoGil without = let_gil_go();
+    const NoGil without = release_gil();
     if (!stream) return gpu.core.download(first, host);
     return gpu.core.download_async(first - image_of(gpu).offset, *stream);
   }
@@ -220,7 +220,7 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   if (!is_plain && kernel_reaches && array.core.address() &&
       with_compiler([&] { copy_by_kernel(array, source, stream ? *stream : default_stream()); }))
     return;
-  const NoGil without = let_gil_go();
+  const NoGil without = release_gil();
   array.core.copy_from(source.core, stream ? *stream : default_stream());
 }
 

@@ -143,8 +143,7 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
     KernelArguments arguments;
     for (int i = 0; i < arrays; ++i) arguments.add(addresses[i]);
     arguments.add(n, head, launch.chunk, parts, result.address(), n, done);
-    enqueue(kernels.first, dim3(unsigned(launch.blocks), 1, 1), dim3(linear.threads(), 1, 1),
-            arguments, request.stream);
+    enqueue(kernels.first, launch.blocks, linear.threads(), arguments, request.stream);
   };
   if (launch.blocks == 1) return order.run([&] { first(nullptr, nullptr); });
   // Where all run at once: else each would keep the next one from its place while it is counted.

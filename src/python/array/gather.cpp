@@ -77,10 +77,8 @@ void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const
   }
   if (mode == Mode::poll || mode == Mode::checked) arguments.add(report->checks());
   if (mode == Mode::report || mode == Mode::poll || by_block) arguments.add(report->word());
-  const Index tile = Index(threads) * words, blocks = divided_up(plan.size, tile);
-  order.run([&] {
-    enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(threads, 1, 1), arguments, stream);
-  });
+  const Index blocks = divided_up(plan.size, Index(threads) * words);
+  order.run([&] { enqueue(kernel, blocks, threads, arguments, stream); });
 }
 
 int index_type(const py::object& dtype) {
@@ -168,10 +166,8 @@ void launch_check(const GPUArray& indices, int type, Index offset, Index count,
   constexpr Index tile = Index(gather_tuning::threads) * gather_tuning::checked;
   StreamOrder order(stream);
   uses(order, indices);
-  order.run([&] {
-    enqueue(kernel, dim3(unsigned((size + tile - 1) / tile), 1, 1),
-            dim3(gather_tuning::threads, 1, 1), arguments, stream);
-  });
+  order.run(
+      [&] { enqueue(kernel, divided_up(size, tile), gather_tuning::threads, arguments, stream); });
 }
 
 // The loop over the items at indices along `axis` of an array, or of the flat array (-1), and where
@@ -218,6 +214,25 @@ bool is_checked_first(const GatherPlan& plan, const GPUArray& indices) {
   return threads >= at_once && indices.layout().size() <= most && indices.layout().contiguous();
 }
 
+// The same for places that `indices` name, where none of them is wrong or `mode` is for such ones.
+void launch(const Gather& gather, GatherPlan& plan, const GPUArray& indices, int axis, Mode mode,
+            int device, const StreamRef& stream, StreamOrder& order) {
+  if (mode != Mode::raise) return launch(gather, plan, mode, device, stream, order);
+  const IndexArray& index = gather.indices[0];
+  const Mode looking = looking_mode(plan, stream);
+  const bool polled = looking == Mode::poll;
+  // Nothing is written before all are known to be right, but by one block, which looks first.
+  const bool is_checked =
+      index.scatters ? looking != Mode::poll_block : polled && is_checked_first(plan, indices);
+  Report report(report_of(looking));
+  if (is_checked) launch_check(indices, index.type, 0, index.count(), stream, polled, report);
+  if (polled || !is_checked)
+    launch(gather, plan, is_checked ? Mode::checked : looking, device, stream, order, &report);
+  if (const Index wrong = report.read(stream))
+    out_of_bounds(wrong, std::max(axis, 0), index.count());
+  if (is_checked && !polled) launch(gather, plan, Mode::raise, device, stream, order);
+}
+
 // The elements at indices. False: a case for Python.
 bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const StreamRef& stream,
           GPUArray& out) {
@@ -239,19 +254,7 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   uses(order, a);
   uses(order, indices);
   GatherPlan plan = plan_gather(gather);
-  if (mode != Mode::raise) {
-    launch(gather, plan, mode, device, stream, order);
-    return true;
-  }
-  const Mode looking = looking_mode(plan, stream);
-  Report report(report_of(looking));
-  if (looking == Mode::poll && is_checked_first(plan, indices)) {
-    launch_check(indices, gather.indices[0].type, 0, length, stream, true, report);
-    launch(gather, plan, Mode::checked, device, stream, order, &report);
-  } else {
-    launch(gather, plan, looking, device, stream, order, &report);
-  }
-  if (const Index wrong = report.read(stream)) out_of_bounds(wrong, std::max(axis, 0), length);
+  launch(gather, plan, indices, axis, mode, device, stream, order);
   return true;
 }
 
@@ -305,23 +308,7 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   uses(order, indices);
   uses(order, source);
   GatherPlan plan = plan_gather(gather);
-  if (mode != Mode::raise) {
-    launch(gather, plan, mode, device, stream, order);
-    return true;
-  }
-  const Mode looking = looking_mode(plan, stream);
-  Report report(report_of(looking));
-  if (looking == Mode::poll_block) {
-    launch(gather, plan, looking, device, stream, order, &report);
-  } else {
-    const bool polled = looking == Mode::poll;
-    launch_check(indices, index.type, 0, index.count(), stream, polled, report);
-    // Behind it, or once it is known that all are right.
-    if (polled) launch(gather, plan, Mode::checked, device, stream, order, &report);
-  }
-  const Index wrong = report.read(stream);
-  if (wrong) out_of_bounds(wrong, std::max(axis, 0), index.count());
-  if (looking == Mode::report) launch(gather, plan, Mode::raise, device, stream, order);
+  launch(gather, plan, indices, axis, mode, device, stream, order);
   return true;
 }
 

@@ -24,11 +24,8 @@ py::object common_dtype(const std::vector<const GPUArray*>& arrays) {
 void put(const GPUArray& source, const GPUArray& part) {
   static const Operation copy = operation_named("copy");
   if (source.dtype.equal(part.dtype)) return set_from_device(part, source, nullptr);
-  Map map(copy, 1, 1);
-  map.operand[0].array = &source;
-  map.operand[0].code = map.compute[0] = code_of(source.dtype);
-  map.result[0] = &part;
-  launch(map, default_stream());
+  const int code = code_of(source.dtype);
+  launch(Map(copy, {&source, {}, code}, code, part), default_stream());
 }
 
 constexpr std::size_t most_joined = 8, most_words = 0xffffff00;
@@ -107,10 +104,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   constexpr unsigned threads = 256;
   const Kernel& kernel = kept.at(key, make).kernel;
   const Index all = in_turn ? divided_up(rows, Index(in_thread)) : loop[0];
-  order.run([&] {
-    enqueue(kernel, dim3(unsigned((all + threads - 1) / threads), 1, 1), dim3(threads, 1, 1),
-            arguments, stream);
-  });
+  order.run([&] { enqueue(kernel, divided_up(all, threads), threads, arguments, stream); });
   return true;
 }
 

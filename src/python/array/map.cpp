@@ -22,11 +22,7 @@ void put_number(py::handle number, int code, char* to) {
     return put_number(py::bool_(PyObject_IsTrue(number.ptr()) == 1), code, to);
   Slot slot;
   slot.nbytes = dtype.itemsize;
-  slot.kind = dtype.kind == 'b'   ? Kind::boolean
-              : dtype.kind == 'i' ? Kind::integer
-              : dtype.kind == 'u' ? Kind::natural
-              : dtype.kind == 'f' ? Kind::real
-                                  : Kind::complex;
+  slot.kind = Kind(dtype.kind);
   pack_promised(number.ptr(), {slot.kind, slot.nbytes}, slot, 0, to);
 }
 
@@ -138,7 +134,8 @@ bool is_aligned(const Array& array, int code) {
   return PyGPU::is_aligned(array.layout(), array.address(), aligned_part(code));
 }
 
-// Would the operand's elements be overwritten before they are read?
+}  // namespace
+
 bool is_overwritten(const Array& operand, const Array& result) {
   const bool same = operand.address() == result.address() &&
                     operand.layout().shape() == result.layout().shape() &&
@@ -146,8 +143,6 @@ bool is_overwritten(const Array& operand, const Array& result) {
                     operand.layout().itemsize() == result.layout().itemsize();
   return !same && operand.overlaps(result);
 }
-
-}  // namespace
 
 Array contiguous_copy(const GPUArray& array, const StreamRef& stream, const Layout* layout) {
   GPUArray copy = array;
@@ -167,13 +162,8 @@ Array aligned(const GPUArray& array, int code, const StreamRef& stream) {
 }
 
 void launch(const Map& map, const StreamRef& stream) {
-  if (const Operation simple = simple_power(map); simple >= 0) {
-    Map one(simple, 1, 1);
-    one.operand[0] = map.operand[0];
-    one.compute[0] = map.compute[0];
-    one.result[0] = map.result[0];
-    return launch(one, stream);
-  }
+  if (const Operation simple = simple_power(map); simple >= 0)
+    return launch({simple, map.operand[0], map.compute[0], *map.result[0]}, stream);
   const Axes& shape = map.result[0]->layout().shape();
   if (map.result[0]->layout().size() == 0) {  // a number that does not fit is an error all the same
     alignas(16) char unused[16];
@@ -285,12 +275,7 @@ void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& s
   const GPUArray target = as_units(to, unit), source = as_units(from, unit);
   const int code = code_of(target.dtype);
   static const Operation copy = operation_named("copy");
-  Map map(copy, 1, 1);
-  map.compute[0] = code;
-  map.result[0] = &target;
-  map.operand[0].array = &source;
-  map.operand[0].code = code;
-  launch(map, stream);
+  launch({copy, {&source, {}, code}, code, target}, stream);
 }
 
 }  // namespace PyGPU::python

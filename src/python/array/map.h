@@ -61,6 +61,12 @@ void take_truth(Operand& operand, int compute);
 struct Map {
   Map(Operation operation_, int operands_, int results_)
       : operation(operation_), operands(operands_), results(results_) {}
+  Map(Operation operation_, const Operand& of, int compute_, const GPUArray& to)
+      : Map(operation_, 1, 1) {
+    operand[0] = of;
+    compute[0] = compute_;
+    result[0] = &to;
+  }
 
   Operation operation;
   int operands, results;
@@ -71,6 +77,8 @@ struct Map {
 void launch(const Map& map, const StreamRef& stream);
 // ShapeError for results that differ in shape, and operands that do not stretch to it.
 void check_shapes(const Map& map);
+// Would the operand's elements be overwritten before they are read?
+bool is_overwritten(const Array& operand, const Array& result);
 // The bytes of a number in a dtype, as kernels are given it. ArgumentError where it is not in the
 // dtype's domain.
 void put_number(py::handle number, int code, char* to);

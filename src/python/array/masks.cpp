@@ -56,7 +56,7 @@ Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> 
   StreamOrder order(stream);
   for (const GPUArray* const array : arrays) uses(order, *array);
   arguments.add(report.word());
-  order.run([&] { enqueue(kernel, dim3(1, 1, 1), dim3(mask_threads, 1, 1), arguments, stream); });
+  order.run([&] { enqueue(kernel, 1, mask_threads, arguments, stream); });
   return report.read(stream);
 }
 
@@ -124,8 +124,8 @@ class Compaction {
     arguments.add(mask_.layout().size(), mask_.core.address(), counts_.core.address());
   }
   void launch(const Kernel& kernel, KernelArguments& arguments) const {
-    const dim3 grid(unsigned((stretches_ + kernels_.stretches - 1) / kernels_.stretches));
-    enqueue(kernel, grid, dim3(kernels_.threads), arguments, stream_);
+    enqueue(kernel, divided_up(stretches_, kernels_.stretches), kernels_.threads, arguments,
+            stream_);
   }
   void copy(const Kernel& kernel, const GPUArray& whole, const GPUArray& packed) const {
     if (number_ == 0) return;

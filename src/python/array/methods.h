@@ -48,16 +48,11 @@ PyMethodDef fast_row(const char* name, Method method, const char* doc) {
       },                                                                        \
       PYGPU_SIGNATURE(#name "(" #__VA_ARGS__ ")"))
 
-// A type's name without its module.
-inline std::string short_name(PyObject* object) {
-  const std::string name = Py_TYPE(object)->tp_name;
-  return name.substr(name.rfind('.') + 1);
-}
-
 // The array in an argument. TypeError for anything else.
 inline const GPUArray& require_array(const char* name, PyObject* object) {
   if (const GPUArray* const array = gpuarray_in(object)) return *array;
-  throw py::type_error(std::string(name) + ": expected a GPUArray, got " + short_name(object) +
+  throw py::type_error(std::string(name) + ": expected a GPUArray, got " +
+                       name_of_class(Py_TYPE(object)) +
                        "; to_gpu() sends data of the host to the device, .get() fetches arrays");
 }
 

@@ -85,15 +85,6 @@ int code_in_place(Op op, Operation operation, const Operand* operands) {
   return types.compute[0];
 }
 
-// An operand and its result alone.
-Map unary(Op op, const Operand& operand, int compute, const GPUArray& result) {
-  Map map(operation_of(op), 1, 1);
-  map.compute[0] = compute;
-  map.result[0] = &result;
-  map.operand[0] = operand;
-  return map;
-}
-
 py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
 }  // namespace
@@ -149,7 +140,7 @@ py::object operate_on(Op op, PyObject* self) {
   py::object out = result_array(&operand, 1, code, self);
   GPUArray& result = held<GPUArray>(out);
   result.is_answer = op == Op::invert && operand.array->is_answer;
-  launch(unary(op, operand, operand.code, result), default_stream());
+  launch({operation_of(op), operand, operand.code, result}, default_stream());
   return out;
 }
 
@@ -161,7 +152,7 @@ py::object cast_to(const py::object& self, const py::object& dtype, const Stream
   if (result.dtype.equal(operand.array->dtype) && dtype_of(operand).kind != 'b')
     set_from_device(result, *operand.array, &stream);
   else  // bools become 0 and 1
-    launch(unary(Op::copy, operand, operand.code, result), stream);
+    launch({operation_of(Op::copy), operand, operand.code, result}, stream);
   return out;
 }
 
@@ -201,14 +192,15 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
     keep_for_graph(array);
     return array.core.fill_bytes(element[0], stream);
   }
-  if (dtype.kind == 'c') return launch(unary(Op::copy, operand, code, array), stream);
+  const Operation copy = operation_of(Op::copy);
+  if (dtype.kind == 'c') return launch({copy, operand, code, array}, stream);
   // As integers, of which there is one kernel for all dtypes of a size.
   std::uint64_t bits = 0;
   std::memcpy(&bits, element, dtype.itemsize);
   const GPUArray integers = as_units(array, dtype.itemsize);
   operand.code = code_of(integers.dtype);
   operand.number = py::int_(bits);
-  launch(unary(Op::copy, operand, operand.code, integers), stream);
+  launch({copy, operand, operand.code, integers}, stream);
 }
 
 PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {

@@ -106,7 +106,7 @@ class Report {
   Index read(const StreamRef& stream) {
     cudaError_t error = cudaSuccess;
     {
-      const NoGil without = let_gil_go();
+      const NoGil without = release_gil();
       if (kind_ == Kind::of_wrong || !is_said()) error = cudaStreamSynchronize(stream.handle);
     }
     if (error) (void)place_.give_up();  // a kernel that failed may have left it half written

@@ -21,6 +21,6 @@ void wait_quietly(int device, Call call) {
   if (waiting([&] { return on_device(device, call); })) (void)cudaGetLastError();
 }
 
-void bind_loans(py::module_& m);
+void bind_imports(py::module_& m);
 
 }  // namespace PyGPU::python

@@ -180,7 +180,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
     // Memory that the host reaches may be for a consumer that knows no streams.
     const bool on_host = device.type != DeviceType::cuda && device.type != DeviceType::rocm;
     if (on_host && stream.is_none()) {
-      const NoGil without = let_gil_go();
+      const NoGil without = release_gil();
       check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
     }
   }
@@ -203,7 +203,7 @@ void bind_dlpack(py::module_& m, const py::object& c) {
     const dlpack::Device device = device_of(array);
     return py::make_tuple(int(device.type), device.number);
   });
-  bind_loans(m);
+  bind_imports(m);
 }
 
 }  // namespace PyGPU::python

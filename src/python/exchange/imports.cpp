@@ -146,7 +146,7 @@ GPUArray borrow_memory(const py::object& owner, const py::object& address, const
 
 }  // namespace
 
-void bind_loans(py::module_& m) {
+void bind_imports(py::module_& m) {
   def(m, "_take_dlpack", &take_dlpack, "",
       {{"capsule"}, {"owner"}, {"device"}, {"may_be_read_only"}});
   def(m, "_borrow_memory", &borrow_memory, "",

@@ -62,5 +62,10 @@ inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, KernelArguments
                     const StreamRef& stream) {
   enqueue(kernel, grid, block, arguments.pointers(), stream);
 }
+// In blocks of one axis.
+inline void enqueue(const Kernel& kernel, Index blocks, unsigned threads,
+                    KernelArguments& arguments, const StreamRef& stream) {
+  enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(threads, 1, 1), arguments, stream);
+}
 
 }  // namespace PyGPU::python

@@ -125,7 +125,7 @@ void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
 void synchronize() {
   cudaError_t error = cudaSuccess;
   {
-    const NoGil without = let_gil_go();
+    const NoGil without = release_gil();
     error = synchronize_device();
   }
   check("cudaDeviceSynchronize", error);

@@ -21,7 +21,7 @@ std::shared_ptr<Module> load(py::handle, const py::bytes& image, const py::list&
     jit.push_back({pair.first, pair.second});
   }
   const std::string bytes = image;
-  const NoGil without = let_gil_go();
+  const NoGil without = release_gil();
   return std::make_shared<Module>(bytes, jit);
 }
 

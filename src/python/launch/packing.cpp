@@ -314,9 +314,9 @@ void pack_handler(PyObject* handler, const Slot& slot, std::size_t index, char* 
 int numpy_scalar_dtype(PyObject* object) {
   const Scalar* const scalar = scalar_of(object);
   if (!scalar) return -1;
-  const char kind = scalar->kind == Kind::boolean ? 'b' : char(scalar->kind);
   for (int code = 0; code < dtype_count; ++code)
-    if (dtypes[code].kind == kind && dtypes[code].itemsize == scalar->nbytes) return code;
+    if (dtypes[code].kind == char(scalar->kind) && dtypes[code].itemsize == scalar->nbytes)
+      return code;
   return -1;
 }
 

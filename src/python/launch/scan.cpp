@@ -1,6 +1,6 @@
 // Calls of scan kernels on a GPU, from the arrays to the launch: one pass over tiles
 // (PyGPU/_kernels/text/scan_tiles.py).
-#include "python/array/gpuarray.h"
+#include "python/array/map.h"
 #include "python/launch/prepared.h"
 
 namespace PyGPU::python {
@@ -10,7 +10,7 @@ namespace {
 struct ScanLauncher {
   PreparedFunction function;
   py::object dtype;
-  std::uintptr_t alignment;
+  std::size_t alignment;
   Index tile, words;  // elements of a tile; words of 8 bytes in which it tells others its total
   Index threads;      // of a block
   // A block of a launch of more than `few` tiles looks at those before it after a delay in
@@ -24,7 +24,7 @@ ScanLauncher make_scan(py::handle, const py::object& function, const py::object&
                        Index words, Index threads, const py::tuple& delays) {
   return {PreparedFunction(function),
           dtype,
-          dtype.attr("alignment").cast<std::uintptr_t>(),
+          dtype.attr("alignment").cast<std::size_t>(),
           tile,
           words,
           threads,
@@ -37,20 +37,16 @@ ScanLauncher make_scan(py::handle, const py::object& function, const py::object&
 bool is_row(const ScanLauncher& launcher, const GPUArray& array) {
   const Layout& layout = array.layout();
   return array.dtype.is(launcher.dtype) && layout.ndim() == 1 && layout.size() > 0 &&
-         (number_of(array.core.address()) | std::uintptr_t(layout.strides()[0])) %
-                 launcher.alignment ==
-             0 &&
+         is_aligned(layout, array.core.address(), launcher.alignment) &&
          array.core.device() == current_device();
 }
 
 // Does each result have bytes of its own, which no other block is yet to read?
 bool are_apart(const GPUArray& source, const GPUArray& target) {
-  const Layout &from = source.layout(), &to = target.layout();
-  if (from.shape() != to.shape() || std::size_t(std::abs(to.strides()[0])) < to.itemsize())
-    return false;
-  const bool in_place =
-      source.core.address() == target.core.address() && from.strides() == to.strides();
-  return in_place || !source.core.overlaps(target.core);
+  const Layout& to = target.layout();
+  return source.layout().shape() == to.shape() &&
+         std::size_t(std::abs(to.strides()[0])) >= to.itemsize() &&
+         !is_overwritten(source.core, target.core);
 }
 
 // Was it launched? Not where the arrays must be looked at first.

@@ -20,10 +20,15 @@ std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
   return overflow ? SIZE_MAX : bytes;
 }
 
-// `move(dst, src)` between the ends on the stream, if both are large enough.
+// Between the ends, if both are large enough. On a stream `move(dst, src, stream, false)`; without
+// one `move(dst, src, null, true)`, which waits. While this thread captures, that can be recorded
+// within a device.
 template <class Move>
-Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t src_bytes,
-            const StreamRef& stream, Move move) {
+Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t src_bytes, int kind,
+            const StreamRef* given, Move move) {
+  const StreamRef stream = given ? *given : default_stream();
+  const bool waits = !given && !stream.handle;
+  if (!given && !waits && kind != int(cudaMemcpyDeviceToDevice)) return refusal_to_wait();
   const CopyEnd to = copy_end(dst, "dst", true), from = copy_end(src, "src", false);
   if (dst_bytes > to.limit) return past_the_end("dst", dst_bytes, to);
   if (src_bytes > from.limit) return past_the_end("src", src_bytes, from);
@@ -31,78 +36,81 @@ Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t s
     for (const CopyEnd* end : {&to, &from})
       if (end->view) capture->keep(end->view);
   return call_on(stream, {to.address, from.address},
-                 [&] { return move(to.address, from.address); });
+                 [&] { return move(to.address, from.address, stream.handle, waits); });
 }
 
-// The same for a copy that waits. While this thread captures, one within a device can be recorded.
-template <class Move>
-Status copy_now(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t src_bytes,
-                int kind, Move move) {
-  const StreamRef stream = default_stream();
-  if (stream.handle && kind != int(cudaMemcpyDeviceToDevice)) return refusal_to_wait();
-  return copy(dst, dst_bytes, src, src_bytes, stream,
-              [&](void* to, const void* from) { return move(to, from, stream.handle); });
+Status copy_bytes(py::handle dst, py::handle src, std::size_t count, int number,
+                  const StreamRef* stream) {
+  const auto kind = cudaMemcpyKind(number);
+  return copy(dst, count, src, count, number, stream,
+              [=](void* to, const void* from, cudaStream_t queue, bool waits) {
+                return waits ? cudaMemcpy(to, from, count, kind)
+                             : cudaMemcpyAsync(to, from, count, kind, queue);
+              });
+}
+
+Status copy_rows(py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch,
+                 std::size_t width, std::size_t height, int number, const StreamRef* stream) {
+  const auto kind = cudaMemcpyKind(number);
+  return copy(dst, span(dpitch, width, height), src, span(spitch, width, height), number, stream,
+              [=](void* to, const void* from, cudaStream_t queue, bool waits) {
+                return waits ? cudaMemcpy2D(to, dpitch, from, spitch, width, height, kind)
+                             : cudaMemcpy2DAsync(to, dpitch, from, spitch, width, height, kind,
+                                                 queue);
+              });
+}
+
+// `set(address, stream, waits)`, as above.
+template <class Set>
+Status fill(py::handle dst, const StreamRef* given, Set set) {
+  void* const to = address_of(dst, "dst");
+  const StreamRef stream = given ? *given : default_stream();
+  return call_on(stream, {to}, [&] { return set(to, stream.handle, !given && !stream.handle); });
+}
+
+Status fill_bytes(py::handle dst, int value, std::size_t count, const StreamRef* stream) {
+  return fill(dst, stream, [=](void* to, cudaStream_t queue, bool waits) {
+    return waits ? cudaMemset(to, value, count) : cudaMemsetAsync(to, value, count, queue);
+  });
+}
+
+Status fill_rows(py::handle dst, std::size_t pitch, int value, std::size_t width,
+                 std::size_t height, const StreamRef* stream) {
+  return fill(dst, stream, [=](void* to, cudaStream_t queue, bool waits) {
+    return waits ? cudaMemset2D(to, pitch, value, width, height)
+                 : cudaMemset2DAsync(to, pitch, value, width, height, queue);
+  });
 }
 
 }  // namespace
 
 void bind_copies(py::module_& m) {
+  const Parameter any_kind{"kind", int(cudaMemcpyDefault)}, on{"stream", py::none()};
   def(m, "cudaMemcpy",
       [](py::handle dst, py::handle src, std::size_t count, int kind) {
-        return copy_now(
-            dst, count, src, count, kind, [=](void* to, const void* from, cudaStream_t stream) {
-              return stream ? cudaMemcpyAsync(to, from, count, cudaMemcpyKind(kind), stream)
-                            : cudaMemcpy(to, from, count, cudaMemcpyKind(kind));
-            });
+        return copy_bytes(dst, src, count, kind, nullptr);
       },
       "Copy `count` bytes. dst and src are addresses or buffers; kind is a cudaMemcpy... number.",
-      {{"dst"}, {"src"}, {"count"}, {"kind", int(cudaMemcpyDefault)}});
+      {{"dst"}, {"src"}, {"count"}, any_kind});
   def(m, "cudaMemcpyAsync",
       [](py::handle dst, py::handle src, std::size_t count, int kind, const StreamRef& stream) {
-        return copy(dst, count, src, count, stream, [&](void* to, const void* from) {
-          return cudaMemcpyAsync(to, from, count, cudaMemcpyKind(kind), stream.handle);
-        });
+        return copy_bytes(dst, src, count, kind, &stream);
       },
       "cudaMemcpy in the stream's order. Both ends must stay alive until it is done.",
-      {{"dst"}, {"src"}, {"count"}, {"kind", int(cudaMemcpyDefault)}, {"stream", py::none()}});
+      {{"dst"}, {"src"}, {"count"}, any_kind, on});
   def(m, "cudaMemcpy2D",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
-         std::size_t height, int kind) {
-        return copy_now(dst, span(dpitch, width, height), src, span(spitch, width, height), kind,
-                        [=](void* to, const void* from, cudaStream_t stream) {
-                          const auto kind_of_copy = cudaMemcpyKind(kind);
-                          return stream ? cudaMemcpy2DAsync(to, dpitch, from, spitch, width, height,
-                                                            kind_of_copy, stream)
-                                        : cudaMemcpy2D(to, dpitch, from, spitch, width, height,
-                                                       kind_of_copy);
-                        });
-      },
+         std::size_t height,
+         int kind) { return copy_rows(dst, dpitch, src, spitch, width, height, kind, nullptr); },
       "Copy `height` rows of `width` bytes that lie a pitch apart.",
-      {{"dst"},
-       {"dpitch"},
-       {"src"},
-       {"spitch"},
-       {"width"},
-       {"height"},
-       {"kind", int(cudaMemcpyDefault)}});
+      {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind});
   def(m, "cudaMemcpy2DAsync",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
          std::size_t height, int kind, const StreamRef& stream) {
-        return copy(dst, span(dpitch, width, height), src, span(spitch, width, height), stream,
-                    [&](void* to, const void* from) {
-                      return cudaMemcpy2DAsync(to, dpitch, from, spitch, width, height,
-                                               cudaMemcpyKind(kind), stream.handle);
-                    });
+        return copy_rows(dst, dpitch, src, spitch, width, height, kind, &stream);
       },
       "cudaMemcpy2D in the stream's order.",
-      {{"dst"},
-       {"dpitch"},
-       {"src"},
-       {"spitch"},
-       {"width"},
-       {"height"},
-       {"kind", int(cudaMemcpyDefault)},
-       {"stream", py::none()}});
+      {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind, on});
   def(m, "cudaMemcpyPeer", calling(&cudaMemcpyPeer),
       "Copy `count` bytes from one device to another.",
       {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
@@ -116,46 +124,29 @@ void bind_copies(py::module_& m) {
         });
       },
       "cudaMemcpyPeer in the stream's order.",
-      {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}, {"stream", py::none()}});
+      {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}, on});
 
   def(m, "cudaMemset",
       [](py::handle dst, int value, std::size_t count) {
-        void* const to = address_of(dst, "dst");
-        const StreamRef stream = default_stream();
-        return call_on(stream, {to}, [&] {
-          return stream.handle ? cudaMemsetAsync(to, value, count, stream.handle)
-                               : cudaMemset(to, value, count);
-        });
+        return fill_bytes(dst, value, count, nullptr);
       },
       "Set `count` bytes of device memory.", {{"dst"}, {"value"}, {"count"}});
   def(m, "cudaMemsetAsync",
       [](py::handle dst, int value, std::size_t count, const StreamRef& stream) {
-        void* const to = address_of(dst, "dst");
-        return call_on(stream, {to},
-                       [&] { return cudaMemsetAsync(to, value, count, stream.handle); });
+        return fill_bytes(dst, value, count, &stream);
       },
-      "cudaMemset in the stream's order.", {{"dst"}, {"value"}, {"count"}, {"stream", py::none()}});
+      "cudaMemset in the stream's order.", {{"dst"}, {"value"}, {"count"}, on});
   def(m, "cudaMemset2D",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-        void* const to = address_of(dst, "dst");
-        const StreamRef stream = default_stream();
-        return call_on(stream, {to}, [&] {
-          return stream.handle ? cudaMemset2DAsync(to, pitch, value, width, height, stream.handle)
-                               : cudaMemset2D(to, pitch, value, width, height);
-        });
+        return fill_rows(dst, pitch, value, width, height, nullptr);
       },
       "Set `height` rows of `width` bytes that lie `pitch` bytes apart.",
       {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});
   def(m, "cudaMemset2DAsync",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
-         const StreamRef& stream) {
-        void* const to = address_of(dst, "dst");
-        return call_on(stream, {to}, [&] {
-          return cudaMemset2DAsync(to, pitch, value, width, height, stream.handle);
-        });
-      },
+         const StreamRef& stream) { return fill_rows(dst, pitch, value, width, height, &stream); },
       "cudaMemset2D in the stream's order.",
-      {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, {"stream", py::none()}});
+      {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, on});
 }
 
 }  // namespace PyGPU::python

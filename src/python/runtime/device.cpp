@@ -98,7 +98,7 @@ void bind_device(py::module_& m) {
   def(
       m, "cudaDeviceReset",
       [] {
-        const NoGil without = let_gil_go();
+        const NoGil without = release_gil();
         return reset_device();
       },
       "Destroy the device's context with all memory, streams and events in this process.");

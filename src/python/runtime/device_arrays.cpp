@@ -75,7 +75,7 @@ Shared make_device_array(py::handle self, py::object source, py::object shape_or
 }
 
 Status without_gil(DeviceArray& array, Status (DeviceArray::*step)()) {
-  const NoGil without = let_gil_go();
+  const NoGil without = release_gil();
   return (array.*step)();
 }
 

@@ -66,7 +66,7 @@ void bind_memory(py::module_& m) {
         const BesideCaptures beside = beside_captures();
         return py::object(release(memory));
       },
-      "release(memory), which spoils no graph that any library captures.",
+      "release(memory), which invalidates no graph that any library captures.",
       {{"release"}, {"memory"}});
   def(m, "cudaMalloc",
       [](std::size_t nbytes) {

@@ -22,7 +22,7 @@ struct Allocation {
                      std::to_string(elements) + " elements were asked for"};
     auto taken = std::make_shared<Memory>();
     const Status status = [&] {  // members change with the GIL held
-      const NoGil without = let_gil_go();
+      const NoGil without = release_gil();
       return take_memory(*taken, kind, nbytes);
     }();
     if (!status.failed()) {

@@ -67,7 +67,7 @@ Status ArgumentOf<Status>::read(PyObject* value, const Place& place) {
 
 Status call_by(Status (*make)(const void*), const void* what) {
   if (!enter_runtime()) return forked_status();
-  const NoGil without = let_gil_go();
+  const NoGil without = release_gil();
   const Status status = make(what);
   if (shares_last_error && status.failed()) remember_returned(status.code);
   return status;

@@ -56,7 +56,7 @@ void bind_stream(py::module_& m) {
       "object.");
   constructor(s,
               [](py::handle, unsigned flags, int priority) {
-                const NoGil without = let_gil_go();
+                const NoGil without = release_gil();
                 const auto stream = std::make_shared<Stream>(flags, priority);
                 if (flags & cudaStreamNonBlocking) remember_non_blocking(stream);
                 return stream;
@@ -79,7 +79,7 @@ void bind_stream(py::module_& m) {
               [](py::handle, const py::object& flags) {
                 if (py::isinstance<py::bytes>(flags)) {
                   const auto shared = ipc_handle_of<cudaIpcEventHandle_t>(flags);
-                  const NoGil without = let_gil_go();
+                  const NoGil without = release_gil();
                   return std::make_shared<Event>(shared);
                 }
                 const long long number =
@@ -89,7 +89,7 @@ void bind_stream(py::module_& m) {
                   throw py::type_error("flags: expected an unsigned int or a handle's bytes, got " +
                                        repr_of(flags));
                 }
-                const NoGil without = let_gil_go();
+                const NoGil without = release_gil();
                 return std::make_shared<Event>(unsigned(number));
               },
               {{"flags", 0}});

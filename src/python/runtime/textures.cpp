@@ -37,7 +37,7 @@ py::tuple description_of(const cudaChannelFormatDesc& format) {
 SharedArray make_texture_array(py::handle, const py::tuple& format, std::size_t width,
                                std::size_t height, std::size_t depth, unsigned flags) {
   const ArrayShape shape{format_of(format), {width, height, depth}, flags};
-  const NoGil without = let_gil_go();
+  const NoGil without = release_gil();
   return std::make_shared<TextureArray>(shape);
 }
 

@@ -77,7 +77,7 @@ void bind_transfer_settings(py::module_& m) {
   def(m, "_set_transfer_settings",
       [](unsigned threads, std::size_t chunk_bytes, unsigned chunks, std::size_t threshold,
          std::size_t shown) {
-        const NoGil without = let_gil_go();
+        const NoGil without = release_gil();
         set_transfer_settings({threads, chunks, chunk_bytes, threshold, shown});
       },
       "", {{"threads"}, {"chunk_bytes"}, {"chunks"}, {"threshold"}, {"shown"}});
