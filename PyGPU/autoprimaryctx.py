@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 
 import PyGPU.driver as cuda
-from PyGPU.tools import clear_context_caches, make_default_context
+from PyGPU.tools import _finisher, make_default_context
 
 
 def _retain(device: cuda.Device) -> cuda.Context:
@@ -20,15 +20,4 @@ def _retain(device: cuda.Device) -> cuda.Context:
 cuda.init()
 context = make_default_context(_retain)
 device = context.get_device()
-
-
-def _finish_up() -> None:
-    global context
-    if context is not None:
-        if cuda.Context.get_current() is not None:
-            cuda.Context.pop()
-        context = None  # type: ignore[assignment]
-    clear_context_caches()
-
-
-atexit.register(_finish_up)
+_finish_up = atexit.register(_finisher(globals()))

@@ -12,7 +12,7 @@ import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._random import curand, philox, pseudo, sobol
-from PyGPU._random.generators import Generator, count_of, seeds_of, vector
+from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
 from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.targets import core
 
@@ -102,16 +102,10 @@ class Philox4x32RandomNumberGenerator(Generator):
         self._word = count_of("offset", offset)
         self._sequence = 0
 
-    def _launch(
-        self,
-        distribution: str,
-        code: str,
-        data: core.GPUArray,
-        parameters: tuple[float, ...],
-        stream: StreamLike,
-    ) -> None:
+    def _launch(self, fill: Fill) -> None:
         place = (self._key, self._word, self._sequence)
-        self._word = philox.fill(distribution, code, data, *place, parameters, stream)
+        what = fill.distribution, fill.code, fill.data
+        self._word = philox.fill(*what, *place, fill.parameters, fill.stream)
 
     def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
         """Skip `i` words of 32 bits."""

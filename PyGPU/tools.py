@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._driver.device import Context, Device, init
 from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
@@ -125,6 +125,19 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
         except errors.Error as error:
             failures.append(f"device {ordinal}: {error}")
     raise errors.RuntimeError("no device gives a context: " + "; ".join(failures))
+
+
+def _finisher(module: dict[str, Any]) -> Callable[[], None]:
+    """What pops and forgets the ``context`` of a module when the process ends."""
+
+    def finish_up() -> None:
+        if module["context"] is not None:
+            if Context.get_current() is not None:
+                Context.pop()
+            module["context"] = None
+        clear_context_caches()
+
+    return finish_up
 
 
 def get_default_device(default: int = 0) -> Device:

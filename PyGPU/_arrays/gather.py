@@ -103,15 +103,11 @@ def _take(a, indices, out, stream, axis, mode):
     lengths, steps = a.shape[before:after], a.strides[before:after]
     indices = checked(indices, [(math.prod(lengths), 0)], own, mode, stream)
     nothing = (0,) * indices.ndim
-    index = Index(
-        indices,
-        (0,) * before + indices.strides + (0,) * (a.ndim - after),
-        lengths,
-        steps,
-    )
+    strides = (0,) * before + indices.strides + (0,) * (a.ndim - after)
+    index = Index(indices, strides, lengths, steps)
     read = (a._address, a.strides[:before] + nothing + a.strides[after:])
     target = (out._address, out.strides)
-    gather(shape, a.itemsize, target, read, [index], mode=mode, stream=stream, arrays=(a, out))
+    gather(shape, (a, out), target, read, [index], mode=mode, stream=stream)
     return out
 
 
@@ -151,16 +147,7 @@ def put(a, indices, values, stream=None, mode="raise"):
     index = _flat(a, indices, scatters=True)
     target = (a._address, (0,) * indices.ndim)
     read = (values._address, values.strides)
-    gather(
-        indices.shape,
-        a.itemsize,
-        target,
-        read,
-        [index],
-        mode=mode,
-        stream=stream,
-        arrays=(a, values),
-    )
+    gather(indices.shape, (a, values), target, read, [index], mode=mode, stream=stream)
 
 
 @beside_first
@@ -301,7 +288,7 @@ def _multi_gather(arrays, dest, src, dest_shape=None, out=None, stream=None, off
             to = (target._address, target.strides)
         else:
             indices.append(_flat(target, dest, scatters=True))
-        gather(shape, array.itemsize, to, read, indices, stream=stream, arrays=(array, target))
+        gather(shape, (array, target), to, read, indices, stream=stream)
     return out
 
 

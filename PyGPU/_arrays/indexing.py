@@ -234,7 +234,7 @@ def get_item(array, key):
     out = core.GPUArray(loop.shape, array.dtype, array.allocator)
     read = (view._address, loop.strides)
     target = (out._address, out.strides)
-    gather(loop.shape, array.itemsize, target, read, loop.indices, arrays=(view, out))
+    gather(loop.shape, (view, out), target, read, loop.indices)
     return out
 
 
@@ -309,7 +309,7 @@ def set_item(array, key, value):
     loop = _loop(selection, scatters=True)
     read = (value._address, _strides_over(loop.shape, value))
     target = (view._address, loop.strides)
-    gather(loop.shape, array.itemsize, target, read, loop.indices, arrays=(view, value))
+    gather(loop.shape, (view, value), target, read, loop.indices)
 
 
 def _assign_by_mask(selection, value):
@@ -340,5 +340,5 @@ def _assign_by_mask(selection, value):
         mask = core.to_gpu(mask)
     where = (mask._address, (0,) * place + mask.strides + (0,) * (len(kept) - place))
     target = (view._address, tuple(view.strides[axis] for axis in order))
-    gather(shape, view.itemsize, target, read, mask=where, arrays=(view, value, mask))
+    gather(shape, (view, value, mask), target, read, mask=where)
     return True

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from PyGPU._runtime import core, errors, on_device, order_after
+from PyGPU._runtime import core, errors, on_device, order_after, state
 
 # DLPack's numbers of kinds of memory, and which of them device code reaches on this target.
 _KINDS = {
@@ -113,7 +113,7 @@ def _place(x, kind, number):
             advice = "to_gpu(numpy.from_dlpack(x)) copies it to the device"
         raise BufferError(f"from_dlpack: {type(x).__name__} is on {where}; {advice}")
     if kind not in _DEVICES:
-        return errors.check(core.cudaGetDevice(), "cudaGetDevice")
+        return state.current_device()
     count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
     if not 0 <= number < count:
         raise BufferError(

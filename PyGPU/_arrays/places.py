@@ -21,17 +21,15 @@ class Index(NamedTuple):
     offset: int = 0  # added to each value
 
 
-def gather(
-    shape, itemsize, target, source, indices=(), mask=None, mode="raise", stream=None, arrays=()
-):
+def gather(shape, arrays, target, source, indices=(), mask=None, mode="raise", stream=None):
     """Copy items, each to its place.
 
     Parameters
     ----------
     shape : sequence of int
         Of the loop: each of its points is an item.
-    itemsize : int
-        Bytes.
+    arrays : sequence of GPUArray
+        Whose memory is used, for the order of the stream. The items are the first one's.
     target, source : (int, sequence of int)
         An address, and bytes from one item to the next, as the loop alone would have them; index
         arrays add to that.
@@ -41,10 +39,8 @@ def gather(
     mode : {"raise", "clip", "wrap"}
         What becomes of indices out of range; "raise": their items are not copied. See `checked`.
     stream
-    arrays : sequence of GPUArray
-        Whose memory is used, for the order of the stream.
     """
-    core._gather(shape, itemsize, target, source, indices, mask, mode, stream, arrays)
+    core._gather(shape, arrays[0].itemsize, target, source, indices, mask, mode, stream, arrays)
 
 
 def checked(indices, bounds, axis, mode="raise", stream=None):

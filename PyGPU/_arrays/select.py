@@ -16,7 +16,7 @@ _MANY = 1 << 20 if core.target != "host" else 1 << 14
 class _Kernels:
     """The compaction on one device, to indices of `dtype`."""
 
-    def __init__(self, by_warps, warp, dtype=np.int64):
+    def __init__(self, by_warps, warp, dtype):
         self._threads = compaction.THREADS if by_warps else 16
         self._stretches = self._threads // warp if by_warps else self._threads  # of a block
         text = (
@@ -48,7 +48,7 @@ def _kernels(dtype):
     return _Kernels(core.target != "host", warp, dtype)
 
 
-def _in_c_order(mask):
+def _checked(mask):
     """The mask in C order."""
     if not isinstance(mask, core.GPUArray):
         raise TypeError(f"mask: expected a GPUArray of bool, got {type(mask).__name__}")
@@ -84,7 +84,7 @@ def nonzero_flat(mask, dtype=np.int64):
     TypeError
         For anything else.
     """
-    mask = _in_c_order(mask)
+    mask = _checked(mask)
     if 0 < mask.size <= _MANY:
         numbers = arange(mask.size, dtype=dtype, allocator=mask.allocator)
         indices = core._select_numbers(numbers, mask.reshape(mask.size))

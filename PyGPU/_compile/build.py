@@ -58,8 +58,7 @@ def capability() -> tuple[int, int]:
 def device_architecture() -> str:
     """What a compiler calls the current device."""
     if core.target == "hip":
-        device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
-        return core.cudaDeviceProp(device).architecture()
+        return core.cudaDeviceProp(state.current_device()).architecture()
     major, minor = capability()
     return f"sm_{major}{minor}"
 
@@ -272,7 +271,7 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
         image = "PTX" if target.startswith("compute_") else "CUBIN"
         if request.relocatable and options.link_time:
             image = "LTOIR"
-        return _with_types(
+        entry = _with_types(
             request,
             options,
             lambda asked: compiler.compile(
@@ -283,12 +282,9 @@ def _cuda(request: Request, options: _options.Options, arch: str | None) -> cach
                 image,
             ),
         )
-
-    def make_and_tell(folder: Path | None) -> cache.Entry:
-        entry = make(folder)
         return entry._replace(log="\n".join(filter(None, [entry.log, *_misaligned(found)])))
 
-    return _cached(request, options, found, rtc.identity("nvrtc"), words, make_and_tell)
+    return _cached(request, options, found, rtc.identity("nvrtc"), words, make)
 
 
 def _misaligned(found: includes.Found) -> list[str]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver import memory
-from PyGPU._driver.device import Context
-from PyGPU._runtime import core, device_address, errors, extent, hooks, integer
+from PyGPU._driver.device import Context, ordinal_of
+from PyGPU._runtime import core, device_address, errors, extent, hooks, integer, state
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -165,12 +165,8 @@ def memcpy_dtod_async(dest: Address, src: Address, size: Int, stream: StreamLike
     errors.check(status, "cudaMemcpyAsync (dtod)")
 
 
-def _ordinal(context: Context | None) -> int:
-    if context is None:
-        return errors.check(core.cudaGetDevice(), "cudaGetDevice")
-    if not isinstance(context, Context):
-        raise TypeError(f"expected a Context or None, got {context!r}")
-    return context.device._ordinal
+def _ordinal(name: str, context: Context | None) -> int:
+    return state.current_device() if context is None else ordinal_of(name, context)
 
 
 def memcpy_peer(
@@ -183,9 +179,9 @@ def memcpy_peer(
     """Copy between devices, which are those of the contexts (None: the current one)."""
     status = core.cudaMemcpyPeer(
         device_address(dest, "dest"),
-        _ordinal(dest_context),
+        _ordinal("dest_context", dest_context),
         device_address(src, "src"),
-        _ordinal(src_context),
+        _ordinal("src_context", src_context),
         extent("size", size),
     )
     errors.check(status, "cudaMemcpyPeer")
@@ -201,9 +197,9 @@ def memcpy_peer_async(
 ) -> None:
     status = core.cudaMemcpyPeerAsync(
         device_address(dest, "dest"),
-        _ordinal(dest_context),
+        _ordinal("dest_context", dest_context),
         device_address(src, "src"),
-        _ordinal(src_context),
+        _ordinal("src_context", src_context),
         extent("size", size),
         stream,
     )

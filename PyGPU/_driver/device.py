@@ -201,9 +201,10 @@ class Device:
 _key = object()  # contexts come from devices
 
 
-def _ordinal_of(context: Context) -> int:
+def ordinal_of(name: str, context: Context) -> int:
+    """The number of a context's device. TypeError for what is none."""
     if not isinstance(context, Context):
-        raise TypeError(f"peer: expected a Context, got {context!r}")
+        raise TypeError(f"{name}: expected a Context, got {context!r}")
     return context.device._ordinal
 
 
@@ -316,14 +317,15 @@ class Context:
     def enable_peer_access(peer: Context, flags: Int = 0) -> None:
         """Let the current device reach the memory of `peer`'s."""
         errors.check(
-            core.cudaDeviceEnablePeerAccess(_ordinal_of(peer), integer("flags", flags)),
+            core.cudaDeviceEnablePeerAccess(ordinal_of("peer", peer), integer("flags", flags)),
             "cudaDeviceEnablePeerAccess",
         )
 
     @staticmethod
     def disable_peer_access(peer: Context, flags: Int = 0) -> None:
         errors.check(
-            core.cudaDeviceDisablePeerAccess(_ordinal_of(peer)), "cudaDeviceDisablePeerAccess"
+            core.cudaDeviceDisablePeerAccess(ordinal_of("peer", peer)),
+            "cudaDeviceDisablePeerAccess",
         )
 
     @property

@@ -132,12 +132,12 @@ def aligned_empty(
     alignment = integer("alignment", alignment)
     if alignment <= 0 or alignment & (alignment - 1):
         raise errors.LogicError(f"alignment={alignment}: expected a power of two")
-    shape, dtype, nbytes = bytes_of(shape, dtype)
-    if order not in ("C", "F"):
-        raise errors.LogicError(f"order={order!r}: expected 'C' or 'F'")
-    block = np.empty(nbytes + alignment, np.uint8)
-    address = -(-block.ctypes.data // alignment) * alignment
-    return array_at(AlignedHostAllocation(block, address), address, shape, dtype, order)
+
+    def take(nbytes: int) -> AlignedHostAllocation:
+        block = np.empty(nbytes + alignment, np.uint8)
+        return AlignedHostAllocation(block, -(-block.ctypes.data // alignment) * alignment)
+
+    return _new(take, shape, dtype, order)
 
 
 def _zeroed(array: HostArray) -> HostArray:

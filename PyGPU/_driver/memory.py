@@ -79,7 +79,18 @@ def mem_alloc_like(ary: HasNbytes) -> DeviceAllocation:
     return mem_alloc(ary.nbytes)
 
 
-class _Owned:
+class _Address:
+    """What stands for an address."""
+
+    _address: int
+
+    def __int__(self) -> int:
+        return self._address
+
+    __index__ = __int__
+
+
+class _Owned(_Address):
     """An address that is released once: by a method, or with the object."""
 
     _release: Callable[[int], core.cudaError_t] = staticmethod(core.cudaFree)
@@ -94,11 +105,6 @@ class _Owned:
             errors.check(status, "cudaGetDevice")
         self._epoch = core._device_epoch(self._device)
         self._stands = True
-
-    def __int__(self) -> int:
-        return self._address
-
-    __index__ = __int__
 
     def _close(self, what: str) -> None:
         if not self._stands:
@@ -186,10 +192,8 @@ def mem_get_ipc_handle(devptr: Address) -> bytearray:
     return bytearray(errors.check(core.cudaIpcGetMemHandle(devptr), "cudaIpcGetMemHandle"))
 
 
-class HostPointer:
+class HostPointer(_Address):
     """Host memory that the device may reach."""
-
-    _address: int
 
     def get_device_pointer(self) -> int:
         """Its address for the device (int)."""

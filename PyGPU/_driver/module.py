@@ -47,7 +47,6 @@ _PROMISES = {
     **{"B": ("u", 1), "H": ("u", 2), "I": ("u", 4), "L": ("u", 8), "Q": ("u", 8), "N": ("u", 8)},
     **{"e": ("f", 2), "f": ("f", 4), "d": ("f", 8), "c": ("s", 1)},
 }
-_KINDS = {"i": "i", "u": "u", "f": "f", "c": "c", "b": "b"}
 
 
 def _promises(arg_types: ArgTypes) -> list[tuple[str, int]]:
@@ -77,8 +76,7 @@ def _promise(one: Any) -> list[tuple[str, int]]:
         return _promises(one)
     if isinstance(one, np.dtype) or (isinstance(one, type) and issubclass(one, np.generic)):
         dtype = np.dtype(one)
-        kind = _KINDS.get(dtype.kind, "s") if dtype.fields is None else "s"
-        return [(kind, dtype.itemsize)]
+        return [(dtype.kind if dtype.kind in "iufcb" else "s", dtype.itemsize)]
     return [("P", 8)]
 
 

@@ -99,11 +99,6 @@ class PooledHostAllocation(_PooledAllocation, _driver_memory.HostPointer):
     def __init__(self, address: SupportsInt) -> None:
         self._address = int(address)
 
-    def __int__(self) -> int:
-        return self._address
-
-    __index__ = __int__
-
 
 _B = TypeVar("_B", bound=_PooledAllocation)
 

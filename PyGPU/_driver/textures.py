@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.boxes import array_in
-from PyGPU._runtime import core, device_address, errors
+from PyGPU._runtime import core, device_address, errors, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Block, DTypeLike, Int, Shape
@@ -208,8 +208,7 @@ def _check_reading(channels: tuple[int, int, int], filtering: Int, normalized_fl
 
 def alignment_of(attribute: Int) -> int:
     """A device_attribute of the current device, at least 1."""
-    device = errors.check(core.cudaGetDevice(), "cudaGetDevice")
-    value, status = core.cudaDeviceGetAttribute(int(attribute), device)
+    value, status = core.cudaDeviceGetAttribute(int(attribute), state.current_device())
     return 1 if status else max(value, 1)
 
 

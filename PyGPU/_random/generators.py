@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,20 @@ def seeds_of(getter: SeedGetter, n: int, advice: str) -> core.GPUArray:
             f"{type(getter).__name__}; {advice}"
         )
     return vector("seed_getter(n)", getter(n), np.int32, (n,))
+
+
+class Fill(NamedTuple):
+    """What is to be done to a contiguous array that is not empty."""
+
+    distribution: str
+    code: str  # the dtype, as "f4"
+    data: core.GPUArray
+    parameters: tuple[float, ...]
+    stream: StreamLike
+
+    @property
+    def kernel(self) -> str:
+        return f"{self.distribution}_{self.code}"
 
 
 class Generator:
@@ -198,13 +212,13 @@ class Generator:
         if data.size == 0:
             return
         if data.flags.forc:
-            self._launch(*kind, data, parameters, stream)
+            self._launch(Fill(*kind, data, parameters, stream))
             return
         contiguous = core.GPUArray(data.shape, data.dtype)
         core._keep_for_others_graph(contiguous, stream)
         if distribution == "poisson_of":
             contiguous.set_async(data, stream)
-        self._launch(*kind, contiguous, parameters, stream)
+        self._launch(Fill(*kind, contiguous, parameters, stream))
         data.set_async(contiguous, stream)
 
     def _generated(
@@ -219,16 +233,8 @@ class Generator:
         kind = self._kind(distribution, dtype)
         result = core.GPUArray(shape, dtype)
         if result.size:
-            self._launch(*kind, result, parameters, stream)
+            self._launch(Fill(*kind, result, parameters, stream))
         return result
 
-    def _launch(
-        self,
-        distribution: str,
-        code: str,
-        data: core.GPUArray,
-        parameters: tuple[float, ...],
-        stream: StreamLike,
-    ) -> None:
-        """Fill a contiguous array that is not empty."""
+    def _launch(self, fill: Fill) -> None:
         raise NotImplementedError

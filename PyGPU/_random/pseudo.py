@@ -13,7 +13,7 @@ from PyGPU import compiler
 from PyGPU._driver import Device, Function, enums, memory
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
-from PyGPU._random.generators import Generator, count_of, seeds_of, vector
+from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
 from PyGPU._runtime import context_dependent_memoize, core, errors
 from PyGPU._runtime import state as _driver_state
 
@@ -204,15 +204,8 @@ class States(Generator):
             *arguments,
         )
 
-    def _launch(
-        self,
-        distribution: str,
-        code: str,
-        data: core.GPUArray,
-        parameters: tuple[float, ...],
-        stream: StreamLike,
-    ) -> None:
-        self._call(f"{distribution}_{code}", stream, data, data.size, *parameters)
+    def _launch(self, fill: Fill) -> None:
+        self._call(fill.kernel, fill.stream, fill.data, fill.data.size, *fill.parameters)
 
     def _skip(self, name: str, i: Int, stream: StreamLike) -> None:
         self._call(name, stream, 0, count_of("i", i))

@@ -10,7 +10,7 @@ from PyGPU import compiler
 from PyGPU._driver import Device, Function, enums
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
-from PyGPU._random.generators import Generator, count_of, vector
+from PyGPU._random.generators import Fill, Generator, count_of, vector
 from PyGPU._runtime import context_dependent_memoize, core
 from PyGPU._runtime import state as _driver_state
 
@@ -210,23 +210,17 @@ class Sequence(Generator):
         blocks = -(-threads // _BLOCK)
         self.generators[name].prepared_async_call((blocks, 1), (_BLOCK, 1, 1), stream, *arguments)
 
-    def _launch(
-        self,
-        distribution: str,
-        code: str,
-        data: core.GPUArray,
-        parameters: tuple[float, ...],
-        stream: StreamLike,
-    ) -> None:
-        points = -(-data.size // self._count)
+    def _launch(self, fill: Fill) -> None:
+        size = fill.data.size
+        points = -(-size // self._count)
         wanted = min(points, max(1, self._threads // self._count))
         slots = wanted.bit_length() - 1
         self._call(
-            f"{distribution}_{code}",
-            min(self._count << slots, data.size),
-            stream,
+            fill.kernel,
+            min(self._count << slots, size),
+            fill.stream,
             *(self._positions, self._vectors, self._constants, self._count, slots),
-            *(data, data.size),
-            *parameters,
+            *(fill.data, size),
+            *fill.parameters,
         )
-        self._call("advance", self._count, stream, self._positions, self._count, data.size)
+        self._call("advance", self._count, fill.stream, self._positions, self._count, size)

@@ -12,9 +12,9 @@ elementwise_module  an elementwise kernel's key -> the module that holds it
 reduction_module    a reduction's key -> the module that holds it, bytes of what is accumulated
 gather_module       a gather's key -> the module that holds it
 check_module        a check's key -> the module that looks for indices out of range
-join_module         (arrays, bytes of a word, words a thread) -> the module that joins them
+join_module         (arrays, bytes of a word, rows a thread or 0) -> the module that joins them
 mask_module         (itemsize, threads) -> the module that selects and assigns items by a mask
-compaction_module   (itemsize) -> (the module that selects many, and the shape of its blocks)
+compaction_module   (itemsize, is it for few?) -> (the module that selects many, its blocks' shape)
 references_of       a module -> what keeps its texture and surface references up to date
 transfer_progress   (bytes, is it upwards?) -> the progress bar of a transfer that begins, or None
 require_c_type      ValueError for a dtype without a C type
