@@ -255,7 +255,7 @@ def test_an_index_that_becomes_wrong_behind_the_check_moves_nothing():
     index = to_gpu(np.array([1, 4, -5, 2**62, -(2**62), 3]))
     value = to_gpu(np.full((), 7, np.int32))
     places = at.Index(index, index.strides, array.shape, array.strides, scatters=True)
-    at.gather(index.shape, 4, (array.ptr, (0,)), (value.ptr, (0,)), [places])
+    at.gather(index.shape, [array], (array.ptr, (0,)), (value.ptr, (0,)), [places])
     assert array.get().tolist() == [0, 7, 0, 7]
 
 

@@ -87,7 +87,7 @@ x = np.arange(30_000) % 1000
 array = gpuarray.to_gpu(x)
 inclusive = scan_tools.kernel(InclusiveScanKernel, "small tiles", x.dtype)
 assert np.array_equal(inclusive(array, "new").get(), np.cumsum(x))
-select = select._Kernels(True, scan_tools.WARP)
+select = select._Kernels(True, scan_tools.WARP, np.int64)
 mask = gpuarray.to_gpu(x % 3 == 0)
 offsets = select.offsets(mask)
 indices = gpuarray.empty(10_020, np.int64)
