@@ -8,6 +8,7 @@ import pytest
 from PyGPU import driver as drv
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
+from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.errors import ArgumentWarning
 from PyGPU.reduction import ReductionKernel
 
@@ -139,3 +140,17 @@ def test_bytes_in_another_order_are_other_numbers():
     out = gpuarray.empty(1, np.float32)
     copy(out, np.array(1.5, swapped), block=(1, 1, 1))
     assert out.get() == 1.5
+
+
+def test_the_warning_is_about_the_programs_line():
+    array = gpuarray.zeros(4, np.float64)
+    calls = [
+        lambda: SourceModule(TEXT).get_function("kernel0")(array, **BLOCK),
+        lambda: ElementwiseKernel("float *x", "x[i] = 1")(array),
+        lambda: ReductionKernel(np.float32, "0", "a + b", arguments="float *x")(array),
+    ]
+    for call in calls:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            call()
+        assert [one.filename for one in found if one.category is ArgumentWarning] == [__file__]

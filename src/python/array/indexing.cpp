@@ -84,7 +84,7 @@ GPUArray view_at(PyObject* self, const GPUArray& array, const std::vector<IndexI
 
 std::string dtypes_text(const py::object& value, const GPUArray& target) {
   return "a[index] = value: value has dtype " + text_of(value) + ", the array " +
-         text_of(target.dtype);
+         text_of(target.dtype) + ": convert it with .astype()";
 }
 
 // How many axes of length one in front of a value's others NumPy takes no notice of.

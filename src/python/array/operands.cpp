@@ -58,7 +58,11 @@ int find_code(const py::object& dtype) {
 int code_of(const py::object& dtype) {
   const int code = find_code(dtype);
   if (code < 0)
-    throw py::value_error("unable to map dtype '" + text_of(dtype) + "': no arithmetic on it");
+    throw py::value_error("unable to map dtype '" + text_of(dtype) + "': no arithmetic on it" +
+                          (dtype.attr("isnative").cast<bool>()
+                               ? ""
+                               : "; convert the array before to_gpu(): "
+                                 ".astype(dtype.newbyteorder('='))"));
   return code;
 }
 

@@ -131,7 +131,9 @@ py::object operate_on(Op op, PyObject* self) {
   read_operand(self, operand);
   const DType& dtype = dtype_of(operand);
   if (op == Op::invert && (dtype.kind == 'f' || dtype.kind == 'c'))
-    throw py::type_error(std::string("~ is not defined for ") + dtype.name);
+    throw py::type_error(std::string("~ is not defined for ") + dtype.name +
+                         "; comparisons of GPUArrays by operators give numbers of their dtype: "
+                         "numpy.logical_not takes those, numpy.greater and its like give bools");
   if (op == Op::negative && dtype.kind == 'b')
     throw py::type_error("- is not defined for bool; use ~ or !=");
   int code = operand.code;

@@ -39,6 +39,19 @@ bool go_together(const py::dtype& dtype, const Slot& slot) {
   return kind == pointee || (is_whole(kind) && is_whole(pointee));
 }
 
+// How many frames of Python from here to the program's own, from 1.
+Py_ssize_t level_of_program() {
+  Py_ssize_t level = 1;
+  py::object frame =
+      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  for (; frame && !frame.is_none(); frame = frame.attr("f_back"), ++level) {
+    const py::object name = frame.attr("f_globals").attr("get")("__name__", "");
+    const std::string module = text_of(name);
+    if (module != "PyGPU" && module.rfind("PyGPU.", 0) != 0) break;
+  }
+  return level;
+}
+
 void complain(const Slot& slot, std::size_t index, const std::string& what) {
   if (wanted() == Check::off || (wanted() == Check::warn && slot.has_warned)) return;
   std::string text = "parameter #" + std::to_string(index) + " (0-based)";
@@ -47,7 +60,7 @@ void complain(const Slot& slot, std::size_t index, const std::string& what) {
   if (wanted() == Check::raise) raise_argument_error(text);
   slot.has_warned = true;
   text += " (PYGPU_CHECK=error refuses this, PYGPU_CHECK=off is silent)";
-  if (PyErr_WarnEx(hook(Hook::argument_warning).ptr(), text.c_str(), 1) < 0)
+  if (PyErr_WarnEx(hook(Hook::argument_warning).ptr(), text.c_str(), level_of_program()) < 0)
     throw py::error_already_set();
 }
 
