@@ -147,7 +147,7 @@ def test_the_warning_is_about_the_programs_line():
     calls = [
         lambda: SourceModule(TEXT).get_function("kernel0")(array, **BLOCK),
         lambda: ElementwiseKernel("float *x", "x[i] = 1")(array),
-        lambda: ReductionKernel(np.float32, "0", "a + b", arguments="float *x")(array),
+        lambda: ReductionKernel(np.float32, "0", "a + b", arguments="float *in")(array),
     ]
     for call in calls:
         with warnings.catch_warnings(record=True) as found:
