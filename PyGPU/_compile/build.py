@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PyGPU._compile import (
     alignment,
     cache,
+    dynamic_shared,
     headers,
     host,
     includes,
@@ -339,7 +340,8 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
             request,
             options,
             lambda asked: rtc.library("hiprtc").compile(
-                _numbered(request, options).join(_BOTH_SIDES) + kernel_types.questions(asked),
+                dynamic_shared.alignas_first(_numbered(request, options)).join(_BOTH_SIDES)
+                + kernel_types.questions(asked),
                 request.name,
                 words,
                 request.expressions,

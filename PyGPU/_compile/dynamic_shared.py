@@ -1,4 +1,4 @@
-"""Declarations of shared memory that C++ spells otherwise, in text for the ``host`` target."""
+"""Declarations of shared memory that other compilers than NVIDIA's want to be spelt otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ALIGNMENT = (
     r"(?:(?:__align__|alignas)\s*\([^()]*\)"
     r"|__attribute__\s*\(\(\s*(?:__)?aligned(?:__)?\s*(?:\([^()]*\)\s*)?\)\))"
 )
-# Words that C++ wants behind alignas, CUDA's compilers take them before.
+# Words that g++ and clang++ want behind alignas; NVIDIA's compilers take them before.
 _SHARED_ALIGNAS = (
     r"\b((?:(?:static|volatile|const)\s+)*__shared__\s+(?:(?:static|volatile|const)\s+)*)"
     r"(alignas\s*\([^()]*\))"
@@ -48,7 +48,8 @@ def _declared(text: str) -> tuple[str, list[str]] | None:
     return kind, re.findall(r"\w+", arrays.group())
 
 
-def _alignas_first(source: str) -> str:
+def alignas_first(source: str) -> str:
+    """``__shared__ alignas(n) T`` with the words in C++'s order."""
     result, last = [], 0
     for match in re.finditer(_SHARED_ALIGNAS, signature.blanked(source)):
         words = (source[slice(*match.span(group))] for group in (2, 1))
@@ -99,4 +100,4 @@ def in_cpp(source: str) -> str:
         lines = code.count("\n", match.start(), end)
         result += [source[last : match.start()], text, "\n" * lines]
         last = end + 1
-    return _alignas_first("".join([*result, source[last:]]))
+    return alignas_first("".join([*result, source[last:]]))
