@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -102,13 +102,6 @@ def _blank(match: re.Match[str]) -> str:
 def blanked(text: str) -> str:
     """The text with comments and the contents of literals blanked out, line by line in place."""
     return re.sub(_TOKEN, _blank, text)
-
-
-def has_variables(source: str) -> bool:
-    """Does the text declare variables in the device's memory that kernels can write?"""
-    mark = r"[^(){};=]*\b__(?:device|managed)__\b[^(){};=]*[;=]"
-    declared = re.findall(mark, blanked(source))
-    return any(not re.search(r"\b(?:const|constexpr|extern|operator)\b", one) for one in declared)
 
 
 def without_comments(text: bytes) -> bytes:
@@ -296,15 +289,31 @@ _VARIABLE = re.compile(r"\b(?:__device__|__constant__|__managed__)\b([^;(){}=]*)
 _REFERENCE = re.compile(r"\b(?:texture|surface)\s*<[\w\s:,]*>([^;(){}=]*);")
 
 
-def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
-    """The names that declarations of a kind give, as far as they are plain."""
+def _declarations(pattern: re.Pattern[str], source: str) -> Iterator[re.Match[str]]:
+    """Where the text declares something of a kind; group 1 is what follows the mark."""
     text = re.sub(r"\b(?:__align__|alignas)\s*\([^()]*\)", " ", blanked(source))
-    found = []
     for match in pattern.finditer(text):
         if not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", match.group(1)):
-            names = [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", one) for one in split_top(match[1])]
-            found += [name.group(1) for name in names if name]
+            yield match
+
+
+def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
+    """The names that declarations of a kind give, as far as they are plain."""
+    found = []
+    for match in _declarations(pattern, source):
+        names = [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", one) for one in split_top(match[1])]
+        found += [name.group(1) for name in names if name]
     return list(dict.fromkeys(found))
+
+
+def has_variables(source: str) -> bool:
+    """Does the text declare variables in the device's memory that kernels can write?"""
+    for match in _declarations(_VARIABLE, source):
+        begin = max(match.string.rfind(mark, 0, match.start()) for mark in ";(){}=") + 1
+        words = match.string[begin : match.end()]
+        if not re.search(r"\b(?:const|constexpr|__constant__|extern|operator)\b", words):
+            return True
+    return False
 
 
 def variables(source: str) -> list[str]:

@@ -14,7 +14,7 @@ from PyGPU._compile import code_object, kernel_types, signature
 from PyGPU._driver import enums
 from PyGPU._driver.stateful import StatefulFunction
 from PyGPU._driver.stream import Event
-from PyGPU._runtime import core, errors, integer
+from PyGPU._runtime import are_several, core, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -191,7 +191,7 @@ class Module:
         self._source = source
         self._names = names or {}
         self._parameters = parameters
-        if source is not None and signature.has_variables(source):
+        if source is not None and are_several() and signature.has_variables(source):
             self._module._has_variables()
         self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
 

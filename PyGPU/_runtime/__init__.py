@@ -2,7 +2,7 @@
 
 from PyGPU._runtime import errors, hooks, state, streams
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
-from PyGPU._runtime.devices import beside_first, on_device
+from PyGPU._runtime.devices import are_several, beside_first, on_device
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.streams import in_order, order_after
@@ -10,6 +10,7 @@ from PyGPU._runtime.targets import core
 
 __all__ = [
     "PACKAGE",
+    "are_several",
     "beside_first",
     "context_dependent_memoize",
     "core",

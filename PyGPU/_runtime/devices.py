@@ -38,13 +38,14 @@ def on_device(device: int) -> Iterator[None]:
 
 
 @functools.cache
-def _are_several() -> bool:
+def are_several() -> bool:
+    """Is there more than one device?"""
     return errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount") > 1
 
 
 def _device_of(array: object) -> int | None:
     """The ordinal of an array's device; None where only one is there, or the array is empty."""
-    return array._device if _are_several() and isinstance(array, core.GPUArray) else None
+    return array._device if are_several() and isinstance(array, core.GPUArray) else None
 
 
 def beside_first(function: Callable[P, R]) -> Callable[P, R]:

@@ -67,8 +67,7 @@ cudaError_t Capture::Unended::release(Capture* capture) {
   const cudaError_t error = on_device(capture->device_, [&] { return capture->finish(&graph); });
   if (error) (void)cudaGetLastError();
   if (error == cudaErrorStreamCaptureWrongThread) return error;
-  return graph ? cudaGraphDestroy(graph)
-               : cudaSuccess;  // otherwise it was invalidated, which is well
+  return graph ? cudaGraphDestroy(graph) : cudaSuccess;  // without one it was invalidated
 }
 
 cudaError_t Capture::finish(cudaGraph_t* graph) {

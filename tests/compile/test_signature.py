@@ -329,3 +329,21 @@ def test_variables_and_references():
     assert signature.variables(DECLARED) == ["w", "v", "al", "managed", "pointer", "z"]
     assert signature.references(DECLARED) == ["image", "first", "second", "plane"]
     assert signature.variables("") == signature.references("__global__ void f() {}") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("__device__ int x;", True),
+        ("__device__ int x{0};", True),
+        ("static __managed__ float t[4] = {1};", True),
+        ("static const __device__ float t[4] = {1};", False),
+        ("__device__ const int x = 3;", False),
+        ("extern __device__ int x;", False),
+        ("__constant__ float c;", False),
+        ("__device__ float f(int a) { return a; }", False),
+        ("__device__ struct B { int x; };", False),
+    ],
+)
+def test_variables_that_kernels_can_write(text, expected):
+    assert signature.has_variables(f"/* {'long ' * 1000} */\n{text}\n") is expected

@@ -6,6 +6,7 @@
 
 #include "PyGPU/kernel.h"
 #include "python/bindings.h"
+#include "python/launch/placement.h"
 
 namespace PyGPU::python {
 
@@ -43,9 +44,7 @@ inline void check_launch(const Kernel& kernel, const StreamRef& stream, const St
   const int device = kernel.module().device();
   if (!stream.owner || stream.owner->device() == device) check("cudaLaunchKernel", status);
   check("cudaLaunchKernel",
-        {status.code, kernel.name() + ": its memory lies on device " + std::to_string(device) +
-                          ", but the stream belongs to device " +
-                          std::to_string(stream.owner->device())});
+        {status.code, kernel.name() + devices_at_odds(device, stream.owner->device())});
 }
 
 inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, void** arguments,

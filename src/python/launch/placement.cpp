@@ -24,6 +24,11 @@ DeviceGuard use_device_at(const void* address) {
   return storage && !is_shared(address) ? use_device(storage->device()) : DeviceGuard();
 }
 
+std::string devices_at_odds(int of_memory, int of_stream) {
+  return ": its memory lies on device " + std::to_string(of_memory) +
+         ", but the stream belongs to device " + std::to_string(of_stream);
+}
+
 Placement::Devices Placement::find() const {
   Devices found;
   const auto is_home = [&](const Where& where) { return where.device == home_; };
@@ -59,8 +64,7 @@ int Placement::device(const StreamRef& stream) const {
   }
   const int streams = stream.owner ? stream.owner->device() : place;
   if (streams == place || !found.first) return streams;
-  raise_argument_error(name_ + "(): its memory lies on device " + std::to_string(place) +
-                       ", but the stream belongs to device " + std::to_string(streams));
+  raise_argument_error(name_ + "()" + devices_at_odds(place, streams));
 }
 
 }  // namespace PyGPU::python

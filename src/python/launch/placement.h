@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "PyGPU/kernel.h"
@@ -12,6 +13,9 @@ namespace PyGPU::python {
 // While it lives, the device of that memory is current, if it is known and the only one to reach
 // it: what waits for the null stream then waits for the work on the memory.
 DeviceGuard use_device_at(const void* address);
+
+// What is wrong with a launch on a stream of another device than its memory's.
+std::string devices_at_odds(int of_memory, int of_stream);
 
 class Placement {
  public:
