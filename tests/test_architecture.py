@@ -1,10 +1,9 @@
 """The rules of the house, read off the source text."""
 
 import ast
+import functools
 import re
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 # All of C++, whatever it is called: "rtc/array" and "device/pycuda-complex.hpp" are headers, too.
@@ -27,6 +26,29 @@ def relative(path):
     return str(path.relative_to(ROOT))
 
 
+def for_each(paths):
+    """A rule about one file as a test of all of them, which names every file that breaks it."""
+
+    def decorate(rule):
+        def complaint(path):
+            try:
+                rule(path)
+            except AssertionError as error:
+                return f"{relative(path)}: {error}"
+            return None
+
+        @functools.wraps(rule, updated=())
+        def test():
+            broken = list(filter(None, map(complaint, paths)))
+            assert not broken, "\n".join(broken)
+
+        del test.__wrapped__  # whose parameter pytest would take for a fixture
+        return test
+
+    return decorate
+
+
+@functools.cache
 def without_comments(path):
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
     return re.sub(r"//.*", "", text)
@@ -47,7 +69,7 @@ def ours(path, name):
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
-@pytest.mark.parametrize("path", CPP, ids=relative)
+@for_each(CPP)
 def test_includes_of_ours_are_there(path):
     for kind, name in INCLUDE.findall(without_comments(path)):
         if kind == '"' or name.startswith("PyGPU/"):
@@ -65,7 +87,7 @@ def is_of_the_seam(path):
 ANY_DEVICE = "#if !defined(__device__) && !defined(__CUDACC__) && !defined(__HIP__)"
 
 
-@pytest.mark.parametrize("path", CPP, ids=relative)
+@for_each(CPP)
 def test_target_conditions_stand_in_the_vendor_seam_alone(path):
     if is_of_the_seam(path):
         return
@@ -74,7 +96,7 @@ def test_target_conditions_stand_in_the_vendor_seam_alone(path):
     assert set(asked) <= {ANY_DEVICE}
 
 
-@pytest.mark.parametrize("path", CPP, ids=relative)
+@for_each(CPP)
 def test_python_is_known_to_the_bindings_alone(path):
     if ROOT / "src" / "python" in path.parents:
         return
@@ -82,7 +104,7 @@ def test_python_is_known_to_the_bindings_alone(path):
         assert not re.match(r"pybind11|python/|Python\.h|structmember\.h", name), name
 
 
-@pytest.mark.parametrize("path", CPP, ids=relative)
+@for_each(CPP)
 def test_pybind11_is_used_by_its_public_face(path):
     text = without_comments(path)
     assert not re.search(r"\b(py|pybind11)::detail\b", text)
@@ -92,7 +114,7 @@ def test_pybind11_is_used_by_its_public_face(path):
         assert not re.search(r"\bgil_(scoped|safe)\w*|\bpy::(class_|enum_|cpp_function)\b", text)
 
 
-@pytest.mark.parametrize("path", LIBRARY, ids=relative)
+@for_each(LIBRARY)
 def test_ownership_is_written_once(path):
     if path.name == "unique_handle.h":
         return
@@ -152,7 +174,7 @@ HOST = ROOT / "src" / "host"
 BODIES = [path for path in LIBRARY if path.parent.name == "core"]
 
 
-@pytest.mark.parametrize("path", [*HEADERS, *BODIES], ids=relative)
+@for_each([*HEADERS, *BODIES])
 def test_files_depend_downwards(path):
     """A body in src/core is of its header's layer."""
     if HOST in path.parents:
@@ -167,7 +189,7 @@ def test_files_depend_downwards(path):
         assert layer <= own, f"{relative(path)} includes {relative(found)}"
 
 
-@pytest.mark.parametrize("path", [p for p in LIBRARY if HOST in p.parents], ids=relative)
+@for_each([p for p in LIBRARY if HOST in p.parents])
 def test_the_host_machine_knows_its_own_headers_and_the_seam_alone(path):
     for found in filter(None, (ours(path, name) for name in includes(path))):
         assert found.parent.name == "host" or layer_of(found) == 0, relative(found)
@@ -196,6 +218,7 @@ def is_for_types(node):
 STUBS = {module_of(path) for path in ROOT.glob("PyGPU/**/*.pyi")}
 
 
+@functools.cache
 def imported(path):
     """(module, name) of PyGPU that a file imports: at its top level, deeper down, by its name."""
     tree = ast.parse(path.read_text())
@@ -234,7 +257,7 @@ def imports_of(module):
     return {resolved(*one) for one in top | named}
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=relative)
+@for_each(PYTHON)
 def test_no_internal_import_inside_a_function(path):
     assert not imported(path)[1]
 
@@ -281,7 +304,7 @@ def test_no_cycle_of_packages():
     longest_chains(graph)
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=relative)
+@for_each(PYTHON)
 def test_insides_are_imported_through_the_face(path):
     """PyGPU's own modules at the top are faces and may look inside; packages see the faces."""
     top = path.relative_to(ROOT).parts[1]
@@ -305,7 +328,7 @@ def test_the_top_has_few_modules():
     assert len(list((ROOT / "PyGPU").glob("*.py"))) <= 20
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
+@for_each(SOURCES)
 def test_files_are_short_and_say_what_they_are(path):
     lines = path.read_text().splitlines()
     if path.name == "py.typed" or not lines:

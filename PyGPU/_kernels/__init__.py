@@ -4,20 +4,16 @@ from PyGPU._kernels import types
 from PyGPU._kernels.operations import NAMES
 from PyGPU._kernels.promotion import COMPARISONS, asked, promoted
 from PyGPU._kernels.text import compaction, fused
-from PyGPU._kernels.text.common import Element, headers
 from PyGPU._kernels.text.device_functions import helpers
-from PyGPU._kernels.types import dtype_to_ctype, get_or_register_dtype
+from PyGPU._kernels.types import get_or_register_dtype
 
 __all__ = [
     "COMPARISONS",
     "NAMES",
-    "Element",
     "asked",
     "compaction",
-    "dtype_to_ctype",
     "fused",
     "get_or_register_dtype",
-    "headers",
     "helpers",
     "promoted",
     "types",

@@ -7,6 +7,7 @@ import threading
 import fusion_tools
 import numpy as np
 import pytest
+from campaign import each_once
 from expressions import assert_same, counted
 from fusion_tools import X, Y
 
@@ -101,15 +102,16 @@ class TestResults:
 class TestConstants:
     """What compilers know of constants changes no result."""
 
-    @pytest.mark.parametrize("code", ["f2", "f4", "f8"])
-    @pytest.mark.parametrize("kind", "iu")
-    @pytest.mark.parametrize("size", [1, 2, 4, 8])
-    def test_numbers_that_integers_cannot_hold(self, code, kind, size):
+    @pytest.mark.parametrize(
+        ("whole", "code"),
+        each_once(["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"], ["f2", "f4", "f8"]),
+    )
+    def test_numbers_that_integers_cannot_hold(self, whole, code):
         x = to_gpu(np.array([1, -1, 2] * 50, code))
         for number in (-1.0, 300.0, -7e4, 3e9, -5e9, 1e20, -1e20):
 
             def f(a, number=number):
-                return np.where(a < 0, number, a).astype(f"{kind}{size}")
+                return np.where(a < 0, number, a).astype(whole)
 
             assert_same(PyGPU.fuse(f)(x), f(x))
 
@@ -273,8 +275,7 @@ class TestItself:
         )
 
 
-@pytest.mark.parametrize("whole", "bBhHiIlL")
-@pytest.mark.parametrize("real", "efd")
+@pytest.mark.parametrize(("whole", "real"), each_once("bBhHiIlL", "efd"))
 def test_whole_numbers_are_whole_on_the_way(whole, real):
     """Their zero has no sign, and they end where their type does."""
     numbers = [-0.0, 0.5, 100.9, 3.0] + ([-0.5, -1.5] if whole.islower() else [])

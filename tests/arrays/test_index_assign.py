@@ -3,8 +3,9 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from campaign import each_once, rare_but
 from hypothesis import given
-from strategies import DTYPES, arrays, assert_same, shapes, values
+from strategies import DTYPES, USUAL_DTYPES, arrays, assert_same, shapes, values
 
 from PyGPU import driver, errors
 from PyGPU.gpuarray import put, take, to_gpu, zeros
@@ -21,8 +22,7 @@ def permuted(n, kind=np.int64):
     return index
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("kind", [np.int32, np.uint32, np.int64, np.int16])
+@pytest.mark.parametrize(("n", "kind"), each_once(SIZES, [np.int32, np.uint32, np.int64, np.int16]))
 def test_sizes(n, kind):
     if n > 2**15 and kind is np.int16:
         kind = np.int64
@@ -80,7 +80,7 @@ def test_one_wrong_index(n, place, wrong):
     assert_same(array.get(), x)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", rare_but(USUAL_DTYPES, DTYPES), ids=str)
 def test_dtypes(dtype):
     x = values((9, 4), dtype)
     index = np.array([[8, -9], [3, 4]])

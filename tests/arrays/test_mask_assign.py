@@ -3,8 +3,9 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from campaign import rare_but
 from hypothesis import given
-from strategies import DTYPES, RECORD, arrays, assert_same, shapes, values
+from strategies import DTYPES, RECORD, USUAL_DTYPES, arrays, assert_same, shapes, values
 
 from PyGPU import driver
 from PyGPU.gpuarray import GPUArray, to_gpu, zeros
@@ -17,7 +18,7 @@ def scalar_of(dtype):
     return values((100,), dtype)[67]
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", rare_but(USUAL_DTYPES, DTYPES), ids=str)
 def test_one_element_for_all_of_every_dtype(dtype):
     x = values((6, 5), dtype)
     mask = np.arange(30).reshape(6, 5) % 3 > 0

@@ -78,7 +78,7 @@ def test_extremes(code):
             assert_close(getattr(gpu, name)(to_gpu(x)).get(), getattr(x, name)())
 
 
-@pytest.mark.parametrize("code", ["b", "H", "Q", "q"])
+@pytest.mark.parametrize("code", rare_but("bQ", "bHQq"))
 def test_extremes_of_integers_at_their_limits(code):
     info = np.iinfo(code)
     for number in (info.min, info.max):
@@ -96,7 +96,7 @@ def test_extremes_leave_out_what_is_no_number():
     assert gpu.max(to_gpu(np.array([np.nan, -np.inf], "f4"))).get() == -np.inf
 
 
-@pytest.mark.parametrize("code", ["?", "e", "D"])
+@pytest.mark.parametrize("code", rare_but("?D", "?eD"))
 def test_any_and_all(code):
     for length in LENGTHS:
         x = np.zeros(length, code)
@@ -141,7 +141,7 @@ def test_mean_in_another_type():
     assert np.isnan(gpu.mean(to_gpu(np.zeros(0))).get())
 
 
-@pytest.mark.parametrize("code", ["b", "H", "?"])
+@pytest.mark.parametrize("code", rare_but("b", "bH?"))
 def test_long_sums_of_short_integers_are_exact(code):
     x = (np.arange(100_003) % 256 - 128).astype(code)
     a = to_gpu(x)
@@ -156,7 +156,9 @@ def test_long_sums_of_short_integers_are_exact(code):
         np.testing.assert_array_equal(found, square.mean(axis=axis))
 
 
-@pytest.mark.parametrize("pair", ["f f", "u1 u1", "? ?", "e e", "f d", "F f"])
+@pytest.mark.parametrize(
+    "pair", rare_but(["f f", "u1 u1", "F f"], ["f f", "u1 u1", "? ?", "e e", "f d", "F f"])
+)
 def test_dot(pair):
     first, second = (np.dtype(code) for code in pair.split())
     common = np.promote_types(first, second)

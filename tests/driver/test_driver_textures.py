@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from array_tools import copy_all, make, need_arrays  # noqa: F401
-from campaign import rare_but
+from campaign import each_once, rare_but
 
 import PyGPU
 import PyGPU.driver as drv
@@ -119,8 +119,7 @@ def test_elements_of_every_type(dtype, channels):
     np.testing.assert_array_equal(out, data.reshape(15, channels))
 
 
-@pytest.mark.parametrize("dtype", NAMES)
-@pytest.mark.parametrize("channels", [1, 2, 4])
+@pytest.mark.parametrize(("dtype", "channels"), each_once(NAMES, [1, 2, 4]))
 def test_memory_without_rows(dtype, channels):
     data = numbers((77, channels), dtype)
     memory = PyGPU.to_gpu(data if channels > 1 else data.ravel())

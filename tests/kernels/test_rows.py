@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from campaign import each_once
 
 from PyGPU.gpuarray import to_gpu
 
@@ -24,8 +25,7 @@ def numbers(shape, dtype, seed=1):
     return (x[..., 0] + 1j * x[..., 1] if dtype == "c16" else 20 * x[..., 0]).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "f8", "c16"])
-@pytest.mark.parametrize("layout", VIEWS)
+@pytest.mark.parametrize(("layout", "dtype"), each_once(VIEWS, ["i1", "f2", "f4", "f8", "c16"]))
 def test_every_width(layout, dtype):
     for width in WIDTHS:
         x, factor = numbers((6, width + 8), dtype), numbers((1,), dtype, 2)[0]
@@ -37,8 +37,7 @@ def test_every_width(layout, dtype):
         np.testing.assert_array_equal((to_gpu(y) - device).get(), y - host)
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c16"])
-@pytest.mark.parametrize("layout", VIEWS)
+@pytest.mark.parametrize(("layout", "dtype"), each_once(VIEWS, ["f2", "f4", "f8", "c16"]))
 def test_a_function_of_every_width(layout, dtype):
     for width in WIDTHS:
         x = numbers((6, width + 8), dtype)

@@ -5,6 +5,7 @@ import types
 import host_memory
 import numpy as np
 import pytest
+from campaign import each_once
 from scan_tools import WARP, both, kernel
 
 import PyGPU
@@ -240,8 +241,10 @@ def test_room_for_a_scan_comes_from_our_pool(monkeypatch):
         assert np.array_equal(calls[1](gpuarray.to_gpu(x)).get(), np.cumsum(x) + 2)
 
 
-@pytest.mark.parametrize("dtype, other", [("i4", "u4"), ("u1", "i1"), ("u8", "i8")])
-@pytest.mark.parametrize("form", ["small tiles", "chunks"])
+@pytest.mark.parametrize(
+    "dtype, other, form",
+    each_once([("i4", "u4"), ("u1", "i1"), ("u8", "i8")], ["small tiles", "chunks"]),
+)
 def test_integers_of_the_other_sign(form, dtype, other):
     """As PyCUDA's kernels, which take addresses: the kernel's dtype decides what they mean."""
     inclusive, exclusive = both(form, np.dtype(dtype), "a > b ? a : b", neutral=0)

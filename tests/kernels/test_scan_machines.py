@@ -97,6 +97,7 @@ print(scan_tools.WARP)
 """
 
 
+@pytest.mark.campaign
 def test_warps_of_64(python):
     tests = everywhere.__file__.rpartition("/")[0]
     done = python(WARPS_OF_64.format(tests=tests), PYGPU_HOST_WARP=64)

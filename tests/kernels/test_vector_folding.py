@@ -4,6 +4,7 @@ add it to others (text/folding.py): every byte in every place of a word, beside 
 import kernel_sources
 import numpy as np
 import pytest
+from campaign import each_once
 from everywhere import COMPILERS, build, require
 
 from PyGPU import gpuarray
@@ -30,8 +31,9 @@ extern "C" __global__ void values(const {vector} *x, A *out, int n) {{
     ).get_function("values")
 
 
-@pytest.mark.parametrize("width", [2, 4, 8, 16])
-@pytest.mark.parametrize(("operation", "code", "result"), SUMS + ASKED)
+@pytest.mark.parametrize(
+    ("operation", "code", "result", "width"), each_once(SUMS + ASKED, [2, 4, 8, 16])
+)
 def test_value_of_a_vector(operation, code, result, width):
     form = Form(operation, (np.dtype(code),), (), np.dtype(result), width)
     assert folds_vectors(form)

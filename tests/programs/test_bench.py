@@ -117,6 +117,7 @@ def test_the_picture_has_the_rows(found, tmp_path):
         plot.require(tmp_path / "rows.text")
 
 
+@pytest.mark.campaign
 def test_other_dtypes_are_measured_where_numpy_has_them(monkeypatch, capsys):
     some = LEAST._replace(dtypes=("int16", "bool", "float32"))
     with_rows(monkeypatch, Work("a - b", 3), Work("a & b", 3, "int32"), Work("a.sum()", 1, "int32"))

@@ -87,6 +87,7 @@ def test_a_suite_that_cannot_be_read(folder):
     assert "No module named 'nothing_of_this_name'" in done.stdout
 
 
+@pytest.mark.campaign
 def test_a_suite_that_does_not_end(folder):
     (folder / "checks" / "test_long.py").write_text("import time; time.sleep(1000)")
     done = programs(folder, "--tests", "checks/test_long.py", "--limit", "1")

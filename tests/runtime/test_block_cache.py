@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from campaign import each_once
 
 from PyGPU import gpuarray
 
@@ -108,17 +109,19 @@ assert free() > before
 """)
 
 
-@pytest.mark.parametrize("devices", [1, 2])
 @pytest.mark.parametrize(
-    "use",
-    [
-        *("x.get()", "x.fill(1)", "x[::2] += 1", "x.fill(1, drv.Stream(1))", "x.set(x.get())"),
-        *("x.T", "x.reshape(50, 1000).transpose().copy()", "x.reshape(50, 1000).T.T + 1"),
-        *("x[[1, 2]]", "x[::2][[1, 2]]", "x.reshape(50, 1000)[:, [[1], [2]]]", "x[[1, 2]] = 3"),
-        *("x.reshape(50, 1000)[[1, 2], ::-1] = x[:2000].reshape(2, 1000)", "x.take([1, 2])"),
-        *("x.reshape(50, 1000)[np.arange(50) > 3] = 2", "x.put([1, 2], [3, 4])"),
-        *("gpuarray.multi_take([x], gpuarray.to_gpu(np.array([1, 2])))",),
-    ],
+    ("use", "devices"),
+    each_once(
+        [
+            *("x.get()", "x.fill(1)", "x[::2] += 1", "x.fill(1, drv.Stream(1))", "x.set(x.get())"),
+            *("x.T", "x.reshape(50, 1000).transpose().copy()", "x.reshape(50, 1000).T.T + 1"),
+            *("x[[1, 2]]", "x[::2][[1, 2]]", "x.reshape(50, 1000)[:, [[1], [2]]]", "x[[1, 2]] = 3"),
+            *("x.reshape(50, 1000)[[1, 2], ::-1] = x[:2000].reshape(2, 1000)", "x.take([1, 2])"),
+            *("x.reshape(50, 1000)[np.arange(50) > 3] = 2", "x.put([1, 2], [3, 4])"),
+            *("gpuarray.multi_take([x], gpuarray.to_gpu(np.array([1, 2])))",),
+        ],
+        [1, 2],
+    ),
 )
 def test_what_the_null_stream_orders_stays(use, devices, program):
     program(

@@ -3,11 +3,27 @@
 import pytest
 
 
+def _parameter(values, is_usual):
+    return pytest.param(*values, marks=() if is_usual else pytest.mark.campaign)
+
+
+def _as_tuple(one):
+    return one if isinstance(one, tuple) else (one,)
+
+
 def rare_but(usual, values):
     """Those of `values` that are not `usual` belong to the campaign."""
+    return [_parameter(_as_tuple(one), one in usual) for one in values]
 
-    def parameter(one):
-        marks = () if one in usual else pytest.mark.campaign
-        return pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=marks)
 
-    return [parameter(one) for one in values]
+def each_once(rows, columns):
+    """All pairs of a row and a column. At every run each row and each column is tried once or
+    more; the other pairs belong to the campaign."""
+    rows, columns = list(rows), list(columns)
+    most = max(len(rows), len(columns))
+    usual = {(number % len(rows), number % len(columns)) for number in range(most)}
+    return [
+        _parameter((*_as_tuple(row), *_as_tuple(column)), (i, j) in usual)
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+    ]

@@ -24,6 +24,9 @@ OTHERS = [
 ]
 DTYPES = [*NUMBERS, *OTHERS, RECORD, np.dtype([("flag", "?"), ("inner", RECORD)])]
 
+#: One of each kind and size that kernels tell apart.
+USUAL_DTYPES = [np.dtype(code) for code in ("?", "i1", "f2", "i4", "c16", "S5")] + [RECORD]
+
 dtypes = st.sampled_from(DTYPES)
 
 

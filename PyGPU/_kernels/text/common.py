@@ -160,15 +160,15 @@ def includes(elements):
     )
 
 
-def headers(elements):
-    """What text begins with that loads and stores such elements."""
-    kinds = {one.dtype.kind for one in elements}
-    has_whole = not kinds.isdisjoint("fc") and not kinds.isdisjoint("iu")
+def headed(elements, text):
+    """A text that loads and stores such elements, behind the headers and functions that it uses."""
+    has_whole = "P_whole<" in text or "P_used_whole<" in text
     return (
         includes(elements)
-        + (_HALF if any(one.is_half for one in elements) else "")
-        + (_UNSEEN if has_whole or "c" in kinds else "")
+        + (_HALF if "P_half(" in text else "")
+        + (_UNSEEN if has_whole or "P_unseen(" in text else "")
         + (_WHOLE if has_whole else "")
+        + text
     )
 
 

@@ -12,7 +12,7 @@ from PyGPU._kernels.text import fused, runs
 from PyGPU._kernels.text.common import (
     VECTOR,
     Element,
-    headers,
+    headed,
     index_types,
     unravel,
     vector_of,
@@ -130,13 +130,13 @@ def source(
         text = _linear(max(vector_width, 1), vectors, *body)
     texts = (computation.statements, *computation.values)
     names = "".join(f"typedef {one.compute.computed} {one.letter.upper()};\n" for one in operands)
-    return (
-        headers(elements)
-        + helpers(texts, any(one.is_complex for one in elements))
+    return headed(
+        elements,
+        helpers(texts, any(one.is_complex for one in elements))
         + names
         + ("" if inside else "typedef A T;\n")
         + index_types(index64)
-        + text
+        + text,
     )
 
 

@@ -5,7 +5,7 @@ from PyGPU._kernels.text.common import (
     LAST_BLOCK,
     VECTOR,
     Element,
-    headers,
+    headed,
     includes,
     index_types,
     vector_of,
@@ -40,7 +40,7 @@ def source(form):
     if form.operation.startswith("nan"):
         value = f"{values[0].load('x0')} == {values[0].load('x0')} ? {value} : P_neutral()"
     arguments = ", ".join(f"const {one.stored} &x{j}" for j, one in enumerate(values))
-    return f"""{headers([*values, compute])}{VECTOR}{FOLD}
+    text = f"""{VECTOR}{FOLD}
 typedef {done.computed} A;
 typedef {"half" if compute.is_half else compute.computed} R;
 {index_types(form.index64)}
@@ -53,6 +53,7 @@ __device__ inline R P_result(const A &total, long long count) {{
   return {stored_value(form.operation, form.compute)};
 }}
 {PARTS}{vector_value(form) if folds_vectors(form) else ""}{_first(form)}{LAST}"""
+    return headed([*values, compute], text)
 
 
 def _first(form):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from PyGPU._kernels.registry import REGISTRY
-from PyGPU._kernels.text.common import Element, headers
+from PyGPU._kernels.text.common import Element, headed
 
 # Kinds of numbers by the kind of dtype that may hold them.
 _CAN_BECOME = {"b": "biuf", "i": "biuf", "u": "biuf", "f": "biuf", "c": "biufc"}
@@ -69,7 +69,7 @@ class Scan(NamedTuple):
         """The types, the operation, how an element is read and written."""
         element = Element(self.dtype)
         start = "P_value()" if self.start is None else self.start
-        return f"""{headers([element])}{self.preamble}
+        text = f"""{self.preamble}
 typedef {element.stored} P_stored;
 typedef {element.computed} P_value;
 static_assert(sizeof(P_stored) == {self.dtype.itemsize}, "the dtype has another size");
@@ -79,6 +79,7 @@ __device__ inline P_value P_join(P_value a, P_value b) {{ return {self.expressio
 __device__ inline P_value P_load(const P_stored &P_x) {{ return {element.load("P_x")}; }}
 __device__ inline P_stored P_store(const P_value &P_x) {{ return {element.store("P_x")}; }}
 """
+        return headed([element], text)
 
 
 def chunks(scan):
