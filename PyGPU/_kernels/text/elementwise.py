@@ -274,7 +274,8 @@ def _strided_run(ndim, run, operands, results, computation):
         find,
     )
     calls = has_loop_functions((*computation.values, computation.statements))
-    return f"""{begin}{(runs.collected if calls else runs.strided)(body)}
+    converts = any(one.type.is_half for one in body.arrays) and computation.values != ("a",)
+    return f"""{begin}{(runs.collected if calls or converts else runs.strided)(body)}
 }}
 """
 

@@ -10,6 +10,9 @@ import numpy as np
 
 # Operands are the result itself or lie apart from it, so no element depends on another.
 _INDEPENDENT = "#pragma GCC ivdep"
+# In a loop of steps: to look for vectors of several results takes g++ a second, and finds none that
+# are quicker.
+_NO_VECTORS = '__asm__ volatile("");'
 _ROW_BYTES = 2048  # of what is collected at once
 
 
@@ -125,6 +128,8 @@ def strided(body):
         "for (P_index k = 0; k < count; ++k) {x}_row[k] = item; }}"
     )
     step_by_step = body.single(lambda one: f"*({one.type.stored} *){one.letter}_step")
+    if len(body.results) > 1:
+        step_by_step = f"{_NO_VECTORS} {step_by_step}"
     return f"""{_begin(body, body.inputs)}
     P_index i = next;
     {body.find}
@@ -145,7 +150,7 @@ def strided(body):
 
 def collected(body):
     """What has other steps, or lies in several short rows, is collected in a row before, and spread
-    after: it costs less than to call a function for each element."""
+    after: it costs less than to call a function, or to convert a half, for each element."""
 
     def pieces(statements):
         return f"""
