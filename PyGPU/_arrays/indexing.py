@@ -55,7 +55,7 @@ def _part_of(item):
         raise IndexError(
             f"what a comparison by an operator gives has the array's dtype, {array.dtype}, and is "
             "no index: numpy.equal, numpy.greater and the like give masks; a comparison is a mask "
-            "after .astype(bool), and numbers of elements after .astype(int)"
+            "after .astype(bool), which comes before ~, and numbers of elements after .astype(int)"
         )
     if array.dtype.kind not in "biu":
         raise IndexError(
