@@ -72,7 +72,7 @@ class TestTypes:
         expected = [[144, 200], [400, 200], [32, 8]]
         assert [one.tolist() for one in got] == expected
 
-    @pytest.mark.parametrize("dtype", rare_but(["i4", "u2"], ["i1", "i2", "i4", "i8", "u2", "u4"]))
+    @pytest.mark.parametrize("dtype", rare_but(["i4"], ["i1", "i2", "i4", "i8", "u2", "u4"]))
     def test_compilers_know_that_they_do(self, dtype):
         info = np.iinfo(dtype)
         x = to_gpu(np.array([info.max, info.min, 5], dtype))

@@ -201,6 +201,16 @@ def test_precompiled_headers(words, tmp_path, monkeypatch):
     assert not any("not used" in text for text in said)
 
 
+@pytest.fixture(scope="module")
+def cached(tmp_path_factory):
+    """A cache of its own, with the header for all kernels."""
+    if PyGPU.target != "host":
+        pytest.skip("about the host's compiler")
+    folder = str(tmp_path_factory.mktemp("cache"))
+    SourceModule("__global__ void first() {}", cache_dir=folder)
+    return folder
+
+
 @pytest.mark.parametrize(
     ("head", "words", "runs"),
     [
@@ -210,16 +220,15 @@ def test_precompiled_headers(words, tmp_path, monkeypatch):
         ("KERNEL f(float *a)", ["-DN=4", "-DKERNEL=__global__ void"], 2),
     ],
 )
-def test_most_macros_cost_no_second_run_of_the_compiler(head, words, runs, tmp_path, monkeypatch):
-    if PyGPU.target != "host":
-        pytest.skip("about the host's compiler")
-    SourceModule("__global__ void first() {}", cache_dir=str(tmp_path))  # with the header for all
+def test_most_macros_cost_no_second_run_of_the_compiler(
+    head, words, runs, cached, monkeypatch
+):
     commands = []
     run = host._run
     monkeypatch.setattr(
         host, "_run", lambda command, name: commands.append(command) or run(command, name)
     )
-    module = SourceModule(f"{head} {{ a[0] = N; }}", options=words, cache_dir=str(tmp_path))
+    module = SourceModule(f"{head} {{ a[0] = N; }}", options=words, cache_dir=cached)
     a = gpuarray.zeros(1, np.float32)
     module.get_function("f")(a, block=(1, 1, 1))
     assert a.get()[0] == 4 and len(commands) == runs

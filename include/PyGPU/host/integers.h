@@ -1,6 +1,8 @@
 // CUDA's integer intrinsics: bits, bytes, high halves of products, averages, funnel shifts.
 #pragma once
 
+#include "simd_integers.h"
+
 inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
 inline int __clzll(long long x) {
   return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;
@@ -92,12 +94,4 @@ inline int __dp4a(int x, int y, int sum) {
 inline unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
   for (int i = 0; i < 32; i += 8) sum += (x >> i & 0xff) * (y >> i & 0xff);
   return sum;
-}
-inline unsigned __vadd4(unsigned x, unsigned y) {
-  return ((x & 0x7f7f7f7fu) + (y & 0x7f7f7f7fu)) ^ ((x ^ y) & 0x80808080u);
-}
-inline unsigned __vabsdiffu4(unsigned x, unsigned y) {
-  unsigned result = 0;
-  for (int i = 0; i < 32; i += 8) result |= __usad(x >> i & 0xff, y >> i & 0xff, 0) << i;
-  return result;
 }
