@@ -220,9 +220,7 @@ def cached(tmp_path_factory):
         ("KERNEL f(float *a)", ["-DN=4", "-DKERNEL=__global__ void"], 2),
     ],
 )
-def test_most_macros_cost_no_second_run_of_the_compiler(
-    head, words, runs, cached, monkeypatch
-):
+def test_most_macros_cost_no_second_run_of_the_compiler(head, words, runs, cached, monkeypatch):
     commands = []
     run = host._run
     monkeypatch.setattr(
