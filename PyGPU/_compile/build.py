@@ -217,8 +217,10 @@ def _nvrtc_words(
     words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
-    words += [f"--pre-include={one}" for one in headers.on_demand(found.texts(request.source))]
-    words += headers.prelude_switches(found.texts(request.source), found.is_complete)
+    texts = list(found.texts(request.source))
+    ours = headers.on_demand(texts, found.is_complete)
+    words += [f"--pre-include={one}" for one in ours]
+    words += headers.prelude_switches(texts, found.is_complete)
     words += rtc.toolkit_include_options("nvrtc")
     words += [f"-I{include_root()}"]
     words += ["-I."] if found.uses_working_directory else []
@@ -317,9 +319,10 @@ def _hip(request: Request, options: _options.Options, arch: str | None) -> cache
     words += ["-include", f"{headers.folder('rtc_hip')}/prelude_hip.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
-    for header in headers.on_demand(found.texts(request.source)):
+    texts = list(found.texts(request.source))
+    for header in headers.on_demand(texts, found.is_complete, "rtc_hip"):
         words += ["-include", header]
-    words += headers.prelude_switches(found.texts(request.source), found.is_complete)
+    words += headers.prelude_switches(texts, found.is_complete)
     words += rtc.toolkit_include_options("hiprtc")
     words += [f"-I{include_root()}"]
     words += ["-idirafter."] if found.uses_working_directory else []

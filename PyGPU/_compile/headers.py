@@ -61,10 +61,19 @@ _REFERENCE = _TYPE.encode()
 _HIDDEN = rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})"
 
 
-def on_demand(texts: Iterable[bytes]) -> list[str]:
-    """Headers of ours that go before texts that need them: that of texture references."""
-    is_needed = any(re.search(_REFERENCE, text) for text in texts)
-    return [f"{folder('device')}/texture_references.h"] if is_needed else []
+# Intrinsics of several integers in a word.
+_SIMD = rb"\b__(?:v[a-z]+\d?|vi[a-z]+\d?_[su]\w+|dp2a_\w+)\b"
+
+
+def on_demand(texts: Iterable[bytes], is_complete: bool, simd: str = "") -> list[str]:
+    """Headers of ours that go before texts, a source and the user's headers, that need them: those
+    of texture references, and of integers in a word, which is of the folder `simd` where the
+    compiler lacks those."""
+    text = b"\n".join(texts)
+    found = [f"{folder('device')}/texture_references.h"] if re.search(_REFERENCE, text) else []
+    if simd and (re.search(_SIMD, text) or not is_complete):
+        found.append(f"{folder(simd)}/simd_integers.h")
+    return found
 
 
 def with_visible_references(source: str) -> str:

@@ -368,9 +368,8 @@ def compile(
     with files.scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         unit.write_text(text(False))
-        needed = [
-            word for one in headers.on_demand(found.texts(source)) for word in ("-include", one)
-        ]
+        ours = headers.on_demand(found.texts(source), found.is_complete, "host")
+        needed = [word for one in ours for word in ("-include", one)]
         rest = [*options.for_headers(), *needed, *_include_options(options, found)]
         rest += options.without_nvidias()
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]

@@ -22,4 +22,7 @@
 #include "host/textures.h"
 #include "host/vector_types.h"
 #include "host/warp.h"
+#ifndef PYGPU_SIMD_ON_DEMAND
+#include "host/simd_integers.h"
+#endif
 #endif

@@ -346,4 +346,4 @@ def test_other_texts_do_not_have_the_header_of_references():
         "static surface < void,\n cudaSurfaceType2D > s;": 1,
     }
     for text, count in texts.items():
-        assert len(headers.on_demand(includes.scan(text, []).texts(text))) == count
+        assert len(headers.on_demand(includes.scan(text, []).texts(text), True)) == count

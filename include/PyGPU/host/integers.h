@@ -1,8 +1,6 @@
 // CUDA's integer intrinsics: bits, bytes, high halves of products, averages, funnel shifts.
 #pragma once
 
-#include "simd_integers.h"
-
 inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
 inline int __clzll(long long x) {
   return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;

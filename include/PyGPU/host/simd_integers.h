@@ -1,5 +1,6 @@
 // CUDA's integers in a word: two of 16 bits or four of 8, and minima and maxima of two and three
-// (the SIMD and DPX intrinsics of its Math API), for targets that lack them.
+// (the SIMD and DPX intrinsics of its Math API), for targets that lack them. It goes before texts
+// that name one: to have it in the precompiled header costs each compilation a tenth of its time.
 #pragma once
 
 extern "C++" {

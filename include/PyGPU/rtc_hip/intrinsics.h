@@ -1,10 +1,5 @@
-// Small CUDA intrinsics that HIPRTC lacks: cached loads and stores, dot products, traps, and those
-// of several integers in a word.
+// Small CUDA intrinsics that HIPRTC lacks: cached loads and stores, dot products, traps.
 #pragma once
-
-#pragma clang force_cuda_host_device begin
-#include "../host/simd_integers.h"
-#pragma clang force_cuda_host_device end
 
 extern "C++" {
 
