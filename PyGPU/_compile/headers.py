@@ -61,8 +61,8 @@ _REFERENCE = _TYPE.encode()
 _HIDDEN = rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})"
 
 
-# Intrinsics of several integers in a word.
-_SIMD = rb"\b__(?:v[a-z]+\d?|vi[a-z]+\d?_[su]\w+|dp2a_\w+)\b"
+# Intrinsics of several integers in a word. Pasted names (##) hide them.
+_SIMD = rb"##|\b__(?:v[a-z]+\d?|vi[a-z]+\d?_[su]\w+|dp2a_\w+|dp4a)\b"
 
 
 def on_demand(texts: Iterable[bytes], is_complete: bool, simd: str = "") -> list[str]:

@@ -227,10 +227,9 @@ def _kernels(
     return signature.kernels(text)
 
 
-def may_wait(source: str, options: Options, found: includes.Found) -> bool:
+def may_wait(source: str, found: includes.Found) -> bool:
     """May threads of a text's kernels wait for each other?"""
-    texts = [*found.texts(source), "\n".join(options.macros).encode()]
-    return not found.is_complete or any(re.search(_WAITS, text) for text in texts)
+    return not found.is_complete or any(re.search(_WAITS, text) for text in found.texts(source))
 
 
 def kernel_table(
@@ -357,7 +356,7 @@ def compile(
     label = cache.key(body, *base, *options.macros)[:16] if relocatable else ""
     asked = [*kernel_types.doubtful(kernels), *expressions]
     # What is linked may call functions of other texts.
-    waits = relocatable or in_lockstep or may_wait(source, options, found)
+    waits = relocatable or in_lockstep or may_wait(source, found)
 
     def text(by_type: bool) -> str:
         table = kernel_table(kernels, expressions, waits, label, by_type)[1]

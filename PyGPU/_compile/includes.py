@@ -22,10 +22,12 @@ class Found(NamedTuple):
     files: dict[str, bytes]  # path -> contents
     is_complete: bool  # False: there may be others, or the outcome depends on more than files
     uses_working_directory: bool  # is a file found there, or may one be?
+    macros: str  # of the options, which may name what the text uses
 
     def texts(self, source: str) -> list[bytes]:
-        """The text that includes them, and theirs."""
-        return [source.encode("utf-8", "surrogatepass"), *self.files.values()]
+        """The text that includes them, theirs, and the macros."""
+        words = [one.encode("utf-8", "surrogatepass") for one in (source, self.macros)]
+        return [*words, *self.files.values()]
 
 
 class _References(NamedTuple):
@@ -133,6 +135,7 @@ def scan(
     -------
     Found
     """
+    macros = list(macros)
     search = _Search(folders)
     for name in first:
         search.find(os.fsencode(name), "")
@@ -162,4 +165,4 @@ def scan(
             is_complete &= values is not None
             for reference in values or ():
                 search.find(reference, its_folder)
-    return Found(search.files, is_complete, search.is_here or not is_complete)
+    return Found(search.files, is_complete, search.is_here or not is_complete, "\n".join(macros))

@@ -36,7 +36,11 @@ def build(target, architecture, source, *extra):
     arch = "--gpu-architecture" if target == "cuda" else "--offload-arch"
     words = [f"{arch}={architecture}", "-std=c++17", *options]
     words += [f"-I{HEADERS}/{folder}" for folder in folders]
-    words += rtc.toolkit_include_options(prefix) if target == "cuda" else []
+    if target == "cuda":
+        words += rtc.toolkit_include_options(prefix)
+    else:  # CUDA's compiler has what these declare
+        ours = headers.on_demand([source.encode()], True, "rtc_hip")
+        words += [word for one in ours for word in ("-include", one)]
     try:
         return True, library.compile(source, "kernel.cu", [*words, *extra], (), library.binary)[1]
     except errors.CompileError as error:

@@ -180,3 +180,21 @@ def test_compiles(prefix, backend, arch, numbers):
     calls = [*cases(*numbers[:2]), *extremes(*numbers), *products(*numbers)]
     entry = build(kernel_sources.Text(text(calls), extern_c=False), backend, arch)
     assert entry.log == "", "kernels compile without warnings"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("ADD(a[0], a[1])", ["-DADD=__vadd4"]),  # as a program's options name them
+        ("JOINED(__va, dd4)(a[0], a[1])", ["-DJOINED(x,y)=x##y"]),
+        ("JOINED(__va, dd4)(a[0], a[1])", []),
+    ],
+)
+def test_names_that_macros_make(text, options):
+    define = "" if options else "#define JOINED(x, y) x##y\n"
+    module = SourceModule(
+        f"{define}__global__ void f(unsigned *a) {{ a[0] = {text}; }}", options=options
+    )
+    a = to_gpu(np.array([0x01FF7F80, 0x01010101], np.uint32))
+    module.get_function("f")(a, block=(1, 1, 1))
+    assert a.get()[0] == 0x02008081

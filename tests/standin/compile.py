@@ -50,7 +50,7 @@ def compiled(source, name, words, expressions):
     in_lockstep = lockstep.is_needed(text, asked, found.files, is_linked=False)
     base = [*(word for word in host.flags(asked, in_lockstep) if word not in without), LANES]
     kernels = host._kernels(text, name, base, asked, found)
-    waits = in_lockstep or host.may_wait(text, asked, found)
+    waits = in_lockstep or host.may_wait(text, found)
     names, table = host.kernel_table(kernels, expressions, waits)
     functions = "".join(f"(void *)+({one}), " for one in names)
     unit_text = (

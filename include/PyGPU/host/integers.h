@@ -82,14 +82,3 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
-
-// Four bytes or two halves at once.
-inline int __dp4a(int x, int y, int sum) {
-  for (int i = 0; i < 32; i += 8)
-    sum += static_cast<signed char>(unsigned(x) >> i) * static_cast<signed char>(unsigned(y) >> i);
-  return sum;
-}
-inline unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
-  for (int i = 0; i < 32; i += 8) sum += (x >> i & 0xff) * (y >> i & 0xff);
-  return sum;
-}

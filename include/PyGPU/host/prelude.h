@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#define PYGPU_SIMD_ON_DEMAND  // simd_integers.h goes before the texts that need it
 // libstdc++'s special functions of C++17: what no kernel has would take a fifth of the compilation
 // of a small one.
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
@@ -22,6 +21,7 @@
 #include <ctime>
 #include <limits>
 
+#define PYGPU_SIMD_ON_DEMAND  // simd_integers.h goes before the texts that need it
 #include "child_launch.h"
 #include "cuda/cooperative_groups.h"
 #include "module.h"

@@ -94,28 +94,33 @@ PYGPU_SADS(u2, unsigned short)
 PYGPU_SADS(u4, unsigned char)
 #undef PYGPU_SADS
 
-// Two numbers of 16 bits times two bytes, the lower or the higher ones of P_y, added to P_sum.
-#define PYGPU_DOT(type, lane, byte)                                                \
-  inline type __dp2a_lo(type P_x, type P_y, type P_sum) {                          \
-    const unsigned P_one = unsigned(lane(P_x)) * unsigned(byte(P_y));              \
-    const unsigned P_other = unsigned(lane(P_x >> 16)) * unsigned(byte(P_y >> 8)); \
-    return type(unsigned(P_sum) + P_one + P_other);                                \
-  }                                                                                \
-  inline type __dp2a_hi(type P_x, type P_y, type P_sum) {                          \
-    return __dp2a_lo(P_x, type(P_y >> 16), P_sum);                                 \
+// Four bytes times four, or two numbers of 16 bits times the lower or the higher two bytes of P_y,
+// added to P_sum.
+#define PYGPU_DOT(type, lane, byte)                                                        \
+  inline type __dp4a(type P_x, type P_y, type P_sum) {                                     \
+    for (int P_shift = 0; P_shift < 32; P_shift += 8)                                      \
+      P_sum = type(unsigned(P_sum) +                                                       \
+                   static_cast<byte>(P_x >> P_shift) * static_cast<byte>(P_y >> P_shift)); \
+    return P_sum;                                                                          \
+  }                                                                                        \
+  inline type __dp2a_lo(type P_x, type P_y, type P_sum) {                                  \
+    for (int P_number = 0; P_number < 2; ++P_number)                                       \
+      P_sum = type(unsigned(P_sum) + static_cast<lane>(P_x >> 16 * P_number) *             \
+                                         static_cast<byte>(P_y >> 8 * P_number));          \
+    return P_sum;                                                                          \
+  }                                                                                        \
+  inline type __dp2a_hi(type P_x, type P_y, type P_sum) {                                  \
+    return __dp2a_lo(P_x, type(P_y >> 16), P_sum);                                         \
   }
-using P_ushort = unsigned short;
-using P_schar = signed char;
-using P_uchar = unsigned char;
-PYGPU_DOT(int, short, P_schar)
-PYGPU_DOT(unsigned, P_ushort, P_uchar)
+PYGPU_DOT(int, short, signed char)
+PYGPU_DOT(unsigned, unsigned short, unsigned char)
 #undef PYGPU_DOT
 
 // Minima and maxima (DPX), of which `relu` has no result below zero.
 #define PYGPU_EXTREME(name, sign, type, suffix)                                            \
   inline type P_##name##_##suffix(type P_x, type P_y) { return P_x sign P_y ? P_x : P_y; } \
   inline type __vib##name##_##suffix(type P_x, type P_y, bool* P_is_first) {               \
-    *P_is_first = P_x sign## = P_y;                                                        \
+    *P_is_first = !(P_y sign P_x);                                                         \
     return P_##name##_##suffix(P_x, P_y);                                                  \
   }
 PYGPU_EXTREME(max, >, int, s32)

@@ -1,4 +1,4 @@
-// Small CUDA intrinsics that HIPRTC lacks: cached loads and stores, dot products, traps.
+// Small CUDA intrinsics that HIPRTC lacks: cached loads and stores, traps.
 #pragma once
 
 extern "C++" {
@@ -25,18 +25,6 @@ PYGPU_STORE(__stcg)
 PYGPU_STORE(__stcs)
 PYGPU_STORE(__stwt)
 #undef PYGPU_STORE
-
-__device__ inline int __dp4a(int P_a, int P_b, int P_sum) {
-  for (int P_shift = 0; P_shift < 32; P_shift += 8) {
-    P_sum += static_cast<signed char>(P_a >> P_shift) * static_cast<signed char>(P_b >> P_shift);
-  }
-  return P_sum;
-}
-__device__ inline unsigned __dp4a(unsigned P_a, unsigned P_b, unsigned P_sum) {
-  for (int P_shift = 0; P_shift < 32; P_shift += 8)
-    P_sum += (P_a >> P_shift & 255) * (P_b >> P_shift & 255);
-  return P_sum;
-}
 
 #if HIP_VERSION_MAJOR < 7
 __device__ inline void __nanosleep(unsigned) { __builtin_amdgcn_s_sleep(1); }
