@@ -14,8 +14,6 @@ from PyGPU._compile import headers, includes, rtc
 
 pytestmark = pytest.mark.no_device
 
-HEADERS = Path(__file__).resolve().parents[2] / "include" / "PyGPU"
-
 
 COMPILERS = {
     "cuda": (
@@ -35,7 +33,7 @@ def build(target, architecture, source, *extra):
     library = needs.compiler(prefix)
     arch = "--gpu-architecture" if target == "cuda" else "--offload-arch"
     words = [f"{arch}={architecture}", "-std=c++17", *options]
-    words += [f"-I{HEADERS}/{folder}" for folder in folders]
+    words += [f"-I{headers.folder(folder)}" for folder in folders]
     if target == "cuda":
         words += rtc.toolkit_include_options(prefix)
     else:  # CUDA's compiler has what these declare
