@@ -79,6 +79,18 @@ inline unsigned short double_to_half(double x) {
   const unsigned below = std::fabs(double(near)) > std::fabs(x) ? word - 1 : word;
   return float_to_half(double(near) < x || double(near) > x ? bits<float>(below | 1) : near);
 }
+// Rounded to nearest, towards zero, up and down.
+inline unsigned short half_rn(float x) { return float_to_half(x); }
+inline unsigned short half_rn(double x) { return double_to_half(x); }
+inline unsigned short half_rz(double x) {
+  const unsigned short near = double_to_half(x);
+  return std::fabs(double(half_to_float(near))) > std::fabs(x) ? near - 1 : near;
+}
+inline unsigned short half_ru(double x) {
+  const unsigned short near = double_to_half(x);
+  return double(half_to_float(near)) < x ? near + (near < 0x8000u ? 1 : -1) : near;
+}
+inline unsigned short half_rd(double x) { return half_ru(-x) ^ 0x8000u; }
 
 }  // namespace host
 }  // namespace PyGPU
@@ -101,10 +113,15 @@ struct __half {
 };
 using half = __half;
 
+struct alignas(4) __half2_raw {
+  unsigned short x, y;
+};
 struct alignas(4) __half2 {
   __half x, y;
   __half2() = default;
   __half2(__half low, __half high) : x(low), y(high) {}
+  __half2(__half2_raw raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+  operator __half2_raw() const { return {__half_raw(x).x, __half_raw(y).x}; }
 };
 using half2 = __half2;
 
@@ -114,6 +131,14 @@ inline __half __short_as_half(short bits) {
   return __ushort_as_half(static_cast<unsigned short>(bits));
 }
 inline short __half_as_short(__half h) { return static_cast<short>(__half_as_ushort(h)); }
+
+#define CUDART_ZERO_FP16 __ushort_as_half(0x0000u)
+#define CUDART_NEG_ZERO_FP16 __ushort_as_half(0x8000u)
+#define CUDART_MIN_DENORM_FP16 __ushort_as_half(0x0001u)
+#define CUDART_ONE_FP16 __ushort_as_half(0x3c00u)
+#define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bffu)
+#define CUDART_INF_FP16 __ushort_as_half(0x7c00u)
+#define CUDART_NAN_FP16 __ushort_as_half(0x7fffu)
 
 inline float __half2float(__half h) { return float(h); }
 inline __half __float2half(float x) { return __half(x); }
@@ -135,30 +160,44 @@ inline __half2 __lowhigh2highlow(__half2 h) { return __half2(h.y, h.x); }
 inline __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
 inline __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
 
-#define PYGPU_HALF_CONVERSIONS(r)                                                          \
-  inline __half __float2half_##r(float x) { return __half(x); }                            \
-  inline __half __int2half_##r(int x) { return __half(x); }                                \
-  inline __half __uint2half_##r(unsigned x) { return __half(x); }                          \
-  inline __half __short2half_##r(short x) { return __half(x); }                            \
-  inline __half __ushort2half_##r(unsigned short x) { return __half(x); }                  \
-  inline __half __ll2half_##r(long long x) { return __half(x); }                           \
-  inline __half __ull2half_##r(unsigned long long x) { return __half(x); }                 \
-  inline int __half2int_##r(__half h) { return __float2int_##r(float(h)); }                \
-  inline unsigned __half2uint_##r(__half h) { return __float2uint_##r(float(h)); }         \
-  inline long long __half2ll_##r(__half h) { return __float2ll_##r(float(h)); }            \
-  inline unsigned long long __half2ull_##r(__half h) { return __float2ull_##r(float(h)); } \
-  inline short __half2short_##r(__half h) {                                                \
-    const int whole = __float2int_##r(float(h));                                           \
-    return static_cast<short>(whole > 32767 ? 32767 : whole < -32768 ? -32768 : whole);    \
-  }                                                                                        \
-  inline unsigned short __half2ushort_##r(__half h) {                                      \
-    const unsigned whole = __float2uint_##r(float(h));                                     \
-    return static_cast<unsigned short>(whole > 65535u ? 65535u : whole);                   \
+#define PYGPU_HALF_OF(name, type, r)                           \
+  inline __half __##name##2half_##r(type x) {                  \
+    return __ushort_as_half(PyGPU::host::half_##r(double(x))); \
+  }
+#define PYGPU_HALF_CONVERSIONS(r)                                                                \
+  inline __half __float2half_##r(float x) { return __ushort_as_half(PyGPU::host::half_##r(x)); } \
+  PYGPU_HALF_OF(int, int, r)                                                                     \
+  PYGPU_HALF_OF(uint, unsigned, r)                                                               \
+  PYGPU_HALF_OF(short, short, r)                                                                 \
+  PYGPU_HALF_OF(ushort, unsigned short, r)                                                       \
+  PYGPU_HALF_OF(ll, long long, r)                                                                \
+  PYGPU_HALF_OF(ull, unsigned long long, r)                                                      \
+  inline int __half2int_##r(__half h) { return __float2int_##r(float(h)); }                      \
+  inline unsigned __half2uint_##r(__half h) { return __float2uint_##r(float(h)); }               \
+  inline long long __half2ll_##r(__half h) { return __float2ll_##r(float(h)); }                  \
+  inline unsigned long long __half2ull_##r(__half h) { return __float2ull_##r(float(h)); }       \
+  inline short __half2short_##r(__half h) {                                                      \
+    const int whole = __float2int_##r(float(h));                                                 \
+    return static_cast<short>(whole > 32767 ? 32767 : whole < -32768 ? -32768 : whole);          \
+  }                                                                                              \
+  inline unsigned short __half2ushort_##r(__half h) {                                            \
+    const unsigned whole = __float2uint_##r(float(h));                                           \
+    return static_cast<unsigned short>(whole > 65535u ? 65535u : whole);                         \
   }
 PYGPU_HALF_CONVERSIONS(rn)
 PYGPU_HALF_CONVERSIONS(rz)
 PYGPU_HALF_CONVERSIONS(ru)
 PYGPU_HALF_CONVERSIONS(rd)
 #undef PYGPU_HALF_CONVERSIONS
+#undef PYGPU_HALF_OF
+
+inline signed char __half2char_rz(__half h) {
+  const int whole = __float2int_rz(float(h));
+  return static_cast<signed char>(whole > 127 ? 127 : whole < -128 ? -128 : whole);
+}
+inline unsigned char __half2uchar_rz(__half h) {
+  const unsigned whole = __float2uint_rz(float(h));
+  return static_cast<unsigned char>(whole > 255u ? 255u : whole);
+}
 
 #include "half_functions.h"

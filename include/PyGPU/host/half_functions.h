@@ -38,11 +38,23 @@ inline __half operator-(__half a) {
 }
 inline __half operator+(__half a) { return a; }
 inline __half2 operator-(__half2 a) { return __half2(-a.x, -a.y); }
-inline __half& operator++(__half& a) { return a += __half(1.0f); }
-inline __half& operator--(__half& a) { return a -= __half(1.0f); }
+inline __half2 operator+(__half2 a) { return a; }
+#define PYGPU_HALF_STEP(type, op, one)                           \
+  inline type& operator op##op(type& a) { return a op## = one; } \
+  inline type operator op##op(type& a, int) {                    \
+    const type before = a;                                       \
+    a op## = one;                                                \
+    return before;                                               \
+  }
+PYGPU_HALF_STEP(__half, +, __half(1.0f))
+PYGPU_HALF_STEP(__half, -, __half(1.0f))
+PYGPU_HALF_STEP(__half2, +, __half2(1.0f, 1.0f))
+PYGPU_HALF_STEP(__half2, -, __half2(1.0f, 1.0f))
+#undef PYGPU_HALF_STEP
 
 #define PYGPU_HALF_COMPARISON(op)                                                                  \
   inline bool operator op(__half a, __half b) { return float(a) op float(b); }                     \
+  inline bool operator op(__half2 a, __half2 b) { return a.x op b.x && a.y op b.y; }               \
   template <class T>                                                                               \
   inline typename std::enable_if<std::is_arithmetic<T>::value, bool>::type operator op(__half a,   \
                                                                                        T b) {      \
@@ -78,8 +90,11 @@ PYGPU_HALF2(__hmul_rn, __hmul2_rn, x* y)
 PYGPU_HALF2(__hadd_sat, __hadd2_sat, __saturatef(x + y))
 PYGPU_HALF2(__hsub_sat, __hsub2_sat, __saturatef(x - y))
 PYGPU_HALF2(__hmul_sat, __hmul2_sat, __saturatef(x* y))
-PYGPU_HALF2(__hmin, __hmin2, std::fmin(x, y))
-PYGPU_HALF2(__hmax, __hmax2, std::fmax(x, y))
+// Of zeros +0 is the larger. A number and no number: the number, or where _nan asks for it, none.
+PYGPU_HALF2(__hmin, __hmin2, y != y || x < y || (x == y && std::signbit(x)) ? x : y)
+PYGPU_HALF2(__hmax, __hmax2, y != y || x > y || (x == y && !std::signbit(x)) ? x : y)
+PYGPU_HALF2(__hmin_nan, __hmin2_nan, x != x ? x : y != y ? y : float(__hmin(a, b)))
+PYGPU_HALF2(__hmax_nan, __hmax2_nan, x != x ? x : y != y ? y : float(__hmax(a, b)))
 #undef PYGPU_HALF2
 
 // The product of two halves is exact in double, and the sum is, except for bits far below a half's
@@ -87,24 +102,45 @@ PYGPU_HALF2(__hmax, __hmax2, std::fmax(x, y))
 inline __half __hfma(__half a, __half b, __half c) {
   return __half(double(float(a)) * double(float(b)) + double(float(c)));
 }
-inline __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
-  return __half2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
-}
 inline __half __hfma_sat(__half a, __half b, __half c) {
   return __half(__saturatef(float(__hfma(a, b, c))));
 }
-
-#define PYGPU_HALF_TEST(test, op)                                                         \
-  inline bool __h##test(__half a, __half b) { return float(a) op float(b); }              \
-  inline bool __h##test##u(__half a, __half b) {                                          \
-    return float(a) op float(b) || a != a || b != b;                                      \
-  }                                                                                       \
-  inline __half2 __h##test##2(__half2 a, __half2 b) {                                     \
-    return __half2(__h##test(a.x, b.x) ? 1.0f : 0.0f, __h##test(a.y, b.y) ? 1.0f : 0.0f); \
-  }                                                                                       \
-  inline bool __hb##test##2(__half2 a, __half2 b) {                                       \
-    return __h##test(a.x, b.x) && __h##test(a.y, b.y);                                    \
+inline __half __hfma_relu(__half a, __half b, __half c) {
+  const __half sum = __hfma(a, b, c);
+  return __hmax_nan(sum, __half(0.0f));
+}
+#define PYGPU_HALF_FMA2(name)                                                 \
+  inline __half2 __hfma2##name(__half2 a, __half2 b, __half2 c) {             \
+    return __half2(__hfma##name(a.x, b.x, c.x), __hfma##name(a.y, b.y, c.y)); \
   }
+PYGPU_HALF_FMA2()
+PYGPU_HALF_FMA2(_sat)
+PYGPU_HALF_FMA2(_relu)
+#undef PYGPU_HALF_FMA2
+// a b + c of complex numbers, rounded after each of two steps.
+inline __half2 __hcmadd(__half2 a, __half2 b, __half2 c) {
+  const __half real = __hfma(a.x, b.x, c.x), imag = __hfma(a.x, b.y, c.y);
+  return __half2(__hfma(-a.y, b.y, real), __hfma(a.y, b.x, imag));
+}
+
+// Where a number is none, tests are false, and those with a u true.
+#define PYGPU_HALF_TEST2(test)                                                              \
+  inline __half2 __h##test##2(__half2 a, __half2 b) {                                       \
+    return __half2(__h##test(a.x, b.x) ? 1.0f : 0.0f, __h##test(a.y, b.y) ? 1.0f : 0.0f);   \
+  }                                                                                         \
+  inline bool __hb##test##2(__half2 a, __half2 b) {                                         \
+    return __h##test(a.x, b.x) && __h##test(a.y, b.y);                                      \
+  }                                                                                         \
+  inline unsigned __h##test##2_mask(__half2 a, __half2 b) {                                 \
+    return (__h##test(a.x, b.x) ? 0xffffu : 0u) | (__h##test(a.y, b.y) ? 0xffff0000u : 0u); \
+  }
+#define PYGPU_HALF_TEST(test, op)                                                                \
+  inline bool __h##test(__half a, __half b) { return a == a && b == b && float(a) op float(b); } \
+  inline bool __h##test##u(__half a, __half b) {                                                 \
+    return a != a || b != b || float(a) op float(b);                                             \
+  }                                                                                              \
+  PYGPU_HALF_TEST2(test)                                                                         \
+  PYGPU_HALF_TEST2(test##u)
 PYGPU_HALF_TEST(eq, ==)
 PYGPU_HALF_TEST(ne, !=)
 PYGPU_HALF_TEST(lt, <)
@@ -112,7 +148,11 @@ PYGPU_HALF_TEST(gt, >)
 PYGPU_HALF_TEST(le, <=)
 PYGPU_HALF_TEST(ge, >=)
 #undef PYGPU_HALF_TEST
+#undef PYGPU_HALF_TEST2
 inline bool __hisnan(__half a) { return a != a; }
+inline __half2 __hisnan2(__half2 a) {
+  return __half2(__hisnan(a.x) ? 1.0f : 0.0f, __hisnan(a.y) ? 1.0f : 0.0f);
+}
 inline int __hisinf(__half a) {
   return __half_as_ushort(a) == 0x7c00 ? 1 : __half_as_ushort(a) == 0xfc00 ? -1 : 0;
 }
@@ -136,6 +176,7 @@ PYGPU_HALF1(log10, std::log10(x))
 PYGPU_HALF1(sin, std::sin(x))
 PYGPU_HALF1(cos, std::cos(x))
 PYGPU_HALF1(tanh, std::tanh(x))
+PYGPU_HALF1(tanh_approx, std::tanh(x))
 PYGPU_HALF1(floor, std::floor(x))
 PYGPU_HALF1(ceil, std::ceil(x))
 PYGPU_HALF1(trunc, std::trunc(x))

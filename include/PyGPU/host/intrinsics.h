@@ -1,9 +1,9 @@
 // CUDA's floating-point intrinsics: arithmetic with a rounding, fast functions, conversions, bits.
 //
-// Arithmetic is rounded to nearest, whatever the suffix says. Conversions to integers round as
-// their suffix says, saturate where the value is out of range, and give 0 for a NaN.
+// Conversions to integers saturate where the value is out of range, and give 0 for a NaN.
 #pragma once
 
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 
@@ -32,37 +32,74 @@ inline Integer whole(Real x) {
   return Integer(x);
 }
 
+// The direction of the processor's roundings while this exists. in(in(x) + in(y)) is rounded so: as
+// volatile, the numbers and the result are read and written between the calls, and the sum is
+// there.
+template <int direction>
+class Rounding {
+ public:
+  Rounding() { std::fesetround(direction); }
+  ~Rounding() { std::fesetround(before_); }
+  Rounding(const Rounding&) = delete;
+  Rounding& operator=(const Rounding&) = delete;
+  template <class T>
+  T operator()(T x) const {
+    volatile T kept = x;
+    return kept;
+  }
+
+ private:
+  int before_ = std::fegetround();
+};
+template <>
+struct Rounding<FE_TONEAREST> {
+  template <class T>
+  T operator()(T x) const {
+    return x;
+  }
+};
+
 }  // namespace host
 }  // namespace PyGPU
 
-#define PYGPU_ROUNDINGS(make) make(rn) make(rz) make(ru) make(rd)
-#define PYGPU_ARITHMETIC(r)                                                             \
-  inline float __fadd_##r(float x, float y) { return x + y; }                           \
-  inline float __fsub_##r(float x, float y) { return x - y; }                           \
-  inline float __fmul_##r(float x, float y) { return x * y; }                           \
-  inline float __fdiv_##r(float x, float y) { return x / y; }                           \
-  inline float __frcp_##r(float x) { return 1.0f / x; }                                 \
-  inline float __fsqrt_##r(float x) { return std::sqrt(x); }                            \
-  inline float __fmaf_##r(float x, float y, float z) { return std::fma(x, y, z); }      \
-  inline float __fmaf_ieee_##r(float x, float y, float z) { return std::fma(x, y, z); } \
-  inline double __dadd_##r(double x, double y) { return x + y; }                        \
-  inline double __dsub_##r(double x, double y) { return x - y; }                        \
-  inline double __dmul_##r(double x, double y) { return x * y; }                        \
-  inline double __ddiv_##r(double x, double y) { return x / y; }                        \
-  inline double __drcp_##r(double x) { return 1.0 / x; }                                \
-  inline double __dsqrt_##r(double x) { return std::sqrt(x); }                          \
-  inline double __fma_##r(double x, double y, double z) { return std::fma(x, y, z); }   \
-  inline float __int2float_##r(int x) { return float(x); }                              \
-  inline float __uint2float_##r(unsigned x) { return float(x); }                        \
-  inline float __ll2float_##r(long long x) { return float(x); }                         \
-  inline float __ull2float_##r(unsigned long long x) { return float(x); }               \
-  inline float __double2float_##r(double x) { return float(x); }                        \
-  inline double __ll2double_##r(long long x) { return double(x); }                      \
-  inline double __ull2double_##r(unsigned long long x) { return double(x); }
+#define PYGPU_ROUNDINGS(make) \
+  make(rn, FE_TONEAREST) make(rz, FE_TOWARDZERO) make(ru, FE_UPWARD) make(rd, FE_DOWNWARD)
+#define PYGPU_ROUNDED(to, T, name, parameters, value) \
+  inline T name parameters {                          \
+    const PyGPU::host::Rounding<to> in;               \
+    return in(value);                                 \
+  }
+#define PYGPU_ARITHMETIC_OF(T, type, r, to)                          \
+  PYGPU_ROUNDED(to, T, __##type##add_##r, (T x, T y), in(x) + in(y)) \
+  PYGPU_ROUNDED(to, T, __##type##sub_##r, (T x, T y), in(x)-in(y))   \
+  PYGPU_ROUNDED(to, T, __##type##mul_##r, (T x, T y), in(x)*in(y))   \
+  PYGPU_ROUNDED(to, T, __##type##div_##r, (T x, T y), in(x) / in(y)) \
+  PYGPU_ROUNDED(to, T, __##type##rcp_##r, (T x), T(1) / in(x))       \
+  PYGPU_ROUNDED(to, T, __##type##sqrt_##r, (T x), std::sqrt(in(x)))
+#define PYGPU_FMA(T, name, r, to) \
+  PYGPU_ROUNDED(to, T, name##_##r, (T x, T y, T z), std::fma(in(x), in(y), in(z)))
+#define PYGPU_TO_REAL(T, name, from, r, to) PYGPU_ROUNDED(to, T, name##_##r, (from x), T(in(x)))
+#define PYGPU_ARITHMETIC(r, to)                                \
+  PYGPU_ARITHMETIC_OF(float, f, r, to)                         \
+  PYGPU_ARITHMETIC_OF(double, d, r, to)                        \
+  PYGPU_FMA(float, __fmaf, r, to)                              \
+  PYGPU_FMA(float, __fmaf_ieee, r, to)                         \
+  PYGPU_FMA(double, __fma, r, to)                              \
+  PYGPU_TO_REAL(float, __int2float, int, r, to)                \
+  PYGPU_TO_REAL(float, __uint2float, unsigned, r, to)          \
+  PYGPU_TO_REAL(float, __ll2float, long long, r, to)           \
+  PYGPU_TO_REAL(float, __ull2float, unsigned long long, r, to) \
+  PYGPU_TO_REAL(float, __double2float, double, r, to)          \
+  PYGPU_TO_REAL(double, __ll2double, long long, r, to)         \
+  PYGPU_TO_REAL(double, __ull2double, unsigned long long, r, to)
 PYGPU_ROUNDINGS(PYGPU_ARITHMETIC)
 #undef PYGPU_ARITHMETIC
+#undef PYGPU_TO_REAL
+#undef PYGPU_FMA
+#undef PYGPU_ARITHMETIC_OF
+#undef PYGPU_ROUNDED
 #undef PYGPU_ROUNDINGS
-inline float __frsqrt_rn(float x) { return 1.0f / std::sqrt(x); }
+inline float __frsqrt_rn(float x) { return float(1.0 / std::sqrt(double(x))); }
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned x) { return x; }
 

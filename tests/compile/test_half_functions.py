@@ -1,0 +1,221 @@
+"""CUDA's functions and operators of __half and __half2, each beside NumPy."""
+
+import operator
+
+import kernel_sources
+import numpy as np
+import pytest
+from everywhere import COMPILERS, build, require
+
+import PyGPU
+from PyGPU.compiler import SourceModule
+from PyGPU.gpuarray import empty, to_gpu
+
+N = 1500
+SPECIAL = [0, -0.0, 1, -1, 0.5, 2, 65504, -65504, 6e-8, -6e-8, 6.1e-5, np.inf, -np.inf, np.nan]
+
+
+def half(values):
+    return np.asarray(values).astype(np.float16).astype(np.float64)
+
+
+def saturated(values):
+    return np.where(values > 0, np.minimum(values, 1), 0)  # 0 of a NaN too
+
+
+def least(x, y, function):
+    """The function's result, which is -0 rather than 0."""
+    return np.where((x == y) & np.signbit(x), x, np.where(x == y, y, function(x, y)))
+
+
+# What is done with halves as float64, before one rounding.
+EXACT = {
+    "__hadd(a, b)": lambda x, y: x + y,
+    "__hsub(a, b)": lambda x, y: x - y,
+    "__hmul(a, b)": lambda x, y: x * y,
+    "__hadd_rn(a, b)": lambda x, y: x + y,
+    "__hsub_rn(a, b)": lambda x, y: x - y,
+    "__hmul_rn(a, b)": lambda x, y: x * y,
+    "__hadd_sat(a, b)": lambda x, y: saturated(x + y),
+    "__hsub_sat(a, b)": lambda x, y: saturated(x - y),
+    "__hmul_sat(a, b)": lambda x, y: saturated(x * y),
+    "__hmin(a, b)": lambda x, y: least(x, y, np.fmin),
+    "__hmax(a, b)": lambda x, y: -least(-x, -y, np.fmin),
+    "__hmin_nan(a, b)": lambda x, y: least(x, y, np.minimum),
+    "__hmax_nan(a, b)": lambda x, y: -least(-x, -y, np.minimum),
+    "__hfma(a, b, c)": lambda x, y, z: x * y + z,
+    "__hfma_sat(a, b, c)": lambda x, y, z: saturated(x * y + z),
+    "__hfma_relu(a, b, c)": lambda x, y, z: np.maximum(half(x * y + z), 0),
+    "__habs(a)": abs,
+    "__hneg(a)": np.negative,
+    "hfloor(a)": np.floor,
+    "hceil(a)": np.ceil,
+    "htrunc(a)": np.trunc,
+    "hrint(a)": np.rint,
+}
+# The same where a GPU may be a unit or two off.
+NEAR = {
+    "__hdiv(a, b)": lambda x, y: x / y,
+    "hsqrt(a)": np.sqrt,
+    "hrsqrt(a)": lambda x: 1 / np.sqrt(x),
+    "hrcp(a)": lambda x: 1 / x,
+    "hexp(a)": np.exp,
+    "hexp2(a)": np.exp2,
+    "hexp10(a)": lambda x: 10.0**x,
+    "hlog(a)": np.log,
+    "hlog2(a)": np.log2,
+    "hlog10(a)": np.log10,
+    "hsin(a)": np.sin,
+    "hcos(a)": np.cos,
+    "htanh(a)": np.tanh,
+    "htanh_approx(a)": np.tanh,
+}
+TESTS = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "gt": operator.gt,
+    "le": operator.le,
+    "ge": operator.ge,
+}
+SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">="}
+
+
+def of_pairs(call):
+    """The call of the same function of __half2."""
+    name, arguments = call.split("(")
+    stem, *suffix = name.lstrip("_").split("_")
+    stem = "__h2div" if stem == "hdiv" else f"__{stem}2" if name[0] == "_" else f"h2{stem[1:]}"
+    return "_".join([stem, *suffix]) + "(" + arguments.upper()
+
+
+def of_halves(x, y, z):
+    """{a call that gives a pair: its two numbers}"""
+    found = {}
+    for call, function in (EXACT | NEAR).items():
+        arguments = (x, y, z)[: call.count(",") + 1]
+        value = half(function(*arguments))
+        name, given = call[:-1].split("(")
+        low, high = (", ".join(f"{one.upper()}.{of}" for one in given.split(", ")) for of in "xy")
+        found[f"__halves2half2({name}({low}), {name}({high}))"] = value
+        found[of_pairs(call)] = value
+    for sign, function in {
+        "+": operator.add,
+        "-": operator.sub,
+        "*": operator.mul,
+        "/": operator.truediv,
+    }.items():
+        found[f"A {sign} B"] = found[f"__halves2half2(A.x {sign} B.x, A.y {sign} B.y)"] = half(
+            function(x, y)
+        )
+        found[f"(D = A, D {sign}= B)"] = half(function(x, y))
+    found["-A"], found["+A"] = -x, x
+    found["(D = A, D++)"], found["(D = A, --D)"] = x, half(x - 1)
+    found["(D = A, ++D.x, D.y--, D)"] = half(x + np.tile([1, -1], len(x) // 2))
+    found["__lowhigh2highlow(A)"] = x.reshape(-1, 2)[:, ::-1].ravel()
+    found["__lows2half2(A, B)"] = np.stack([x[::2], y[::2]], 1).ravel()
+    found["__highs2half2(A, B)"] = np.stack([x[1::2], y[1::2]], 1).ravel()
+    found["__low2half2(A)"], found["__high2half2(A)"] = x[::2].repeat(2), x[1::2].repeat(2)
+    found["__hisnan2(A)"] = np.isnan(x)
+    for name, function in TESTS.items():
+        is_none = np.isnan(x) | np.isnan(y)
+        found[f"__h{name}2(A, B)"] = function(x, y) & ~is_none
+        found[f"__h{name}u2(A, B)"] = function(x, y) | is_none
+    (a, ai), (b, bi), (c, ci) = (one.reshape(-1, 2).T for one in (x, y, z))
+    real, imaginary = half(a * b + c), half(a * bi + ci)
+    found["__hcmadd(A, B, C)"] = half([real - ai * bi, imaginary + ai * b]).T.ravel()
+    return found
+
+
+def of_words(x, y):
+    """{a call that gives an integer: that}"""
+    found = {}
+    for name, function in TESTS.items():
+        is_none = np.isnan(x) | np.isnan(y)
+        for u, result in {"": function(x, y) & ~is_none, "u": function(x, y) | is_none}.items():
+            low, high = result[::2], result[1::2]
+            found[f"__h{name}{u}(A.x, B.x)"] = low
+            found[f"__hb{name}{u}2(A, B)"] = low & high
+            found[f"__h{name}{u}2_mask(A, B)"] = low * 0xFFFF + high * 0xFFFF0000
+        ordered = found[f"__hb{name}2(A, B)"]
+        found[f"A {SIGNS[name]} B"] = found["__hbneu2(A, B)"] if name == "ne" else ordered
+        found[f"A.x {SIGNS[name]} B.x"] = function(x, y)[::2]
+    first = x[::2]
+    found["__hisnan(A.x)"], found["A.x != A.x"] = np.isnan(first), np.isnan(first)
+    found["__hisinf(A.x) + 1"] = np.isinf(first) * np.sign(np.nan_to_num(first)) + 1
+    whole = np.trunc(np.nan_to_num(first))
+    found["__half2char_rz(A.x) + 128"] = np.clip(whole, -128, 127) + 128
+    found["__half2uchar_rz(A.x)"] = np.clip(whole, 0, 255)
+    found["__half_as_ushort(A.x)"] = first.astype(np.float16).view(np.uint16)
+    return {call: np.asarray(value).astype(np.int64) for call, value in found.items()}
+
+
+def text(halves, words):
+    rows = [f"out[{row} * n + i] = {call};" for row, call in enumerate(halves)]
+    rows += [f"words[{row} * n + i] = {call};" for row, call in enumerate(words)]
+    return (
+        "#include <cuda_fp16.h>\n"
+        "__global__ void all(half2 *out, unsigned *words, const half2 *a, const half2 *b,\n"
+        "                    const half2 *c, int n)\n{\n"
+        "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+        "  const half2 A = a[i], B = b[i], C = c[i];\n  half2 D;\n  " + "\n  ".join(rows) + "\n}\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    rng = np.random.default_rng(3)
+    found = half(rng.normal(size=(3, N)) * 2.0 ** rng.integers(-10, 5, (3, N)))
+    found[:, : len(SPECIAL) ** 2] = half(
+        [*np.meshgrid(SPECIAL, SPECIAL), np.ones((len(SPECIAL), len(SPECIAL)))]
+    ).reshape(3, -1)
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected(numbers):
+    with np.errstate(all="ignore"):
+        return of_halves(*numbers), of_words(*numbers[:2])
+
+
+@pytest.fixture(scope="module")
+def found(numbers, expected):
+    if PyGPU.target == "hip":
+        pytest.skip("which of them HIP's compiler has, and how, is AMD's")
+    halves, words = expected
+    out, flags = empty((len(halves), N), np.float16), empty((len(words), N // 2), np.uint32)
+    kernel = SourceModule(text(*expected)).get_function("all")
+    given = [to_gpu(one.astype(np.float16)) for one in numbers]
+    kernel(out, flags, *given, np.int32(N // 2), block=(64, 1, 1), grid=(-(-N // 128), 1))
+    return dict(zip(halves, out.get())), dict(zip(words, flags.get()))
+
+
+def test_numbers_and_pairs(found, expected):
+    near = tuple(call.split("(")[0].strip("_")[1:] for call in NEAR)
+    for call, value in expected[0].items():
+        result = found[0][call].astype(float)
+        if any(name in call for name in near) or "/" in call:
+            np.testing.assert_allclose(result, value, rtol=2**-9, atol=2**-13, err_msg=call)
+        else:
+            np.testing.assert_array_equal(result, value, call)
+
+
+def test_zeros_have_their_signs(found, expected):
+    """Of zeros, the positive one is the larger."""
+    for call, value in expected[0].items():
+        if "min" in call or "max" in call:
+            zero = value == 0
+            np.testing.assert_array_equal(np.signbit(found[0][call])[zero], np.signbit(value)[zero])
+
+
+def test_tests_and_integers(found, expected):
+    for call, value in expected[1].items():
+        np.testing.assert_array_equal(found[1][call], value, call)
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize(("prefix", "backend", "arch"), COMPILERS[:2], ids=lambda value: value)
+def test_compiles(prefix, backend, arch, expected):
+    require(prefix)
+    entry = build(kernel_sources.Text(text(*expected)), backend, arch)
+    assert entry.log == "", "kernels compile without warnings"
