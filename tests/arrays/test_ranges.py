@@ -51,7 +51,7 @@ def test_numbers_are_rounded_once():
 
 
 # Around vectors, blocks, and the runs of the host machine.
-SIZES = [1, 2, 3, 7, 8, 9, 127, 1023, 1024, 1025, 2047, 2049, 4095, 4097, 8193, 100_003]
+SIZES = [1, 2, 3, 7, 8, 9, 127, 1023, 1024, 1025, 2047, 2049, 4097, 8193, 16383, 16385, 100_003]
 
 
 class NextToAligned:

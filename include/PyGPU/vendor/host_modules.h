@@ -83,7 +83,7 @@ constexpr bool keeps_blocks = false;
 // Blocks of one thread, which takes so many elements in a loop that the compiler vectorises.
 constexpr unsigned loop_threads = 1;
 constexpr std::size_t loop_bytes = 0;
-constexpr int loop_vectors = 4096;
+constexpr int loop_vectors = 16384;
 constexpr unsigned long long most_grid_threads = 0x7fffffffull;
 
 // Lets device code use another library's memory until end_import.
