@@ -235,11 +235,16 @@ extern "C" __global__ void elementwise({parameters}) {{
 """
 
 
+def _calls(computation):
+    return has_loop_functions((*computation.values, computation.statements))
+
+
 def _linear_run(run, operands, results, computation):
     parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
     single = _single(operands, results, computation, lambda one: f"{one.letter}_data[i]")
+    loop = runs.linear(run, single, _calls(computation))
     return f"""
-extern "C" __global__ void elementwise({parameters}) {{{runs.linear(run, single)}
+extern "C" __global__ void elementwise({parameters}) {{{loop}
 }}
 """
 
@@ -256,15 +261,17 @@ def _linear_run_by_floats(run, operands, results, computation):
         lambda one: one.letter + ("_row[k]" if one.letter in halves else "_data[next + k]"),
         "A(next + k)",
     )
+    loop = runs.linear_by_floats(run, results, inputs, single, _calls(computation))
     return f"""{runs.HALF_ROWS}
 extern "C" __global__ void elementwise({parameters}) {{
-  {runs.linear_by_floats(run, results, inputs, single)}
+  {loop}
 }}
 """
 
 
 def _strided_run(ndim, run, operands, results, computation):
     begin, find = _strided_parts(ndim, operands, results)
+    calls = _calls(computation)
     body = runs.Body(
         ndim - 1,
         run,
@@ -272,8 +279,8 @@ def _strided_run(ndim, run, operands, results, computation):
         _arrays(operands),
         lambda read: _single(operands, results, computation, read),
         find,
+        calls,
     )
-    calls = has_loop_functions((*computation.values, computation.statements))
     converts = any(one.type.is_half for one in body.arrays) and computation.values != ("a",)
     return f"""{begin}{(runs.collected if calls or converts else runs.strided)(body)}
 }}
