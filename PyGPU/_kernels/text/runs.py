@@ -11,7 +11,10 @@ import numpy as np
 # Operands are the result itself or lie apart from it, so no element depends on another.
 _INDEPENDENT = "#pragma GCC ivdep"
 # Of calls of vector functions two are under way at once: sines of floats take half the time so.
-_IN_PAIRS = "#pragma GCC unroll 2"
+_IN_PAIRS = """
+#ifdef PYGPU_HAS_LIBMVEC
+#pragma GCC unroll 2
+#endif"""
 # In a loop of steps: to look for vectors of several results takes g++ a second, and finds none that
 # are quicker.
 _NO_VECTORS = '__asm__ volatile("");'
@@ -20,8 +23,7 @@ _ROW_BYTES = 2048  # of what is collected at once
 
 def _rows(single, calls, begin="0", end="count", name="k"):
     """A loop over elements of which compilers make vectors."""
-    return f"""{_INDEPENDENT}
-    {_IN_PAIRS if calls else ""}
+    return f"""{_INDEPENDENT}{_IN_PAIRS if calls else ""}
     for (P_index {name} = {begin}; {name} < {end}; ++{name}) {{ {single} }}"""
 
 
