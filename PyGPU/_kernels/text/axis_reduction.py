@@ -187,11 +187,15 @@ __device__ inline A P_row(const P_loop &loop, const char *x, P_index begin, P_in
     const P_index count = left < end - begin ? left : end - begin;
     const char *const from = x + P_offset(loop, begin);
     P_index i = 0;
-    if (step == sizeof(P_stored))
+    if (step == sizeof(P_stored)) {{
+      const P_stored *const row = (const P_stored *)from;
+      for (; i + {2 * _LANES} <= count; i += {2 * _LANES})
+        P_add(sums, {_LANES}, [=](long long c) {{
+          return P_folded()(P_value(row[i + c]), P_value(row[i + {_LANES} + c]));
+        }});
       for (; i + {_LANES} <= count; i += {_LANES})
-        P_add(sums, {_LANES},
-              [=](long long c) {{ return P_value(((const P_stored *)from)[i + c]); }});
-    else
+        P_add(sums, {_LANES}, [=](long long c) {{ return P_value(row[i + c]); }});
+    }} else
       for (; i + {_LANES} <= count; i += {_LANES})
         P_add(sums, {_LANES}, [=](long long c) {{
           return P_value(*(const P_stored *)(from + (i + c) * step));

@@ -114,6 +114,8 @@ extern "C" __global__ void first({_linear_parameters(form)}) {{
   const long long begin = blockIdx.x * chunk, end = begin + chunk < n ? begin + chunk : n;
   long long i = begin;
   const auto value = [&](long long c) {{ return P_value({", ".join(values)}); }};
+  for (; i + 2 * LANES <= end; i += 2 * LANES)
+    P_add(sums, LANES, [&](long long c) {{ return P_folded()(value(c), value(c + LANES)); }});
   for (; i + LANES <= end; i += LANES) P_add(sums, LANES, value);
   P_add(sums, end - i, value);
   for (int k = 0; k < LANES; ++k) total = P_folded()(total, sums[k]);
