@@ -49,7 +49,7 @@ STRICT_LINK = tuple(f"-Wl,--wrap={name}" for name in _WATCHED)
 _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
     *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection", "-fopenmp-simd"),
-    *("-Wno-unknown-pragmas", "-Wno-attributes"),
+    *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi"),
 )
 # -ffast-math itself would link a start-up file that makes the whole process flush subnormals.
 _FAST_MATH = (

@@ -6,6 +6,7 @@ import needs
 import numpy as np
 import pytest
 
+import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 from PyGPU._compile import build as _build
@@ -194,3 +195,32 @@ def test_kernels_that_macros_declare(name):
     out = gpuarray.zeros(1, np.int32)
     SourceModule(MACROS).get_function(name)(out, np.int32(100), **ONE)
     assert out.get()[0] == 100 + {"five": 5, "six": 6, "seven": 7}[name]
+
+
+def test_vectors_that_say_how_they_are_aligned():
+    if PyGPU.target == "hip" or (PyGPU.target == "cuda" and drv.get_version()[0] < 13):
+        pytest.skip("CUDA has them from version 13 on")
+    kernel = SourceModule(
+        """
+        struct pair { char tag; double4_16a near; char other; long4_32a far; };
+        __global__ void f(double *out, double4_16a v, ulonglong4_32a w, pair p)
+        {
+          const double4_32a s = make_double4_32a(v.x + w.x, v.y + w.y, v.z + w.z, v.w + w.w);
+          out[0] = s.x, out[1] = s.y, out[2] = s.z, out[3] = s.w;
+          out[4] = sizeof(pair), out[5] = alignof(double4_16a), out[6] = p.near.w + p.far.x;
+        }"""
+    ).get_function("f")
+    numbers = np.arange(1.0, 5)
+    places = {"tag": 0, "near": 16, "other": 48, "far": 64}
+    types = ["i1", ("f8", 4), "i1", ("i8", 4)]
+    layout = {"names": list(places), "formats": types, "offsets": list(places.values())}
+    pair = np.zeros((), {**layout, "itemsize": 96})
+    pair["near"], pair["far"] = numbers, 10 * numbers
+    out = gpuarray.zeros(7, np.float64)
+    kernel(
+        out,
+        *(np.array(one).view("V32")[0] for one in (numbers, 10 * numbers.astype("u8"))),
+        pair[()],
+        block=(1, 1, 1),
+    )
+    assert out.get().tolist() == [11, 22, 33, 44, 96, 16, 14]

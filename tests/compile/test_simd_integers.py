@@ -115,14 +115,17 @@ def products(x, y, z):
         shorts, bytes_x, bytes_y = (
             lanes(one, f"{sign}{size}").reshape(N, -1) for one, size in ((x, 2), (x, 1), (y, 1))
         )
-        arguments = f"({c_type}(x), {c_type}(y), {c_type}(z))"
+        u = "u" if sign == "u" else ""
+        lanes_of = {"__dp4a": "char4", "__dp2a_lo": "short2", "__dp2a_hi": "short2"}
         for name, factors in {
             "__dp4a": (bytes_x, bytes_y),
             "__dp2a_lo": (shorts, bytes_y[:, :2]),
             "__dp2a_hi": (shorts, bytes_y[:, 2:]),
         }.items():
-            total = np.multiply(*factors).sum(axis=1) + z
-            found[name + arguments] = total.astype(np.uint32)
+            total = (np.multiply(*factors).sum(axis=1) + z).astype(np.uint32)
+            found[f"{name}({c_type}(x), {c_type}(y), {c_type}(z))"] = total
+            vectors = f"*(const {u}{lanes_of[name]} *)&x, *(const {u}char4 *)&y"
+            found[f"{name}({vectors}, {c_type}(z))"] = total
     return found
 
 

@@ -96,24 +96,33 @@ PYGPU_SADS(u4, unsigned char)
 
 // Four bytes times four, or two numbers of 16 bits times the lower or the higher two bytes of P_y,
 // added to P_sum.
-#define PYGPU_DOT(type, lane, byte)                                                        \
-  inline type __dp4a(type P_x, type P_y, type P_sum) {                                     \
-    for (int P_shift = 0; P_shift < 32; P_shift += 8)                                      \
-      P_sum = type(unsigned(P_sum) +                                                       \
-                   static_cast<byte>(P_x >> P_shift) * static_cast<byte>(P_y >> P_shift)); \
-    return P_sum;                                                                          \
-  }                                                                                        \
-  inline type __dp2a_lo(type P_x, type P_y, type P_sum) {                                  \
-    for (int P_number = 0; P_number < 2; ++P_number)                                       \
-      P_sum = type(unsigned(P_sum) + static_cast<lane>(P_x >> 16 * P_number) *             \
-                                         static_cast<byte>(P_y >> 8 * P_number));          \
-    return P_sum;                                                                          \
-  }                                                                                        \
-  inline type __dp2a_hi(type P_x, type P_y, type P_sum) {                                  \
-    return __dp2a_lo(P_x, type(P_y >> 16), P_sum);                                         \
+#define PYGPU_DOT(type, lane, byte, u)                                                            \
+  inline type __dp4a(type P_x, type P_y, type P_sum) {                                            \
+    for (int P_shift = 0; P_shift < 32; P_shift += 8)                                             \
+      P_sum = type(unsigned(P_sum) +                                                              \
+                   static_cast<byte>(P_x >> P_shift) * static_cast<byte>(P_y >> P_shift));        \
+    return P_sum;                                                                                 \
+  }                                                                                               \
+  inline type __dp2a_lo(type P_x, type P_y, type P_sum) {                                         \
+    for (int P_number = 0; P_number < 2; ++P_number)                                              \
+      P_sum = type(unsigned(P_sum) + static_cast<lane>(P_x >> 16 * P_number) *                    \
+                                         static_cast<byte>(P_y >> 8 * P_number));                 \
+    return P_sum;                                                                                 \
+  }                                                                                               \
+  inline type __dp2a_hi(type P_x, type P_y, type P_sum) {                                         \
+    return __dp2a_lo(P_x, type(P_y >> 16), P_sum);                                                \
+  }                                                                                               \
+  inline type __dp4a(u##char4 P_x, u##char4 P_y, type P_sum) {                                    \
+    return type(unsigned(P_sum) + P_x.x * P_y.x + P_x.y * P_y.y + P_x.z * P_y.z + P_x.w * P_y.w); \
+  }                                                                                               \
+  inline type __dp2a_lo(u##short2 P_x, u##char4 P_y, type P_sum) {                                \
+    return type(unsigned(P_sum) + P_x.x * P_y.x + P_x.y * P_y.y);                                 \
+  }                                                                                               \
+  inline type __dp2a_hi(u##short2 P_x, u##char4 P_y, type P_sum) {                                \
+    return type(unsigned(P_sum) + P_x.x * P_y.z + P_x.y * P_y.w);                                 \
   }
-PYGPU_DOT(int, short, signed char)
-PYGPU_DOT(unsigned, unsigned short, unsigned char)
+PYGPU_DOT(int, short, signed char, )
+PYGPU_DOT(unsigned, unsigned short, unsigned char, u)
 #undef PYGPU_DOT
 
 // Minima and maxima (DPX), of which `relu` has no result below zero.

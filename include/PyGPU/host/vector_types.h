@@ -51,5 +51,22 @@ struct alignas(16) uint4 {  // uint3 comes with the launch
   unsigned x, y, z, w;
 };
 PYGPU_MAKE_VECTORS(unsigned, uint)
+
+// Those of CUDA 13 that say how they are aligned.
+#define PYGPU_ALIGNED_VECTOR(T, name, align) \
+  struct alignas(align) name {               \
+    T x, y, z, w;                            \
+  };                                         \
+  constexpr name make_##name(T x, T y, T z, T w) { return name{x, y, z, w}; }
+#define PYGPU_ALIGNED_VECTORS(T, name)     \
+  PYGPU_ALIGNED_VECTOR(T, name##4_16a, 16) \
+  PYGPU_ALIGNED_VECTOR(T, name##4_32a, 32)
+PYGPU_ALIGNED_VECTORS(long, long)
+PYGPU_ALIGNED_VECTORS(unsigned long, ulong)
+PYGPU_ALIGNED_VECTORS(long long, longlong)
+PYGPU_ALIGNED_VECTORS(unsigned long long, ulonglong)
+PYGPU_ALIGNED_VECTORS(double, double)
+#undef PYGPU_ALIGNED_VECTORS
+#undef PYGPU_ALIGNED_VECTOR
 #undef PYGPU_VECTORS
 #undef PYGPU_MAKE_VECTORS
