@@ -38,6 +38,12 @@ STRICT_FLAGS = (
     "--param=asan-globals=0",
     "-fno-sanitize-address-use-after-scope",
 )
+_STRICT_FLAGS_OF_CLANG = (
+    "-fsanitize=kernel-address",
+    *("-mllvm", "-asan-instrumentation-with-call-threshold=0"),
+    *("-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0"),
+    "-fno-sanitize-address-use-after-scope",
+)
 #: Functions by which a kernel allocates, copies and fills; new and delete by their symbols.
 _WATCHED = (
     *("malloc", "calloc", "free", "memcpy", "memmove", "memset"),
@@ -152,11 +158,12 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
         result.append("-DNDEBUG")
     if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
         result.append("-DPYGPU_HOST_WARP=64")
+    result = list(dict.fromkeys(result))  # said twice, a flag would need a header of its own
     if in_lockstep:
         result += _lockstep_flags(compiler(), is_clang())
     elif is_strict():
-        result += STRICT_FLAGS
-    return list(dict.fromkeys(result))  # said twice, a flag would need a header of its own
+        result += _STRICT_FLAGS_OF_CLANG if is_clang() else STRICT_FLAGS
+    return result
 
 
 def _few_libraries(in_lockstep: bool) -> list[str]:
@@ -284,11 +291,12 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
 
 
 def _system_files(
-    listed: Path, scratch: str, found: includes.Found, since: float
+    listed: Path, own: Sequence[str], found: includes.Found, since: float
 ) -> dict[str, tuple[int, int]] | None:
-    """What the compiler read beside the user's headers and ours, as far as that is known."""
+    """What the compiler read beside the user's headers and ours, which are in the folders `own`
+    too, as far as that is known."""
     known = {os.path.realpath(path) for path in found.files}
-    ours = (os.path.realpath(scratch), os.path.realpath(include_root()))
+    ours = [os.path.realpath(folder) for folder in (include_root(), *own)]
     result = {}
     try:
         text = listed.read_text("utf-8", "surrogateescape")
@@ -388,7 +396,9 @@ def compile(
             raise errors.CompileError(f"{compiler()} made no image of {name}", [*base], done.stdout)
         data, names = image.read_bytes(), {one: one for one in expressions}
         reported = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
-        left = _system_files(listed, scratch, found, since)
+        # clang++ names the precompiled header too.
+        own = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]
+        left = _system_files(listed, own, found, since)
         log = done.stderr + (lockstep.UNCHECKED if in_lockstep and is_strict() else "")
         return cache.Entry(data, log.strip(), names, reported, left)
 

@@ -18,7 +18,7 @@ _PTX = (
     r"|%(?:laneid|warpid|nwarpid|smid|nsmid|gridid|clock|globaltimer|lanemask_|n?tid\.|n?ctaid\.)"
 )
 #: What compilers say of it.
-_COMPLAINT = r"(?i)asm|assembler|instruction|constraint|mnemonic"
+_COMPLAINT = r"(?i)asm|assembler|instruction|constraint|mnemonic|error in backend"
 
 
 def lines(source: str) -> list[int]:
