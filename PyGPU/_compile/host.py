@@ -57,10 +57,10 @@ _BASE_FLAGS = (
     *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection", "-fopenmp-simd"),
     *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi"),
 )
-# -ffast-math itself would link a start-up file that makes the whole process flush subnormals.
-_FAST_MATH = (
-    *("-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-freciprocal-math"),
-)
+# Macros of a text that count in our header too, which is precompiled.
+_FOR_OUR_HEADER = {
+    *("-DNDEBUG", "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF2_OPERATORS__"),
+}
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
 
 
@@ -147,15 +147,12 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
     result.append("-O0" if options.debug else f"-O{options.optimize or '2'}")
     if options.debug or options.line_info:
         result.append("-g")
-    if options.fast_math:
-        result += _FAST_MATH
     if options.is_without_fma():
         result.append("-ffp-contract=off")
     result += options.processor
     if not options.warnings:
         result.append("-w")
-    if "-DNDEBUG" in options.macros:
-        result.append("-DNDEBUG")
+    result += [macro for macro in options.macros if macro in _FOR_OUR_HEADER]
     if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
         result.append("-DPYGPU_HOST_WARP=64")
     result = list(dict.fromkeys(result))  # said twice, a flag would need a header of its own

@@ -219,3 +219,75 @@ def test_compiles(prefix, backend, arch, expected):
     require(prefix)
     entry = build(kernel_sources.Text(text(*expected)), backend, arch)
     assert entry.log == "", "kernels compile without warnings"
+
+
+CASTS = {
+    "signed char": np.int8,
+    "unsigned char": np.uint8,
+    "short": np.int16,
+    "unsigned short": np.uint16,
+    "int": np.int32,
+    "unsigned": np.uint32,
+    "long long": np.int64,
+    "unsigned long long": np.uint64,
+}
+
+
+@pytest.mark.parametrize("c_type", CASTS)
+def test_casts_to_integers(c_type):
+    """They are saturated; what is no number is 0, or the highest bit alone of 64."""
+    if PyGPU.target == "hip":
+        pytest.skip("AMD's conversions are those of the processor")
+    x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    dtype = np.dtype(CASTS[c_type])
+    info, whole = (
+        np.iinfo(dtype),
+        np.trunc(np.nan_to_num(x.astype(float), posinf=1e30, neginf=-1e30)),
+    )
+    expected = np.array([min(max(int(one), info.min), info.max) for one in whole.tolist()], dtype)
+    if dtype.itemsize == 8:
+        expected.view(np.uint64)[np.isnan(x)] = 1 << 63
+    text = f"""
+    #include <cuda_fp16.h>
+    __global__ void f({c_type} *out, const half *x)
+    {{
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      const {c_type} one = x[i];
+      out[2 * i] = one, out[2 * i + 1] = ({c_type})x[i];
+    }}"""
+    out = empty((1 << 16, 2), dtype)
+    SourceModule(text).get_function("f")(out, to_gpu(x), block=(256, 1, 1), grid=(256, 1))
+    np.testing.assert_array_equal(out.get(), np.stack([expected] * 2, 1))
+
+
+SOURCES = {
+    "an enumerator": ("enum E {A = 3};", "half h = A; h = A; out[0] = h;", 3),
+    "a constant": ("", "constexpr half h = __half_raw{0x4200}; out[0] = h;", 3),
+    "nv_half": ("", "nv_half h = 1.0f; __nv_half2 p(h, h); out[0] = __low2float(p) + 2;", 3),
+    "volatile": ("", "volatile half v; v = half(3.0f); half w(v); out[0] = w;", 3),
+    "shared and volatile": (
+        "",
+        "__shared__ volatile half s[2]; s[0] = half(3.0f); out[0] = half(s[0]);",
+        3,
+    ),
+    "a condition": ("", "half h = -0.0f; out[0] = h ? 1 : !h && half(2.0f) ? 3 : 2;", 3),
+    "operators of its own": (
+        "__device__ half operator*(const half &a, const half &b)"
+        " { return __float2half(__half2float(a) - __half2float(b)); }",
+        "half a = __float2half(5.0f), b = __float2half(2.0f); out[0] = __half2float(a * b);",
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_programs_write(name):
+    if PyGPU.target == "hip":
+        pytest.skip("which of them HIP's compiler takes is AMD's")
+    before, body, expected = SOURCES[name]
+    options = ["-D__CUDA_NO_HALF_OPERATORS__"] if "own" in name else []
+    text = f"#include <cuda_fp16.h>\n{before}\n__global__ void f(float *out) {{ {body} }}"
+    out = empty(1, np.float32)
+    module = SourceModule(text, options=options, no_extern_c=False)
+    module.get_function("f")(out, block=(1, 1, 1))
+    assert out.get()[0] == expected

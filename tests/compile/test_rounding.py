@@ -194,3 +194,67 @@ def test_compiles(prefix, backend, arch):
     require(prefix)
     entry = build(kernel_sources.Text(text()), backend, arch)
     assert entry.log == "", "kernels compile without warnings"
+
+
+BESIDE = """
+__global__ void branch(const float *x, const float *y, const float *z, float *out)
+{
+  const int i = threadIdx.x;
+  const float product = x[i] * y[i];
+  if (z[i] <= 0) { out[i] = z[i]; return; }
+  out[i] = __fadd_ru(product, z[i]);
+}
+__global__ void line(const float *x, const float *y, const float *z, float *out)
+{
+  const int i = threadIdx.x;
+  const float sum = __fadd_ru(x[i], z[i]);
+  out[i] = sum * y[i];
+}
+__global__ void two_sum(const float *x, const float *y, const float *z, float *out)
+{
+  const int i = threadIdx.x;
+  const float s = __fadd_rn(x[i], y[i]), t = __fsub_rn(s, x[i]);
+  out[i] = __fadd_rn(__fsub_rn(x[i], __fsub_rn(s, t)), __fsub_rn(y[i], t));
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["-O3"], ["-use_fast_math"]], ids=str)
+def test_arithmetic_beside_is_rounded_to_nearest(options):
+    if PyGPU.target == "hip":
+        pytest.skip("HIP's own functions round to nearest, or are not there")
+    x, y, z = (3 * np.random.default_rng(5).standard_normal((3, 1000))).astype(np.float32)
+    module, out = SourceModule(BESIDE, options=options), empty(1000, np.float32)
+
+    def run(name):
+        module.get_function(name)(*map(to_gpu, (x, y, z)), out, block=(1000, 1, 1))
+        return out.get()
+
+    def up(numbers):  # of a sum that float64 has
+        near = numbers.astype(np.float32)
+        return np.where(near < numbers, np.nextafter(near, np.float32(np.inf)), near)
+
+    product = (x * y).astype(float)
+    np.testing.assert_array_equal(run("branch"), np.where(z <= 0, z, up(product + z)))
+    np.testing.assert_array_equal(run("line"), up(x.astype(float) + z) * y)
+    error = x.astype(float) + y - (x + y)
+    np.testing.assert_array_equal(run("two_sum"), error.astype(np.float32))
+
+
+def test_what_is_no_number_as_an_integer():
+    """0, but the highest bit alone of 64 bits, and where the number was a double: as PTX says."""
+    if PyGPU.target == "hip":
+        pytest.skip("AMD's conversions are those of the processor")
+    kernel = SourceModule("""
+        #include <cuda_fp16.h>
+        __global__ void f(unsigned long long *out, float f, double d)
+        {
+          out[0] = __float2int_rn(f), out[1] = __float2uint_ru(f), out[2] = __float2ll_rd(f);
+          out[3] = __float2ull_rz(f), out[4] = unsigned(__double2int_rn(d));
+          out[5] = __double2uint_rz(d), out[6] = __double2ll_rz(d), out[7] = __double2ull_rn(d);
+          out[8] = __half2int_rn(__float2half(f)), out[9] = __half2ll_rn(__float2half(f));
+        }""").get_function("f")
+    out = empty(10, np.uint64)
+    kernel(out, np.float32(np.nan), np.float64(np.nan), block=(1, 1, 1))
+    most, short = 1 << 63, 1 << 31
+    assert out.get().tolist() == [0, 0, most, most, short, short, most, most, 0, most]

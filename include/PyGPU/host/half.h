@@ -79,6 +79,11 @@ inline unsigned short double_to_half(double x) {
   const unsigned below = std::fabs(double(near)) > std::fabs(x) ? word - 1 : word;
   return float_to_half(double(near) < x || double(near) > x ? bits<float>(below | 1) : near);
 }
+// Towards zero and saturated, also for integers that are shorter than an int.
+template <class Integer>
+inline Integer whole_of_half(float x) {
+  return whole<Integer>(std::trunc(x));
+}
 // Rounded to nearest, towards zero, up and down.
 inline unsigned short half_rn(float x) { return float_to_half(x); }
 inline unsigned short half_rn(double x) { return double_to_half(x); }
@@ -100,18 +105,44 @@ struct __half_raw {
 };
 struct __half {
   __half() = default;
+  constexpr __half(const __half_raw& raw) : bits_(raw.x) {}
   __half(float v) : bits_(PyGPU::host::float_to_half(v)) {}
   __half(double v) : bits_(PyGPU::host::double_to_half(v)) {}
-  template <class Integer, typename std::enable_if<std::is_integral<Integer>::value, int>::type = 0>
+  template <class Integer, typename std::enable_if<std::is_integral<Integer>::value ||
+                                                       (std::is_enum<Integer>::value &&
+                                                        std::is_convertible<Integer, int>::value),
+                                                   int>::type = 0>
   __half(Integer v) : bits_(PyGPU::host::double_to_half(double(v))) {}
-  __half(__half_raw raw) : bits_(raw.x) {}
+
   operator float() const { return PyGPU::host::half_to_float(bits_); }
-  operator __half_raw() const { return {bits_}; }
+  constexpr operator __half_raw() const { return {bits_}; }
+  operator bool() const { return (bits_ & 0x7fffu) != 0; }
+#define PYGPU_HALF_TO(Integer) \
+  operator Integer() const { return PyGPU::host::whole_of_half<Integer>(float(*this)); }
+  PYGPU_HALF_TO(char)
+  PYGPU_HALF_TO(signed char)
+  PYGPU_HALF_TO(unsigned char)
+  PYGPU_HALF_TO(short)
+  PYGPU_HALF_TO(unsigned short)
+  PYGPU_HALF_TO(int)
+  PYGPU_HALF_TO(unsigned)
+  PYGPU_HALF_TO(long)
+  PYGPU_HALF_TO(unsigned long)
+  PYGPU_HALF_TO(long long)
+  PYGPU_HALF_TO(unsigned long long)
+#undef PYGPU_HALF_TO
+
+  // As volatile, for warp-synchronous kernels.
+  operator __half_raw() const volatile { return {bits_}; }
+  void operator=(const __half_raw& raw) volatile { bits_ = raw.x; }
 
  private:
   unsigned short bits_;
 };
 using half = __half;
+using __nv_half = __half;
+using nv_half = __half;
+using __nv_half_raw = __half_raw;
 
 struct alignas(4) __half2_raw {
   unsigned short x, y;
@@ -119,11 +150,14 @@ struct alignas(4) __half2_raw {
 struct alignas(4) __half2 {
   __half x, y;
   __half2() = default;
-  __half2(__half low, __half high) : x(low), y(high) {}
-  __half2(__half2_raw raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+  constexpr __half2(const __half& low, const __half& high) : x(low), y(high) {}
+  constexpr __half2(const __half2_raw& raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
   operator __half2_raw() const { return {__half_raw(x).x, __half_raw(y).x}; }
 };
 using half2 = __half2;
+using __nv_half2 = __half2;
+using nv_half2 = __half2;
+using __nv_half2_raw = __half2_raw;
 
 inline __half __ushort_as_half(unsigned short bits) { return __half(__half_raw{bits}); }
 inline unsigned short __half_as_ushort(__half h) { return __half_raw(h).x; }
@@ -191,13 +225,7 @@ PYGPU_HALF_CONVERSIONS(rd)
 #undef PYGPU_HALF_CONVERSIONS
 #undef PYGPU_HALF_OF
 
-inline signed char __half2char_rz(__half h) {
-  const int whole = __float2int_rz(float(h));
-  return static_cast<signed char>(whole > 127 ? 127 : whole < -128 ? -128 : whole);
-}
-inline unsigned char __half2uchar_rz(__half h) {
-  const unsigned whole = __float2uint_rz(float(h));
-  return static_cast<unsigned char>(whole > 255u ? 255u : whole);
-}
+inline signed char __half2char_rz(__half h) { return static_cast<signed char>(h); }
+inline unsigned char __half2uchar_rz(__half h) { return static_cast<unsigned char>(h); }
 
 #include "half_functions.h"

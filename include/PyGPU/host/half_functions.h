@@ -3,75 +3,11 @@
 
 #include "half.h"
 
-#define PYGPU_HALF_OPERATOR(op)                                                                    \
-  inline __half operator op(__half a, __half b) { return __half(float(a) op float(b)); }           \
-  inline __half2 operator op(__half2 a, __half2 b) { return __half2(a.x op b.x, a.y op b.y); }     \
-  inline __half& operator op##=(__half& a, __half b) { return a = a op b; }                        \
-  inline __half2& operator op##=(__half2& a, __half2 b) { return a = a op b; }                     \
-  template <class T>                                                                               \
-  inline typename std::enable_if<std::is_floating_point<T>::value, T>::type operator op(__half a,  \
-                                                                                        T b) {     \
-    return T(float(a)) op b;                                                                       \
-  }                                                                                                \
-  template <class T>                                                                               \
-  inline typename std::enable_if<std::is_floating_point<T>::value, T>::type operator op(           \
-      T a, __half b) {                                                                             \
-    return a op T(float(b));                                                                       \
-  }                                                                                                \
-  template <class T>                                                                               \
-  inline typename std::enable_if<std::is_integral<T>::value, __half>::type operator op(__half a,   \
-                                                                                       T b) {      \
-    return a op __half(b);                                                                         \
-  }                                                                                                \
-  template <class T>                                                                               \
-  inline typename std::enable_if<std::is_integral<T>::value, __half>::type operator op(T a,        \
-                                                                                       __half b) { \
-    return __half(a) op b;                                                                         \
-  }
-PYGPU_HALF_OPERATOR(+)
-PYGPU_HALF_OPERATOR(-)
-PYGPU_HALF_OPERATOR(*)
-PYGPU_HALF_OPERATOR(/)
-#undef PYGPU_HALF_OPERATOR
-inline __half operator-(__half a) {
+inline __half __hneg(__half a) {
   return __ushort_as_half(static_cast<unsigned short>(__half_as_ushort(a) ^ 0x8000u));
 }
-inline __half operator+(__half a) { return a; }
-inline __half2 operator-(__half2 a) { return __half2(-a.x, -a.y); }
-inline __half2 operator+(__half2 a) { return a; }
-#define PYGPU_HALF_STEP(type, op, one)                           \
-  inline type& operator op##op(type& a) { return a op## = one; } \
-  inline type operator op##op(type& a, int) {                    \
-    const type before = a;                                       \
-    a op## = one;                                                \
-    return before;                                               \
-  }
-PYGPU_HALF_STEP(__half, +, __half(1.0f))
-PYGPU_HALF_STEP(__half, -, __half(1.0f))
-PYGPU_HALF_STEP(__half2, +, __half2(1.0f, 1.0f))
-PYGPU_HALF_STEP(__half2, -, __half2(1.0f, 1.0f))
-#undef PYGPU_HALF_STEP
-
-#define PYGPU_HALF_COMPARISON(op)                                                                  \
-  inline bool operator op(__half a, __half b) { return float(a) op float(b); }                     \
-  inline bool operator op(__half2 a, __half2 b) { return a.x op b.x && a.y op b.y; }               \
-  template <class T>                                                                               \
-  inline typename std::enable_if<std::is_arithmetic<T>::value, bool>::type operator op(__half a,   \
-                                                                                       T b) {      \
-    return float(a) op b;                                                                          \
-  }                                                                                                \
-  template <class T>                                                                               \
-  inline typename std::enable_if<std::is_arithmetic<T>::value, bool>::type operator op(T a,        \
-                                                                                       __half b) { \
-    return a op float(b);                                                                          \
-  }
-PYGPU_HALF_COMPARISON(==)
-PYGPU_HALF_COMPARISON(!=)
-PYGPU_HALF_COMPARISON(<)
-PYGPU_HALF_COMPARISON(>)
-PYGPU_HALF_COMPARISON(<=)
-PYGPU_HALF_COMPARISON(>=)
-#undef PYGPU_HALF_COMPARISON
+inline __half2 __hneg2(__half2 a) { return __half2(__hneg(a.x), __hneg(a.y)); }
+inline bool __hisnan(__half a) { return (__half_as_ushort(a) & 0x7fffu) > 0x7c00u; }
 
 // name(a, b) and name2(pair, pair), each from an expression in the floats x and y.
 #define PYGPU_HALF2(name, name2, expression) \
@@ -120,7 +56,7 @@ PYGPU_HALF_FMA2(_relu)
 // a b + c of complex numbers, rounded after each of two steps.
 inline __half2 __hcmadd(__half2 a, __half2 b, __half2 c) {
   const __half real = __hfma(a.x, b.x, c.x), imag = __hfma(a.x, b.y, c.y);
-  return __half2(__hfma(-a.y, b.y, real), __hfma(a.y, b.x, imag));
+  return __half2(__hfma(__hneg(a.y), b.y, real), __hfma(a.y, b.x, imag));
 }
 
 // Where a number is none, tests are false, and those with a u true.
@@ -134,12 +70,14 @@ inline __half2 __hcmadd(__half2 a, __half2 b, __half2 c) {
   inline unsigned __h##test##2_mask(__half2 a, __half2 b) {                                 \
     return (__h##test(a.x, b.x) ? 0xffffu : 0u) | (__h##test(a.y, b.y) ? 0xffff0000u : 0u); \
   }
-#define PYGPU_HALF_TEST(test, op)                                                                \
-  inline bool __h##test(__half a, __half b) { return a == a && b == b && float(a) op float(b); } \
-  inline bool __h##test##u(__half a, __half b) {                                                 \
-    return a != a || b != b || float(a) op float(b);                                             \
-  }                                                                                              \
-  PYGPU_HALF_TEST2(test)                                                                         \
+#define PYGPU_HALF_TEST(test, op)                                \
+  inline bool __h##test(__half a, __half b) {                    \
+    return !__hisnan(a) && !__hisnan(b) && float(a) op float(b); \
+  }                                                              \
+  inline bool __h##test##u(__half a, __half b) {                 \
+    return __hisnan(a) || __hisnan(b) || float(a) op float(b);   \
+  }                                                              \
+  PYGPU_HALF_TEST2(test)                                         \
   PYGPU_HALF_TEST2(test##u)
 PYGPU_HALF_TEST(eq, ==)
 PYGPU_HALF_TEST(ne, !=)
@@ -149,7 +87,6 @@ PYGPU_HALF_TEST(le, <=)
 PYGPU_HALF_TEST(ge, >=)
 #undef PYGPU_HALF_TEST
 #undef PYGPU_HALF_TEST2
-inline bool __hisnan(__half a) { return a != a; }
 inline __half2 __hisnan2(__half2 a) {
   return __half2(__hisnan(a.x) ? 1.0f : 0.0f, __hisnan(a.y) ? 1.0f : 0.0f);
 }
@@ -185,6 +122,88 @@ PYGPU_HALF1(rint, std::nearbyint(x))
 inline __half __habs(__half a) {
   return __ushort_as_half(static_cast<unsigned short>(__half_as_ushort(a) & 0x7fffu));
 }
-inline __half __hneg(__half a) { return -a; }
 inline __half2 __habs2(__half2 a) { return __half2(__habs(a.x), __habs(a.y)); }
-inline __half2 __hneg2(__half2 a) { return -a; }
+
+#define PYGPU_HALF_STEP(type, op, one)                           \
+  inline type& operator op##op(type& a) { return a op## = one; } \
+  inline type operator op##op(type& a, int) {                    \
+    const type before = a;                                       \
+    a op## = one;                                                \
+    return before;                                               \
+  }
+#ifndef __CUDA_NO_HALF_OPERATORS__
+#define PYGPU_HALF_OPERATOR(op)                                                                    \
+  inline __half operator op(__half a, __half b) { return __half(float(a) op float(b)); }           \
+  inline __half& operator op##=(__half& a, __half b) { return a = a op b; }                        \
+  template <class T>                                                                               \
+  inline typename std::enable_if<std::is_floating_point<T>::value, T>::type operator op(__half a,  \
+                                                                                        T b) {     \
+    return T(float(a)) op b;                                                                       \
+  }                                                                                                \
+  template <class T>                                                                               \
+  inline typename std::enable_if<std::is_floating_point<T>::value, T>::type operator op(           \
+      T a, __half b) {                                                                             \
+    return a op T(float(b));                                                                       \
+  }                                                                                                \
+  template <class T>                                                                               \
+  inline typename std::enable_if<std::is_integral<T>::value, __half>::type operator op(__half a,   \
+                                                                                       T b) {      \
+    return a op __half(b);                                                                         \
+  }                                                                                                \
+  template <class T>                                                                               \
+  inline typename std::enable_if<std::is_integral<T>::value, __half>::type operator op(T a,        \
+                                                                                       __half b) { \
+    return __half(a) op b;                                                                         \
+  }
+PYGPU_HALF_OPERATOR(+)
+PYGPU_HALF_OPERATOR(-)
+PYGPU_HALF_OPERATOR(*)
+PYGPU_HALF_OPERATOR(/)
+#undef PYGPU_HALF_OPERATOR
+inline __half operator-(__half a) { return __hneg(a); }
+inline __half operator+(__half a) { return a; }
+PYGPU_HALF_STEP(__half, +, __half(1.0f))
+PYGPU_HALF_STEP(__half, -, __half(1.0f))
+
+#define PYGPU_HALF_COMPARISON(op)                                                                  \
+  inline bool operator op(__half a, __half b) { return float(a) op float(b); }                     \
+  template <class T>                                                                               \
+  inline typename std::enable_if<std::is_arithmetic<T>::value, bool>::type operator op(__half a,   \
+                                                                                       T b) {      \
+    return float(a) op b;                                                                          \
+  }                                                                                                \
+  template <class T>                                                                               \
+  inline typename std::enable_if<std::is_arithmetic<T>::value, bool>::type operator op(T a,        \
+                                                                                       __half b) { \
+    return a op float(b);                                                                          \
+  }
+PYGPU_HALF_COMPARISON(==)
+PYGPU_HALF_COMPARISON(!=)
+PYGPU_HALF_COMPARISON(<)
+PYGPU_HALF_COMPARISON(>)
+PYGPU_HALF_COMPARISON(<=)
+PYGPU_HALF_COMPARISON(>=)
+#undef PYGPU_HALF_COMPARISON
+#endif  // __CUDA_NO_HALF_OPERATORS__
+
+#ifndef __CUDA_NO_HALF2_OPERATORS__
+#define PYGPU_HALF2_OPERATOR(op, name)                                    \
+  inline __half2 operator op(__half2 a, __half2 b) { return name(a, b); } \
+  inline __half2& operator op##=(__half2& a, __half2 b) { return a = name(a, b); }
+PYGPU_HALF2_OPERATOR(+, __hadd2)
+PYGPU_HALF2_OPERATOR(-, __hsub2)
+PYGPU_HALF2_OPERATOR(*, __hmul2)
+PYGPU_HALF2_OPERATOR(/, __h2div)
+#undef PYGPU_HALF2_OPERATOR
+inline __half2 operator-(__half2 a) { return __hneg2(a); }
+inline __half2 operator+(__half2 a) { return a; }
+PYGPU_HALF_STEP(__half2, +, __half2(1.0f, 1.0f))
+PYGPU_HALF_STEP(__half2, -, __half2(1.0f, 1.0f))
+inline bool operator==(__half2 a, __half2 b) { return __hbeq2(a, b); }
+inline bool operator!=(__half2 a, __half2 b) { return __hbneu2(a, b); }
+inline bool operator<(__half2 a, __half2 b) { return __hblt2(a, b); }
+inline bool operator>(__half2 a, __half2 b) { return __hbgt2(a, b); }
+inline bool operator<=(__half2 a, __half2 b) { return __hble2(a, b); }
+inline bool operator>=(__half2 a, __half2 b) { return __hbge2(a, b); }
+#endif  // __CUDA_NO_HALF2_OPERATORS__
+#undef PYGPU_HALF_STEP

@@ -1,6 +1,7 @@
 // CUDA's floating-point intrinsics: arithmetic with a rounding, fast functions, conversions, bits.
 //
-// Conversions to integers saturate where the value is out of range, and give 0 for a NaN.
+// Conversions to integers saturate where the value is out of range. Of a NaN they give 0, or the
+// highest bit alone where the integer has 64 bits or the number is a double, as PTX says.
 #pragma once
 
 #include <cfenv>
@@ -26,7 +27,9 @@ inline Integer whole(Real x) {
   constexpr Integer most = Integer(Integer(~static_cast<unsigned long long>(0) >> (64 - bits)));
   constexpr Integer least = is_signed ? Integer(-most - 1) : Integer(0);
   const Real end = Real(1ull << (bits - 1)) * 2;  // most + 1
-  if (!(x == x)) return 0;
+  if (!(x == x))
+    return sizeof(Integer) == 8 || sizeof(Real) == 8 ? Integer(1ull << (8 * sizeof(Integer) - 1))
+                                                     : 0;
   if (x >= end) return most;
   if (x < (is_signed ? -end : Real(0))) return least;
   return Integer(x);
@@ -34,7 +37,7 @@ inline Integer whole(Real x) {
 
 // The direction of the processor's roundings while this exists. in(in(x) + in(y)) is rounded so: as
 // volatile, the numbers and the result are read and written between the calls, and the sum is
-// there.
+// there. What is computed beside must not be: functions with one are not inlined.
 template <int direction>
 class Rounding {
  public:
@@ -51,8 +54,10 @@ class Rounding {
  private:
   int before_ = std::fegetround();
 };
-template <>
-struct Rounding<FE_TONEAREST> {
+using Rounding_rz = Rounding<FE_TOWARDZERO>;
+using Rounding_ru = Rounding<FE_UPWARD>;
+using Rounding_rd = Rounding<FE_DOWNWARD>;
+struct Rounding_rn {
   template <class T>
   T operator()(T x) const {
     return x;
@@ -62,42 +67,50 @@ struct Rounding<FE_TONEAREST> {
 }  // namespace host
 }  // namespace PyGPU
 
-#define PYGPU_ROUNDINGS(make) \
-  make(rn, FE_TONEAREST) make(rz, FE_TOWARDZERO) make(ru, FE_UPWARD) make(rd, FE_DOWNWARD)
-#define PYGPU_ROUNDED(to, T, name, parameters, value) \
-  inline T name parameters {                          \
-    const PyGPU::host::Rounding<to> in;               \
-    return in(value);                                 \
+#define PYGPU_ROUNDINGS(make) make(rn) make(rz) make(ru) make(rd)
+#define PYGPU_CALLED_rn inline
+#define PYGPU_CALLED_rz __attribute__((noinline)) inline
+#define PYGPU_CALLED_ru __attribute__((noinline)) inline
+#define PYGPU_CALLED_rd __attribute__((noinline)) inline
+#define PYGPU_ROUNDED(r, T, name, parameters, value) \
+  PYGPU_CALLED_##r T name##_##r parameters {         \
+    const PyGPU::host::Rounding_##r in;              \
+    return in(value);                                \
   }
-#define PYGPU_ARITHMETIC_OF(T, type, r, to)                          \
-  PYGPU_ROUNDED(to, T, __##type##add_##r, (T x, T y), in(x) + in(y)) \
-  PYGPU_ROUNDED(to, T, __##type##sub_##r, (T x, T y), in(x)-in(y))   \
-  PYGPU_ROUNDED(to, T, __##type##mul_##r, (T x, T y), in(x)*in(y))   \
-  PYGPU_ROUNDED(to, T, __##type##div_##r, (T x, T y), in(x) / in(y)) \
-  PYGPU_ROUNDED(to, T, __##type##rcp_##r, (T x), T(1) / in(x))       \
-  PYGPU_ROUNDED(to, T, __##type##sqrt_##r, (T x), std::sqrt(in(x)))
-#define PYGPU_FMA(T, name, r, to) \
-  PYGPU_ROUNDED(to, T, name##_##r, (T x, T y, T z), std::fma(in(x), in(y), in(z)))
-#define PYGPU_TO_REAL(T, name, from, r, to) PYGPU_ROUNDED(to, T, name##_##r, (from x), T(in(x)))
-#define PYGPU_ARITHMETIC(r, to)                                \
-  PYGPU_ARITHMETIC_OF(float, f, r, to)                         \
-  PYGPU_ARITHMETIC_OF(double, d, r, to)                        \
-  PYGPU_FMA(float, __fmaf, r, to)                              \
-  PYGPU_FMA(float, __fmaf_ieee, r, to)                         \
-  PYGPU_FMA(double, __fma, r, to)                              \
-  PYGPU_TO_REAL(float, __int2float, int, r, to)                \
-  PYGPU_TO_REAL(float, __uint2float, unsigned, r, to)          \
-  PYGPU_TO_REAL(float, __ll2float, long long, r, to)           \
-  PYGPU_TO_REAL(float, __ull2float, unsigned long long, r, to) \
-  PYGPU_TO_REAL(float, __double2float, double, r, to)          \
-  PYGPU_TO_REAL(double, __ll2double, long long, r, to)         \
-  PYGPU_TO_REAL(double, __ull2double, unsigned long long, r, to)
+#define PYGPU_ARITHMETIC_OF(T, type, r)                         \
+  PYGPU_ROUNDED(r, T, __##type##add, (T x, T y), in(x) + in(y)) \
+  PYGPU_ROUNDED(r, T, __##type##sub, (T x, T y), in(x)-in(y))   \
+  PYGPU_ROUNDED(r, T, __##type##mul, (T x, T y), in(x)*in(y))   \
+  PYGPU_ROUNDED(r, T, __##type##div, (T x, T y), in(x) / in(y)) \
+  PYGPU_ROUNDED(r, T, __##type##rcp, (T x), T(1) / in(x))       \
+  PYGPU_ROUNDED(r, T, __##type##sqrt, (T x), std::sqrt(in(x)))
+#define PYGPU_FMA(T, name, r) \
+  PYGPU_ROUNDED(r, T, name, (T x, T y, T z), std::fma(in(x), in(y), in(z)))
+// Of zero there is nothing to round: a compiler's steps from unsigned integers may give -0.
+#define PYGPU_TO_REAL(T, name, from, r) PYGPU_ROUNDED(r, T, name, (from x), x ? T(in(x)) : T(0))
+#define PYGPU_ARITHMETIC(r)                                         \
+  PYGPU_ARITHMETIC_OF(float, f, r)                                  \
+  PYGPU_ARITHMETIC_OF(double, d, r)                                 \
+  PYGPU_FMA(float, __fmaf, r)                                       \
+  PYGPU_FMA(float, __fmaf_ieee, r)                                  \
+  PYGPU_FMA(double, __fma, r)                                       \
+  PYGPU_TO_REAL(float, __int2float, int, r)                         \
+  PYGPU_TO_REAL(float, __uint2float, unsigned, r)                   \
+  PYGPU_TO_REAL(float, __ll2float, long long, r)                    \
+  PYGPU_TO_REAL(float, __ull2float, unsigned long long, r)          \
+  PYGPU_ROUNDED(r, float, __double2float, (double x), float(in(x))) \
+  PYGPU_TO_REAL(double, __ll2double, long long, r)                  \
+  PYGPU_TO_REAL(double, __ull2double, unsigned long long, r)
 PYGPU_ROUNDINGS(PYGPU_ARITHMETIC)
 #undef PYGPU_ARITHMETIC
 #undef PYGPU_TO_REAL
 #undef PYGPU_FMA
 #undef PYGPU_ARITHMETIC_OF
 #undef PYGPU_ROUNDED
+#undef PYGPU_CALLED_rn
+#undef PYGPU_CALLED_rz
+#undef PYGPU_CALLED_ru
+#undef PYGPU_CALLED_rd
 #undef PYGPU_ROUNDINGS
 inline float __frsqrt_rn(float x) { return float(1.0 / std::sqrt(double(x))); }
 inline double __int2double_rn(int x) { return x; }
