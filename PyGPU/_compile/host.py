@@ -59,7 +59,9 @@ _BASE_FLAGS = (
 )
 # Macros of a text that count in our header too, which is precompiled.
 _FOR_OUR_HEADER = {
-    *("-DNDEBUG", "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF2_OPERATORS__"),
+    "-DNDEBUG",
+    "-D__CUDA_NO_HALF_OPERATORS__",
+    "-D__CUDA_NO_HALF2_OPERATORS__",
 }
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
 
@@ -293,7 +295,7 @@ def _system_files(
     """What the compiler read beside the user's headers and ours, which are in the folders `own`
     too, as far as that is known."""
     known = {os.path.realpath(path) for path in found.files}
-    ours = [os.path.realpath(folder) for folder in (include_root(), *own)]
+    ours = [os.path.realpath(folder) for folder in (str(include_root()), *own)]
     result = {}
     try:
         text = listed.read_text("utf-8", "surrogateescape")
