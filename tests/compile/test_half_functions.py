@@ -68,8 +68,9 @@ NEAR = {
     "hsin(a)": np.sin,
     "hcos(a)": np.cos,
     "htanh(a)": np.tanh,
-    "htanh_approx(a)": np.tanh,
 }
+if PyGPU.target == "host":  # CUDA has them from version 13 on
+    NEAR["htanh_approx(a)"] = np.tanh
 TESTS = {
     "eq": operator.eq,
     "ne": operator.ne,
