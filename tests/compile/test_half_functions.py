@@ -292,3 +292,25 @@ def test_what_programs_write(name):
     module = SourceModule(text, options=options, no_extern_c=False)
     module.get_function("f")(out, block=(1, 1, 1))
     assert out.get()[0] == expected
+
+
+OWN_NAMES = kernel_sources.Text("""
+typedef unsigned short half;
+struct half2 { float x, y; };
+__global__ void f(float *out) { half h = 7; half2 p = {1.5f, 2.5f}; out[0] = h + p.x + p.y; }
+""")
+
+
+def test_without_the_header_its_short_names_are_free():
+    if PyGPU.target == "hip":
+        pytest.skip("AMD's compiler has them always")
+    out = empty(1, np.float32)
+    SourceModule(OWN_NAMES.source).get_function("f")(out, block=(1, 1, 1))
+    assert out.get()[0] == 11
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize(("prefix", "backend", "arch"), COMPILERS[:2], ids=lambda value: value)
+def test_free_names_compile(prefix, backend, arch):
+    require(prefix)
+    assert build(OWN_NAMES, backend, arch).log == ""

@@ -139,9 +139,7 @@ struct __half {
  private:
   unsigned short bits_;
 };
-using half = __half;
 using __nv_half = __half;
-using nv_half = __half;
 using __nv_half_raw = __half_raw;
 
 struct alignas(4) __half2_raw {
@@ -154,9 +152,7 @@ struct alignas(4) __half2 {
   constexpr __half2(const __half2_raw& raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
   operator __half2_raw() const { return {__half_raw(x).x, __half_raw(y).x}; }
 };
-using half2 = __half2;
 using __nv_half2 = __half2;
-using nv_half2 = __half2;
 using __nv_half2_raw = __half2_raw;
 
 inline __half __ushort_as_half(unsigned short bits) { return __half(__half_raw{bits}); }
@@ -165,14 +161,6 @@ inline __half __short_as_half(short bits) {
   return __ushort_as_half(static_cast<unsigned short>(bits));
 }
 inline short __half_as_short(__half h) { return static_cast<short>(__half_as_ushort(h)); }
-
-#define CUDART_ZERO_FP16 __ushort_as_half(0x0000u)
-#define CUDART_NEG_ZERO_FP16 __ushort_as_half(0x8000u)
-#define CUDART_MIN_DENORM_FP16 __ushort_as_half(0x0001u)
-#define CUDART_ONE_FP16 __ushort_as_half(0x3c00u)
-#define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bffu)
-#define CUDART_INF_FP16 __ushort_as_half(0x7c00u)
-#define CUDART_NAN_FP16 __ushort_as_half(0x7fffu)
 
 inline float __half2float(__half h) { return float(h); }
 inline __half __float2half(float x) { return __half(x); }
