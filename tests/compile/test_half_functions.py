@@ -241,10 +241,8 @@ def test_casts_to_integers(c_type):
         pytest.skip("AMD's conversions are those of the processor")
     x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     dtype = np.dtype(CASTS[c_type])
-    info, whole = (
-        np.iinfo(dtype),
-        np.trunc(np.nan_to_num(x.astype(float), posinf=1e30, neginf=-1e30)),
-    )
+    info = np.iinfo(dtype)
+    whole = np.trunc(np.nan_to_num(x.astype(float), posinf=1e30, neginf=-1e30))
     expected = np.array([min(max(int(one), info.min), info.max) for one in whole.tolist()], dtype)
     if dtype.itemsize == 8:
         expected.view(np.uint64)[np.isnan(x)] = 1 << 63

@@ -203,10 +203,13 @@ __device__ inline A P_row(const P_loop &loop, const char *x, P_index begin, P_in
     for (; i < count; ++i) rest = P_folded()(rest, P_value(*(const P_stored *)(from + i * step)));
     begin += count;
   }}
-  for (int k = 0; is_long && k < 8; ++k)
-    sums[k] = P_folded()(P_folded()(sums[k], sums[k + 8]), P_folded()(sums[k + 16], sums[k + 24]));
-  for (int k = 0; is_long && k < 4; ++k) sums[k] = P_folded()(sums[k], sums[k + 4]);
-  for (int k = 0; is_long && k < 4; ++k) rest = P_folded()(rest, sums[k]);
+  // Side by side; with a return for short rows before it, all rows take longer.
+  for (int k = 0; is_long && k < {_LANES // 4}; ++k)
+    sums[k] = P_folded()(P_folded()(sums[k], sums[k + {_LANES // 4}]),
+                         P_folded()(sums[k + {_LANES // 2}], sums[k + {_LANES * 3 // 4}]));
+  for (int k = 0; is_long && k < {_LANES // 8}; ++k)
+    sums[k] = P_folded()(sums[k], sums[k + {_LANES // 8}]);
+  for (int k = 0; is_long && k < {_LANES // 8}; ++k) rest = P_folded()(rest, sums[k]);
   return rest;
 }}
 """

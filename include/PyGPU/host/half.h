@@ -79,11 +79,6 @@ inline unsigned short double_to_half(double x) {
   const unsigned below = std::fabs(double(near)) > std::fabs(x) ? word - 1 : word;
   return float_to_half(double(near) < x || double(near) > x ? bits<float>(below | 1) : near);
 }
-// Towards zero and saturated, also for integers that are shorter than an int.
-template <class Integer>
-inline Integer whole_of_half(float x) {
-  return whole<Integer>(std::trunc(x));
-}
 // Rounded to nearest, towards zero, up and down.
 inline unsigned short half_rn(float x) { return float_to_half(x); }
 inline unsigned short half_rn(double x) { return double_to_half(x); }
@@ -118,7 +113,7 @@ struct __half {
   constexpr operator __half_raw() const { return {bits_}; }
   operator bool() const { return (bits_ & 0x7fffu) != 0; }
 #define PYGPU_HALF_TO(Integer) \
-  operator Integer() const { return PyGPU::host::whole_of_half<Integer>(float(*this)); }
+  operator Integer() const { return PyGPU::host::whole<Integer>(float(*this)); }
   PYGPU_HALF_TO(char)
   PYGPU_HALF_TO(signed char)
   PYGPU_HALF_TO(unsigned char)
@@ -199,12 +194,10 @@ inline __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
   inline long long __half2ll_##r(__half h) { return __float2ll_##r(float(h)); }                  \
   inline unsigned long long __half2ull_##r(__half h) { return __float2ull_##r(float(h)); }       \
   inline short __half2short_##r(__half h) {                                                      \
-    const int whole = __float2int_##r(float(h));                                                 \
-    return static_cast<short>(whole > 32767 ? 32767 : whole < -32768 ? -32768 : whole);          \
+    return PyGPU::host::whole<short>(float(__half2int_##r(h)));                                  \
   }                                                                                              \
   inline unsigned short __half2ushort_##r(__half h) {                                            \
-    const unsigned whole = __float2uint_##r(float(h));                                           \
-    return static_cast<unsigned short>(whole > 65535u ? 65535u : whole);                         \
+    return PyGPU::host::whole<unsigned short>(float(__half2uint_##r(h)));                        \
   }
 PYGPU_HALF_CONVERSIONS(rn)
 PYGPU_HALF_CONVERSIONS(rz)

@@ -42,8 +42,7 @@ inline __half __hfma_sat(__half a, __half b, __half c) {
   return __half(__saturatef(float(__hfma(a, b, c))));
 }
 inline __half __hfma_relu(__half a, __half b, __half c) {
-  const __half sum = __hfma(a, b, c);
-  return __hmax_nan(sum, __half(0.0f));
+  return __hmax_nan(__hfma(a, b, c), __half(0.0f));
 }
 #define PYGPU_HALF_FMA2(name)                                                 \
   inline __half2 __hfma2##name(__half2 a, __half2 b, __half2 c) {             \

@@ -19,7 +19,7 @@ inline To bits(From from) {
   return to;
 }
 
-// A value without a fraction as an Integer, saturated.
+// A number as an Integer, towards zero and saturated.
 template <class Integer, class Real>
 inline Integer whole(Real x) {
   constexpr bool is_signed = Integer(-1) < Integer(0);
