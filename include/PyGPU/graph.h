@@ -77,7 +77,7 @@ struct RecordedTraits {
 
 struct GraphTraits : DeviceOwned<cudaGraphExec_t, GraphTraits> {
   static constexpr const char* name = "a graph";
-  static cudaError_t destroy(const Handle& graph) { return cudaGraphExecDestroy(graph.value); }
+  static cudaError_t destroy(const Handle& graph);
 };
 
 // All of it throws DeviceError.

@@ -95,7 +95,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
   void remember();
   Memory take_out();     // the memory, which `holding` finds no more
-  bool meets_capture();  // would freeing it, or waiting for its uses, invalidate one?
+  bool is_in_capture();  // would freeing it, or waiting for its uses, invalidate one?
   void postpone();
   cudaError_t join_streams();
   bool in_null_order() const;
@@ -108,9 +108,12 @@ class Storage : public std::enable_shared_from_this<Storage> {
   UniqueHandle<UsesTraits> uses_;
 };
 
-// While a stream is captured, memory that is let go is kept where freeing it would invalidate the
-// graph. This frees what can be freed by now.
-void free_postponed();
+// Would work on the null stream of the device, or waiting for it, invalidate a capture?
+bool meets_capture(int device);
+// What is let go while a stream is captured, and would then invalidate the graph, is kept until
+// memory is next taken or a capture has ended: whatever goes by then may come here again.
+void postpone(std::shared_ptr<void> thing);
+void let_postponed_go();
 
 // The order of work on a stream among all uses of the memory that it touches.
 class StreamOrder {

@@ -77,7 +77,7 @@ cudaError_t Capture::finish(cudaGraph_t* graph) {
     under_way().captures.erase(thread_);
     --under_way_;
   }
-  free_postponed();
+  let_postponed_go();
   return error;
 }
 
@@ -118,6 +118,11 @@ void refuse_waiting(const char* call) {
   if (Capture::current()) throw DeviceError(call, refusal_to_wait());
 }
 
+cudaError_t GraphTraits::destroy(const Handle& graph) {
+  const BesideCaptures beside = beside_captures();
+  return cudaGraphExecDestroy(graph.value);
+}
+
 void Graph::begin(const StreamRef& stream) {
   if (capture_)
     throw DeviceError("capture", {cudaErrorIllegalState, "this graph is being captured already"});
@@ -138,6 +143,7 @@ void Graph::end() {
   work->taken = std::move(capture->taken_);
   work->used = std::move(capture->used_);
   work->kept = std::move(capture->kept_);
+  const BesideCaptures beside = beside_captures();
   // In place only where no other graph has this one as it was.
   const bool is_own = work_ && work_.use_count() == 1;
   if (is_own && !work_->exec.get().gone() &&

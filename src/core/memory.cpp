@@ -76,21 +76,11 @@ Exposed& exposed() {
 struct Postponed {
   std::mutex lock;
   std::atomic<bool> some{false};
-  std::vector<std::shared_ptr<Storage>> storages;
+  std::vector<std::shared_ptr<void>> things;
 };
 Postponed& postponed() {
   static auto& all = *new Postponed;
   return all;
-}
-
-bool is_captured_on(int device) {
-  bool answer = false;
-  if (on_device(device, [&] {
-        answer = is_captured(cudaStream_t());
-        return cudaSuccess;
-      }))
-    (void)cudaGetLastError();
-  return answer;
 }
 
 std::uintptr_t start_of(const Storage& storage) {
@@ -120,7 +110,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
         return cudaMalloc(&block.address, block.nbytes);
       });
     case MemoryKind::pooled:
-      free_postponed();
+      let_postponed_go();
       block.address = block_cache::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
       if (is_captured(cudaStream_t())) {
@@ -241,6 +231,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
   const MemoryTraits::Handle& block = storage->memory_.get();
   const bool joins = storage->alive() && !storage->used_on_.empty();
   const bool is_pooled = storage->alive() && block.kind == MemoryKind::pooled;
+  const bool is_lent = block.kind == MemoryKind::borrowed && storage->owner_;
   const auto stays = [&] {
     return is_pooled && !storage->exposed_ &&
            block_cache::keep(block.device, block.address, block.nbytes);
@@ -249,7 +240,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
     (void)storage->memory_.give_up();
     return cudaSuccess;
   }
-  if ((joins || is_pooled) && storage->meets_capture()) {
+  if ((joins || is_pooled || is_lent) && storage->is_in_capture()) {
     storage->postpone();
     return cudaSuccess;
   }
@@ -262,8 +253,8 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
   return error;
 }
 
-bool Storage::meets_capture() {
-  if (Capture::current() || is_captured_on(device())) return true;
+bool Storage::is_in_capture() {
+  if (meets_capture(device())) return true;
   const std::lock_guard<std::mutex> hold(lock_);
   return std::any_of(used_on_.begin(), used_on_.end(),
                      [](const auto& uses) { return uses->is_captured(); });
@@ -278,17 +269,32 @@ void Storage::postpone() {
   }
   later->owner_ = std::move(owner_);
   later->exposed_ = exposed_.load();
+  PyGPU::postpone(std::move(later));
+}
+
+bool meets_capture(int device) {
+  if (Capture::current()) return true;
+  bool answer = false;
+  if (on_device(device, [&] {
+        answer = is_captured(cudaStream_t());
+        return cudaSuccess;
+      }))
+    (void)cudaGetLastError();
+  return answer;
+}
+
+void postpone(std::shared_ptr<void> thing) {
   const std::lock_guard<std::mutex> hold(postponed().lock);
-  postponed().storages.push_back(std::move(later));
+  postponed().things.push_back(std::move(thing));
   postponed().some = true;
 }
 
-void free_postponed() {
+void let_postponed_go() {
   if (!postponed().some) return;
-  std::vector<std::shared_ptr<Storage>> ready;  // goes when the lock is open; some may come again
+  std::vector<std::shared_ptr<void>> ready;  // goes when the lock is open; some may come again
   {
     const std::lock_guard<std::mutex> hold(postponed().lock);
-    ready.swap(postponed().storages);
+    ready.swap(postponed().things);
     postponed().some = false;
   }
 }
@@ -430,7 +436,7 @@ cudaError_t Storage::join_streams() {
 
 Status Storage::free() {
   if (forked()) return forked_status();
-  if (alive() && in_null_order() && meets_capture()) {
+  if (alive() && in_null_order() && is_in_capture()) {
     postpone();
     return {};
   }

@@ -103,6 +103,7 @@ struct Job {
 
   // Nothing of it is on its way afterwards, however it ends.
   void work(Lane& lane, const After& after) {
+    const BesideCaptures beside = beside_captures();
     try {
       transfer.up ? upload(lane, after) : download(lane, after);
     } catch (...) {

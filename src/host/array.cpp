@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "capture.h"
 #include "texture_limits.h"
 
 namespace PyGPU::host {
@@ -116,6 +117,7 @@ using namespace PyGPU::host;
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
                               cudaExtent extent, unsigned flags) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!array || !format) return cudaErrorInvalidValue;
     return make_array(array, *format, extent, flags);
   });
@@ -123,6 +125,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* f
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!array) return cudaSuccess;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);

@@ -253,6 +253,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 
 cudaError_t cudaHostGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!exec || !graph) return cudaErrorInvalidValue;
     *exec = new PyGPUHostGraphExec{graph->work};
     return cudaSuccess;
@@ -270,6 +271,7 @@ cudaError_t cudaHostGraphUpdate(cudaGraphExec_t exec, cudaGraph_t graph) {
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!exec) return cudaErrorInvalidValue;
     delete exec;
     return cudaSuccess;

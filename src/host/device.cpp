@@ -24,6 +24,13 @@ cudaError_t with_device(Body body, const char* name = __builtin_FUNCTION()) {
       name);
 }
 
+// The same for what may not be changed while streams are captured.
+template <class Body>
+cudaError_t change_device(Body body, const char* name = __builtin_FUNCTION()) {
+  const cudaError_t error = refuse_unsafe();
+  return error ? remember(error) : with_device(body, name);
+}
+
 // Device attributes; one that is not here does not apply to this machine and is 0.
 int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device) {
   switch (attribute) {
@@ -211,7 +218,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
-  return with_device([&](Device& device) {
+  return change_device([&](Device& device) {
     if (const cudaError_t error = check_limit(limit)) return error;
     device.limits[limit] = value;
     return cudaSuccess;
@@ -269,7 +276,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  return with_device([&](Device& device) {
+  return change_device([&](Device& device) {
     if (flags) return cudaErrorInvalidValue;
     if (!exists(peer)) return cudaErrorInvalidDevice;
     if (peer == current_device()) return cudaErrorPeerAccessUnsupported;
@@ -278,7 +285,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-  return with_device([&](Device& device) {
+  return change_device([&](Device& device) {
     if (!exists(peer)) return cudaErrorInvalidDevice;
     return device.peers.erase(peer) ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
   });

@@ -309,6 +309,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 // What is made stays: PyGPU makes one a device.
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     Machine& machine = Machine::get();
     if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned ||
         properties->location.type != cudaMemLocationTypeDevice)
@@ -366,6 +367,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* ac
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!pool) return cudaErrorInvalidValue;
     std::lock_guard<std::mutex> hold(Machine::get().lock);
     drop_kept_pages();

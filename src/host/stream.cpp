@@ -18,7 +18,13 @@ cudaError_t check(cudaEvent_t event) {
 
 cudaError_t check_to_wait(cudaEvent_t event) {
   if (const cudaError_t error = check(event)) return error;
-  return event->recording ? cudaErrorCapturedEvent : cudaSuccess;
+  return event->recording ? cudaErrorCapturedEvent : refuse_unsafe();
+}
+
+cudaError_t check_to_wait(cudaStream_t stream) {
+  if (const cudaError_t error = check(stream)) return error;
+  const cudaError_t error = refuse_captured(stream);
+  return error ? error : refuse_unsafe();
 }
 
 }  // namespace
@@ -51,17 +57,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return call([&] {
-    const cudaError_t error = check(stream);
-    return error ? error : refuse_captured(stream);
-  });
+  return call([&] { return check_to_wait(stream); });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return call([&] {
-    const cudaError_t error = check(stream);
-    return error ? error : refuse_captured(stream);
-  });
+  return call([&] { return check_to_wait(stream); });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {

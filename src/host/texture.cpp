@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "array.h"
+#include "capture.h"
 #include "texture_limits.h"
 
 namespace PyGPU::host {
@@ -202,6 +203,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
                                     const cudaTextureDesc* description,
                                     const cudaResourceViewDesc* view) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!texture || !resource || !description) return cudaErrorInvalidValue;
     return view ? cudaErrorNotSupported : make_texture(texture, *resource, *description);
   });
@@ -209,6 +211,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!texture) return cudaSuccess;
     std::lock_guard<std::mutex> hold(Machine::get().lock);
     return textures().remove(texture) ? cudaSuccess : cudaErrorInvalidValue;
@@ -218,6 +221,7 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
                                     const cudaResourceDesc* resource) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!surface || !resource) return cudaErrorInvalidValue;
     return make_surface(surface, *resource);
   });
@@ -225,6 +229,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
 
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!surface) return cudaSuccess;
     std::lock_guard<std::mutex> hold(Machine::get().lock);
     return surfaces().remove(surface) ? cudaSuccess : cudaErrorInvalidValue;

@@ -2,11 +2,15 @@
 
 import ctypes
 import gc
+import threading
+import weakref
 from pathlib import Path
 
+import graph_tools
+import needs
 import numpy as np
 import pytest
-from graph_tools import ADD, X, add_to
+from graph_tools import ADD, X, add_to, launched
 
 import PyGPU
 import PyGPU.driver as drv
@@ -16,6 +20,8 @@ from PyGPU.curandom import Philox4x32RandomNumberGenerator
 from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 
+stream = graph_tools.stream  # the fixture
+
 
 @pytest.fixture(params=["blocking", "non-blocking"])
 def foreign_capture(request):
@@ -24,7 +30,7 @@ def foreign_capture(request):
     stream = drv.Stream(0 if request.param == "blocking" else 1)
     if PyGPU.target == "host":
         return _OfTheHost(stream)
-    pytest.importorskip("cupy")
+    needs.module("cupy")
     return _OfCuPy(stream)
 
 
@@ -95,6 +101,111 @@ def test_frees_do_not_spoil_anothers_capture(foreign_capture):
     gc.collect()
     assert foreign_capture.end() == 0
     assert (gpuarray.to_gpu(X) + 1).get()[3] == 4
+
+
+def textured():
+    array = drv.np_to_array(np.ones((8, 8), "f4"), "C", allowSurfaceBind=True)
+    return drv.TextureObject(array), drv.SurfaceObject(array)
+
+
+def graphed():
+    stream, a = drv.Stream(1), gpuarray.to_gpu(X)
+    with stream.capture() as graph:
+        a += 1
+    graph.launch(stream)
+    stream.synchronize()
+    return graph, a
+
+
+def lent():
+    theirs = np.zeros(1000, "f4") if PyGPU.target == "host" else needs.module("cupy").zeros(1000)
+    a, b = gpuarray.from_dlpack(theirs), gpuarray.from_dlpack(theirs)
+    b.fill(1, stream=drv.Stream(1))
+    return a, b
+
+
+def registered():
+    return drv.register_host_memory(np.zeros(1 << 20, "u1")), drv.managed_empty(
+        1000, "f4", mem_flags=drv.mem_attach_flags.GLOBAL
+    )
+
+
+def pooled():
+    on_device, pinned = drv.DeviceMemoryPool(), drv.PageLockedMemoryPool()
+    return on_device, on_device.allocate(1 << 16), pinned, pinned.allocate((1000,), "f4")
+
+
+def drawing():
+    generator = Philox4x32RandomNumberGenerator(seed=1)
+    return generator, generator.gen_uniform(1000, "f4", stream=drv.Stream(1))
+
+
+def exported():
+    consumer = drv.Stream(1)
+    return gpuarray.zeros(1000, "f4").__dlpack__(stream=int(consumer)), consumer
+
+
+GONE = [textured, graphed, lent, registered, pooled, drawing]
+
+
+@pytest.mark.parametrize("make", GONE)
+def test_what_goes_does_not_spoil_anothers_capture(foreign_capture, make):
+    """Each of these is given back by calls that end a capture, where nothing prevents that."""
+    kept = make()
+    drv.Context.synchronize()
+    foreign_capture.begin()
+    del kept
+    gc.collect()
+    assert foreign_capture.end() == 0
+    np.testing.assert_array_equal((gpuarray.to_gpu(X) + 1).get(), X + 1)
+
+
+@pytest.mark.parametrize("make", [*GONE, exported])
+def test_what_goes_does_not_spoil_a_capture_of_ours(stream, make):
+    kept, a = make(), gpuarray.to_gpu(X)
+    with stream.capture() as graph:
+        a += 1
+        del kept
+        gc.collect()
+    launched(graph, stream)
+    np.testing.assert_array_equal(a.get(), X + 1)
+
+
+def test_what_is_lent_goes_back_after_a_capture(stream):
+    ours = gpuarray.to_gpu(X)
+    lent_again = gpuarray.from_dlpack(ours)
+    lent_again.fill(3)
+    given_back = weakref.ref(ours)
+    del ours
+    with stream.capture():
+        del lent_again
+    gc.collect()
+    drv.mem_alloc(16)
+    gpuarray.empty(1, "f4")
+    gc.collect()
+    assert given_back() is None
+
+
+def test_what_is_made_does_not_spoil_anothers_capture(foreign_capture):
+    layout = drv.ArrayDescriptor()
+    layout.width, layout.height, layout.num_channels = 8, 8, 1
+    layout.format = drv.array_format.FLOAT
+    a, stream, made = gpuarray.to_gpu(X), drv.Stream(1), []
+
+    def work():
+        array = drv.Array(layout)
+        made.append(drv.TextureObject(array))
+        with stream.capture() as graph:
+            a.fill(2)
+        made.append(graph)
+
+    foreign_capture.begin()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert foreign_capture.end() == 0
+    launched(made[1], stream)
+    assert (a.get() == 2).all()
 
 
 def test_interfaces_do_not_spoil_anothers_capture(foreign_capture):

@@ -22,8 +22,13 @@ template <class Managed>
 void end_export(Managed* self) {
   auto* const ended = static_cast<Export<Managed>*>(self->context);
   if (!Py_IsInitialized()) return;
-  // Nobody promises that the consumer's stream still exists, but its work may.
-  if (ended->apart) wait_quietly(ended->memory.device(), [] { return synchronize_device(); });
+  if (ended->apart && !forked()) {
+    const int device = ended->memory.device();
+    if (meets_capture(device))
+      return postpone(std::shared_ptr<void>(nullptr, [self](void*) { end_export(self); }));
+    // Nobody promises that the consumer's stream still exists, but its work may.
+    wait_quietly(device, [] { return synchronize_device(); });
+  }
   PyObject* const owner = ended->owner;
   delete ended;
   drop(owner);
