@@ -301,8 +301,19 @@ def test_torch_tensors_that_cannot_be_shared():
         asarray(torch.zeros(3))
     with pytest.raises((BufferError, RuntimeError), match="grad"):
         from_dlpack(torch.zeros(3, device="cuda", requires_grad=True))
-    with pytest.raises(BufferError, match="type code 4 of 16 bits"):
-        from_dlpack(torch.zeros(3, device="cuda", dtype=torch.bfloat16))
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_torch_tensors_of_few_bits(name):
+    torch, ml_dtypes = Torch().torch, needs.module("ml_dtypes")
+    theirs = torch.arange(8, device="cuda").to(getattr(torch, name))
+    expected = np.arange(8).astype(getattr(ml_dtypes, name))
+    array = from_dlpack(theirs)
+    assert array.dtype == expected.dtype
+    np.testing.assert_array_equal(array.get(), expected)
+    again = torch.from_dlpack(array.copy())
+    assert again.dtype == theirs.dtype
+    assert torch.equal(again.float(), theirs.float())
 
 
 def test_managed_memory_of_cupy():

@@ -17,7 +17,7 @@ PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
 TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
 COMPILERS = {*TARGETS, "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
-MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib", "mpi4py.MPI"}
+MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib", "ml_dtypes", "mpi4py.MPI"}
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two of them
 
 

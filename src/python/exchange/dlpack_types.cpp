@@ -16,6 +16,29 @@ constexpr Letter letters[] = {{'b', TypeCode::boolean},
                               {'f', TypeCode::real},
                               {'c', TypeCode::complex}};
 
+// Floating-point types of machine learning, dtypes of the package ml_dtypes, which have no other
+// letter than memory of any kind. The names are theirs, the codes DLPack's.
+struct Named {
+  const char* name;
+  std::uint8_t code, bits;
+};
+constexpr Named of_ml_dtypes[] = {
+    {"bfloat16", 4, 16},          {"float8_e3m4", 7, 8},      {"float8_e4m3", 8, 8},
+    {"float8_e4m3b11fnuz", 9, 8}, {"float8_e4m3fn", 10, 8},   {"float8_e4m3fnuz", 11, 8},
+    {"float8_e5m2", 12, 8},       {"float8_e5m2fnuz", 13, 8}, {"float8_e8m0fnu", 14, 8},
+};
+
+py::object dtype_of_ml_dtypes(const char* name) {
+  try {
+    return py::dtype::from_args(py::module_::import("ml_dtypes").attr(name));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ImportError) && !error.matches(PyExc_AttributeError)) throw;
+    refuse_exchange(
+        std::string("from_dlpack: the tensor is of ") + name +
+        ", for which NumPy has a dtype by the package ml_dtypes alone: " + error.what());
+  }
+}
+
 bool has_dtype(char kind, std::size_t bytes) {
   for (const DType& dtype : dtypes)
     if (dtype.kind == kind && dtype.itemsize == bytes) return true;
@@ -35,6 +58,9 @@ dlpack::DataType data_type_of(const py::object& object) {
   for (const Letter& letter : letters)
     if (letter.kind == dtype.kind() && has_dtype(letter.kind, bytes))
       return {letter.code, std::uint8_t(8 * bytes), 1};
+  const std::string name = dtype.attr("name").cast<std::string>();
+  for (const Named& named : of_ml_dtypes)
+    if (named.name == name) return {TypeCode(named.code), named.bits, 1};
   refuse_exchange("__dlpack__: DLPack has no type for dtype " + text_of(object) +
                   "; view() the array as one that it has, such as uint8");
 }
@@ -44,6 +70,9 @@ py::object dtype_of_tensor(const dlpack::DataType& type) {
     if (letter.code == type.code && type.lanes == 1 && type.bits % 8 == 0 &&
         has_dtype(letter.kind, type.bits / 8u))
       return py::dtype(letter.kind + std::to_string(type.bits / 8u));
+  for (const Named& named : of_ml_dtypes)
+    if (TypeCode(named.code) == type.code && type.bits == named.bits && type.lanes == 1)
+      return dtype_of_ml_dtypes(named.name);
   refuse_exchange("from_dlpack: NumPy has no dtype for DLPack's type code " +
                   std::to_string(int(type.code)) + " of " + std::to_string(type.bits) +
                   " bits and " + std::to_string(type.lanes) + " lanes");
