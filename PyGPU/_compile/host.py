@@ -62,6 +62,8 @@ _FOR_OUR_HEADER = {
     "-DNDEBUG",
     "-D__CUDA_NO_HALF_OPERATORS__",
     "-D__CUDA_NO_HALF2_OPERATORS__",
+    "-D__CUDA_NO_BFLOAT16_OPERATORS__",
+    "-D__CUDA_NO_BFLOAT162_OPERATORS__",
 }
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
 

@@ -9,6 +9,7 @@
 
 #ifndef PYGPU_READS_KERNELS  // else the text is only looked through for kernels
 #include "host/atomics.h"
+#include "host/bfloat16.h"
 #include "host/builtins.h"
 #include "host/execution.h"
 #include "host/half.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "PyGPU/host/half.h"
+#include "PyGPU/host/float16_formats.h"
 #include "PyGPU/host/surfaces.h"
 #include "PyGPU/host/textures.h"
 #include "texture.h"

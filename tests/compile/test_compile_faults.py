@@ -212,9 +212,7 @@ def test_a_process_that_another_thread_forks_leaves_the_folders(tmp_path, monkey
 
 
 @pytest.mark.skipif(PyGPU.target != "host", reason="what the host machine lacks")
-@pytest.mark.parametrize(
-    "header", ["cuda_bf16.h", "cuda_fp8.h", "mma.h", "cooperative_groups/scan.h"]
-)
+@pytest.mark.parametrize("header", ["cuda_fp8.h", "mma.h", "cooperative_groups/scan.h"])
 def test_headers_for_what_the_host_machine_lacks(header):
     with pytest.raises(CompileError, match="the host machine has no"):
         SourceModule(f"#include <{header}>\n__global__ void f() {{}}")

@@ -1,4 +1,4 @@
-"""CUDA's functions and operators of __half and __half2, each beside NumPy."""
+"""CUDA's functions and operators of __half, __nv_bfloat16 and pairs of them, beside NumPy."""
 
 import operator
 
@@ -12,11 +12,60 @@ from PyGPU.compiler import SourceModule
 from PyGPU.gpuarray import empty, to_gpu
 
 N = 1500
-SPECIAL = [0, -0.0, 1, -1, 0.5, 2, 65504, -65504, 6e-8, -6e-8, 6.1e-5, np.inf, -np.inf, np.nan]
+SPECIAL = (0, -0.0, 1, -1, 0.5, 2, np.inf, -np.inf, np.nan)
 
 
-def half(values):
-    return np.asarray(values).astype(np.float16).astype(np.float64)
+class Half:
+    name, header, number, pair = "half", "cuda_fp16.h", "half", "half2"
+    special = (65504, -65504, 6e-8, -6e-8, 6.1e-5)
+    near = 2**-9  # two units
+
+    @staticmethod
+    def round(values):
+        return np.asarray(values).astype(np.float16).astype(np.float64)
+
+    @staticmethod
+    def bits(values):
+        return np.asarray(values).astype(np.float16).view(np.uint16)
+
+    @staticmethod
+    def values(bits):
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            return bits.view(np.float16).astype(np.float64)
+
+
+class Bfloat16:
+    name, header, number, pair = "bfloat16", "cuda_bf16.h", "nv_bfloat16", "nv_bfloat162"
+    largest = float.fromhex("0x1.fep127")
+    special = (largest, -largest, 1e-40, -1e-40, 2.0**-126)
+    near = 2**-6
+
+    @staticmethod
+    def round(values):
+        values = np.asarray(values, dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            unit = 2.0 ** (np.maximum(np.frexp(values)[1], -125) - 8)
+            rounded = np.rint(values / unit) * unit
+        rounded = np.where(abs(rounded) >= 2.0**128, np.copysign(np.inf, rounded), rounded)
+        return np.where(np.isfinite(values), rounded, values)
+
+    @classmethod
+    def bits(cls, values):
+        bits = (cls.round(values).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        return np.where(np.isnan(values), np.uint16(0x7FFF), bits)
+
+    @staticmethod
+    def values(bits):
+        with np.errstate(invalid="ignore"):
+            return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
+@pytest.fixture(scope="module", params=[Half, Bfloat16], ids=lambda number: number.name)
+def of(request):
+    """The type of numbers."""
+    if PyGPU.target == "hip":
+        pytest.skip("which of them HIP's compiler has, and how, is AMD's")
+    return request.param
 
 
 def saturated(values):
@@ -45,7 +94,7 @@ EXACT = {
     "__hmax_nan(a, b)": lambda x, y: -least(-x, -y, np.minimum),
     "__hfma(a, b, c)": lambda x, y, z: x * y + z,
     "__hfma_sat(a, b, c)": lambda x, y, z: saturated(x * y + z),
-    "__hfma_relu(a, b, c)": lambda x, y, z: np.maximum(half(x * y + z), 0),
+    "__hfma_relu(a, b, c)": lambda x, y, z: np.maximum(x * y + z, 0),
     "__habs(a)": abs,
     "__hneg(a)": np.negative,
     "hfloor(a)": np.floor,
@@ -90,12 +139,12 @@ def of_pairs(call):
     return "_".join([stem, *suffix]) + "(" + arguments.upper()
 
 
-def of_halves(x, y, z):
+def of_numbers(of, x, y, z):
     """{a call that gives a pair: its two numbers}"""
     found = {}
     for call, function in (EXACT | NEAR).items():
         arguments = (x, y, z)[: call.count(",") + 1]
-        value = half(function(*arguments))
+        value = of.round(function(*arguments))
         name, given = call[:-1].split("(")
         low, high = (", ".join(f"{one.upper()}.{of}" for one in given.split(", ")) for of in "xy")
         found[f"__halves2half2({name}({low}), {name}({high}))"] = value
@@ -106,13 +155,13 @@ def of_halves(x, y, z):
         "*": operator.mul,
         "/": operator.truediv,
     }.items():
-        found[f"A {sign} B"] = found[f"__halves2half2(A.x {sign} B.x, A.y {sign} B.y)"] = half(
+        found[f"A {sign} B"] = found[f"__halves2half2(A.x {sign} B.x, A.y {sign} B.y)"] = of.round(
             function(x, y)
         )
-        found[f"(D = A, D {sign}= B)"] = half(function(x, y))
+        found[f"(D = A, D {sign}= B)"] = of.round(function(x, y))
     found["-A"], found["+A"] = -x, x
-    found["(D = A, D++)"], found["(D = A, --D)"] = x, half(x - 1)
-    found["(D = A, ++D.x, D.y--, D)"] = half(x + np.tile([1, -1], len(x) // 2))
+    found["(D = A, D++)"], found["(D = A, --D)"] = x, of.round(x - 1)
+    found["(D = A, ++D.x, D.y--, D)"] = of.round(x + np.tile([1, -1], len(x) // 2))
     found["__lowhigh2highlow(A)"] = x.reshape(-1, 2)[:, ::-1].ravel()
     found["__lows2half2(A, B)"] = np.stack([x[::2], y[::2]], 1).ravel()
     found["__highs2half2(A, B)"] = np.stack([x[1::2], y[1::2]], 1).ravel()
@@ -123,12 +172,12 @@ def of_halves(x, y, z):
         found[f"__h{name}2(A, B)"] = function(x, y) & ~is_none
         found[f"__h{name}u2(A, B)"] = function(x, y) | is_none
     (a, ai), (b, bi), (c, ci) = (one.reshape(-1, 2).T for one in (x, y, z))
-    real, imaginary = half(a * b + c), half(a * bi + ci)
-    found["__hcmadd(A, B, C)"] = half([real - ai * bi, imaginary + ai * b]).T.ravel()
-    return found
+    real, imaginary = of.round(a * b + c), of.round(a * bi + ci)
+    found["__hcmadd(A, B, C)"] = of.round([real - ai * bi, imaginary + ai * b]).T.ravel()
+    return {call.replace("half", of.name): value for call, value in found.items()}
 
 
-def of_words(x, y):
+def of_words(of, x, y):
     """{a call that gives an integer: that}"""
     found = {}
     for name, function in TESTS.items():
@@ -147,56 +196,58 @@ def of_words(x, y):
     whole = np.trunc(np.nan_to_num(first))
     found["__half2char_rz(A.x) + 128"] = np.clip(whole, -128, 127) + 128
     found["__half2uchar_rz(A.x)"] = np.clip(whole, 0, 255)
-    found["__half_as_ushort(A.x)"] = first.astype(np.float16).view(np.uint16)
-    return {call: np.asarray(value).astype(np.int64) for call, value in found.items()}
+    found["__half_as_ushort(A.x)"] = of.bits(first)
+    return {
+        call.replace("half", of.name): np.asarray(value).astype(np.int64)
+        for call, value in found.items()
+    }
 
 
-def text(halves, words):
+def text(of, halves, words):
     rows = [f"out[{row} * n + i] = {call};" for row, call in enumerate(halves)]
     rows += [f"words[{row} * n + i] = {call};" for row, call in enumerate(words)]
     return (
-        "#include <cuda_fp16.h>\n"
-        "__global__ void all(half2 *out, unsigned *words, const half2 *a, const half2 *b,\n"
-        "                    const half2 *c, int n)\n{\n"
+        f"#include <{of.header}>\ntypedef {of.pair} pair;\n"
+        "__global__ void all(pair *out, unsigned *words, const pair *a, const pair *b,\n"
+        "                    const pair *c, int n)\n{\n"
         "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
-        "  const half2 A = a[i], B = b[i], C = c[i];\n  half2 D;\n  " + "\n  ".join(rows) + "\n}\n"
+        "  const pair A = a[i], B = b[i], C = c[i];\n  pair D;\n  " + "\n  ".join(rows) + "\n}\n"
     )
 
 
 @pytest.fixture(scope="module")
-def numbers():
+def numbers(of):
     rng = np.random.default_rng(3)
-    found = half(rng.normal(size=(3, N)) * 2.0 ** rng.integers(-10, 5, (3, N)))
-    found[:, : len(SPECIAL) ** 2] = half(
-        [*np.meshgrid(SPECIAL, SPECIAL), np.ones((len(SPECIAL), len(SPECIAL)))]
-    ).reshape(3, -1)
+    found = of.round(rng.normal(size=(3, N)) * 2.0 ** rng.integers(-10, 5, (3, N)))
+    special = SPECIAL + of.special
+    pairs = [*np.meshgrid(special, special), np.ones((len(special), len(special)))]
+    found[:, : len(special) ** 2] = of.round(pairs).reshape(3, -1)
     return found
 
 
 @pytest.fixture(scope="module")
-def expected(numbers):
+def expected(of, numbers):
     with np.errstate(all="ignore"):
-        return of_halves(*numbers), of_words(*numbers[:2])
+        return of_numbers(of, *numbers), of_words(of, *numbers[:2])
 
 
 @pytest.fixture(scope="module")
-def found(numbers, expected):
-    if PyGPU.target == "hip":
-        pytest.skip("which of them HIP's compiler has, and how, is AMD's")
+def found(of, numbers, expected):
     halves, words = expected
-    out, flags = empty((len(halves), N), np.float16), empty((len(words), N // 2), np.uint32)
-    kernel = SourceModule(text(*expected)).get_function("all")
-    given = [to_gpu(one.astype(np.float16)) for one in numbers]
+    out, flags = empty((len(halves), N), np.uint16), empty((len(words), N // 2), np.uint32)
+    kernel = SourceModule(text(of, *expected)).get_function("all")
+    given = [to_gpu(of.bits(one)) for one in numbers]
     kernel(out, flags, *given, np.int32(N // 2), block=(64, 1, 1), grid=(-(-N // 128), 1))
-    return dict(zip(halves, out.get())), dict(zip(words, flags.get()))
+    values = of.values(out.get())
+    return dict(zip(halves, values)), dict(zip(words, flags.get()))
 
 
-def test_numbers_and_pairs(found, expected):
+def test_numbers_and_pairs(of, found, expected):
     near = tuple(call.split("(")[0].strip("_")[1:] for call in NEAR)
     for call, value in expected[0].items():
-        result = found[0][call].astype(float)
+        result = found[0][call]
         if any(name in call for name in near) or "/" in call:
-            np.testing.assert_allclose(result, value, rtol=2**-9, atol=2**-13, err_msg=call)
+            np.testing.assert_allclose(result, value, rtol=of.near, atol=2**-13, err_msg=call)
         else:
             np.testing.assert_array_equal(result, value, call)
 
@@ -216,9 +267,11 @@ def test_tests_and_integers(found, expected):
 
 @pytest.mark.no_device
 @pytest.mark.parametrize(("prefix", "backend", "arch"), COMPILERS[:2], ids=lambda value: value)
-def test_compiles(prefix, backend, arch, expected):
+def test_compiles(prefix, backend, arch, of, expected):
     require(prefix)
-    entry = build(kernel_sources.Text(text(*expected)), backend, arch)
+    if of is Bfloat16:
+        arch = "sm_90"  # which has them all
+    entry = build(kernel_sources.Text(text(of, *expected)), backend, arch)
     assert entry.log == "", "kernels compile without warnings"
 
 
@@ -235,27 +288,28 @@ CASTS = {
 
 
 @pytest.mark.parametrize("c_type", CASTS)
-def test_casts_to_integers(c_type):
+def test_casts_to_integers(of, c_type):
     """They are saturated; what is no number is 0, or the highest bit alone of 64."""
-    if PyGPU.target == "hip":
-        pytest.skip("AMD's conversions are those of the processor")
-    x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    bits = np.arange(1 << 16, dtype=np.uint16)
+    x = of.values(bits)
     dtype = np.dtype(CASTS[c_type])
     info = np.iinfo(dtype)
-    whole = np.trunc(np.nan_to_num(x.astype(float), posinf=1e30, neginf=-1e30))
+    whole = np.trunc(np.nan_to_num(x, posinf=1e30, neginf=-1e30))
     expected = np.array([min(max(int(one), info.min), info.max) for one in whole.tolist()], dtype)
     if dtype.itemsize == 8:
         expected.view(np.uint64)[np.isnan(x)] = 1 << 63
     text = f"""
-    #include <cuda_fp16.h>
-    __global__ void f({c_type} *out, const half *x)
+    #include <{of.header}>
+    __global__ void f({c_type} *out, const {of.number} *x)
     {{
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
       const {c_type} one = x[i];
       out[2 * i] = one, out[2 * i + 1] = ({c_type})x[i];
     }}"""
     out = empty((1 << 16, 2), dtype)
-    SourceModule(text).get_function("f")(out, to_gpu(x), block=(256, 1, 1), grid=(256, 1))
+    SourceModule(text).get_function("f")(
+        out, to_gpu(bits.view(np.float16)), block=(256, 1, 1), grid=(256, 1)
+    )
     np.testing.assert_array_equal(out.get(), np.stack([expected] * 2, 1))
 
 
@@ -276,6 +330,42 @@ SOURCES = {
         "half a = __float2half(5.0f), b = __float2half(2.0f); out[0] = __half2float(a * b);",
         3,
     ),
+    "a constant of bfloat16": (
+        "",
+        "constexpr nv_bfloat16 h = __nv_bfloat16_raw{0x4040}; out[0] = h;",
+        3,
+    ),
+    "nv_bfloat162": ("", "nv_bfloat162 p(1.0f, 2.0f); p += p; out[0] = __high2float(p) - 1;", 3),
+    "volatile bfloat16": (
+        "",
+        "volatile nv_bfloat16 v; v = nv_bfloat16(3.0f); nv_bfloat16 w(v); out[0] = w;",
+        3,
+    ),
+    "half as bfloat16": ("", "half h = 3.0f; nv_bfloat16 b(h); half again(b); out[0] = again;", 3),
+    "twice the same": (
+        "",
+        "out[0] = __low2float(__bfloat162bfloat162(__float2bfloat16(3.0f)));",
+        3,
+    ),
+    "constants": (
+        "",
+        "out[0] = CUDART_INF_BF16 > CUDART_MAX_NORMAL_BF16 ? 3 : 0;",
+        3,
+    ),
+    "shuffles and atomics of bfloat16": (
+        "",
+        "__shared__ nv_bfloat16 s; s = __shfl_sync(1u, nv_bfloat16(1.0f), 0);"
+        "atomicAdd(&s, nv_bfloat16(2.0f)); out[0] = s;",
+        3,
+    ),
+    "a bfloat16 beyond halves": ("", "nv_bfloat16 h = 1e30f; out[0] = h * h > h ? 3 : 0;", 3),
+    "operators of its own for bfloat16": (
+        "__device__ nv_bfloat16 operator*(const nv_bfloat16 &a, const nv_bfloat16 &b)"
+        " { return __float2bfloat16(__bfloat162float(a) - __bfloat162float(b)); }",
+        "nv_bfloat16 a = __float2bfloat16(5.0f), b = __float2bfloat16(2.0f);"
+        "out[0] = __bfloat162float(a * b);",
+        3,
+    ),
 }
 
 
@@ -284,12 +374,51 @@ def test_what_programs_write(name):
     if PyGPU.target == "hip":
         pytest.skip("which of them HIP's compiler takes is AMD's")
     before, body, expected = SOURCES[name]
-    options = ["-D__CUDA_NO_HALF_OPERATORS__"] if "own" in name else []
-    text = f"#include <cuda_fp16.h>\n{before}\n__global__ void f(float *out) {{ {body} }}"
+    if "CUDART" in body and PyGPU.target == "cuda":
+        pytest.skip("NVRTC's headers leave them out")
+    number = "BFLOAT16" if "bfloat16" in name else "HALF"
+    options = [f"-D__CUDA_NO_{number}_OPERATORS__"] if "own" in name else []
+    header = "cuda_bf16.h" if "BF16" in body or "bfloat16" in body else "cuda_fp16.h"
+    text = f"#include <{header}>\n{before}\n__global__ void f(float *out) {{ {body} }}"
     out = empty(1, np.float32)
     module = SourceModule(text, options=options, no_extern_c=False)
     module.get_function("f")(out, block=(1, 1, 1))
     assert out.get()[0] == expected
+
+
+def test_bfloat16_is_rounded_once():
+    """Of numbers close to the middle of two, what is far below it decides."""
+    if PyGPU.target == "hip":
+        pytest.skip("which of them HIP's compiler has, and how, is AMD's")
+    cases = {
+        "__hfma(a, a, tiny)": 1.125 + 2**-7,  # a a = 1.125 + 2**-8
+        "__hfma(a, a, __hneg(tiny))": 1.125,
+        "nv_bfloat16(1.0 + 1.0 / 256 + 1e-15)": 1 + 2**-7,
+        "nv_bfloat16(1.0 + 1.0 / 256)": 1,
+        "nv_bfloat16((1ll << 62) + (1ll << 54) + 1)": 2.0**62 + 2.0**55,
+        "nv_bfloat16((1ll << 62) + (1ll << 54))": 2.0**62,
+        "nv_bfloat16(-(1ll << 62) - (1ll << 54) - 1)": -(2.0**62) - 2.0**55,
+        "nv_bfloat16((1ull << 63) + (1ull << 55) + 1)": 2.0**63 + 2.0**56,
+        "__ll2bfloat16_rz(-(1ll << 62) - 1)": -(2.0**62),
+        "__ll2bfloat16_rd(-(1ll << 62) - 1)": -(2.0**62) - 2.0**55,
+        "__ull2bfloat16_ru((1ull << 63) + 1)": 2.0**63 + 2.0**56,
+        "__float2bfloat16_rz(1.999f)": 2 - 2**-7,
+        "__float2bfloat16_rd(-1.001f)": -1 - 2**-7,
+        "__float2bfloat16_ru(3.3895313e38f)": float(Bfloat16.largest),
+        "__float2bfloat16_rn(3.4e38f)": np.inf,
+        "__int2bfloat16_rn(257)": 256,
+        "__bfloat162int_ru(nv_bfloat16(2.5f))": 3,
+    }
+    rows = "".join(f"out[{row}] = float({call});\n" for row, call in enumerate(cases))
+    text = f"""#include <cuda_bf16.h>
+    __global__ void f(float *out) {{
+      const nv_bfloat16 a = 1 + 1.0f / 16, tiny = 1e-30f;
+      {rows}}}"""
+    out = empty(len(cases), np.float32)
+    SourceModule(text).get_function("f")(out, block=(1, 1, 1))
+    assert dict(zip(cases, out.get().tolist())) == {
+        call: float(np.float32(value)) for call, value in cases.items()
+    }
 
 
 OWN_NAMES = kernel_sources.Text("""

@@ -98,7 +98,7 @@ def test_macros_of_options(compiler):
 
 
 # Which say that the host machine has none.
-LACKED = {"cuda_bf16.h", "cuda_fp8.h", "mma.h"} | {
+LACKED = {"cuda_fp8.h", "mma.h"} | {
     f"cooperative_groups/{name}.h" for name in ("scan", "memcpy_async")
 }
 

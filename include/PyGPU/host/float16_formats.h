@@ -1,0 +1,96 @@
+// Formats of numbers of 16 bits, and how to round to them.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include "intrinsics.h"
+
+namespace PyGPU {
+namespace host {
+
+// Conversions in arithmetic of which compilers make vectors; of _Float16's they often do not.
+inline float half_to_float(unsigned short h) {
+  const unsigned size = h & 0x7fffu, sign = (h & 0x8000u) << 16;
+  const unsigned small = bits<unsigned>(float(int(size)) * 5.9604644775390625e-8f);  // 2^-24
+  const unsigned usual = (size << 13) + (size < 0x7c00u ? 112u << 23 : 224u << 23);
+  const unsigned quiet = size > 0x7c00u ? 0x400000u : 0;  // a signalling NaN does not stay so
+  return bits<float>(sign | quiet | (size < 0x400u ? small : usual));
+}
+inline unsigned short float_to_half(float x) {
+  const unsigned word = bits<unsigned>(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
+  const unsigned usual = (size + 0xfffu + (size >> 13 & 1) - 0x38000000u) >> 13;
+  // Below 2^-14, multiples of 2^-24: as such a sum with 1/2 is rounded.
+  const unsigned small = bits<unsigned>(bits<float>(size) + 0.5f) - 0x3f000000u;
+  const unsigned finite = size < 0x38800000u ? small : usual;
+  const unsigned number = size < 0x477ff000u ? finite : 0x7c00u;
+  const unsigned result = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ffu) : number;
+  return static_cast<unsigned short>(sign | result);
+}
+struct Half {
+  static float widen(unsigned short bits) { return half_to_float(bits); }
+  static unsigned short narrow(float x) { return float_to_half(x); }
+};
+// The upper half of a float.
+struct Bfloat16 {
+  static float widen(unsigned short upper) { return bits<float>(unsigned(upper) << 16); }
+  static unsigned short narrow(float x) {
+    const unsigned word = bits<unsigned>(x), rounded = word + 0x7fffu + (word >> 16 & 1);
+    return static_cast<unsigned short>(x != x ? 0x7fffu : rounded >> 16);
+  }
+};
+
+// Numbers on their way to fewer bits in two steps: the first one rounds to odd, that is, where bits
+// are lost the last one left is set. So the second rounding knows on which side the number was.
+template <class Integer>
+inline double integer_to_odd(Integer x) {
+  using Wide = typename std::conditional<std::is_unsigned<Integer>::value, unsigned long long,
+                                         long long>::type;
+  const Wide wide = static_cast<Wide>(x), most = Wide(1) << 53;
+  const bool fits = sizeof x < 8 || (wide < most && wide + most > 0);
+  const Wide lost = wide & 0x7ff;
+  return double(fits ? wide : (wide - lost) | (lost ? 0x800 : 0));
+}
+inline double sum_to_odd(double x, double y) {
+  const double near = x + y, part = near - x, lost = (x - (near - part)) + (y - part);
+  const auto word = bits<unsigned long long>(near);
+  if (!(lost < 0 || lost > 0) || (word & 1)) return near;
+  return bits<double>((lost > 0) == (near > 0) ? word + 1 : word - 1);
+}
+inline float double_to_odd(double x) {
+  const float near = float(x);
+  const unsigned word = bits<unsigned>(near);
+  const unsigned below = std::fabs(double(near)) > std::fabs(x) ? word - 1 : word;
+  return double(near) < x || double(near) > x ? bits<float>(below | 1) : near;
+}
+
+// Rounded to nearest, towards zero, up and down.
+template <class Format>
+inline unsigned short nearest(double x) {
+  return Format::narrow(double_to_odd(x));
+}
+template <class Format>
+inline unsigned short rounded_rn(double x) {
+  return nearest<Format>(x);
+}
+template <class Format>
+inline unsigned short rounded_rn(float x) {
+  return Format::narrow(x);
+}
+template <class Format>
+inline unsigned short rounded_rz(double x) {
+  const unsigned short near = nearest<Format>(x);
+  return std::fabs(double(Format::widen(near))) > std::fabs(x) ? near - 1 : near;
+}
+template <class Format>
+inline unsigned short rounded_ru(double x) {
+  const unsigned short near = nearest<Format>(x);
+  return double(Format::widen(near)) < x ? near + (near < 0x8000u ? 1 : -1) : near;
+}
+template <class Format>
+inline unsigned short rounded_rd(double x) {
+  return rounded_ru<Format>(-x) ^ 0x8000u;
+}
+
+}  // namespace host
+}  // namespace PyGPU
