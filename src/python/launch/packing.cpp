@@ -81,15 +81,33 @@ bool is_managed(py::handle array) {
   return false;
 }
 
+// A scalar of a dtype that another package has registered with NumPy, such as ml_dtypes' bfloat16.
+bool is_of_registered_dtype(PyObject* argument) {
+  const py::handle object(argument);
+  return py::isinstance(object, py::module_::import("numpy").attr("generic")) &&
+         object.attr("dtype").attr("isbuiltin").cast<int>() == 2;
+}
+
+// What gives the bytes of the argument; NumPy exports no buffer for all its dtypes.
+py::object exporter_of(PyObject* argument) {
+  const auto object = py::reinterpret_borrow<py::object>(argument);
+  if (is_of_registered_dtype(argument)) return object.attr("tobytes")();
+  if (!py::isinstance<py::array>(object)) return object;
+  const py::dtype dtype = py::reinterpret_borrow<py::array>(object).dtype();
+  return dtype.kind() == 'O' ? object : object.attr("view")("V" + std::to_string(dtype.itemsize()));
+}
+
 // By value: structures and other bytes.
 void put_bytes(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
-  const auto view = view_buffer(argument);
-  const Py_buffer* raw = view->view();
   if (py::isinstance<py::array>(argument) && is_managed(argument))
-    return put_address(raw->buf, argument, slot, index, to);
+    return put_address(py::reinterpret_borrow<py::array>(argument).data(), argument, slot, index,
+                       to);
   if (slot.kind == Kind::pointer)
     refuse(argument, slot, index,
            "host memory does not go there: pass In(), Out() or InOut() of it, or a GPUArray");
+  const py::object exporter = exporter_of(argument);
+  const auto view = view_buffer(exporter.ptr());
+  const Py_buffer* raw = view->view();
   if (slot.nbytes && std::size_t(raw->len) != slot.nbytes)
     refuse(argument, slot, index, "it has " + std::to_string(raw->len) + " bytes");
   if (slot.nbytes == 0)
@@ -121,6 +139,10 @@ void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* t
     return put_bytes(argument, slot, index, to);
   const py::module_ numpy = py::module_::import("numpy");
   if (py::isinstance(object, numpy.attr("void"))) return put_bytes(argument, slot, index, to);
+  if (is_of_registered_dtype(argument)) {
+    if (slot.kind == Kind::real) return put_real(object.cast<double>(), slot.nbytes, to);
+    if (may_be(slot.kind, Kind::bytes)) return put_bytes(argument, slot, index, to);
+  }
   if (py::isinstance(object, numpy.attr("generic")) || PyMemoryView_Check(argument))
     refuse(argument, slot, index, "");
   if (py::hasattr(object, "gpudata")) {
