@@ -105,14 +105,14 @@ inline PYGPU_F16X2 PYGPU_F16_NAME(__highs2, 2)(PYGPU_F16X2 a, PYGPU_F16X2 b) {
   return PYGPU_F16X2(a.y, b.y);
 }
 
-#define PYGPU_F16_OF(name, type, r)                                                  \
-  inline PYGPU_F16 PYGPU_F16_NAME(__##name##2, _##r)(type x) {                       \
-    return PYGPU_F16_NAME(__ushort_as_, )(                                           \
-        PyGPU::host::rounded_##r<PYGPU_F16_FORMAT>(PyGPU::host::integer_to_odd(x))); \
+#define PYGPU_F16_OF(name, type, r)                                         \
+  inline PYGPU_F16 PYGPU_F16_NAME(__##name##2, _##r)(type x) {              \
+    const double wide = PyGPU::host::integer_to_odd(x);                     \
+    return PYGPU_F16_RAW{PyGPU::host::rounded_##r<PYGPU_F16_FORMAT>(wide)}; \
   }
 #define PYGPU_F16_CONVERSIONS(r)                                                                 \
   inline PYGPU_F16 PYGPU_F16_NAME(__float2, _##r)(float x) {                                     \
-    return PYGPU_F16_NAME(__ushort_as_, )(PyGPU::host::rounded_##r<PYGPU_F16_FORMAT>(x));        \
+    return PYGPU_F16_RAW{PyGPU::host::rounded_##r<PYGPU_F16_FORMAT>(x)};                         \
   }                                                                                              \
   PYGPU_F16_OF(int, int, r)                                                                      \
   PYGPU_F16_OF(uint, unsigned, r)                                                                \

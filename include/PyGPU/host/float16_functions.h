@@ -1,13 +1,11 @@
 // Arithmetic, comparisons and functions of the numbers and pairs of float16.h, which includes this.
 
 inline PYGPU_F16 __hneg(PYGPU_F16 a) {
-  return PYGPU_F16_NAME(
-      __ushort_as_, )(static_cast<unsigned short>(PYGPU_F16_NAME(__, _as_ushort)(a) ^ 0x8000u));
+  const unsigned bits = PYGPU_F16_RAW(a).x ^ 0x8000u;
+  return PYGPU_F16_RAW{static_cast<unsigned short>(bits)};
 }
 inline PYGPU_F16X2 __hneg2(PYGPU_F16X2 a) { return PYGPU_F16X2(__hneg(a.x), __hneg(a.y)); }
-inline bool __hisnan(PYGPU_F16 a) {
-  return (PYGPU_F16_NAME(__, _as_ushort)(a) & 0x7fffu) > PYGPU_F16_INFINITY;
-}
+inline bool __hisnan(PYGPU_F16 a) { return (PYGPU_F16_RAW(a).x & 0x7fffu) > PYGPU_F16_INFINITY; }
 
 // name(a, b) and name2(pair, pair), each from an expression in the floats x and y.
 #define PYGPU_F16_OF2(name, name2, expression)             \
@@ -90,9 +88,8 @@ inline PYGPU_F16X2 __hisnan2(PYGPU_F16X2 a) {
   return PYGPU_F16X2(__hisnan(a.x) ? 1.0f : 0.0f, __hisnan(a.y) ? 1.0f : 0.0f);
 }
 inline int __hisinf(PYGPU_F16 a) {
-  return PYGPU_F16_NAME(__, _as_ushort)(a) == PYGPU_F16_INFINITY               ? 1
-         : PYGPU_F16_NAME(__, _as_ushort)(a) == (PYGPU_F16_INFINITY | 0x8000u) ? -1
-                                                                               : 0;
+  const unsigned bits = PYGPU_F16_RAW(a).x;
+  return bits == PYGPU_F16_INFINITY ? 1 : bits == (PYGPU_F16_INFINITY | 0x8000u) ? -1 : 0;
 }
 
 // hname(a) and h2name(pair).
@@ -121,8 +118,8 @@ PYGPU_F16_OF1(trunc, std::trunc(x))
 PYGPU_F16_OF1(rint, std::nearbyint(x))
 #undef PYGPU_F16_OF1
 inline PYGPU_F16 __habs(PYGPU_F16 a) {
-  return PYGPU_F16_NAME(
-      __ushort_as_, )(static_cast<unsigned short>(PYGPU_F16_NAME(__, _as_ushort)(a) & 0x7fffu));
+  const unsigned bits = PYGPU_F16_RAW(a).x & 0x7fffu;
+  return PYGPU_F16_RAW{static_cast<unsigned short>(bits)};
 }
 inline PYGPU_F16X2 __habs2(PYGPU_F16X2 a) { return PYGPU_F16X2(__habs(a.x), __habs(a.y)); }
 
