@@ -137,6 +137,7 @@ LAYERS = [
         "block_cache.h",
         "stream.h",
         "memory.h",
+        "postponed.h",
         "device_array.h",
         "transfer.h",
         "transfer_watch.h",

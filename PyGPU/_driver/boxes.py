@@ -55,7 +55,7 @@ class Buffer:
             raise BufferError(f"{name}: the buffer is read-only")
         if contiguous and not (array.flags.c_contiguous or array.flags.f_contiguous):
             raise ValueError(f"{name}: the buffer is not contiguous")
-        self.owner = buffer
+        self._exported = array  # while it is, the buffer stays where it is
         self.address = array.__array_interface__["data"][0]
         ahead = sum((n - 1) * step for n, step in zip(array.shape, array.strides) if step > 0)
         self.nbytes = ahead + array.itemsize if array.size else 0
@@ -72,7 +72,13 @@ def whole(value: Int, name: str) -> int:
 
 
 def copy(
-    dst: End, src: End, box: Block, stream: StreamLike = None, wait: bool = True, what: str = "copy"
+    dst: End,
+    src: End,
+    box: Block,
+    stream: StreamLike = None,
+    wait: bool = True,
+    what: str = "copy",
+    kept: object = None,
 ) -> None:
     """Copy a box between two ends.
 
@@ -82,9 +88,12 @@ def copy(
         Of a Buffer, an address or an Array.
     box : tuple
         Width in bytes, height, depth.
+    kept : object, optional
+        What the ends need besides.
     """
     if not all(box):
         return
+    core._keep_for_graph((dst[1], src[1], kept))
     sides: list[tuple[Any, ...]] = []
     for side, (kind, where, *numbers) in (("dst", dst), ("src", src)):
         if kind != _ARRAY:
@@ -224,7 +233,8 @@ class _Box:
             whole(self.height, "height"),
             whole(self.depth, "depth") if self._depth else 1,
         )
-        copy(self._end("dst"), self._end("src"), box, stream, wait, self._name)
+        ends = (*self._ends.values(), self.dst_device, self.src_device)
+        copy(self._end("dst"), self._end("src"), box, stream, wait, self._name, ends)
 
 
 def array_in(array: core._Array, name: str) -> core._Array:

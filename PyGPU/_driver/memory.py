@@ -4,7 +4,8 @@ processes; and the owners of host memory that the device may reach."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, SupportsInt
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex, SupportsInt
 
 from PyGPU._driver import enums
 from PyGPU._runtime import core, errors, extent, integer
@@ -90,42 +91,44 @@ class _Address:
     __index__ = __int__
 
 
-class _Owned(_Address):
+class Unique:
+    """What stands for something outside of Python, which copies would end twice."""
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(f"cannot copy or pickle {type(self).__name__!r} object")
+
+
+def _let_go(
+    release: Callable[[int], core.cudaError_t], call: str, address: int, device: int, epoch: int
+) -> None:
+    """Release what nobody has any more, unless cudaDeviceReset did."""
+    if core._device_epoch(device) == epoch:
+        status = core._beside_captures(release, address)
+        if status:
+            core._report_failed_release(call, status)
+
+
+class _Owned(Unique, _Address):
     """An address that is released once: by a method, or with the object."""
 
     _release: Callable[[int], core.cudaError_t] = staticmethod(core.cudaFree)
     _call = "cudaFree"
-    _stands = False  # until there is something to release
 
     def __init__(self, address: int) -> None:
-        self._address = address
-        self._device, status = core.cudaGetDevice()
+        device, status = core.cudaGetDevice()
         if status:
             self._release(address)  # nobody else would
             errors.check(status, "cudaGetDevice")
-        self._epoch = core._device_epoch(self._device)
-        self._stands = True
+        self._address, self._device = address, device
+        self._epoch = core._device_epoch(device)
+        let_go = partial(_let_go, self._release, self._call, address, device, self._epoch)
+        self._end = core._AtEnd(let_go)
 
     def _close(self, what: str) -> None:
-        if not self._stands:
+        if self._end.take() is None:
             raise errors.LogicError(f"{what} failed: invalid argument - it was released before")
-        self._stands = False
-        if not self._is_gone():
-            errors.check(self._let_go(), self._call)
-
-    def _let_go(self) -> core.cudaError_t:
-        return core._beside_captures(self._release, self._address)
-
-    def _is_gone(self) -> bool:
-        """Has cudaDeviceReset released it?"""
-        return core._device_epoch(self._device) != self._epoch
-
-    def __del__(self) -> None:
-        if self._stands and core is not None:
-            self._stands = False
-            status = None if self._is_gone() else self._let_go()
-            if status:
-                core._report_failed_release(self._call, status)
+        if core._device_epoch(self._device) == self._epoch:
+            errors.check(core._beside_captures(self._release, self._address), self._call)
 
 
 _PITCH = 512  # bytes: rows begin where every device likes rows to begin

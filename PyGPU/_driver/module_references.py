@@ -8,10 +8,12 @@ order of that launch's stream.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import sys
 import threading
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -73,6 +75,7 @@ class References:
         self._known: dict[str, tuple[Reference, int]] = {}  # and where the handle is written
         self._lock = threading.RLock()  # handlers of signals may launch, too
         self._used: list[StreamLike] = []  # of launches since the last change, two for several
+        self._is_used_anywhere = False  # in graphs, or on streams of other libraries
         self._written: core.cudaEvent_t | None = None  # until it is reached
         self._written_on: StreamLike = None
         self._replaced: list[object] = []  # objects that kernels before _written may still read
@@ -130,9 +133,13 @@ class References:
             if reference._source is None:
                 raise errors.LogicError(f"texrefs: {self._name(reference)} is bound to nothing")
         with self._lock:
+            changed = [name for name, (one, _) in [*self._known.items()] if one._is_changed]
+            if core._is_captured(stream):
+                return self._before_recorded(changed)
             if self._written is not None:
                 self._wait(stream, self._written)
-            changed = [name for name, (one, _) in [*self._known.items()] if one._is_changed]
+            if not (stream is None or isinstance(stream, core.cudaStream_t)):
+                self._is_used_anywhere = True
             if changed:
                 # Textures of memory are made on the current device.
                 with on_device(self._module.device):
@@ -140,13 +147,28 @@ class References:
             elif not any(_same(stream, one) for one in self._used):
                 self._used = [*self._used[:1], stream]
 
+    def _before_recorded(self, changed: list[str]) -> None:
+        """The launch is recorded into a graph, which reads what is bound when it is launched."""
+        if changed:
+            raise errors.LogicError(
+                f"the reference {changed[0]!r} was bound since the last launch, and a capture "
+                "records no binding: launch a function of the module once before the capture"
+            )
+        if self._written is not None:
+            written = core._beside_captures(core.cudaEventSynchronize, self._written)
+            errors.check(written, "cudaEventSynchronize")
+            self._written = None
+            self._replaced.clear()
+        self._is_used_anywhere = True
+        core._keep_for_graph(self)
+
     def _name(self, reference: Reference) -> str:
         names = [name for name, (one, _) in self._known.items() if one is reference]
         return f"the {type(reference).__name__} {names[0]!r}" if names else "a reference"
 
     def _wait(self, stream: StreamLike, written: core.cudaEvent_t) -> None:
         """Later work on the stream comes after what was written last."""
-        status = core.cudaEventQuery(written)
+        status = core._beside_captures(core.cudaEventQuery, written)
         if status == core.cudaErrorNotReady:
             core.cudaGetLastError()
             if not _same(stream, self._written_on):
@@ -170,10 +192,11 @@ class References:
                     f"its module was loaded on device {self._module.device}"
                 )
             made[name] = its
-        if len(self._used) > 1:
-            errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
+        if len(self._used) > 1 or self._is_used_anywhere:
+            _wait_for_launches(self._module.device, self._is_used_anywhere)
         elif self._used and not _same(stream, self._used[0]):
-            streams.order_after(stream, self._used[0])
+            self._follow(stream, self._used[0])
+        self._used = [stream]
         for name, its in made.items():
             reference, address = self._known[name]
             data = np.array([int(its)], np.uint64)
@@ -181,19 +204,40 @@ class References:
             self._replaced.append((reference._object, data))
             reference._object, reference._is_changed = its, False
         self._written, self._written_on = streams.recorded(stream), stream
-        self._used = [stream]
+
+    def _follow(self, stream: StreamLike, earlier: StreamLike) -> None:
+        """Later work on the stream comes after what is on the other one now."""
+        try:
+            streams.order_after(stream, earlier)
+        except ValueError:  # that was destroyed, when the null stream came to wait for its rest
+            _wait_for_launches(self._module.device, False)
 
     def __del__(self) -> None:
-        """Kernels on their way read through the objects that go now."""
         # Memoized kernels last until modules lose their names.
         if sys is None or sys.is_finalizing():
             return
-        if not any(one._object for one, _ in self._known.values()):
-            return
-        if len(self._used) > 1:
-            core.cudaDeviceSynchronize()
-        else:
-            core.cudaStreamSynchronize(self._used[0])
+        objects = [one._object for one, _ in self._known.values() if one._object]
+        if objects:
+            _let_go(self._module.device, self._is_used_anywhere, [*objects, *self._replaced])
+
+
+def _wait_for_launches(device: int, anywhere: bool) -> None:
+    """Until kernels on their way have read what they read through the references; `anywhere`: on
+    streams, too, that are not known."""
+    if anywhere:
+        with on_device(device):
+            errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
+    else:
+        errors.check(core._wait_for_work(device), "cudaStreamSynchronize")
+
+
+def _let_go(device: int, anywhere: bool, objects: list[object]) -> None:
+    """Kernels on their way read through the objects that go now."""
+    if core._meets_capture(device):
+        core._postpone(core._AtEnd(partial(_let_go, device, anywhere, objects)))
+        return
+    with contextlib.suppress(errors.Error):  # of that work, and reported elsewhere
+        _wait_for_launches(device, anywhere)
 
 
 def _same(one: StreamLike, other: StreamLike) -> bool:

@@ -7,10 +7,11 @@ finalizer of a block, which may run in any thread at any time, never waits.
 from __future__ import annotations
 
 import gc
+import itertools
 import sys
 import traceback
 from collections import Counter
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, SupportsInt, TextIO, TypeVar, cast
 
 from PyGPU._driver import host_arrays
@@ -45,25 +46,28 @@ def _alloc_size(bin: int) -> int:
     return ((17 + mantissa) << (exponent - 4)) - 1
 
 
-class _PooledAllocation:
+class _Ledger:
+    """What a pool knows of its blocks. It has none of them, nor the pool."""
+
+    def __init__(self) -> None:
+        self.active: dict[int, int] = {}  # number of a block -> the bytes that were asked for
+        self.holds = True
+
+    def take_back(self, number: int, memory: Any, held: list[Any]) -> None:
+        """A block is given back: its memory waits for reuse."""
+        del self.active[number]
+        if self.holds:
+            held.append(memory)
+            if not self.holds:  # stop_holding() came between
+                held.clear()
+
+
+class _PooledAllocation(_driver_memory.Unique):
     """A block of a pool's. It goes back to the pool with the last reference."""
 
-    _pool: _Pool | None = None  # who lends it
-    _memory: Any
-    _held: list[Any]
+    _number: int
+    _end: core._AtEnd
     _size = 0
-
-    def _give_back(self) -> bool:
-        """False if it was given back before."""
-        pool = self._pool
-        if pool is None or pool._active.pop(id(self), None) is None:
-            return False
-        memory, self._memory = self._memory, None
-        if pool._holds:
-            self._held.append(memory)
-            if not pool._holds:  # stop_holding() came between
-                self._held.clear()
-        return True
 
     def free(self) -> None:
         """Give it back to the pool now. What uses it must not be used again.
@@ -73,11 +77,11 @@ class _PooledAllocation:
         LogicError
             Where that was done before.
         """
-        if not self._give_back():
+        give_back = self._end.take()
+        if give_back is None:
             name = type(self).__name__
             raise errors.LogicError(f"{name}.free failed: invalid argument - it was freed before")
-
-    __del__ = _give_back
+        give_back()
 
     def __len__(self) -> int:
         return self._size
@@ -111,13 +115,15 @@ class _Place:
         self.bins: dict[int, list[Any]] = {}  # bin number -> memory
 
 
-class _Pool:
+_numbers = itertools.count()
+
+
+class _Pool(_driver_memory.Unique):
     """What both kinds of pool share. Subclasses say how memory is taken."""
 
     def __init__(self) -> None:
         self._places: dict[int, _Place] = {}  # by device
-        self._active: dict[int, int] = {}  # id of a block -> the bytes that were asked for
-        self._holds = True
+        self._ledger = _Ledger()
 
     def _take(self, nbytes: int) -> Any:
         """New memory, which frees itself; or a MemoryError."""
@@ -144,8 +150,10 @@ class _Pool:
             return self._new_memory(place, held, _alloc_size(number)), held
 
     def _lend(self, block: _B, memory: Any, held: list[Any], size: int) -> _B:
-        block._pool, block._memory, block._held, block._size = self, memory, held, size
-        self._active[id(block)] = size
+        number, ledger = next(_numbers), self._ledger
+        block._number, block._size = number, size
+        ledger.active[number] = size
+        block._end = core._AtEnd(partial(ledger.take_back, number, memory, held))
         return block
 
     def _new_memory(self, place: _Place, held: list[Any], nbytes: int) -> Any:
@@ -189,17 +197,17 @@ class _Pool:
     @property
     def active_blocks(self) -> int:
         """Blocks in use."""
-        return len(self._active)
+        return len(self._ledger.active)
 
     @property
     def active_bytes(self) -> int:
         """Bytes that were asked for, of the blocks in use."""
-        return sum(list(self._active.values()))
+        return sum(list(self._ledger.active.values()))
 
     @property
     def managed_bytes(self) -> int:
         """Bytes of all blocks, held or in use."""
-        sizes = [_alloc_size(_bin_number(size)) for size in list(self._active.values())]
+        sizes = [_alloc_size(_bin_number(size)) for size in list(self._ledger.active.values())]
         return sum(sizes) + sum(
             _alloc_size(number) * len(held) for number, held in self._all_held()
         )
@@ -211,7 +219,7 @@ class _Pool:
 
     def stop_holding(self) -> None:
         """Free the blocks that wait for reuse, and from now on all that come back."""
-        self._holds = False
+        self._ledger.holds = False
         self.free_held()
 
 
@@ -337,14 +345,15 @@ class DebugMemoryPool(DeviceMemoryPool):
         super().__init__()
         self.interactive = interactive
         self.logfile = sys.stdout if logfile is None else logfile
-        self._takers: dict[int, tuple[int, str]] = {}  # id of a block -> (bytes, who took it)
+        self._takers: dict[int, tuple[int, str]] = {}  # number of a block -> (bytes, who)
 
     def allocate(self, size: Int) -> PooledDeviceAllocation:
         block = super().allocate(size)
         caller = traceback.extract_stack(limit=2)[0]
         who = f"{caller.name} ({caller.filename}:{caller.lineno})"
-        in_use = {key: taker for key, taker in self._takers.items() if key in self._active}
-        in_use[id(block)] = len(block), who
+        active = self._ledger.active
+        in_use = {key: taker for key, taker in self._takers.items() if key in active}
+        in_use[block._number] = len(block), who
         self._takers = in_use
         print(f"allocated {len(block)} bytes in {who}; in use:", file=self.logfile)
         for (nbytes, place), count in sorted(Counter(in_use.values()).items()):

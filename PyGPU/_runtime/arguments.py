@@ -39,6 +39,7 @@ def require_array(name: str, value: object) -> core.GPUArray:
 
 def device_address(pointer: Address, name: str) -> int:
     """The address (int) in anything that stands for device memory."""
+    core._keep_for_graph(pointer)
     if isinstance(pointer, core.GPUArray):
         return pointer.ptr
     if isinstance(pointer, (float, str, bytes)) or pointer is None:

@@ -18,6 +18,9 @@ class Capture {
   // The one that goes on in this thread, or null.
   static Capture* current() { return under_way_ == 0 ? nullptr : of_this_thread(); }
 
+  // Does one go on in any thread?
+  static bool is_under_way() { return under_way_ != 0 && any_goes_on(); }
+
   explicit Capture(const StreamRef& stream);
 
   const StreamRef& stream() const { return stream_; }
@@ -47,6 +50,7 @@ class Capture {
 
   static std::atomic<int> under_way_;  // in all threads
   static Capture* of_this_thread();
+  static bool any_goes_on();
 
   StreamRef stream_;
   int device_;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "postponed.h"
 #include "stream.h"
 #include "unique_handle.h"
 
@@ -74,6 +75,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
   void expose() {
     if (!exposed_.exchange(true)) remember();
   }
+  bool is_exposed() const { return exposed_; }
   int device() const { return memory_.get().device; }
   bool alive() const;
   // Call before and after enqueueing work on `stream` that uses this memory. Pooled and borrowed
@@ -81,6 +83,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   // not follow: its first use waits for the null stream, and freeing waits for its last.
   void enter(const StreamRef& stream);
   void leave(const StreamRef& stream);
+  // Freeing waits for a stream that is in order already.
+  void joins(const std::shared_ptr<StreamUses>& uses);
   // Free it now, even if others share it.
   Status free();
 
@@ -107,13 +111,6 @@ class Storage : public std::enable_shared_from_this<Storage> {
   std::atomic<bool> exposed_{false};
   UniqueHandle<UsesTraits> uses_;
 };
-
-// Would work on the null stream of the device, or waiting for it, invalidate a capture?
-bool meets_capture(int device);
-// What is let go while a stream is captured, and would then invalidate the graph, is kept until
-// memory is next taken or a capture has ended: whatever goes by then may come here again.
-void postpone(std::shared_ptr<void> thing);
-void let_postponed_go();
 
 // The order of work on a stream among all uses of the memory that it touches.
 class StreamOrder {

@@ -11,10 +11,12 @@ std::atomic<int> Capture::under_way_{0};
 
 namespace {
 
-// The captures that go on, by their threads.
+// The captures that go on, by their threads; and the streams of those that were let go in another
+// thread, which only their own can end.
 struct UnderWay {
   std::mutex lock;
   std::map<std::uint64_t, Capture*> captures;
+  std::map<std::uint64_t, std::weak_ptr<const Stream>> lost;
 };
 UnderWay& under_way() {
   static auto& all = *new UnderWay;
@@ -35,9 +37,34 @@ bool holds(const std::vector<std::shared_ptr<Storage>>& all, const Storage* one)
 }  // namespace
 
 Capture* Capture::of_this_thread() {
+  if (forked()) return nullptr;  // the parent's, which it goes on with
+  std::shared_ptr<const Stream> lost;
+  {
+    const std::lock_guard<std::mutex> hold(under_way().lock);
+    const auto found = under_way().captures.find(this_thread());
+    if (found != under_way().captures.end()) return found->second;
+    const auto left = under_way().lost.find(this_thread());
+    if (left == under_way().lost.end()) return nullptr;
+    lost = left->second.lock();
+    under_way().lost.erase(left);
+    --under_way_;
+  }
+  cudaGraph_t graph{};
+  if (lost && lost->alive() && cudaStreamEndCapture(lost->get(), &graph)) (void)cudaGetLastError();
+  if (graph) (void)cudaGraphDestroy(graph);
+  return nullptr;
+}
+
+bool Capture::any_goes_on() {
+  if (forked()) return false;
   const std::lock_guard<std::mutex> hold(under_way().lock);
-  const auto found = under_way().captures.find(this_thread());
-  return found == under_way().captures.end() ? nullptr : found->second;
+  auto& lost = under_way().lost;
+  for (auto one = lost.begin(); one != lost.end();) {
+    const bool is_over = one->second.expired();
+    one = is_over ? lost.erase(one) : std::next(one);
+    under_way_ -= is_over;
+  }
+  return under_way_ != 0;
 }
 
 Capture::Capture(const StreamRef& stream)
@@ -75,7 +102,10 @@ cudaError_t Capture::finish(cudaGraph_t* graph) {
   {
     const std::lock_guard<std::mutex> hold(under_way().lock);
     under_way().captures.erase(thread_);
-    --under_way_;
+    if (error == cudaErrorStreamCaptureWrongThread && stream_.owner)
+      under_way().lost[thread_] = stream_.owner;
+    else
+      --under_way_;
   }
   let_postponed_go();
   return error;
@@ -97,7 +127,7 @@ std::shared_ptr<Storage> Capture::take(std::size_t nbytes) {
   if (!forks_)
     for (const std::shared_ptr<Storage>& storage : taken_)
       if (storage.use_count() == 1 && storage->nbytes() == nbytes && storage->alive() &&
-          storage->device() == current_device())
+          !storage->is_exposed() && storage->device() == current_device())
         return storage;
   taken_.push_back(Storage::take(nbytes, MemoryKind::device));
   return taken_.back();

@@ -73,16 +73,6 @@ Exposed& exposed() {
   return all;
 }
 
-struct Postponed {
-  std::mutex lock;
-  std::atomic<bool> some{false};
-  std::vector<std::shared_ptr<void>> things;
-};
-Postponed& postponed() {
-  static auto& all = *new Postponed;
-  return all;
-}
-
 std::uintptr_t start_of(const Storage& storage) {
   return reinterpret_cast<std::uintptr_t>(storage.address());
 }
@@ -140,10 +130,15 @@ std::string shortage(std::size_t nbytes, int device) {
   return text;
 }
 
+// What waits to be freed does so in the order of the null stream.
 void trim_pool(int device) {
+  let_postponed_go();
   block_cache::give_back(device);
-  (void)waiting([] { return cudaDeviceSynchronize(); });
-  if (const cudaMemPool_t pool = pools.on(device)) (void)cudaMemPoolTrimTo(pool, 0);
+  (void)waiting_beside_captures([device] {
+    if (!is_captured(cudaStream_t())) (void)cudaStreamSynchronize(cudaStream_t());
+    const cudaMemPool_t pool = pools.on(device);
+    return pool ? cudaMemPoolTrimTo(pool, 0) : cudaSuccess;
+  });
   (void)cudaGetLastError();
 }
 
@@ -272,33 +267,6 @@ void Storage::postpone() {
   PyGPU::postpone(std::move(later));
 }
 
-bool meets_capture(int device) {
-  if (Capture::current()) return true;
-  bool answer = false;
-  if (on_device(device, [&] {
-        answer = is_captured(cudaStream_t());
-        return cudaSuccess;
-      }))
-    (void)cudaGetLastError();
-  return answer;
-}
-
-void postpone(std::shared_ptr<void> thing) {
-  const std::lock_guard<std::mutex> hold(postponed().lock);
-  postponed().things.push_back(std::move(thing));
-  postponed().some = true;
-}
-
-void let_postponed_go() {
-  if (!postponed().some) return;
-  std::vector<std::shared_ptr<void>> ready;  // goes when the lock is open; some may come again
-  {
-    const std::lock_guard<std::mutex> hold(postponed().lock);
-    ready.swap(postponed().things);
-    postponed().some = false;
-  }
-}
-
 std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
   // Freed also where the device cannot be found.
   Memory memory(MemoryTraits::Handle{address, nbytes, MemoryKind::device, 0, device_epoch(0)});
@@ -396,17 +364,23 @@ void Storage::enter(const StreamRef& stream) {
     if (stream.handle) expose();  // such streams wait for the null stream, not for each other
     return;
   }
-  std::lock_guard<std::mutex> hold(lock_);
-  // The null stream was already ordered after a stream that is over.
-  const auto is_over = [](const auto& uses) { return uses->is_over(); };
-  used_on_.erase(std::remove_if(used_on_.begin(), used_on_.end(), is_over), used_on_.end());
   const auto uses = stream.owner ? stream.owner->uses() : nullptr;
-  if (uses && std::find(used_on_.begin(), used_on_.end(), uses) != used_on_.end()) return;
+  {  // the lock is open while anything waits
+    const std::lock_guard<std::mutex> hold(lock_);
+    // The null stream was already ordered after a stream that is over.
+    const auto is_over = [](const auto& one) { return one->is_over(); };
+    used_on_.erase(std::remove_if(used_on_.begin(), used_on_.end(), is_over), used_on_.end());
+    if (uses && std::find(used_on_.begin(), used_on_.end(), uses) != used_on_.end()) return;
+  }
   if (is_captured(stream.handle)) return order_after_all(stream, device());
   check("cudaStreamWaitEvent", order_after(stream.handle, cudaStream_t(), device()));
-  if (!uses) return;
+  if (uses) joins(uses);
+}
+
+void Storage::joins(const std::shared_ptr<StreamUses>& uses) {
   uses->add(device());
-  used_on_.push_back(uses);
+  const std::lock_guard<std::mutex> hold(lock_);
+  if (std::find(used_on_.begin(), used_on_.end(), uses) == used_on_.end()) used_on_.push_back(uses);
 }
 
 void Storage::leave(const StreamRef& stream) {

@@ -9,6 +9,7 @@
 #include "PyGPU/array.h"
 #include "PyGPU/device_array.h"
 #include "PyGPU/error.h"
+#include "PyGPU/graph.h"
 #include "PyGPU/kernel.h"
 #include "PyGPU/pointer.h"
 #include "PyGPU/stream.h"
@@ -71,6 +72,18 @@ template <class Call>
 Status call(const Call& make) {
   return call_by([](const void* what) -> Status { return (*static_cast<const Call*>(what))(); },
                  &make);
+}
+
+// One that concerns nothing of a graph's that this thread captures, but could invalidate it.
+// Captures of others are let be by _beside_captures alone, for what frees by itself: before HIP 7
+// the last error is that of the last call, which for a program is this one.
+template <class Call>
+Status call_beside(Call make) {
+  if (!Capture::current()) return call(make);
+  return call([&] {
+    const BesideCaptures beside = beside_captures();
+    return make();
+  });
 }
 
 // Make a low-level call that enqueues on a stream, in order among the uses of memory of ours that

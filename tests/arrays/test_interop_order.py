@@ -123,10 +123,13 @@ CASES = {
     "say('begin'); export()": OF_BOTH | {("host", "null")},
     # A copy is made in the order of the null stream.
     "say('begin'); export(stream=a, copy=True)": OF_BOTH | {("a", "null"), ("a", "b")},
-    # Our memory is free once a consumer beside the null stream is done, whose work we cannot know.
+    # Our memory is free once a consumer beside the null stream is done, whose work we cannot know
+    # if its stream is not ours.
     "export(stream=1, end=True)": set(),
     "export(stream=blocking, end=True)": set(),
-    "export(stream=a, end=True)": {("host", "all")},
+    "export(stream=int(a), end=True)": {("host", "all")},
+    "export(stream=a, end=True)": set(),
+    "export(stream=a, end=True); say('begin'); del array": {("null", "a")},
     # A stream leaves its work to the null stream.
     "say('begin'); del a": {("null", "a")},
     "say('begin'); PyGPU.cudaStreamDestroy(blocking)": {("null", "blocking")},

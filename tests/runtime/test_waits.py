@@ -30,7 +30,7 @@ for declared, given in [
     ("cudaFree(void *address)", "address"),
     ("cudaFreeHost(void *address)", "address"),
     ("cudaFreeArray(void *array)", "array"),
-    ("cudaDeviceSynchronize(void)", ""),
+    ("cudaStreamSynchronize(void *stream)", "stream"),
     ("cudaHostUnloadModule(void *module)", "module"),
 ]:
     GATE += f"""

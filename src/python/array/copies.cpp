@@ -179,6 +179,7 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
   keep_for_graph(host);
+  keep_for_graph(array);
   const GPUArray now = array;  // other threads go on, and may set its gpudata
   const Layout layout = layout_of(host, now.layout().itemsize());
   const char* const first = static_cast<const char*>(host.data());
@@ -208,6 +209,8 @@ GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const Stream
 void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
   array.core.require_alive();
   source.core.require_alive();
+  keep_for_graph(array);
+  keep_for_graph(source);
   if (array.core.overlaps(source.core)) {
     const GPUArray apart = scratch_beside(source, source.layout().k_order(), stream);
     set_from_device(apart, source, stream);
@@ -228,6 +231,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
                        const StreamRef* stream) {
   const auto fill = [&](py::array& host) {
     keep_for_graph(host);
+    keep_for_graph(array);
     const GPUArray now = array;  // other threads go on, and may set its gpudata
     const Layout layout = layout_of(host, now.layout().itemsize());
     download(now, static_cast<char*>(host.mutable_data()), layout, stream_for(now, layout, stream));

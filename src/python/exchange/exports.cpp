@@ -14,7 +14,7 @@ struct Export {
   Managed managed{};
   Array memory;               // kept, if it is ours
   PyObject* owner = nullptr;  // what keeps it, if it is not
-  bool apart = false;         // the consumer may use it beside the null stream
+  bool apart = false;         // the consumer may use it beside the null stream, on some stream
   Axes shape, strides;        // in elements
 };
 
@@ -24,7 +24,7 @@ void end_export(Managed* self) {
   if (!Py_IsInitialized()) return;
   if (ended->apart && !forked()) {
     const int device = ended->memory.device();
-    if (meets_capture(device))
+    if (meets_capture(device) || Capture::is_under_way())
       return postpone(std::shared_ptr<void>(nullptr, [self](void*) { end_export(self); }));
     // Nobody promises that the consumer's stream still exists, but its work may.
     wait_quietly(device, [] { return synchronize_device(); });
@@ -182,6 +182,11 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   if (some && ordered && !to_host) {
     order_after_all(consumer, number);
     source.apart = is_non_blocking(consumer, number) && !is_captured(consumer.handle);
+    const std::shared_ptr<Storage> storage = source.memory.storage();
+    if (source.apart && consumer.owner && storage) {  // a stream of ours, which freeing joins
+      storage->joins(consumer.owner->uses());
+      source.apart = false;
+    }
     // Memory that the host reaches may be for a consumer that knows no streams.
     const bool on_host = device.type != DeviceType::cuda && device.type != DeviceType::rocm;
     if (on_host && stream.is_none()) {

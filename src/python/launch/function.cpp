@@ -91,7 +91,8 @@ const Kernel& prepare_memory(Function& f, const Arguments& arguments, const Stre
     const GPUArray* const array = gpuarray_in(arguments.given[i]);
     if (array)
       keep_for_graph(*array);
-    else if (storage && !find<DeviceAllocation>(arguments.given[i]))
+    else if (find<TextureObject>(arguments.given[i]) || find<SurfaceObject>(arguments.given[i]) ||
+             (storage && !find<DeviceAllocation>(arguments.given[i])))
       keep_for_graph(py::reinterpret_borrow<py::object>(arguments.given[i]));
     if (is_only_device() || (array && !array->core.address())) continue;
     if (storage)
@@ -122,13 +123,15 @@ void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
   if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
 }
 
+// Wait for the launches on the null stream.
 void synchronize() {
+  refuse_waiting("cudaStreamSynchronize");
   cudaError_t error = cudaSuccess;
   {
     const NoGil without = release_gil();
-    error = synchronize_device();
+    error = cudaStreamSynchronize(cudaStream_t());
   }
-  check("cudaDeviceSynchronize", error);
+  check("cudaStreamSynchronize", error);
 }
 
 // The keywords of a general call.

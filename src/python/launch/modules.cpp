@@ -79,8 +79,9 @@ void bind_module(py::module_& m) {
   def(m, "_managed_alloc",
       [](const py::type& type, std::size_t nbytes, unsigned flags) {
         void* address = nullptr;
+        let_postponed_go();
         check("cudaMallocManaged",
-              call([&] { return cudaMallocManaged(&address, nbytes, flags); }));
+              call_beside([&] { return cudaMallocManaged(&address, nbytes, flags); }));
         const std::uintptr_t number = number_of(address);
         const auto storage = Storage::adopt(address, nbytes);
         storage->expose();

@@ -111,7 +111,13 @@ void bind_copies(py::module_& m) {
       },
       "cudaMemcpy2D in the stream's order.",
       {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind, on});
-  def(m, "cudaMemcpyPeer", calling(&cudaMemcpyPeer),
+  def(m, "cudaMemcpyPeer",
+      [](py::handle dst, int dst_device, py::handle src, int src_device, std::size_t count) {
+        if (Capture::current()) return refusal_to_wait();
+        void* const to = address_of(dst, "dst");
+        const void* const from = address_of(src, "src");
+        return call([&] { return cudaMemcpyPeer(to, dst_device, from, src_device, count); });
+      },
       "Copy `count` bytes from one device to another.",
       {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
   def(m, "cudaMemcpyPeerAsync",

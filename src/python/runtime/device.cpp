@@ -115,7 +115,10 @@ void bind_device(py::module_& m) {
       "('domain:bus:device.function', cudaError_t)", {{"device"}});
   def(m, "cudaDeviceGetLimit", asking(&cudaDeviceGetLimit),
       "(bytes, cudaError_t) of a cudaLimit... number", {{"limit"}});
-  def(m, "cudaDeviceSetLimit", calling(&cudaDeviceSetLimit),
+  def(m, "cudaDeviceSetLimit",
+      [](int limit, std::size_t value) {
+        return call_beside([&] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
+      },
       "Set a cudaLimit... of the thread's device, in bytes.", {{"limit"}, {"value"}});
   def(m, "cudaDeviceGetCacheConfig", asking(&cudaDeviceGetCacheConfig),
       "(a cudaFuncCachePrefer... number, cudaError_t)");

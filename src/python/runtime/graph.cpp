@@ -1,9 +1,68 @@
-// Graphs as objects. See PyGPU/_driver/graph.py.
+// Graphs as objects, and what goes by itself. See PyGPU/_driver/graph.py.
 #include "PyGPU/graph.h"
 
+#include "python/array/gpuarray.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
+namespace {
+
+// Calls a function when it goes itself. The garbage collector knows nothing of it: unlike a __del__
+// the call never comes while others still have, or get back, the object that holds this one.
+struct EndTraits {
+  using Handle = PyObject*;
+  static constexpr const char* name = "a thing of Python's";
+  static cudaError_t release(PyObject* function) {
+    if (!Py_IsInitialized() || is_finalizing()) return cudaSuccess;
+    if (PyObject* const result = PyObject_CallNoArgs(function))
+      Py_DECREF(result);
+    else
+      PyErr_WriteUnraisable(function);
+    Py_DECREF(function);
+    return cudaSuccess;
+  }
+};
+using AtEnd = UniqueHandle<EndTraits>;
+
+void bind_ends(py::module_& m) {
+  const py::object e = new_class<AtEnd>(m, "_AtEnd", "Calls a function when it goes itself.");
+  constructor(e,
+              [](py::handle, const py::object& function) {
+                return AtEnd(py::object(function).release().ptr());
+              },
+              {{"function"}});
+  method(
+      e, "take",
+      [](AtEnd& self) {
+        PyObject* const function = self.give_up();
+        return function ? py::reinterpret_steal<py::object>(function) : py::object(py::none());
+      },
+      "The function, which is not called then. None where it was taken before.");
+  def(m, "_postpone",
+      [](const py::object& thing) {
+        postpone({py::object(thing).release().ptr(), [](PyObject* kept) { drop(kept); }});
+      },
+      "Keep a thing until memory is next taken, or a capture of ours has ended.", {{"thing"}});
+  def(m, "_meets_capture",
+      [](int device) { return meets_capture(device) || Capture::is_under_way(); },
+      "Could waiting for the device's work invalidate a capture that is known?", {{"device"}});
+  def(m, "_is_captured",
+      [](const StreamRef& stream) { return Capture::current() || is_captured(stream.handle); },
+      "Is work on the stream recorded?", {{"stream"}});
+  def(m, "_wait_for_work",
+      [](int device) {
+        return call([&] {
+          return on_device(device, [&] {
+            order_after_all({}, device);
+            const BesideCaptures beside = beside_captures();
+            return cudaStreamSynchronize(cudaStream_t());
+          });
+        });
+      },
+      "Wait for all work on the device's null stream, and on streams of ours.", {{"device"}});
+}
+
+}  // namespace
 
 void bind_graph(py::module_& m) {
   const py::object g = new_class<Graph>(m, "_Graph", "Work that is launched as one.");
@@ -25,6 +84,9 @@ void bind_graph(py::module_& m) {
            self.launch(stream);
          },
          "Enqueue the graph's work.", {{"stream"}});
+  bind_ends(m);
+  def(m, "_keep_for_graph", [](const py::object& object) { keep_for_graph(object); },
+      "While this thread captures: what the graph needs.", {{"object"}});
   def(
       m, "_is_capturing", [] { return Capture::current() != nullptr; },
       "Does this thread capture a stream?");

@@ -5,18 +5,6 @@
 namespace PyGPU::python {
 namespace {
 
-// Memory that is taken or given back is none of a graph's that this thread captures. Captures of
-// others are let be by _beside_captures alone, for what frees by itself: before HIP 7 the last
-// error is that of the last call, which for a program is this one.
-template <class Call>
-Status call_beside(Call make) {
-  if (!Capture::current()) return call(make);
-  return call([&] {
-    const BesideCaptures beside = beside_captures();
-    return make();
-  });
-}
-
 // Calls that hand out an address: (address, cudaError_t).
 template <class Call>
 py::tuple new_address(Call take) {

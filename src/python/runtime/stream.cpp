@@ -108,7 +108,7 @@ void bind_stream(py::module_& m) {
   def(m, "cudaStreamSynchronize",
       [](const StreamRef& stream) {
         if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
-        return call([&] {
+        return call_beside([&] {
           const cudaError_t error = cudaStreamSynchronize(stream.handle);
           if (!error && !stream.handle) seen_current_idle(true);
           return error;
@@ -118,7 +118,7 @@ void bind_stream(py::module_& m) {
   def(m, "cudaStreamQuery",
       [](const StreamRef& stream) {
         if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
-        return call([&] { return cudaStreamQuery(stream.handle); });
+        return call_beside([&] { return cudaStreamQuery(stream.handle); });
       },
       "cudaSuccess when the stream is idle, else cudaErrorNotReady (600).",
       {{"stream", py::none()}});
@@ -147,9 +147,13 @@ void bind_stream(py::module_& m) {
       "Destroy the event now instead of with the object.", {{"event"}});
   def(m, "cudaEventRecord", calling(&cudaEventRecord),
       "Mark the point that the stream's work has reached.", {{"event"}, {"stream", py::none()}});
-  def(m, "cudaEventSynchronize", calling(&cudaEventSynchronize),
+  def(m, "cudaEventSynchronize",
+      [](const Event& event) {
+        return call_beside([&] { return cudaEventSynchronize(event.get()); });
+      },
       "Wait until the event's point is reached.", {{"event"}});
-  def(m, "cudaEventQuery", calling(&cudaEventQuery),
+  def(m, "cudaEventQuery",
+      [](const Event& event) { return call_beside([&] { return cudaEventQuery(event.get()); }); },
       "cudaSuccess when the point is reached, else cudaErrorNotReady (600).", {{"event"}});
   def(m, "cudaEventElapsedTime", asking(&cudaEventElapsedTime),
       "(milliseconds, cudaError_t) from start to end", {{"start"}, {"end"}});

@@ -94,6 +94,7 @@ BoxEnd box_end(const py::tuple& given, SharedArray& keep) {
 Status copy_given_box(const py::tuple& dst, const py::tuple& src, std::size_t width,
                       std::size_t height, std::size_t depth, int kind, py::handle stream,
                       bool wait) {
+  if (wait && Capture::current()) return refusal_to_wait();
   SharedArray to_array, from_array;
   const BoxEnd to = box_end(dst, to_array), from = box_end(src, from_array);
   const StreamRef order = wait ? StreamRef{} : stream_of(stream);

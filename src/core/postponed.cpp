@@ -1,0 +1,52 @@
+// What goes while a stream is captured. See postponed.h.
+#include "PyGPU/postponed.h"
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "PyGPU/graph.h"
+
+namespace PyGPU {
+namespace {
+
+struct Postponed {
+  std::mutex lock;
+  std::atomic<bool> some{false};
+  std::vector<std::shared_ptr<void>> things;
+};
+Postponed& postponed() {
+  static auto& all = *new Postponed;
+  return all;
+}
+
+}  // namespace
+
+bool meets_capture(int device) {
+  if (Capture::current()) return true;
+  bool answer = false;
+  if (on_device(device, [&] {
+        answer = is_captured(cudaStream_t());
+        return cudaSuccess;
+      }))
+    (void)cudaGetLastError();
+  return answer;
+}
+
+void postpone(std::shared_ptr<void> thing) {
+  const std::lock_guard<std::mutex> hold(postponed().lock);
+  postponed().things.push_back(std::move(thing));
+  postponed().some = true;
+}
+
+void let_postponed_go() {
+  if (!postponed().some) return;
+  std::vector<std::shared_ptr<void>> ready;  // goes when the lock is open; some may come again
+  {
+    const std::lock_guard<std::mutex> hold(postponed().lock);
+    ready.swap(postponed().things);
+    postponed().some = false;
+  }
+}
+
+}  // namespace PyGPU
