@@ -124,6 +124,7 @@ std::string shortage(std::size_t nbytes, int device) {
   if (cudaMemGetInfo(&free, &total) == cudaSuccess)
     text += "; " + std::to_string(free) + " of its " + std::to_string(total) + " bytes are free";
   std::uint64_t used = 0;
+  const BesideCaptures beside = beside_captures();
   const cudaMemPool_t pool = pools.on(device);
   if (pool && !cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used))
     text += ", and live arrays of this process hold " + std::to_string(used);

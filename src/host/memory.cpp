@@ -342,6 +342,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return call([&] {
+    if (const cudaError_t error = refuse_unsafe()) return error;
     if (!pool || !value) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);

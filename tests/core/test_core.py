@@ -16,7 +16,7 @@ from PyGPU._compile import rtc
 ROOT = Path(__file__).resolve().parents[2]
 TWINS = sorted(Path(__file__).parent.glob("*.cpp"))
 BODIES = [*(path.name for path in TWINS), "device.cpp", "error.cpp", "graph.cpp"]
-BODIES += ["kernel.cpp", "memory.cpp", "stream.cpp"]
+BODIES += ["kernel.cpp", "memory.cpp", "postponed.cpp", "stream.cpp"]
 MAIN = "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n"
 SANITIZED = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WORDS = ["-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-I", str(ROOT / "include")]

@@ -28,28 +28,34 @@ def filled(value, pool=None):
     return gpuarray.to_gpu(np.full(1000, value, np.float32), allocator=allocator)
 
 
+class Things:
+    """What the uses of an array need besides."""
+
+    def __init__(self, stream):
+        self.stream, self.other = stream, filled(1)
+        self.mask = gpuarray.to_gpu(np.arange(1000) % 2 == 0)
+        self.pinned = drv.pagelocked_zeros(1000, np.float32)
+
+
 # What a graph uses stays for it, also where a pool would give it to others.
-OTHER = filled(1)
-MASK = gpuarray.to_gpu(np.arange(1000) % 2 == 0)
-PINNED = drv.pagelocked_zeros(1000, np.float32)
 USES = {
-    "fill": lambda a, s: a.fill(7),
-    "a[...] = number": lambda a, s: a.__setitem__(..., 7),
-    "a[...] = array": lambda a, s: a.__setitem__(..., OTHER),
-    "gaps": lambda a, s: a.__setitem__(slice(None, None, 2), 7),
-    "a mask": lambda a, s: a.__setitem__(MASK, 7),
-    "read": lambda a, s: OTHER.__setitem__(..., a),
-    "set_async": lambda a, s: a.set_async(PINNED, stream=s),
-    "set_async of an array": lambda a, s: a.set_async(OTHER, stream=s),
-    "get_async": lambda a, s: a.get_async(stream=s, ary=PINNED),
-    "an operator": lambda a, s: OTHER.__iadd__(a),
-    "a launch": lambda a, s: add_to(a, 1),
-    "memcpy_dtod": lambda a, s: drv.memcpy_dtod(a.gpudata, OTHER.gpudata, a.nbytes),
-    "memcpy_dtod_async": lambda a, s: drv.memcpy_dtod_async(OTHER.gpudata, a, a.nbytes, s),
-    "memcpy_htod_async": lambda a, s: drv.memcpy_htod_async(a.gpudata, PINNED, s),
-    "memcpy_dtoh_async": lambda a, s: drv.memcpy_dtoh_async(PINNED, a.gpudata, s),
-    "memset_d32_async": lambda a, s: drv.memset_d32_async(a.gpudata, 0, a.size, s),
-    "Memcpy2D": lambda a, s: rows(a.gpudata, PINNED, a.nbytes)(s),
+    "fill": lambda a, t: a.fill(7),
+    "a[...] = number": lambda a, t: a.__setitem__(..., 7),
+    "a[...] = array": lambda a, t: a.__setitem__(..., t.other),
+    "gaps": lambda a, t: a.__setitem__(slice(None, None, 2), 7),
+    "a mask": lambda a, t: a.__setitem__(t.mask, 7),
+    "read": lambda a, t: t.other.__setitem__(..., a),
+    "set_async": lambda a, t: a.set_async(t.pinned, stream=t.stream),
+    "set_async of an array": lambda a, t: a.set_async(t.other, stream=t.stream),
+    "get_async": lambda a, t: a.get_async(stream=t.stream, ary=t.pinned),
+    "an operator": lambda a, t: t.other.__iadd__(a),
+    "a launch": lambda a, t: add_to(a, 1),
+    "memcpy_dtod": lambda a, t: drv.memcpy_dtod(a.gpudata, t.other.gpudata, a.nbytes),
+    "memcpy_dtod_async": lambda a, t: drv.memcpy_dtod_async(t.other.ptr, a, a.nbytes, t.stream),
+    "memcpy_htod_async": lambda a, t: drv.memcpy_htod_async(a.gpudata, t.pinned, t.stream),
+    "memcpy_dtoh_async": lambda a, t: drv.memcpy_dtoh_async(t.pinned, a.gpudata, t.stream),
+    "memset_d32_async": lambda a, t: drv.memset_d32_async(a.gpudata, 0, a.size, t.stream),
+    "Memcpy2D": lambda a, t: rows(a.gpudata, t.pinned, a.nbytes)(t.stream),
 }
 
 
@@ -66,11 +72,11 @@ def rows(device, host, nbytes):
 @pytest.mark.parametrize("use", USES)
 def test_a_graph_keeps_memory_of_pools(stream, use):
     pool = drv.DeviceMemoryPool()
-    a = filled(5, pool)
-    USES[use](a, stream)  # what is compiled is compiled now
+    a, things = filled(5, pool), Things(stream)
+    USES[use](a, things)  # what is compiled is compiled now
     stream.synchronize()
     with stream.capture() as graph:
-        USES[use](a, stream)
+        USES[use](a, things)
     del a
     gc.collect()
     assert pool.active_blocks == 1
@@ -175,23 +181,23 @@ def exported():
 
 
 ASKED = {
-    "a shortage of memory": too_much,
-    "managed memory": lambda: drv.managed_empty(4, np.float32),
-    "an event": lambda: EVENT.query(),
-    "an event's wait": lambda: EVENT.synchronize(),
-    "another stream": lambda: IDLE.is_done(),
-    "another stream's wait": lambda: IDLE.synchronize(),
+    "a shortage of memory": lambda event, other: too_much(),
+    "managed memory": lambda event, other: drv.managed_empty(4, np.float32),
+    "an event": lambda event, other: event.query(),
+    "an event's wait": lambda event, other: event.synchronize(),
+    "another stream": lambda event, other: other.is_done(),
+    "another stream's wait": lambda event, other: other.synchronize(),
 }
-EVENT, IDLE = drv.Event().record(), drv.Stream(1)
 
 
 @pytest.mark.parametrize("what", ASKED)
 def test_a_capture_goes_on_after(what):
     stream, a = drv.Stream(1), gpuarray.to_gpu(X)
+    event, other = drv.Event().record(), drv.Stream(1)
     a += 0
     with stream.capture() as graph:
         a += 1
-        ASKED[what]()
+        ASKED[what](event, other)
         a += 1
     launched(graph, stream)
     np.testing.assert_array_equal(a.get(), X + 2)
