@@ -3,9 +3,11 @@
 
 #include <cstring>
 
+#include "vector_types.h"
+
+// These speak of vectors.
 #include "../device/texel_types.h"
 #include "../vendor/host_arrays.h"
-#include "vector_types.h"
 
 namespace PyGPU {
 namespace host {

@@ -130,6 +130,7 @@ void synchronize() {
   {
     const NoGil without = release_gil();
     error = cudaStreamSynchronize(cudaStream_t());
+    if (!error) seen_current_idle(true);
   }
   check("cudaStreamSynchronize", error);
 }
