@@ -113,6 +113,7 @@ class _Owned(Unique, _Address):
 
     _release: Callable[[int], core.cudaError_t] = staticmethod(core.cudaFree)
     _call = "cudaFree"
+    _end: core._AtEnd | None = None
 
     def __init__(self, address: int) -> None:
         device, status = core.cudaGetDevice()
@@ -125,7 +126,7 @@ class _Owned(Unique, _Address):
         self._end = core._AtEnd(let_go)
 
     def _close(self, what: str) -> None:
-        if self._end.take() is None:
+        if self._end is None or self._end.take() is None:
             raise errors.LogicError(f"{what} failed: invalid argument - it was released before")
         if core._device_epoch(self._device) == self._epoch:
             errors.check(core._beside_captures(self._release, self._address), self._call)

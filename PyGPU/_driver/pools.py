@@ -66,7 +66,7 @@ class _PooledAllocation(_driver_memory.Unique):
     """A block of a pool's. It goes back to the pool with the last reference."""
 
     _number: int
-    _end: core._AtEnd
+    _end: core._AtEnd | None = None
     _size = 0
 
     def free(self) -> None:
@@ -77,7 +77,7 @@ class _PooledAllocation(_driver_memory.Unique):
         LogicError
             Where that was done before.
         """
-        give_back = self._end.take()
+        give_back = self._end.take() if self._end else None
         if give_back is None:
             name = type(self).__name__
             raise errors.LogicError(f"{name}.free failed: invalid argument - it was freed before")

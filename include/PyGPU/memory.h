@@ -84,7 +84,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
   void enter(const StreamRef& stream);
   void leave(const StreamRef& stream);
   // Freeing waits for a stream that is in order already.
-  void joins(const std::shared_ptr<StreamUses>& uses);
+  void join_at_end(const std::shared_ptr<StreamUses>& uses);
   // Free it now, even if others share it.
   Status free();
 

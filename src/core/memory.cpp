@@ -375,10 +375,10 @@ void Storage::enter(const StreamRef& stream) {
   }
   if (is_captured(stream.handle)) return order_after_all(stream, device());
   check("cudaStreamWaitEvent", order_after(stream.handle, cudaStream_t(), device()));
-  if (uses) joins(uses);
+  if (uses) join_at_end(uses);
 }
 
-void Storage::joins(const std::shared_ptr<StreamUses>& uses) {
+void Storage::join_at_end(const std::shared_ptr<StreamUses>& uses) {
   uses->add(device());
   const std::lock_guard<std::mutex> hold(lock_);
   if (std::find(used_on_.begin(), used_on_.end(), uses) == used_on_.end()) used_on_.push_back(uses);

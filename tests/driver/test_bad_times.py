@@ -420,3 +420,9 @@ def test_threads_that_use_an_array_beside_anothers_capture():
     for thread in threads:
         thread.join(60)
     assert not any(thread.is_alive() for thread in threads)
+
+
+@pytest.mark.parametrize("kind", [drv.PooledDeviceAllocation, drv.PagelockedHostAllocation])
+def test_owners_of_nothing_are_not_freed(kind):
+    with pytest.raises(drv.LogicError, match="before"):
+        kind.__new__(kind).free()

@@ -184,7 +184,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
     source.apart = is_non_blocking(consumer, number) && !is_captured(consumer.handle);
     const std::shared_ptr<Storage> storage = source.memory.storage();
     if (source.apart && consumer.owner && storage) {  // a stream of ours, which freeing joins
-      storage->joins(consumer.owner->uses());
+      storage->join_at_end(consumer.owner->uses());
       source.apart = false;
     }
     // Memory that the host reaches may be for a consumer that knows no streams.
