@@ -46,22 +46,6 @@ def _alloc_size(bin: int) -> int:
     return ((17 + mantissa) << (exponent - 4)) - 1
 
 
-class _Ledger:
-    """What a pool knows of its blocks. It has none of them, nor the pool."""
-
-    def __init__(self) -> None:
-        self.active: dict[int, int] = {}  # number of a block -> the bytes that were asked for
-        self.holds = True
-
-    def take_back(self, number: int, memory: Any, held: list[Any]) -> None:
-        """A block is given back: its memory waits for reuse."""
-        del self.active[number]
-        if self.holds:
-            held.append(memory)
-            if not self.holds:  # stop_holding() came between
-                held.clear()
-
-
 class _PooledAllocation(_driver_memory.Unique):
     """A block of a pool's. It goes back to the pool with the last reference."""
 
@@ -123,7 +107,9 @@ class _Pool(_driver_memory.Unique):
 
     def __init__(self) -> None:
         self._places: dict[int, _Place] = {}  # by device
-        self._ledger = _Ledger()
+        # What blocks have of the pool, which they need not keep.
+        self._active: dict[int, int] = {}  # number of a block -> the bytes that were asked for
+        self._holds = [True]  # empty: blocks that come back are freed
 
     def _take(self, nbytes: int) -> Any:
         """New memory, which frees itself; or a MemoryError."""
@@ -150,10 +136,12 @@ class _Pool(_driver_memory.Unique):
             return self._new_memory(place, held, _alloc_size(number)), held
 
     def _lend(self, block: _B, memory: Any, held: list[Any], size: int) -> _B:
-        number, ledger = next(_numbers), self._ledger
+        number, active = next(_numbers), self._active
         block._number, block._size = number, size
-        ledger.active[number] = size
-        block._end = core._AtEnd(partial(ledger.take_back, number, memory, held))
+        active[number] = size
+        block._end = core._AtEnd(
+            partial(core._take_back, active, number, memory, held, self._holds)
+        )
         return block
 
     def _new_memory(self, place: _Place, held: list[Any], nbytes: int) -> Any:
@@ -197,17 +185,17 @@ class _Pool(_driver_memory.Unique):
     @property
     def active_blocks(self) -> int:
         """Blocks in use."""
-        return len(self._ledger.active)
+        return len(self._active)
 
     @property
     def active_bytes(self) -> int:
         """Bytes that were asked for, of the blocks in use."""
-        return sum(list(self._ledger.active.values()))
+        return sum(list(self._active.values()))
 
     @property
     def managed_bytes(self) -> int:
         """Bytes of all blocks, held or in use."""
-        sizes = [_alloc_size(_bin_number(size)) for size in list(self._ledger.active.values())]
+        sizes = [_alloc_size(_bin_number(size)) for size in list(self._active.values())]
         return sum(sizes) + sum(
             _alloc_size(number) * len(held) for number, held in self._all_held()
         )
@@ -219,7 +207,7 @@ class _Pool(_driver_memory.Unique):
 
     def stop_holding(self) -> None:
         """Free the blocks that wait for reuse, and from now on all that come back."""
-        self._ledger.holds = False
+        self._holds.clear()
         self.free_held()
 
 
@@ -351,7 +339,7 @@ class DebugMemoryPool(DeviceMemoryPool):
         block = super().allocate(size)
         caller = traceback.extract_stack(limit=2)[0]
         who = f"{caller.name} ({caller.filename}:{caller.lineno})"
-        active = self._ledger.active
+        active = self._active
         in_use = {key: taker for key, taker in self._takers.items() if key in active}
         in_use[block._number] = len(block), who
         self._takers = in_use

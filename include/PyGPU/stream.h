@@ -114,5 +114,7 @@ cudaError_t waiting_beside_captures(const Wait& call);
 // which synchronize with it, and on the non-blocking streams that were remembered here.
 void remember_non_blocking(const std::shared_ptr<const Stream>& stream);
 void order_after_all(const StreamRef& later, int device);
+// The stream of ours that a handle is of, if it was remembered.
+std::shared_ptr<const Stream> remembered_stream(cudaStream_t handle);
 
 }  // namespace PyGPU

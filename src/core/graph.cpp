@@ -56,15 +56,8 @@ Capture* Capture::of_this_thread() {
 }
 
 bool Capture::any_goes_on() {
-  if (forked()) return false;
   const std::lock_guard<std::mutex> hold(under_way().lock);
-  auto& lost = under_way().lost;
-  for (auto one = lost.begin(); one != lost.end();) {
-    const bool is_over = one->second.expired();
-    one = is_over ? lost.erase(one) : std::next(one);
-    under_way_ -= is_over;
-  }
-  return under_way_ != 0;
+  return !forked() && !under_way().captures.empty();
 }
 
 Capture::Capture(const StreamRef& stream)

@@ -100,7 +100,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
         return cudaMalloc(&block.address, block.nbytes);
       });
     case MemoryKind::pooled:
-      let_postponed_go();
+      if (!Capture::is_under_way()) let_postponed_go();
       block.address = block_cache::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
       if (is_captured(cudaStream_t())) {

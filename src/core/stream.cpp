@@ -164,6 +164,14 @@ void remember_non_blocking(const std::shared_ptr<const Stream>& stream) {
   streams.push_back(stream);
 }
 
+std::shared_ptr<const Stream> remembered_stream(cudaStream_t handle) {
+  std::lock_guard<std::mutex> hold(non_blocking().lock);
+  for (const auto& known : non_blocking().streams)
+    if (auto stream = known.lock(); stream && stream->alive() && stream->get() == handle)
+      return stream;
+  return nullptr;
+}
+
 void order_after_all(const StreamRef& later, int device) {
   std::vector<std::shared_ptr<const Stream>> earlier;
   {

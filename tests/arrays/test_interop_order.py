@@ -105,6 +105,10 @@ def waits(lines):
 
 OF_BOTH = {("null", "a"), ("null", "b")}
 A_AFTER_NULL = {("a", "null")}
+FOREIGN = "import ctypes; foreign = ctypes.c_void_p(); ctypes.CDLL(PyGPU.get_library_dir()"
+FOREIGN += (
+    " + '/libPyGPU_host.so').PyGPU_host_cudaStreamCreateWithPriority(ctypes.byref(foreign), 1, 0); "
+)
 CASES = {
     # A consumer waits for the null stream and for all that runs beside it, but not for itself.
     "say('begin'); export(stream=1)": OF_BOTH,
@@ -127,7 +131,8 @@ CASES = {
     # if its stream is not ours.
     "export(stream=1, end=True)": set(),
     "export(stream=blocking, end=True)": set(),
-    "export(stream=int(a), end=True)": {("host", "all")},
+    FOREIGN + "export(stream=foreign.value, end=True)": {("host", "all")},
+    "export(stream=int(a), end=True)": set(),
     "export(stream=a, end=True)": set(),
     "export(stream=a, end=True); say('begin'); del array": {("null", "a")},
     # A stream leaves its work to the null stream.

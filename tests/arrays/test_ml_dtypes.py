@@ -59,9 +59,10 @@ def test_types_of_ml_dtypes_without_it(monkeypatch):
 
 SCALED = """
 typedef struct { unsigned short bits; } bfloat16;
-__device__ float wide(bfloat16 x) { return __uint_as_float((unsigned)x.bits << 16); }
-__global__ void by_bits(float *x, bfloat16 factor) { x[threadIdx.x] *= wide(factor); }
+__device__ float value(bfloat16 x) { return __uint_as_float((unsigned)x.bits << 16); }
+__global__ void by_bits(float *x, bfloat16 factor) { x[threadIdx.x] *= value(factor); }
 __global__ void by_value(float *x, float factor) { x[threadIdx.x] *= factor; }
+__global__ void wide(float *x, double factor) { x[threadIdx.x] *= factor; }
 __global__ void by_integer(float *x, int factor) { x[threadIdx.x] *= factor; }
 """
 
@@ -94,6 +95,13 @@ def test_kernels_by_expression_take_registered_names():
     x = to_gpu(np.arange(8).astype(dtype))
     double(x, dtype.type(2))
     np.testing.assert_array_equal(x.get().astype(float), 2 * np.arange(8))
+
+
+@pytest.mark.parametrize("value", [np.zeros(1, "M8[s]"), np.array([None]), np.zeros(1, "S4")])
+def test_arrays_of_no_numbers_are_no_numbers(value):
+    kernel = SourceModule(SCALED).get_function("by_value" if value.itemsize == 4 else "wide")
+    with pytest.raises(ArgumentError, match=r"'factor'.*its dtype is"):
+        kernel(to_gpu(np.zeros(8, np.float32)), value, block=(8, 1, 1))
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "M8[s]"])

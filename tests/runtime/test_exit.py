@@ -57,6 +57,16 @@ SCENARIOS = {
         0,
         "",
     ),
+    "blocks of pools that daemons let go": (
+        "sys.setswitchinterval(1e-6)\n"
+        "pool = tools.DeviceMemoryPool()\n"
+        "def work():\n"
+        "    while True: pool.allocate(100)\n"
+        "for _ in range(3): threading.Thread(target=work, daemon=True).start()\n"
+        "threading.Event().wait(0.1)",
+        0,
+        "",
+    ),
     "arrays in cycles, with finalizers": (
         "class Knot:\n"
         "    def __init__(self): self.me, self.array = self, array * 2\n"

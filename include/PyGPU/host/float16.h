@@ -31,7 +31,7 @@ struct PYGPU_F16 {
 
   operator float() const { return PYGPU_F16_FORMAT::widen(bits_); }
   constexpr operator PYGPU_F16_RAW() const { return {bits_}; }
-  operator bool() const { return (bits_ & 0x7fffu) != 0; }
+  constexpr operator bool() const { return (bits_ & 0x7fffu) != 0; }
 #define PYGPU_F16_TO(Integer) \
   operator Integer() const { return PyGPU::host::whole<Integer>(float(*this)); }
   PYGPU_F16_TO(char)
@@ -47,9 +47,15 @@ struct PYGPU_F16 {
   PYGPU_F16_TO(unsigned long long)
 #undef PYGPU_F16_TO
 
+  PYGPU_F16& operator=(const PYGPU_F16_RAW& raw) {
+    bits_ = raw.x;
+    return *this;
+  }
   // As volatile, for warp-synchronous kernels.
   operator PYGPU_F16_RAW() const volatile { return {bits_}; }
+  // They return nothing: g++ would warn of every statement that leaves it.
   void operator=(const PYGPU_F16_RAW& raw) volatile { bits_ = raw.x; }
+  void operator=(const volatile PYGPU_F16_RAW& raw) volatile { bits_ = raw.x; }
 
  private:
   unsigned short bits_;

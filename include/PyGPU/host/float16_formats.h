@@ -89,7 +89,7 @@ inline unsigned short rounded_ru(double x) {
 }
 template <class Format>
 inline unsigned short rounded_rd(double x) {
-  return rounded_ru<Format>(-x) ^ 0x8000u;
+  return x != x ? nearest<Format>(x) : rounded_ru<Format>(-x) ^ 0x8000u;
 }
 
 }  // namespace host

@@ -183,8 +183,9 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
     order_after_all(consumer, number);
     source.apart = is_non_blocking(consumer, number) && !is_captured(consumer.handle);
     const std::shared_ptr<Storage> storage = source.memory.storage();
-    if (source.apart && consumer.owner && storage) {  // a stream of ours, which freeing joins
-      storage->join_at_end(consumer.owner->uses());
+    const auto ours = source.apart ? remembered_stream(consumer.handle) : nullptr;
+    if (ours && storage) {  // which freeing joins
+      storage->join_at_end(ours->uses());
       source.apart = false;
     }
     // Memory that the host reaches may be for a consumer that knows no streams.

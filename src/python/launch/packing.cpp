@@ -89,12 +89,15 @@ bool is_of_registered_dtype(PyObject* argument) {
 }
 
 // What gives the bytes of the argument; NumPy exports no buffer for all its dtypes.
-py::object exporter_of(PyObject* argument) {
+py::object exporter_of(PyObject* argument, const Slot& slot, std::size_t index) {
   const auto object = py::reinterpret_borrow<py::object>(argument);
   if (is_of_registered_dtype(argument)) return object.attr("tobytes")();
   if (!py::isinstance<py::array>(object)) return object;
   const py::dtype dtype = py::reinterpret_borrow<py::array>(object).dtype();
-  return dtype.kind() == 'O' ? object : object.attr("view")("V" + std::to_string(dtype.itemsize()));
+  const bool is_number = !std::strchr("mMSUO", dtype.kind());
+  if (dtype.kind() == 'O' || (!is_number && !may_be(slot.kind, Kind::bytes)))
+    refuse(argument, slot, index, "its dtype is " + text_of(dtype));
+  return object.attr("view")("V" + std::to_string(dtype.itemsize()));
 }
 
 // By value: structures and other bytes.
@@ -105,7 +108,7 @@ void put_bytes(PyObject* argument, const Slot& slot, std::size_t index, char* to
   if (slot.kind == Kind::pointer)
     refuse(argument, slot, index,
            "host memory does not go there: pass In(), Out() or InOut() of it, or a GPUArray");
-  const py::object exporter = exporter_of(argument);
+  const py::object exporter = exporter_of(argument, slot, index);
   const auto view = view_buffer(exporter.ptr());
   const Py_buffer* raw = view->view();
   if (slot.nbytes && std::size_t(raw->len) != slot.nbytes)

@@ -9,35 +9,46 @@ namespace {
 
 // Calls a function when it goes itself. The garbage collector knows nothing of it: unlike a __del__
 // the call never comes while others still have, or get back, the object that holds this one.
-struct EndTraits {
-  using Handle = PyObject*;
-  static constexpr const char* name = "a thing of Python's";
-  static cudaError_t release(PyObject* function) {
-    if (!Py_IsInitialized() || is_finalizing()) return cudaSuccess;
-    if (PyObject* const result = PyObject_CallNoArgs(function))
-      Py_DECREF(result);
-    else
-      PyErr_WriteUnraisable(function);
-    Py_DECREF(function);
-    return cudaSuccess;
-  }
+struct AtEnd {
+  PyObject* function;
 };
-using AtEnd = UniqueHandle<EndTraits>;
+
+void before_end(AtEnd& end) {
+  PyObject* const function = std::exchange(end.function, nullptr);
+  if (!function || !Py_IsInitialized() || is_finalizing()) return;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject* const result = PyObject_CallNoArgs(function);
+  if (!result) PyErr_WriteUnraisable(function);
+  Py_XDECREF(result);
+  Py_DECREF(function);
+  PyErr_Restore(type, value, trace);
+}
+
+// take_back(active, number, memory, held, holds): a block of a pool is given back, and its memory
+// waits for reuse while the list `holds` is not empty. No line of Python runs in it.
+py::object take_back(py::dict active, const py::object& number, const py::object& memory,
+                     py::list held, const py::list& holds) {
+  if (PyDict_DelItem(active.ptr(), number.ptr())) throw py::error_already_set();
+  if (!holds.empty()) held.append(memory);
+  return py::none();
+}
 
 void bind_ends(py::module_& m) {
   const py::object e = new_class<AtEnd>(m, "_AtEnd", "Calls a function when it goes itself.");
   constructor(e,
               [](py::handle, const py::object& function) {
-                return AtEnd(py::object(function).release().ptr());
+                return AtEnd{py::object(function).release().ptr()};
               },
               {{"function"}});
   method(
       e, "take",
       [](AtEnd& self) {
-        PyObject* const function = self.give_up();
+        PyObject* const function = std::exchange(self.function, nullptr);
         return function ? py::reinterpret_steal<py::object>(function) : py::object(py::none());
       },
       "The function, which is not called then. None where it was taken before.");
+  def(m, "_take_back", &take_back, "", {{"active"}, {"number"}, {"memory"}, {"held"}, {"holds"}});
   def(m, "_postpone",
       [](const py::object& thing) {
         postpone({py::object(thing).release().ptr(), [](PyObject* kept) { drop(kept); }});
