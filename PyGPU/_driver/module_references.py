@@ -233,7 +233,7 @@ def _wait_for_launches(device: int, anywhere: bool) -> None:
 
 def _let_go(device: int, anywhere: bool, objects: list[object]) -> None:
     """Kernels on their way read through the objects that go now."""
-    if core._meets_capture(device):
+    if core._wait_meets_capture(device):
         core._postpone(core._AtEnd(partial(_let_go, device, anywhere, objects)))
         return
     with contextlib.suppress(errors.Error):  # of that work, and reported elsewhere

@@ -33,6 +33,8 @@ bool meets_capture(int device) {
   return answer;
 }
 
+bool wait_meets_capture(int device) { return meets_capture(device) || Capture::is_under_way(); }
+
 void postpone(std::shared_ptr<void> thing) {
   const std::lock_guard<std::mutex> hold(postponed().lock);
   postponed().things.push_back(std::move(thing));

@@ -32,7 +32,7 @@ void fetch_channel(const PyGPUHostTexture& t, const char* from, int channel, Reg
   } else if (t.channel_bytes == 2) {
     std::uint16_t word;
     std::memcpy(&word, from, 2);
-    if (t.kind == cudaChannelFormatKindFloat) return to.put(channel, half_to_float(word));
+    if (t.kind == cudaChannelFormatKindFloat) return to.put(channel, Half::widen(word));
     value = is_signed ? (long long)(static_cast<std::int16_t>(word)) : (long long)(word);
   } else {
     std::memcpy(&to.bits[channel], from, 4);

@@ -74,6 +74,9 @@ Status call(const Call& make) {
                  &make);
 }
 
+// Wait for what was put on a stream. Throws where this thread captures.
+void wait_for(const StreamRef& stream);
+
 // One that concerns nothing of a graph's that this thread captures, but could invalidate it.
 // Captures of others are let be by _beside_captures alone, for what frees by itself: before HIP 7
 // the last error is that of the last call, which for a program is this one.

@@ -122,8 +122,8 @@ void delete_instance(PyObject* self) {
   if (PyType_IS_GC(type)) PyObject_GC_UnTrack(self);
   auto* const instance = instance_at<T>(self);
   if (instance->weakrefs) PyObject_ClearWeakRefs(self);
-  if (instance->made) before_end(*instance->value());
   if (instance->made) {
+    before_end(*instance->value());
     const py::error_scope kept;
     std::destroy_at(instance->value());
   }

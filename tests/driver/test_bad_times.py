@@ -11,7 +11,7 @@ import graph_tools
 import needs
 import numpy as np
 import pytest
-from graph_tools import ADD, X, add_to, launched
+from graph_tools import ADD, X, add_to, exported, launched
 
 import PyGPU
 import PyGPU.driver as drv
@@ -32,6 +32,7 @@ class Things:
     def __init__(self, stream):
         self.stream, self.other = stream, filled(1)
         self.mask = gpuarray.to_gpu(np.arange(1000) % 2 == 0)
+        self.indices = gpuarray.arange(1000, dtype=np.int32)
         self.pinned = drv.pagelocked_zeros(1000, np.float32)
 
 
@@ -42,6 +43,8 @@ USES = {
     "a[...] = array": lambda a, t: a.__setitem__(..., t.other),
     "gaps": lambda a, t: a.__setitem__(slice(None, None, 2), 7),
     "a mask": lambda a, t: a.__setitem__(t.mask, 7),
+    "take": lambda a, t: gpuarray.take(a, t.indices, mode="clip", out=t.other),
+    "put": lambda a, t: a.put(t.indices, t.other, mode="clip"),
     "read": lambda a, t: t.other.__setitem__(..., a),
     "set_async": lambda a, t: a.set_async(t.pinned, stream=t.stream),
     "set_async of an array": lambda a, t: a.set_async(t.other, stream=t.stream),
@@ -173,11 +176,6 @@ def too_much():
         gpuarray.empty(1 << 50, np.uint8)
 
 
-def exported():
-    consumer = drv.Stream(1)
-    return gpuarray.zeros(1000, "f4").__dlpack__(stream=int(consumer)), consumer
-
-
 ASKED = {
     "a shortage of memory": lambda event, other: too_much(),
     "managed memory": lambda event, other: drv.managed_empty(4, np.float32),
@@ -214,9 +212,9 @@ def textured():
     return module, reference, function, out
 
 
-def exported_by_number():
+def exported_to_a_stream():
     consumer = drv.Stream(1)
-    return gpuarray.zeros(1000, "f4").__dlpack__(stream=consumer.handle), consumer
+    return gpuarray.zeros(1000, "f4").__dlpack__(stream=consumer), consumer
 
 
 def test_exports_to_streams_of_ours_are_free_while_others_capture():
@@ -240,7 +238,7 @@ def test_exports_to_streams_of_ours_are_free_while_others_capture():
     assert held < 8 << 20 or not needs.ON_MACHINE  # others use a GPU
 
 
-@pytest.mark.parametrize("make", [exported, exported_by_number, textured])
+@pytest.mark.parametrize("make", [exported, exported_to_a_stream, textured])
 def test_what_another_thread_lets_go_does_not_spoil_a_capture(make):
     stream, a, kept = drv.Stream(1), gpuarray.to_gpu(X), [make()]
     with stream.capture() as graph:

@@ -10,7 +10,7 @@ import graph_tools
 import needs
 import numpy as np
 import pytest
-from graph_tools import ADD, X, add_to, launched
+from graph_tools import ADD, X, add_to, exported, launched
 
 import PyGPU
 import PyGPU.driver as drv
@@ -138,11 +138,6 @@ def pooled():
 def drawing():
     generator = Philox4x32RandomNumberGenerator(seed=1)
     return generator, generator.gen_uniform(1000, "f4", stream=drv.Stream(1))
-
-
-def exported():
-    consumer = drv.Stream(1)
-    return gpuarray.zeros(1000, "f4").__dlpack__(stream=int(consumer)), consumer
 
 
 GONE = [textured, graphed, lent, registered, pooled, drawing]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import PyGPU.driver as drv
+from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
 
 ADD = """
@@ -37,3 +38,9 @@ def add_to(x, value, stream=None):
 def launched(graph, stream):
     graph.launch(stream)
     stream.synchronize()
+
+
+def exported():
+    """An array exported to a stream, given by its number; and the stream."""
+    consumer = drv.Stream(1)
+    return gpuarray.zeros(1000, "f4").__dlpack__(stream=int(consumer)), consumer

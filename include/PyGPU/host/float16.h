@@ -1,5 +1,5 @@
 // A number of 16 bits, the pair of two, and CUDA's functions and operators of them: what half.h and
-// cuda/cuda_bf16.h include, each with names of its own.
+// bfloat16.h include, each with names of its own.
 //
 //   PYGPU_F16, PYGPU_F16X2            the number and the pair
 //   PYGPU_F16_RAW, PYGPU_F16X2_RAW    their bits

@@ -9,27 +9,25 @@
 namespace PyGPU {
 namespace host {
 
-// Conversions in arithmetic of which compilers make vectors; of _Float16's they often do not.
-inline float half_to_float(unsigned short h) {
-  const unsigned size = h & 0x7fffu, sign = (h & 0x8000u) << 16;
-  const unsigned small = bits<unsigned>(float(int(size)) * 5.9604644775390625e-8f);  // 2^-24
-  const unsigned usual = (size << 13) + (size < 0x7c00u ? 112u << 23 : 224u << 23);
-  const unsigned quiet = size > 0x7c00u ? 0x400000u : 0;  // a signalling NaN does not stay so
-  return bits<float>(sign | quiet | (size < 0x400u ? small : usual));
-}
-inline unsigned short float_to_half(float x) {
-  const unsigned word = bits<unsigned>(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
-  const unsigned usual = (size + 0xfffu + (size >> 13 & 1) - 0x38000000u) >> 13;
-  // Below 2^-14, multiples of 2^-24: as such a sum with 1/2 is rounded.
-  const unsigned small = bits<unsigned>(bits<float>(size) + 0.5f) - 0x3f000000u;
-  const unsigned finite = size < 0x38800000u ? small : usual;
-  const unsigned number = size < 0x477ff000u ? finite : 0x7c00u;
-  const unsigned result = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ffu) : number;
-  return static_cast<unsigned short>(sign | result);
-}
+// Converted by arithmetic of which compilers make vectors; of _Float16's they often do not.
 struct Half {
-  static float widen(unsigned short bits) { return half_to_float(bits); }
-  static unsigned short narrow(float x) { return float_to_half(x); }
+  static float widen(unsigned short h) {
+    const unsigned size = h & 0x7fffu, sign = (h & 0x8000u) << 16;
+    const unsigned small = bits<unsigned>(float(int(size)) * 5.9604644775390625e-8f);  // 2^-24
+    const unsigned usual = (size << 13) + (size < 0x7c00u ? 112u << 23 : 224u << 23);
+    const unsigned quiet = size > 0x7c00u ? 0x400000u : 0;  // a signalling NaN does not stay so
+    return bits<float>(sign | quiet | (size < 0x400u ? small : usual));
+  }
+  static unsigned short narrow(float x) {
+    const unsigned word = bits<unsigned>(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
+    const unsigned usual = (size + 0xfffu + (size >> 13 & 1) - 0x38000000u) >> 13;
+    // Below 2^-14, multiples of 2^-24: as such a sum with 1/2 is rounded.
+    const unsigned small = bits<unsigned>(bits<float>(size) + 0.5f) - 0x3f000000u;
+    const unsigned finite = size < 0x38800000u ? small : usual;
+    const unsigned number = size < 0x477ff000u ? finite : 0x7c00u;
+    const unsigned result = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ffu) : number;
+    return static_cast<unsigned short>(sign | result);
+  }
 };
 // The upper half of a float.
 struct Bfloat16 {

@@ -33,7 +33,7 @@ inline void P_widen(float* to, const void* from, long long count) {
     __builtin_memcpy(to + i, &made, sizeof made);
   }
 #endif
-  for (; i < count; ++i) to[i] = half_to_float(halves[i]);
+  for (; i < count; ++i) to[i] = Half::widen(halves[i]);
 }
 inline void P_narrow(void* to, const float* from, long long count) {
   auto* const halves = static_cast<unsigned short*>(to);
@@ -47,7 +47,7 @@ inline void P_narrow(void* to, const float* from, long long count) {
     __builtin_memcpy(halves + i, &made, sizeof made);
   }
 #endif
-  for (; i < count; ++i) halves[i] = float_to_half(from[i]);
+  for (; i < count; ++i) halves[i] = Half::narrow(from[i]);
 }
 
 }  // namespace host

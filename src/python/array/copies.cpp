@@ -17,14 +17,6 @@ Lengths lengths(const Axes& axes) { return Lengths(axes.begin(), axes.end()); }
 // Not kept in a static: its guard and the GIL could wait for each other.
 py::object numpy() { return py::module_::import("numpy"); }
 
-// Wait for what was put on a stream; a null `stream` means that the work was done in the call.
-void finish(const StreamRef* stream) {
-  if (!stream) return;
-  refuse_waiting("cudaStreamSynchronize");
-  const NoGil without = release_gil();
-  check("cudaStreamSynchronize", cudaStreamSynchronize(stream->handle));
-}
-
 // The elements side by side on the device: the array itself, or a copy of one with gaps.
 View image_of(const GPUArray& gpu) {
   if (gpu.layout().dense()) return gpu.layout().dense_layout();
@@ -146,8 +138,7 @@ void upload(const GPUArray& gpu, const char* first, const Layout& host, const St
   });
   if (stream || !gpu.core.address()) return;
   const DeviceGuard here = use_device(gpu.core.device());
-  const StreamRef null_stream;
-  finish(&null_stream);
+  wait_for({});
 }
 
 void download(const GPUArray& gpu, char* first, const Layout& host, const StreamRef* stream) {
@@ -166,7 +157,7 @@ void download(const GPUArray& gpu, char* first, const Layout& host, const Stream
 // it is done.
 const StreamRef* stream_for(const GPUArray& gpu, const Layout& host, const StreamRef* stream) {
   if (!stream || host.same_strides(image_of(gpu).layout)) return stream;
-  finish(stream);
+  wait_for(*stream);
   return nullptr;
 }
 

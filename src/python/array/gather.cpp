@@ -368,8 +368,6 @@ py::object select_numbers(PyObject* const* given) {
 bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out) {
   const GPUArray* const chosen = chosen_by(array, key);
   if (!chosen) return false;
-  keep_for_graph(array);
-  keep_for_graph(*chosen);
   if (is_mask(*chosen)) return select_by_mask(array, *chosen, out);
   return take(array, *chosen, 0, Mode::raise, default_stream(), out);
 }
@@ -382,9 +380,6 @@ bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& val
           ? !values->dtype.equal(array.dtype)
           : py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0)
     return false;
-  keep_for_graph(array);
-  keep_for_graph(*chosen);
-  if (values) keep_for_graph(*values);
   if (is_mask(*chosen))
     return values ? assign_by_mask(array, *chosen, *values) : fill_by_mask(array, *chosen, value);
   return put_at(array, *chosen, 0, values, value, Mode::raise, default_stream());

@@ -267,7 +267,8 @@ GPUArray as_units(const GPUArray& array, std::size_t unit) {
   int code = 0;
   const char kind = unit == 16 ? 'c' : 'u';
   while (dtypes[code].kind != kind || dtypes[code].itemsize != unit) ++code;
-  return {array.core.view(Layout(shape, strides, unit)), dtype_object(code), py::none()};
+  return {array.core.view(Layout(shape, strides, unit)), dtype_object(code), py::none(), array.base,
+          array.gpudata};
 }
 
 void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& stream) {

@@ -240,7 +240,8 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
     whole.push_back(1);
     strides.push_back(0);
   }
-  const GPUArray chosen{mask.core.view(Layout(whole, strides, 1)), mask.dtype, py::none()};
+  const GPUArray chosen{mask.core.view(Layout(whole, strides, 1)), mask.dtype, py::none(),
+                        mask.base, mask.gpudata};
   const GPUArray target = is_integer ? as_units(a, itemsize) : a;
   Map map(where, 3, 1);
   map.operand[0].array = &chosen;

@@ -177,7 +177,6 @@ void fill_by_copies(const GPUArray& array, const py::object& value, const Stream
 
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream) {
   array.core.require_alive();
-  keep_for_graph(array);
   if (find_code(array.dtype) < 0) return fill_by_copies(array, value, stream);
   Operand operand;
   py::object number = value;
@@ -191,8 +190,10 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
   put_number(operand.number, code, element);
   const auto is_first = [&](char byte) { return byte == element[0]; };
   if (launch_runs_kernel && array.layout().dense() &&
-      std::all_of(element, element + dtype.itemsize, is_first))
+      std::all_of(element, element + dtype.itemsize, is_first)) {
+    keep_for_graph(array);
     return array.core.fill_bytes(element[0], stream);
+  }
   const Operation copy = operation_of(Op::copy);
   if (dtype.kind == 'c') return launch({copy, operand, code, array}, stream);
   // As integers, of which there is one kernel for all dtypes of a size.

@@ -24,7 +24,7 @@ void end_export(Managed* self) {
   if (!Py_IsInitialized()) return;
   if (ended->apart && !forked()) {
     const int device = ended->memory.device();
-    if (meets_capture(device) || Capture::is_under_way())
+    if (wait_meets_capture(device))
       return postpone(std::shared_ptr<void>(nullptr, [self](void*) { end_export(self); }));
     // Nobody promises that the consumer's stream still exists, but its work may.
     wait_quietly(device, [] { return synchronize_device(); });

@@ -123,18 +123,6 @@ void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
   if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
 }
 
-// Wait for the launches on the null stream.
-void synchronize() {
-  refuse_waiting("cudaStreamSynchronize");
-  cudaError_t error = cudaSuccess;
-  {
-    const NoGil without = release_gil();
-    error = cudaStreamSynchronize(cudaStream_t());
-    if (!error) seen_current_idle(true);
-  }
-  check("cudaStreamSynchronize", error);
-}
-
 // The keywords of a general call.
 struct Options {
   LaunchShape shape;
@@ -209,15 +197,15 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
     PyErr_SetString(PyExc_AssertionError, "time_kernel: only without a stream");
     throw py::error_already_set();
   }
-  if (options.time_kernel) synchronize();
+  if (options.time_kernel) wait_for({});
   const auto start = std::chrono::steady_clock::now();
   launch(f, options.shape, {arguments, count, packed.pointers(), slots}, stream);
   std::optional<double> seconds;
   if (options.time_kernel) {
-    synchronize();
+    wait_for({});
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  if (!handlers.empty() && options.stream == Py_None) synchronize();
+  if (!handlers.empty() && options.stream == Py_None) wait_for({});
   for (const py::object& handler : handlers) handler.attr("post_call")(py::handle(options.stream));
   if (seconds) return PyFloat_FromDouble(*seconds);
   Py_RETURN_NONE;

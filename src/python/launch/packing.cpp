@@ -94,8 +94,8 @@ py::object exporter_of(PyObject* argument, const Slot& slot, std::size_t index) 
   if (is_of_registered_dtype(argument)) return object.attr("tobytes")();
   if (!py::isinstance<py::array>(object)) return object;
   const py::dtype dtype = py::reinterpret_borrow<py::array>(object).dtype();
-  const bool is_number = !std::strchr("mMSUO", dtype.kind());
-  if (dtype.kind() == 'O' || (!is_number && !may_be(slot.kind, Kind::bytes)))
+  const bool is_date_or_text = std::strchr("mMSU", dtype.kind());
+  if (dtype.kind() == 'O' || (is_date_or_text && !may_be(slot.kind, Kind::bytes)))
     refuse(argument, slot, index, "its dtype is " + text_of(dtype));
   return object.attr("view")("V" + std::to_string(dtype.itemsize()));
 }

@@ -54,9 +54,8 @@ void bind_ends(py::module_& m) {
         postpone({py::object(thing).release().ptr(), [](PyObject* kept) { drop(kept); }});
       },
       "Keep a thing until memory is next taken, or a capture of ours has ended.", {{"thing"}});
-  def(m, "_meets_capture",
-      [](int device) { return meets_capture(device) || Capture::is_under_way(); },
-      "Could waiting for the device's work invalidate a capture that is known?", {{"device"}});
+  def(m, "_wait_meets_capture", &wait_meets_capture,
+      "Would waiting for all of the device invalidate a capture that is known?", {{"device"}});
   def(m, "_is_captured",
       [](const StreamRef& stream) { return Capture::current() || is_captured(stream.handle); },
       "Is work on the stream recorded?", {{"stream"}});

@@ -65,6 +65,13 @@ Status ArgumentOf<Status>::read(PyObject* value, const Place& place) {
   return Status(cudaError_t(ArgumentOf<int>::read(value, place)));
 }
 
+void wait_for(const StreamRef& stream) {
+  refuse_waiting("cudaStreamSynchronize");
+  const NoGil without = release_gil();
+  check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
+  if (!stream.handle) seen_current_idle(true);
+}
+
 Status call_by(Status (*make)(const void*), const void* what) {
   if (!enter_runtime()) return forked_status();
   const NoGil without = release_gil();
