@@ -15,9 +15,10 @@ HOST_TO_HOST, UP, DOWN, ON_DEVICE, DEFAULT = range(5)
 
 @pytest.fixture
 def memory():
-    """The address of 1 MB of zeros on the device."""
+    """The address of 1 MB of zeros on the device, there for every stream."""
     address = check(PyGPU.cudaMalloc(MB))
     check(PyGPU.cudaMemset(address, 0, MB))
+    check(PyGPU.cudaDeviceSynchronize())  # a fill of a GPU's memory may return before it is done
     yield address
     check(PyGPU.cudaFree(address))
 

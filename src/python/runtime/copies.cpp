@@ -136,7 +136,9 @@ void bind_copies(py::module_& m) {
       [](py::handle dst, int value, std::size_t count) {
         return fill_bytes(dst, value, count, nullptr);
       },
-      "Set `count` bytes of device memory.", {{"dst"}, {"value"}, {"count"}});
+      "Set `count` bytes of device memory. Work of non-blocking streams does not wait for it: it "
+      "may return before the bytes are set.",
+      {{"dst"}, {"value"}, {"count"}});
   def(m, "cudaMemsetAsync",
       [](py::handle dst, int value, std::size_t count, const StreamRef& stream) {
         return fill_bytes(dst, value, count, &stream);
