@@ -1,9 +1,30 @@
 // Letting the GIL go and taking it again. See gil.h.
 #include "python/gil.h"
 
-#include <cxxabi.h>
+#include <unistd.h>
+#include <unwind.h>
 
 #include "PyGPU/device.h"
+
+// What the unwinder asks of each of this module's frames; the linker puts it in front of the C++
+// library's (setup.py). Pythons before 3.14 end a thread that comes for the GIL when the
+// interpreter is on its way out, by unwinding whatever it is in: the frames of destructors, which
+// must not be, and references, which nobody may let go without the GIL. It sleeps until the process
+// is gone, as with newer ones.
+extern "C" {
+_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class kind,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context);
+
+_Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class kind,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context) {
+  while (actions & _UA_FORCE_UNWIND) pause();
+  return __real___gxx_personality_v0(version, actions, kind, exception, context);
+}
+}
 
 namespace PyGPU::python {
 
@@ -28,11 +49,7 @@ bool is_finalizing() {
 }
 
 cudaError_t NoGilTraits::release(Handle handle) {
-  try {
-    PyEval_RestoreThread(handle.state);
-  } catch (abi::__forced_unwind&) {
-    sleep_until_the_end();
-  }
+  PyEval_RestoreThread(handle.state);
   return cudaSuccess;
 }
 
@@ -41,13 +58,7 @@ cudaError_t GilTraits::release(Handle handle) {
   return cudaSuccess;
 }
 
-Gil take_gil() {
-  try {
-    return Gil({true, PyGILState_Ensure()});
-  } catch (abi::__forced_unwind&) {
-    sleep_until_the_end();
-  }
-}
+Gil take_gil() { return Gil({true, PyGILState_Ensure()}); }
 
 void drop(PyObject* object) {
   if (!object || !Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;

@@ -53,11 +53,6 @@ std::string name_of_class(PyTypeObject* type);
 template <class Value>
 void before_use(Value&) {}
 
-// What comes before the end of an object, for what runs Python code then: at the end of the
-// interpreter Python ends other threads in it, which no destructor may be in the way of.
-template <class Value>
-void before_end(Value&) {}
-
 // What the object holds, or null if it is of another class. TypeError where it was not made.
 template <class T>
 Held<T>* find_as_it_is(PyObject* object) {
@@ -123,7 +118,6 @@ void delete_instance(PyObject* self) {
   auto* const instance = instance_at<T>(self);
   if (instance->weakrefs) PyObject_ClearWeakRefs(self);
   if (instance->made) {
-    before_end(*instance->value());
     const py::error_scope kept;
     std::destroy_at(instance->value());
   }

@@ -23,22 +23,10 @@ void set_hook(const std::string& name, const py::object& value) {
 
 }  // namespace
 
-// Python code lets the GIL go, and may not get it back: nothing of ours is unwound then.
-py::object HookFunction::call(const py::tuple& arguments) const {
-  PyObject* answer = nullptr;
-  try {
-    answer = PyObject_CallObject(ptr(), arguments.ptr());
-  } catch (abi::__forced_unwind&) {
-    sleep_until_the_end();
-  }
-  if (!answer) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(answer);
-}
+py::handle hook_or_null(Hook name) { return hooks[std::size_t(name)]; }
 
-HookFunction hook_or_null(Hook name) { return hooks[std::size_t(name)]; }
-
-HookFunction hook(Hook name) {
-  if (const HookFunction found = hook_or_null(name)) return found;
+py::handle hook(Hook name) {
+  if (const py::handle found = hook_or_null(name)) return found;
   throw std::runtime_error(std::string("the hook '") + hook_names[std::size_t(name)] +
                            "' is not set: import PyGPU, not its compiled module");
 }

@@ -32,23 +32,10 @@ enum class Hook {
 #undef PYGPU_HOOK
 };
 
-// What Python has given us: a reference that stays valid as long as the process.
-class HookFunction : public py::handle {
- public:
-  using handle::handle;
-  template <class... Arguments>
-  py::object operator()(const Arguments&... arguments) const {
-    return call(py::make_tuple(arguments...));
-  }
-
- private:
-  py::object call(const py::tuple& arguments) const;
-};
-
-// Null while Python has set none.
-HookFunction hook_or_null(Hook name);
+// What Python has given us, valid as long as the process; null while it has set none.
+py::handle hook_or_null(Hook name);
 // RuntimeError while Python has set none.
-HookFunction hook(Hook name);
+py::handle hook(Hook name);
 
 void bind_hooks(py::module_& m);
 

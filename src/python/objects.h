@@ -2,11 +2,9 @@
 // Python.
 #pragma once
 
-#include <cxxabi.h>
 #include <pybind11/cast.h>
 #include <pybind11/detail/class.h>  // bodies of what cast.h declares
 #include <structmember.h>
-#include <unistd.h>
 
 namespace PyGPU::python {
 
@@ -33,20 +31,11 @@ std::string repr_of(py::handle object);
 // Set Python's exception for the one that is being handled.
 void translate_exception() noexcept;
 
-// A thread that comes for the GIL when the interpreter is on its way out is ended there by older
-// Pythons, in the midst of our frames (abi::__forced_unwind): it sleeps until the process is gone,
-// as with newer ones.
-[[noreturn]] inline void sleep_until_the_end() {
-  for (;;) pause();
-}
-
 // Python's exception for whatever leaves `body`, and an answer that says so.
 template <class Body, class Answer = decltype(std::declval<Body>()())>
 Answer guarded(Body body, Answer on_error = {}) {
   try {
     return body();
-  } catch (abi::__forced_unwind&) {
-    sleep_until_the_end();
   } catch (...) {
     translate_exception();
   }

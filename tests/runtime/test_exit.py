@@ -6,7 +6,7 @@ import signal
 import pytest
 
 BEGIN = """
-import os, signal, sys, threading
+import os, signal, sys, threading, time
 import numpy as np
 import PyGPU
 from PyGPU import driver, gpuarray, tools
@@ -18,6 +18,11 @@ module = SourceModule("__device__ int total; __global__ void f(double *x) { x[th
 add = module.get_function("f")
 add.prepare("P")
 add(array, block=(32, 1, 1))
+"""
+DAEMONS = """
+sys.setswitchinterval(1e-6)
+for _ in range(4): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
 """
 LINE, INTERRUPTED = "the only line\n", -signal.SIGINT
 
@@ -58,12 +63,25 @@ SCENARIOS = {
         "",
     ),
     "blocks of pools that daemons let go": (
-        "sys.setswitchinterval(1e-6)\n"
         "pool = tools.DeviceMemoryPool()\n"
         "def work():\n"
-        "    while True: pool.allocate(100)\n"
-        "for _ in range(3): threading.Thread(target=work, daemon=True).start()\n"
-        "threading.Event().wait(0.1)",
+        "    while True: pool.allocate(100)\n" + DAEMONS,
+        0,
+        "",
+    ),
+    "daemons in an owner's finalizer": (
+        "class Owner:\n"
+        "    def __del__(self): time.sleep(0)\n"
+        "def work():\n"
+        "    while True: gpuarray.GPUArray(9, 'f8', gpudata=array.ptr, base=Owner())\n" + DAEMONS,
+        0,
+        "",
+    ),
+    "daemons in an argument's method": (
+        "class Number:\n"
+        "    def __index__(self): time.sleep(0); return 3\n"
+        "def work():\n"
+        "    while True: array[Number() : Number()].reshape(0, Number()); str(array)\n" + DAEMONS,
         0,
         "",
     ),

@@ -9,21 +9,19 @@ namespace {
 
 // Calls a function when it goes itself. The garbage collector knows nothing of it: unlike a __del__
 // the call never comes while others still have, or get back, the object that holds this one.
-struct AtEnd {
-  PyObject* function;
+struct EndTraits {
+  using Handle = PyObject*;
+  static constexpr const char* name = "a call at the end";
+  static cudaError_t release(PyObject* function) {
+    if (!Py_IsInitialized() || is_finalizing()) return cudaSuccess;
+    PyObject* const result = PyObject_CallNoArgs(function);
+    if (!result) PyErr_WriteUnraisable(function);
+    Py_XDECREF(result);
+    Py_DECREF(function);
+    return cudaSuccess;
+  }
 };
-
-void before_end(AtEnd& end) {
-  PyObject* const function = std::exchange(end.function, nullptr);
-  if (!function || !Py_IsInitialized() || is_finalizing()) return;
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyObject* const result = PyObject_CallNoArgs(function);
-  if (!result) PyErr_WriteUnraisable(function);
-  Py_XDECREF(result);
-  Py_DECREF(function);
-  PyErr_Restore(type, value, trace);
-}
+using AtEnd = UniqueHandle<EndTraits>;
 
 // take_back(active, number, memory, held, holds): a block of a pool is given back, and its memory
 // waits for reuse while the list `holds` is not empty. No line of Python runs in it.
@@ -38,14 +36,13 @@ void bind_ends(py::module_& m) {
   const py::object e = new_class<AtEnd>(m, "_AtEnd", "Calls a function when it goes itself.");
   constructor(e,
               [](py::handle, const py::object& function) {
-                return AtEnd{py::object(function).release().ptr()};
+                return AtEnd(py::object(function).release().ptr());
               },
               {{"function"}});
   method(
       e, "take",
       [](AtEnd& self) {
-        PyObject* const function = std::exchange(self.function, nullptr);
-        return function ? py::reinterpret_steal<py::object>(function) : py::object(py::none());
+        return self ? py::reinterpret_steal<py::object>(self.give_up()) : py::object(py::none());
       },
       "The function, which is not called then. None where it was taken before.");
   def(m, "_take_back", &take_back, "", {{"active"}, {"number"}, {"memory"}, {"held"}, {"holds"}});

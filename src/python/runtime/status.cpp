@@ -8,7 +8,7 @@ namespace PyGPU::python {
 namespace {
 
 void raise_device_error(const DeviceError& error) {
-  const HookFunction exception_of = hook_or_null(Hook::exception_of);
+  const py::handle exception_of = hook_or_null(Hook::exception_of);
   if (!exception_of) return PyErr_SetString(PyExc_RuntimeError, error.what());
   const py::object made = exception_of(error.call, instance(error.status));
   PyErr_SetObject(py::type::of(made).ptr(), made.ptr());

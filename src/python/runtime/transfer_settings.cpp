@@ -36,18 +36,18 @@ void show(LongTransfer& transfer) {
   Display& display = *static_cast<Display*>(transfer.display.get());
   if (const std::size_t more = transfer.moved - display.shown) {
     display.shown = transfer.moved;
-    HookFunction(display.update)(py::reinterpret_steal<py::object>(PyLong_FromSize_t(more)));
+    py::handle(display.update)(py::reinterpret_steal<py::object>(PyLong_FromSize_t(more)));
   }
   if (transfer.state != LongTransfer::done) return;
   const auto last = std::move(transfer.display);
-  HookFunction(display.close)();
+  py::handle(display.close)();
 }
 
 void close_after_failure(LongTransfer& transfer) {
   const auto last = std::move(transfer.display);
   if (!last) return;
   try {
-    HookFunction(static_cast<Display*>(last.get())->close)();
+    py::handle(static_cast<Display*>(last.get())->close)();
   } catch (py::error_already_set& error) {  // another one is on its way
     error.discard_as_unraisable("the close() of a progress bar");
   }
