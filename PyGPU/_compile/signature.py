@@ -61,9 +61,10 @@ C_NAMES: dict[str, tuple[str, ...]] = {
     "c16": ("pycuda::complex<double>", "thrust::complex<double>", "cuda::std::complex<double>")
     + ("complex<double>", "cuDoubleComplex"),
 }
+_MORE_NAMES = {"B2": ("__nv_bfloat16", "nv_bfloat16", "__hip_bfloat16")}  # NumPy has no dtype
 _TYPES = {
     prefix + name: (code[0], int(code[1:]))
-    for code, names in C_NAMES.items()
+    for code, names in (C_NAMES | _MORE_NAMES).items()
     for name in names
     for prefix in ("", "std::")
 }

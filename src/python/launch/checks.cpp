@@ -34,6 +34,7 @@ bool go_together(const py::dtype& dtype, const Slot& slot) {
   if (is_whole(pointee) && slot.pointee_nbytes == 1 && pointee != 'b') return true;
   if (is_whole(kind) && nbytes == 1) return true;
   if (slot.pointee == Kind::pointer) return is_whole(kind) && nbytes == sizeof(void*);
+  if (slot.pointee == Kind::bfloat) return kind == 'u' && nbytes == 2;  // their bits
   if (kind == 'c' && pointee == 'f') return nbytes == 2 * slot.pointee_nbytes;
   if (nbytes != slot.pointee_nbytes) return false;
   return kind == pointee || (is_whole(kind) && is_whole(pointee));

@@ -304,6 +304,7 @@ bool fits(Kind kind, std::size_t nbytes) {
     case Kind::integer:
     case Kind::natural: return nbytes == 1 || nbytes == 2 || nbytes == 4 || nbytes == 8;
     case Kind::real: return nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::bfloat: return nbytes == 2;
     case Kind::boolean: return nbytes == 1;
     case Kind::complex: return nbytes == 8 || nbytes == 16;
     default: return true;
@@ -353,7 +354,7 @@ py::object places(const Function& f) {
       offset = f.kernel.parameters()[i].offset;
     } else {
       const bool is_one =
-          is_integral(slot.kind) || slot.kind == Kind::real || slot.kind == Kind::boolean;
+          is_integral(slot.kind) || is_real(slot.kind) || slot.kind == Kind::boolean;
       if (!slot.nbytes || !(is_one || slot.kind == Kind::pointer)) return py::none();
       const std::size_t alignment = slot.nbytes;
       offset = (end + alignment - 1) / alignment * alignment;

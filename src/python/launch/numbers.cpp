@@ -26,6 +26,7 @@ const char* kind_text(Kind kind) {
     case Kind::integer: return "an integer";
     case Kind::natural: return "an unsigned integer";
     case Kind::real: return "a floating-point number";
+    case Kind::bfloat: return "a bfloat16";
     case Kind::boolean: return "a bool";
     case Kind::complex: return "a complex number";
     case Kind::bytes: return "a structure";
@@ -96,6 +97,27 @@ void put_real(double value, std::size_t nbytes, char* to) {
   }
 }
 
+// To an odd float on the way where that is not exact, so that the second rounding sees it.
+void put_bfloat(double value, char* to) {
+  const float narrow = float(value);
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &narrow, 4);
+  if (std::isnan(value)) {
+    bits |= 0x00400000;
+  } else {
+    if (std::abs(double(narrow)) > std::abs(value)) --bits;
+    if (double(narrow) != value) bits |= 1;
+    bits += 0x7fff + (bits >> 16 & 1);
+  }
+  const auto upper = std::uint16_t(bits >> 16);
+  std::memcpy(to, &upper, 2);
+}
+
+void put_real(double value, const Slot& slot, char* to) {
+  if (slot.kind == Kind::bfloat) return put_bfloat(value, to);
+  put_real(value, slot.nbytes, to);
+}
+
 void put_complex(Py_complex value, std::size_t nbytes, char* to) {
   put_real(value.real, nbytes / 2, to);
   put_real(value.imag, nbytes / 2, to + nbytes / 2);
@@ -108,7 +130,7 @@ void put_number(PyObject* argument, const Slot& slot, std::size_t index, char* t
     return put_complex(PyComplex_AsCComplex(argument), slot.nbytes, to);
   }
   if (PyFloat_Check(argument)) {
-    if (slot.kind == Kind::real) return put_real(PyFloat_AS_DOUBLE(argument), slot.nbytes, to);
+    if (is_real(slot.kind)) return put_real(PyFloat_AS_DOUBLE(argument), slot, to);
     if (slot.kind == Kind::complex)
       return put_complex({PyFloat_AS_DOUBLE(argument), 0}, slot.nbytes, to);
     refuse(argument, slot, index, slot.kind == Kind::unknown ? no_c_type : "");
@@ -122,11 +144,12 @@ void put_number(PyObject* argument, const Slot& slot, std::size_t index, char* t
     case Kind::pointer: return put_integer(integer_bits(argument, false, 8, slot, index), 8, to);
     case Kind::boolean: *to = char(PyObject_IsTrue(argument)); return;
     case Kind::real:
+    case Kind::bfloat:
     case Kind::complex: {
       const double value = PyLong_AsDouble(argument);
       if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-      return slot.kind == Kind::real ? put_real(value, slot.nbytes, to)
-                                     : put_complex({value, 0}, slot.nbytes, to);
+      return slot.kind == Kind::complex ? put_complex({value, 0}, slot.nbytes, to)
+                                        : put_real(value, slot, to);
     }
     default: refuse(argument, slot, index, slot.kind == Kind::unknown ? no_c_type : "");
   }

@@ -11,6 +11,8 @@ const char* kind_text(Kind kind);
                          const std::string& why);
 
 inline bool is_integral(Kind kind) { return kind == Kind::integer || kind == Kind::natural; }
+// Do numbers go there by their values, whole ones as well?
+inline bool is_real(Kind kind) { return kind == Kind::real || kind == Kind::bfloat; }
 inline bool may_be(Kind slot, Kind kind) { return slot == Kind::unknown || slot == kind; }
 inline bool may_be_integral(const Slot& slot) {
   const bool may_hold = slot.kind == Kind::unknown && slot.nbytes <= sizeof(std::uint64_t);
@@ -24,6 +26,8 @@ std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign);
 // A Python int that fits an integer of `nbytes`; ArgumentError if it does not.
 std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbytes, const Slot& slot,
                            std::size_t index);
+// Rounded once.
+void put_real(double value, const Slot& slot, char* to);
 void put_real(double value, std::size_t nbytes, char* to);
 void put_complex(Py_complex value, std::size_t nbytes, char* to);
 // A plain Python number, where the signature says what is meant.

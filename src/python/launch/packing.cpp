@@ -47,11 +47,15 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const Slot& slot, std:
   const char* value = scalar_value(argument);
   if (is_integral(scalar.kind) || scalar.kind == Kind::boolean) {
     const bool address = slot.kind == Kind::pointer && scalar.nbytes == 8;
-    if (slot.kind == Kind::real) {
+    if (slot.kind == Kind::bfloat && scalar.kind == Kind::natural && scalar.nbytes == 2) {
+      std::memcpy(to, value, 2);  // its bits, as programs without ml_dtypes have them
+      return;
+    }
+    if (is_real(slot.kind)) {
       check_integer(argument, slot, index);
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Float(argument));
       if (!number) throw py::error_already_set();
-      return put_real(PyFloat_AS_DOUBLE(number.ptr()), slot.nbytes, to);
+      return put_real(PyFloat_AS_DOUBLE(number.ptr()), slot, to);
     }
     if (!address && !may_be_integral(slot))
       refuse(argument, slot, index, "an integer does not go there");
@@ -133,9 +137,10 @@ void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* t
     return put_address(address_of(object, "argument"), argument, slot, index, to);
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
-    const bool is_swapped = array.dtype().byteorder() == '>';
-    const py::object item = array.ndim() || !is_swapped ? py::none() : array.attr("item")();
-    if (!item.is_none()) return put_number(item.ptr(), slot, index, to);
+    if (array.ndim() || slot.kind == Kind::pointer) return put_bytes(argument, slot, index, to);
+    const py::object element = array.attr("__getitem__")(py::tuple());  // as NumPy's scalar
+    if (scalar_of(element.ptr()) || is_of_registered_dtype(element.ptr()))
+      return (void)pack(element.ptr(), slot, index, to);
     return put_bytes(argument, slot, index, to);
   }
   if (PyBytes_Check(argument) || PyByteArray_Check(argument))
@@ -143,7 +148,7 @@ void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* t
   const py::module_ numpy = py::module_::import("numpy");
   if (py::isinstance(object, numpy.attr("void"))) return put_bytes(argument, slot, index, to);
   if (is_of_registered_dtype(argument)) {
-    if (slot.kind == Kind::real) return put_real(object.cast<double>(), slot.nbytes, to);
+    if (is_real(slot.kind)) return put_real(object.cast<double>(), slot, to);
     if (may_be(slot.kind, Kind::bytes)) return put_bytes(argument, slot, index, to);
   }
   if (py::isinstance(object, numpy.attr("generic")) || PyMemoryView_Check(argument))
@@ -315,7 +320,8 @@ void check_promise(const Promise& promise, const Slot& slot, std::size_t index) 
       is_integral(promise.kind) && may_be_integral(slot) && promise.nbytes < slot.nbytes;
   const bool address = (promise.kind == Kind::pointer && is_integral(slot.kind)) ||
                        (is_integral(promise.kind) && slot.kind == Kind::pointer);
-  const bool same_kind = may_be(slot.kind, promise.kind) || address ||
+  const bool bits = slot.kind == Kind::bfloat && promise.kind == Kind::natural;
+  const bool same_kind = may_be(slot.kind, promise.kind) || address || bits ||
                          (is_integral(promise.kind) && may_be_integral(slot)) ||
                          promise.kind == Kind::bytes || slot.kind == Kind::bytes;
   const bool same_size = !slot.nbytes || promise.nbytes == slot.nbytes;

@@ -14,6 +14,7 @@ enum class Kind : char {
   integer = 'i',
   natural = 'u',  // unsigned
   real = 'f',
+  bfloat = 'B',  // the upper half of a float; NumPy has no dtype for it
   boolean = 'b',
   complex = 'c',
   bytes = 's',  // a structure
