@@ -44,8 +44,12 @@ inline void check(const char* call, Status status) {
 // The runtime keeps a thread's last error until somebody asks for it. One that a failed launch left
 // in a user's library, whose status nobody read, is thrown here, once.
 void report_left_error();
-// This one is known: the low level gave it to its caller.
+// This one is known: the low level gave it to its caller, now or as what an object keeps.
 void remember_returned(cudaError_t error);
+inline Status returned_to_caller(Status status) {
+  if (status.failed() && cudaPeekAtLastError() == status.code) remember_returned(status.code);
+  return status;
+}
 
 // Call before the runtime is used. False in a forked child of a process that had used it, where the
 // parent's device state does not work.

@@ -59,7 +59,7 @@ class Stream {
   int device() const { return handle_.get().device; }
   const std::shared_ptr<StreamUses>& uses() const { return handle_.get().uses; }
   bool alive() const;  // neither destroyed nor lost in a reset of its device
-  Status destroy() { return status = handle_.reset(); }
+  Status destroy() { return status = returned_to_caller(handle_.reset()); }
   Status status;
 
  private:
@@ -71,7 +71,7 @@ class Event {
   explicit Event(unsigned flags);
   explicit Event(const cudaIpcEventHandle_t& handle);  // another process's
   cudaEvent_t get() const { return handle_.get().value; }
-  Status destroy() { return status = handle_.reset(); }
+  Status destroy() { return status = returned_to_caller(handle_.reset()); }
   Status status;
 
  private:

@@ -74,7 +74,7 @@ Pointer DeviceArray::device_data() const {
 
 Status DeviceArray::keep(Status status) {
   std::lock_guard<std::mutex> hold(lock_);
-  return last_ = std::move(status);
+  return last_ = returned_to_caller(std::move(status));
 }
 
 Status DeviceArray::allocate() {

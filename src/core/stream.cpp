@@ -82,7 +82,7 @@ Status make(UniqueHandle<Traits>& owner, Create create) {
   int device = 0;
   if (!enter_runtime()) return forked_status();
   if (const cudaError_t error = cudaGetDevice(&device)) return error;
-  return make_owned(owner, device, create);
+  return returned_to_caller(make_owned(owner, device, create));
 }
 
 }  // namespace

@@ -325,3 +325,20 @@ def test_an_error_that_the_low_level_returned_is_known(name):
     a = PyGPU.to_gpu(np.arange(4.0))
     assert PyGPU.cudaSetDevice(99) == PyGPU.cudaErrorInvalidDevice
     OPERATIONS[name](a)
+
+
+# Whose status they keep, or return by another way than the runtime's calls do.
+FAILING = {
+    "cudaStream_t": lambda: PyGPU.cudaStream_t(99),
+    "cudaEvent_t": lambda: PyGPU.cudaEvent_t(99),
+    "an Allocator": lambda: PyGPU.DeviceAllocator_float32().allocate(1 << 58),
+    "a page-locked Allocator": lambda: PyGPU.PagelockedAllocator_float32().allocate(1 << 58),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_an_error_that_an_object_keeps_is_known(name):
+    failed = FAILING[name]()
+    assert failed.last_status() if hasattr(failed, "last_status") else failed
+    PyGPU.to_gpu(np.arange(4.0))
+    assert PyGPU.cudaGetLastError() == 0

@@ -23,7 +23,7 @@ struct Allocation {
     auto taken = std::make_shared<Memory>();
     const Status status = [&] {  // members change with the GIL held
       const NoGil without = release_gil();
-      return take_memory(*taken, kind, nbytes);
+      return returned_to_caller(take_memory(*taken, kind, nbytes));
     }();
     if (!status.failed()) {
       memory = std::move(taken);

@@ -75,9 +75,7 @@ void wait_for(const StreamRef& stream) {
 Status call_by(Status (*make)(const void*), const void* what) {
   if (!enter_runtime()) return forked_status();
   const NoGil without = release_gil();
-  const Status status = make(what);
-  if (shares_last_error && status.failed()) remember_returned(status.code);
-  return status;
+  return returned_to_caller(make(what));
 }
 
 void translate_exception() noexcept {
