@@ -72,7 +72,7 @@ def options(folder: Path, name: str, precompile: Callable[[Path, Path], bool]) -
     if (
         eviction.limit() < 4 * _BYTES
         or place in _bad
-        or (folder.exists() and not files.has_trusted(folder))
+        or (os.path.exists(folder) and not files.has_trusted(folder))
     ):
         return [*PLAIN]
     ready = ["-include", str(place / "prelude.h")]
