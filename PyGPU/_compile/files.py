@@ -38,6 +38,11 @@ def scratch() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Text for a compiler: UTF-8 in every locale, as the cache's names have it."""
+    path.write_text(text, "utf-8", "surrogatepass")
+
+
 def is_trusted(state: os.stat_result) -> bool:
     """Could only this user, or root, write it?"""
     return state.st_uid in (os.geteuid(), 0) and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

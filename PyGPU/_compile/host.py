@@ -227,7 +227,7 @@ def _kernels(
     words += [*options.for_headers(), *_include_options(options, found, "-isystem")]
     with files.scratch() as scratch:
         unit = Path(scratch, "kernel.cu")
-        unit.write_text(f'{options.in_front()}#line 1 "{name}"\n{source}', "utf-8", "surrogatepass")
+        files.write_text(unit, f'{options.in_front()}#line 1 "{name}"\n{source}')
         try:
             text = _of_user(_run([*words, str(unit)], name).stdout)
         except errors.CompileError:  # the compilation says what is wrong, in the user's lines
@@ -375,7 +375,7 @@ def compile(
     prelude = _prelude(folder, base)
     with files.scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
-        unit.write_text(text(False), "utf-8", "surrogatepass")
+        files.write_text(unit, text(False))
         ours = headers.on_demand(found.texts(source), found.is_complete, "host")
         needed = [word for one in ours for word in ("-include", one)]
         rest = [*options.for_headers(), *needed, *_include_options(options, found)]
@@ -387,7 +387,7 @@ def compile(
         except errors.CompileError as error:
             if "overloaded" in str(error.stderr):  # a kernel is not the only function of its name
                 asked = [*expressions]  # whose type the compiler does not say then
-                unit.write_text(text(True), "utf-8", "surrogatepass")
+                files.write_text(unit, text(True))
             elif not host_prelude.drop_if_damaged(prelude):
                 raise
             else:
@@ -420,7 +420,7 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
         table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
         in_lockstep = any(lockstep.CALLS in data for _, data in inputs)
         text = host_link.table_of([data for _, data in inputs])
-        table.write_text(text + (lockstep.TEXT if in_lockstep else ""), "utf-8", "surrogatepass")
+        files.write_text(table, text + (lockstep.TEXT if in_lockstep else ""))
         given: dict[str, str] = {}
         for number, (name, data) in enumerate(inputs):
             ending = host_link.ending(data)

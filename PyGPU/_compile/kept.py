@@ -5,13 +5,14 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from PyGPU._compile import files
 from PyGPU._runtime import core
 
 
 def folder_with(source: str) -> Path:
     """A new folder that holds the text, whose name is printed as nvcc's callers are used to."""
     folder = Path(tempfile.mkdtemp(prefix="PyGPU-"))
-    (folder / "kernel.cu").write_text(source, "utf-8", "surrogatepass")
+    files.write_text(folder / "kernel.cu", source)
     print(f"*** compiler output in {folder}")
     return folder
 

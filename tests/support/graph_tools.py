@@ -40,7 +40,7 @@ def launched(graph, stream):
     stream.synchronize()
 
 
-def exported():
-    """An array exported to a stream, given by its number; and the stream."""
+def exported(given=int):
+    """An array exported to a stream, given by its number or otherwise; and the stream."""
     consumer = drv.Stream(1)
-    return gpuarray.zeros(1000, "f4").__dlpack__(stream=int(consumer)), consumer
+    return gpuarray.zeros(1000, "f4").__dlpack__(stream=given(consumer)), consumer
