@@ -106,10 +106,15 @@ def _metadata(image: bytes) -> dict[str, Any]:
     return {}
 
 
+def notes(image: bytes) -> list[dict[str, Any]]:
+    """The metadata of an image's kernels: name, arguments, registers, LDS, wavefront size."""
+    return list(_metadata(image).get("amdhsa.kernels", ()))
+
+
 @lru_cache(maxsize=64)
 def _kernels(image: bytes) -> dict[str, list[tuple[str, str, int]]]:
     found = {}
-    for kernel in _metadata(image).get("amdhsa.kernels", ()):
+    for kernel in notes(image):
         explicit = [a for a in kernel.get(".args", ()) if not a[".value_kind"].startswith("hidden")]
         found[kernel[".name"]] = [
             (a.get(".name", ""), "P" if a[".value_kind"].endswith("buffer") else "?", a[".size"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import glob
 import os
+import re
 import sys
 import threading
 from collections.abc import Sequence
@@ -61,7 +62,14 @@ class Library:
         return str(text(code).decode())
 
     def version(self) -> tuple[int, int]:
-        """(major, minor)"""
+        """Return (major, minor).
+
+        Every HIPRTC of ROCm 5 to 7 reports 9.0, so that the name of its file is asked first:
+        ``libhiprtc.so.6.4.43484``.
+        """
+        named = re.search(r"\.so\.(\d+)\.(\d+)", os.path.basename(os.path.realpath(self.path)))
+        if named and self.prefix == "hiprtc":
+            return int(named[1]), int(named[2])
         major, minor = ctypes.c_int(), ctypes.c_int()
         self.check("Version", ctypes.byref(major), ctypes.byref(minor))
         return major.value, minor.value

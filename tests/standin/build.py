@@ -52,7 +52,8 @@ def defined(objects):
 def version_script(symbols):
     """The linker's script that gives each symbol its version."""
     versions = sorted(set(symbols.values()), key=lambda v: [int(n) for n in v[4:].split(".")])
-    text, before = "standin { global: PyGPU_is_standin; };\n", ""
+    # HIPRTC is a library of its own from HIP 6 on; here it is a name of the same file.
+    text, before = "standin { global: PyGPU_is_standin; hiprtc*; };\n", ""
     for version in versions:
         names = " ".join(f"{name};" for name, of in sorted(symbols.items()) if of == version)
         rest = "" if before else " local: *;"
@@ -92,22 +93,31 @@ def major_of(headers):
     return re.search(r"HIP_VERSION_MAJOR (\d+)", text).group(1)
 
 
+def link_headers(folder, headers):
+    """FOLDER/include with HIP's headers alone, for they may stand beside another system's."""
+    include = folder / "include"
+    include.mkdir(exist_ok=True)
+    for name in ("hip", "hsa"):
+        (include / name).unlink(missing_ok=True)
+        if (headers / name).is_dir():
+            (include / name).symlink_to(headers / name)
+    return include
+
+
 def build(folder, package, headers, real):
     lib, made = folder / "lib", folder / "objects"
     for place in (lib, made, folder / "bin"):
         place.mkdir(parents=True, exist_ok=True)
+    headers = headers and link_headers(folder, headers)
     objects = compiled(headers, made)
     name = f"libamdhip64.so.{major_of(headers)}"
     link = [*shlex.split(os.environ.get("CXX", "g++")), "-shared", *objects]
     link += ["-o", str(lib / name), f"-Wl,-soname,{name}", "-L", str(package), "-lPyGPU_host"]
-    link += [f"-Wl,-rpath,{package}", "-ldl", *([] if headers else versioned(real, objects, made))]
+    link += [f"-Wl,-rpath,{package}", "-ldl", *(versioned(real, objects, made) if real else [])]
     subprocess.run(link, check=True)
-    links = {lib / "libamdhip64.so": name, lib / "libhiprtc.so": name}
-    if headers:
-        links[folder / "include"] = headers
-    for place, target in links.items():
+    for place in (lib / "libamdhip64.so", lib / "libhiprtc.so"):
         place.unlink(missing_ok=True)
-        place.symlink_to(target)
+        place.symlink_to(name)
     hipcc = folder / "bin" / "hipcc"
     hipcc.write_text(HIPCC.format(package=package))
     hipcc.chmod(0o755)
@@ -119,13 +129,13 @@ def main():
     parser.add_argument("--package", type=Path, default=REPOSITORY / "PyGPU", help="PyGPU's folder")
     parser.add_argument("--headers", type=Path, help="a folder with hip/, instead of the system's")
     parser.add_argument(
-        "--real",
-        default=f"/usr/lib/{os.uname().machine}-linux-gnu/libamdhip64.so",
-        help="AMD's libamdhip64.so",
+        "--real", help="AMD's libamdhip64.so, whose symbols' versions are taken (the system's)"
     )
     asked = parser.parse_args()
     headers = asked.headers and asked.headers.resolve()
-    build(asked.folder.resolve(), asked.package.resolve(), headers, asked.real)
+    system = f"/usr/lib/{os.uname().machine}-linux-gnu/libamdhip64.so"
+    real = asked.real or (None if headers else system)
+    build(asked.folder.resolve(), asked.package.resolve(), headers, real)
 
 
 if __name__ == "__main__":

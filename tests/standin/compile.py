@@ -14,8 +14,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import code_object
+import compile_for_amd
 
-from PyGPU._compile import dynamic_shared, headers, host, includes, kernel_types, lockstep, options
+from PyGPU._compile import (
+    dynamic_shared,
+    headers,
+    host,
+    includes,
+    kernel_types,
+    lockstep,
+    options,
+    rtc,
+)
 from PyGPU._runtime import errors
 
 KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, precompiled
@@ -81,6 +91,8 @@ def keep(source, name, words, expressions, made):
     if not folder:
         return
     sizes = {one.symbol: [nbytes for _, nbytes in one.parameters] for one in made.values()}
+    toolkit = rtc.toolkit_include_options("hiprtc")
+    words = [compile_for_amd.TOOLKIT if word in toolkit else word for word in words]
     request = {"source": source, "name": name, "options": words, "expressions": expressions}
     text = json.dumps({**request, "kernels": sizes}, sort_keys=True)
     Path(folder).mkdir(parents=True, exist_ok=True)

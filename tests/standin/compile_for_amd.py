@@ -1,16 +1,20 @@
-"""Compile by AMD's own HIPRTC what programs had the stand-in compile, for GPUs that are not here:
+"""Compile by AMD's own HIPRTC the texts that programs gave the stand-in, for GPUs that are not here:
 
     PYGPU_STANDIN_KEEP=FOLDER ... python -m pytest        # on the stand-in: each text is kept
     python tests/standin/compile_for_amd.py FOLDER gfx908 gfx90a
+    python tests/standin/compile_for_amd.py FOLDER gfx1100 --wavefront 64 --table notes.md
 
-Texts, options and names are what AMD's compiler would have got, so that these are all kernels that
-the programs made. What is in the images' notes is compared with what the host's compiler says of
-the same kernels. The exit status is 1 where AMD's compiler refuses a text that the host's took.
+AMD's compiler gets the source, the options and the name expressions that the stand-in got. The
+notes in each image are compared with what the host's compiler reported of the same kernels. The
+exit status is 1 if AMD's compiler refused a text by a fault of ours, warned about a text of the
+library's own, or ended its process. Architectures that this HIPRTC does not know are listed.
 """
 
 import argparse
 import concurrent.futures
+import dataclasses
 import json
+import multiprocessing
 import os
 import re
 import sys
@@ -20,23 +24,47 @@ from pathlib import Path
 from PyGPU._compile import code_object, rtc
 from PyGPU._runtime import errors
 
+#: Stands in a kept text's options for those of the stand-in's own headers.
+TOOLKIT = "(the toolkit's headers)"
 
-def image_of(text, arch):
-    words = [f"--offload-arch={arch}" if w.startswith("--offload") else w for w in text["options"]]
-    return rtc.library("hiprtc").compile(
-        text["source"], text["name"], words, text["expressions"], "Code"
-    )
+# Refusals that no text of ours could avoid: the architecture lacks the instructions.
+_LACKS = r"gfx\w+_has_no_\w+|image/texture API not supported"
+
+
+@dataclasses.dataclass
+class Outcome:
+    """Result of one text for one architecture."""
+
+    wrong: str = ""  # an error of ours, in words
+    refused: str = ""  # by the compiler, because the architecture cannot do it
+    kernels: tuple = ()  # the notes of each
+
+
+def lanes_of(arch):
+    """Lanes of a wavefront, unless an option asks for the other size."""
+    return 64 if re.match(r"gfx[89]", arch) else 32
+
+
+def words_of(text, arch, wavefront):
+    """The options of a text for an architecture."""
+    words = []
+    for word in text["options"]:
+        if word == TOOLKIT:
+            words += rtc.toolkit_include_options("hiprtc")
+        else:
+            words.append(f"--offload-arch={arch}" if word.startswith("--offload") else word)
+    return words if wavefront == lanes_of(arch) else [*words, f"-mwavefrontsize{wavefront}"]
 
 
 def has_its_headers(text):
-    """Are the folders and files still there that a text names by their whole path?"""
+    """Do the folders and files still exist that a text names by absolute paths?"""
     folders = [word[2:] for word in text["options"] if word.startswith("-I")]
     files = re.findall(r'(?m)^#include "(/[^"]+)"', text["source"])
     return all(map(os.path.isdir, folders)) and all(map(os.path.isfile, files))
 
 
 def chosen(folder, name):
-    """The texts to compile, and how many are left out for want of their headers."""
+    """The texts to compile, and how many are left out because their headers are gone."""
     paths = sorted(folder.glob("*.json"))
     found = {path: json.loads(path.read_text()) for path in paths}
     found = {path: text for path, text in found.items() if name in (None, text["name"])}
@@ -44,34 +72,91 @@ def chosen(folder, name):
     return complete, len(found) - len(complete)
 
 
-def outcome(path, arch):
-    """What is wrong with a text, in words, and how many kernels it has."""
-    text = json.loads(path.read_text())
-    try:
-        entry = image_of(text, arch)
-    except errors.CompileError as error:
-        if lacking := re.search(rf"{arch}_has_no_\w+", error.stderr):
-            print(f"{path} is left out: {lacking.group()}", flush=True)
-            return "", 0
-        return f"{path}: {arch}: {error.stderr or error}", 0
-    notes = code_object._metadata(entry.image)
-    kernels = notes["amdhsa.kernels"]
-    wrong = []
+def differences(text, image, wavefront):
+    """Messages about the kernels of an image that are not as the host's compiler reported."""
+    kernels = code_object.notes(image)
     for kernel in kernels:
         name = kernel[".name"]
-        lanes = 64 if re.match(r"gfx9", arch) else 32
-        if kernel[".wavefront_size"] != lanes:
-            wrong.append(f"{name}: wavefronts of {kernel['.wavefront_size']} lanes")
+        if kernel[".wavefront_size"] != wavefront:
+            yield f"{name}: wavefronts of {kernel['.wavefront_size']} lanes"
         if kernel[".group_segment_fixed_size"] > 64 << 10:
-            wrong.append(f"{name}: {kernel['.group_segment_fixed_size']} bytes of LDS")
-        sizes = [one[2] for one in code_object.parameters(entry.image, name)]
+            yield f"{name}: {kernel['.group_segment_fixed_size']} bytes of LDS"
+        sizes = [one[2] for one in code_object.parameters(image, name)]
         if name in text["kernels"] and sizes != text["kernels"][name]:
-            wrong.append(
-                f"{name}: parameters of {sizes} bytes, on the host {text['kernels'][name]}"
-            )
+            yield f"{name}: parameters of {sizes} bytes, on the host {text['kernels'][name]}"
     missing = set(text["kernels"]) - {kernel[".name"] for kernel in kernels}
-    wrong += [f"{name} is missing" for name in sorted(missing)]
-    return "\n".join(f"{path}: {arch}: {one}" for one in wrong), len(kernels)
+    yield from (f"{name} is missing" for name in sorted(missing))
+
+
+def outcome(path, arch, wavefront):
+    """Compile one text for one architecture."""
+    text = json.loads(path.read_text())
+    try:
+        entry = rtc.library("hiprtc").compile(
+            text["source"],
+            text["name"],
+            words_of(text, arch, wavefront),
+            text["expressions"],
+            "Code",
+        )
+    except errors.CompileError as error:
+        if lacking := re.search(_LACKS, error.stderr or ""):
+            return Outcome(refused=lacking.group())
+        return Outcome(wrong=f"{path}: {arch}: {error.stderr or error}")
+    found = list(differences(text, entry.image, wavefront))
+    if entry.log and text["name"] != "kernel.cu":  # a program's own text may draw warnings
+        found.append(f"a warning: {entry.log}")
+    return Outcome(
+        wrong="\n".join(f"{path}: {arch}: {one}" for one in found),
+        kernels=tuple(code_object.notes(entry.image)),
+    )
+
+
+def outcomes(texts, arch, wavefront):
+    """(path, Outcome) of each text, in processes that the compiler may end."""
+    context = multiprocessing.get_context("fork")
+    left = list(texts)
+    while left:
+        with concurrent.futures.ProcessPoolExecutor(os.cpu_count(), context) as pool:
+            futures = [(path, pool.submit(outcome, path, arch, wavefront)) for path in left]
+            left = []
+            for path, future in futures:
+                try:
+                    yield path, future.result()
+                except concurrent.futures.process.BrokenProcessPool:
+                    left.append(path)
+        if left:  # the first of them, or one that ran beside it, ended the process
+            suspects, left = left[: os.cpu_count()], left[os.cpu_count() :]
+            for path in suspects:
+                with concurrent.futures.ProcessPoolExecutor(1, context) as pool:
+                    try:
+                        yield path, pool.submit(outcome, path, arch, wavefront).result()
+                    except concurrent.futures.process.BrokenProcessPool:
+                        yield path, Outcome(wrong=f"{path}: {arch}: the compiler's process ended")
+
+
+def row(arch, wavefront, texts, found):
+    """One row of the table: counts over the notes of all kernels."""
+    kernels = [kernel for one in found for kernel in one.kernels]
+    spilled = sum(
+        kernel.get(".vgpr_spill_count", 0) + kernel.get(".sgpr_spill_count", 0) > 0
+        for kernel in kernels
+    )
+    most = {
+        key: max((kernel.get(key, 0) for kernel in kernels), default=0)
+        for key in (".vgpr_count", ".group_segment_fixed_size", ".kernarg_segment_size")
+    }
+    return (
+        f"| {arch} | {wavefront} | {texts} | {sum(bool(one.refused) for one in found)} "
+        f"| {len(kernels)} | {most['.kernarg_segment_size']} | {most['.group_segment_fixed_size']} "
+        f"| {most['.vgpr_count']} | {spilled} |"
+    )
+
+
+HEADER = (
+    "| architecture | wavefront | texts | refused by the architecture | kernels "
+    "| most bytes of arguments | most LDS | most VGPRs | kernels that spill |\n" + "|---" * 9 + "|"
+)
 
 
 def main():
@@ -79,20 +164,39 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("architectures", nargs="+")
     parser.add_argument("--name", help="only texts of this name: kernel.cu are those of programs")
+    parser.add_argument("--wavefront", type=int, help="lanes: 32 or 64 (the architecture's own)")
+    parser.add_argument("--table", type=Path, help="append the rows of the notes to this file")
     asked = parser.parse_args()
     texts, left_out = chosen(asked.folder, asked.name)
     print(f"{left_out} texts are left out: their headers are gone")
     failed = False
+    rows = []
     for arch in asked.architectures:
-        start, kernels = time.monotonic(), 0
-        with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-            for wrong, count in pool.map(outcome, texts, [arch] * len(texts), chunksize=4):
-                kernels += count
-                if wrong:
-                    failed = True
-                    print(wrong, flush=True)
+        wavefront = asked.wavefront or lanes_of(arch)
+        if not rtc.compiles_for(rtc.locate("hiprtc"), arch):
+            print(f"{arch}: not known to this HIPRTC", flush=True)
+            continue
+        start, found = time.monotonic(), []
+        for path, one in outcomes(texts, arch, wavefront):
+            found.append(one)
+            failed = failed or bool(one.wrong)
+            if one.wrong:
+                print(one.wrong, flush=True)
+            if one.refused:
+                print(f"{path}: refused for {arch}: {one.refused}", flush=True)
         took = time.monotonic() - start
-        print(f"{arch}: {len(texts)} texts, {kernels} kernels, {took:.0f} s", flush=True)
+        kernels = sum(len(one.kernels) for one in found)
+        wrong = sum(bool(one.wrong) for one in found)
+        print(
+            f"{arch}, wavefronts of {wavefront}: {len(texts)} texts, {kernels} kernels, "
+            f"{wrong} wrong, {sum(bool(one.refused) for one in found)} refused, {took:.0f} s",
+            flush=True,
+        )
+        rows.append(row(arch, wavefront, len(texts), found))
+    if asked.table:
+        is_new = not asked.table.exists()
+        with asked.table.open("a") as file:
+            file.write("".join(f"{line}\n" for line in ([HEADER] if is_new else []) + rows))
     return int(failed or not texts)
 
 

@@ -76,6 +76,11 @@ bool run(const std::string& folder) {
   return failed == 0;
 }
 
+// Lists of texts: "const char**", and from HIP 7 on "const char* const*".
+template <class Program, class Texts>
+Texts texts_of(hiprtcResult (*)(Program, int, Texts));
+using Texts = decltype(texts_of(hiprtcCompileProgram));
+
 hiprtcResult give(const std::string& from, char* to) {
   if (!to) return HIPRTC_ERROR_INVALID_INPUT;
   std::memcpy(to, from.data(), from.size());
@@ -96,12 +101,12 @@ STANDIN_EXPORT const char* hiprtcGetErrorString(hiprtcResult result) {
   }
 }
 STANDIN_EXPORT hiprtcResult hiprtcVersion(int* major, int* minor) {
-  *major = HIP_VERSION_MAJOR;
-  *minor = HIP_VERSION_MINOR;
+  *major = 9;  // as every HIPRTC of ROCm 5 to 7 says
+  *minor = 0;
   return HIPRTC_SUCCESS;
 }
 STANDIN_EXPORT hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* source,
-                                                const char* name, int, const char**, const char**) {
+                                                const char* name, int, Texts, Texts) {
   if (!program || !source) return HIPRTC_ERROR_INVALID_INPUT;
   *program = new _hiprtcProgram{source, name ? name : "default_program", {}, {}, {}, {}};
   return HIPRTC_SUCCESS;
@@ -116,8 +121,7 @@ STANDIN_EXPORT hiprtcResult hiprtcAddNameExpression(hiprtcProgram program, const
   program->expressions.push_back(text);
   return HIPRTC_SUCCESS;
 }
-STANDIN_EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count,
-                                                 const char** options) {
+STANDIN_EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, Texts options) {
   Folder folder;
   if (!folder.exists()) return HIPRTC_ERROR_INTERNAL_ERROR;
   folder.write("source", program->source);

@@ -26,10 +26,13 @@ PYGPU_STORE(__stcs)
 PYGPU_STORE(__stwt)
 #undef PYGPU_STORE
 
-#if HIP_VERSION_MAJOR < 7
+// Macros, because some versions of HIP have a few of these functions.
+#define __nanosleep pygpu_nanosleep
+#define __trap pygpu_trap
+#define __brkpt pygpu_brkpt
+#define __prof_trigger pygpu_prof_trigger
 __device__ inline void __nanosleep(unsigned) { __builtin_amdgcn_s_sleep(1); }
 __device__ inline void __trap() { __builtin_trap(); }
-#endif
 __device__ inline void __brkpt() { __builtin_trap(); }
 __device__ inline void __prof_trigger(int) {}
 }

@@ -1,4 +1,4 @@
-// CUDA's warp functions with a mask, on wavefronts, by HIP's functions without one, which act on
+// CUDA's warp functions with a mask, on wavefronts, by HIP's functions without a mask, which act on
 // all active lanes.
 //
 // A mask that names a part of a wavefront is ignored: lanes of one branch run together anyway. The
@@ -6,9 +6,28 @@
 // 32 lanes stay within their half of a wavefront of 64.
 #pragma once
 
+// HIP 6.2 and later have functions of these names (on request, from 7.0 on always), which refuse
+// CUDA's 32-bit masks and shuffle over the whole wavefront. Programs get the functions below.
+#define __shfl_sync pygpu_shfl_sync
+#define __shfl_up_sync pygpu_shfl_up_sync
+#define __shfl_down_sync pygpu_shfl_down_sync
+#define __shfl_xor_sync pygpu_shfl_xor_sync
+#define __ballot_sync pygpu_ballot_sync
+#define __any_sync pygpu_any_sync
+#define __all_sync pygpu_all_sync
+#define __activemask pygpu_activemask
+#define __syncwarp pygpu_syncwarp
+#define __match_any_sync pygpu_match_any_sync
+#define __match_all_sync pygpu_match_all_sync
+#define __reduce_add_sync pygpu_reduce_add_sync
+#define __reduce_min_sync pygpu_reduce_min_sync
+#define __reduce_max_sync pygpu_reduce_max_sync
+#define __reduce_and_sync pygpu_reduce_and_sync
+#define __reduce_or_sync pygpu_reduce_or_sync
+#define __reduce_xor_sync pygpu_reduce_xor_sync
+
 extern "C++" {
 
-#if HIP_VERSION_MAJOR < 7  // 7 has functions of its own, with 64-bit masks
 #define PYGPU_SHUFFLE(name, function, type)                                                    \
   template <class P_T>                                                                         \
   __device__ inline P_T name(unsigned long long, P_T P_value, type P_lane, int P_width = 32) { \
@@ -41,8 +60,8 @@ __device__ inline void __syncwarp(unsigned long long = ~0ull) {
   __builtin_amdgcn_wave_barrier();
 }
 
-// One round for each distinct value: the first remaining lane broadcasts its value, and the lanes
-// that have the same take it.
+// One round per distinct value: the first remaining lane broadcasts its value, and the lanes that
+// hold the same value leave the loop.
 template <class P_T>
 __device__ inline unsigned long long __match_any_sync(unsigned long long, P_T P_value) {
   unsigned long long P_same = 0;
@@ -55,17 +74,35 @@ __device__ inline unsigned long long __match_any_sync(unsigned long long, P_T P_
   }
   return P_same;
 }
-#endif
+template <class P_T>
+__device__ inline unsigned long long __match_all_sync(unsigned long long, P_T P_value,
+                                                      int* P_is_same) {
+  const unsigned long long P_active = __ballot(1);
+  const int P_leader = __ffsll(P_active) - 1;
+  *P_is_same = __ballot(!(P_value == __shfl(P_value, P_leader))) == 0;
+  return *P_is_same ? P_active : 0;
+}
 
-#define PYGPU_REDUCE(name, type, expression)                      \
-  __device__ inline type name(unsigned long long, type P_value) { \
-    for (int P_distance = 16; P_distance > 0; P_distance /= 2) {  \
-      const type P_other = __shfl_xor(P_value, P_distance, 32);   \
-      P_value = expression;                                       \
-    }                                                             \
-    return P_value;                                               \
+// Reductions over the active lanes of 32: a butterfly where all are active, else lane by lane,
+// because a shuffle from an inactive lane has no defined value.
+#define PYGPU_REDUCE(name, type, expression)                                         \
+  __device__ inline type name(unsigned long long, type P_value) {                    \
+    unsigned P_active = static_cast<unsigned>(__ballot(1) >> (__lane_id() & 32));    \
+    if (P_active == 0xffffffffu) {                                                   \
+      for (int P_distance = 16; P_distance > 0; P_distance /= 2) {                   \
+        const type P_other = __shfl_xor(P_value, P_distance, 32);                    \
+        P_value = expression;                                                        \
+      }                                                                              \
+      return P_value;                                                                \
+    }                                                                                \
+    const type P_own = P_value;                                                      \
+    P_value = __shfl(P_own, __ffs(static_cast<int>(P_active)) - 1, 32);              \
+    for (P_active &= P_active - 1; P_active; P_active &= P_active - 1) {             \
+      const type P_other = __shfl(P_own, __ffs(static_cast<int>(P_active)) - 1, 32); \
+      P_value = expression;                                                          \
+    }                                                                                \
+    return P_value;                                                                  \
   }
-#if HIP_VERSION_MAJOR < 7
 PYGPU_REDUCE(__reduce_add_sync, int, P_value + P_other)
 PYGPU_REDUCE(__reduce_add_sync, unsigned, P_value + P_other)
 PYGPU_REDUCE(__reduce_min_sync, int, P_value < P_other ? P_value : P_other)
@@ -75,6 +112,5 @@ PYGPU_REDUCE(__reduce_max_sync, unsigned, P_value < P_other ? P_other : P_value)
 PYGPU_REDUCE(__reduce_and_sync, unsigned, P_value& P_other)
 PYGPU_REDUCE(__reduce_or_sync, unsigned, P_value | P_other)
 PYGPU_REDUCE(__reduce_xor_sync, unsigned, P_value ^ P_other)
-#endif
 #undef PYGPU_REDUCE
 }

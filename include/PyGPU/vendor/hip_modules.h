@@ -39,7 +39,7 @@ inline hipError_t fill_rows(void* address, std::size_t pitch, unsigned value, st
   return error;
 }
 
-constexpr auto address_range = hipMemGetAddressRange;
+inline const auto address_range = hipMemGetAddressRange;
 
 // HIP has contexts for CUDA's sake only: no handle would be of use.
 inline hipError_t context_handle(void** handle) {
@@ -54,9 +54,9 @@ inline hipError_t load_module(hipModule_t* module, const void* image, unsigned, 
   if (const hipError_t error = hipFree(nullptr)) return error;
   return hipModuleLoadData(module, image);
 }
-constexpr auto unload_module = hipModuleUnload;
-constexpr auto find_kernel = hipModuleGetFunction;
-constexpr auto find_global = hipModuleGetGlobal;
+inline const auto unload_module = hipModuleUnload;
+inline const auto find_kernel = hipModuleGetFunction;
+inline const auto find_global = hipModuleGetGlobal;
 // HIP has no such query; PyGPU/_compile/code_object.py reads the image's metadata instead.
 inline hipError_t kernel_parameter(hipFunction_t, std::size_t, std::size_t*, std::size_t*) {
   return hipErrorNotSupported;

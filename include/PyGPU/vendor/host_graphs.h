@@ -23,7 +23,7 @@ PYGPU_HOST_CALL(cudaHostGraphRecord, cudaStream_t stream, cudaGraph_t graph)
 PYGPU_HOST_CALL(cudaHostGraphUpdate, cudaGraphExec_t exec, cudaGraph_t graph)
 
 namespace PyGPU {
-constexpr auto instantiate_graph = cudaHostGraphInstantiate;
-constexpr auto update_graph = cudaHostGraphUpdate;
-constexpr auto record_graph = cudaHostGraphRecord;
+inline const auto instantiate_graph = cudaHostGraphInstantiate;
+inline const auto update_graph = cudaHostGraphUpdate;
+inline const auto record_graph = cudaHostGraphRecord;
 }  // namespace PyGPU

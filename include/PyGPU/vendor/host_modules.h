@@ -46,7 +46,7 @@ inline cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, s
   const std::size_t used = height == 1 ? width * itemsize : pitch;
   return cudaHostFill(address, used, value, itemsize, width, height, stream);
 }
-constexpr auto address_range = cudaHostAddressRange;
+inline const auto address_range = cudaHostAddressRange;
 
 // The machine has one context for each device; the handle is a number that identifies it.
 inline cudaError_t context_handle(void** handle) {
@@ -66,13 +66,13 @@ inline cudaError_t load_module(cudaLibrary_t* module, const void* image, unsigne
   }
   return cudaHostLoadModule(module, image, log, log_bytes);
 }
-constexpr auto unload_module = cudaHostUnloadModule;
-constexpr auto find_kernel = cudaHostGetKernel;
-constexpr auto find_global = cudaHostGetGlobal;
-constexpr auto kernel_parameter = cudaHostGetParameter;
-constexpr auto kernel_attribute = cudaHostGetKernelAttribute;
-constexpr auto set_kernel_attribute = cudaHostSetKernelAttribute;
-constexpr auto launch_kernel = cudaHostLaunchKernel;
+inline const auto unload_module = cudaHostUnloadModule;
+inline const auto find_kernel = cudaHostGetKernel;
+inline const auto find_global = cudaHostGetGlobal;
+inline const auto kernel_parameter = cudaHostGetParameter;
+inline const auto kernel_attribute = cudaHostGetKernelAttribute;
+inline const auto set_kernel_attribute = cudaHostSetKernelAttribute;
+inline const auto launch_kernel = cudaHostLaunchKernel;
 
 // What these are: see cuda_modules.h.
 constexpr bool launch_runs_kernel = true;
@@ -87,8 +87,8 @@ constexpr int loop_vectors = 16384;
 constexpr unsigned long long most_grid_threads = 0x7fffffffull;
 
 // Lets device code use another library's memory until end_import.
-constexpr auto import_memory = cudaHostImport;
-constexpr auto end_import = cudaHostEndImport;
+inline const auto import_memory = cudaHostImport;
+inline const auto end_import = cudaHostEndImport;
 
 namespace reduction_tuning {  // one thread reads all of its block's memory in order
 constexpr unsigned threads = 1, block_threads = 256, last_threads = 512;
@@ -104,6 +104,6 @@ constexpr long long many = 0;
 // Have a launch that lasts ask whether it shall end.
 inline void on_interrupt(bool (*check)()) { (void)cudaHostOnInterrupt(check); }
 
-constexpr auto last_report = cudaHostLastReport;
+inline const auto last_report = cudaHostLastReport;
 
 }  // namespace PyGPU

@@ -109,7 +109,7 @@ py::object gather_items(PyObject* const* given) {
   if (given[5] != Py_None) gather.mask = pointer_of(given[5]);
   const StreamRef stream = stream_of(given[7]);
   StreamOrder order(stream);
-  for (const py::handle item : py::reinterpret_borrow<py::sequence>(given[4])) {
+  for (const py::handle& item : py::reinterpret_borrow<py::sequence>(given[4])) {
     const auto row = py::reinterpret_borrow<py::tuple>(item);
     const GPUArray& array = require_array("index", py::object(row[0]).ptr());
     array.core.require_alive();
@@ -127,7 +127,7 @@ py::object gather_items(PyObject* const* given) {
   }
   if (Layout(gather.shape, gather.itemsize).nbytes() == 0) return py::none();
   const auto arrays = py::reinterpret_borrow<py::sequence>(given[8]);
-  for (const py::handle item : arrays) {
+  for (const py::handle& item : arrays) {
     const GPUArray& array = require_array("array", item.ptr());
     array.core.require_alive();
     require_device(array.core, current_device());

@@ -53,7 +53,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   static auto& kept = *new Specializations<SpecializedKernel>;
   const int device = out.core.device();
   if (arrays.size() > most_joined) return false;
-  std::size_t runs[most_joined];
+  std::size_t runs[most_joined] = {};
   std::uintptr_t from = 0, bits = 16 | number_of(out.core.address());
   bool in_turn = !launch_runs_kernel;
   for (std::size_t k = 0; k < arrays.size(); ++k) {

@@ -14,7 +14,7 @@ class Vectors {
  public:
   // [(place among the arguments, dtype, is the element i used for every index i?)]
   explicit Vectors(const py::sequence& declared) {
-    for (const py::handle one : declared) {
+    for (const py::handle& one : declared) {
       const auto row = py::reinterpret_borrow<py::tuple>(one);
       const py::object dtype = row[1];
       vectors_.push_back({row[0].cast<std::size_t>(), dtype.attr("itemsize").cast<std::size_t>(),
