@@ -83,7 +83,9 @@ class _Chunks:
 def _build(scan, options):
     """The scan on the current device."""
     tile = scan_tiles.tile_for(
-        scan.dtype.itemsize, state.device_attribute(core.cudaDevAttrWarpSize)
+        scan.dtype.itemsize,
+        state.device_attribute(core.cudaDevAttrWarpSize),
+        state.device_attribute(core.cudaDevAttrMaxSharedMemoryPerMultiprocessor),
     )
     if core.target == "host" or tile is None:
         return _Chunks(scan, options)

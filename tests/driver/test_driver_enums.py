@@ -13,6 +13,7 @@ from driver_numbers import CONSTANTS, ENUMERATIONS, FLAGS, members
 
 import PyGPU
 import PyGPU.driver as drv
+from PyGPU import errors
 from PyGPU._compile import rtc
 
 each_enumeration = pytest.mark.parametrize("name", ENUMERATIONS)
@@ -85,7 +86,10 @@ def test_this_table_leaves_no_enumeration_out():
 
 def compiled(text, tmp_path):
     """The log of g++ for a text that includes CUDA's headers."""
-    options = rtc.toolkit_include_options("nvrtc")
+    try:
+        options = rtc.toolkit_include_options("nvrtc")
+    except errors.CompilerMissing:
+        options = []
     if not any(Path(option[2:], "cuda.h").exists() for option in options):
         needs.missing("cuda", f"there is no cuda.h in {options}")
     (tmp_path / "numbers.cpp").write_text(text)

@@ -28,7 +28,7 @@ from PyGPU._runtime import errors
 TOOLKIT = "(the toolkit's headers)"
 
 # Refusals that no text of ours could avoid: the architecture lacks the instructions.
-_LACKS = r"gfx\w+_has_no_\w+|image/texture API not supported"
+_LACKS = r"gfx\w+_has_no_\w+|this GPU has no textures and no surfaces"
 
 
 @dataclasses.dataclass

@@ -50,8 +50,12 @@ class Tile(NamedTuple):
         return self.warp, 2 * self.blocks * multiprocessors, self.delay
 
 
-def tile_for(itemsize, warp):
-    """The Tile for elements of `itemsize` bytes, or None where they are too large for one."""
+def tile_for(itemsize, warp, shared_bytes=64 << 10):
+    """Return the Tile for elements of `itemsize` bytes, or None if a tile cannot hold them.
+
+    `shared_bytes` is the shared memory of a multiprocessor: it bounds how many blocks fit there,
+    and AMD's compiler warns about a kernel that asks for more.
+    """
     threads, words, blocks, delay = TUNING.get(itemsize, _OTHERS)
     items = max(1, 16 * words // itemsize)
 
@@ -62,6 +66,7 @@ def tile_for(itemsize, warp):
         threads //= 2
     if nbytes() > _SHARED_BYTES:
         return None
+    blocks = max(1, min(blocks, shared_bytes // nbytes()))
     return Tile(warp, threads, items, itemsize, blocks, delay)
 
 

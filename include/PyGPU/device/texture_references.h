@@ -90,6 +90,7 @@ PYGPU_FRACTIONS(4, float4)
 }  // namespace PyGPU
 
 // A function of references by the one of objects: its name, the references' type, the coordinates.
+#if !defined(PYGPU_LACKS_IMAGES)  // where the names stand for an error that says so
 #define PYGPU_UNPACK(...) __VA_ARGS__
 #define PYGPU_FETCH_AS(result, name, dimensions, coordinates, values)                 \
   template <class P_T, cudaTextureReadMode P_mode>                                    \
@@ -161,5 +162,6 @@ PYGPU_SURFACE(surf2DLayered, cudaSurfaceType2DLayered, (int P_x, int P_y, int P_
               (P_x, P_y, P_layer))
 #undef PYGPU_SURFACE
 #undef PYGPU_UNPACK
+#endif  // PYGPU_LACKS_IMAGES
 
 }  // extern "C++"

@@ -16,15 +16,67 @@ enum cudaTextureReadMode {
 // Variables of such a class are the device's without __device__ (device/texture_references.h).
 #define PYGPU_REFERENCE(kind) __attribute__((device_builtin_##kind##_type))
 
-// From HIP 5.7 on, most functions of surfaces take no boundary mode: theirs is zero. Such are given
-// one here that counts for nothing.
+#if defined(__HIP_NO_IMAGE_SUPPORT) || defined(__gfx942__) || defined(__gfx950__) || \
+    defined(__gfx1250__)
+#define PYGPU_LACKS_IMAGES
+#endif
+
+#if defined(PYGPU_LACKS_IMAGES)
+// The GPU has no instructions for images: each call is an error that says so.
+extern "C++" {
+template <class P_T = float, class... P_Arguments>
+__device__ __attribute__((unavailable("this GPU has no textures and no surfaces"))) P_T
+PyGPU_no_images(P_Arguments...);
+}
+#define tex1Dfetch PyGPU_no_images
+#define tex1D PyGPU_no_images
+#define tex2D PyGPU_no_images
+#define tex3D PyGPU_no_images
+#define tex1DLayered PyGPU_no_images
+#define tex2DLayered PyGPU_no_images
+#define texCubemap PyGPU_no_images
+#define texCubemapLayered PyGPU_no_images
+#define tex2Dgather PyGPU_no_images
+#define tex1DLod PyGPU_no_images
+#define tex1DGrad PyGPU_no_images
+#define tex2DLod PyGPU_no_images
+#define tex2DGrad PyGPU_no_images
+#define tex3DLod PyGPU_no_images
+#define tex3DGrad PyGPU_no_images
+#define tex1DLayeredLod PyGPU_no_images
+#define tex1DLayeredGrad PyGPU_no_images
+#define tex2DLayeredLod PyGPU_no_images
+#define tex2DLayeredGrad PyGPU_no_images
+#define texCubemapLod PyGPU_no_images
+#define texCubemapGrad PyGPU_no_images
+#define texCubemapLayeredLod PyGPU_no_images
+#define texCubemapLayeredGrad PyGPU_no_images
+#define surf1Dread PyGPU_no_images
+#define surf1Dwrite PyGPU_no_images
+#define surf2Dread PyGPU_no_images
+#define surf2Dwrite PyGPU_no_images
+#define surf3Dread PyGPU_no_images
+#define surf3Dwrite PyGPU_no_images
+#define surf1DLayeredread PyGPU_no_images
+#define surf1DLayeredwrite PyGPU_no_images
+#define surf2DLayeredread PyGPU_no_images
+#define surf2DLayeredwrite PyGPU_no_images
+#define surfCubemapread PyGPU_no_images
+#define surfCubemapwrite PyGPU_no_images
+#define surfCubemapLayeredread PyGPU_no_images
+#define surfCubemapLayeredwrite PyGPU_no_images
+#else
+// From HIP 5.7 on, most functions of surfaces have no parameter for the boundary mode (zero). These
+// overloads accept one and ignore it. Whether HIP's own function has one is asked in the
+// initializer of a __device__ variable: newer compilers resolve calls in other initializers as the
+// host's.
 extern "C++" {
 #define PYGPU_UNPACK(...) __VA_ARGS__
 #define PYGPU_WITH_MODE(name, Value, sample, coordinates, places, zeros)                         \
   namespace PyGPU_hip {                                                                          \
   using ::name;                                                                                  \
-  P_Missing name(...);                                                                           \
-  constexpr bool name##_lacks_mode =                                                             \
+  __device__ P_Missing name(...);                                                                \
+  __device__ constexpr bool name##_lacks_mode =                                                  \
       P_IsMissing<decltype(name(sample, hipSurfaceObject_t(), PYGPU_UNPACK zeros, 0))>::P_value; \
   }                                                                                              \
   template <class P_T, bool P_lacks = PyGPU_hip::name##_lacks_mode,                              \
@@ -91,3 +143,4 @@ PYGPU_SURFACE(surf2DLayered, (int P_x, int P_y, int P_layer), (P_x, P_y, P_layer
 #define texCubemapGrad gfx90a_has_no_texCubemapGrad
 #define texCubemapLayeredGrad gfx90a_has_no_texCubemapLayeredGrad
 #endif
+#endif  // PYGPU_LACKS_IMAGES
