@@ -1,5 +1,4 @@
-// Boxed copies of the host machine: parts of arrays and of pitched memory, in up to three
-// dimensions.
+// Three-dimensional copies (cudaMemcpy3D) between arrays and pitched memory of the host machine.
 #include <cstring>
 
 #include "array.h"
@@ -8,7 +7,8 @@
 namespace PyGPU::host {
 namespace {
 
-// One end: the address of the first byte, and the bytes from a row and from a slice to the next.
+// One end of a copy: address of the first byte, and the strides in bytes between rows and between
+// slices.
 struct BoxEnd {
   char* first;
   std::size_t pitch, slice;

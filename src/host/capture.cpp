@@ -1,4 +1,4 @@
-// Captured streams and graphs of the host machine. See capture.h.
+// Stream capture and graphs of the host machine. See capture.h.
 #include "capture.h"
 
 #include <algorithm>
@@ -20,14 +20,15 @@ namespace {
 
 thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
-// The system gives a thread's own number to another one when it is gone.
+// Return a number that identifies this thread. Linux reuses its thread identifiers, so a counter is
+// used.
 std::uint64_t this_thread() {
   static std::atomic<std::uint64_t> count{0};
   thread_local const std::uint64_t number = ++count;
   return number;
 }
 
-// What goes on, in no order. With the machine's lock held.
+// Active captures, in no particular order. Guarded by the machine's lock.
 std::vector<std::unique_ptr<Recording>>& all() {
   static auto& all = *new std::vector<std::unique_ptr<Recording>>;
   return all;
@@ -38,7 +39,8 @@ cudaError_t invalidate(Recording& recording, cudaError_t error) {
   return error;
 }
 
-// The legacy stream stands for all blocking streams of its device.
+// Return a capture that blocks the legacy stream, which implicitly synchronizes with all blocking
+// streams of its device; null if there is none.
 Recording* of_blocking_streams() {
   for (const auto& recording : all())
     if (recording->origin->device == current_device() &&
@@ -47,7 +49,7 @@ Recording* of_blocking_streams() {
   return nullptr;
 }
 
-// What a stream's work is recorded in, or null.
+// Return the capture that records the work of `stream`, or null.
 Recording* recording_of(cudaStream_t stream) {
   if (recordings == 0 || !is_own(stream)) return nullptr;
   std::lock_guard<std::mutex> hold(Machine::get().lock);

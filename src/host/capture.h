@@ -1,6 +1,8 @@
-// Streams that are captured: work enqueued on them is recorded, and done when a graph of it is
-// launched. While that goes on, calls that a GPU's runtime refuses then are refused here, and
-// invalidate the capture as they do there.
+// Stream capture: work enqueued on a captured stream is recorded and runs when its graph is
+// launched.
+//
+// While a capture is active, this machine refuses the calls that a GPU's runtime refuses. A refused
+// call invalidates the capture, as it does there.
 #pragma once
 
 #include <atomic>
@@ -13,10 +15,10 @@
 
 namespace PyGPU::host {
 
-// Work in the order of the stream that it is given.
+// Work that runs in the order of the stream passed to it.
 using Work = std::function<cudaError_t(cudaStream_t)>;
 
-// One capture, of its first stream and of those that joined it.
+// One capture: its origin stream and the streams that joined it.
 struct Recording {
   cudaStream_t origin;
   std::uint64_t thread;
@@ -25,10 +27,10 @@ struct Recording {
   std::vector<Work> work;
 };
 
-extern std::atomic<int> recordings;  // that go on
+extern std::atomic<int> recordings;  // number of active captures
 
-// Whether, and into what, work on the stream is recorded. An error, where the stream is not one to
-// enqueue on now.
+// Decision for work on a stream: `recording` is the capture that must record the work, or null to
+// run it now. `error` is set if the stream accepts no work at present.
 struct Admission {
   cudaError_t error = cudaSuccess;
   Recording* recording = nullptr;
@@ -38,7 +40,7 @@ void record(cudaStream_t stream, Recording& recording, Work work);
 
 inline bool is_captured(cudaStream_t stream) { return recordings != 0 && admit(stream).recording; }
 
-// Do the work now, or record it.
+// Run the work now, or record it if the stream is captured.
 template <class Body>
 cudaError_t enqueue(cudaStream_t stream, Body body) {
   if (recordings == 0) return body(stream);
@@ -49,13 +51,16 @@ cudaError_t enqueue(cudaStream_t stream, Body body) {
   return cudaSuccess;
 }
 
-// The error of a call that cannot be recorded, on the stream or on all of the current device.
+// Return the error of a call that capture does not support, and invalidate the capture. The first
+// form concerns one stream, the second all streams of the current device.
 cudaError_t refuse_captured(cudaStream_t stream);
 cudaError_t refuse_captured();
-// The error of a call that may not be made while this thread, or another, captures.
+// Return the error of a call that is unsafe while this or another thread captures, and invalidate
+// that capture. The capture mode decides (cudaStreamCaptureModeGlobal and others).
 cudaError_t refuse_unsafe();
 
-// An event was recorded on the stream; the stream is to wait for an event; it is no more.
+// Update captures when an event is recorded on a stream, a stream waits for an event, or a stream
+// is destroyed. Call the last one with the machine's lock held.
 cudaError_t mark(cudaStream_t stream, cudaEvent_t event);
 cudaError_t join(cudaStream_t stream, cudaEvent_t event);
 void forget(cudaStream_t stream);

@@ -1,4 +1,4 @@
-// Copies and fills of the host machine.
+// Linear and two-dimensional copies and fills of the host machine.
 #include <cstring>
 
 #include "PyGPU/vendor/host_modules.h"
@@ -31,7 +31,8 @@ cudaError_t check_sides(const void* dst, std::size_t dst_bytes, const void* src,
   return good ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Bytes from the first row to the end of the last; on overflow SIZE_MAX, which fits no allocation.
+// Return the bytes from the first row to the end of the last row. Overflow returns SIZE_MAX, which
+// fits no allocation.
 std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
   std::size_t bytes = 0;
   const bool overflow = __builtin_mul_overflow(pitch, height - 1, &bytes) ||
@@ -75,7 +76,7 @@ cudaError_t copy_peer(void* dst, int dst_device, const void* src, int src_device
   return copy(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream);
 }
 
-// Rows of a pattern of 2 or 4 bytes.
+// Fill rows with a pattern of `itemsize` bytes (2 or 4).
 cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
                       std::size_t width, std::size_t height, cudaStream_t stream) {
   Machine& machine = Machine::get();

@@ -1,4 +1,4 @@
-// Devices of the host machine: choice, properties, limits, peers, and what it does not have (IPC).
+// Devices of the host machine: selection, properties, limits and peer access. IPC is not supported.
 #include <cstdio>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace {
 
 bool exists(int device) { return Machine::get().has_device(device); }
 
-// The current device's state, under the lock.
+// Call `body` with the current device's state, holding the machine's lock.
 template <class Body>
 cudaError_t with_device(Body body, const char* name = __builtin_FUNCTION()) {
   return call(
@@ -24,14 +24,14 @@ cudaError_t with_device(Body body, const char* name = __builtin_FUNCTION()) {
       name);
 }
 
-// The same for what may not be changed while streams are captured.
+// Like with_device, for changes that are unsafe while streams are captured.
 template <class Body>
 cudaError_t change_device(Body body, const char* name = __builtin_FUNCTION()) {
   const cudaError_t error = refuse_unsafe();
   return error ? remember(error) : with_device(body, name);
 }
 
-// Device attributes; one that is not here does not apply to this machine and is 0.
+// Return a device attribute. Attributes that do not apply to this machine are 0.
 int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device) {
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
@@ -69,7 +69,8 @@ int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device
   }
 }
 
-// Kernels cannot wait for those that they launch, as on devices of compute capability 9.
+// Limits are those of compute capability 9, where a kernel cannot wait for kernels that it
+// launched.
 cudaError_t check_limit(cudaLimit limit) {
   if (limit < 0 || limit > cudaLimitDevRuntimePendingLaunchCount) return cudaErrorInvalidValue;
   return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaSuccess;
@@ -108,7 +109,7 @@ cudaError_t cudaDeviceSynchronize() {
   return call([] { return refuse_captured(); });
 }
 
-// Memory, streams and events of the current device are gone afterwards.
+// Free all memory and destroy all streams, events, arrays and textures of the current device.
 cudaError_t cudaDeviceReset() {
   return call([] {
     Machine& machine = Machine::get();
@@ -170,7 +171,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     if (!value) return cudaErrorInvalidValue;
     if (!exists(device)) return cudaErrorInvalidDevice;
     switch (int(attribute)) {
-      // Attributes that only the driver has names for (kinds of handles, compression).
+      // Attributes that only the driver API names (handle types, compression).
       case 102:
       case 103:
       case 104:
@@ -291,7 +292,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   });
 }
 
-// Sharing memory or events between processes is not part of this machine.
+// IPC calls: this machine cannot share memory or events between processes.
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
   return call([] { return cudaErrorNotSupported; });

@@ -1,4 +1,4 @@
-// Failure injection. See failures.h.
+// Failure injection and counts of live resources, both for tests. See failures.h.
 #include "failures.h"
 
 #include <cstdio>

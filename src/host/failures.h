@@ -1,4 +1,4 @@
-// Failure injection: a call of the machine that fails on request, to test what comes after it.
+// Failure injection: one chosen runtime call fails, so that tests can exercise error handling.
 #pragma once
 
 #include <atomic>
@@ -8,18 +8,20 @@
 
 namespace PyGPU::host {
 
-// PYGPU_HOST_FAIL=n: the n-th call from now on fails; n:name counts those of this name only.
-extern std::atomic<long> failures_wanted;  // calls until then; 0: none is to fail
+// Calls that remain until one fails; 0 disables the injection. Set by PYGPU_HOST_FAIL: with `n` the
+// n-th call from now fails, with `n:name` the n-th call of that name.
+extern std::atomic<long> failures_wanted;
 
-// Is this the call? Counts it.
+// Count this call and return true if it must fail.
 bool is_to_fail(const char* name);
-// Its error: what allocates runs out of memory.
+// Return the error of an injected failure: out of memory for an allocation, "unknown" otherwise.
 cudaError_t failure_of(const char* name);
-// Does the call give something back? It does so, and then fails, as where a GPU reports by it that
-// something else went wrong before.
+// Return true if the call releases a resource. Such a call does its work and then fails, as on a
+// GPU, where a release can report the error of earlier asynchronous work.
 bool releases(const char* name);
 
-// How many are live, textures with surfaces. Under the machine's lock.
+// Return the number of live objects; live_textures() includes surfaces. Call with the machine's
+// lock held.
 std::size_t live_arrays();
 std::size_t live_textures();
 std::size_t live_modules();

@@ -1,9 +1,9 @@
-// Faults of kernels. A signal that a kernel raises ends the launch, not the process; any other
-// signal is passed to the handler that was installed before.
+// Faults of kernels, caught as signals. A signal raised by a kernel ends the launch, not the
+// process; any other signal goes to the previously installed handler.
 //
-// The handler runs on a separate stack, because the kernel may have overflowed its own, and never
-// returns to the kernel: it switches to the stack that the launch left. Nothing here allocates: the
-// kernel may have failed inside malloc.
+// The handler runs on a separate stack, because the kernel may have overflowed its own. The handler
+// never returns to the kernel: it switches to the stack of the launch. Code on this path must not
+// allocate: the kernel may have failed inside malloc.
 #include "fault.h"
 
 #include <signal.h>
@@ -26,7 +26,8 @@ __thread const char* kernel_of_thread = nullptr;
 
 namespace {
 
-// A pointer, because this library's thread-local storage is static, of which a process has little.
+// Stored as a pointer: thread-local storage of this library is static, and a process has little of
+// that.
 thread_local std::unique_ptr<Fault> last_report;
 
 constexpr int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -44,7 +45,7 @@ struct FreeSignalStack {
   }
 };
 
-// Passes a signal to the handler that was installed before; the default one ends the process.
+// Forward a signal to the previously installed handler. The default handler ends the process.
 void hand_on(int number, siginfo_t* info, void* context) {
   const struct sigaction& before = handled_before[number];
   const bool raised_by_code = info->si_code > 0;
@@ -54,7 +55,8 @@ void hand_on(int number, siginfo_t* info, void* context) {
     before.sa_handler(number);
   } else if (before.sa_handler == SIG_DFL || raised_by_code) {
     signal(number, SIG_DFL);
-    if (!raised_by_code) raise(number);  // else the instruction runs again and raises it
+    if (!raised_by_code)
+      raise(number);  // otherwise the instruction runs again and raises the signal
   }
 }
 
@@ -64,7 +66,8 @@ void describe_signal(int number, const siginfo_t* info) {
     case SIGBUS:
       if (is_stack_guard(info->si_addr))
         describe(cudaErrorIllegalAddress, "%s", stack_overflow);
-      else if (info->si_code == SI_KERNEL)  // x86 gives no address that is not canonical
+      else if (info->si_code ==
+               SI_KERNEL)  // x86 does not report the address if it is not canonical
         describe(cudaErrorIllegalAddress, "access to an impossible address");
       else
         describe(cudaErrorIllegalAddress, "access to the illegal address %p", info->si_addr);
@@ -78,10 +81,10 @@ void describe_signal(int number, const siginfo_t* info) {
   }
 }
 
-__thread bool is_describing = false;  // a fault in the midst of that is none of the kernel's
+__thread bool is_describing = false;  // a fault while describing is not the kernel's
 
 void on_signal(int number, siginfo_t* info, void* context) {
-  // Raised by the kernel itself: by an instruction, or abort().
+  // Signals that this thread raised itself, by an instruction or by abort().
   const bool own = info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
   if (!own || is_describing || !in_kernel()) {
     if (own) report_overruns();
@@ -96,7 +99,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
 void install_handlers() {
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
-  // The signal stays unblocked, because the handler does not return.
+  // SA_NODEFER keeps the signal unblocked, because the handler does not return.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (int number : caught) sigaction(number, &action, &handled_before[number]);

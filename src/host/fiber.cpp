@@ -1,10 +1,12 @@
-// The threads of one block on one operating-system thread.
+// Execution of one block's threads on one operating-system thread.
 //
 // `threads` runs the block's threads one after another on a fiber. A thread that waits for others
-// leaves its stack as it is: threads that are ready continue, then a new fiber calls `threads`
-// again, which starts the remaining ones. Once all have started, each is finished, waiting or
-// ready, and rendezvous.cpp decides which waits are over. As on a GPU, nobody waits for a finished
-// thread. A kernel in which nothing waits stays on one stack.
+// leaves its stack as it is. Ready threads continue first; then a new fiber calls `threads` again,
+// which starts the remaining threads.
+//
+// Once all threads have started, each one is finished, waiting or ready. rendezvous.cpp decides
+// which waits are over. As on a GPU, no thread waits for a finished thread. A kernel in which no
+// thread waits stays on one stack.
 #include "fiber.h"
 
 #include <exception>
@@ -17,8 +19,8 @@
 #include "rendezvous.h"
 #include "stacks.h"
 
-// Repeated at the definition: without it this library would not reserve static thread-local
-// storage, and users' libraries that refer to it could not be opened later.
+// The TLS model is repeated at the definition. Without it this library would not reserve static
+// thread-local storage, and user libraries that refer to the variable could not be opened later.
 __thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_thread = {};
 
 namespace PyGPU::host {
@@ -63,7 +65,7 @@ class Block {
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
-  // Let the other threads run first.
+  // Let the other threads of the block run first.
   void yield() {
     look_around();
     Fiber* const self = suspended();
@@ -71,8 +73,8 @@ class Block {
     run_others(self);
   }
 
-  // Wait for the lanes of the warp that are here, too. As threads may wait for each other by what
-  // they read and write, the others run first.
+  // Wait until the other active lanes of the warp arrive. The other threads run first, because
+  // threads may wait for each other through values that they read and write.
   void meet(const void* address, CodePlace place) {
     look_around();
     Fiber* const self = suspended();
@@ -82,7 +84,8 @@ class Block {
               &chain};
     self->wait = &wait;
     meeting_.arrive(self);
-    if (++meetings_ % 1024 == 0) meeting_.free_settled();  // by threads that finished since
+    if (++meetings_ % 1024 == 0)
+      meeting_.free_settled();  // threads that finished since may have settled a warp
     run_others(self);
   }
 
@@ -99,10 +102,10 @@ class Block {
     }
   }
 
-  // Go to the launch, which decides whether the kernel runs on.
+  // Switch to the launch, which decides whether the kernel continues.
   void hold() { switch_stacks(&held_, root_); }
 
-  // Abandon the fibers and return to the launch.
+  // Abandon all fibers and return to the launch.
   [[noreturn]] void leave() {
     failed_ = true;
     StackPointer dropped;
@@ -111,7 +114,8 @@ class Block {
   }
 
  private:
-  // Does the launch go on?
+  // Handle requests to this launch: leave the kernel if the launch was stopped, suspend it for an
+  // interrupt check.
   void look_around() {
     if (running_of_thread->stopped) leave();
     if (running_of_thread->asks && is_launcher(*running_of_thread)) hold();
@@ -132,8 +136,8 @@ class Block {
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
-  // Without a guard page, a thread that used more than its stack wrote to others': none of them
-  // must run again.
+  // End the kernel if a thread overflowed a stack without a guard page. Such a thread wrote to
+  // other stacks, so no thread of the block may continue.
   void check_stack(const Fiber& self) {
     if (!self.zone || !Stacks::is_overrun(self.zone)) return;
     describe(cudaErrorIllegalAddress, "%s", stack_overflow);
@@ -145,13 +149,13 @@ class Block {
     if (next != self) switch_stacks(&self->stack, next->stack);
   }
 
-  // Switch from `self` to a thread that is ready, or to a fiber that starts the remaining ones.
+  // Switch from `self` to a ready thread, or to a fiber that starts the remaining threads.
   void switch_from(Fiber* self) {
     for (;;) {
       if (Fiber* next = meeting_.take_ready()) return switch_to(self, next);
       if (any_to_start()) return switch_to(self, next_idle());
       if (meeting_.is_over())
-        switch_stacks(&self->stack, root_);  // `self` is idle; comes back
+        switch_stacks(&self->stack, root_);  // returns here when the idle fiber is used again
       else if (!meeting_.resolve())
         leave();
       else
@@ -167,7 +171,7 @@ class Block {
     return fiber;
   }
 
-  // For a thread that waits, or for the first.
+  // Create a fiber. Out of memory is a fault of the kernel if one runs, otherwise an exception.
   __attribute__((noinline)) Fiber* one_more() {
     try {
       return new_fiber();
@@ -181,7 +185,7 @@ class Block {
   Fiber* new_fiber() {
     auto fiber = std::make_unique<Fiber>();
     if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 1);
-    idle_.reserve(all_.capacity());  // so that the end of a thread allocates nothing
+    idle_.reserve(all_.capacity());  // so that ending a thread allocates nothing
     const Stacks::Stack place = stacks_.take();
     fiber->zone = place.zone;
     fiber->stack = fresh_stack(place.top, &Block::enter);
@@ -189,7 +193,8 @@ class Block {
     return all_.back().get();
   }
 
-  // What a fiber runs: threads until all have started; then it is idle until it is used again.
+  // Entry point of a fiber. It runs threads until all have started, then is idle until it is used
+  // again.
   static void enter();
 
   void live() {
@@ -215,13 +220,13 @@ class Block {
   void* context_ = nullptr;
   bool failed_ = false;
   unsigned meetings_ = 0;
-  std::uint64_t run_ = 0;        // which of this object's blocks
+  std::uint64_t run_ = 0;        // number of the current block, counted from 1
   StackPointer root_ = nullptr;  // the stack that run() was called on
-  StackPointer held_ = nullptr;  // of a kernel that waits for the launch to look
+  StackPointer held_ = nullptr;  // stack of a kernel suspended by hold()
   Fiber* running_ = nullptr;
   Meeting meeting_;
   std::vector<Fiber*> idle_;
-  std::vector<std::unique_ptr<Fiber>> all_;  // kept for the thread's next block
+  std::vector<std::unique_ptr<Fiber>> all_;  // reused for this thread's next block
   Stacks stacks_;
 };
 
@@ -272,7 +277,8 @@ void PyGPU_host_yield() {
 }
 
 void PyGPU_host_meet(const void* address, const void* place, const void* frame) {
-  if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address)) return;  // a local
+  if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address))
+    return;  // a local variable: no other lane accesses it
   PyGPU::host::block_of_thread->meet(address, {place, frame});
 }
 

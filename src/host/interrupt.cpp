@@ -1,4 +1,4 @@
-// Ends kernels that would run on. See interrupt.h.
+// Signals that end or suspend long-running kernels. See interrupt.h.
 #include "interrupt.h"
 
 #include <signal.h>
@@ -22,11 +22,12 @@ __thread Running* running_of_thread = nullptr;
 
 namespace {
 
-// Urgent data on a socket: programs that do not ask for it ignore it, and few do.
+// The signal normally reports urgent data on a socket. Programs ignore it unless they ask for it,
+// and few do.
 constexpr int reach_signal = SIGURG;
 struct sigaction reached_before;
 
-// Runs what the program has to do with the process's signals; true if that ends the launch.
+// Callback that runs the program's pending signal handlers. It returns true if the launch must end.
 std::atomic<bool (*)()> interrupt_check{nullptr};
 
 Running& own_running() {
@@ -34,15 +35,16 @@ Running& own_running() {
   return running;
 }
 
-// What the watcher knows of the process's first thread, the one that handles Python's signals.
+// State of the process's first thread, which handles Python's signals. The watcher thread reads it.
 struct FirstThread {
   std::atomic<Running*> running{nullptr};
-  std::atomic<std::uint64_t> launch{0};  // odd while it launches
+  std::atomic<std::uint64_t> launch{0};  // odd during a launch
   pthread_t thread;
 };
 FirstThread first_thread;
 
-// Has a launch that lasts ask once in a while. A launch itself only counts.
+// Loop of the watcher thread: request an interrupt check from a launch that lasts. The launch
+// itself only increments a counter.
 void watch() {
   using namespace std::chrono_literals;
   std::uint64_t seen = 0;
@@ -59,9 +61,9 @@ void watch() {
   }
 }
 
-// Is this the process's first thread, whose launches are watched?
+// Return true if this is the process's first thread and its launches are watched.
 bool is_watched() {
-  static __thread signed char known = 0;  // 1: yes, -1: no
+  static __thread signed char known = 0;  // 1: watched, -1: not watched, 0: not yet known
   if (known) return known > 0 && interrupt_check.load(std::memory_order_relaxed);
   if (!interrupt_check) return false;
   known = -1;
@@ -71,7 +73,7 @@ bool is_watched() {
   try {
     std::thread(watch).detach();
     known = 1;
-  } catch (const std::system_error&) {  // no more threads: launches last as long as they last
+  } catch (const std::system_error&) {  // no more threads: launches cannot be interrupted
   }
   return known > 0;
 }
@@ -146,8 +148,8 @@ bool is_interrupted(Running& running) {
 void install_reach_handler() {
   struct sigaction action = {};
   action.sa_sigaction = on_reach;
-  // On the kernel's own stack, so that it can be held up there, and unblocked, because the handler
-  // may not return.
+  // The handler runs on the kernel's own stack, so that the kernel can be suspended there. The
+  // signal stays unblocked, because the handler may not return.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(reach_signal, &action, &reached_before);

@@ -1,4 +1,4 @@
-// Kernel launches on the host machine: the blocks of a grid, distributed over the cores.
+// Kernel launches of the host machine: the blocks of a grid are distributed over the cores.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -25,7 +25,7 @@ namespace PyGPU::host {
 namespace {
 
 struct Grid;
-__thread Grid* grid_of_thread = nullptr;  // the one whose kernel this thread runs
+__thread Grid* grid_of_thread = nullptr;  // the grid whose kernel this thread runs
 
 struct Grid {
   dim3 grid, block;
@@ -35,28 +35,29 @@ struct Grid {
   const char* kernel;
   Running& running;
   std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> launcher_is_out{false};  // of its last block
-  std::mutex lock;                           // of the fault and the children
+  std::atomic<bool> launcher_is_out{false};  // the launcher has run its last block
+  std::mutex lock;                           // guards the fault and the children
   Fault fault;
   std::vector<Child> children;
 
   std::uint64_t count() const { return std::uint64_t(grid.x) * grid.y * grid.z; }
 
-  // No further block begins; those that run are for others to reach.
+  // Stop the grid with a fault: no further block begins. Running blocks must be interrupted by the
+  // caller.
   void stop(const Fault& why) {
     std::lock_guard<std::mutex> hold(lock);
     if (!running.stopped) fault = why;
     running.stopped = true;
   }
 
-  // A fault that is no thread's.
+  // Return a fault that concerns the whole kernel, not one thread.
   Fault fault_of_kernel(cudaError_t code, const char* what) const {
     Fault why{code, ""};
     std::snprintf(why.text, sizeof why.text, "kernel %s: %s", kernel, what);
     return why;
   }
 
-  // May the next block begin?
+  // Return true if the next block may begin.
   bool goes_on() {
     if (running.is_undisturbed()) return true;
     if (!running.stopped && is_launcher(running) && is_interrupted(running))
@@ -64,14 +65,16 @@ struct Grid {
     return !running.stopped;
   }
 
-  // Take blocks until none is left or one has failed. Several threads do this at once.
+  // Run blocks until none is left or one has failed. Several threads call this for the same grid.
   void work(std::uint64_t chunk) {
-    const cudaError_t before = cudaGetLastError();  // a kernel's errors are its own
+    const cudaError_t before =
+        cudaGetLastError();  // errors inside the kernel must not change the caller's last error
     const Arithmetic arithmetic = begin_arithmetic();
     try {
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
-      // Which of several cores finds no memory first is chance: they all say the same.
+      // The report names no block or thread: it is chance which of several cores runs out of memory
+      // first.
       stop(fault_of_kernel(cudaErrorMemoryAllocation, no_memory_for_threads));
     }
     end_arithmetic(arithmetic);
@@ -113,7 +116,8 @@ struct Grid {
   }
 };
 
-// The machine's cores besides the caller's own. Started at the first launch that needs them.
+// Worker threads: one for each core except the caller's. They start at the first launch that needs
+// them.
 class Workers {
  public:
   static Workers& get() {
@@ -124,7 +128,7 @@ class Workers {
   void run(Grid& grid) {
     const int cores = Machine::get().cores;
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
-    // While another thread's launch has the workers, this one runs its blocks alone.
+    // If another thread's launch uses the workers, run this grid on the calling thread alone.
     if (cores == 1 || grid.count() == 1 || !turn) return grid.work(grid.count());
     const std::uint64_t chunk = std::max<std::uint64_t>(1, grid.count() / (8u * unsigned(cores)));
     {
@@ -149,7 +153,7 @@ class Workers {
     bool busy;
   };
 
-  // With the lock held.
+  // Start workers until there are `count`. Call with the lock held.
   void start(std::size_t count) {
     workers_.reserve(count);
     try {
@@ -158,12 +162,12 @@ class Workers {
         workers_.push_back({worker.native_handle(), false});
         worker.detach();
       }
-    } catch (const std::system_error&) {  // no more threads: use those that started
+    } catch (const std::system_error&) {  // no more threads: use the workers that started
     }
   }
 
-  // The launcher, which has no more blocks, waits for the others. Kernels that run on after the
-  // grid was stopped are reached until they have ended.
+  // Wait for the workers after the launcher has run its last block. If the grid was stopped,
+  // workers whose kernel still runs are signaled until it ends.
   void await(Grid& grid) {
     using namespace std::chrono_literals;
     std::unique_lock<std::mutex> hold(lock_);
@@ -220,10 +224,10 @@ cudaError_t check(dim3 grid, dim3 block, std::size_t shared_bytes) {
   return shared_bytes > Machine::max_shared_bytes_optin ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-// Run what a grid enqueued, and what that enqueues: each with all of its own before the next, which
-// is the order of a stream. The first fault is the grid's.
+// Run the children of a grid, and their children. Each child runs with all of its descendants
+// before the next child, which is the order of a stream. The first fault becomes the parent's.
 void run_children(Grid& parent) try {
-  std::vector<Child> waiting;  // the next one last
+  std::vector<Child> waiting;  // in reverse order: the next child is last
   const auto add = [&](std::vector<Child>& children) {
     std::stable_partition(children.begin(), children.end(),
                           [](const Child& child) { return !child.is_tail; });
@@ -261,7 +265,8 @@ void run_children(Grid& parent) try {
 }
 
 cudaError_t begin_launch(dim3 grid, dim3 block, std::size_t shared_bytes) {
-  // A launch from inside a kernel would overwrite the state of this thread.
+  // A kernel cannot call this runtime's launch: the nested launch would overwrite this thread's
+  // state.
   if (has_kernel()) return cudaErrorNotSupported;
   report(nullptr);
   return check(grid, block, shared_bytes);
@@ -274,8 +279,8 @@ cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*thr
   Workers::get().run(work);
   run_children(work);
   end_running();
-  // The kernel's output comes before what the program prints next. A kernel that failed while
-  // printing still holds the lock of stdout.
+  // Flush the kernel's output, so that it precedes the program's next output. Skip the flush if
+  // stdout is locked: a kernel that failed while printing still holds the lock.
   if (ftrylockfile(stdout) == 0) {
     fflush_unlocked(stdout);
     funlockfile(stdout);
@@ -331,7 +336,7 @@ cudaError_t cudaHostLaunchChild(dim3 grid, dim3 block, std::size_t shared_bytes,
     if (!in_kernel()) return cudaErrorNotSupported;
     cudaError_t error = check(grid, block, shared_bytes);
     if (!error && !Machine::get().knows(stream)) error = cudaErrorInvalidResourceHandle;
-    if (error) {  // as on a GPU, the kernel's to ask for
+    if (error) {  // the kernel asks for this error with cudaGetLastError, as on a GPU
       if (Machine::get().strict) {
         describe(error, "its launch of %s is invalid", kernel);
         leave_kernel();

@@ -1,4 +1,4 @@
-// Libraries of kernels on the host machine: loading, kernels, globals and their launch.
+// Libraries of compiled kernels: loading, lookup of kernels and globals, attributes, launches.
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -22,16 +22,16 @@
 #include "machine.h"
 
 struct PyGPUHostLibrary {
-  void* handle;                      // dlopen's
-  const PyGPUHostKernel* kernels;    // ends with a row without a name
-  std::set<std::uintptr_t> globals;  // those that are in the machine's table
+  void* handle;                      // result of dlopen
+  const PyGPUHostKernel* kernels;    // ends with a row whose name is null
+  std::set<std::uintptr_t> globals;  // addresses that are in the machine's memory table
 };
 
 namespace PyGPU::host {
 namespace {
 
-// The limits of dynamic shared memory that were set for kernels, in bytes. Under the machine's
-// lock.
+// Dynamic shared memory limits set with cudaHostSetKernelAttribute, in bytes. Guarded by the
+// machine's lock.
 std::map<const PyGPUHostKernel*, int>& shared_limits() {
   static auto& limits = *new std::map<const PyGPUHostKernel*, int>;
   return limits;
@@ -46,8 +46,8 @@ int shared_limit(const PyGPUHostKernel* kernel) {
 
 std::atomic<std::size_t> loaded{0};
 
-// A path to the file behind `descriptor` that was never used before, because the loader takes equal
-// names for the same file. "./" and ".//" encode the bits of a counter.
+// Return a new path to the file behind `descriptor`. The dynamic loader treats equal paths as the
+// same library, so every call needs another spelling: "./" and ".//" encode the bits of a counter.
 std::string fresh_path(int descriptor) {
   static std::atomic<unsigned> counter{0};
   std::string path = "/proc/self/fd/";
@@ -77,15 +77,16 @@ void* open_image(const char* image) {
   return handle;
 }
 
-// Programs divide by it. It allows the largest blocks on all GPUs.
+// Registers per thread that are reported. Programs divide by this number. 32 allows the largest
+// blocks on all GPUs.
 constexpr int registers = 32;
 
-// `attribute` is the driver's number.
+// Read a kernel attribute. `number` is the value of the driver's CUfunction_attribute.
 cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
   switch (number) {
     case 0: *value = Machine::max_threads_per_block; break;
     case 5:
-    case 6: *value = 90; break;  // the machine's compute capability
+    case 6: *value = 90; break;  // compute capability 9.0
     case 8: *value = shared_limit(kernel); break;
     case 1: {  // static shared variables are thread-local ones; the library's kernels together have
       const auto threads = reinterpret_cast<std::uintptr_t>(kernel->threads);
@@ -215,8 +216,9 @@ cudaError_t cudaHostSetKernelAttribute(cudaKernel_t kernel, int number, int valu
 
 namespace {
 
-// The arguments of a launch as a GPU gets them: copied into one buffer. Strict mode checks where a
-// kernel reads, and must distinguish them from the rest of the caller's stack.
+// Arguments of a launch copied into one buffer, as a GPU receives them. Strict mode checks the
+// addresses that a kernel reads, and must distinguish the arguments from the rest of the caller's
+// stack.
 class CopiedArguments {
  public:
   CopiedArguments(const PyGPUHostKernel& kernel, void** arguments) {

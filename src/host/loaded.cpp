@@ -1,4 +1,4 @@
-// See loaded.h.
+// Lookup of loaded libraries with the dynamic linker. See loaded.h.
 #include "loaded.h"
 
 #include <link.h>

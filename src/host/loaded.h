@@ -1,4 +1,4 @@
-// What a loaded library consists of, as the dynamic linker knows it.
+// Loaded shared libraries: address range of the code and size of the thread-local data.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ struct Loaded {
   std::size_t thread_local_bytes = 0;
 };
 
-// The library that this address of code is in.
+// Return the library whose code contains the address `inside`.
 Loaded library_of(std::uintptr_t inside);
 
 }  // namespace PyGPU::host

@@ -1,4 +1,4 @@
-// The machine itself: how it is configured, its lookups, its errors, its versions.
+// The host machine's configuration, lookups, last error and version calls.
 #include "machine.h"
 
 #include <pthread.h>
@@ -25,7 +25,8 @@ thread_local cudaError_t last_error = cudaSuccess;
 thread_local int device_of_thread = 0;
 std::atomic<bool> in_forked_child{false};
 
-// A number from the environment, "3", "512M" or "2G"; anything else is reported and ignored.
+// Return a whole number from an environment variable: "3", "512M" or "2G". Any other value is
+// reported and ignored.
 std::size_t setting(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
   const char* text = std::getenv(name);
   if (!text || !*text) return fallback;
@@ -58,7 +59,8 @@ std::size_t setting(const char* name, std::size_t fallback, std::size_t least, s
   return static_cast<std::size_t>(number);
 }
 
-// What is not to be taken of the computer's memory: others use it, or will.
+// Return the memory that this process must leave to other programs: the part in use, and 1/16 of
+// the available rest.
 std::size_t not_ours(const ComputerMemory& memory) {
   return memory.total - memory.available + memory.available / 16;
 }
@@ -101,7 +103,7 @@ bool Machine::has_room(Device& device, std::size_t nbytes) {
   if (nbytes <= device.memory - device.others - device.used) return true;
   if (!is_computers_) return false;
   drop_kept_pages();
-  // What others use now: what is not available, but for what we use.
+  // Memory used by other programs: the unavailable part without this device's own use.
   const std::size_t taken = not_ours(computer_memory());
   device.others = std::min(device.others, taken - std::min(taken, device.used));
   return nbytes <= device.memory - device.others - device.used;
@@ -191,8 +193,8 @@ const char* cudaGetErrorName(cudaError_t error) {
   return "unrecognized error code";
 }
 
-// The text of an error is its name in words: cudaErrorInvalidDevice -> "invalid device". The switch
-// has those whose customary text says more, because programs search messages for it.
+// Return an error's text, derived from its name: cudaErrorInvalidDevice -> "invalid device". The
+// switch lists the errors whose CUDA text differs, because programs search messages for it.
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
     case cudaSuccess: return "no error";

@@ -1,4 +1,4 @@
-// Memory of the host machine: the table of allocations, their limits and their faults.
+// Memory calls of the host machine: allocation, release, registration, pools, and overrun reports.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ std::size_t whole_bytes(std::size_t nbytes) {
   return (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
 }
 
-// Memory with the zone behind it.
+// Allocate memory followed by the guard bytes.
 void* take_block(std::size_t nbytes) {
   void* const address = take_pages(nbytes + Machine::zone_bytes);
   if (address) std::memset(static_cast<char*>(address) + nbytes, zone_pattern, Machine::zone_bytes);
@@ -49,7 +49,7 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   return cudaSuccess;
 }
 
-// Free the block that begins at `address`, if `fits` accepts its space.
+// Free the allocation that begins at `address`, if `fits` accepts its space.
 template <class Fits>
 cudaError_t release(void* address, Fits fits) {
   if (!address) return cudaSuccess;
@@ -66,15 +66,15 @@ cudaError_t release(void* address, Fits fits) {
 bool is_device(Space space) { return space == Space::device || space == Space::managed; }
 bool is_device_only(Space space) { return space == Space::device || space == Space::variable; }
 bool is_pinned(Space space) { return space == Space::pinned; }
-// Was it taken by allocate()?
+// Return true if allocate() made this block.
 bool is_block(const Allocation& block) { return is_device(block.space) || is_pinned(block.space); }
 
-// Are these bytes the process's?
+// Return true if the process has these bytes mapped.
 bool is_mapped(void* address, std::size_t nbytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t page = page_size(), skipped = first % page;
   if (nbytes > SIZE_MAX - first || nbytes > SIZE_MAX - skipped - page) return false;
-  // Only looks: the kernel writes nothing back for this flag.
+  // msync is used as a check: with MS_ASYNC, Linux writes nothing back.
   return msync(reinterpret_cast<void*>(first - skipped), nbytes + skipped, MS_ASYNC) == 0;
 }
 
@@ -89,7 +89,8 @@ bool is_overrun(std::uintptr_t address, const Allocation& block) {
   return damage != 0;
 }
 
-// Also from a signal handler, in the midst of an allocation of the C library's.
+// This function also runs in a signal handler that may have interrupted malloc, so it must not
+// allocate.
 void report_overrun(std::uintptr_t address, const Allocation& block) {
   char line[256];
   const int length = std::snprintf(
@@ -97,7 +98,8 @@ void report_overrun(std::uintptr_t address, const Allocation& block) {
       "PyGPU: the host machine's allocation of %zu bytes at %#zx was written to past its end%s\n",
       block.span, std::size_t(address),
       Machine::get().strict ? "" : "; PYGPU_HOST_STRICT=1 names the kernel that does it");
-  if (write(STDERR_FILENO, line, std::size_t(length)) < 0) return;  // there is nobody to tell
+  if (write(STDERR_FILENO, line, std::size_t(length)) < 0)
+    return;  // stderr is closed: nowhere to report
 }
 
 void give_back_block(std::uintptr_t address, const Allocation& block) {
@@ -108,7 +110,7 @@ void give_back_block(std::uintptr_t address, const Allocation& block) {
 
 void report_overruns() {
   static std::atomic<bool> looked{false};
-  if (looked.exchange(true)) return;  // the table may be damaged, too
+  if (looked.exchange(true)) return;  // report once: the table itself may be damaged
   for (const auto& [address, block] : Machine::get().table)
     if (is_overrun(address, block)) report_overrun(address, block);
 }
@@ -144,7 +146,7 @@ cudaError_t cudaMallocManaged(void** address, std::size_t nbytes, unsigned flags
   });
 }
 
-// All memory is the host's: there is nothing to move.
+// Check the arguments only: all memory is host memory, so there is nothing to prefetch.
 cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t nbytes, int device,
                                  cudaStream_t stream) {
   return call([&] {
@@ -306,7 +308,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   });
 }
 
-// What is made stays: PyGPU makes one a device.
+// Create a pool. Pools are never destroyed, because PyGPU creates one per device.
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return call([&] {
     if (const cudaError_t error = refuse_unsafe()) return error;
@@ -355,7 +357,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
   });
 }
 
-// Every device reaches all memory.
+// Check the arguments only: every device can access all memory.
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
                                  std::size_t count) {
   return call([&] {

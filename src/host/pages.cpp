@@ -1,4 +1,4 @@
-// See pages.h.
+// Memory for allocations: pages of the system, a cache of freed pages, and malloc. See pages.h.
 #include "pages.h"
 
 #include <sys/mman.h>
@@ -21,11 +21,11 @@ struct KeptBlock {
 };
 
 struct Cache {
-  std::vector<KeptBlock> blocks;  // the last kept is the first taken
+  std::vector<KeptBlock> blocks;  // most recently freed last; reused first
   std::size_t nbytes = 0;
 
   static Cache& get() {
-    static Cache& cache = *new Cache;  // arrays may go after the statics
+    static Cache& cache = *new Cache;  // never destroyed: arrays may be freed after static objects
     return cache;
   }
   void remove(std::size_t place) {
@@ -42,8 +42,9 @@ bool protect(const KeptBlock& block, int access) {
   return mprotect(block.address, whole_pages(block.nbytes), access) == 0;
 }
 
-// Pages of their own, not the C library's: a leak sanitizer reads what that has given, and cannot
-// read what is kept. The page that follows is never accessible: an overrun of a block ends there.
+// Map pages directly instead of calling malloc, for two reasons. A leak sanitizer reads all memory
+// of malloc, and cannot read the protected pages of the cache. The page after the block is never
+// accessible, so an overrun stops there.
 void* map(std::size_t nbytes) {
   const std::size_t mapped = whole_pages(nbytes) + page_size(), room = mapped + huge_page;
   void* const place = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

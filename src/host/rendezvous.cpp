@@ -1,11 +1,14 @@
-// Which of a block's waiting threads may continue.
+// Decision which waiting threads of a block may continue.
 //
-// A thread that is neither waiting, ready, running nor yet to start has finished, and nobody waits
-// for it. The lanes that a mask names continue together once all of them that have not finished
-// have arrived at the same call with that mask. A call without a mask joins the threads that arrive
-// at it before no other thread of the warp can run; where threads wait at several such calls, the
-// first in the source continues first, so that they converge behind the branch. Accesses that a
-// warp makes in lockstep are such calls.
+// A thread that is not waiting, ready, running or unstarted has finished, and no thread waits for
+// it.
+//
+// Call with a mask: the lanes in the mask continue together, once all unfinished lanes among
+// them have arrived at the same call with the same mask.
+//
+// Call without a mask: it joins the lanes that arrive before no other thread of the warp can run.
+// If lanes wait at several such calls, the first call in the source continues first, so that the
+// lanes converge after a branch. Memory accesses in lockstep are calls of this kind.
 #include "rendezvous.h"
 
 #include <algorithm>
@@ -18,7 +21,7 @@
 namespace PyGPU::host {
 namespace {
 
-// The number of the block's threads that have started.
+// Return the number of the block's threads that have started.
 unsigned started() {
   const PyGPUHostThread& self = PyGPU_host_thread;
   return unsigned(self.next_x) +
@@ -39,12 +42,14 @@ bool is_same_call(const Wait& a, const Wait& b) {
   return a.line == b.line && std::strcmp(a.name, b.name) == 0;
 }
 
-// The code of accesses in lockstep is in the source's order.
+// Order two waits by their position in the source. Code of lockstep accesses keeps the source's
+// order.
 bool is_before(const Wait& a, const Wait& b) {
   return a.chain && b.chain ? *a.chain < *b.chain : a.line < b.line;
 }
 
-// Lanes that access the same word so often, or go round a loop, wait for others of their warp.
+// Limits of repetition in lockstep code. A lane that accesses the same word so often, or repeats a
+// loop so often, waits for another lane: let the other lanes run.
 constexpr unsigned many_accesses = 1u << 20, many_rounds = 1u << 24;
 
 }  // namespace
@@ -56,7 +61,7 @@ void Meeting::begin() {
   waiting_ = head_ = 0;
   at_block_.clear();
   queue_.clear();
-  warps_ = 0;  // the first thread that waits creates their records
+  warps_ = 0;  // the first thread that waits creates the warps' records
 }
 
 void Meeting::make_records() {
@@ -85,7 +90,8 @@ void Meeting::arrive(Fiber* fiber) {
     if (wait.scope == Wait::converged) {
       warp.converged |= bit;
     } else if (!(wait.mask & bit)) {
-      if (!Machine::get().strict) return free_lanes(warp, bit);  // a GPU lets it be: it is alone
+      if (!Machine::get().strict)
+        return free_lanes(warp, bit);  // a GPU ignores this error: the lane continues alone
       describe(cudaErrorLaunchFailure, "%s at line %d: its mask %#llx does not name its lane, %u",
                wait.name, wait.line, wait.mask, lane);
       leave_kernel();
@@ -96,7 +102,7 @@ void Meeting::arrive(Fiber* fiber) {
   if (is_settled(warp, number)) free_converged(warp);
 }
 
-// Do all lanes that can still run wait, some of them without a mask?
+// Return true if all lanes that can still run are waiting, some of them at a call without a mask.
 bool Meeting::is_settled(const Warp& warp, unsigned number) const {
   return warp.converged && !warp.ready && std::min((number + 1) << shift_, count_) <= started();
 }
@@ -106,8 +112,8 @@ void Meeting::free_settled() {
     if (is_settled(warp_[i], i)) free_converged(warp_[i]);
 }
 
-// Release the lanes of `mask` if all that have not finished have arrived at the call `name` with
-// it.
+// Release the lanes in `mask`, if all unfinished lanes among them have arrived at the call `name`
+// with this mask.
 bool Meeting::complete(Warp& warp, unsigned number, Lanes mask, const char* name) {
   const unsigned first = number << shift_, width = 1u << shift_;
   const Lanes exist = lanes_below(std::min(width, count_ - first));
@@ -118,7 +124,7 @@ bool Meeting::complete(Warp& warp, unsigned number, Lanes mask, const char* name
   Lanes here = 0;
   each_lane(needed & warp.waiting & ~warp.converged, [&](unsigned lane) {
     const Wait& wait = *warp.lane[lane]->wait;
-    // Names are compared as text: each library may have its own copy.
+    // Compare names as text: each library may have its own copy of the string.
     if (wait.mask == mask && (wait.name == name || std::strcmp(wait.name, name) == 0))
       here |= Lanes(1) << lane;
   });

@@ -1,4 +1,4 @@
-// Which of a block's waiting threads may continue: barriers of the block, and collective operations
+// Decision which waiting threads of a block may continue: block barriers and collective operations
 // of a warp's lanes.
 #pragma once
 
@@ -12,32 +12,36 @@
 
 namespace PyGPU::host {
 
-// A thread of one of the blocks that run on the same fibers, counted from 1.
+// A thread, identified by the number of its block (from 1, among blocks run on the same fibers) and
+// its rank.
 using FiberThread = std::pair<std::uint64_t, unsigned>;
 
+// A stack that runs one thread at a time.
 struct Fiber {
   StackPointer stack;
-  const char* zone = nullptr;  // of Stacks::Stack
-  // Of the thread that is suspended on it:
+  const char* zone = nullptr;  // see Stacks::Stack
+  // State of the thread that is suspended on this fiber:
   Index3 thread_index;
   unsigned rank;
   Wait* wait;
-  // Of the thread that runs, in code whose warps run in lockstep:
+  // State of the thread that runs on this fiber, in code whose warps run in lockstep:
   Path path;
   FiberThread path_of{0, 0};
 };
 
+// The waiting and ready threads of one block.
 class Meeting {
  public:
-  void begin();               // a new block
-  void arrive(Fiber* fiber);  // its thread waits; that may release others of its warp
+  void begin();  // start a new block
+  void arrive(
+      Fiber* fiber);  // the fiber's thread waits; this may release other threads of its warp
   void make_ready(Fiber* fiber);
-  Fiber* take_ready();  // null when no thread is ready
+  Fiber* take_ready();  // null if no thread is ready
   bool is_over() const { return waiting_ == 0; }
-  // Release the warps of which nothing but waits without a mask is left.
+  // Release the warps in which every unfinished lane waits at a call without a mask.
   void free_settled();
-  // When no thread is ready and all have started: release those whose wait is over. False, with the
-  // fault described, if none can ever continue.
+  // Release threads when none is ready and all have started. If no thread can ever continue, record
+  // a deadlock fault and return false.
   bool resolve();
 
  private:
@@ -49,9 +53,9 @@ class Meeting {
   };
   struct Warp {
     Lanes waiting, at_block, ready;  // waiting for lanes of the warp; at a block barrier; released
-    Lanes converged;                 // those of `waiting` whose call has no mask
+    Lanes converged;                 // lanes of `waiting` whose call has no mask
     Fiber* lane[64];
-    Repeated access, round;  // in lockstep, released last
+    Repeated access, round;  // the last access and loop released in lockstep, and their repetitions
   };
 
   void make_records();

@@ -1,5 +1,7 @@
-// Stacks for fibers, and the switch from one stack to another: a few instructions, whereas the C
-// library's swapcontext makes a system call for the signal mask each time.
+// Stacks for fibers, and the switch between stacks.
+//
+// The switch is a few instructions. The C library's swapcontext makes a system call for the signal
+// mask each time.
 #include "stacks.h"
 
 #include <sys/mman.h>
@@ -15,20 +17,22 @@
 
 namespace PyGPU::host {
 
-// Stacks are mapped many at a time, because the number of a process's mappings is limited. Each is
-// somewhat larger than the local memory of a GPU's thread; only pages that are touched use memory.
+// Stacks are mapped many at a time, because the number of mappings of a process is limited. A stack
+// is somewhat larger than the local memory of a GPU thread. Only touched pages use memory.
 constexpr std::size_t stacks_in_slab = 64;
 constexpr std::size_t slab_bytes = stacks_in_slab * Stacks::bytes;
 constexpr std::size_t guard_bytes = 4096;
 
-// A guard page splits a mapping, of which a process has 65,530. This many take half of them; the
-// stacks of more threads have it only at the end of a slab.
+// Limit of guard pages in the process. A guard page splits a mapping, and a process may have 65,530
+// mappings. This many guards take half of them. Beyond the limit, only the first stack of each slab
+// has a guard page.
 constexpr int most_guards = 16384;
 std::atomic<int> all_guards{0};
 
 void Stacks::Unmap::operator()(char* slab) const {
 #ifdef __SANITIZE_ADDRESS__
-  __asan_unpoison_memory_region(slab, slab_bytes);  // marks of frames that were left there
+  __asan_unpoison_memory_region(
+      slab, slab_bytes);  // frames that were abandoned on the stack left shadow marks
 #endif
   munmap(slab, slab_bytes);
   all_guards -= guards;
@@ -51,12 +55,12 @@ Stacks::Stack Stacks::take() {
     ++all_guards, ++slabs_.back().get_deleter().guards;
   }
   guarded = guarded && mprotect(bottom, guard_bytes, PROT_NONE) == 0;
-  // Tops at equal distances would all map to the same few sets of the caches.
+  // Stagger the tops: tops at equal distances would map to the same few cache sets.
   return {bottom + bytes - place * 9 * 64, guarded ? nullptr : bottom};
 }
 
-// What was never written to is zero. A frame that leaps over the zone leaves it so, as it would
-// leap over a guard page.
+// Return true if the lowest page was written: untouched pages are zero. A frame that skips the
+// whole page is missed, as it would skip a guard page.
 bool Stacks::is_overrun(const char* zone) {
   const auto* const words = reinterpret_cast<const std::uint64_t*>(zone);
   std::uint64_t any = 0;
@@ -80,8 +84,8 @@ bool Stacks::is_guard(const void* address) const {
   return false;
 }
 
-// Pushes the registers that a callee must preserve, exchanges the stack pointers, and pops those of
-// the other stack.
+// Push the registers that a callee must preserve, exchange the stack pointers, and pop the
+// registers of the other stack.
 #if defined(__x86_64__)
 __asm__(R"(
 .pushsection .text
@@ -106,7 +110,8 @@ PyGPU_host_switch_stacks:
 .popsection
 )");
 constexpr std::size_t saved_registers = 6;  // below the return address
-constexpr std::size_t words_above = 1;      // as if `enter` had been called: 8 below 16-alignment
+constexpr std::size_t words_above = 1;  // one word above the return address: `enter` starts as if
+                                        // called, 8 bytes below a 16-byte boundary
 #elif defined(__aarch64__)
 __asm__(R"(
 .pushsection .text
@@ -158,7 +163,8 @@ StackPointer fresh_stack(char* top, void (*enter)()) {
   return word;
 }
 #else
-// Elsewhere the C library switches; a context is at the top of its stack, or where it was saved.
+// Other processors: the C library switches. A context is at the top of its new stack, or where it
+// was saved.
 StackPointer fresh_stack(char* top, void (*enter)()) {
   auto* context = reinterpret_cast<ucontext_t*>(top - (sizeof(ucontext_t) + 63) / 64 * 64);
   getcontext(context);

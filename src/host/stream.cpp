@@ -1,5 +1,7 @@
-// Streams and events of the host machine. Work is done by the time its call returns, so a stream is
-// always idle and an event's time is the moment of its recording.
+// Streams and events of the host machine.
+//
+// Work is complete when its call returns. So a stream is always idle, and an event's time is the
+// moment of its recording.
 #include "capture.h"
 #include "machine.h"
 
@@ -37,7 +39,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
     if (!stream || (flags & ~cudaStreamNonBlocking)) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    (void)priority;  // the range is 0 to 0, and values outside it are clamped
+    (void)priority;  // the only priority is 0; CUDA clamps values outside the range
     *stream = new PyGPUHostStream{current_device(), flags, 0, nullptr, true};
     machine.streams.insert(*stream);
     return cudaSuccess;
@@ -136,7 +138,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     const int device = is_own(stream) ? stream->device : current_device();
     if (event->device != device) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = mark(stream, event)) return error;
-    if (event->recording) return cudaSuccess;  // a point in a graph has no time
+    if (event->recording) return cudaSuccess;  // an event in a graph has no time
     event->recorded = true;
     event->time = Clock::now();
     return cudaSuccess;

@@ -1,4 +1,4 @@
-// Texture and surface objects of the host machine: what kernels find behind their handles.
+// Texture and surface objects of the host machine: creation, validation and destruction.
 #include "texture.h"
 
 #include <deque>
@@ -10,8 +10,9 @@
 namespace PyGPU::host {
 namespace {
 
-// The objects of one kind; use under the machine's lock. Their memory is reused but never freed: a
-// kernel that gets a destroyed one finds it empty.
+// Table of live texture or surface objects. Use it under the machine's lock. The memory of an
+// object is reused but never freed: a kernel that uses a destroyed object finds its data pointer
+// null.
 template <class View>
 class Objects {
  public:
@@ -53,7 +54,7 @@ class Objects {
     return live_.erase(at);
   }
 
-  std::deque<Entry> all_;  // addresses stay valid as it grows
+  std::deque<Entry> all_;  // a deque: addresses stay valid as it grows
   std::vector<Entry*> free_;
   Live live_;
 };
@@ -150,7 +151,7 @@ cudaError_t set_sampling(PyGPUHostTexture& t, const cudaTextureDesc& d) {
   for (int axis = 0; axis < 3; ++axis) {
     const cudaTextureAddressMode mode = d.addressMode[axis];
     if (mode < cudaAddressModeWrap || mode > cudaAddressModeBorder) return cudaErrorInvalidValue;
-    // Only normalized coordinates can be wrapped or mirrored.
+    // CUDA wraps and mirrors only normalized coordinates; otherwise it clamps.
     const bool repeats = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
     t.modes[axis] = repeats && !t.normalized ? cudaAddressModeClamp : mode;
   }
