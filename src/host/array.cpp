@@ -103,7 +103,7 @@ std::optional<PyGPUHostArray> array_of(cudaArray_t handle) {
   return *found->second;
 }
 
-void forget_arrays(int device) {
+void release_arrays(int device) {
   for (auto entry = arrays().begin(); entry != arrays().end();)
     entry = entry->second->device == device ? arrays().erase(entry) : std::next(entry);
 }

@@ -32,7 +32,7 @@ std::optional<PyGPUHostArray> array_of(cudaArray_t handle);
 
 // Release the arrays or textures of a device, for cudaDeviceReset. Call with the machine's lock
 // held.
-void forget_arrays(int device);
-void forget_textures(int device);
+void release_arrays(int device);
+void release_textures(int device);
 
 }  // namespace PyGPU::host

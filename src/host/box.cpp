@@ -52,14 +52,14 @@ cudaError_t memory_end(BoxEnd& end, const cudaPitchedPtr& memory, const cudaPos&
                         __builtin_add_overflow(span, extent.row_bytes, &span);
   if (overflow || !memory.ptr) return cudaErrorInvalidValue;
   char* const first = static_cast<char*>(memory.ptr) + before;
-  if (!copy_may_touch(first, span, on_device)) return cudaErrorInvalidValue;
+  if (!copy_can_access(first, span, on_device)) return cudaErrorInvalidValue;
   end = {first, memory.pitch, slice, nullptr};
   return cudaSuccess;
 }
 
 cudaError_t copy_box(const cudaMemcpy3DParms& box, cudaStream_t stream) {
   if (const cudaError_t error = check_kind(box.kind)) return error;
-  if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (bool(box.srcArray) == bool(box.srcPtr.ptr) || bool(box.dstArray) == bool(box.dstPtr.ptr))
     return cudaErrorInvalidValue;
   std::optional<PyGPUHostArray> from, to;

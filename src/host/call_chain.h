@@ -12,11 +12,11 @@
 namespace PyGPU::host {
 
 // A position in a function: a code address and the function's frame.
-struct CodePlace {
+struct CodePosition {
   std::uintptr_t address;
   const std::uintptr_t* frame;
 
-  CodePlace(const void* in_code, const void* of_function)
+  CodePosition(const void* in_code, const void* of_function)
       : address(reinterpret_cast<std::uintptr_t>(in_code)),
         frame(static_cast<const std::uintptr_t*>(of_function)) {}
 };
@@ -30,12 +30,12 @@ struct CallChain {
   unsigned length = 0;
 
   // Collect the calls, innermost first, until one lies outside the kernel's library.
-  CallChain(CodePlace place, std::uintptr_t code, std::uintptr_t code_bytes) {
+  CallChain(CodePosition place, std::uintptr_t code, std::uintptr_t code_bytes) {
     while (place.address - code < code_bytes) {
       if (length == longest) std::copy(places + 1, places + longest, places), --length;
       places[length++] = place.address;
-      place = CodePlace(reinterpret_cast<const void*>(place.frame[1]),
-                        reinterpret_cast<const void*>(place.frame[0]));
+      place = CodePosition(reinterpret_cast<const void*>(place.frame[1]),
+                           reinterpret_cast<const void*>(place.frame[0]));
     }
     std::reverse(places, places + length);
   }
@@ -52,11 +52,11 @@ struct CallChain {
 };
 
 // The current basic block of each function that a thread is in, used to detect loops.
-class Path {
+class BasicBlockPath {
  public:
   // Record that a basic block begins. If the function's previous block is later in the code, that
   // block ended a loop's body: return its address. Otherwise return 0.
-  std::uintptr_t begin_block(CodePlace place) {
+  std::uintptr_t enter_basic_block(CodePosition place) {
     const std::uintptr_t site = place.frame[1];
     while (!calls_.empty() && calls_.back().frame < place.frame)
       calls_.pop_back();  // these functions have returned

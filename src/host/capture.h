@@ -19,7 +19,7 @@ namespace PyGPU::host {
 using Work = std::function<cudaError_t(cudaStream_t)>;
 
 // One capture: its origin stream and the streams that joined it.
-struct Recording {
+struct Capture {
   cudaStream_t origin;
   std::uint64_t thread;
   cudaStreamCaptureMode mode;
@@ -27,27 +27,29 @@ struct Recording {
   std::vector<Work> work;
 };
 
-extern std::atomic<int> recordings;  // number of active captures
+extern std::atomic<int> active_captures;
 
-// Decision for work on a stream: `recording` is the capture that must record the work, or null to
-// run it now. `error` is set if the stream accepts no work at present.
+// Decision for work on a stream: `capture` records the work; if it is null, the work runs now.
+// `error` is set if the stream accepts no work at present.
 struct Admission {
   cudaError_t error = cudaSuccess;
-  Recording* recording = nullptr;
+  Capture* capture = nullptr;
 };
 Admission admit(cudaStream_t stream);
-void record(cudaStream_t stream, Recording& recording, Work work);
+void capture_work(cudaStream_t stream, Capture& capture, Work work);
 
-inline bool is_captured(cudaStream_t stream) { return recordings != 0 && admit(stream).recording; }
+inline bool is_captured(cudaStream_t stream) {
+  return active_captures != 0 && admit(stream).capture;
+}
 
 // Run the work now, or record it if the stream is captured.
 template <class Body>
 cudaError_t enqueue(cudaStream_t stream, Body body) {
-  if (recordings == 0) return body(stream);
+  if (active_captures == 0) return body(stream);
   const Admission found = admit(stream);
   if (found.error) return found.error;
-  if (!found.recording) return body(stream);
-  record(stream, *found.recording, body);
+  if (!found.capture) return body(stream);
+  capture_work(stream, *found.capture, body);
   return cudaSuccess;
 }
 
@@ -61,8 +63,8 @@ cudaError_t refuse_unsafe();
 
 // Update captures when an event is recorded on a stream, a stream waits for an event, or a stream
 // is destroyed. Call the last one with the machine's lock held.
-cudaError_t mark(cudaStream_t stream, cudaEvent_t event);
-cudaError_t join(cudaStream_t stream, cudaEvent_t event);
-void forget(cudaStream_t stream);
+cudaError_t capture_event(cudaStream_t stream, cudaEvent_t event);
+cudaError_t join_capture(cudaStream_t stream, cudaEvent_t event);
+void drop_captured_stream(cudaStream_t stream);
 
 }  // namespace PyGPU::host

@@ -35,10 +35,10 @@ struct Range {
 
 // Cache of ranges that the running kernel may access, most recent ones. Every access reads it, so
 // it is plain data.
-constexpr unsigned remembered = 8;
-__thread Range checked[remembered];
+constexpr unsigned cached_ranges = 8;
+__thread Range accessible[cached_ranges];
 __thread Range parameters, shared_memory;
-__thread unsigned next_known;
+__thread unsigned next_slot;
 
 // Blocks that kernels allocated with malloc or new.
 struct Heap {
@@ -122,19 +122,19 @@ void describe_access(const char* what, std::uintptr_t address, std::size_t nbyte
 }
 
 void check_access(const char* what, std::uintptr_t address, std::size_t nbytes) {
-  for (const Range& range : checked)
+  for (const Range& range : accessible)
     if (range.holds(address, nbytes)) return;
   if (nbytes == 0 || !in_kernel()) return;
   if (parameters.holds(address, nbytes) || shared_memory.holds(address, nbytes)) return;
   const Range found = find(address, nbytes);
   if (!found.size) {
     describe_access(what, address, nbytes);
-    leave_kernel();
+    abandon_kernel();
   }
-  checked[next_known++ % remembered] = found;
+  accessible[next_slot++ % cached_ranges] = found;
 }
 
-void* keep_block(void* block, std::size_t nbytes) {
+void* record_heap_block(void* block, std::size_t nbytes) {
   if (block && in_kernel()) {
     std::lock_guard<std::mutex> hold(heap().lock);
     heap().blocks[reinterpret_cast<std::uintptr_t>(block)] = nbytes;
@@ -142,17 +142,17 @@ void* keep_block(void* block, std::size_t nbytes) {
   return block;
 }
 
-void forget_block(void* block) {
+void forget_heap_block(void* block) {
   std::lock_guard<std::mutex> hold(heap().lock);
   if (heap().blocks.erase(reinterpret_cast<std::uintptr_t>(block)))
-    for (Range& range : checked) range = {};
+    for (Range& range : accessible) range = {};
 }
 
 }  // namespace
 
 void begin_access_checks(const void* context, const void* shared, std::size_t shared_bytes) {
-  for (Range& range : checked) range = {};
-  parameters = {reinterpret_cast<std::uintptr_t>(context), most_parameter_bytes};
+  for (Range& range : accessible) range = {};
+  parameters = {reinterpret_cast<std::uintptr_t>(context), max_parameter_bytes};
   shared_memory = {reinterpret_cast<std::uintptr_t>(shared), shared_bytes};
 }
 
@@ -210,25 +210,25 @@ PYGPU_EXPORT void* __wrap_memset(void* to, int value, std::size_t nbytes) {
 // The heap of a strict kernel: the linker's --wrap redirects malloc, new, new[] and their releases
 // to these functions.
 PYGPU_EXPORT void* __wrap_malloc(std::size_t nbytes) {
-  return PyGPU::host::keep_block(std::malloc(nbytes), nbytes);
+  return PyGPU::host::record_heap_block(std::malloc(nbytes), nbytes);
 }
 PYGPU_EXPORT void* __wrap_calloc(std::size_t count, std::size_t nbytes) {
-  return PyGPU::host::keep_block(std::calloc(count, nbytes), count * nbytes);
+  return PyGPU::host::record_heap_block(std::calloc(count, nbytes), count * nbytes);
 }
 PYGPU_EXPORT void __wrap_free(void* block) {
-  PyGPU::host::forget_block(block);
+  PyGPU::host::forget_heap_block(block);
   std::free(block);
 }
-#define PYGPU_NEW(name)                                             \
-  PYGPU_EXPORT void* __wrap_##name(std::size_t nbytes) {            \
-    return PyGPU::host::keep_block(::operator new(nbytes), nbytes); \
+#define PYGPU_NEW(name)                                                    \
+  PYGPU_EXPORT void* __wrap_##name(std::size_t nbytes) {                   \
+    return PyGPU::host::record_heap_block(::operator new(nbytes), nbytes); \
   }
 PYGPU_NEW(_Znwm)
 PYGPU_NEW(_Znam)
 #undef PYGPU_NEW
 #define PYGPU_DELETE(name, ...)                              \
   PYGPU_EXPORT void __wrap_##name(void* block __VA_ARGS__) { \
-    PyGPU::host::forget_block(block);                        \
+    PyGPU::host::forget_heap_block(block);                   \
     ::operator delete(block);                                \
   }
 PYGPU_DELETE(_ZdlPv)

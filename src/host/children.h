@@ -33,14 +33,14 @@ struct Child {
 void enqueue_child(Child child);
 
 // Launch a kernel that owns its arguments, or record its launch if the stream is captured.
-cudaError_t launch_kept(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-                        void (*threads)(void*), std::shared_ptr<void> context, const char* kernel);
+cudaError_t launch_owned(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+                         void (*threads)(void*), std::shared_ptr<void> context, const char* kernel);
 
 // Run `copy(stream)`, a copy or a fill. Inside a kernel, enqueue the copy as a child instead.
 template <class Copy>
-cudaError_t copy_in_order(cudaStream_t stream, Copy copy) {
+cudaError_t enqueue_copy(cudaStream_t stream, Copy copy) {
   if (!in_kernel()) return enqueue(stream, copy);
-  if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   Child child;
   child.copy = [copy] {
     return copy(nullptr);

@@ -28,7 +28,7 @@ cudaError_t with_device(Body body, const char* name = __builtin_FUNCTION()) {
 template <class Body>
 cudaError_t change_device(Body body, const char* name = __builtin_FUNCTION()) {
   const cudaError_t error = refuse_unsafe();
-  return error ? remember(error) : with_device(body, name);
+  return error ? set_last_error(error) : with_device(body, name);
 }
 
 // Return a device attribute. Attributes that do not apply to this machine are 0.
@@ -116,7 +116,7 @@ cudaError_t cudaDeviceReset() {
     std::lock_guard<std::mutex> hold(machine.lock);
     for (auto entry = machine.table.begin(); entry != machine.table.end();) {
       if (entry->second.device == current_device()) {
-        give_back_block(entry->first, entry->second);
+        free_block(entry->first, entry->second);
         entry = machine.table.erase(entry);
       } else {
         ++entry;
@@ -133,15 +133,15 @@ cudaError_t cudaDeviceReset() {
       }
     };
     for (cudaStream_t stream : machine.streams)
-      if (stream->device == current_device()) forget(stream);
+      if (stream->device == current_device()) drop_captured_stream(stream);
     drop(machine.streams);
     drop(machine.events);
-    forget_arrays(current_device());
-    forget_textures(current_device());
+    release_arrays(current_device());
+    release_textures(current_device());
     Device& device = machine.devices[std::size_t(current_device())];
     Device fresh{};
     fresh.memory = device.memory;
-    fresh.others = device.others;
+    fresh.used_by_others = device.used_by_others;
     device = fresh;
     return cudaSuccess;
   });

@@ -10,15 +10,15 @@ namespace PyGPU::host {
 
 // Calls that remain until one fails; 0 disables the injection. Set by PYGPU_HOST_FAIL: with `n` the
 // n-th call from now fails, with `n:name` the n-th call of that name.
-extern std::atomic<long> failures_wanted;
+extern std::atomic<long> calls_until_failure;
 
 // Count this call and return true if it must fail.
-bool is_to_fail(const char* name);
+bool should_fail(const char* name);
 // Return the error of an injected failure: out of memory for an allocation, "unknown" otherwise.
-cudaError_t failure_of(const char* name);
+cudaError_t injected_error(const char* name);
 // Return true if the call releases a resource. Such a call does its work and then fails, as on a
 // GPU, where a release can report the error of earlier asynchronous work.
-bool releases(const char* name);
+bool is_release(const char* name);
 
 // Return the number of live objects; live_textures() includes surfaces. Call with the machine's
 // lock held.

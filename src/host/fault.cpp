@@ -30,8 +30,8 @@ namespace {
 // that.
 thread_local std::unique_ptr<Fault> last_report;
 
-constexpr int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-struct sigaction handled_before[NSIG];
+constexpr int caught_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+struct sigaction previous_handlers[NSIG];
 
 constexpr std::size_t signal_stack_bytes = 64 << 10;
 struct FreeSignalStack {
@@ -46,8 +46,8 @@ struct FreeSignalStack {
 };
 
 // Forward a signal to the previously installed handler. The default handler ends the process.
-void hand_on(int number, siginfo_t* info, void* context) {
-  const struct sigaction& before = handled_before[number];
+void forward_signal(int number, siginfo_t* info, void* context) {
+  const struct sigaction& before = previous_handlers[number];
   const bool raised_by_code = info->si_code > 0;
   if (before.sa_flags & SA_SIGINFO) {
     before.sa_sigaction(number, info, context);
@@ -68,7 +68,8 @@ void describe_signal(int number, const siginfo_t* info) {
         describe(cudaErrorIllegalAddress, "%s", stack_overflow);
       else if (info->si_code ==
                SI_KERNEL)  // x86 does not report the address if it is not canonical
-        describe(cudaErrorIllegalAddress, "access to an impossible address");
+        describe(cudaErrorIllegalAddress,
+                 "access to a non-canonical address, which no allocation can have");
       else
         describe(cudaErrorIllegalAddress, "access to the illegal address %p", info->si_addr);
       break;
@@ -88,12 +89,12 @@ void on_signal(int number, siginfo_t* info, void* context) {
   const bool own = info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
   if (!own || is_describing || !in_kernel()) {
     if (own) report_overruns();
-    return hand_on(number, info, context);
+    return forward_signal(number, info, context);
   }
   is_describing = true;
   describe_signal(number, info);
   is_describing = false;
-  leave_kernel();
+  abandon_kernel();
 }
 
 void install_handlers() {
@@ -102,8 +103,8 @@ void install_handlers() {
   // SA_NODEFER keeps the signal unblocked, because the handler does not return.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
-  for (int number : caught) sigaction(number, &action, &handled_before[number]);
-  install_reach_handler();
+  for (int number : caught_signals) sigaction(number, &action, &previous_handlers[number]);
+  install_interrupt_handler();
 }
 
 }  // namespace
@@ -142,7 +143,7 @@ bool catch_faults() {
   return ready = sigaltstack(&now, nullptr) == 0;
 }
 
-void report(const Fault* fault) {
+void set_last_report(const Fault* fault) {
   if (fault) {
     last_report = std::make_unique<Fault>(*fault);
   } else if (last_report) {

@@ -28,18 +28,18 @@ __attribute__((format(printf, 2, 3))) void describe(cudaError_t code, const char
 bool catch_faults();
 
 // End the running kernel: switch from its stack back to the launch's stack. Defined in fiber.cpp.
-[[noreturn]] void leave_kernel();
+[[noreturn]] void abandon_kernel();
 // Return true if this thread executes kernel code now.
 bool in_kernel();
 // Return true if this thread has a kernel, running or suspended.
 bool has_kernel();
 // Suspend the running kernel while the launch handles a request (stop or interrupt check). Return
 // when the kernel may continue.
-void hold_kernel();
+void suspend_kernel();
 bool is_stack_guard(const void* address);
 bool is_kernel_stack(const void* address);
 
 // Set the text that cudaHostLastReport returns: a launch's fault, or none if `fault` is null.
-void report(const Fault* fault);
+void set_last_report(const Fault* fault);
 
 }  // namespace PyGPU::host

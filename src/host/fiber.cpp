@@ -26,7 +26,7 @@ __thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_t
 namespace PyGPU::host {
 namespace {
 
-bool any_to_start() {
+bool has_unstarted_thread() {
   return PyGPU_host_thread.next_x < PyGPU_host_thread.row_end || PyGPU_host_next_row();
 }
 
@@ -35,24 +35,24 @@ class Block {
   bool run(void (*threads)(void*), void* context) {
     threads_ = threads;
     context_ = context;
-    meeting_.begin();
+    rendezvous_.begin();
     failed_ = false;
-    ++run_;
+    ++block_number_;
     running_ = next_idle();
-    switch_stacks(&root_, running_->stack);
-    while (held_) {
+    switch_stacks(&launch_stack_, running_->stack);
+    while (suspended_stack_) {
       if ((failed_ = is_interrupted(*running_of_thread))) {
         describe(cudaErrorLaunchFailure, "interrupted");
         break;
       }
-      switch_stacks(&root_, std::exchange(held_, nullptr));
+      switch_stacks(&launch_stack_, std::exchange(suspended_stack_, nullptr));
     }
-    held_ = nullptr;
+    suspended_stack_ = nullptr;
     running_ = nullptr;
     return !failed_;
   }
 
-  bool runs() const { return running_ && !held_; }
+  bool runs() const { return running_ && !suspended_stack_; }
   bool has_kernel() const { return running_; }
   bool is_stack(const void* address) const { return stacks_.holds(address); }
   bool is_guard(const void* address) const { return stacks_.is_guard(address); }
@@ -60,65 +60,65 @@ class Block {
   void wait(Wait& wait) {
     Fiber* const self = suspended();
     self->wait = &wait;
-    meeting_.arrive(self);
+    rendezvous_.arrive(self);
     switch_from(self);
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
   // Let the other threads of the block run first.
   void yield() {
-    look_around();
+    handle_requests();
     Fiber* const self = suspended();
-    meeting_.make_ready(self);
+    rendezvous_.make_ready(self);
     run_others(self);
   }
 
   // Wait until the other active lanes of the warp arrive. The other threads run first, because
   // threads may wait for each other through values that they read and write.
-  void meet(const void* address, CodePlace place) {
-    look_around();
+  void wait_for_warp(const void* address, CodePosition place) {
+    handle_requests();
     Fiber* const self = suspended();
     find_code(*running_of_thread);
     const CallChain chain(place, running_of_thread->code, running_of_thread->code_bytes);
     Wait wait{Wait::converged, 0, "volatile access", 0, false, nullptr, address, nullptr, 0, 0, 0,
               &chain};
     self->wait = &wait;
-    meeting_.arrive(self);
-    if (++meetings_ % 1024 == 0)
-      meeting_.free_settled();  // threads that finished since may have settled a warp
+    rendezvous_.arrive(self);
+    if (++lockstep_waits_ % 1024 == 0)
+      rendezvous_.release_settled();  // threads that finished since may have settled a warp
     run_others(self);
   }
 
-  void begin_block(CodePlace place) {
+  void enter_basic_block(CodePosition place) {
     Fiber& self = *running_;
-    const FiberThread thread{run_, thread_rank()};
+    const FiberThread thread{block_number_, thread_rank()};
     if (self.path_of != thread) {
       self.path.clear();
       self.path_of = thread;
     }
-    if (const std::uintptr_t last = self.path.begin_block(place)) {
+    if (const std::uintptr_t last = self.path.enter_basic_block(place)) {
       place.address = last;
-      meet(nullptr, place);
+      wait_for_warp(nullptr, place);
     }
   }
 
   // Switch to the launch, which decides whether the kernel continues.
-  void hold() { switch_stacks(&held_, root_); }
+  void suspend() { switch_stacks(&suspended_stack_, launch_stack_); }
 
   // Abandon all fibers and return to the launch.
-  [[noreturn]] void leave() {
+  [[noreturn]] void abandon() {
     failed_ = true;
     StackPointer dropped;
-    switch_stacks(&dropped, root_);
+    switch_stacks(&dropped, launch_stack_);
     __builtin_unreachable();
   }
 
  private:
   // Handle requests to this launch: leave the kernel if the launch was stopped, suspend it for an
   // interrupt check.
-  void look_around() {
-    if (running_of_thread->stopped) leave();
-    if (running_of_thread->asks && is_launcher(*running_of_thread)) hold();
+  void handle_requests() {
+    if (running_of_thread->stopped) abandon();
+    if (running_of_thread->must_check && is_launcher(*running_of_thread)) suspend();
   }
 
   Fiber* suspended() {
@@ -129,7 +129,7 @@ class Block {
   }
 
   void run_others(Fiber* self) {
-    if (any_to_start())
+    if (has_unstarted_thread())
       switch_to(self, next_idle());
     else
       switch_from(self);
@@ -141,7 +141,7 @@ class Block {
   void check_stack(const Fiber& self) {
     if (!self.zone || !Stacks::is_overrun(self.zone)) return;
     describe(cudaErrorIllegalAddress, "%s", stack_overflow);
-    leave();
+    abandon();
   }
 
   void switch_to(Fiber* self, Fiber* next) {
@@ -152,12 +152,13 @@ class Block {
   // Switch from `self` to a ready thread, or to a fiber that starts the remaining threads.
   void switch_from(Fiber* self) {
     for (;;) {
-      if (Fiber* next = meeting_.take_ready()) return switch_to(self, next);
-      if (any_to_start()) return switch_to(self, next_idle());
-      if (meeting_.is_over())
-        switch_stacks(&self->stack, root_);  // returns here when the idle fiber is used again
-      else if (!meeting_.resolve())
-        leave();
+      if (Fiber* next = rendezvous_.take_ready()) return switch_to(self, next);
+      if (has_unstarted_thread()) return switch_to(self, next_idle());
+      if (rendezvous_.is_empty())
+        switch_stacks(&self->stack,
+                      launch_stack_);  // returns here when the idle fiber is used again
+      else if (!rendezvous_.resolve())
+        abandon();
       else
         continue;
       return;
@@ -165,39 +166,39 @@ class Block {
   }
 
   Fiber* next_idle() {
-    if (idle_.empty()) return one_more();
+    if (idle_.empty()) return new_fiber_or_fault();
     Fiber* fiber = idle_.back();
     idle_.pop_back();
     return fiber;
   }
 
   // Create a fiber. Out of memory is a fault of the kernel if one runs, otherwise an exception.
-  __attribute__((noinline)) Fiber* one_more() {
+  __attribute__((noinline)) Fiber* new_fiber_or_fault() {
     try {
       return new_fiber();
     } catch (const std::bad_alloc&) {
       if (!running_) throw;
       describe(cudaErrorMemoryAllocation, "%s", no_memory_for_threads);
     }
-    leave();
+    abandon();
   }
 
   Fiber* new_fiber() {
     auto fiber = std::make_unique<Fiber>();
-    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 1);
-    idle_.reserve(all_.capacity());  // so that ending a thread allocates nothing
+    if (fibers_.size() == fibers_.capacity()) fibers_.reserve(2 * fibers_.size() + 1);
+    idle_.reserve(fibers_.capacity());  // so that ending a thread allocates nothing
     const Stacks::Stack place = stacks_.take();
     fiber->zone = place.zone;
     fiber->stack = fresh_stack(place.top, &Block::enter);
-    all_.push_back(std::move(fiber));
-    return all_.back().get();
+    fibers_.push_back(std::move(fiber));
+    return fibers_.back().get();
   }
 
   // Entry point of a fiber. It runs threads until all have started, then is idle until it is used
   // again.
   static void enter();
 
-  void live() {
+  void fiber_loop() {
     for (;;) {
       try {
         threads_(context_);
@@ -208,7 +209,7 @@ class Block {
         describe(cudaErrorLaunchFailure, "a C++ exception left the kernel");
         failed_ = true;
       }
-      if (failed_) leave();
+      if (failed_) abandon();
       Fiber* const self = running_;
       check_stack(*self);
       idle_.push_back(self);
@@ -219,21 +220,21 @@ class Block {
   void (*threads_)(void*) = nullptr;
   void* context_ = nullptr;
   bool failed_ = false;
-  unsigned meetings_ = 0;
-  std::uint64_t run_ = 0;        // number of the current block, counted from 1
-  StackPointer root_ = nullptr;  // the stack that run() was called on
-  StackPointer held_ = nullptr;  // stack of a kernel suspended by hold()
+  unsigned lockstep_waits_ = 0;
+  std::uint64_t block_number_ = 0;          // number of the current block, counted from 1
+  StackPointer launch_stack_ = nullptr;     // the stack that run() was called on
+  StackPointer suspended_stack_ = nullptr;  // stack of a kernel suspended by suspend()
   Fiber* running_ = nullptr;
-  Meeting meeting_;
+  Rendezvous rendezvous_;
   std::vector<Fiber*> idle_;
-  std::vector<std::unique_ptr<Fiber>> all_;  // reused for this thread's next block
+  std::vector<std::unique_ptr<Fiber>> fibers_;  // reused for this thread's next block
   Stacks stacks_;
 };
 
 __thread Block* block_of_thread = nullptr;
 thread_local std::unique_ptr<Block> owned_block;
 
-void Block::enter() { block_of_thread->live(); }
+void Block::enter() { block_of_thread->fiber_loop(); }
 
 }  // namespace
 
@@ -245,24 +246,25 @@ bool run_block(void (*threads)(void*), void* context) {
   return block_of_thread->run(threads, context);
 }
 
-void drop_stacks() {
+void free_stacks() {
   block_of_thread = nullptr;
   owned_block.reset();
 }
 
 bool has_kernel() { return block_of_thread && block_of_thread->has_kernel(); }
-void hold_kernel() { block_of_thread->hold(); }
+void suspend_kernel() { block_of_thread->suspend(); }
 bool in_kernel() { return block_of_thread && block_of_thread->runs(); }
 bool is_stack_guard(const void* address) { return block_of_thread->is_guard(address); }
 bool is_kernel_stack(const void* address) { return block_of_thread->is_stack(address); }
-void leave_kernel() { block_of_thread->leave(); }
+void abandon_kernel() { block_of_thread->abandon(); }
 
 }  // namespace PyGPU::host
 
 void PyGPU_host_wait(PyGPU::host::Wait* wait) {
   if (PyGPU_host_thread.next_x == PyGPU::host::lone)
     PyGPU_host_fail(
-        "a thread waits for others, which its source did not show when it was compiled");
+        "a thread waits for other threads, but the kernel was compiled as one whose threads never "
+        "wait");
   if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->wait(*wait);
 }
 
@@ -279,19 +281,19 @@ void PyGPU_host_yield() {
 void PyGPU_host_meet(const void* address, const void* place, const void* frame) {
   if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address))
     return;  // a local variable: no other lane accesses it
-  PyGPU::host::block_of_thread->meet(address, {place, frame});
+  PyGPU::host::block_of_thread->wait_for_warp(address, {place, frame});
 }
 
 void PyGPU_host_begin_block() {
   if (!PyGPU::host::in_kernel()) return;
-  PyGPU::host::block_of_thread->begin_block(
+  PyGPU::host::block_of_thread->enter_basic_block(
       {__builtin_return_address(0), *static_cast<void**>(__builtin_frame_address(0))});
 }
 
 void PyGPU_host_fail(const char* text) {
   if (!PyGPU::host::in_kernel()) return;
   PyGPU::host::describe(cudaErrorLaunchFailure, "%s", text);
-  PyGPU::host::leave_kernel();
+  PyGPU::host::abandon_kernel();
 }
 
 bool PyGPU_host_next_row() {

@@ -9,6 +9,6 @@ bool run_block(void (*threads)(void*), void* context);
 
 // Free this thread's stacks after a launch that failed: the abandoned kernel left its frames on
 // them, and other threads may need the memory.
-void drop_stacks();
+void free_stacks();
 
 }  // namespace PyGPU::host

@@ -16,13 +16,13 @@ namespace PyGPU::host {
 struct Running {
   std::atomic<void (*)(void*)> threads{nullptr};  // entry point of the kernel
   std::atomic<bool> stopped{false};               // no block may continue
-  std::atomic<bool> asks{false};                  // the launching thread must call is_interrupted()
+  std::atomic<bool> must_check{false};            // the launching thread must call is_interrupted()
   std::atomic<std::uintptr_t> code{0},
       code_bytes{0};  // code range of the kernel's library; see find_code
 
   // Return true if no stop and no interrupt check is requested.
-  bool is_undisturbed() const {
-    return !stopped.load(std::memory_order_relaxed) && !asks.load(std::memory_order_relaxed);
+  bool is_uninterrupted() const {
+    return !stopped.load(std::memory_order_relaxed) && !must_check.load(std::memory_order_relaxed);
   }
 };
 
@@ -38,12 +38,12 @@ bool is_launcher(const Running& running);
 void find_code(Running& running);
 
 // Send a signal to a thread that may run the kernel, so that it handles the launch's requests.
-void reach(pthread_t thread, Running& running);
+void signal_thread(pthread_t thread, Running& running);
 
 // Return true if the launch must end because its thread has a signal to handle (Ctrl-C). Call it on
 // the thread's own stack, not on a kernel's.
 bool is_interrupted(Running& running);
 
-void install_reach_handler();
+void install_interrupt_handler();
 
 }  // namespace PyGPU::host

@@ -44,7 +44,7 @@ int shared_limit(const PyGPUHostKernel* kernel) {
   return found == shared_limits().end() ? int(Machine::max_shared_bytes) : found->second;
 }
 
-std::atomic<std::size_t> loaded{0};
+std::atomic<std::size_t> loaded_modules{0};
 
 // Return a new path to the file behind `descriptor`. The dynamic loader treats equal paths as the
 // same library, so every call needs another spelling: "./" and ".//" encode the bits of a counter.
@@ -105,7 +105,7 @@ cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
 
 }  // namespace
 
-std::size_t live_modules() { return loaded; }
+std::size_t live_modules() { return loaded_modules; }
 
 }  // namespace PyGPU::host
 
@@ -117,7 +117,9 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
     if (!module || !image) return cudaErrorInvalidValue;
     const auto* bytes = static_cast<const char*>(image);
     if (std::strncmp(bytes, ELFMAG, SELFMAG) != 0) {
-      if (log) std::snprintf(log, log_bytes, "not a shared library made for the host target");
+      if (log)
+        std::snprintf(log, log_bytes,
+                      "the image is not a shared library compiled for the host target");
       return cudaErrorInvalidKernelImage;
     }
     std::unique_ptr<PyGPUHostLibrary> library(new PyGPUHostLibrary{open_image(bytes), nullptr, {}});
@@ -131,7 +133,7 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
       return cudaErrorInvalidKernelImage;
     }
     *module = library.release();
-    ++loaded;
+    ++loaded_modules;
     return cudaSuccess;
   });
 }
@@ -147,7 +149,7 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
     }
     dlclose(module->handle);
     delete module;
-    --loaded;
+    --loaded_modules;
     return cudaSuccess;
   });
 }
@@ -226,7 +228,8 @@ class CopiedArguments {
     const PyGPUHostParameter end = count ? kernel.parameters[count - 1] : PyGPUHostParameter{0, 0};
     const std::size_t lines = table + (end.offset + end.nbytes + 63) / 64;
     lines_.resize(std::max(
-        lines, most_parameter_bytes / sizeof(ParameterLine)));  // what follows is ours, too
+        lines,
+        max_parameter_bytes / sizeof(ParameterLine)));  // strict kernels may read so many bytes
     auto** const pointers = reinterpret_cast<void**>(lines_.data());
     for (std::size_t i = 0; i < count; ++i) {
       pointers[i] = lines_[table].bytes + kernel.parameters[i].offset;
@@ -249,9 +252,9 @@ cudaError_t cudaHostLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
     if (!Machine::get().strict && !is_captured(stream))
       return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, arguments,
                             kernel->name, 0);
-    if (!Machine::get().launches_on(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().can_launch_on(stream)) return cudaErrorInvalidResourceHandle;
     const auto copied = std::make_shared<CopiedArguments>(*kernel, arguments);
-    return launch_kept(grid, block, shared_bytes, stream, kernel->threads,
-                       {copied, copied->pointers()}, kernel->name);
+    return launch_owned(grid, block, shared_bytes, stream, kernel->threads,
+                        {copied, copied->pointers()}, kernel->name);
   });
 }

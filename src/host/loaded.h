@@ -6,12 +6,12 @@
 
 namespace PyGPU::host {
 
-struct Loaded {
+struct LoadedLibrary {
   std::uintptr_t code = 0, code_bytes = 0;
   std::size_t thread_local_bytes = 0;
 };
 
 // Return the library whose code contains the address `inside`.
-Loaded library_of(std::uintptr_t inside);
+LoadedLibrary library_of(std::uintptr_t inside);
 
 }  // namespace PyGPU::host

@@ -17,14 +17,14 @@
 #include "failures.h"
 
 namespace PyGPU::host {
-struct Recording;  // capture.h
+struct Capture;  // capture.h
 }
 
 struct PyGPUHostStream {
   int device;
   unsigned flags;
   int priority;
-  PyGPU::host::Recording* recording = nullptr;
+  PyGPU::host::Capture* capture = nullptr;
   bool is_joined = true;  // during capture: the origin stream waits for all work of this stream
 };
 
@@ -33,7 +33,7 @@ struct PyGPUHostEvent {
   unsigned flags;
   bool recorded;
   std::chrono::steady_clock::time_point time;
-  PyGPU::host::Recording* recording = nullptr;  // the capture that contains this event, or null
+  PyGPU::host::Capture* capture = nullptr;  // the capture that contains this event, or null
   cudaStream_t captured_on = nullptr;
 };
 
@@ -57,8 +57,8 @@ struct Allocation {
 };
 
 struct Device {
-  std::size_t memory;      // total bytes
-  std::size_t others = 0;  // bytes used by other programs when last measured
+  std::size_t memory;              // total bytes
+  std::size_t used_by_others = 0;  // bytes used by other programs when last measured
   std::size_t used = 0;
   std::set<int> peers;  // devices whose memory this device can access
   unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
@@ -103,18 +103,19 @@ class Machine {
   std::pair<std::uintptr_t, const Allocation*> block(const void* address, std::size_t nbytes) const;
   // Return true if one allocation contains these bytes, so that device code may access them. Takes
   // the lock.
-  bool device_may_touch(const void* address, std::size_t nbytes);
+  bool device_can_access(const void* address, std::size_t nbytes);
   // Return true if the stream was created and not yet destroyed, or is one of CUDA's special
   // streams. Takes the lock.
-  bool knows(cudaStream_t stream);
+  bool is_valid(cudaStream_t stream);
   // Return true if a kernel can be launched on the stream: it must belong to the current device.
   // Takes the lock.
-  bool launches_on(cudaStream_t stream);
-  bool knows(cudaEvent_t event);
+  bool can_launch_on(cudaStream_t stream);
+  bool is_valid(cudaEvent_t event);
 
  private:
   Machine();
-  bool is_computers_ = true;  // the devices' memory is the computer's, not set by PYGPU_HOST_MEMORY
+  bool is_computer_memory_ =
+      true;  // the devices' memory is the computer's, not set by PYGPU_HOST_MEMORY
 };
 
 // Return true if the guard bytes after an allocation were overwritten.
@@ -123,13 +124,13 @@ bool is_overrun(std::uintptr_t address, const Allocation& block);
 void report_overrun(std::uintptr_t address, const Allocation& block);
 // Free an allocation that the machine made, and report overwritten guard bytes. Memory that others
 // own is left alone. Call with the machine's lock held.
-void give_back_block(std::uintptr_t address, const Allocation& block);
+void free_block(std::uintptr_t address, const Allocation& block);
 // Report every allocation whose guard bytes were overwritten, when a signal is about to end the
 // process. Takes no lock.
 void report_overruns();
 
 // Return true if the stream was created, false for the null stream and the per-thread stream.
-inline bool is_own(cudaStream_t stream) {
+inline bool is_created(cudaStream_t stream) {
   return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
 }
 
@@ -139,13 +140,13 @@ int& current_device();
 // Return true if a copy may access these bytes. An address in the table needs one allocation that
 // contains all bytes. Any other address counts as pageable memory, whose size is unknown; a device
 // address must be in the table.
-bool copy_may_touch(const void* address, std::size_t nbytes, bool on_device);
+bool copy_can_access(const void* address, std::size_t nbytes, bool on_device);
 cudaError_t check_kind(cudaMemcpyKind kind);
 
 // Record the error as the thread's last error, and return it.
-cudaError_t remember(cudaError_t error);
+cudaError_t set_last_error(cudaError_t error);
 // Return true in a child process forked after the machine was used.
-bool forked();
+bool is_forked_child();
 
 // Run the body of a runtime call. Every call uses this function: it fails in a forked child,
 // injects test failures, and records the last error. No exception leaves it, because the calls are
@@ -153,13 +154,13 @@ bool forked();
 template <class Body>
 cudaError_t call(Body body, const char* name = __builtin_FUNCTION()) {
   try {
-    if (failures_wanted.load(std::memory_order_relaxed) && is_to_fail(name)) {
-      if (releases(name)) (void)body();
-      return remember(failure_of(name));
+    if (calls_until_failure.load(std::memory_order_relaxed) && should_fail(name)) {
+      if (is_release(name)) (void)body();
+      return set_last_error(injected_error(name));
     }
-    return remember(forked() ? cudaErrorInitializationError : body());
+    return set_last_error(is_forked_child() ? cudaErrorInitializationError : body());
   } catch (const std::bad_alloc&) {
-    return remember(cudaErrorMemoryAllocation);
+    return set_last_error(cudaErrorMemoryAllocation);
   }
 }
 

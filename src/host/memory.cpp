@@ -17,13 +17,13 @@ namespace {
 
 constexpr int zone_pattern = 0xa5;
 
-std::size_t whole_bytes(std::size_t nbytes) {
+std::size_t rounded_bytes(std::size_t nbytes) {
   return (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
 }
 
 // Allocate memory followed by the guard bytes.
-void* take_block(std::size_t nbytes) {
-  void* const address = take_pages(nbytes + Machine::zone_bytes);
+void* allocate_block(std::size_t nbytes) {
+  void* const address = allocate_pages(nbytes + Machine::zone_bytes);
   if (address) std::memset(static_cast<char*>(address) + nbytes, zone_pattern, Machine::zone_bytes);
   return address;
 }
@@ -35,12 +35,12 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   if (nbytes == 0) return cudaSuccess;
   Machine& machine = Machine::get();
   if (nbytes > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
-  const std::size_t whole = whole_bytes(nbytes);
+  const std::size_t whole = rounded_bytes(nbytes);
   const bool on_device = space == Space::device || space == Space::managed;
   std::lock_guard<std::mutex> hold(machine.lock);
   Device& device = machine.devices[std::size_t(current_device())];
   if (on_device && !machine.has_room(device, whole)) return cudaErrorMemoryAllocation;
-  void* block = take_block(whole);
+  void* block = allocate_block(whole);
   if (!block) return cudaErrorMemoryAllocation;
   machine.table[reinterpret_cast<std::uintptr_t>(block)] = {
       machine.strict ? nbytes : whole, on_device ? whole : 0, space, current_device(), flags, pool};
@@ -58,7 +58,7 @@ cudaError_t release(void* address, Fits fits) {
   const auto entry = machine.table.find(reinterpret_cast<std::uintptr_t>(address));
   if (entry == machine.table.end() || !fits(entry->second.space)) return cudaErrorInvalidValue;
   machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
-  give_back_block(entry->first, entry->second);
+  free_block(entry->first, entry->second);
   machine.table.erase(entry);
   return cudaSuccess;
 }
@@ -83,14 +83,14 @@ bool is_mapped(void* address, std::size_t nbytes) {
 bool is_overrun(std::uintptr_t address, const Allocation& block) {
   if (!is_block(block)) return false;
   const auto* const zone =
-      reinterpret_cast<const unsigned char*>(address + whole_bytes(block.span));
+      reinterpret_cast<const unsigned char*>(address + rounded_bytes(block.span));
   int damage = 0;
   for (std::size_t i = 0; i < Machine::zone_bytes; ++i) damage |= zone[i] ^ zone_pattern;
   return damage != 0;
 }
 
-// This function also runs in a signal handler that may have interrupted malloc, so it must not
-// allocate.
+// Print without allocating: this function also runs in a signal handler that may have interrupted
+// malloc, so it must not allocate.
 void report_overrun(std::uintptr_t address, const Allocation& block) {
   char line[256];
   const int length = std::snprintf(
@@ -102,10 +102,10 @@ void report_overrun(std::uintptr_t address, const Allocation& block) {
     return;  // stderr is closed: nowhere to report
 }
 
-void give_back_block(std::uintptr_t address, const Allocation& block) {
+void free_block(std::uintptr_t address, const Allocation& block) {
   if (!is_block(block)) return;
   if (is_overrun(address, block)) report_overrun(address, block);
-  give_back_pages(reinterpret_cast<void*>(address), whole_bytes(block.span) + Machine::zone_bytes);
+  free_pages(reinterpret_cast<void*>(address), rounded_bytes(block.span) + Machine::zone_bytes);
 }
 
 void report_overruns() {
@@ -132,7 +132,7 @@ cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t widt
     if (const cudaError_t error = refuse_unsafe()) return error;
     if (!pitch) return cudaErrorInvalidValue;
     if (width > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
-    *pitch = whole_bytes(width);
+    *pitch = rounded_bytes(width);
     if (height && *pitch > SIZE_MAX / 2 / height) return cudaErrorMemoryAllocation;
     return allocate(address, *pitch * height, Space::device, 0);
   });
@@ -151,7 +151,7 @@ cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t nbytes, int de
                                  cudaStream_t stream) {
   return call([&] {
     Machine& machine = Machine::get();
-    if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (device != cudaCpuDeviceId && !machine.has_device(device)) return cudaErrorInvalidDevice;
     std::lock_guard<std::mutex> hold(machine.lock);
     const Allocation* block = nbytes ? machine.find(address, nbytes) : nullptr;
@@ -161,7 +161,7 @@ cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t nbytes, int de
 
 cudaError_t cudaMallocAsync(void** address, std::size_t nbytes, cudaStream_t stream) {
   return call([&] {
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
     return allocate(address, nbytes, Space::device, 0,
@@ -173,7 +173,7 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t nbytes, cudaMemP
                                     cudaStream_t stream) {
   return call([&] {
     if (!pool || pool->device != current_device()) return cudaErrorInvalidValue;
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
     return allocate(address, nbytes, Space::device, 0, pool);
@@ -189,7 +189,7 @@ cudaError_t cudaFree(void* address) {
 
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return call([&] {
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
     return release(address, is_device);
@@ -302,7 +302,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const Device& device = machine.devices[std::size_t(current_device())];
-    *free = device.memory - device.others - device.used;
+    *free = device.memory - device.used_by_others - device.used;
     *total = device.memory;
     return cudaSuccess;
   });
@@ -373,7 +373,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
     if (const cudaError_t error = refuse_unsafe()) return error;
     if (!pool) return cudaErrorInvalidValue;
     std::lock_guard<std::mutex> hold(Machine::get().lock);
-    drop_kept_pages();
+    release_cached_pages();
     return cudaSuccess;
   });
 }

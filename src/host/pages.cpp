@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t huge_page = 2 << 20, least = 2 * huge_page, largest = 256 << 20;
 
-struct KeptBlock {
+struct CachedBlock {
   void* address;
   std::size_t nbytes;
 };
 
 struct Cache {
-  std::vector<KeptBlock> blocks;  // most recently freed last; reused first
+  std::vector<CachedBlock> blocks;  // most recently freed last; reused first
   std::size_t nbytes = 0;
 
   static Cache& get() {
@@ -38,7 +38,7 @@ std::size_t whole_pages(std::size_t nbytes) {
   return (nbytes + page_size() - 1) / page_size() * page_size();
 }
 
-bool protect(const KeptBlock& block, int access) {
+bool protect(const CachedBlock& block, int access) {
   return mprotect(block.address, whole_pages(block.nbytes), access) == 0;
 }
 
@@ -67,21 +67,21 @@ void* allocate(std::size_t nbytes) {
   return posix_memalign(&address, Machine::granularity, nbytes) == 0 ? address : nullptr;
 }
 
-void unmap(const KeptBlock& block) {
+void unmap(const CachedBlock& block) {
   munmap(block.address, whole_pages(block.nbytes) + page_size());
 }
 
-void drop_oldest() {
+void release_oldest() {
   Cache& cache = Cache::get();
-  const KeptBlock block = cache.blocks.front();
+  const CachedBlock block = cache.blocks.front();
   cache.remove(0);
   unmap(block);
 }
 
-void* take_kept(std::size_t nbytes) {
+void* take_cached(std::size_t nbytes) {
   Cache& cache = Cache::get();
   for (std::size_t i = cache.blocks.size(); i-- > 0;) {
-    const KeptBlock block = cache.blocks[i];
+    const CachedBlock block = cache.blocks[i];
     if (block.nbytes != nbytes) continue;
     cache.remove(i);
     if (protect(block, PROT_READ | PROT_WRITE)) return block.address;
@@ -97,28 +97,28 @@ std::size_t page_size() {
   return nbytes;
 }
 
-void* take_pages(std::size_t nbytes) {
+void* allocate_pages(std::size_t nbytes) {
   const bool is_large = nbytes >= least;
-  if (void* const kept = is_large ? take_kept(nbytes) : nullptr) return kept;
+  if (void* const kept = is_large ? take_cached(nbytes) : nullptr) return kept;
   const auto take = [&] { return is_large ? map(nbytes) : allocate(nbytes); };
   void* const address = take();
   if (address) return address;
-  drop_kept_pages();
+  release_cached_pages();
   return take();
 }
 
-void give_back_pages(void* address, std::size_t nbytes) {
+void free_pages(void* address, std::size_t nbytes) {
   if (nbytes < least) return std::free(address);
   Cache& cache = Cache::get();
-  const KeptBlock block{address, nbytes};
+  const CachedBlock block{address, nbytes};
   if (nbytes > largest || !protect(block, PROT_NONE)) return unmap(block);
-  while (cache.nbytes + nbytes > largest) drop_oldest();
+  while (cache.nbytes + nbytes > largest) release_oldest();
   cache.blocks.push_back(block);
   cache.nbytes += nbytes;
 }
 
-void drop_kept_pages() {
-  while (!Cache::get().blocks.empty()) drop_oldest();
+void release_cached_pages() {
+  while (!Cache::get().blocks.empty()) release_oldest();
 }
 
 }  // namespace PyGPU::host

@@ -14,9 +14,9 @@ namespace PyGPU::host {
 
 std::size_t page_size();
 // Return memory, or null if there is none.
-void* take_pages(std::size_t nbytes);
-void give_back_pages(void* address, std::size_t nbytes);
+void* allocate_pages(std::size_t nbytes);
+void free_pages(void* address, std::size_t nbytes);
 // Return all cached pages to the system.
-void drop_kept_pages();
+void release_cached_pages();
 
 }  // namespace PyGPU::host

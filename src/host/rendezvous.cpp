@@ -50,11 +50,11 @@ bool is_before(const Wait& a, const Wait& b) {
 
 // Limits of repetition in lockstep code. A lane that accesses the same word so often, or repeats a
 // loop so often, waits for another lane: let the other lanes run.
-constexpr unsigned many_accesses = 1u << 20, many_rounds = 1u << 24;
+constexpr unsigned spin_accesses = 1u << 20, spin_rounds = 1u << 24;
 
 }  // namespace
 
-void Meeting::begin() {
+void Rendezvous::begin() {
   const PyGPUHostThread& self = PyGPU_host_thread;
   count_ = unsigned(self.block_dim.x) * unsigned(self.block_dim.y) * unsigned(self.block_dim.z);
   shift_ = unsigned(self.warp_size) == 64 ? 6 : 5;
@@ -64,7 +64,7 @@ void Meeting::begin() {
   warps_ = 0;  // the first thread that waits creates the warps' records
 }
 
-void Meeting::make_records() {
+void Rendezvous::make_records() {
   if (warps_ != 0) return;
   warps_ = ((count_ - 1) >> shift_) + 1;
   if (warp_.size() < warps_) warp_.resize(warps_);
@@ -74,7 +74,7 @@ void Meeting::make_records() {
   }
 }
 
-void Meeting::arrive(Fiber* fiber) {
+void Rendezvous::arrive(Fiber* fiber) {
   make_records();
   const unsigned number = fiber->rank >> shift_, lane = fiber->rank & ((1u << shift_) - 1);
   Warp& warp = warp_[number];
@@ -91,36 +91,37 @@ void Meeting::arrive(Fiber* fiber) {
       warp.converged |= bit;
     } else if (!(wait.mask & bit)) {
       if (!Machine::get().strict)
-        return free_lanes(warp, bit);  // a GPU ignores this error: the lane continues alone
-      describe(cudaErrorLaunchFailure, "%s at line %d: its mask %#llx does not name its lane, %u",
-               wait.name, wait.line, wait.mask, lane);
-      leave_kernel();
-    } else if (complete(warp, number, wait.mask, wait.name)) {
+        return release_lanes(warp, bit);  // a GPU ignores this error: the lane continues alone
+      describe(cudaErrorLaunchFailure,
+               "%s at line %d: mask %#llx does not include the calling lane, %u", wait.name,
+               wait.line, wait.mask, lane);
+      abandon_kernel();
+    } else if (release_if_complete(warp, number, wait.mask, wait.name)) {
       return;
     }
   }
-  if (is_settled(warp, number)) free_converged(warp);
+  if (is_settled(warp, number)) release_converged(warp);
 }
 
 // Return true if all lanes that can still run are waiting, some of them at a call without a mask.
-bool Meeting::is_settled(const Warp& warp, unsigned number) const {
+bool Rendezvous::is_settled(const Warp& warp, unsigned number) const {
   return warp.converged && !warp.ready && std::min((number + 1) << shift_, count_) <= started();
 }
 
-void Meeting::free_settled() {
+void Rendezvous::release_settled() {
   for (unsigned i = 0; i < warps_; ++i)
-    if (is_settled(warp_[i], i)) free_converged(warp_[i]);
+    if (is_settled(warp_[i], i)) release_converged(warp_[i]);
 }
 
 // Release the lanes in `mask`, if all unfinished lanes among them have arrived at the call `name`
 // with this mask.
-bool Meeting::complete(Warp& warp, unsigned number, Lanes mask, const char* name) {
+bool Rendezvous::release_if_complete(Warp& warp, unsigned number, Lanes mask, const char* name) {
   const unsigned first = number << shift_, width = 1u << shift_;
   const Lanes exist = lanes_below(std::min(width, count_ - first));
   const unsigned begun = started();
-  const Lanes unborn = exist & lanes_from(begun > first ? begun - first : 0);
+  const Lanes unstarted = exist & lanes_from(begun > first ? begun - first : 0);
   const Lanes needed = mask & exist;
-  if (needed & (unborn | (~warp.waiting & (warp.ready | warp.at_block)))) return false;
+  if (needed & (unstarted | (~warp.waiting & (warp.ready | warp.at_block)))) return false;
   Lanes here = 0;
   each_lane(needed & warp.waiting & ~warp.converged, [&](unsigned lane) {
     const Wait& wait = *warp.lane[lane]->wait;
@@ -129,11 +130,11 @@ bool Meeting::complete(Warp& warp, unsigned number, Lanes mask, const char* name
       here |= Lanes(1) << lane;
   });
   if (needed & ~here & warp.waiting) return false;
-  free_lanes(warp, here);
+  release_lanes(warp, here);
   return true;
 }
 
-void Meeting::free_lanes(Warp& warp, Lanes lanes) {
+void Rendezvous::release_lanes(Warp& warp, Lanes lanes) {
   Wait* group[64] = {};
   Lanes held = 0;
   each_lane(lanes, [&](unsigned lane) {
@@ -155,15 +156,15 @@ void Meeting::free_lanes(Warp& warp, Lanes lanes) {
   });
 }
 
-bool Meeting::free_complete(Warp& warp, unsigned number) {
+bool Rendezvous::release_complete(Warp& warp, unsigned number) {
   for (Lanes left = warp.waiting & ~warp.converged; left; left &= left - 1) {
     const Wait& wait = *warp.lane[__builtin_ctzll(left)]->wait;
-    if (complete(warp, number, wait.mask, wait.name)) return true;
+    if (release_if_complete(warp, number, wait.mask, wait.name)) return true;
   }
   return false;
 }
 
-bool Meeting::free_converged(Warp& warp) {
+bool Rendezvous::release_converged(Warp& warp) {
   const auto first_of = [&](Lanes lanes) {
     const Wait* first = nullptr;
     each_lane(lanes, [&](unsigned lane) {
@@ -184,20 +185,20 @@ bool Meeting::free_converged(Warp& warp) {
   Lanes here = lanes_at(*first);
   if (const Lanes others = warp.converged & ~here; others && is_spinning(warp, *first))
     here = lanes_at(*first_of(others));
-  free_lanes(warp, here);
+  release_lanes(warp, here);
   return true;
 }
 
-bool Meeting::is_spinning(Warp& warp, const Wait& chosen) const {
+bool Rendezvous::is_spinning(Warp& warp, const Wait& chosen) const {
   if (!chosen.chain) return false;
   Repeated& one = chosen.value ? warp.access : warp.round;
   const std::uintptr_t place = chosen.chain->innermost();
   const bool again = one.place == place && one.address == chosen.value;
   one = {place, chosen.value, again ? one.times + 1 : 0};
-  return one.times >= (chosen.value ? many_accesses : many_rounds);
+  return one.times >= (chosen.value ? spin_accesses : spin_rounds);
 }
 
-bool Meeting::free_block() {
+bool Rendezvous::release_block() {
   if (at_block_.size() != waiting_) return false;
   const Wait& first = *at_block_[0]->wait;
   unsigned long long held = 0;
@@ -221,13 +222,13 @@ bool Meeting::free_block() {
   return true;
 }
 
-void Meeting::make_ready(Fiber* fiber) {
+void Rendezvous::make_ready(Fiber* fiber) {
   make_records();
   warp_[fiber->rank >> shift_].ready |= Lanes(1) << (fiber->rank & ((1u << shift_) - 1));
   queue_.push_back(fiber);
 }
 
-Fiber* Meeting::take_ready() {
+Fiber* Rendezvous::take_ready() {
   if (head_ == queue_.size()) return nullptr;
   Fiber* fiber = queue_[head_++];
   if (head_ == queue_.size()) {
@@ -238,17 +239,17 @@ Fiber* Meeting::take_ready() {
   return fiber;
 }
 
-bool Meeting::resolve() {
+bool Rendezvous::resolve() {
   for (unsigned i = 0; i < warps_; ++i)
-    if (free_complete(warp_[i], i)) return true;
+    if (release_complete(warp_[i], i)) return true;
   for (unsigned i = 0; i < warps_; ++i)
-    if (free_converged(warp_[i])) return true;
-  if (free_block()) return true;
+    if (release_converged(warp_[i])) return true;
+  if (release_block()) return true;
   describe_deadlock();
   return false;
 }
 
-void Meeting::describe_deadlock() const {
+void Rendezvous::describe_deadlock() const {
   struct Place {
     const Wait* wait;
     const Fiber* first;
@@ -292,8 +293,8 @@ void Meeting::describe_deadlock() const {
   }
   PyGPU_host_thread.thread_index = places[0].first->thread_index;
   describe(cudaErrorLaunchFailure,
-           "threads of the block wait for each other at different places and can never go on: %s%s",
-           text, more ? "; and elsewhere" : "");
+           "deadlock: threads of the block wait at different calls and can never continue: %s%s",
+           text, more ? "; and other calls" : "");
 }
 
 }  // namespace PyGPU::host

@@ -25,21 +25,21 @@ struct Fiber {
   unsigned rank;
   Wait* wait;
   // State of the thread that runs on this fiber, in code whose warps run in lockstep:
-  Path path;
+  BasicBlockPath path;
   FiberThread path_of{0, 0};
 };
 
 // The waiting and ready threads of one block.
-class Meeting {
+class Rendezvous {
  public:
   void begin();  // start a new block
   void arrive(
       Fiber* fiber);  // the fiber's thread waits; this may release other threads of its warp
   void make_ready(Fiber* fiber);
   Fiber* take_ready();  // null if no thread is ready
-  bool is_over() const { return waiting_ == 0; }
+  bool is_empty() const { return waiting_ == 0; }
   // Release the warps in which every unfinished lane waits at a call without a mask.
-  void free_settled();
+  void release_settled();
   // Release threads when none is ready and all have started. If no thread can ever continue, record
   // a deadlock fault and return false.
   bool resolve();
@@ -59,13 +59,13 @@ class Meeting {
   };
 
   void make_records();
-  bool complete(Warp& warp, unsigned number, Lanes mask, const char* name);
+  bool release_if_complete(Warp& warp, unsigned number, Lanes mask, const char* name);
   bool is_settled(const Warp& warp, unsigned number) const;
   bool is_spinning(Warp& warp, const Wait& chosen) const;
-  bool free_complete(Warp& warp, unsigned number);
-  bool free_converged(Warp& warp);
-  void free_lanes(Warp& warp, Lanes lanes);
-  bool free_block();
+  bool release_complete(Warp& warp, unsigned number);
+  bool release_converged(Warp& warp);
+  void release_lanes(Warp& warp, Lanes lanes);
+  bool release_block();
   void describe_deadlock() const;
 
   unsigned count_ = 0, shift_ = 5, warps_ = 0;

@@ -159,8 +159,8 @@ Face face_of(const float* direction) {
 
 // Return the address of an access of `nbytes`, or null if it is outside and the boundary mode is
 // zero. In the default mode an access outside ends the kernel, as in CUDA.
-char* surface_place(cudaSurfaceObject_t handle, std::size_t nbytes, long long x, long long y,
-                    long long z, cudaSurfaceBoundaryMode mode) {
+char* surface_address(cudaSurfaceObject_t handle, std::size_t nbytes, long long x, long long y,
+                      long long z, cudaSurfaceBoundaryMode mode) {
   const auto* surface = reinterpret_cast<const PyGPUHostSurface*>(handle);
   if (!surface || !surface->data) __builtin_trap();
   const long long last[3] = {surface->lengths[0] - (long long)(nbytes), surface->lengths[1] - 1,
@@ -216,7 +216,7 @@ void PyGPU_host_gather(cudaTextureObject_t texture, float x, float y, int channe
 
 void PyGPU_host_surface_read(cudaSurfaceObject_t surface, void* to, std::size_t nbytes, int x,
                              int y, int z, cudaSurfaceBoundaryMode mode) {
-  const char* const from = surface_place(surface, nbytes, x, y, z, mode);
+  const char* const from = surface_address(surface, nbytes, x, y, z, mode);
   if (from) {
     std::memcpy(to, from, nbytes);
   } else {
@@ -226,5 +226,6 @@ void PyGPU_host_surface_read(cudaSurfaceObject_t surface, void* to, std::size_t 
 
 void PyGPU_host_surface_write(cudaSurfaceObject_t surface, const void* from, std::size_t nbytes,
                               int x, int y, int z, cudaSurfaceBoundaryMode mode) {
-  if (char* const to = surface_place(surface, nbytes, x, y, z, mode)) std::memcpy(to, from, nbytes);
+  if (char* const to = surface_address(surface, nbytes, x, y, z, mode))
+    std::memcpy(to, from, nbytes);
 }

@@ -11,16 +11,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 cudaError_t check(cudaStream_t stream) {
-  return Machine::get().knows(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  return Machine::get().is_valid(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t check(cudaEvent_t event) {
-  return Machine::get().knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  return Machine::get().is_valid(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t check_to_wait(cudaEvent_t event) {
   if (const cudaError_t error = check(event)) return error;
-  return event->recording ? cudaErrorCapturedEvent : refuse_unsafe();
+  return event->capture ? cudaErrorCapturedEvent : refuse_unsafe();
 }
 
 cudaError_t check_to_wait(cudaStream_t stream) {
@@ -51,7 +51,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     if (!machine.streams.count(stream)) return cudaErrorInvalidResourceHandle;
-    forget(stream);
+    drop_captured_stream(stream);
     machine.streams.erase(stream);
     delete stream;
     return cudaSuccess;
@@ -71,7 +71,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (flags > 1) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(stream)) return error;
     const cudaError_t error = check(event);
-    return error ? error : join(stream, event);
+    return error ? error : join_capture(stream, event);
   });
 }
 
@@ -79,7 +79,7 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return call([&] {
     if (!flags) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(stream)) return error;
-    *flags = is_own(stream) ? stream->flags : unsigned(cudaStreamDefault);
+    *flags = is_created(stream) ? stream->flags : unsigned(cudaStreamDefault);
     return cudaSuccess;
   });
 }
@@ -88,7 +88,7 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   return call([&] {
     if (!priority) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(stream)) return error;
-    *priority = is_own(stream) ? stream->priority : 0;
+    *priority = is_created(stream) ? stream->priority : 0;
     return cudaSuccess;
   });
 }
@@ -135,10 +135,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call([&] {
     if (const cudaError_t error = check(event)) return error;
     if (const cudaError_t error = check(stream)) return error;
-    const int device = is_own(stream) ? stream->device : current_device();
+    const int device = is_created(stream) ? stream->device : current_device();
     if (event->device != device) return cudaErrorInvalidResourceHandle;
-    if (const cudaError_t error = mark(stream, event)) return error;
-    if (event->recording) return cudaSuccess;  // an event in a graph has no time
+    if (const cudaError_t error = capture_event(stream, event)) return error;
+    if (event->capture) return cudaSuccess;  // an event in a graph has no time
     event->recorded = true;
     event->time = Clock::now();
     return cudaSuccess;

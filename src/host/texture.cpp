@@ -93,7 +93,7 @@ cudaError_t view_memory(PyGPUHostTexture& t, const void* address,
                         std::size_t pitch) {
   const std::size_t nbytes = pitch * (height - 1) + width * bytes_of(format);
   if (!aligned(address, cudaDevAttrTextureAlignment)) return cudaErrorInvalidValue;
-  if (!Machine::get().device_may_touch(address, nbytes)) return cudaErrorInvalidValue;
+  if (!Machine::get().device_can_access(address, nbytes)) return cudaErrorInvalidValue;
   t.data = static_cast<const char*>(address);
   t.row_bytes = pitch;
   t.lengths[0] = static_cast<long long>(width);
@@ -189,7 +189,7 @@ cudaError_t make_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc& re
 
 }  // namespace
 
-void forget_textures(int device) {
+void release_textures(int device) {
   textures().forget(device);
   surfaces().forget(device);
 }
