@@ -31,7 +31,8 @@ inline Arithmetic begin_arithmetic() {
 }
 
 inline void end_arithmetic(const Arithmetic& before) {
-  constexpr unsigned flags = 0x3f, they_count = 0x8080;
+  // Bits of the x87 status word: exception flags; error summary and busy.
+  constexpr unsigned flags = 0x3f, summary_bits = 0x8080;
   __builtin_ia32_ldmxcsr(before.sse);
   unsigned short status;
   asm volatile("fnstsw %0" : "=a"(status));
@@ -40,7 +41,7 @@ inline void end_arithmetic(const Arithmetic& before) {
       unsigned control, status, others[5];
     } all;
     asm volatile("fnstenv %0" : "=m"(all));
-    all.status = (all.status & ~(flags | they_count)) | (before.status & (flags | they_count));
+    all.status = (all.status & ~(flags | summary_bits)) | (before.status & (flags | summary_bits));
     asm volatile("fldenv %0" : : "m"(all));
   }
   asm volatile("fldcw %0" : : "m"(before.control));

@@ -12,15 +12,15 @@ namespace {
 struct BoxEnd {
   char* first;
   std::size_t pitch, slice;
-  std::shared_ptr<char> keep;
+  std::shared_ptr<char> owner;
 };
 
 struct Extent {
   std::size_t row_bytes, rows, slices;
 };
 
-bool within(std::size_t position, std::size_t length, std::size_t whole) {
-  return position <= whole && length <= whole - position;
+bool within(std::size_t position, std::size_t length, std::size_t limit) {
+  return position <= limit && length <= limit - position;
 }
 
 cudaError_t array_end(BoxEnd& end, const PyGPUHostArray& array, const cudaPos& at,
@@ -128,10 +128,9 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* box, cudaStream_t
     const Machine& machine = Machine::get();
     if (!machine.has_device(box->srcDevice) || !machine.has_device(box->dstDevice))
       return cudaErrorInvalidDevice;
-    const cudaMemcpy3DParms whole{
-        box->srcArray, box->srcPos, box->srcPtr, box->dstArray,
-        box->dstPos,   box->dstPtr, box->extent, cudaMemcpyDeviceToDevice};
-    return enqueue(stream, [whole](cudaStream_t s) { return copy_box(whole, s); });
+    const cudaMemcpy3DParms copy{box->srcArray, box->srcPos, box->srcPtr, box->dstArray,
+                                 box->dstPos,   box->dstPtr, box->extent, cudaMemcpyDeviceToDevice};
+    return enqueue(stream, [copy](cudaStream_t s) { return copy_box(copy, s); });
   });
 }
 

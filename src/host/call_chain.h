@@ -25,29 +25,31 @@ struct CodePosition {
 // innermost `longest` calls are kept. Two chains that differ only in the calls that were dropped
 // compare equal.
 struct CallChain {
-  static constexpr unsigned longest = 12;
-  std::uintptr_t places[longest];
+  static constexpr unsigned max_length = 12;
+  std::uintptr_t positions[max_length];
   unsigned length = 0;
 
   // Collect the calls, innermost first, until one lies outside the kernel's library.
-  CallChain(CodePosition place, std::uintptr_t code, std::uintptr_t code_bytes) {
-    while (place.address - code < code_bytes) {
-      if (length == longest) std::copy(places + 1, places + longest, places), --length;
-      places[length++] = place.address;
-      place = CodePosition(reinterpret_cast<const void*>(place.frame[1]),
-                           reinterpret_cast<const void*>(place.frame[0]));
+  CallChain(CodePosition position, std::uintptr_t code, std::uintptr_t code_bytes) {
+    while (position.address - code < code_bytes) {
+      if (length == max_length)
+        std::copy(positions + 1, positions + max_length, positions), --length;
+      positions[length++] = position.address;
+      position = CodePosition(reinterpret_cast<const void*>(position.frame[1]),
+                              reinterpret_cast<const void*>(position.frame[0]));
     }
-    std::reverse(places, places + length);
+    std::reverse(positions, positions + length);
   }
 
-  std::uintptr_t innermost() const { return length ? places[length - 1] : 0; }
+  std::uintptr_t innermost() const { return length ? positions[length - 1] : 0; }
   bool operator==(const CallChain& other) const {
-    return std::equal(places, places + length, other.places, other.places + other.length);
+    return std::equal(positions, positions + length, other.positions,
+                      other.positions + other.length);
   }
   // Order chains by the position in the outermost function in which they differ.
   bool operator<(const CallChain& other) const {
-    return std::lexicographical_compare(places, places + length, other.places,
-                                        other.places + other.length);
+    return std::lexicographical_compare(positions, positions + length, other.positions,
+                                        other.positions + other.length);
   }
 };
 
@@ -56,18 +58,18 @@ class BasicBlockPath {
  public:
   // Record that a basic block begins. If the function's previous block is later in the code, that
   // block ended a loop's body: return its address. Otherwise return 0.
-  std::uintptr_t enter_basic_block(CodePosition place) {
-    const std::uintptr_t site = place.frame[1];
-    while (!calls_.empty() && calls_.back().frame < place.frame)
+  std::uintptr_t enter_basic_block(CodePosition position) {
+    const std::uintptr_t site = position.frame[1];
+    while (!calls_.empty() && calls_.back().frame < position.frame)
       calls_.pop_back();  // these functions have returned
-    if (!calls_.empty() && calls_.back().frame == place.frame && calls_.back().site != site)
+    if (!calls_.empty() && calls_.back().frame == position.frame && calls_.back().site != site)
       calls_.pop_back();  // so has this one: another call uses its frame address
-    if (calls_.empty() || calls_.back().frame != place.frame) {
-      calls_.push_back({place.frame, site, place.address});
+    if (calls_.empty() || calls_.back().frame != position.frame) {
+      calls_.push_back({position.frame, site, position.address});
       return 0;
     }
-    const std::uintptr_t last = std::exchange(calls_.back().block, place.address);
-    return place.address <= last ? last : 0;
+    const std::uintptr_t last = std::exchange(calls_.back().block, position.address);
+    return position.address <= last ? last : 0;
   }
 
   void clear() { calls_.clear(); }

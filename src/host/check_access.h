@@ -5,8 +5,8 @@
 
 namespace PyGPU::host {
 
-// Bytes that a kernel may read from the launch's context on: the table of parameter addresses and
-// the parameters.
+// Bytes that a kernel may read from the start of the launch's context: the table of parameter
+// addresses, followed by the parameters.
 constexpr std::size_t max_parameter_bytes = 8192;
 
 // One 64-byte unit of a copy of the parameters. Its alignment suits every parameter type.

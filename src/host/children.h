@@ -23,8 +23,8 @@ struct Child {
   dim3 grid, block;
   std::size_t shared_bytes = 0;
   void (*threads)(void*) = nullptr;
-  std::vector<ParameterLine>
-      context;  // a copy of the arguments: the kernel's own are gone when the child runs
+  // A copy of the arguments: the kernel's own are gone when the child runs.
+  std::vector<ParameterLine> context;
   const char* kernel = "";
   bool is_tail = false;  // runs after everything else that its parent enqueued
 };
@@ -32,7 +32,8 @@ struct Child {
 // Enqueue a child of the running kernel. Call it only inside a kernel.
 void enqueue_child(Child child);
 
-// Launch a kernel that owns its arguments, or record its launch if the stream is captured.
+// Launch a kernel whose arguments are in `context`, or record its launch if the stream is captured.
+// A recorded launch keeps `context` alive.
 cudaError_t launch_owned(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
                          void (*threads)(void*), std::shared_ptr<void> context, const char* kernel);
 
@@ -42,9 +43,8 @@ cudaError_t enqueue_copy(cudaStream_t stream, Copy copy) {
   if (!in_kernel()) return enqueue(stream, copy);
   if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   Child child;
-  child.copy = [copy] {
-    return copy(nullptr);
-  };  // the stream may be destroyed before the child runs
+  // Drop the stream: it may be destroyed before the child runs.
+  child.copy = [copy] { return copy(nullptr); };
   child.is_tail = stream == cudaStreamTailLaunch;
   enqueue_child(std::move(child));
   return cudaSuccess;

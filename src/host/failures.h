@@ -8,8 +8,8 @@
 
 namespace PyGPU::host {
 
-// Calls that remain until one fails; 0 disables the injection. Set by PYGPU_HOST_FAIL: with `n` the
-// n-th call from now fails, with `n:name` the n-th call of that name.
+// Calls that remain until one fails; 0 disables the injection. Set by cudaHostFail and at the start
+// by PYGPU_HOST_FAIL: with `n` the n-th call fails, with `n:name` the n-th call of that name.
 extern std::atomic<long> calls_until_failure;
 
 // Count this call and return true if it must fail.

@@ -55,8 +55,8 @@ void forward_signal(int number, siginfo_t* info, void* context) {
     before.sa_handler(number);
   } else if (before.sa_handler == SIG_DFL || raised_by_code) {
     signal(number, SIG_DFL);
-    if (!raised_by_code)
-      raise(number);  // otherwise the instruction runs again and raises the signal
+    // A signal raised by an instruction needs no raise(): the instruction runs again.
+    if (!raised_by_code) raise(number);
   }
 }
 
@@ -64,10 +64,9 @@ void describe_signal(int number, const siginfo_t* info) {
   switch (number) {
     case SIGSEGV:
     case SIGBUS:
-      if (is_stack_guard(info->si_addr))
-        describe(cudaErrorIllegalAddress, "%s", stack_overflow);
-      else if (info->si_code ==
-               SI_KERNEL)  // x86 does not report the address if it is not canonical
+      if (is_stack_guard(info->si_addr)) describe(cudaErrorIllegalAddress, "%s", stack_overflow);
+      // x86 does not report a non-canonical address.
+      else if (info->si_code == SI_KERNEL)
         describe(cudaErrorIllegalAddress,
                  "access to a non-canonical address, which no allocation can have");
       else

@@ -1,8 +1,8 @@
 // Execution of one block's threads on one operating-system thread.
 //
-// `threads` runs the block's threads one after another on a fiber. A thread that waits for others
-// leaves its stack as it is. Ready threads continue first; then a new fiber calls `threads` again,
-// which starts the remaining threads.
+// `threads`, the kernel's entry point, runs the block's threads one after another on a fiber. A
+// thread that waits for others keeps its stack. Ready threads continue first; then a new fiber
+// calls `threads` again, which starts the remaining threads.
 //
 // Once all threads have started, each one is finished, waiting or ready. rendezvous.cpp decides
 // which waits are over. As on a GPU, no thread waits for a finished thread. A kernel in which no
@@ -75,11 +75,11 @@ class Block {
 
   // Wait until the other active lanes of the warp arrive. The other threads run first, because
   // threads may wait for each other through values that they read and write.
-  void wait_for_warp(const void* address, CodePosition place) {
+  void wait_for_warp(const void* address, CodePosition position) {
     handle_requests();
     Fiber* const self = suspended();
     find_code(*running_of_thread);
-    const CallChain chain(place, running_of_thread->code, running_of_thread->code_bytes);
+    const CallChain chain(position, running_of_thread->code, running_of_thread->code_bytes);
     Wait wait{Wait::converged, 0, "volatile access", 0, false, nullptr, address, nullptr, 0, 0, 0,
               &chain};
     self->wait = &wait;
@@ -89,16 +89,16 @@ class Block {
     run_others(self);
   }
 
-  void enter_basic_block(CodePosition place) {
+  void enter_basic_block(CodePosition position) {
     Fiber& self = *running_;
     const FiberThread thread{block_number_, thread_rank()};
     if (self.path_of != thread) {
       self.path.clear();
       self.path_of = thread;
     }
-    if (const std::uintptr_t last = self.path.enter_basic_block(place)) {
-      place.address = last;
-      wait_for_warp(nullptr, place);
+    if (const std::uintptr_t last = self.path.enter_basic_block(position)) {
+      position.address = last;
+      wait_for_warp(nullptr, position);
     }
   }
 
@@ -114,7 +114,7 @@ class Block {
   }
 
  private:
-  // Handle requests to this launch: leave the kernel if the launch was stopped, suspend it for an
+  // Handle requests to this launch: abandon the kernel if the launch was stopped, suspend it for an
   // interrupt check.
   void handle_requests() {
     if (running_of_thread->stopped) abandon();
@@ -155,8 +155,8 @@ class Block {
       if (Fiber* next = rendezvous_.take_ready()) return switch_to(self, next);
       if (has_unstarted_thread()) return switch_to(self, next_idle());
       if (rendezvous_.is_empty())
-        switch_stacks(&self->stack,
-                      launch_stack_);  // returns here when the idle fiber is used again
+        // The switch returns when the idle fiber is used again.
+        switch_stacks(&self->stack, launch_stack_);
       else if (!rendezvous_.resolve())
         abandon();
       else
@@ -187,9 +187,9 @@ class Block {
     auto fiber = std::make_unique<Fiber>();
     if (fibers_.size() == fibers_.capacity()) fibers_.reserve(2 * fibers_.size() + 1);
     idle_.reserve(fibers_.capacity());  // so that ending a thread allocates nothing
-    const Stacks::Stack place = stacks_.take();
-    fiber->zone = place.zone;
-    fiber->stack = fresh_stack(place.top, &Block::enter);
+    const Stacks::Stack stack = stacks_.take();
+    fiber->zone = stack.zone;
+    fiber->stack = fresh_stack(stack.top, &Block::enter);
     fibers_.push_back(std::move(fiber));
     return fibers_.back().get();
   }
@@ -279,8 +279,8 @@ void PyGPU_host_yield() {
 }
 
 void PyGPU_host_meet(const void* address, const void* place, const void* frame) {
-  if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address))
-    return;  // a local variable: no other lane accesses it
+  // Ignore local variables: no other lane accesses them.
+  if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address)) return;
   PyGPU::host::block_of_thread->wait_for_warp(address, {place, frame});
 }
 

@@ -17,8 +17,8 @@ struct Running {
   std::atomic<void (*)(void*)> threads{nullptr};  // entry point of the kernel
   std::atomic<bool> stopped{false};               // no block may continue
   std::atomic<bool> must_check{false};            // the launching thread must call is_interrupted()
-  std::atomic<std::uintptr_t> code{0},
-      code_bytes{0};  // code range of the kernel's library; see find_code
+  // Code range of the kernel's library; see find_code.
+  std::atomic<std::uintptr_t> code{0}, code_bytes{0};
 
   // Return true if no stop and no interrupt check is requested.
   bool is_uninterrupted() const {
@@ -32,6 +32,7 @@ extern __thread Running* running_of_thread;
 // Begin and end a launch on this thread.
 Running& begin_running(void (*threads)(void*));
 void end_running();
+// Return true if this thread began the launch.
 bool is_launcher(const Running& running);
 
 // Find the code range of the kernel's library. Any thread must call it before it reads `code`.

@@ -67,14 +67,13 @@ struct Grid {
 
   // Run blocks until none is left or one has failed. Several threads call this for the same grid.
   void work(std::uint64_t chunk) {
-    const cudaError_t before =
-        cudaGetLastError();  // errors inside the kernel must not change the caller's last error
+    // Errors inside the kernel must not change the caller's last error.
+    const cudaError_t before = cudaGetLastError();
     const Arithmetic arithmetic = begin_arithmetic();
     try {
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
-      // The report names no block or thread: it is chance which of several cores runs out of memory
-      // first.
+      // Report the kernel only: it is random which core runs out of memory first.
       stop(fault_of_kernel(cudaErrorMemoryAllocation, no_memory_for_threads));
     }
     end_arithmetic(arithmetic);

@@ -88,7 +88,9 @@ cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
     case 5:
     case 6: *value = 90; break;  // compute capability 9.0
     case 8: *value = shared_limit(kernel); break;
-    case 1: {  // static shared variables are thread-local ones; the library's kernels together have
+    // Static shared memory: variables are thread-local data, counted for all kernels of the
+    // library.
+    case 1: {
       const auto threads = reinterpret_cast<std::uintptr_t>(kernel->threads);
       *value = int(library_of(threads).thread_local_bytes);
       break;
@@ -227,9 +229,8 @@ class CopiedArguments {
     const std::size_t count = kernel.parameter_count, table = (count * sizeof(void*) + 63) / 64;
     const PyGPUHostParameter end = count ? kernel.parameters[count - 1] : PyGPUHostParameter{0, 0};
     const std::size_t lines = table + (end.offset + end.nbytes + 63) / 64;
-    lines_.resize(std::max(
-        lines,
-        max_parameter_bytes / sizeof(ParameterLine)));  // strict kernels may read so many bytes
+    // Strict kernels may read this many bytes.
+    lines_.resize(std::max(lines, max_parameter_bytes / sizeof(ParameterLine)));
     auto** const pointers = reinterpret_cast<void**>(lines_.data());
     for (std::size_t i = 0; i < count; ++i) {
       pointers[i] = lines_[table].bytes + kernel.parameters[i].offset;

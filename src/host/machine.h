@@ -114,8 +114,8 @@ class Machine {
 
  private:
   Machine();
-  bool is_computer_memory_ =
-      true;  // the devices' memory is the computer's, not set by PYGPU_HOST_MEMORY
+  // True if the devices have the computer's memory, not a size set by PYGPU_HOST_MEMORY.
+  bool is_computer_memory_ = true;
 };
 
 // Return true if the guard bytes after an allocation were overwritten.
@@ -138,8 +138,8 @@ inline bool is_created(cudaStream_t stream) {
 int& current_device();
 
 // Return true if a copy may access these bytes. An address in the table needs one allocation that
-// contains all bytes. Any other address counts as pageable memory, whose size is unknown; a device
-// address must be in the table.
+// contains all bytes. Any other address counts as pageable memory, whose size is unknown. With
+// `on_device`, the address must be in the table.
 bool copy_can_access(const void* address, std::size_t nbytes, bool on_device);
 cudaError_t check_kind(cudaMemcpyKind kind);
 

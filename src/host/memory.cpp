@@ -35,16 +35,20 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   if (nbytes == 0) return cudaSuccess;
   Machine& machine = Machine::get();
   if (nbytes > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
-  const std::size_t whole = rounded_bytes(nbytes);
+  const std::size_t rounded = rounded_bytes(nbytes);
   const bool on_device = space == Space::device || space == Space::managed;
   std::lock_guard<std::mutex> hold(machine.lock);
   Device& device = machine.devices[std::size_t(current_device())];
-  if (on_device && !machine.has_room(device, whole)) return cudaErrorMemoryAllocation;
-  void* block = allocate_block(whole);
+  if (on_device && !machine.has_room(device, rounded)) return cudaErrorMemoryAllocation;
+  void* block = allocate_block(rounded);
   if (!block) return cudaErrorMemoryAllocation;
-  machine.table[reinterpret_cast<std::uintptr_t>(block)] = {
-      machine.strict ? nbytes : whole, on_device ? whole : 0, space, current_device(), flags, pool};
-  if (on_device) device.used += whole;
+  machine.table[reinterpret_cast<std::uintptr_t>(block)] = {machine.strict ? nbytes : rounded,
+                                                            on_device ? rounded : 0,
+                                                            space,
+                                                            current_device(),
+                                                            flags,
+                                                            pool};
+  if (on_device) device.used += rounded;
   *address = block;
   return cudaSuccess;
 }
@@ -98,8 +102,8 @@ void report_overrun(std::uintptr_t address, const Allocation& block) {
       "PyGPU: the host machine's allocation of %zu bytes at %#zx was written to past its end%s\n",
       block.span, std::size_t(address),
       Machine::get().strict ? "" : "; PYGPU_HOST_STRICT=1 names the kernel that does it");
-  if (write(STDERR_FILENO, line, std::size_t(length)) < 0)
-    return;  // stderr is closed: nowhere to report
+  // Ignore a closed stderr: there is nowhere else to report.
+  if (write(STDERR_FILENO, line, std::size_t(length)) < 0) return;
 }
 
 void free_block(std::uintptr_t address, const Allocation& block) {

@@ -28,9 +28,9 @@ struct Cache {
     static Cache& cache = *new Cache;  // never destroyed: arrays may be freed after static objects
     return cache;
   }
-  void remove(std::size_t place) {
-    nbytes -= blocks[place].nbytes;
-    blocks.erase(blocks.begin() + std::ptrdiff_t(place));
+  void remove(std::size_t index) {
+    nbytes -= blocks[index].nbytes;
+    blocks.erase(blocks.begin() + std::ptrdiff_t(index));
   }
 };
 
@@ -47,12 +47,12 @@ bool protect(const CachedBlock& block, int access) {
 // accessible, so an overrun stops there.
 void* map(std::size_t nbytes) {
   const std::size_t mapped = whole_pages(nbytes) + page_size(), room = mapped + huge_page;
-  void* const place = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (place == MAP_FAILED) return nullptr;
-  const auto start = reinterpret_cast<std::uintptr_t>(place);
+  void* const mapping = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
+  const auto start = reinterpret_cast<std::uintptr_t>(mapping);
   const std::size_t before = (huge_page - start % huge_page) % huge_page;
-  char* const address = static_cast<char*>(place) + before;
-  if (before) munmap(place, before);
+  char* const address = static_cast<char*>(mapping) + before;
+  if (before) munmap(mapping, before);
   munmap(address + mapped, room - mapped - before);
   if (!protect({address, nbytes}, PROT_READ | PROT_WRITE)) {
     munmap(address, mapped);

@@ -1,4 +1,4 @@
-// Decision which waiting threads of a block may continue.
+// Barriers and warp functions of one block: decides which waiting threads may continue.
 //
 // A thread that is not waiting, ready, running or unstarted has finished, and no thread waits for
 // it.
@@ -42,14 +42,14 @@ bool is_same_call(const Wait& a, const Wait& b) {
   return a.line == b.line && std::strcmp(a.name, b.name) == 0;
 }
 
-// Order two waits by their position in the source. Code of lockstep accesses keeps the source's
-// order.
+// Compare two waits by their position in the source. For lockstep accesses, the order of the code
+// is the order of the source.
 bool is_before(const Wait& a, const Wait& b) {
   return a.chain && b.chain ? *a.chain < *b.chain : a.line < b.line;
 }
 
-// Limits of repetition in lockstep code. A lane that accesses the same word so often, or repeats a
-// loop so often, waits for another lane: let the other lanes run.
+// Limits for spin detection in lockstep code. A lane that accesses the same word this often, or
+// repeats a loop this often, is waiting for another lane. The other lanes then run.
 constexpr unsigned spin_accesses = 1u << 20, spin_rounds = 1u << 24;
 
 }  // namespace
@@ -90,8 +90,8 @@ void Rendezvous::arrive(Fiber* fiber) {
     if (wait.scope == Wait::converged) {
       warp.converged |= bit;
     } else if (!(wait.mask & bit)) {
-      if (!Machine::get().strict)
-        return release_lanes(warp, bit);  // a GPU ignores this error: the lane continues alone
+      // A GPU ignores this error: the lane continues alone.
+      if (!Machine::get().strict) return release_lanes(warp, bit);
       describe(cudaErrorLaunchFailure,
                "%s at line %d: mask %#llx does not include the calling lane, %u", wait.name,
                wait.line, wait.mask, lane);
@@ -192,9 +192,9 @@ bool Rendezvous::release_converged(Warp& warp) {
 bool Rendezvous::is_spinning(Warp& warp, const Wait& chosen) const {
   if (!chosen.chain) return false;
   Repeated& one = chosen.value ? warp.access : warp.round;
-  const std::uintptr_t place = chosen.chain->innermost();
-  const bool again = one.place == place && one.address == chosen.value;
-  one = {place, chosen.value, again ? one.times + 1 : 0};
+  const std::uintptr_t position = chosen.chain->innermost();
+  const bool again = one.position == position && one.address == chosen.value;
+  one = {position, chosen.value, again ? one.times + 1 : 0};
   return one.times >= (chosen.value ? spin_accesses : spin_rounds);
 }
 
@@ -250,26 +250,26 @@ bool Rendezvous::resolve() {
 }
 
 void Rendezvous::describe_deadlock() const {
-  struct Place {
+  struct WaitSite {
     const Wait* wait;
     const Fiber* first;
     unsigned threads;
   };
-  Place places[6] = {};
+  WaitSite sites[6] = {};
   std::size_t count = 0;
   bool more = false;
   const auto note = [&](const Fiber* fiber) {
     const Wait& wait = *fiber->wait;
     for (std::size_t i = 0; i < count; ++i) {
-      const Wait& known = *places[i].wait;
+      const Wait& known = *sites[i].wait;
       if (known.line == wait.line && known.mask == wait.mask &&
           std::strcmp(known.name, wait.name) == 0) {
-        ++places[i].threads;
+        ++sites[i].threads;
         return;
       }
     }
-    if (count < sizeof places / sizeof *places)
-      places[count++] = {&wait, fiber, 1};
+    if (count < sizeof sites / sizeof *sites)
+      sites[count++] = {&wait, fiber, 1};
     else
       more = true;
   };
@@ -281,17 +281,17 @@ void Rendezvous::describe_deadlock() const {
   std::size_t used = 0;
   const auto add = [&](int wrote) { used = std::min(used + std::size_t(wrote), sizeof text - 1); };
   for (std::size_t i = 0; i < count; ++i) {
-    const Place& place = places[i];
-    const uint3 t = value(place.first->thread_index);
+    const WaitSite& site = sites[i];
+    const uint3 t = value(site.first->thread_index);
     add(std::snprintf(text + used, sizeof text - used, "%s%s at line %d", i ? "; " : "",
-                      place.wait->name, place.wait->line));
-    if (place.wait->scope == Wait::lanes)
-      add(std::snprintf(text + used, sizeof text - used, " with mask %#llx", place.wait->mask));
+                      site.wait->name, site.wait->line));
+    if (site.wait->scope == Wait::lanes)
+      add(std::snprintf(text + used, sizeof text - used, " with mask %#llx", site.wait->mask));
     add(std::snprintf(text + used, sizeof text - used, ": thread (%u, %u, %u)", t.x, t.y, t.z));
-    if (place.threads > 1)
-      add(std::snprintf(text + used, sizeof text - used, " and %u more", place.threads - 1));
+    if (site.threads > 1)
+      add(std::snprintf(text + used, sizeof text - used, " and %u more", site.threads - 1));
   }
-  PyGPU_host_thread.thread_index = places[0].first->thread_index;
+  PyGPU_host_thread.thread_index = sites[0].first->thread_index;
   describe(cudaErrorLaunchFailure,
            "deadlock: threads of the block wait at different calls and can never continue: %s%s",
            text, more ? "; and other calls" : "");

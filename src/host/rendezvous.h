@@ -1,5 +1,4 @@
-// Decision which waiting threads of a block may continue: block barriers and collective operations
-// of a warp's lanes.
+// Barriers and warp functions of one block: decides which waiting threads may continue.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +32,8 @@ struct Fiber {
 class Rendezvous {
  public:
   void begin();  // start a new block
-  void arrive(
-      Fiber* fiber);  // the fiber's thread waits; this may release other threads of its warp
+  // Let the fiber's thread wait. This may release other threads of its warp.
+  void arrive(Fiber* fiber);
   void make_ready(Fiber* fiber);
   Fiber* take_ready();  // null if no thread is ready
   bool is_empty() const { return waiting_ == 0; }
@@ -47,7 +46,7 @@ class Rendezvous {
  private:
   using Lanes = std::uint64_t;
   struct Repeated {
-    std::uintptr_t place;
+    std::uintptr_t position;
     const void* address;
     unsigned times;
   };

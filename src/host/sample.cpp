@@ -149,12 +149,12 @@ struct Face {
 Face face_of(const float* direction) {
   const float x = direction[0], y = direction[1], z = direction[2];
   const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
-  const auto place = [](int number, float s, float t, float most) {
+  const auto make_face = [](int number, float s, float t, float most) {
     return Face{number, {(s / most + 1) / 2, (t / most + 1) / 2}};
   };
-  if (ax >= ay && ax >= az) return x >= 0 ? place(0, -z, -y, ax) : place(1, z, -y, ax);
-  if (ay >= az) return y >= 0 ? place(2, x, z, ay) : place(3, x, -z, ay);
-  return z >= 0 ? place(4, x, -y, az) : place(5, -x, -y, az);
+  if (ax >= ay && ax >= az) return x >= 0 ? make_face(0, -z, -y, ax) : make_face(1, z, -y, ax);
+  if (ay >= az) return y >= 0 ? make_face(2, x, z, ay) : make_face(3, x, -z, ay);
+  return z >= 0 ? make_face(4, x, -y, az) : make_face(5, -x, -y, az);
 }
 
 // Return the address of an access of `nbytes`, or null if it is outside and the boundary mode is
@@ -189,8 +189,8 @@ void PyGPU_host_fetch(cudaTextureObject_t texture, int axes, const float* coordi
 
 void PyGPU_host_fetch_element(cudaTextureObject_t texture, int index, Registers* to) {
   const PyGPUHostTexture& t = texture_of(texture);
-  const long long place[3] = {index, 0, 0};
-  *to = index >= 0 && index < t.lengths[0] ? fetch_inside(t, place) : Registers{};
+  const long long position[3] = {index, 0, 0};
+  *to = index >= 0 && index < t.lengths[0] ? fetch_inside(t, position) : Registers{};
 }
 
 // Filtering stays on one face; a GPU filters across the edge to the next face.

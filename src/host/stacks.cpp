@@ -26,21 +26,21 @@ constexpr std::size_t guard_bytes = 4096;
 // Limit of guard pages in the process. A guard page splits a mapping, and a process may have 65,530
 // mappings. This many guards take half of them. Beyond the limit, only the first stack of each slab
 // has a guard page.
-constexpr int most_guards = 16384;
+constexpr int max_guards = 16384;
 std::atomic<int> all_guards{0};
 
 void Stacks::Unmap::operator()(char* slab) const {
 #ifdef __SANITIZE_ADDRESS__
-  __asan_unpoison_memory_region(
-      slab, slab_bytes);  // frames that were abandoned on the stack left shadow marks
+  // Abandoned frames left shadow marks on the stack.
+  __asan_unpoison_memory_region(slab, slab_bytes);
 #endif
   munmap(slab, slab_bytes);
   all_guards -= guards;
 }
 
 Stacks::Stack Stacks::take() {
-  const std::size_t place = taken_ % stacks_in_slab;
-  if (place == 0) {
+  const std::size_t index = taken_ % stacks_in_slab;
+  if (index == 0) {
     slabs_.reserve(slabs_.size() + 1);
     void* slab = mmap(nullptr, slab_bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -48,15 +48,15 @@ Stacks::Stack Stacks::take() {
     slabs_.emplace_back(static_cast<char*>(slab));
   }
   ++taken_;
-  char* const bottom = slabs_.back().get() + place * bytes;
-  bool guarded = place == 0;
-  if (!guarded && all_guards < most_guards) {
+  char* const bottom = slabs_.back().get() + index * bytes;
+  bool guarded = index == 0;
+  if (!guarded && all_guards < max_guards) {
     guarded = true;
     ++all_guards, ++slabs_.back().get_deleter().guards;
   }
   guarded = guarded && mprotect(bottom, guard_bytes, PROT_NONE) == 0;
   // Stagger the tops: tops at equal distances would map to the same few cache sets.
-  return {bottom + bytes - place * 9 * 64, guarded ? nullptr : bottom};
+  return {bottom + bytes - index * 9 * 64, guarded ? nullptr : bottom};
 }
 
 // Return true if the lowest page was written: untouched pages are zero. A frame that skips the
@@ -69,16 +69,16 @@ bool Stacks::is_overrun(const char* zone) {
 }
 
 bool Stacks::holds(const void* address) const {
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  const auto position = reinterpret_cast<std::uintptr_t>(address);
   for (const auto& slab : slabs_)
-    if (place - reinterpret_cast<std::uintptr_t>(slab.get()) < slab_bytes) return true;
+    if (position - reinterpret_cast<std::uintptr_t>(slab.get()) < slab_bytes) return true;
   return false;
 }
 
 bool Stacks::is_guard(const void* address) const {
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  const auto position = reinterpret_cast<std::uintptr_t>(address);
   for (const auto& slab : slabs_) {
-    const std::uintptr_t offset = place - reinterpret_cast<std::uintptr_t>(slab.get());
+    const std::uintptr_t offset = position - reinterpret_cast<std::uintptr_t>(slab.get());
     if (offset < slab_bytes) return offset % bytes < guard_bytes;
   }
   return false;
@@ -110,8 +110,8 @@ PyGPU_host_switch_stacks:
 .popsection
 )");
 constexpr std::size_t saved_registers = 6;  // below the return address
-constexpr std::size_t words_above = 1;  // one word above the return address: `enter` starts as if
-                                        // called, 8 bytes below a 16-byte boundary
+// `enter` starts as if it had been called: 8 bytes below a 16-byte boundary.
+constexpr std::size_t words_above = 1;
 #elif defined(__aarch64__)
 __asm__(R"(
 .pushsection .text

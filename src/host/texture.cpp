@@ -16,14 +16,14 @@ namespace {
 template <class View>
 class Objects {
  public:
-  unsigned long long add(const View& view, std::shared_ptr<char> keep, int device) {
+  unsigned long long add(const View& view, std::shared_ptr<char> owner, int device) {
     if (free_.empty()) {
       all_.emplace_back();
       free_.push_back(&all_.back());
     }
     Entry* const entry = free_.back();
     free_.pop_back();
-    *entry = {view, std::move(keep), device};
+    *entry = {view, std::move(owner), device};
     const auto handle = reinterpret_cast<std::uintptr_t>(&entry->view);
     live_[handle] = entry;
     return handle;
@@ -43,7 +43,7 @@ class Objects {
  private:
   struct Entry {
     View view{};
-    std::shared_ptr<char> keep;
+    std::shared_ptr<char> owner;
     int device = 0;
   };
   using Live = std::map<std::uintptr_t, Entry*>;
@@ -104,12 +104,12 @@ cudaError_t view_memory(PyGPUHostTexture& t, const void* address,
 }
 
 cudaError_t view_resource(PyGPUHostTexture& t, const cudaResourceDesc& resource,
-                          std::shared_ptr<char>& keep) {
+                          std::shared_ptr<char>& owner) {
   switch (resource.resType) {
     case cudaResourceTypeArray: {
       const auto array = array_of(resource.res.array.array);
       if (!array) return cudaErrorInvalidResourceHandle;
-      keep = array->data;
+      owner = array->data;
       view_array(t, *array);
       return cudaSuccess;
     }
@@ -162,11 +162,11 @@ cudaError_t set_sampling(PyGPUHostTexture& t, const cudaTextureDesc& d) {
 cudaError_t make_texture(cudaTextureObject_t* handle, const cudaResourceDesc& resource,
                          const cudaTextureDesc& description) {
   PyGPUHostTexture view{};
-  std::shared_ptr<char> keep;
-  if (const cudaError_t error = view_resource(view, resource, keep)) return error;
+  std::shared_ptr<char> owner;
+  if (const cudaError_t error = view_resource(view, resource, owner)) return error;
   if (const cudaError_t error = set_sampling(view, description)) return error;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
-  *handle = textures().add(view, std::move(keep), current_device());
+  *handle = textures().add(view, std::move(owner), current_device());
   return cudaSuccess;
 }
 

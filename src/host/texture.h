@@ -10,8 +10,8 @@
 
 struct PyGPUHostTexture {
   const char* data;  // null after destruction
-  std::size_t row_bytes,
-      slice_bytes;       // from one row to the next; from one slice or layer to the next
+  // Strides: from one row to the next, from one slice or layer to the next.
+  std::size_t row_bytes, slice_bytes;
   long long lengths[3];  // elements, at least 1; the last may count layers
   int channels, channel_bytes;
   cudaChannelFormatKind kind;
