@@ -1,4 +1,4 @@
-// CUDA's bfloat16 numbers (__nv_bfloat16): 16 bits with the range of a float. And pairs of them
+// CUDA's bfloat16 numbers (__nv_bfloat16), 16 bits with the range of a float, and pairs of them
 // (__nv_bfloat162).
 #pragma once
 

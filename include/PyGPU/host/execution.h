@@ -65,7 +65,7 @@ __attribute__((visibility("default"))) void PyGPU_host_yield();
 // Functions for code whose warps run in lockstep (lockstep.h). `place` is the code position of the
 // running thread, `frame` its function's frame; all functions keep frame pointers.
 //
-// Wait before an access to volatile memory.
+// Wait for the warp's other lanes before an access to volatile memory at `address`.
 __attribute__((visibility("default"))) void PyGPU_host_meet(const void* address, const void* place,
                                                             const void* frame);
 // Record that the caller begins a basic block.

@@ -9,8 +9,8 @@
 namespace PyGPU {
 namespace host {
 
-// IEEE binary16. Converted by integer arithmetic, which compilers vectorize; they often do not
-// vectorize conversions of _Float16.
+// IEEE binary16. Converted by arithmetic that compilers vectorize; they often do not vectorize
+// conversions of _Float16.
 struct Half {
   static float widen(unsigned short h) {
     const unsigned size = h & 0x7fffu, sign = (h & 0x8000u) << 16;

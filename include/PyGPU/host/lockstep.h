@@ -4,12 +4,11 @@
 // Kernels from before __syncwarp exchange values through volatile shared memory. They rely on all
 // lanes having made one access before any lane makes the next.
 //
-// PyGPU/_compile/lockstep.py detects texts that may do so. They are compiled with the
-// instrumentation for data races, which calls a function before each access: before a volatile
-// access the lane waits for its warp, before other accesses the function does nothing. The
-// instrumentation for coverage calls a function at the beginning of each basic block; lanes use it
-// to wait for each other at the end of a loop's body. This header is included after the user's
-// text.
+// PyGPU/_compile/lockstep.py detects texts that may do so. They are compiled with two kinds of
+// instrumentation. The one for data races calls a function before each access: before a volatile
+// access the lane waits for its warp; before other accesses the function does nothing. The one for
+// coverage calls a function at the beginning of each basic block. Lanes use it to wait for each
+// other at the end of a loop's body. This header is included after the user's text.
 #pragma once
 
 #include "execution.h"
@@ -31,7 +30,7 @@
 #define PYGPU_SIZES(macro, way) \
   macro(way##1) macro(way##2) macro(way##4) macro(way##8) macro(way##16)
 
-// Jump instead of call, so that the machine sees the block's return address.
+// Jump instead of call: the return address that the machine sees is then in the basic block.
 #if defined(__x86_64__)
 #define PYGPU_JUMP "jmp PyGPU_host_begin_block@PLT"
 #elif defined(__aarch64__)

@@ -9,7 +9,7 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __shared__ thread_local  // a variable in a function is static, declared so or not
+#define __shared__ thread_local  // inside a function, thread_local implies static
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __forceinline__ inline __attribute__((always_inline))
