@@ -29,11 +29,12 @@ std::uint64_t thread_number() {
 }
 
 // Active captures, in no particular order. Guarded by the machine's lock.
-std::vector<std::unique_ptr<Capture>>& all() {
-  static auto& all = *new std::vector<std::unique_ptr<Capture>>;
-  return all;
+std::vector<std::unique_ptr<Capture>>& captures() {
+  static auto& captures = *new std::vector<std::unique_ptr<Capture>>;
+  return captures;
 }
 
+// Invalidate a capture and return `error`, the reason.
 cudaError_t invalidate(Capture& capture, cudaError_t error) {
   capture.is_invalidated = true;
   return error;
@@ -42,7 +43,7 @@ cudaError_t invalidate(Capture& capture, cudaError_t error) {
 // Return a capture that blocks the legacy stream, which implicitly synchronizes with all blocking
 // streams of its device; null if there is none.
 Capture* blocking_capture() {
-  for (const auto& capture : all())
+  for (const auto& capture : captures())
     if (capture->origin->device == current_device() &&
         !(capture->origin->flags & cudaStreamNonBlocking))
       return capture.get();
@@ -64,12 +65,13 @@ Work run_in_order(const std::vector<Work>& work) {
   };
 }
 
-void drop(Capture& capture) {
+// Remove a capture from its streams and events, and destroy it. Call with the machine's lock held.
+void end_capture(Capture& capture) {
   for (cudaStream_t stream : Machine::get().streams)
     if (stream->capture == &capture) stream->capture = nullptr;
   for (cudaEvent_t event : Machine::get().events)
     if (event->capture == &capture) event->capture = nullptr;
-  auto& list = all();
+  auto& list = captures();
   list.erase(std::find_if(list.begin(), list.end(),
                           [&](const auto& one) { return one.get() == &capture; }));
   --active_captures;
@@ -108,7 +110,7 @@ cudaError_t refuse_captured() {
   if (active_captures == 0) return cudaSuccess;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
   cudaError_t error = cudaSuccess;
-  for (const auto& capture : all())
+  for (const auto& capture : captures())
     if (capture->origin->device == current_device())
       error = invalidate(*capture, cudaErrorStreamCaptureUnsupported);
   return error;
@@ -118,13 +120,13 @@ cudaError_t refuse_unsafe() {
   if (active_captures == 0 || mode_of_thread == cudaStreamCaptureModeRelaxed) return cudaSuccess;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
   cudaError_t error = cudaSuccess;
-  for (const auto& capture : all()) {
-    const bool concerns =
+  for (const auto& capture : captures()) {
+    const bool is_affected =
         capture->mode == cudaStreamCaptureModeGlobal
             ? mode_of_thread == cudaStreamCaptureModeGlobal || capture->thread == thread_number()
             : capture->mode == cudaStreamCaptureModeThreadLocal &&
                   capture->thread == thread_number();
-    if (concerns) error = invalidate(*capture, cudaErrorStreamCaptureUnsupported);
+    if (is_affected) error = invalidate(*capture, cudaErrorStreamCaptureUnsupported);
   }
   return error;
 }
@@ -165,7 +167,7 @@ void drop_captured_stream(cudaStream_t stream) {
   for (cudaEvent_t event : Machine::get().events)
     if (event->captured_on == stream) event->capture = nullptr;
   if (stream->capture->origin == stream)
-    drop(*stream->capture);
+    end_capture(*stream->capture);
   else
     (void)invalidate(*stream->capture, cudaErrorStreamCaptureInvalidated);
 }
@@ -183,8 +185,9 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
     std::lock_guard<std::mutex> hold(machine.lock);
     if (stream->capture) return cudaErrorIllegalState;
-    all().push_back(std::make_unique<Capture>(Capture{stream, thread_number(), mode, false, {}}));
-    stream->capture = all().back().get();
+    captures().push_back(
+        std::make_unique<Capture>(Capture{stream, thread_number(), mode, false, {}}));
+    stream->capture = captures().back().get();
     stream->is_joined = true;
     ++active_captures;
     return cudaSuccess;
@@ -211,7 +214,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
                               : !is_joined            ? cudaErrorStreamCaptureUnjoined
                                                       : cudaSuccess;
     if (!error) *graph = new PyGPUHostGraph{std::move(capture->work)};
-    drop(*capture);
+    end_capture(*capture);
     return error;
   });
 }

@@ -61,10 +61,13 @@ cudaError_t refuse_captured();
 // that capture. The capture mode decides (cudaStreamCaptureModeGlobal and others).
 cudaError_t refuse_unsafe();
 
-// Update captures when an event is recorded on a stream, a stream waits for an event, or a stream
-// is destroyed. Call the last one with the machine's lock held.
+// Update captures when an event is recorded on a stream.
 cudaError_t capture_event(cudaStream_t stream, cudaEvent_t event);
+// Update captures when a stream waits for an event: the stream joins the event's capture. If the
+// stream is captured already, an event of another capture or of none invalidates the captures
+// involved.
 cudaError_t join_capture(cudaStream_t stream, cudaEvent_t event);
+// Update captures when a stream is destroyed. Call with the machine's lock held.
 void drop_captured_stream(cudaStream_t stream);
 
 }  // namespace PyGPU::host

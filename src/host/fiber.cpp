@@ -30,8 +30,10 @@ bool has_unstarted_thread() {
   return PyGPU_host_thread.next_x < PyGPU_host_thread.row_end || PyGPU_host_next_row();
 }
 
+// The fibers of one operating-system thread. They run one block at a time.
 class Block {
  public:
+  // Run all threads of a block. Return false after a fault.
   bool run(void (*threads)(void*), void* context) {
     threads_ = threads;
     context_ = context;
@@ -52,13 +54,15 @@ class Block {
     return !failed_;
   }
 
+  // Return true if kernel code runs, false on the launch's own stack.
   bool runs() const { return running_ && !suspended_stack_; }
   bool has_kernel() const { return running_; }
   bool is_stack(const void* address) const { return stacks_.holds(address); }
   bool is_guard(const void* address) const { return stacks_.is_guard(address); }
 
+  // Suspend the running thread until its wait is over.
   void wait(Wait& wait) {
-    Fiber* const self = suspended();
+    Fiber* const self = save_running();
     self->wait = &wait;
     rendezvous_.arrive(self);
     switch_from(self);
@@ -68,7 +72,7 @@ class Block {
   // Let the other threads of the block run first.
   void yield() {
     handle_requests();
-    Fiber* const self = suspended();
+    Fiber* const self = save_running();
     rendezvous_.make_ready(self);
     run_others(self);
   }
@@ -77,7 +81,7 @@ class Block {
   // threads may wait for each other through values that they read and write.
   void wait_for_warp(const void* address, CodePosition position) {
     handle_requests();
-    Fiber* const self = suspended();
+    Fiber* const self = save_running();
     find_code(*running_of_thread);
     const CallChain chain(position, running_of_thread->code, running_of_thread->code_bytes);
     Wait wait{Wait::converged, 0, "volatile access", 0, false, nullptr, address, nullptr, 0, 0, 0,
@@ -89,6 +93,7 @@ class Block {
     run_others(self);
   }
 
+  // Record a new basic block. At the end of a loop's body, wait for the warp.
   void enter_basic_block(CodePosition position) {
     Fiber& self = *running_;
     const FiberThread thread{block_number_, thread_rank()};
@@ -121,13 +126,15 @@ class Block {
     if (running_of_thread->must_check && is_launcher(*running_of_thread)) suspend();
   }
 
-  Fiber* suspended() {
+  // Save the state of the running thread in its fiber, before a switch.
+  Fiber* save_running() {
     check_stack(*running_);
     running_->thread_index = PyGPU_host_thread.thread_index;
     running_->rank = thread_rank();
     return running_;
   }
 
+  // Run other threads until `self` is switched back to. Unstarted threads come first.
   void run_others(Fiber* self) {
     if (has_unstarted_thread())
       switch_to(self, next_idle());

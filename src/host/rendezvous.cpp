@@ -30,7 +30,7 @@ unsigned started() {
 }
 
 template <class Visit>
-void each_lane(std::uint64_t lanes, Visit visit) {
+void for_each_lane(std::uint64_t lanes, Visit visit) {
   for (; lanes; lanes &= lanes - 1) visit(unsigned(__builtin_ctzll(lanes)));
 }
 
@@ -117,13 +117,13 @@ void Rendezvous::release_settled() {
 // with this mask.
 bool Rendezvous::release_if_complete(Warp& warp, unsigned number, Lanes mask, const char* name) {
   const unsigned first = number << shift_, width = 1u << shift_;
-  const Lanes exist = lanes_below(std::min(width, count_ - first));
+  const Lanes existing = lanes_below(std::min(width, count_ - first));
   const unsigned begun = started();
-  const Lanes unstarted = exist & lanes_from(begun > first ? begun - first : 0);
-  const Lanes needed = mask & exist;
+  const Lanes unstarted = existing & lanes_from(begun > first ? begun - first : 0);
+  const Lanes needed = mask & existing;
   if (needed & (unstarted | (~warp.waiting & (warp.ready | warp.at_block)))) return false;
   Lanes here = 0;
-  each_lane(needed & warp.waiting & ~warp.converged, [&](unsigned lane) {
+  for_each_lane(needed & warp.waiting & ~warp.converged, [&](unsigned lane) {
     const Wait& wait = *warp.lane[lane]->wait;
     // Compare names as text: each library may have its own copy of the string.
     if (wait.mask == mask && (wait.name == name || std::strcmp(wait.name, name) == 0))
@@ -137,11 +137,11 @@ bool Rendezvous::release_if_complete(Warp& warp, unsigned number, Lanes mask, co
 void Rendezvous::release_lanes(Warp& warp, Lanes lanes) {
   Wait* group[64] = {};
   Lanes held = 0;
-  each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) {
     group[lane] = warp.lane[lane]->wait;
     if (group[lane]->predicate) held |= Lanes(1) << lane;
   });
-  each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) {
     Wait& wait = *group[lane];
     wait.came = lanes;
     wait.held = held;
@@ -150,7 +150,7 @@ void Rendezvous::release_lanes(Warp& warp, Lanes lanes) {
   warp.waiting &= ~lanes;
   warp.converged &= ~lanes;
   warp.ready |= lanes;
-  each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) {
     --waiting_;
     queue_.push_back(warp.lane[lane]);
   });
@@ -167,7 +167,7 @@ bool Rendezvous::release_complete(Warp& warp, unsigned number) {
 bool Rendezvous::release_converged(Warp& warp) {
   const auto first_of = [&](Lanes lanes) {
     const Wait* first = nullptr;
-    each_lane(lanes, [&](unsigned lane) {
+    for_each_lane(lanes, [&](unsigned lane) {
       const Wait* wait = warp.lane[lane]->wait;
       if (!first || is_before(*wait, *first)) first = wait;
     });
@@ -175,7 +175,7 @@ bool Rendezvous::release_converged(Warp& warp) {
   };
   const auto lanes_at = [&](const Wait& call) {
     Lanes here = 0;
-    each_lane(warp.converged, [&](unsigned lane) {
+    for_each_lane(warp.converged, [&](unsigned lane) {
       if (is_same_call(*warp.lane[lane]->wait, call)) here |= Lanes(1) << lane;
     });
     return here;
@@ -191,11 +191,11 @@ bool Rendezvous::release_converged(Warp& warp) {
 
 bool Rendezvous::is_spinning(Warp& warp, const Wait& chosen) const {
   if (!chosen.chain) return false;
-  Repeated& one = chosen.value ? warp.access : warp.round;
+  Repeated& repeated = chosen.value ? warp.access : warp.round;
   const std::uintptr_t position = chosen.chain->innermost();
-  const bool again = one.position == position && one.address == chosen.value;
-  one = {position, chosen.value, again ? one.times + 1 : 0};
-  return one.times >= (chosen.value ? spin_accesses : spin_rounds);
+  const bool again = repeated.position == position && repeated.address == chosen.value;
+  repeated = {position, chosen.value, again ? repeated.times + 1 : 0};
+  return repeated.times >= (chosen.value ? spin_accesses : spin_rounds);
 }
 
 bool Rendezvous::release_block() {
@@ -258,7 +258,7 @@ void Rendezvous::describe_deadlock() const {
   WaitSite sites[6] = {};
   std::size_t count = 0;
   bool more = false;
-  const auto note = [&](const Fiber* fiber) {
+  const auto count_wait = [&](const Fiber* fiber) {
     const Wait& wait = *fiber->wait;
     for (std::size_t i = 0; i < count; ++i) {
       const Wait& known = *sites[i].wait;
@@ -273,9 +273,9 @@ void Rendezvous::describe_deadlock() const {
     else
       more = true;
   };
-  for (const Fiber* fiber : at_block_) note(fiber);
+  for (const Fiber* fiber : at_block_) count_wait(fiber);
   for (unsigned i = 0; i < warps_; ++i)
-    each_lane(warp_[i].waiting, [&](unsigned lane) { note(warp_[i].lane[lane]); });
+    for_each_lane(warp_[i].waiting, [&](unsigned lane) { count_wait(warp_[i].lane[lane]); });
 
   char text[768];
   std::size_t used = 0;

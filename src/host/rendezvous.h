@@ -34,8 +34,8 @@ class Rendezvous {
   void begin();  // start a new block
   // Let the fiber's thread wait. This may release other threads of its warp.
   void arrive(Fiber* fiber);
-  void make_ready(Fiber* fiber);
-  Fiber* take_ready();  // null if no thread is ready
+  void make_ready(Fiber* fiber);  // queue a thread that can continue
+  Fiber* take_ready();            // null if no thread is ready
   bool is_empty() const { return waiting_ == 0; }
   // Release the warps in which every unfinished lane waits at a call without a mask.
   void release_settled();
@@ -45,11 +45,13 @@ class Rendezvous {
 
  private:
   using Lanes = std::uint64_t;
+  // A position or access in lockstep code that was released several times in a row.
   struct Repeated {
     std::uintptr_t position;
     const void* address;
     unsigned times;
   };
+  // State of a warp's lanes, as masks.
   struct Warp {
     Lanes waiting, at_block, ready;  // waiting for lanes of the warp; at a block barrier; released
     Lanes converged;                 // lanes of `waiting` whose call has no mask
@@ -67,9 +69,12 @@ class Rendezvous {
   bool release_block();
   void describe_deadlock() const;
 
-  unsigned count_ = 0, shift_ = 5, warps_ = 0;
-  std::size_t waiting_ = 0;
-  std::vector<Fiber*> at_block_, queue_;
+  unsigned count_ = 0;            // threads of the block
+  unsigned shift_ = 5;            // log2 of the warp size
+  unsigned warps_ = 0;            // warps with a record in `warp_`
+  std::size_t waiting_ = 0;       // waiting threads, at any call
+  std::vector<Fiber*> at_block_;  // threads at a block barrier
+  std::vector<Fiber*> queue_;     // ready threads, from `head_` on
   std::size_t head_ = 0;
   std::vector<Warp> warp_;
 };
