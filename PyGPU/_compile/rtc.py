@@ -19,7 +19,7 @@ from typing import Any
 
 from PyGPU._compile import libraries
 from PyGPU._compile.cache import Entry
-from PyGPU._runtime import errors
+from PyGPU._runtime import errors, runtime_library
 
 # HIPRTC and old NVRTCs do not like to be called from two threads at once. A signal handler may
 # compile as well, in the thread that does.
@@ -163,6 +163,9 @@ def _candidates(prefix: str) -> list[str]:
         for folder in where:
             paths += sorted(glob.glob(os.path.join(folder, "libamdhip64.so*")))
         paths += ["libamdhip64.so"]
+        if runtime := runtime_library("hip"):  # of its own version, where several are found
+            number = re.search(r"\.so\.\d+|$", os.path.realpath(runtime))[0]
+            paths.sort(key=lambda path: number not in os.path.realpath(path))
     return paths
 
 

@@ -6,7 +6,7 @@ from PyGPU._runtime.devices import are_several, beside_first, on_device
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.streams import in_order, order_after
-from PyGPU._runtime.targets import core
+from PyGPU._runtime.targets import core, runtime_library
 
 __all__ = [
     "PACKAGE",
@@ -24,6 +24,7 @@ __all__ = [
     "on_device",
     "order_after",
     "require_array",
+    "runtime_library",
     "state",
     "streams",
 ]
