@@ -1,4 +1,4 @@
-// The calling thread's current device. See device.h.
+// Current device, its epochs and launch counts. See device.h.
 #include "PyGPU/device.h"
 
 #include <atomic>
@@ -74,7 +74,7 @@ void require_not_gone(const char* call, int device, unsigned epoch, const char* 
 }
 
 bool is_only_device() {
-  static std::atomic<int> devices{0};  // 0: not known yet
+  static std::atomic<int> devices{0};  // 0: unknown
   int count = devices.load(std::memory_order_relaxed);
   if (count == 0) {
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
@@ -91,7 +91,7 @@ int current_device() {
   if (is_only_device()) return 0;
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device)) {
-    int count = 0;  // this call's error says more: no device, no driver
+    int count = 0;  // cudaGetDeviceCount's error is more specific: no device, no driver
     const cudaError_t cause = cudaGetDeviceCount(&count);
     check("cudaGetDevice", cause ? cause : error);
   }

@@ -1,4 +1,4 @@
-// What goes while a stream is captured. See postponed.h.
+// Releases that are postponed during a capture. See postponed.h.
 #include "PyGPU/postponed.h"
 
 #include <atomic>
@@ -43,7 +43,8 @@ void postpone(std::shared_ptr<void> thing) {
 
 void let_postponed_go() {
   if (!postponed().some) return;
-  std::vector<std::shared_ptr<void>> ready;  // goes when the lock is open; some may come again
+  std::vector<std::shared_ptr<void>>
+      ready;  // released after the lock; their releases may postpone again
   {
     const std::lock_guard<std::mutex> hold(postponed().lock);
     ready.swap(postponed().things);

@@ -19,7 +19,7 @@ namespace staging {
 struct Chunk {
   Memory memory;
   Event done{cudaEventDisableTiming};
-  Pieces::Piece piece{};  // what it holds, or is to hold
+  Pieces::Piece piece{};  // piece that the chunk holds or will hold
   char* address() const { return static_cast<char*>(memory.get().address); }
 };
 
@@ -39,7 +39,7 @@ struct Lane {
   }
 };
 
-// One transfer: lanes take pieces until none is left, one has failed, or it is ended.
+// One transfer. Lanes take pieces until none is left, one has failed, or the transfer was ended.
 struct Job {
   const StagedTransfer& transfer;
   std::atomic<std::size_t> next{0}, moved{0};
@@ -70,7 +70,7 @@ struct Job {
       Chunk& chunk = lane.chunks[i % lane.chunks.size()];
       if (!take(chunk.piece)) return;
       const Pieces::Piece& piece = chunk.piece;
-      if (!good(cudaEventSynchronize(chunk.done.get()))) return;  // the chunk is free again
+      if (!good(cudaEventSynchronize(chunk.done.get()))) return;  // wait until the chunk is free
       transfer.pieces.gather(piece, chunk.address(), transfer.host);
       if (!good(cudaMemcpyAsync(transfer.device + piece.at, chunk.address(), piece.nbytes,
                                 cudaMemcpyHostToDevice, lane.stream.get())) ||
@@ -101,7 +101,7 @@ struct Job {
     }
   }
 
-  // Nothing of it is on its way afterwards, however it ends.
+  // Work until the job ends. No copy of this lane is in flight afterwards, however it ends.
   void work(Lane& lane, const After& after) {
     const BesideCaptures beside = beside_captures();
     try {
@@ -120,7 +120,7 @@ struct Job {
 using staging::Job;
 using staging::Lane;
 
-// The lanes of one device. They saturate the bus, so one large transfer at a time uses them.
+// Lanes of one device. They saturate the bus, so only one large transfer at a time uses them.
 class Ring {
  public:
   Ring(const TransferSettings& settings, unsigned epoch)
@@ -142,12 +142,13 @@ class Ring {
   Status run(int device, const StagedTransfer& transfer, const Job::After& after) {
     const std::lock_guard<std::mutex> turn(turn_);
     const std::size_t count = std::min(lanes_.size(), transfer.pieces.count());
-    for (std::size_t i = 0; i < count; ++i)  // as cudaMemcpy does
+    for (std::size_t i = 0; i < count; ++i)  // as cudaMemcpy orders its copy
       if (const cudaError_t error = order_after(lanes_[i].stream.get(), cudaStream_t(), device))
         return error;
     Job job{transfer};
     std::vector<std::thread> threads;
-    threads.reserve(count);  // here, for who fails with threads that run ends the process
+    threads.reserve(count);  // reserved here: a failure while threads run would destroy them and
+                             // call std::terminate
     try {
       for (std::size_t i = 1; i < count; ++i) {
         threads.emplace_back([&job, device, &lane = lanes_[i]] {
@@ -182,7 +183,7 @@ struct Rings {
 };
 
 Rings& rings() {
-  static auto& all = *new Rings;  // outlives the runtime: never freed
+  static auto& all = *new Rings;  // outlives the runtime, so it is never freed
   return all;
 }
 
@@ -204,7 +205,7 @@ std::shared_ptr<Ring> ring_of(int device, const TransferSettings& settings) {
 }
 
 void release_other_rings(const TransferSettings& settings) {
-  std::vector<std::shared_ptr<Ring>> released;  // after the lock
+  std::vector<std::shared_ptr<Ring>> released;  // released after the lock
   const std::lock_guard<std::mutex> hold(rings().lock);
   for (auto& [device, ring] : rings().of_device)
     if (ring && !ring->is_of(settings)) released.push_back(std::move(ring));

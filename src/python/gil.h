@@ -32,7 +32,7 @@ struct GilTraits {
     PyGILState_STATE before = PyGILState_LOCKED;
     bool operator==(const Handle& other) const { return taken == other.taken; }
   };
-  static constexpr const char* name = "the GIL, taken";
+  static constexpr const char* name = "the acquired GIL";
   static cudaError_t release(Handle handle);
 };
 // Guard: while it lives, this thread holds the GIL, whether it held it before or not.
