@@ -14,9 +14,9 @@ class Array {
   // Allocate an array, uninitialized.
   static Array empty(const Layout& layout);
   // Array over memory at an address. With an `owner`, the memory is another library's and valid as
-  // long as the owner lives. Without one, the array shares the memory of ours that contains the
-  // address; an address outside our memory is the caller's responsibility. Throws
-  // std::invalid_argument for an array that reaches past the end of our memory.
+  // long as the owner lives. Without an owner, the array shares PyGPU's memory at the address; an
+  // address outside PyGPU's memory is the caller's responsibility. Throws std::invalid_argument for
+  // an array that reaches past the end of PyGPU's memory.
   static Array borrow(const Layout& layout, void* address,
                       std::shared_ptr<const void> owner = nullptr);
 

@@ -45,7 +45,7 @@ struct GatherPlan {
   bool index64 = false;
   Index size = 0;                           // number of words
   std::vector<Index> loop;                  // size; shape; strides of target, source and mask
-  std::vector<std::vector<Index>> indices;  // offset, count, strides, lengths and steps of each
+  std::vector<std::vector<Index>> indices;  // offset, count, strides, lengths, steps in each array
   std::vector<int> counted;                 // number of axes that each index array indexes
 };
 GatherPlan plan_gather(const Gather& gather);

@@ -16,8 +16,8 @@ using Index = std::int64_t;
 
 constexpr Index divided_up(Index number, Index by) { return (number + by - 1) / by; }
 
-// Short list of numbers, one per axis, without an allocation. The default constructor is not "=
-// default", here and in classes with such a member: that would zero the array.
+// Short list of numbers, one per axis, without an allocation. Default constructors are not
+// "= default", here and in classes with such a member: that would zero the array.
 class Axes {
  public:
   static constexpr int capacity = 32;

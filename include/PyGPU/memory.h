@@ -19,7 +19,7 @@ enum class MemoryKind {
   host,      // pageable, zeroed
   pinned,    // page-locked host memory
   device,    // from cudaMalloc
-  pooled,    // from our memory pool of the runtime, in the null stream's order
+  pooled,    // from PyGPU's pool in the runtime, in the null stream's order
   borrowed,  // of another library, used in the null stream's order
 };
 
@@ -41,7 +41,7 @@ using Memory = UniqueHandle<MemoryTraits>;
 // Allocate `nbytes` on the current device. For 0 bytes the handle stays empty, without an error.
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 
-// Enable or disable the current device's access to `peer`, including our pool on `peer`.
+// Enable or disable the current device's access to `peer`, including PyGPU's pool on `peer`.
 Status enable_peer_access(int peer, unsigned flags);
 Status disable_peer_access(int peer);
 // Return whether enable_peer_access made the memory of `peer` accessible from `device`.
@@ -60,7 +60,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
   // Use memory of another library, valid as long as `owner` lives.
   static std::shared_ptr<Storage> borrow(void* address, std::size_t nbytes, int device,
                                          std::shared_ptr<const void> owner);
-  // Return the storage that contains an address, if it is ours and was exposed; else null.
+  // Return the exposed storage that contains an address; null if there is none.
   static std::shared_ptr<Storage> holding(const void* address);
   // Set `reclaim`, which runs when memory is short; the bindings set Python's garbage collector.
   static void on_shortage(std::function<void()> reclaim);
@@ -70,9 +70,9 @@ class Storage : public std::enable_shared_from_this<Storage> {
   std::size_t nbytes_from(const void* inside) const {
     return nbytes() - std::size_t(static_cast<const char*>(inside) - static_cast<char*>(address()));
   }
-  // Record that other code gets the address and may use it on streams unknown to us. When freed,
-  // the memory then returns to the runtime and is not reused by the next array. If the address
-  // comes back, `holding` finds this storage.
+  // Record that other code gets the address and may use it on unknown streams. When freed, the
+  // memory then returns to the runtime and is not reused by the next array. If the address comes
+  // back, `holding` finds this storage.
   void expose() {
     if (!exposed_.exchange(true)) remember();
   }
@@ -107,9 +107,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   bool in_null_order() const;
 
   std::shared_ptr<const void> owner_;
-  std::mutex lock_;  // guards used_on_
-  std::vector<std::shared_ptr<StreamUses>>
-      used_on_;  // our non-blocking streams that used the memory
+  std::mutex lock_;                                   // guards used_on_
+  std::vector<std::shared_ptr<StreamUses>> used_on_;  // PyGPU's non-blocking streams
   Memory memory_;
   std::atomic<bool> exposed_{false};
   UniqueHandle<UsesTraits> uses_;
@@ -130,7 +129,7 @@ class StreamOrder {
     if (!stream_.handle || !storage) return;
     if (std::find(used_.begin(), used_.end(), storage) == used_.end()) used_.push_back(storage);
   }
-  // Add a use of the memory of ours that contains an address, if any.
+  // Add a use of PyGPU's memory at an address, if there is any.
   void uses_at(const void* address) {
     if (stream_.handle) uses(Storage::holding(address));
   }

@@ -47,9 +47,9 @@ class Pieces {
     return axis < copy_.axes.ndim ? copy_.axes.shape[axis] : Index(copy_.width);
   }
 
-  CopyAxes copy_;  // from the host memory (src) to the dense array (dst)
-  int cut_ =
-      0;  // axis that is cut; a piece has one index of the axes before it, all of those after it
+  CopyAxes copy_;  // dst: the dense array; src: the host memory
+  // Axis that is cut. A piece has one index of the axes before it, and all indices of those after.
+  int cut_ = 0;
   Index step_ = 1;  // length of pieces along that axis, except the last
   std::size_t cuts_ = 1, outer_count_ = 1;
   std::size_t inner_bytes_ = 1;  // of one index of that axis

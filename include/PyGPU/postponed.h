@@ -9,7 +9,7 @@ namespace PyGPU {
 bool meets_capture(int device);
 // Return whether synchronizing the device would invalidate a known capture.
 bool wait_meets_capture(int device);
-// Keep an object alive until the next allocation, or until a capture of ours ends. Its release may
+// Keep an object alive until the next allocation, or until a capture by PyGPU ends. Its release may
 // postpone further objects.
 void postpone(std::shared_ptr<void> thing);
 void let_postponed_go();

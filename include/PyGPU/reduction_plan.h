@@ -16,9 +16,9 @@ struct DeviceFigures {
   Index waves = 8;             // number of blocks, in multiples of those that run at once
   Index index32 = 0x7ff00000;  // largest count for 32-bit indices, with a margin for one step
 };
-// Return the figures of a device. Throws DeviceError.
+// Return the properties of a device. Throws DeviceError.
 DeviceFigures figures_of(int device);
-// For tests: plan for these figures on every device; null restores the device's own.
+// For tests: plan for these properties on every device; null restores each device's own.
 void pretend_figures(const DeviceFigures* figures);
 
 constexpr int axis_threads = 128;  // maximum threads of a block that folds axes
@@ -59,7 +59,7 @@ struct AxisReduction {
   Axes result_steps;  // elements between results along each kept axis; results are contiguous in
                       // the order of the kept axes' strides
   bool by_output =
-      false;             // neighboring threads fold neighboring outputs, not elements of one output
+      false;             // neighboring threads fold neighboring outputs, not one output's elements
   int vector_width = 1;  // elements loaded at once along the last folded axis; if by_output, along
                          // the last kept axis, one for each output
 

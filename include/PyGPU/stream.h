@@ -11,7 +11,7 @@
 
 namespace PyGPU {
 
-// Uses of memory on a stream of ours; the memory may outlive the stream. When the stream is
+// Uses of memory on a stream of PyGPU; the memory may outlive the stream. When the stream is
 // destroyed, the null streams of the memory's devices wait for the stream's remaining work.
 class StreamUses {
  public:
@@ -80,7 +80,7 @@ class Event {
   UniqueHandle<EventTraits> handle_;
 };
 
-// Stream to work on: one of ours, kept alive, or a foreign handle. The default is the null stream.
+// Stream to work on: a Stream, kept alive, or a foreign handle. The default is the null stream.
 struct StreamRef {
   cudaStream_t handle = nullptr;
   std::shared_ptr<const Stream> owner;
@@ -112,9 +112,9 @@ BesideCaptures beside_captures();
 // Make a call by `waiting` under such a guard.
 cudaError_t waiting_beside_captures(const Wait& call);
 
-// Make `later` wait for all our work on the device. Launches do not record which memory they use,
-// so this happens before another library gets memory of ours. The work is on the null stream, on
-// blocking streams, which synchronize with it, and on the non-blocking streams remembered here.
+// Make `later` wait for all of PyGPU's work on the device. Launches do not record which memory they
+// use, so this happens before another library gets PyGPU's memory. The work is on the null stream,
+// on blocking streams, which synchronize with it, and on the non-blocking streams remembered here.
 void remember_non_blocking(const std::shared_ptr<const Stream>& stream);
 void order_after_all(const StreamRef& later, int device);
 // Return the remembered stream that has this handle, or null.

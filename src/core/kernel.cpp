@@ -215,8 +215,7 @@ std::string beyond_limits(const char* what, const dim3& shape, int device,
       (void)cudaGetLastError();
     else if (lengths[axis] > unsigned(most))
       text += std::string("; ") + what + "[" + std::to_string(axis) + "] is " +
-              std::to_string(lengths[axis]) + ", of which the device allows " +
-              std::to_string(most);
+              std::to_string(lengths[axis]) + ", the device allows at most " + std::to_string(most);
   }
   return text;
 }

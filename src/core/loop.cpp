@@ -226,8 +226,8 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
         return false;
     return true;
   };
-  // As many elements as fit into `loop_bytes` of the widest array, if all arrays are aligned for
-  // it.
+  // The width is the number of the widest array's elements in `loop_bytes`, if all arrays are
+  // aligned for it.
   int& width = plan.vector_width;
   width = std::max(1, int(std::min<std::size_t>(8, loop_bytes / widest)));
   while (width > 0 && !all_fit(width)) width /= 2;

@@ -15,7 +15,7 @@
 namespace PyGPU {
 namespace {
 
-// Our own pool on each device that supports pools, created at its first use. Its release threshold
+// PyGPU's pool on each device that supports pools, created at its first use. Its release threshold
 // is high: it keeps freed memory, so that the next allocation needs no call of the driver. The
 // default pool is left to the other libraries of the process.
 class Pools {

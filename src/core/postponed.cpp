@@ -43,8 +43,8 @@ void postpone(std::shared_ptr<void> thing) {
 
 void let_postponed_go() {
   if (!postponed().some) return;
-  std::vector<std::shared_ptr<void>>
-      ready;  // released after the lock; their releases may postpone again
+  // Destroyed after the lock is released, because these releases may postpone others.
+  std::vector<std::shared_ptr<void>> ready;
   {
     const std::lock_guard<std::mutex> hold(postponed().lock);
     ready.swap(postponed().things);

@@ -89,8 +89,8 @@ Status call_beside(Call make) {
   });
 }
 
-// Make a low-level call that enqueues on a stream. It is ordered among the uses of the memory of
-// ours that contains the addresses in `places`.
+// Make a low-level call that enqueues on a stream. It is ordered among the uses of PyGPU's memory
+// at the addresses in `places`.
 template <class Call>
 Status call_on(const StreamRef& stream, std::initializer_list<const void*> places, Call make) {
   return call([&]() -> Status {

@@ -35,7 +35,7 @@
 
 extern "C++" {
 
-// This symbol marks modules whose references are written before each launch of their functions.
+// Marks modules whose references are written before each launch of their functions.
 extern "C" {
 __attribute__((weak)) __device__ char PyGPU_has_references;
 }

@@ -122,17 +122,17 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 
 #undef PYGPU_DRIVER_CALL
 
-// Whether a launch returns only after the kernel has run.
+// True if a launch returns only after the kernel has run.
 constexpr bool launch_runs_kernel = false;
 
-// Whether users' libraries share this thread's last error, which is kept until it is read. Not so
+// True if users' libraries share this thread's last error, which is kept until it is read. Not so
 // here: the runtime is linked statically, so each library has its own last error.
 constexpr bool shares_last_error = false;
 
-// Whether the exchange of arrays has a number for the null stream, 1.
+// True if the exchange of arrays has a number for the null stream, 1.
 constexpr bool null_stream_has_number = true;
 
-// Whether freed blocks of the pool are cached by default. See block_cache.h.
+// True if freed blocks of the pool are cached by default. See block_cache.h.
 constexpr bool keeps_blocks = true;
 
 // Tuning of elementwise kernels: threads per block, bytes of a vector access, and vectors per

@@ -165,6 +165,6 @@ inline cudaError_t cudaMemcpy2DFromArray(void* dst, std::size_t pitch, cudaArray
   return cudaHostCopyRows(src, x, y, dst, pitch, width, height, false, kind);
 }
 
-// This machine has no profiler.
+// The host machine has no profiler.
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
