@@ -36,11 +36,11 @@ void seen_current_idle(bool null_stream_only);
 // Call cudaDeviceSynchronize, then seen_idle.
 cudaError_t synchronize_device();
 
-// Make a call that may wait for the device. `around_waits` sets a function that wraps such calls;
+// Make a call that may wait for the device. `wrap_waits` sets a function that wraps such calls;
 // the bindings use it to let Python's other threads run.
 using Wait = std::function<cudaError_t()>;
 cudaError_t waiting(const Wait& call);
-void around_waits(std::function<cudaError_t(const Wait&)> around);
+void wrap_waits(std::function<cudaError_t(const Wait&)> around);
 
 // Run `work` with `device` current. Returns the error of the work or of the switch; never throws.
 template <class Work>

@@ -43,12 +43,12 @@ inline void check(const char* call, Status status) {
 
 // Throw the error that another library left unread, once. The runtime keeps a thread's last error
 // until it is read; a failed launch in a user's library, whose status nobody read, leaves one.
-void report_left_error();
-// Record that the low level returned this error to its caller, so that report_left_error ignores
+void throw_unread_error();
+// Record that the low level returned this error to its caller, so that throw_unread_error ignores
 // it.
-void remember_returned(cudaError_t error);
+void mark_as_returned(cudaError_t error);
 inline Status returned_to_caller(Status status) {
-  if (status.failed() && cudaPeekAtLastError() == status.code) remember_returned(status.code);
+  if (status.failed() && cudaPeekAtLastError() == status.code) mark_as_returned(status.code);
   return status;
 }
 

@@ -2,8 +2,6 @@
 // users' sources. A `.cu` file that includes this header compiles unchanged with
 //
 //     nvcc       ->  cuda   (an NVIDIA GPU)
-//
-//     nvcc       ->  cuda   (an NVIDIA GPU)
 //     hipcc      ->  hip    (an AMD GPU)
 //     g++ -x c++ ->  host   (PyGPU's own machine in C++, no GPU needed; link -lPyGPU_host)
 //

@@ -17,10 +17,10 @@ namespace PyGPU {
 class Capture {
  public:
   // Return the capture of this thread, or null.
-  static Capture* current() { return under_way_ == 0 ? nullptr : of_this_thread(); }
+  static Capture* current() { return active_count_ == 0 ? nullptr : in_this_thread(); }
 
   // Return whether any thread captures a stream.
-  static bool is_under_way() { return under_way_ != 0 && any_goes_on(); }
+  static bool is_any_active() { return active_count_ != 0 && has_active(); }
 
   explicit Capture(const StreamRef& stream);
 
@@ -49,9 +49,9 @@ class Capture {
 
   cudaError_t finish(cudaGraph_t* graph);
 
-  static std::atomic<int> under_way_;  // number of captures in all threads
-  static Capture* of_this_thread();
-  static bool any_goes_on();
+  static std::atomic<int> active_count_;  // number of captures in all threads
+  static Capture* in_this_thread();
+  static bool has_active();
 
   StreamRef stream_;
   int device_;

@@ -57,11 +57,12 @@ class Module {
   std::string info_log_;
   std::string image_;  // kept if the process has other devices
   std::vector<JitOption> options_;
-  mutable std::atomic<bool> gave_globals_{false};
+  mutable std::atomic<bool> globals_exposed_{false};
   bool has_variables_ = false;
-  mutable std::atomic<int> variables_on_{-1};  // device on which the globals are used; -1: none yet
+  mutable std::atomic<int> globals_device_{
+      -1};  // device on which the globals are used; -1: none yet
   mutable std::mutex lock_;
-  mutable std::map<int, std::shared_ptr<const Module>> elsewhere_;
+  mutable std::map<int, std::shared_ptr<const Module>> on_other_devices_;
 };
 
 // Offset and size of a kernel's parameter, as its compiler arranged them.

@@ -63,7 +63,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
   // Return the exposed storage that contains an address; null if there is none.
   static std::shared_ptr<Storage> holding(const void* address);
   // Set `reclaim`, which runs when memory is short; the bindings set Python's garbage collector.
-  static void on_shortage(std::function<void()> reclaim);
+  static void on_out_of_memory(std::function<void()> reclaim);
 
   void* address() const { return memory_.get().address; }
   std::size_t nbytes() const { return memory_.get().nbytes; }
@@ -100,11 +100,11 @@ class Storage : public std::enable_shared_from_this<Storage> {
   };
 
   void remember();
-  Memory take_out();     // removes the memory from those that `holding` finds
+  Memory detach_memory();  // removes the memory from those that `holding` finds
   bool is_in_capture();  // whether freeing it, or waiting for its uses, would invalidate a capture
   void postpone();
   cudaError_t join_streams();
-  bool in_null_order() const;
+  bool is_in_null_order() const;
 
   std::shared_ptr<const void> owner_;
   std::mutex lock_;                                   // guards used_on_

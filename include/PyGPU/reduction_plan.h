@@ -58,8 +58,8 @@ struct AxisReduction {
   Index offset = 0;   // bytes to the first element in the loops' order
   Axes result_steps;  // elements between results along each kept axis; results are contiguous in
                       // the order of the kept axes' strides
-  bool by_output =
-      false;             // neighboring threads fold neighboring outputs, not one output's elements
+  // Neighboring threads fold neighboring outputs instead of elements of one output.
+  bool by_output = false;
   int vector_width = 1;  // elements loaded at once along the last folded axis; if by_output, along
                          // the last kept axis, one for each output
 

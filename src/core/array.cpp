@@ -146,7 +146,7 @@ Array Array::dense_copy(const StreamRef& stream) const {
 void Array::upload(const void* host, const Layout& layout) const {
   require_alive();
   refuse_waiting("cudaMemcpy");
-  report_left_error();
+  throw_unread_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (layout_.dense()) {
@@ -166,7 +166,7 @@ void Array::upload(const void* host, const Layout& layout) const {
 void Array::download(void* host, const Layout& layout) const {
   require_alive();
   refuse_waiting("cudaMemcpy");
-  report_left_error();
+  throw_unread_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (!layout_.dense()) return dense_copy({}).download(host, layout);

@@ -37,9 +37,7 @@ void seen_idle(int device, bool null_stream_only) {
 
 cudaError_t waiting(const Wait& call) { return wait_hook() ? wait_hook()(call) : call(); }
 
-void around_waits(std::function<cudaError_t(const Wait&)> around) {
-  wait_hook() = std::move(around);
-}
+void wrap_waits(std::function<cudaError_t(const Wait&)> around) { wait_hook() = std::move(around); }
 
 void seen_current_idle(bool null_stream_only) {
   int device = -1;

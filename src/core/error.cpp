@@ -18,7 +18,7 @@ std::atomic<bool> in_forked_child{false};
 
 }  // namespace
 
-void report_left_error() {
+void throw_unread_error() {
   if (!shares_last_error) return;
   const cudaError_t left = cudaPeekAtLastError();
   if (left == cudaSuccess) return;
@@ -30,7 +30,7 @@ void report_left_error() {
                      "call did nothing"});
 }
 
-void remember_returned(cudaError_t error) { returned = error; }
+void mark_as_returned(cudaError_t error) { returned = error; }
 
 bool forked() { return in_forked_child.load(std::memory_order_relaxed); }
 

@@ -7,19 +7,19 @@
 
 namespace PyGPU {
 
-std::atomic<int> Capture::under_way_{0};
+std::atomic<int> Capture::active_count_{0};
 
 namespace {
 
 // Captures in progress, by thread; and the streams of captures that were destroyed in another
 // thread, which only the capturing thread can end.
-struct UnderWay {
+struct ActiveCaptures {
   std::mutex lock;
   std::map<std::uint64_t, Capture*> captures;
   std::map<std::uint64_t, std::weak_ptr<const Stream>> lost;
 };
-UnderWay& under_way() {
-  static auto& all = *new UnderWay;
+ActiveCaptures& active_captures() {
+  static auto& all = *new ActiveCaptures;
   return all;
 }
 
@@ -36,18 +36,18 @@ bool holds(const std::vector<std::shared_ptr<Storage>>& all, const Storage* one)
 
 }  // namespace
 
-Capture* Capture::of_this_thread() {
+Capture* Capture::in_this_thread() {
   if (forked()) return nullptr;  // the capture is the parent's, which continues it
   std::shared_ptr<const Stream> lost;
   {
-    const std::lock_guard<std::mutex> hold(under_way().lock);
-    const auto found = under_way().captures.find(this_thread());
-    if (found != under_way().captures.end()) return found->second;
-    const auto left = under_way().lost.find(this_thread());
-    if (left == under_way().lost.end()) return nullptr;
+    const std::lock_guard<std::mutex> hold(active_captures().lock);
+    const auto found = active_captures().captures.find(this_thread());
+    if (found != active_captures().captures.end()) return found->second;
+    const auto left = active_captures().lost.find(this_thread());
+    if (left == active_captures().lost.end()) return nullptr;
     lost = left->second.lock();
-    under_way().lost.erase(left);
-    --under_way_;
+    active_captures().lost.erase(left);
+    --active_count_;
   }
   cudaGraph_t graph{};
   if (lost && lost->alive() && cudaStreamEndCapture(lost->get(), &graph)) (void)cudaGetLastError();
@@ -55,14 +55,14 @@ Capture* Capture::of_this_thread() {
   return nullptr;
 }
 
-bool Capture::any_goes_on() {
-  const std::lock_guard<std::mutex> hold(under_way().lock);
-  return !forked() && !under_way().captures.empty();
+bool Capture::has_active() {
+  const std::lock_guard<std::mutex> hold(active_captures().lock);
+  return !forked() && !active_captures().captures.empty();
 }
 
 Capture::Capture(const StreamRef& stream)
     : stream_(stream), device_(current_device()), thread_(this_thread()) {
-  if (of_this_thread())
+  if (in_this_thread())
     throw DeviceError("capture", {cudaErrorIllegalState,
                                   "this thread captures a stream already: end that capture first"});
   if (!stream.handle)
@@ -76,9 +76,9 @@ Capture::Capture(const StreamRef& stream)
   check("cudaStreamBeginCapture",
         cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
   unended_ = UniqueHandle<Unended>(this);
-  const std::lock_guard<std::mutex> hold(under_way().lock);
-  under_way().captures[thread_] = this;
-  ++under_way_;
+  const std::lock_guard<std::mutex> hold(active_captures().lock);
+  active_captures().captures[thread_] = this;
+  ++active_count_;
 }
 
 cudaError_t Capture::Unended::release(Capture* capture) {
@@ -93,12 +93,12 @@ cudaError_t Capture::Unended::release(Capture* capture) {
 cudaError_t Capture::finish(cudaGraph_t* graph) {
   const cudaError_t error = cudaStreamEndCapture(stream_.handle, graph);
   {
-    const std::lock_guard<std::mutex> hold(under_way().lock);
-    under_way().captures.erase(thread_);
+    const std::lock_guard<std::mutex> hold(active_captures().lock);
+    active_captures().captures.erase(thread_);
     if (error == cudaErrorStreamCaptureWrongThread && stream_.owner)
-      under_way().lost[thread_] = stream_.owner;
+      active_captures().lost[thread_] = stream_.owner;
     else
-      --under_way_;
+      --active_count_;
   }
   let_postponed_go();
   return error;

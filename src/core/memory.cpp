@@ -100,7 +100,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
         return cudaMalloc(&block.address, block.nbytes);
       });
     case MemoryKind::pooled:
-      if (!Capture::is_under_way()) let_postponed_go();
+      if (!Capture::is_any_active()) let_postponed_go();
       block.address = block_cache::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
       if (is_captured(cudaStream_t())) {
@@ -242,7 +242,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
   }
   const cudaError_t error = joins ? storage->join_streams() : cudaSuccess;
   if (storage->exposed_) {
-    const cudaError_t freed = storage->take_out().reset();
+    const cudaError_t freed = storage->detach_memory().reset();
     return error ? error : freed;
   }
   if (joins && !error && stays()) (void)storage->memory_.give_up();
@@ -258,7 +258,7 @@ bool Storage::is_in_capture() {
 
 void Storage::postpone() {
   auto later = std::make_shared<Storage>();
-  later->memory_ = take_out();
+  later->memory_ = detach_memory();
   {
     const std::lock_guard<std::mutex> hold(lock_);
     later->used_on_ = std::move(used_on_);
@@ -340,7 +340,7 @@ void Storage::remember() {
   known.emplace(start_of(*this), this);
 }
 
-Memory Storage::take_out() {
+Memory Storage::detach_memory() {
   if (!exposed_) return std::move(memory_);
   std::lock_guard<std::mutex> hold(exposed().lock);
   const auto found = exposed().by_start.find(start_of(*this));
@@ -348,20 +348,22 @@ Memory Storage::take_out() {
   return std::move(memory_);
 }
 
-void Storage::on_shortage(std::function<void()> reclaim) { reclaim_hook() = std::move(reclaim); }
+void Storage::on_out_of_memory(std::function<void()> reclaim) {
+  reclaim_hook() = std::move(reclaim);
+}
 
 bool Storage::alive() const {
   return memory_ && memory_.get().epoch == device_epoch(memory_.get().device);
 }
 
-bool Storage::in_null_order() const {
+bool Storage::is_in_null_order() const {
   return memory_.get().kind == MemoryKind::pooled || memory_.get().kind == MemoryKind::borrowed;
 }
 
 void Storage::enter(const StreamRef& stream) {
   Capture* const capture = Capture::current();
   if (capture && capture->records(stream)) return capture->uses(shared_from_this(), stream);
-  if (!in_null_order()) return;
+  if (!is_in_null_order()) return;
   if (!is_non_blocking(stream, device())) {
     if (stream.handle) expose();  // blocking streams wait for the null stream, not for each other
     return;
@@ -389,7 +391,7 @@ void Storage::leave(const StreamRef& stream) {
   if (Capture::current() && Capture::current()->records(stream)) return;
   // A foreign stream may be destroyed before the memory is freed, so the null stream waits for it
   // now.
-  if (stream.owner || !in_null_order() || !is_non_blocking(stream, device())) return;
+  if (stream.owner || !is_in_null_order() || !is_non_blocking(stream, device())) return;
   if (is_captured(stream.handle))
     return;  // by another library: whoever launches its graph keeps the arrays alive
   if (order_after(cudaStream_t(), stream.handle, device()))  // fails for a stream of another device
@@ -413,12 +415,12 @@ cudaError_t Storage::join_streams() {
 
 Status Storage::free() {
   if (forked()) return forked_status();
-  if (alive() && in_null_order() && is_in_capture()) {
+  if (alive() && is_in_null_order() && is_in_capture()) {
     postpone();
     return {};
   }
   const cudaError_t joined = join_streams();
-  const cudaError_t freed = take_out().reset();
+  const cudaError_t freed = detach_memory().reset();
   return joined ? joined : freed;
 }
 

@@ -33,7 +33,7 @@ bool meets_capture(int device) {
   return answer;
 }
 
-bool wait_meets_capture(int device) { return meets_capture(device) || Capture::is_under_way(); }
+bool wait_meets_capture(int device) { return meets_capture(device) || Capture::is_any_active(); }
 
 void postpone(std::shared_ptr<void> thing) {
   const std::lock_guard<std::mutex> hold(postponed().lock);

@@ -197,7 +197,7 @@ Status transfer(void* device, const Layout& dense, void* host, const Layout& lay
   return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up}.run();
 }
 
-Status seen(const Status& downloaded) {
+Status with_idle_recorded(const Status& downloaded) {
   if (!downloaded.failed()) seen_current_idle(true);
   return downloaded;
 }
@@ -226,7 +226,7 @@ Status upload(void* device, const void* host, std::size_t nbytes) {
 
 Status download(void* host, const void* device, std::size_t nbytes) {
   const Status status = transfer(const_cast<void*>(device), host, nbytes, false);
-  return nbytes ? seen(status) : status;
+  return nbytes ? with_idle_recorded(status) : status;
 }
 
 Status upload(void* device, const Layout& dense, const void* host, const Layout& layout) {
@@ -234,7 +234,7 @@ Status upload(void* device, const Layout& dense, const void* host, const Layout&
 }
 
 Status download(void* host, const Layout& layout, const void* device, const Layout& dense) {
-  return seen(transfer(const_cast<void*>(device), dense, host, layout, false));
+  return with_idle_recorded(transfer(const_cast<void*>(device), dense, host, layout, false));
 }
 
 Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const Layout& src_layout,

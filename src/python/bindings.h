@@ -19,8 +19,8 @@
 
 namespace PyGPU::python {
 
-// Create the classes that pybind11 makes when it handles its first exception. Created then, they
-// could fail: the exception may report too deep a recursion or too little memory.
+// Create the classes that pybind11 makes when it handles its first exception. Creating them only
+// then could fail: the exception may report too deep a recursion or too little memory.
 void make_pybind11_ready();
 
 // Binders, one for each subject; module.cpp calls them.
@@ -44,11 +44,11 @@ void bind_arrays(py::module_& m);
 
 // Enqueue a launch. Releasing the GIL costs a sixteenth of a launch, so the GIL is released only
 // where the launch may wait: for space in the queue, or for the host machine, which runs the kernel
-// at once. `launch` must not throw. Throws what report_left_error throws.
+// at once. `launch` must not throw. Throws what throw_unread_error throws.
 template <class Launch>
 auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
   constexpr unsigned surely_queued = 512;  // launches that fit into any queue, with a margin
-  report_left_error();
+  throw_unread_error();
   const bool may_wait = launch_runs_kernel || count_launch(device, on_null_stream) > surely_queued;
   const NoGil without = may_wait ? release_gil() : NoGil();
   return launch();
@@ -163,7 +163,7 @@ py::tuple tuple_of(const Axes& axes);
 py::object wrap_pointer(const Pointer& pointer);  // as pointer_wrapper_<dtype>
 std::string hex(const void* address);
 
-// Export the object's buffer: that of the NumPy array made by `array_of`.
+// Export the buffer of the NumPy array that `array_of` makes from the object.
 template <py::array (*array_of)(py::object)>
 int export_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;

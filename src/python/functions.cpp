@@ -12,9 +12,9 @@ constexpr std::size_t most_parameters = 16;
   throw py::type_error(c.name + "() " + text);
 }
 
-std::size_t place_of(const Callable& c, PyObject* name) {
-  for (std::size_t i = 0; i < c.names.size();
-       ++i)  // callers mostly pass the interned string itself
+std::size_t parameter_index(const Callable& c, PyObject* name) {
+  // Callers mostly pass the interned string itself, so compare pointers first.
+  for (std::size_t i = 0; i < c.names.size(); ++i)
     if (c.names[i] == name) return i;
   for (std::size_t i = 0; i < c.names.size(); ++i)
     if (PyUnicode_Compare(c.names[i], name) == 0) return i;
@@ -23,8 +23,8 @@ std::size_t place_of(const Callable& c, PyObject* name) {
 
 // Bind the arguments of a call to parameters: fill `values`, which is null before. `rest` owns the
 // tuple of extra positional arguments.
-void place_arguments(const Callable& c, PyObject* const* given, std::size_t count,
-                     PyObject* keywords, PyObject** values, py::object& rest) {
+void bind_arguments(const Callable& c, PyObject* const* given, std::size_t count,
+                    PyObject* keywords, PyObject** values, py::object& rest) {
   const std::size_t all = c.names.size();
   if (count > c.positional && c.rest < 0)
     wrong_call(c, "takes " + std::to_string(c.positional) + " positional arguments but " +
@@ -42,7 +42,7 @@ void place_arguments(const Callable& c, PyObject* const* given, std::size_t coun
   }
   const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
-    PyObject*& value = values[place_of(c, PyTuple_GET_ITEM(keywords, i))];
+    PyObject*& value = values[parameter_index(c, PyTuple_GET_ITEM(keywords, i))];
     if (value)
       wrong_call(
           c, "got multiple values for argument '" + text_of(PyTuple_GET_ITEM(keywords, i)) + "'");
@@ -62,7 +62,7 @@ PyObject* call_function(PyObject* self, PyObject* const* given, std::size_t flag
     const Callable& c = at(self);
     PyObject* values[most_parameters] = {};
     py::object rest;
-    place_arguments(c, given, std::size_t(PyVectorcall_NARGS(flagged)), keywords, values, rest);
+    bind_arguments(c, given, std::size_t(PyVectorcall_NARGS(flagged)), keywords, values, rest);
     return c.thunk(c, values).release().ptr();
   });
 }
@@ -145,7 +145,7 @@ int initialise(const Callable& c, PyObject* self, PyObject* args, PyObject* kwar
         }
         PyObject* values[most_parameters] = {};
         py::object rest;
-        place_arguments(c, given, count, keywords.ptr(), values, rest);
+        bind_arguments(c, given, count, keywords.ptr(), values, rest);
         c.thunk(c, values);
         return 0;
       },

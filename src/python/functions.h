@@ -112,16 +112,16 @@ struct Parameter {
       : name(name_), value(to_python(default_).release().ptr()) {}
 
   const char* name;
-  PyObject* value = nullptr;  // null: none
-};                            // null: no default
+  PyObject* value = nullptr;  // null: no default
+};
 using Parameters = std::initializer_list<Parameter>;
 
 struct Callable {
-  using Plain = void (*)();  // a function of any type
+  using Plain = void (*)();  // pointer to a function of any type
   using Thunk = py::object (*)(const Callable&, PyObject* const* values);
 
   Plain function;
-  Thunk thunk;                          // pointer to a function of any type
+  Thunk thunk;
   std::string name, doc, text, result;  // text: the signature
   std::vector<const char*> parameters;
   std::vector<PyObject*> names, defaults;  // interned; null: no default
@@ -222,8 +222,8 @@ void constructor(const py::object& c, Function function, Parameters parameters =
   add_constructor(c, init_signature(+function), parameters);
 }
 
-// Slot form of a constructor, for classes that are instantiated often: `Py_tp_init,
-// as_slot(&init_slot<T>)`.
+// Slot form of a constructor, for classes that are instantiated often. The class lists the slot
+// `{Py_tp_init, as_slot(&init_slot<T>)}`.
 template <class T>
 inline const Callable* constructor_of = nullptr;
 int initialise(const Callable& c, PyObject* self, PyObject* args, PyObject* kwargs);

@@ -67,7 +67,7 @@ void drop(PyObject* object) {
 }
 
 void bind_gil() {
-  around_waits([](const Wait& call) {
+  wrap_waits([](const Wait& call) {
     const NoGil without = release_gil_if_held();
     return call();
   });

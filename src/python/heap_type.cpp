@@ -23,16 +23,16 @@ bool has(const Slots& slots, int number) {
 std::string text_of(py::handle object) { return py::str(object).cast<std::string>(); }
 std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
 
-void refuse_unmade() {
+void throw_no_value() {
   throw py::type_error("this object was not made: its __init__ failed or was not called");
 }
 
-void refuse_made(PyObject* object) {
+void throw_second_init(PyObject* object) {
   throw py::type_error(name_of_class(Py_TYPE(object)) +
                        ": this object has a value already; __init__ can be called only once");
 }
 
-void refuse_other(PyTypeObject* expected, PyObject* got) {
+void throw_wrong_class(PyTypeObject* expected, PyObject* got) {
   throw py::type_error("expected a " + name_of_class(expected) + ", got " + repr_of(got));
 }
 

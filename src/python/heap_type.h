@@ -45,9 +45,9 @@ bool is(py::handle object) {
   return PyObject_TypeCheck(object.ptr(), type_of<T>);
 }
 
-[[noreturn]] void refuse_unmade();
-[[noreturn]] void refuse_made(PyObject* object);
-[[noreturn]] void refuse_other(PyTypeObject* expected, PyObject* got);
+[[noreturn]] void throw_no_value();
+[[noreturn]] void throw_second_init(PyObject* object);
+[[noreturn]] void throw_wrong_class(PyTypeObject* expected, PyObject* got);
 std::string name_of_class(PyTypeObject* type);
 
 // Hook that runs before each use of a value; overloaded for types that need one.
@@ -59,7 +59,7 @@ void before_use(Value&) {}
 template <class T>
 Held<T>* find_as_it_is(PyObject* object) {
   if (!is<T>(object)) return nullptr;
-  if (!instance_at<T>(object)->made) refuse_unmade();
+  if (!instance_at<T>(object)->made) throw_no_value();
   return instance_at<T>(object)->value();
 }
 template <class T>
@@ -73,7 +73,7 @@ Held<T>* find(PyObject* object) {
 template <class T>
 Held<T>& held(py::handle object) {
   if (auto* const found = find<T>(object.ptr())) return *found;
-  refuse_other(type_of<T>, object.ptr());
+  throw_wrong_class(type_of<T>, object.ptr());
 }
 
 // Store the value that __init__ created. A second __init__ is refused, because another thread may
@@ -83,7 +83,7 @@ void hold(PyObject* object, Value&& value) {
   using T = std::decay_t<Value>;
   static_assert(std::is_same_v<T, Held<T>>);
   auto* const instance = instance_at<T>(object);
-  if (instance->made) refuse_made(object);
+  if (instance->made) throw_second_init(object);
   new (instance->room) T(std::forward<Value>(value));
   instance->made = true;
 }

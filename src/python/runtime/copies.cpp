@@ -91,24 +91,24 @@ void bind_copies(py::module_& m) {
       [](py::handle dst, py::handle src, std::size_t count, int kind) {
         return copy_bytes(dst, src, count, kind, nullptr);
       },
-      docs::cudaMemcpy, {{"dst"}, {"src"}, {"count"}, any_kind});
+      docs::cudaMemcpy_text, {{"dst"}, {"src"}, {"count"}, any_kind});
   def(m, "cudaMemcpyAsync",
       [](py::handle dst, py::handle src, std::size_t count, int kind, const StreamRef& stream) {
         return copy_bytes(dst, src, count, kind, &stream);
       },
-      docs::cudaMemcpyAsync, {{"dst"}, {"src"}, {"count"}, any_kind, on});
+      docs::cudaMemcpyAsync_text, {{"dst"}, {"src"}, {"count"}, any_kind, on});
   def(m, "cudaMemcpy2D",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
          std::size_t height,
          int kind) { return copy_rows(dst, dpitch, src, spitch, width, height, kind, nullptr); },
-      docs::cudaMemcpy2D,
+      docs::cudaMemcpy2D_text,
       {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind});
   def(m, "cudaMemcpy2DAsync",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
          std::size_t height, int kind, const StreamRef& stream) {
         return copy_rows(dst, dpitch, src, spitch, width, height, kind, &stream);
       },
-      docs::cudaMemcpy2DAsync,
+      docs::cudaMemcpy2DAsync_text,
       {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind, on});
   def(m, "cudaMemcpyPeer",
       [](py::handle dst, int dst_device, py::handle src, int src_device, std::size_t count) {
@@ -117,7 +117,7 @@ void bind_copies(py::module_& m) {
         const void* const from = address_of(src, "src");
         return call([&] { return cudaMemcpyPeer(to, dst_device, from, src_device, count); });
       },
-      docs::cudaMemcpyPeer, {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
+      docs::cudaMemcpyPeer_text, {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
   def(m, "cudaMemcpyPeerAsync",
       [](py::handle dst, int dst_device, py::handle src, int src_device, std::size_t count,
          const StreamRef& stream) {
@@ -127,27 +127,28 @@ void bind_copies(py::module_& m) {
           return cudaMemcpyPeerAsync(to, dst_device, from, src_device, count, stream.handle);
         });
       },
-      docs::cudaMemcpyPeerAsync, {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}, on});
+      docs::cudaMemcpyPeerAsync_text,
+      {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}, on});
 
   def(m, "cudaMemset",
       [](py::handle dst, int value, std::size_t count) {
         return fill_bytes(dst, value, count, nullptr);
       },
-      docs::cudaMemset, {{"dst"}, {"value"}, {"count"}});
+      docs::cudaMemset_text, {{"dst"}, {"value"}, {"count"}});
   def(m, "cudaMemsetAsync",
       [](py::handle dst, int value, std::size_t count, const StreamRef& stream) {
         return fill_bytes(dst, value, count, &stream);
       },
-      docs::cudaMemsetAsync, {{"dst"}, {"value"}, {"count"}, on});
+      docs::cudaMemsetAsync_text, {{"dst"}, {"value"}, {"count"}, on});
   def(m, "cudaMemset2D",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
         return fill_rows(dst, pitch, value, width, height, nullptr);
       },
-      docs::cudaMemset2D, {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});
+      docs::cudaMemset2D_text, {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});
   def(m, "cudaMemset2DAsync",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
          const StreamRef& stream) { return fill_rows(dst, pitch, value, width, height, &stream); },
-      docs::cudaMemset2DAsync, {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, on});
+      docs::cudaMemset2DAsync_text, {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, on});
 }
 
 }  // namespace PyGPU::python

@@ -1,9 +1,10 @@
-// Docstrings of the calls that copy and set memory.
+// Docstrings of the calls that copy and set memory. HIP defines macros of the calls' names, so the
+// strings have a suffix.
 #pragma once
 
 namespace PyGPU::python::docs {
 
-inline constexpr char cudaMemcpy[] = R"(Copy bytes between host and device memory.
+inline constexpr char cudaMemcpy_text[] = R"(Copy bytes between host and device memory.
 
 Parameters
 ----------
@@ -42,7 +43,7 @@ array([0, 1, 2], dtype=int32)
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMemcpyAsync[] =
+inline constexpr char cudaMemcpyAsync_text[] =
     R"(Copy bytes between host and device memory in the order of a stream.
 
 Both ends must stay alive until the copy is done.
@@ -89,7 +90,7 @@ array([0, 1, 2], dtype=int32)
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMemcpy2D[] = R"(Copy rows of bytes between host and device memory.
+inline constexpr char cudaMemcpy2D_text[] = R"(Copy rows of bytes between host and device memory.
 
 Parameters
 ----------
@@ -130,7 +131,7 @@ array([[0, 1],
        [3, 4]], dtype=uint8)
 )";
 
-inline constexpr char cudaMemcpy2DAsync[] = R"(Copy rows of bytes in the order of a stream.
+inline constexpr char cudaMemcpy2DAsync_text[] = R"(Copy rows of bytes in the order of a stream.
 
 Both ends must stay alive until the copy is done.
 
@@ -177,7 +178,7 @@ array([[0, 1],
        [3, 4]], dtype=uint8)
 )";
 
-inline constexpr char cudaMemcpyPeer[] = R"(Copy bytes from one device to another.
+inline constexpr char cudaMemcpyPeer_text[] = R"(Copy bytes from one device to another.
 
 Parameters
 ----------
@@ -208,7 +209,7 @@ Examples
 (<cudaError: code=0>, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaMemcpyPeerAsync[] =
+inline constexpr char cudaMemcpyPeerAsync_text[] =
     R"(Copy bytes from one device to another in the order of a stream.
 
 Parameters
@@ -244,7 +245,7 @@ Examples
 (<cudaError: code=0>, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaMemset[] = R"(Set bytes of device memory to a value.
+inline constexpr char cudaMemset_text[] = R"(Set bytes of device memory to a value.
 
 The call may return before the bytes are set. Work on non-blocking streams does not wait for
 it.
@@ -279,7 +280,7 @@ array([7, 7, 7, 7], dtype=uint8)
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMemsetAsync[] =
+inline constexpr char cudaMemsetAsync_text[] =
     R"(Set bytes of device memory to a value in the order of a stream.
 
 Parameters
@@ -314,7 +315,7 @@ array([7, 7, 7, 7], dtype=uint8)
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMemset2D[] = R"(Set rows of device memory to a value.
+inline constexpr char cudaMemset2D_text[] = R"(Set rows of device memory to a value.
 
 The call may return before the bytes are set. Work on non-blocking streams does not wait for
 it.
@@ -353,7 +354,7 @@ array([7, 7, 7, 7], dtype=uint8)
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMemset2DAsync[] =
+inline constexpr char cudaMemset2DAsync_text[] =
     R"(Set rows of device memory to a value in the order of a stream.
 
 Parameters

@@ -38,7 +38,7 @@ struct Properties {
 };
 
 void bind_properties(py::module_& m) {
-  const py::object c = new_class<Properties>(m, "cudaDeviceProp", docs::cudaDeviceProp);
+  const py::object c = new_class<Properties>(m, "cudaDeviceProp", docs::cudaDeviceProp_text);
   constructor(c, [](py::handle, int device) { return Properties(device); }, {{"device"}});
   method(
       c, "get", [](py::object self) { return self; }, "Return the object itself.");
@@ -89,8 +89,8 @@ void bind_properties(py::module_& m) {
 void bind_device(py::module_& m) {
   bind_properties(m);
 
-  def(m, "cudaGetDeviceCount", asking(&cudaGetDeviceCount), docs::cudaGetDeviceCount);
-  def(m, "cudaGetDevice", asking(&cudaGetDevice), docs::cudaGetDevice);
+  def(m, "cudaGetDeviceCount", asking(&cudaGetDeviceCount), docs::cudaGetDeviceCount_text);
+  def(m, "cudaGetDevice", asking(&cudaGetDevice), docs::cudaGetDevice_text);
   def(
       m, "_here",
       [] {
@@ -105,47 +105,48 @@ void bind_device(py::module_& m) {
       [](int device) {
         return call([device]() -> Status {
           if (!Capture::current()) return cudaSetDevice(device);
-          const BesideCaptures beside =
-              beside_captures();  // the first use of a device may allocate
+          // The first use of a device may allocate, which would invalidate the capture.
+          const BesideCaptures beside = beside_captures();
           return cudaSetDevice(device);
         });
       },
-      docs::cudaSetDevice, {{"device"}});
+      docs::cudaSetDevice_text, {{"device"}});
   def(
       m, "cudaDeviceSynchronize",
       [] {
         if (Capture::current()) return refusal_to_wait();
         return call([] { return synchronize_device(); });
       },
-      docs::cudaDeviceSynchronize);
+      docs::cudaDeviceSynchronize_text);
   def(
       m, "cudaDeviceReset",
       [] {
         const NoGil without = release_gil();
         return reset_device();
       },
-      docs::cudaDeviceReset);
-  def(m, "cudaDeviceGetAttribute", asking(&cudaDeviceGetAttribute), docs::cudaDeviceGetAttribute,
-      {{"attribute"}, {"device"}});
-  def(m, "cudaDeviceGetByPCIBusId", asking(&cudaDeviceGetByPCIBusId), docs::cudaDeviceGetByPCIBusId,
-      {{"id"}});
+      docs::cudaDeviceReset_text);
+  def(m, "cudaDeviceGetAttribute", asking(&cudaDeviceGetAttribute),
+      docs::cudaDeviceGetAttribute_text, {{"attribute"}, {"device"}});
+  def(m, "cudaDeviceGetByPCIBusId", asking(&cudaDeviceGetByPCIBusId),
+      docs::cudaDeviceGetByPCIBusId_text, {{"id"}});
   def(m, "cudaDeviceGetPCIBusId",
       [](int device) {
         char id[64] = "";
         const Status status = call([&] { return cudaDeviceGetPCIBusId(id, sizeof id, device); });
         return with_status(status, std::string(id));
       },
-      docs::cudaDeviceGetPCIBusId, {{"device"}});
-  def(m, "cudaDeviceGetLimit", asking(&cudaDeviceGetLimit), docs::cudaDeviceGetLimit, {{"limit"}});
+      docs::cudaDeviceGetPCIBusId_text, {{"device"}});
+  def(m, "cudaDeviceGetLimit", asking(&cudaDeviceGetLimit), docs::cudaDeviceGetLimit_text,
+      {{"limit"}});
   def(m, "cudaDeviceSetLimit",
       [](int limit, std::size_t value) {
         return call_beside([&] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
       },
-      docs::cudaDeviceSetLimit, {{"limit"}, {"value"}});
+      docs::cudaDeviceSetLimit_text, {{"limit"}, {"value"}});
   def(m, "cudaDeviceGetCacheConfig", asking(&cudaDeviceGetCacheConfig),
-      docs::cudaDeviceGetCacheConfig);
+      docs::cudaDeviceGetCacheConfig_text);
   def(m, "cudaDeviceSetCacheConfig", calling(&cudaDeviceSetCacheConfig),
-      docs::cudaDeviceSetCacheConfig, {{"config"}});
+      docs::cudaDeviceSetCacheConfig_text, {{"config"}});
   def(
       m, "cudaDeviceGetStreamPriorityRange",
       [] {
@@ -154,15 +155,16 @@ void bind_device(py::module_& m) {
             call([&] { return cudaDeviceGetStreamPriorityRange(&least, &greatest); });
         return with_status(status, least, greatest);
       },
-      docs::cudaDeviceGetStreamPriorityRange);
-  def(m, "cudaGetDeviceFlags", asking(&cudaGetDeviceFlags), docs::cudaGetDeviceFlags);
-  def(m, "cudaSetDeviceFlags", calling(&cudaSetDeviceFlags), docs::cudaSetDeviceFlags, {{"flags"}});
-  def(m, "cudaDeviceCanAccessPeer", asking(&cudaDeviceCanAccessPeer), docs::cudaDeviceCanAccessPeer,
-      {{"device"}, {"peer"}});
+      docs::cudaDeviceGetStreamPriorityRange_text);
+  def(m, "cudaGetDeviceFlags", asking(&cudaGetDeviceFlags), docs::cudaGetDeviceFlags_text);
+  def(m, "cudaSetDeviceFlags", calling(&cudaSetDeviceFlags), docs::cudaSetDeviceFlags_text,
+      {{"flags"}});
+  def(m, "cudaDeviceCanAccessPeer", asking(&cudaDeviceCanAccessPeer),
+      docs::cudaDeviceCanAccessPeer_text, {{"device"}, {"peer"}});
   def(m, "cudaDeviceEnablePeerAccess", calling(&enable_peer_access),
-      docs::cudaDeviceEnablePeerAccess, {{"peer"}, {"flags", 0}});
+      docs::cudaDeviceEnablePeerAccess_text, {{"peer"}, {"flags", 0}});
   def(m, "cudaDeviceDisablePeerAccess", calling(&disable_peer_access),
-      docs::cudaDeviceDisablePeerAccess, {{"peer"}});
+      docs::cudaDeviceDisablePeerAccess_text, {{"peer"}});
   def(
       m, "cudaMemGetInfo",
       [] {
@@ -170,9 +172,9 @@ void bind_device(py::module_& m) {
         const Status status = call([&] { return cudaMemGetInfo(&free, &total); });
         return with_status(status, free, total);
       },
-      docs::cudaMemGetInfo);
-  def(m, "cudaDriverGetVersion", asking(&cudaDriverGetVersion), docs::cudaDriverGetVersion);
-  def(m, "cudaRuntimeGetVersion", asking(&cudaRuntimeGetVersion), docs::cudaRuntimeGetVersion);
+      docs::cudaMemGetInfo_text);
+  def(m, "cudaDriverGetVersion", asking(&cudaDriverGetVersion), docs::cudaDriverGetVersion_text);
+  def(m, "cudaRuntimeGetVersion", asking(&cudaRuntimeGetVersion), docs::cudaRuntimeGetVersion_text);
 }
 
 }  // namespace PyGPU::python

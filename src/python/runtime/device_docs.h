@@ -1,9 +1,10 @@
-// Docstrings of the calls on devices.
+// Docstrings of the calls on devices. HIP defines macros of the calls' names, so the strings have a
+// suffix.
 #pragma once
 
 namespace PyGPU::python::docs {
 
-inline constexpr char cudaDeviceProp[] =
+inline constexpr char cudaDeviceProp_text[] =
     R"(Properties of a device, read once when the object is made.
 
 Parameters
@@ -25,7 +26,7 @@ Examples
 True
 )";
 
-inline constexpr char cudaGetDeviceCount[] = R"(Return the number of devices.
+inline constexpr char cudaGetDeviceCount_text[] = R"(Return the number of devices.
 
 Returns
 -------
@@ -42,7 +43,7 @@ Examples
 (True, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaGetDevice[] = R"(Return the calling thread's current device.
+inline constexpr char cudaGetDevice_text[] = R"(Return the calling thread's current device.
 
 Returns
 -------
@@ -60,7 +61,7 @@ Examples
 (0, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaSetDevice[] = R"(Make a device the calling thread's current device.
+inline constexpr char cudaSetDevice_text[] = R"(Make a device the calling thread's current device.
 
 Parameters
 ----------
@@ -81,7 +82,7 @@ Examples
 'cudaErrorInvalidDevice'
 )";
 
-inline constexpr char cudaDeviceSynchronize[] =
+inline constexpr char cudaDeviceSynchronize_text[] =
     R"(Wait until the current device has finished all its work.
 
 Returns
@@ -96,7 +97,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaDeviceReset[] =
+inline constexpr char cudaDeviceReset_text[] =
     R"(Destroy this process's memory, streams and events on the current device.
 
 Later uses of these objects report an error; releasing them does nothing.
@@ -113,7 +114,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaDeviceGetAttribute[] = R"(Return an attribute of a device.
+inline constexpr char cudaDeviceGetAttribute_text[] = R"(Return an attribute of a device.
 
 Parameters
 ----------
@@ -137,7 +138,7 @@ Examples
 (True, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaDeviceGetByPCIBusId[] = R"(Return the device with a PCI bus id.
+inline constexpr char cudaDeviceGetByPCIBusId_text[] = R"(Return the device with a PCI bus id.
 
 Parameters
 ----------
@@ -159,7 +160,7 @@ Examples
 (0, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaDeviceGetPCIBusId[] = R"(Return the PCI bus id of a device.
+inline constexpr char cudaDeviceGetPCIBusId_text[] = R"(Return the PCI bus id of a device.
 
 Parameters
 ----------
@@ -181,7 +182,7 @@ Examples
 (2, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaDeviceGetLimit[] = R"(Return a limit of the current device.
+inline constexpr char cudaDeviceGetLimit_text[] = R"(Return a limit of the current device.
 
 Parameters
 ----------
@@ -203,7 +204,7 @@ Examples
 (True, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaDeviceSetLimit[] = R"(Set a limit of the current device.
+inline constexpr char cudaDeviceSetLimit_text[] = R"(Set a limit of the current device.
 
 Parameters
 ----------
@@ -225,7 +226,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaDeviceGetCacheConfig[] =
+inline constexpr char cudaDeviceGetCacheConfig_text[] =
     R"(Return whether the current device prefers cache or shared memory.
 
 Returns
@@ -243,7 +244,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaDeviceSetCacheConfig[] =
+inline constexpr char cudaDeviceSetCacheConfig_text[] =
     R"(Make the current device prefer cache or shared memory.
 
 Parameters
@@ -263,7 +264,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaDeviceGetStreamPriorityRange[] =
+inline constexpr char cudaDeviceGetStreamPriorityRange_text[] =
     R"(Return the priorities that streams of the current device can have.
 
 A lower number is a higher priority.
@@ -285,7 +286,7 @@ Examples
 (True, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaGetDeviceFlags[] = R"(Return the flags of the current device.
+inline constexpr char cudaGetDeviceFlags_text[] = R"(Return the flags of the current device.
 
 Returns
 -------
@@ -302,7 +303,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaSetDeviceFlags[] = R"(Set the flags of the current device.
+inline constexpr char cudaSetDeviceFlags_text[] = R"(Set the flags of the current device.
 
 Parameters
 ----------
@@ -321,7 +322,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaDeviceCanAccessPeer[] =
+inline constexpr char cudaDeviceCanAccessPeer_text[] =
     R"(Return whether a device can reach the memory of another.
 
 Parameters
@@ -345,7 +346,7 @@ Examples
 (0, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaDeviceEnablePeerAccess[] =
+inline constexpr char cudaDeviceEnablePeerAccess_text[] =
     R"(Let the current device reach the memory of another.
 
 Parameters
@@ -367,7 +368,7 @@ Examples
 'cudaErrorInvalidDevice'
 )";
 
-inline constexpr char cudaDeviceDisablePeerAccess[] =
+inline constexpr char cudaDeviceDisablePeerAccess_text[] =
     R"(End the access that cudaDeviceEnablePeerAccess enabled.
 
 Parameters
@@ -387,7 +388,8 @@ Examples
 'cudaErrorInvalidDevice'
 )";
 
-inline constexpr char cudaMemGetInfo[] = R"(Return the free and total memory of the current device.
+inline constexpr char cudaMemGetInfo_text[] =
+    R"(Return the free and total memory of the current device.
 
 Returns
 -------
@@ -406,7 +408,7 @@ Examples
 (True, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaDriverGetVersion[] =
+inline constexpr char cudaDriverGetVersion_text[] =
     R"(Return the newest version of CUDA that the driver supports.
 
 Returns
@@ -424,7 +426,7 @@ Examples
 (True, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaRuntimeGetVersion[] = R"(Return the version of the runtime.
+inline constexpr char cudaRuntimeGetVersion_text[] = R"(Return the version of the runtime.
 
 Returns
 -------

@@ -93,7 +93,7 @@ void bind_graph(py::module_& m) {
   method(g, "_launch",
          [](const Graph& self, const StreamRef& stream) {
            if (!enter_runtime()) throw DeviceError("Graph.launch", forked_status());
-           report_left_error();
+           throw_unread_error();
            self.launch(stream);
          },
          "Enqueue the graph's work.", {{"stream"}});

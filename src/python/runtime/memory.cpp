@@ -61,7 +61,7 @@ void bind_memory(py::module_& m) {
       [](std::size_t nbytes) {
         return new_address([=](void** address) { return cudaMalloc(address, nbytes); });
       },
-      docs::cudaMalloc, {{"nbytes"}});
+      docs::cudaMalloc_text, {{"nbytes"}});
   def(m, "cudaMallocPitch",
       [](std::size_t width, std::size_t height) {
         void* address = nullptr;
@@ -70,65 +70,65 @@ void bind_memory(py::module_& m) {
             call_beside([&] { return cudaMallocPitch(&address, &pitch, width, height); });
         return with_status(status, number_of(address), pitch);
       },
-      docs::cudaMallocPitch, {{"width"}, {"height"}});
+      docs::cudaMallocPitch_text, {{"width"}, {"height"}});
   def(m, "cudaMallocManaged",
       [](std::size_t nbytes, unsigned flags) {
         return new_address(
             [=](void** address) { return cudaMallocManaged(address, nbytes, flags); });
       },
-      docs::cudaMallocManaged, {{"nbytes"}, {"flags", unsigned(cudaMemAttachGlobal)}});
+      docs::cudaMallocManaged_text, {{"nbytes"}, {"flags", unsigned(cudaMemAttachGlobal)}});
   def(m, "cudaMallocAsync",
       [](std::size_t nbytes, const StreamRef& stream) {
         return new_address(
             [&](void** address) { return cudaMallocAsync(address, nbytes, stream.handle); });
       },
-      docs::cudaMallocAsync, {{"nbytes"}, {"stream", py::none()}});
+      docs::cudaMallocAsync_text, {{"nbytes"}, {"stream", py::none()}});
   def(m, "cudaFree",
       [](py::handle address) {
         void* const block = address_of(address, "address");
         return call_beside([&] { return cudaFree(block); });
       },
-      docs::cudaFree, {{"address"}});
-  def(m, "cudaFreeAsync", calling(&cudaFreeAsync), docs::cudaFreeAsync,
+      docs::cudaFree_text, {{"address"}});
+  def(m, "cudaFreeAsync", calling(&cudaFreeAsync), docs::cudaFreeAsync_text,
       {{"address"}, {"stream", py::none()}});
   def(m, "cudaMallocHost",
       [](std::size_t nbytes) {
         return new_address([=](void** address) { return cudaMallocHost(address, nbytes); });
       },
-      docs::cudaMallocHost, {{"nbytes"}});
+      docs::cudaMallocHost_text, {{"nbytes"}});
   def(m, "cudaHostAlloc",
       [](std::size_t nbytes, unsigned flags) {
         return new_address([=](void** address) { return cudaHostAlloc(address, nbytes, flags); });
       },
-      docs::cudaHostAlloc, {{"nbytes"}, {"flags", 0}});
+      docs::cudaHostAlloc_text, {{"nbytes"}, {"flags", 0}});
   def(m, "cudaFreeHost",
       [](py::handle address) {
         void* const block = address_of(address, "address");
         return call_beside([&] { return cudaFreeHost(block); });
       },
-      docs::cudaFreeHost, {{"address"}});
+      docs::cudaFreeHost_text, {{"address"}});
   def(m, "cudaHostGetDevicePointer",
       [](py::handle address) {
         void* const host = address_of(address, "address");
         return new_address(
             [=](void** device) { return cudaHostGetDevicePointer(device, host, 0); });
       },
-      docs::cudaHostGetDevicePointer, {{"address"}});
-  def(m, "cudaHostGetFlags", asking(&cudaHostGetFlags), docs::cudaHostGetFlags, {{"address"}});
-  def(m, "cudaHostRegister", &register_host, docs::cudaHostRegister,
+      docs::cudaHostGetDevicePointer_text, {{"address"}});
+  def(m, "cudaHostGetFlags", asking(&cudaHostGetFlags), docs::cudaHostGetFlags_text, {{"address"}});
+  def(m, "cudaHostRegister", &register_host, docs::cudaHostRegister_text,
       {{"memory"}, {"nbytes", 0}, {"flags", unsigned(cudaHostRegisterDefault)}});
   def(m, "cudaHostUnregister",
       [](py::handle memory) {
         const CopyEnd end = copy_end(memory, "memory", false);
         return call_beside([&] { return cudaHostUnregister(end.address); });
       },
-      docs::cudaHostUnregister, {{"memory"}});
+      docs::cudaHostUnregister_text, {{"memory"}});
   def(m, "cudaStreamAttachMemAsync",
       [](const StreamRef& stream, py::handle address, std::size_t nbytes, unsigned flags) {
         void* const block = address_of(address, "address");
         return call([&] { return cudaStreamAttachMemAsync(stream.handle, block, nbytes, flags); });
       },
-      docs::cudaStreamAttachMemAsync,
+      docs::cudaStreamAttachMemAsync_text,
       {{"stream"}, {"address"}, {"nbytes", 0}, {"flags", unsigned(cudaMemAttachSingle)}});
   def(m, "cudaMemPrefetchAsync",
       [](py::handle address, std::size_t nbytes, int device, const StreamRef& stream) {
@@ -136,8 +136,9 @@ void bind_memory(py::module_& m) {
         return call_on(stream, {block},
                        [&] { return cudaMemPrefetchAsync(block, nbytes, device, stream.handle); });
       },
-      docs::cudaMemPrefetchAsync, {{"address"}, {"nbytes"}, {"device"}, {"stream", py::none()}});
-  def(m, "cudaPointerGetAttributes", &pointer_attributes, docs::cudaPointerGetAttributes,
+      docs::cudaMemPrefetchAsync_text,
+      {{"address"}, {"nbytes"}, {"device"}, {"stream", py::none()}});
+  def(m, "cudaPointerGetAttributes", &pointer_attributes, docs::cudaPointerGetAttributes_text,
       {{"address"}});
 
   def(m, "cudaIpcGetMemHandle",
@@ -146,16 +147,16 @@ void bind_memory(py::module_& m) {
         return new_ipc_handle<cudaIpcMemHandle_t>(
             [=](cudaIpcMemHandle_t* handle) { return cudaIpcGetMemHandle(handle, block); });
       },
-      docs::cudaIpcGetMemHandle, {{"address"}});
+      docs::cudaIpcGetMemHandle_text, {{"address"}});
   def(m, "cudaIpcOpenMemHandle",
       [](const py::bytes& handle, unsigned flags) {
         const auto known = ipc_handle_of<cudaIpcMemHandle_t>(handle);
         return new_address(
             [&](void** address) { return cudaIpcOpenMemHandle(address, known, flags); });
       },
-      docs::cudaIpcOpenMemHandle,
+      docs::cudaIpcOpenMemHandle_text,
       {{"handle"}, {"flags", unsigned(cudaIpcMemLazyEnablePeerAccess)}});
-  def(m, "cudaIpcCloseMemHandle", calling(&cudaIpcCloseMemHandle), docs::cudaIpcCloseMemHandle,
+  def(m, "cudaIpcCloseMemHandle", calling(&cudaIpcCloseMemHandle), docs::cudaIpcCloseMemHandle_text,
       {{"address"}});
   def(m, "cudaIpcGetEventHandle",
       [](const Event& event) {
@@ -163,14 +164,14 @@ void bind_memory(py::module_& m) {
           return cudaIpcGetEventHandle(handle, event.get());
         });
       },
-      docs::cudaIpcGetEventHandle, {{"event"}});
+      docs::cudaIpcGetEventHandle_text, {{"event"}});
   def(m, "cudaIpcOpenEventHandle",
       [](const py::bytes& handle) {
         const auto known = ipc_handle_of<cudaIpcEventHandle_t>(handle);
         auto opened = std::make_shared<Event>(known);
         return with_status(opened->status, opened);
       },
-      docs::cudaIpcOpenEventHandle, {{"handle"}});
+      docs::cudaIpcOpenEventHandle_text, {{"handle"}});
 }
 
 }  // namespace PyGPU::python

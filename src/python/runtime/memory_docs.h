@@ -1,9 +1,10 @@
-// Docstrings of the calls that allocate, free, register and share memory.
+// Docstrings of the calls that allocate, free, register and share memory. HIP defines macros of the
+// calls' names, so the strings have a suffix.
 #pragma once
 
 namespace PyGPU::python::docs {
 
-inline constexpr char cudaMalloc[] = R"(Allocate device memory.
+inline constexpr char cudaMalloc_text[] = R"(Allocate device memory.
 
 Parameters
 ----------
@@ -31,7 +32,8 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMallocPitch[] = R"(Allocate device memory for rows at an aligned pitch.
+inline constexpr char cudaMallocPitch_text[] =
+    R"(Allocate device memory for rows at an aligned pitch.
 
 Parameters
 ----------
@@ -59,7 +61,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMallocManaged[] =
+inline constexpr char cudaMallocManaged_text[] =
     R"(Allocate managed memory, which both host and device can reach.
 
 Parameters
@@ -84,7 +86,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMallocAsync[] =
+inline constexpr char cudaMallocAsync_text[] =
     R"(Allocate device memory from the device's pool, in the order of a stream.
 
 Parameters
@@ -109,7 +111,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaFree[] = R"(Free device or managed memory.
+inline constexpr char cudaFree_text[] = R"(Free device or managed memory.
 
 Parameters
 ----------
@@ -131,7 +133,7 @@ Examples
 <cudaError: code=1>
 )";
 
-inline constexpr char cudaFreeAsync[] =
+inline constexpr char cudaFreeAsync_text[] =
     R"(Free memory of cudaMallocAsync after the work that a stream has so far.
 
 Parameters
@@ -154,7 +156,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMallocHost[] = R"(Allocate page-locked host memory.
+inline constexpr char cudaMallocHost_text[] = R"(Allocate page-locked host memory.
 
 Parameters
 ----------
@@ -176,7 +178,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaHostAlloc[] = R"(Allocate page-locked host memory with flags.
+inline constexpr char cudaHostAlloc_text[] = R"(Allocate page-locked host memory with flags.
 
 Parameters
 ----------
@@ -200,7 +202,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaFreeHost[] = R"(Free page-locked host memory.
+inline constexpr char cudaFreeHost_text[] = R"(Free page-locked host memory.
 
 Parameters
 ----------
@@ -220,7 +222,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaHostGetDevicePointer[] =
+inline constexpr char cudaHostGetDevicePointer_text[] =
     R"(Return the device's address of mapped page-locked memory.
 
 Parameters
@@ -246,7 +248,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaHostGetFlags[] = R"(Return the flags of page-locked memory.
+inline constexpr char cudaHostGetFlags_text[] = R"(Return the flags of page-locked memory.
 
 Parameters
 ----------
@@ -271,7 +273,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaHostRegister[] = R"(Page-lock existing host memory.
+inline constexpr char cudaHostRegister_text[] = R"(Page-lock existing host memory.
 
 Parameters
 ----------
@@ -303,7 +305,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaHostUnregister[] = R"(Undo cudaHostRegister.
+inline constexpr char cudaHostUnregister_text[] = R"(Undo cudaHostRegister.
 
 Parameters
 ----------
@@ -326,7 +328,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaStreamAttachMemAsync[] =
+inline constexpr char cudaStreamAttachMemAsync_text[] =
     R"(Attach managed memory to a stream, in the order of that stream.
 
 Parameters
@@ -356,7 +358,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaMemPrefetchAsync[] =
+inline constexpr char cudaMemPrefetchAsync_text[] =
     R"(Move managed memory to a device or to the host before it is used there.
 
 Parameters
@@ -385,7 +387,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaPointerGetAttributes[] =
+inline constexpr char cudaPointerGetAttributes_text[] =
     R"(Return the kind of memory at an address, and its device.
 
 Parameters

@@ -1,9 +1,10 @@
-// Docstrings of the calls that share memory and events between processes.
+// Docstrings of the calls that share memory and events between processes. HIP defines macros of the
+// calls' names, so the strings have a suffix.
 #pragma once
 
 namespace PyGPU::python::docs {
 
-inline constexpr char cudaIpcGetMemHandle[] =
+inline constexpr char cudaIpcGetMemHandle_text[] =
     R"(Return a handle by which another process can open device memory.
 
 Parameters
@@ -33,7 +34,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaIpcOpenMemHandle[] = R"(Open another process's device memory.
+inline constexpr char cudaIpcOpenMemHandle_text[] = R"(Open another process's device memory.
 
 Parameters
 ----------
@@ -62,7 +63,8 @@ Examples
 (0, True)
 )";
 
-inline constexpr char cudaIpcCloseMemHandle[] = R"(Close memory that cudaIpcOpenMemHandle opened.
+inline constexpr char cudaIpcCloseMemHandle_text[] =
+    R"(Close memory that cudaIpcOpenMemHandle opened.
 
 Parameters
 ----------
@@ -81,7 +83,7 @@ Examples
 True
 )";
 
-inline constexpr char cudaIpcGetEventHandle[] =
+inline constexpr char cudaIpcGetEventHandle_text[] =
     R"(Return a handle by which another process can open an event.
 
 Parameters
@@ -109,7 +111,7 @@ Examples
 64
 )";
 
-inline constexpr char cudaIpcOpenEventHandle[] = R"(Open another process's event.
+inline constexpr char cudaIpcOpenEventHandle_text[] = R"(Open another process's event.
 
 Parameters
 ----------

@@ -102,7 +102,7 @@ void translate_exception() noexcept {
 }
 
 void bind_status(py::module_& m) {
-  const py::object c = new_class<Status>(m, "cudaError_t", docs::cudaError_t);
+  const py::object c = new_class<Status>(m, "cudaError_t", docs::cudaError_t_text);
   constructor(c,
               [](py::handle, int code, const std::string& detail) {
                 return Status(cudaError_t(code), detail);
@@ -134,20 +134,20 @@ void bind_status(py::module_& m) {
       "Explanation by PyGPU: the argument at fault and what was expected; empty if none.");
 
   def(m, "cudaGetErrorName", [](const Status& error) { return cudaGetErrorName(error.code); },
-      docs::cudaGetErrorName, {{"error"}});
+      docs::cudaGetErrorName_text, {{"error"}});
   def(m, "cudaGetErrorString", [](const Status& error) { return cudaGetErrorString(error.code); },
-      docs::cudaGetErrorString, {{"error"}});
+      docs::cudaGetErrorString_text, {{"error"}});
   def(
       m, "cudaGetLastError",
       [] {
         const Status last = call([] { return cudaGetLastError(); });
-        remember_returned(cudaSuccess);
+        mark_as_returned(cudaSuccess);
         return last;
       },
-      docs::cudaGetLastError);
+      docs::cudaGetLastError_text);
   def(
       m, "cudaPeekAtLastError", [] { return call([] { return cudaPeekAtLastError(); }); },
-      docs::cudaPeekAtLastError);
+      docs::cudaPeekAtLastError_text);
 
   def(m, "_report_failed_release",
       [](const std::string& what, const Status& status) {
@@ -156,7 +156,7 @@ void bind_status(py::module_& m) {
       "Report a failed release by a line on stderr, as destructors do, which cannot raise.",
       {{"what"}, {"status"}});
   on_interrupt(&is_interrupted);
-  Storage::on_shortage([] {
+  Storage::on_out_of_memory([] {
     if (!Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
     const Gil held = take_gil();
     try {

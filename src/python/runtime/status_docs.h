@@ -1,9 +1,10 @@
-// Docstrings of cudaError_t and of the calls on errors.
+// Docstrings of cudaError_t and of the calls on errors. HIP defines macros of the calls' names, so
+// the strings have a suffix.
 #pragma once
 
 namespace PyGPU::python::docs {
 
-inline constexpr char cudaError_t[] = R"(Status that a call of the runtime returned.
+inline constexpr char cudaError_t_text[] = R"(Status that a call of the runtime returned.
 
 A status is true if it reports an error. It equals its number and other statuses of that number.
 
@@ -38,7 +39,7 @@ int
     The number; 0 is success.
 )";
 
-inline constexpr char cudaGetErrorName[] =
+inline constexpr char cudaGetErrorName_text[] =
     R"(Return the name that the runtime's headers give an error.
 
 Parameters
@@ -58,7 +59,7 @@ Examples
 'cudaSuccess'
 )";
 
-inline constexpr char cudaGetErrorString[] = R"(Return the runtime's description of an error.
+inline constexpr char cudaGetErrorString_text[] = R"(Return the runtime's description of an error.
 
 Parameters
 ----------
@@ -77,7 +78,7 @@ Examples
 'out of memory'
 )";
 
-inline constexpr char cudaGetLastError[] =
+inline constexpr char cudaGetLastError_text[] =
     R"(Return the calling thread's last error, and reset it to success.
 
 Returns
@@ -93,7 +94,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaPeekAtLastError[] =
+inline constexpr char cudaPeekAtLastError_text[] =
     R"(Return the calling thread's last error without resetting it.
 
 Returns

@@ -33,7 +33,7 @@ StreamRef stream_of(py::handle object) {
     return {as_handle(py::tuple(PyCallable_Check(stream.ptr()) ? stream() : stream)[1]), nullptr};
   }
   const bool is_array =
-      py::hasattr(object, "__cuda_array_interface__");  // whose .ptr is an address
+      py::hasattr(object, "__cuda_array_interface__");  // its .ptr is an address, not a handle
   for (const char* name : {"handle", "ptr", "cuda_stream"}) {
     if (is_array) break;
     py::object number = py::getattr(object, name, py::none());
@@ -54,7 +54,7 @@ StreamRef stream_of(py::handle object) {
 }
 
 void bind_stream(py::module_& m) {
-  const py::object s = new_class<Stream>(m, "cudaStream_t", docs::cudaStream_t);
+  const py::object s = new_class<Stream>(m, "cudaStream_t", docs::cudaStream_t_text);
   constructor(s,
               [](py::handle, unsigned flags, int priority) {
                 const NoGil without = release_gil();
@@ -76,7 +76,7 @@ void bind_stream(py::module_& m) {
       docs::last_status_of_handle);
   method(s, "__repr__", [](const Stream& self) { return handle_repr("cudaStream_t", self.get()); });
 
-  const py::object e = new_class<Event>(m, "cudaEvent_t", docs::cudaEvent_t);
+  const py::object e = new_class<Event>(m, "cudaEvent_t", docs::cudaEvent_t_text);
   constructor(e,
               [](py::handle, const py::object& flags) {
                 if (py::isinstance<py::bytes>(flags)) {
@@ -107,7 +107,7 @@ void bind_stream(py::module_& m) {
         if (!stream.get()) return stream.status = {cudaErrorInvalidResourceHandle, ""};
         return stream.destroy();
       },
-      docs::cudaStreamDestroy, {{"stream"}});
+      docs::cudaStreamDestroy_text, {{"stream"}});
   def(m, "cudaStreamSynchronize",
       [](const StreamRef& stream) {
         if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
@@ -117,14 +117,14 @@ void bind_stream(py::module_& m) {
           return error;
         });
       },
-      docs::cudaStreamSynchronize, {{"stream", py::none()}});
+      docs::cudaStreamSynchronize_text, {{"stream", py::none()}});
   def(m, "cudaStreamQuery",
       [](const StreamRef& stream) {
         if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
         return call_beside([&] { return cudaStreamQuery(stream.handle); });
       },
-      docs::cudaStreamQuery, {{"stream", py::none()}});
-  def(m, "cudaStreamWaitEvent", calling(&cudaStreamWaitEvent), docs::cudaStreamWaitEvent,
+      docs::cudaStreamQuery_text, {{"stream", py::none()}});
+  def(m, "cudaStreamWaitEvent", calling(&cudaStreamWaitEvent), docs::cudaStreamWaitEvent_text,
       {{"stream"}, {"event"}, {"flags", 0}});
   def(m, "cudaStreamGetFlags",
       [](const StreamRef& stream) {
@@ -132,32 +132,32 @@ void bind_stream(py::module_& m) {
         const Status status = call([&] { return cudaStreamGetFlags(stream.handle, &flags); });
         return with_status(status, flags);
       },
-      docs::cudaStreamGetFlags, {{"stream"}});
+      docs::cudaStreamGetFlags_text, {{"stream"}});
   def(m, "cudaStreamGetPriority",
       [](const StreamRef& stream) {
         int priority = 0;
         const Status status = call([&] { return cudaStreamGetPriority(stream.handle, &priority); });
         return with_status(status, priority);
       },
-      docs::cudaStreamGetPriority, {{"stream"}});
+      docs::cudaStreamGetPriority_text, {{"stream"}});
 
   def(m, "cudaEventDestroy",
       [](Event& event) {
         if (!event.get()) return event.status = {cudaErrorInvalidResourceHandle, ""};
         return event.destroy();
       },
-      docs::cudaEventDestroy, {{"event"}});
-  def(m, "cudaEventRecord", calling(&cudaEventRecord), docs::cudaEventRecord,
+      docs::cudaEventDestroy_text, {{"event"}});
+  def(m, "cudaEventRecord", calling(&cudaEventRecord), docs::cudaEventRecord_text,
       {{"event"}, {"stream", py::none()}});
   def(m, "cudaEventSynchronize",
       [](const Event& event) {
         return call_beside([&] { return cudaEventSynchronize(event.get()); });
       },
-      docs::cudaEventSynchronize, {{"event"}});
+      docs::cudaEventSynchronize_text, {{"event"}});
   def(m, "cudaEventQuery",
       [](const Event& event) { return call_beside([&] { return cudaEventQuery(event.get()); }); },
-      docs::cudaEventQuery, {{"event"}});
-  def(m, "cudaEventElapsedTime", asking(&cudaEventElapsedTime), docs::cudaEventElapsedTime,
+      docs::cudaEventQuery_text, {{"event"}});
+  def(m, "cudaEventElapsedTime", asking(&cudaEventElapsedTime), docs::cudaEventElapsedTime_text,
       {{"start"}, {"end"}});
 }
 

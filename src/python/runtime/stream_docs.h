@@ -1,9 +1,10 @@
-// Docstrings of streams, events and the calls on them.
+// Docstrings of streams, events and the calls on them. HIP defines macros of the calls' names, so
+// the strings have a suffix.
 #pragma once
 
 namespace PyGPU::python::docs {
 
-inline constexpr char cudaStream_t[] = R"(Stream of the current device; the object owns it.
+inline constexpr char cudaStream_t_text[] = R"(Stream of the current device; the object owns it.
 
 The stream is destroyed with the object. After a failure `last_status()` reports the error.
 
@@ -24,7 +25,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaEvent_t[] = R"(Event of the current device; the object owns it.
+inline constexpr char cudaEvent_t_text[] = R"(Event of the current device; the object owns it.
 
 The event is destroyed with the object. After a failure `last_status()` reports the error.
 
@@ -66,7 +67,7 @@ cudaError_t
     The status.
 )";
 
-inline constexpr char cudaStreamDestroy[] = R"(Destroy a stream now instead of with its object.
+inline constexpr char cudaStreamDestroy_text[] = R"(Destroy a stream now instead of with its object.
 
 Work that is on the stream is still done.
 
@@ -90,7 +91,7 @@ Examples
 'cudaErrorInvalidResourceHandle'
 )";
 
-inline constexpr char cudaStreamSynchronize[] = R"(Wait until a stream has finished its work.
+inline constexpr char cudaStreamSynchronize_text[] = R"(Wait until a stream has finished its work.
 
 Parameters
 ----------
@@ -109,7 +110,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaStreamQuery[] = R"(Return whether a stream has finished its work.
+inline constexpr char cudaStreamQuery_text[] = R"(Return whether a stream has finished its work.
 
 Parameters
 ----------
@@ -129,7 +130,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaStreamWaitEvent[] = R"(Make later work on a stream wait for an event.
+inline constexpr char cudaStreamWaitEvent_text[] = R"(Make later work on a stream wait for an event.
 
 Parameters
 ----------
@@ -155,7 +156,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaStreamGetFlags[] = R"(Return the flags of a stream.
+inline constexpr char cudaStreamGetFlags_text[] = R"(Return the flags of a stream.
 
 Parameters
 ----------
@@ -176,7 +177,7 @@ Examples
 (1, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaStreamGetPriority[] = R"(Return the priority of a stream.
+inline constexpr char cudaStreamGetPriority_text[] = R"(Return the priority of a stream.
 
 Parameters
 ----------
@@ -197,7 +198,7 @@ Examples
 (0, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaEventDestroy[] = R"(Destroy an event now instead of with its object.
+inline constexpr char cudaEventDestroy_text[] = R"(Destroy an event now instead of with its object.
 
 Parameters
 ----------
@@ -217,7 +218,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaEventRecord[] =
+inline constexpr char cudaEventRecord_text[] =
     R"(Record an event: it completes once the stream's work so far is done.
 
 Parameters
@@ -240,7 +241,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaEventSynchronize[] = R"(Wait until an event has completed.
+inline constexpr char cudaEventSynchronize_text[] = R"(Wait until an event has completed.
 
 Parameters
 ----------
@@ -262,7 +263,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaEventQuery[] = R"(Return whether an event has completed.
+inline constexpr char cudaEventQuery_text[] = R"(Return whether an event has completed.
 
 Parameters
 ----------
@@ -281,7 +282,7 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaEventElapsedTime[] = R"(Return the time between two events.
+inline constexpr char cudaEventElapsedTime_text[] = R"(Return the time between two events.
 
 Parameters
 ----------
@@ -309,7 +310,7 @@ Examples
 (True, <cudaError: code=0>)
 )";
 
-inline constexpr char cudaProfilerStart[] =
+inline constexpr char cudaProfilerStart_text[] =
     R"(Make the vendor's profiler start, if one is attached.
 
 Returns
@@ -324,7 +325,8 @@ Examples
 <cudaError: code=0>
 )";
 
-inline constexpr char cudaProfilerStop[] = R"(Make the vendor's profiler stop, if one is attached.
+inline constexpr char cudaProfilerStop_text[] =
+    R"(Make the vendor's profiler stop, if one is attached.
 
 Returns
 -------

@@ -154,8 +154,8 @@ void bind_arrays(py::module_& m) {
 
   def(m, "_copy_box", &copy_given_box, "Copy a box between two ends, as box_end converts them.",
       {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
-  def(m, "cudaProfilerStart", calling(&cudaProfilerStart), docs::cudaProfilerStart);
-  def(m, "cudaProfilerStop", calling(&cudaProfilerStop), docs::cudaProfilerStop);
+  def(m, "cudaProfilerStart", calling(&cudaProfilerStart), docs::cudaProfilerStart_text);
+  def(m, "cudaProfilerStop", calling(&cudaProfilerStop), docs::cudaProfilerStop_text);
 }
 
 }  // namespace PyGPU::python
