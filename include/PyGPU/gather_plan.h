@@ -43,10 +43,11 @@ struct GatherPlan {
   int word = 1;  // bytes per word, 1 to 16
   int ndim = 1;
   bool index64 = false;
-  Index size = 0;                           // number of words
-  std::vector<Index> loop;                  // size; shape; strides of target, source and mask
-  std::vector<std::vector<Index>> indices;  // offset, count, strides, lengths, steps in each array
-  std::vector<int> counted;                 // number of axes that each index array indexes
+  Index size = 0;           // number of words
+  std::vector<Index> loop;  // size; shape; strides of target, source and mask
+  // Per index array: offset, count, strides, lengths, steps in the target, steps in the source.
+  std::vector<std::vector<Index>> indices;
+  std::vector<int> counted;  // number of axes that each index array indexes
 };
 GatherPlan plan_gather(const Gather& gather);
 // For tests: set the largest count for 32-bit indices; 0 restores the default.

@@ -12,6 +12,7 @@ bool wait_meets_capture(int device);
 // Keep an object alive until the next allocation, or until a capture by PyGPU ends. Its release may
 // postpone further objects.
 void postpone(std::shared_ptr<void> thing);
+// Release the postponed objects.
 void let_postponed_go();
 
 }  // namespace PyGPU
