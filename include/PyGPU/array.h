@@ -1,5 +1,4 @@
-// The C++ core of GPUArray: a layout over device memory. Views share the memory. Everything here
-// throws DeviceError.
+// Core of GPUArray: a layout over device memory, which views share. Functions throw DeviceError.
 #pragma once
 
 #include <memory>
@@ -12,11 +11,12 @@ namespace PyGPU {
 class Array {
  public:
   Array() {}
-  // New memory, uninitialised.
+  // Allocate an array, uninitialized.
   static Array empty(const Layout& layout);
-  // Memory at an address: of somebody else, valid as long as `owner` is held; without one, memory
-  // of ours that the address lies in, else the caller's affair. Throws std::invalid_argument for
-  // what reaches beyond memory of ours.
+  // Array over memory at an address. With an `owner`, the memory is another library's and valid as
+  // long as the owner lives. Without an owner, the array shares PyGPU's memory at the address; an
+  // address outside PyGPU's memory is the caller's responsibility. Throws std::invalid_argument for
+  // an array that reaches past the end of PyGPU's memory.
   static Array borrow(const Layout& layout, void* address,
                       std::shared_ptr<const void> owner = nullptr);
 
@@ -24,40 +24,41 @@ class Array {
 
   const Layout& layout() const { return layout_; }
   void* address() const { return data_; }  // of the first element; null if there are no elements
-  // The address for code that is not ours; see Storage::expose.
+  // Address for code outside PyGPU; see Storage::expose.
   void* exposed_address() const {
     if (storage_) storage_->expose();
     return data_;
   }
   int device() const { return device_; }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
-  // Throws if the memory was freed under the array.
+  // Throw if the array's memory was freed.
   void require_alive() const;
 
-  // May the two share bytes? Compares their extents.
+  // Return whether the extents of the arrays share bytes; the arrays may then overlap.
   bool overlaps(const Array& other) const;
 
-  // Every byte, of an array without gaps.
+  // Set every byte of a dense array.
   void fill_bytes(char value, const StreamRef& stream) const;
   void zero() const;
-  // Elements of the same shape and item size, whatever the layouts.
+  // Copy the elements of an array of the same shape and item size, in any layout.
   void copy_from(const Array& src, const StreamRef& stream) const;
-  // A copy without gaps, in the layout's order: see Layout::dense_layout.
+  // Dense copy with the axes in the layout's order; see Layout::dense_layout.
   Array dense_copy(const StreamRef& stream) const;
-  // A dense copy on another device, after the work on `stream`. Blocking.
+  // Dense copy on another device, made after the work on `stream`. Blocks.
   Array on_device(int device, const StreamRef& stream) const;
 
-  // To and from host memory of any layout of the array's shape, whose first element is at `host`.
-  // Blocking.
+  // Copy from and to host memory in any layout of the array's shape; `host` is the address of the
+  // first element. Blocks.
   void upload(const void* host, const Layout& layout) const;
   void download(void* host, const Layout& layout) const;
-  // In the order of `stream`, with host memory that holds the elements as `dense_layout` orders
-  // them, from its lowest address on; the caller keeps it alive until it is done.
+  // Copy in the order of `stream`. The host memory holds the elements in the order of
+  // `dense_layout`, beginning at its lowest address; the caller keeps it alive until the copy is
+  // done.
   void upload_async(const void* host, const StreamRef& stream) const;
   void download_async(void* host, const StreamRef& stream) const;
 
  private:
-  void* dense_start() const;  // the lowest address of a dense array
+  void* dense_start() const;  // lowest address of a dense array
 
   Layout layout_;
   char* data_ = nullptr;

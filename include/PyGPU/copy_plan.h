@@ -1,4 +1,4 @@
-// How to copy between two layouts of the same shape by the runtime's pitched copies.
+// Plans of copies between two layouts of one shape by the runtime's pitched copies.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,26 @@
 
 namespace PyGPU {
 
-// The axes of a copy, from the outermost of dst to its innermost, all going up in dst. What is
-// contiguous on both sides is no axis, but the `width` in bytes of what an index of the axes means.
+// Axes of a copy, from the outermost of dst to the innermost, with positive strides in dst. Axes
+// that are contiguous on both sides are not listed: they form the `width`, the number of contiguous
+// bytes at each index.
 struct CopyAxes {
   CopyAxes(const Layout& dst, const Layout& src);
 
-  LoopAxes<2> axes{2};  // strides of dst, of src
+  LoopAxes<2> axes{2};  // strides of dst and of src
   Index dst_offset = 0, src_offset = 0;
   std::size_t width;
 };
 
-// Each pitched copy moves `rows` rows of `width` contiguous bytes; from one row to the next it is
-// `dst_pitch` and `src_pitch` bytes. The remaining axes are looped over.
+// Plan of pitched copies: each copies `rows` rows of `width` contiguous bytes, whose starts are
+// `dst_pitch` and `src_pitch` bytes apart. The copies loop over the remaining axes.
 struct CopyPlan {
   Axes loop_shape, loop_dst, loop_src;
   Index dst_offset = 0, src_offset = 0;
   std::size_t width = 0, rows = 1;
   Index dst_pitch = 0, src_pitch = 0;
 
-  std::size_t calls() const;  // pitched copies needed
+  std::size_t calls() const;  // number of pitched copies
 };
 CopyPlan plan_copy(const Layout& dst, const Layout& src);
 

@@ -1,4 +1,4 @@
-// The calling thread's current device.
+// Current device of the calling thread, resets of devices, and guards that switch devices.
 #pragma once
 
 #include <functional>
@@ -8,41 +8,41 @@
 
 namespace PyGPU {
 
-// Throws DeviceError where there is no device, or after a fork.
+// Return the current device. Throws DeviceError if there is no device, or in a forked child.
 int current_device();
 
-// With one device there is no other to be on, and nothing to ask.
+// Return whether the process has one device; the current device then need not be queried.
 bool is_only_device();
 
 constexpr int max_devices = 64;
-// Is it the number of a device of which something is kept in a table?
+// Return whether tables indexed by device have an entry for `device`.
 inline bool is_device_number(int device) { return device >= 0 && device < max_devices; }
 
-// cudaDeviceReset destroys all memory, streams and events of the current device and begins a new
-// epoch of it. What was made in an earlier epoch, or before a fork in the parent, is gone and must
-// not be released.
+// Reset the current device and begin a new epoch of it. cudaDeviceReset destroys all memory,
+// streams and events of the device. Handles of an earlier epoch, and handles that a forked child
+// inherited, are gone and must not be released.
 Status reset_device();
-unsigned device_epoch(int device);  // counted from 1; 0 of what is no device's number
+unsigned device_epoch(int device);  // counted from 1; 0 if `device` is not a device number
 bool is_gone(int device, unsigned epoch);
-// Throws DeviceError where it is; `why` says what a reset did.
+// Throw DeviceError if the handle is gone; `why` describes the effect of a reset.
 void require_not_gone(const char* call, int device, unsigned epoch, const char* why);
 
-// Counts a launch and returns how many may be queued on the device: those since it was last known
-// to be idle. A launch blocks only when its queue is full, at about a thousand.
+// Count a launch. Returns how many launches may be queued on the device: those since it was last
+// known to be idle. A launch blocks only if its queue is full, at about a thousand launches.
 unsigned count_launch(int device, bool on_null_stream);
-// Reports that all work of the device is done, or all that the null stream waits for.
+// Record that the device has finished all work, or all work that the null stream waits for.
 void seen_idle(int device, bool null_stream_only);
 void seen_current_idle(bool null_stream_only);
-// cudaDeviceSynchronize, followed by seen_idle.
+// Call cudaDeviceSynchronize, then seen_idle.
 cudaError_t synchronize_device();
 
-// Makes a call that may wait for the device, wherever its outcome is needed. `around_waits` sets
-// what goes on meanwhile; for the bindings, Python's other threads.
+// Make a call that may wait for the device. `wrap_waits` sets a function that wraps such calls;
+// the bindings use it to let Python's other threads run.
 using Wait = std::function<cudaError_t()>;
 cudaError_t waiting(const Wait& call);
-void around_waits(std::function<cudaError_t(const Wait&)> around);
+void wrap_waits(std::function<cudaError_t(const Wait&)> around);
 
-// Do work with `device` current. Returns the work's error, or that of the switch; never throws.
+// Run `work` with `device` current. Returns the error of the work or of the switch; never throws.
 template <class Work>
 cudaError_t on_device(int device, Work work) {
   if (is_only_device()) return work();
@@ -55,7 +55,7 @@ cudaError_t on_device(int device, Work work) {
   return outcome ? outcome : back;
 }
 
-// The same for what gives something back, which is done even if the device cannot be chosen.
+// Like on_device, for a release: it also runs if the device cannot be made current.
 template <class Release>
 cudaError_t release_on_device(int device, Release release) {
   bool done = false;
@@ -68,7 +68,7 @@ cudaError_t release_on_device(int device, Release release) {
   return outcome ? outcome : error;
 }
 
-// Traits of a handle that belongs to a device; Kind gives its name and destroy(handle).
+// Traits of a handle that belongs to a device; Kind provides its name and destroy(handle).
 template <class Value, class Kind>
 struct DeviceOwned {
   struct Handle {
@@ -83,7 +83,7 @@ struct DeviceOwned {
   }
 };
 
-// Own what `create(handle)` makes on a device, the current one.
+// Let `owner` own the handle that `create(handle)` makes on `device`, the current device.
 template <class Traits, class Create>
 cudaError_t make_owned(UniqueHandle<Traits>& owner, int device, Create create) {
   typename Traits::Handle handle;
@@ -99,11 +99,12 @@ struct RestoreDevice {
     int device = -1;
     bool operator==(const Handle& other) const { return device == other.device; }
   };
-  static constexpr const char* name = "the choice of device";
+  static constexpr const char* name = "the guard of the current device";
   static cudaError_t release(Handle previous) { return cudaSetDevice(previous.device); }
 };
 
-// While the guard lives, `device` is current. Where it is already, that costs one query.
+// Guard that makes `device` current while it lives. If it is current already, the guard costs one
+// query.
 using DeviceGuard = UniqueHandle<RestoreDevice>;
 DeviceGuard use_device(int device);
 

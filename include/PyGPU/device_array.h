@@ -1,5 +1,5 @@
-// DeviceArray: the low level's pair of a host buffer and a device block. Nothing happens unless it
-// is asked for, and every step returns a Status.
+// DeviceArray: the low level's pair of a host buffer and device memory. Memory is allocated and
+// copied only on request, and every step returns a Status.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@ namespace PyGPU {
 
 class DeviceArray {
  public:
-  // Its own zeroed host memory, contiguous in `order`.
+  // Allocate zeroed host memory, contiguous in `order`.
   DeviceArray(const DType& dtype, Axes shape, Order order);
-  // Somebody's host memory, contiguous in C or Fortran order, kept alive by `owner`.
+  // Use host memory of the caller, contiguous in C or Fortran order; `owner` keeps it alive.
   DeviceArray(const DType& dtype, Layout layout, void* host, bool read_only,
               std::shared_ptr<const void> owner);
-  // The memory that a pointer refers to: the host buffer or the device block.
+  // Use the memory of a pointer, as the host buffer or as the device memory.
   DeviceArray(Pointer pointer, Axes shape, Order order);
 
-  Status allocate();  // the device block; a second call is no error and changes nothing
+  Status allocate();  // allocates the device memory; a second call succeeds and does nothing
   Status to_device();
   Status to_host();
 
@@ -36,7 +36,7 @@ class DeviceArray {
  private:
   void* device_address() const;
   Status copy(const char* call, bool up);
-  Status keep(Status status);  // as last_status()
+  Status keep(Status status);  // for last_status()
 
   const DType* dtype_;
   Layout layout_;
@@ -46,9 +46,9 @@ class DeviceArray {
   std::shared_ptr<Memory> device_memory_;
   Pointer borrowed_device_;
   Status last_;
-  // Steps may be taken by several threads. Not held while one is under way, which may run Python's
+  // Several threads may call the steps. The lock is not held during a step, which may run Python
   // code: signal handlers, a progress bar.
-  mutable std::mutex lock_;  // of device_memory_ and last_
+  mutable std::mutex lock_;  // guards device_memory_ and last_
 };
 
 }  // namespace PyGPU

@@ -1,5 +1,5 @@
-// The binary interface of DLPack 1.x and its predecessor, after the specification at
-// https://dmlc.github.io/dlpack/latest/c_api.html: how libraries exchange arrays without a copy.
+// Binary interface of DLPack 1.x and of the version before, through which libraries exchange arrays
+// without a copy. It follows the specification at https://dmlc.github.io/dlpack/latest/c_api.html.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ enum class TypeCode : std::uint8_t { integer = 0, natural = 1, real = 2, complex
 
 struct DataType {
   TypeCode code;
-  std::uint8_t bits;    // of one lane
-  std::uint16_t lanes;  // above 1: a vector type
+  std::uint8_t bits;    // per lane
+  std::uint16_t lanes;  // above 1 for vector types
 };
 
 struct Tensor {
@@ -37,11 +37,12 @@ struct Tensor {
   std::int32_t ndim;
   DataType type;
   std::int64_t* shape;
-  std::int64_t* strides;  // in elements; null: C order
+  std::int64_t* strides;  // in elements; null for C order
   std::uint64_t byte_offset;
 };
 
-// Before 1.0. The deleter, which may be null, ends the export and may be called from any thread.
+// Export before version 1.0. The deleter ends the export; it may be null, and may be called from
+// any thread.
 struct Managed {
   Tensor tensor;
   void* context;
@@ -54,7 +55,7 @@ struct Version {
 
 constexpr std::uint64_t read_only = 1, is_copied = 2;  // flags
 
-// Since 1.0. Everything before the tensor stays as it is in all later versions.
+// Export since version 1.0. The members before the tensor stay the same in all later versions.
 struct ManagedVersioned {
   Version version;
   void* context;
@@ -65,7 +66,7 @@ struct ManagedVersioned {
 
 static_assert(sizeof(Tensor) == 48 && sizeof(Managed) == 64 && sizeof(ManagedVersioned) == 80);
 
-// The name of a capsule with one of them, before and after a consumer has taken it.
+// Names of a capsule that holds an export: before and after a consumer has taken it.
 template <class AnyManaged>
 struct Names;
 template <>

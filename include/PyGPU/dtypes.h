@@ -1,4 +1,4 @@
-// The element types of the low level, listed once.
+// Element types of the low level, in one list.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,9 @@ inline constexpr DType dtypes[] = {
 };
 inline constexpr int dtype_count = sizeof dtypes / sizeof dtypes[0];
 
-// Is a buffer of this format and item size an array of `dtype`? Types of the same kind and size
-// are equal, whatever their C names ("l" and "q"); the byte order must be the machine's.
+// Return whether a buffer of this format and item size is an array of `dtype`. Types of the same
+// kind and size are equal, whatever their C names ("l" and "q"). The byte order must be the
+// machine's.
 bool is_format_of(const std::string& format, std::size_t itemsize, const DType& dtype);
 
 }  // namespace PyGPU

@@ -1,4 +1,4 @@
-// Outcomes of device calls: a value at the low level (Status), an exception above it (DeviceError).
+// Outcomes of device calls: values at the low level (Status), exceptions above it (DeviceError).
 #pragma once
 
 #include <stdexcept>
@@ -9,8 +9,8 @@
 
 namespace PyGPU {
 
-// What a device call returned. `detail` says what this library knows beyond the runtime's code: the
-// argument at fault, its value, what was expected.
+// Status that a device call returned. `detail` explains more than the runtime's code: the argument
+// at fault, its value, and what was expected.
 struct Status {
   cudaError_t code = cudaSuccess;
   std::string detail;
@@ -33,34 +33,36 @@ class DeviceError : public std::runtime_error {
   Status status;
 };
 
-// Turns a failed Status into a DeviceError. The thread's last error is cleared, so that a later
-// call that did not fail does not report it.
+// Throw a DeviceError for a failed Status. Clears the thread's last error, so that a later call
+// that succeeds does not report it.
 inline void check(const char* call, Status status) {
   if (!status.failed()) return;
   (void)cudaGetLastError();
   throw DeviceError(call, std::move(status));
 }
 
-// The runtime keeps a thread's last error until somebody asks for it. One that a failed launch left
-// in a user's library, whose status nobody read, is thrown here, once.
-void report_left_error();
-// This one is known: the low level gave it to its caller, now or as what an object keeps.
-void remember_returned(cudaError_t error);
+// Throw the error that another library left unread, once. The runtime keeps a thread's last error
+// until it is read; a failed launch in a user's library, whose status nobody read, leaves one.
+void throw_unread_error();
+// Record that the low level returned this error to its caller, so that throw_unread_error ignores
+// it.
+void mark_as_returned(cudaError_t error);
 inline Status returned_to_caller(Status status) {
-  if (status.failed() && cudaPeekAtLastError() == status.code) remember_returned(status.code);
+  if (status.failed() && cudaPeekAtLastError() == status.code) mark_as_returned(status.code);
   return status;
 }
 
-// Call before the runtime is used. False in a forked child of a process that had used it, where the
-// parent's device state does not work.
+// Call this before the runtime is used. Returns false in a forked child of a process that has used
+// the runtime: the parent's device state does not work there.
 bool enter_runtime();
-// What every call returns in such a child.
+// Status that every call returns in such a child.
 Status forked_status();
-// Is this such a child? Does not count as a use. What the parent allocated is not the child's to
-// release.
+// Return whether this process is such a child. Does not count as a use of the runtime. The child
+// must not release what the parent allocated.
 bool forked();
 
-// Destructors cannot throw: they print one line to stderr, and nothing while the process exits.
+// Report a failed release. Destructors cannot throw, so it prints one line to stderr, and nothing
+// while the process exits.
 void report_failed_release(const char* what, cudaError_t error) noexcept;
 
 }  // namespace PyGPU

@@ -1,7 +1,7 @@
-// Plans of gathers and scatters: items copied between strided arrays, to or from the places that
-// index arrays and masks name. Items are opaque: their bytes are an axis of their own, the fastest,
-// so that a thread copies the largest word that lengths, strides and addresses allow. The kernels'
-// text is Python's (PyGPU/_kernels/text/gather.py).
+// Plans of gathers and scatters: copies of items between strided arrays, at positions that index
+// arrays and masks select. Items are opaque: their bytes are one more axis, the fastest, so that a
+// thread copies the largest word that lengths, strides and addresses allow. Python generates the
+// kernels (PyGPU/_kernels/text/gather.py).
 #pragma once
 
 #include <vector>
@@ -10,47 +10,47 @@
 
 namespace PyGPU {
 
-// Where items are read or written: an address, and bytes from one to the next along each axis.
+// Memory from which items are read, or to which they are written: an address, and byte strides.
 struct StridedPointer {
   char* address = nullptr;
   Axes strides;
 };
 
-// An index array, and the axes that its values count through (in C order).
+// Index array, and the axes that its values index, in C order.
 struct IndexArray {
   const void* address = nullptr;
-  int type = 0;           // of its values: a place in index_types
-  Axes strides;           // for each axis of the loop
-  Axes lengths, steps;    // of the axes counted through, bytes
-  bool scatters = false;  // the target's places, else the source's
+  int type = 0;           // dtype of the values, as an index into index_types
+  Axes strides;           // along each axis of the loop
+  Axes lengths, steps;    // of the indexed axes; steps in bytes
+  bool scatters = false;  // true: indexes the target; false: indexes the source
   Index offset = 0;       // added to each value
 
-  // The same; axes that lie behind each other like those of a C-ordered array are one.
+  // Return an equal index array whose indexed axes are merged where they are adjacent in C order.
   IndexArray merged() const;
   Index count() const;
 };
 constexpr const char* index_types[] = {"int32", "uint32", "int64"};
 
 struct Gather {
-  Axes shape;  // of the loop: each of its points is an item
+  Axes shape;  // of the loop; each point is one item
   std::size_t itemsize = 0;
   StridedPointer target, source;
   std::vector<IndexArray> indices;
-  StridedPointer
-      mask;  // of bools, where an address is set: where they are false, nothing is copied
+  StridedPointer mask;  // bools; items at false are not copied. Address null: no mask
 };
 
 struct GatherPlan {
-  int word = 1;  // bytes, 1 to 16
+  int word = 1;  // bytes per word, 1 to 16
   int ndim = 1;
   bool index64 = false;
-  Index size = 0;                           // words
-  std::vector<Index> loop;                  // size, shape, strides of target, source and mask
-  std::vector<std::vector<Index>> indices;  // offset, count, strides, lengths, steps of both
-  std::vector<int> counted;                 // axes that each index array counts through
+  Index size = 0;           // number of words
+  std::vector<Index> loop;  // size; shape; strides of target, source and mask
+  // Per index array: offset, count, strides, lengths, steps in the target, steps in the source.
+  std::vector<std::vector<Index>> indices;
+  std::vector<int> counted;  // number of axes that each index array indexes
 };
 GatherPlan plan_gather(const Gather& gather);
-// For tests: what is counted in 32 bits; 0: as is best.
+// For tests: set the largest count for 32-bit indices; 0 restores the default.
 void pretend_index32(Index most);
 
 }  // namespace PyGPU

@@ -1,11 +1,11 @@
-// The one door to the device: CUDA's runtime vocabulary on every target, for this library and for
-// users' own sources alike. A `.cu` file that includes this header compiles unchanged with
+// Entry point to the device: CUDA's runtime vocabulary on every target, for this library and for
+// users' sources. A `.cu` file that includes this header compiles unchanged with
 //
 //     nvcc       ->  cuda   (an NVIDIA GPU)
 //     hipcc      ->  hip    (an AMD GPU)
 //     g++ -x c++ ->  host   (PyGPU's own machine in C++, no GPU needed; link -lPyGPU_host)
 //
-// Launch kernels through the one spelling that serves all three:
+// Launch kernels with the spelling that all three targets share:
 //
 //     PYGPU_LAUNCH(kernel, grid, block, shared_bytes, stream)(arguments...);
 //

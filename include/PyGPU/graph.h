@@ -1,4 +1,4 @@
-// Graphs: work that is recorded once, on a stream that is captured, and launched many times.
+// Graphs: work that is recorded once, by capturing a stream, and launched many times.
 #pragma once
 
 #include <atomic>
@@ -11,35 +11,36 @@
 
 namespace PyGPU {
 
-// While it goes on, the null stream of this thread stands for the captured one, and arrays that are
-// made are the graph's: their memory stays, so that the graph can be launched again.
+// Capture of a stream by this thread. During the capture, the captured stream replaces this
+// thread's null stream. Arrays that are allocated belong to the graph: their memory stays
+// allocated, so that the graph can be launched again.
 class Capture {
  public:
-  // The one that goes on in this thread, or null.
-  static Capture* current() { return under_way_ == 0 ? nullptr : of_this_thread(); }
+  // Return the capture of this thread, or null.
+  static Capture* current() { return active_count_ == 0 ? nullptr : in_this_thread(); }
 
-  // Does one go on in any thread?
-  static bool is_under_way() { return under_way_ != 0 && any_goes_on(); }
+  // Return whether any thread captures a stream.
+  static bool is_any_active() { return active_count_ != 0 && has_active(); }
 
   explicit Capture(const StreamRef& stream);
 
   const StreamRef& stream() const { return stream_; }
-  // Is work on this stream recorded?
+  // Return whether work on this stream is recorded.
   bool records(const StreamRef& stream) const;
-  // Memory for an array: new, or that of an earlier one which nobody has any more.
+  // Return memory for an array: new memory, or the memory of an unreferenced array of this capture.
   std::shared_ptr<Storage> take(std::size_t nbytes);
   void uses(const std::shared_ptr<Storage>& storage, const StreamRef& stream);
-  // What else the work needs: code, host memory that it reads or writes.
+  // Keep another resource of the work alive: code, or host memory that the work accesses.
   void keep(std::shared_ptr<const void> owner) {
     if (kept_.empty() || kept_.back() != owner) kept_.push_back(std::move(owner));
   }
-  // What was recorded; the caller destroys it. Throws DeviceError.
+  // End the capture. Returns the recorded graph, which the caller destroys. Throws DeviceError.
   cudaGraph_t end();
 
  private:
   friend class Graph;
 
-  // Ends a capture that is not wanted. In another thread that fails: the stream stays captured.
+  // Ends an abandoned capture. In another thread that fails, and the stream stays captured.
   struct Unended {
     using Handle = Capture*;
     static constexpr const char* name = "a capture";
@@ -48,34 +49,34 @@ class Capture {
 
   cudaError_t finish(cudaGraph_t* graph);
 
-  static std::atomic<int> under_way_;  // in all threads
-  static Capture* of_this_thread();
-  static bool any_goes_on();
+  static std::atomic<int> active_count_;  // number of captures in all threads
+  static Capture* in_this_thread();
+  static bool has_active();
 
   StreamRef stream_;
   int device_;
   std::uint64_t thread_;
-  bool forks_ = false;                           // more streams take part, in an order of their own
-  std::vector<std::shared_ptr<Storage>> taken_;  // in this capture
-  std::vector<std::shared_ptr<Storage>> used_;   // of others
+  bool forks_ = false;  // whether other streams joined the capture, with an order of their own
+  std::vector<std::shared_ptr<Storage>> taken_;  // allocated in this capture
+  std::vector<std::shared_ptr<Storage>> used_;   // allocated elsewhere
   std::vector<std::shared_ptr<const void>> kept_;
   UniqueHandle<Unended> unended_;
 };
 
-// The stream of work for which none is named: the null stream, or the captured one.
+// Return the stream for work that names none: the null stream, or the stream that is captured.
 inline StreamRef default_stream() {
   const Capture* const capture = Capture::current();
   return capture ? capture->stream() : StreamRef();
 }
 
-// For calls that wait, where this thread captures: why they cannot.
+// Status of calls that wait while this thread captures, which they cannot.
 Status refusal_to_wait();
-// Throws DeviceError with that where this thread captures.
+// Throw DeviceError with that status if this thread captures.
 void refuse_waiting(const char* call);
 
 struct RecordedTraits {
   using Handle = cudaGraph_t;
-  static constexpr const char* name = "what was captured";
+  static constexpr const char* name = "a recorded graph";
   static cudaError_t release(cudaGraph_t graph) { return cudaGraphDestroy(graph); }
 };
 
@@ -84,21 +85,21 @@ struct GraphTraits : DeviceOwned<cudaGraphExec_t, GraphTraits> {
   static cudaError_t destroy(const Handle& graph);
 };
 
-// All of it throws DeviceError.
+// Graph of recorded work. Member functions throw DeviceError.
 class Graph {
  public:
-  // Capture a stream in this thread, which must be the one to call end() or abandon().
+  // Begin to capture a stream in this thread, which must also call end() or abandon().
   void begin(const StreamRef& stream);
-  // From now on the graph is what was captured. Where only parameters differ from what it was, and
-  // the runtime can, those are replaced in place.
+  // End the capture; the graph becomes the recorded work. If only parameters differ from the
+  // earlier work, they are replaced in place where the runtime can do so.
   void end();
   void abandon();
-  // Enqueue all of it; on a stream that is captured, record it.
+  // Enqueue the work; on a stream that is captured, record the work.
   void launch(const StreamRef& stream) const;
 
  private:
   struct Work {
-    // Memory and code come first: they go after the graph.
+    // Memory and code are declared first, so that they are released after the graph.
     std::vector<std::shared_ptr<Storage>> taken, used;
     std::vector<std::shared_ptr<const void>> kept;
     UniqueHandle<RecordedTraits> recorded;
@@ -106,7 +107,7 @@ class Graph {
   };
 
   std::unique_ptr<Capture> capture_;
-  std::shared_ptr<Work> work_;  // shared with the graphs that this one is launched in
+  std::shared_ptr<Work> work_;  // shared with graphs that have recorded a launch of this graph
 };
 
 }  // namespace PyGPU

@@ -1,4 +1,4 @@
-// Compiled code on a device: modules, their kernels and globals, and the launch.
+// Compiled code on a device: modules, their kernels and globals, and launches.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@ struct ModuleTraits : DeviceOwned<cudaLibrary_t, ModuleTraits> {
 };
 
 struct JitOption {
-  int option;  // CUDA's number
+  int option;  // CUDA's number of the option
   std::size_t value;
 };
 
-// An image (cubin, PTX, fatbin; code object; shared library of the host machine), loaded on the
-// current device and unloaded with its last owner. Throws DeviceError.
+// Image (cubin, PTX, fatbin; code object; shared library of the host machine) that is loaded on the
+// current device, and unloaded with its last owner. Throws DeviceError.
 class Module {
  public:
   Module(const std::string& image, const std::vector<JitOption>& options = {});
@@ -38,10 +38,12 @@ class Module {
   };
   Global global(const std::string& name) const;
 
-  // The same image, loaded on another device once, with variables of its own. Null where what
-  // stands in those of this module would not follow: their addresses were asked for.
+  // Return the same image loaded on another device, with globals of its own; each device loads it
+  // once. Returns null if the addresses of this module's globals were requested: values stored
+  // there would not be copied.
   std::shared_ptr<const Module> on(int device) const;
-  // From now on all its kernels run on one device, where they may write its variables.
+  // Record that the module has globals: all its kernels then run on one device, where they may
+  // write the globals.
   void has_variables() { has_variables_ = true; }
   bool may_run_on(int device) const;
 
@@ -53,16 +55,17 @@ class Module {
  private:
   UniqueHandle<ModuleTraits> handle_;
   std::string info_log_;
-  std::string image_;  // kept where there are other devices
+  std::string image_;  // kept if the process has other devices
   std::vector<JitOption> options_;
-  mutable std::atomic<bool> gave_globals_{false};
+  mutable std::atomic<bool> globals_exposed_{false};
   bool has_variables_ = false;
-  mutable std::atomic<int> variables_on_{-1};  // the device that they are used on; -1: none yet
+  mutable std::atomic<int> globals_device_{
+      -1};  // device on which the globals are used; -1: none yet
   mutable std::mutex lock_;
-  mutable std::map<int, std::shared_ptr<const Module>> elsewhere_;
+  mutable std::map<int, std::shared_ptr<const Module>> on_other_devices_;
 };
 
-// Where a kernel expects a parameter, as its compiler arranged them.
+// Offset and size of a kernel's parameter, as its compiler arranged them.
 struct ParameterPlace {
   std::size_t offset, nbytes;
 };
@@ -79,7 +82,7 @@ class Kernel {
   const std::string& name() const { return name_; }
   const Module& module() const { return *module_; }
 
-  // What the runtime reports of the parameters; HIP's reports nothing.
+  // Parameters that the runtime reports; HIP reports none.
   bool knows_parameters() const { return knows_parameters_; }
   const std::vector<ParameterPlace>& parameters() const { return parameters_; }
 
@@ -87,14 +90,14 @@ class Kernel {
   int attribute(int number) const;
   void set_attribute(int number, int value);
 
-  // The same kernel, with the same attributes, of a module on another device.
+  // Return the same kernel, with the same attributes, in a module on another device.
   Kernel of(std::shared_ptr<const Module> module) const;
 
-  // `arguments` points to each argument. Enqueues on the module's device.
+  // Enqueue a launch on the module's device. `arguments` points to each argument.
   cudaError_t launch(const LaunchShape& shape, void** arguments, cudaStream_t stream) const;
-  // The same for kernels of ours, in blocks of one axis; says why it was refused.
+  // Launch a kernel of PyGPU, in blocks along one axis. The status explains a refusal.
   Status launch_blocks(Index blocks, unsigned threads, void** arguments, cudaStream_t stream) const;
-  // For the message of a failed launch: the shape, and which limit it may exceed.
+  // Message for a failed launch: the shape, and the limit that it may exceed.
   std::string why_refused(const LaunchShape& shape) const;
 
  private:

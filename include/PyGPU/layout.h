@@ -1,5 +1,5 @@
-// Where an array's elements lie: shape and byte strides, and the arithmetic of views. A pure value:
-// no memory, no device. Semantics are NumPy's unless a function says otherwise; errors are
+// Layout of an array: shape, byte strides, and the arithmetic of views. A pure value without memory
+// or device. Semantics are NumPy's unless a function says otherwise. Errors are
 // std::invalid_argument (ValueError) and std::out_of_range (IndexError).
 #pragma once
 
@@ -16,8 +16,8 @@ using Index = std::int64_t;
 
 constexpr Index divided_up(Index number, Index by) { return (number + by - 1) / by; }
 
-// A short list of numbers, one for each axis, without an allocation. (Neither this default
-// constructor nor those of classes with such a member are "= default": that would zero the array.)
+// Short list of numbers, one per axis, without an allocation. Default constructors are not
+// "= default", here and in classes with such a member: that would zero the array.
 class Axes {
  public:
   static constexpr int capacity = 32;
@@ -43,7 +43,7 @@ class Axes {
   bool operator!=(const Axes& other) const { return !(*this == other); }
 
   void push_back(Index value);
-  // The positions of the values, larger absolute values first; equal ones keep their order.
+  // Return the positions of the values, by falling absolute value; equal values keep their order.
   std::vector<int> by_falling_size() const;
   std::string text() const;  // "(2, 3)"
 
@@ -52,7 +52,7 @@ class Axes {
   Index values_[capacity];
 };
 
-// The strides of axes without gaps, of which `axis_at(i)` is the i-th fastest.
+// Return the strides of dense axes, of which `axis_at(i)` is the i-th fastest.
 template <class AxisAt>
 Axes strides_in_order(const Axes& shape, Index itemsize, AxisAt axis_at) {
   Axes strides = shape;
@@ -69,12 +69,12 @@ enum class Order { c, f };
 // One item of an index expression: a[3, 1:5, ..., None].
 struct IndexItem {
   enum class Kind { integer, slice, ellipsis, new_axis } kind;
-  Index start = 0, stop = 0, step = 1;  // an integer is in start
+  Index start = 0, stop = 0, step = 1;  // for an integer, start is its value
   bool has_start = false, has_stop = false;
 };
 
 class Layout;
-struct View;  // a Layout and where it begins
+struct View;  // a Layout and the offset of its first element
 
 class Layout {
  public:
@@ -89,40 +89,43 @@ class Layout {
   Index size() const { return size_; }
   std::size_t nbytes() const { return std::size_t(size_) * itemsize_; }
 
-  // Strides of axes of length one do not count; an array without elements is C and F contiguous.
+  // Strides of axes of length 1 are ignored. An array without elements is C and F contiguous.
   bool contiguous(Order order) const;
   bool c_contiguous() const { return contiguous(Order::c); }
   bool f_contiguous() const { return contiguous(Order::f); }
   bool contiguous() const { return c_contiguous() || f_contiguous(); }
 
-  // The bytes reached, relative to the first element: [first, second).
+  // Return the extent: the bytes from the lowest to the end of the highest element, relative to the
+  // first element.
   std::pair<Index, Index> extent() const;
 
   View index(const std::vector<IndexItem>& items) const;
 
-  // Reading the memory in `order`, which need not be the array's own: PyCUDA's reshape. One length
-  // may be -1. Throws std::runtime_error unless contiguous.
+  // Reinterpret the elements in `order`, which may differ from the array's order, as PyCUDA's
+  // reshape does. One length may be -1. Throws std::runtime_error unless the layout is contiguous.
   Layout reshape(Axes shape, Order order) const;
   Layout ravel() const { return reshape({-1}, Order::c); }
-  // The same bytes as items of another size: the axis of smallest stride changes its length.
+  // Reinterpret the bytes as items of another size; the length of the axis of smallest stride
+  // changes.
   Layout view(std::size_t itemsize) const;
   Layout transpose(const Axes& axes) const;
   Layout transpose() const;  // all axes reversed
   Layout squeeze() const;
 
-  // Contiguous, with the axes in the same order in memory, all strides positive (NumPy's "K").
+  // Contiguous layout with the axes in the same order in memory and positive strides (NumPy's "K").
   Layout k_order(std::size_t itemsize) const;
   Layout k_order() const { return k_order(itemsize_); }
 
-  // Without gaps, but with the order and the directions of the axes. A layout that equals it is
-  // dense: a linear copy moves all its elements.
+  // Dense layout that keeps the order and directions of the axes. A layout equal to its
+  // dense_layout is dense: one linear copy moves all its elements.
   View dense_layout() const;
   bool dense() const;
-  // Are elements of the two, which have one shape, equally far from the first?
+  // Return whether each element is equally far from the first in both layouts, which have one
+  // shape.
   bool same_strides(const Layout& other) const;
 
-  // The same elements with as few axes as possible: by falling stride, all strides positive,
-  // neighbours merged. A dense array has one.
+  // Layout of the same elements with as few axes as possible: falling positive strides, adjacent
+  // axes merged. A dense array has one axis.
   View canonical() const;
 
  private:

@@ -1,5 +1,5 @@
-// The axes of a loop that goes through several arrays at once, slowest first. Neighbouring axes
-// that one counter can go through are one: axes are merged here and nowhere else.
+// Axes of a loop over several arrays at once, slowest first. Adjacent axes that one counter can
+// traverse are merged into one. This is the only place where axes are merged.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 
 namespace PyGPU {
 
-// What each array moves by along one axis, in bytes.
+// Byte stride of each array along one axis.
 using Steps = const Index*;
 
 template <int capacity>
 struct LoopAxes {
-  static constexpr int most = Axes::capacity + 1;  // an array's, and one within its items
+  static constexpr int most = Axes::capacity + 1;  // axes of an array, and one inside its items
 
   int arrays, ndim = 0;
   Index shape[most];
@@ -21,7 +21,7 @@ struct LoopAxes {
 
   explicit LoopAxes(int arrays_) : arrays(arrays_) {}
 
-  // The next, faster axis. One of length one is none.
+  // Append the next, faster axis. An axis of length 1 is dropped.
   void append(Index length, Steps steps) {
     if (length == 1) return;
     bool merges = ndim > 0;
@@ -36,7 +36,7 @@ struct LoopAxes {
     }
   }
 
-  // At least one axis.
+  // Ensure that there is at least one axis.
   void complete() {
     if (ndim > 0) return;
     shape[0] = 1;
@@ -51,7 +51,7 @@ struct LoopAxes {
   }
   int last() const { return ndim - 1; }
 
-  // Put an axis at another place; those between move up.
+  // Move an axis to another position; the axes between shift by one.
   void move(int axis, int to) {
     for (; axis < to; ++axis) swap(axis, axis + 1);
     for (; axis > to; --axis) swap(axis, axis - 1);

@@ -1,4 +1,4 @@
-// A typed address with what is known of it: how many elements, host or device, who owns it.
+// Typed address with its number of elements, its side (host or device) and its owner.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace PyGPU {
 struct Pointer {
   void* address = nullptr;
   const DType* dtype = nullptr;
-  std::size_t count = 0;  // elements behind it; 0: not known
+  std::size_t count = 0;  // number of elements at the address; 0: unknown
   bool on_host = false;
   std::shared_ptr<const void> owner;  // keeps the memory alive; null for a borrowed address
   bool read_only = false;             // host memory that must not be written
 
   std::uintptr_t number() const { return reinterpret_cast<std::uintptr_t>(address); }
-  // May the host read and write there? Only for host memory of known extent.
+  // Return whether the host may read and write the memory: host memory of known extent.
   bool is_safe() const { return on_host && address && count > 0; }
 };
 

@@ -1,17 +1,18 @@
-// What is let go while a stream is captured, and would then invalidate the graph.
+// Releases that are postponed because they would invalidate the capture of a stream.
 #pragma once
 
 #include <memory>
 
 namespace PyGPU {
 
-// Would work on the null stream of the device, or waiting for it, invalidate a capture?
+// Return whether work on the device's null stream, or waiting for it, would invalidate a capture.
 bool meets_capture(int device);
-// Would waiting for all of the device invalidate one that is known?
+// Return whether synchronizing the device would invalidate a known capture.
 bool wait_meets_capture(int device);
-// Keep a thing until memory is next taken, or a capture of ours has ended. What goes then may come
-// here again.
+// Keep an object alive until the next allocation, or until a capture by PyGPU ends. Its release may
+// postpone further objects.
 void postpone(std::shared_ptr<void> thing);
+// Release the postponed objects.
 void let_postponed_go();
 
 }  // namespace PyGPU

@@ -1,5 +1,5 @@
-// Plans of reductions: which axes are folded, how elements are shared out among blocks. The
-// kernels' text is Python's (PyGPU/_kernels/text/reduction.py and axis_reduction.py).
+// Plans of reductions: the axes that are folded, and the distribution of elements over blocks.
+// Python generates the kernels (PyGPU/_kernels/text/reduction.py and axis_reduction.py).
 #pragma once
 
 #include <cstddef>
@@ -9,60 +9,61 @@
 
 namespace PyGPU {
 
-// What plans go by.
+// Properties of a device that plans depend on.
 struct DeviceFigures {
-  int threads = int(reduction_tuning::threads);                  // the most of a block
-  int multiprocessors = 1, resident_threads = 1, registers = 1;  // the last two of a multiprocessor
-  Index waves = 8;             // so many times as many blocks as run at once
-  Index index32 = 0x7ff00000;  // what 32 bits count, with room for a step
+  int threads = int(reduction_tuning::threads);                  // maximum per block
+  int multiprocessors = 1, resident_threads = 1, registers = 1;  // the last two per multiprocessor
+  Index waves = 8;             // number of blocks, in multiples of those that run at once
+  Index index32 = 0x7ff00000;  // largest count for 32-bit indices, with a margin for one step
 };
-// Throws DeviceError.
+// Return the properties of a device. Throws DeviceError.
 DeviceFigures figures_of(int device);
-// For tests: every device is planned for as if it had these, or its own again.
+// For tests: plan for these properties on every device; null restores each device's own.
 void pretend_figures(const DeviceFigures* figures);
 
-constexpr int axis_threads = 128;  // the most of a block that folds axes
+constexpr int axis_threads = 128;  // maximum threads of a block that folds axes
 
-// The blocks that run at once, with so many registers for a thread.
+// Return the number of blocks that run at once, for a number of registers per thread.
 Index blocks_at_once(const DeviceFigures& figures, dim3 block, int registers);
 
-// The most threads of a block that have a place each in shared memory for a value of that size.
+// Return the largest block whose threads each have a value of this size in shared memory.
 unsigned reduction_block(std::size_t itemsize);
 
-// Launches over operands that are contiguous alike, in vectors of at most 16 bytes. On a GPU the
-// blocks go through the memory side by side. There are several times as many as run at once, so
-// that a slow multiprocessor does not keep the others waiting; a whole number of times, so that the
-// last ones do not run alone.
+// Launches over contiguous operands of one order, in vectors of at most 16 bytes. On a GPU, the
+// blocks traverse adjacent parts of the memory at the same time. There are several times as many
+// blocks as run at once, so that a slow multiprocessor does not delay the others. It is a whole
+// multiple, so that the last blocks do not run alone.
 class LinearReduction {
  public:
-  // `itemsize`: of what is accumulated; `registers` of a thread; `unroll`: vectors that a thread
-  // has on their way at once.
+  // `itemsize` is the size of the accumulator; `registers` are per thread; `unroll` is the number
+  // of vectors that a thread loads at once.
   LinearReduction(const DeviceFigures& figures, std::size_t itemsize, int registers, int unroll);
 
   struct Launch {
     Index blocks;
-    Index chunk;  // vectors that each block takes at once
+    Index chunk;  // vectors that each block processes at once
   };
   Launch over(Index vectors) const;
   unsigned threads() const { return threads_; }
-  Index resident_blocks() const { return resident_; }  // that run at once
+  Index resident_blocks() const { return resident_; }  // number of blocks that run at once
 
  private:
   unsigned threads_;
   Index resident_, most_, tile_, few_;
 };
 
-// A reduction over some axes of an array of any strides.
+// Reduction over some axes of an array with any strides.
 struct AxisReduction {
   LoopAxes<1> outputs{1}, folded{1};
-  Index offset = 0;   // bytes to the first element in the order of the loops
-  Axes result_steps;  // elements from one result to the next, for each axis that is kept; results
-                      // are contiguous in the order of the kept axes' strides
-  bool by_output = false;  // neighbouring threads have neighbouring outputs, not elements of one
-  int vector_width = 1;    // elements that are loaded at once along the last folded axis or, by
-                           // output, along the last one kept: each is another output's
+  Index offset = 0;   // bytes to the first element in the loops' order
+  Axes result_steps;  // elements between results along each kept axis; results are contiguous in
+                      // the order of the kept axes' strides
+  // Neighboring threads fold neighboring outputs instead of elements of one output.
+  bool by_output = false;
+  int vector_width = 1;  // elements loaded at once along the last folded axis; if by_output, along
+                         // the last kept axis, one for each output
 
-  bool by_runs = false;  // a thread folds many outputs, element by element: as a core likes it
+  bool by_runs = false;  // a thread folds many outputs, element by element; fastest on a CPU core
 
   AxisReduction(const Layout& layout, const bool* is_folded, const void* address,
                 const DeviceFigures& figures);
@@ -70,12 +71,12 @@ struct AxisReduction {
   LoopAxes<1> kept_vectors() const { return in_vectors(outputs, by_output ? vector_width : 1); }
   LoopAxes<1> folded_vectors() const { return in_vectors(folded, by_output ? 1 : vector_width); }
 
-  // Few outputs have their elements shared among rows of blocks, and so have the very long: no
-  // thread adds more than some thousand numbers one to another.
+  // Shape of a launch. For few outputs, or very long ones, rows of blocks share the elements of an
+  // output. So no thread adds more than a few thousand numbers in sequence.
   struct Launch {
     dim3 grid, block;
-    Index share;      // vectors of an output for each row of blocks
-    int outputs = 1;  // that a thread folds at once, where few vectors make one; 0: runs
+    Index share;      // vectors of an output per row of blocks
+    int outputs = 1;  // outputs that a thread folds at once if each has few vectors; 0: runs
   };
   Launch launch(const DeviceFigures& figures) const;
 
@@ -85,7 +86,7 @@ struct AxisReduction {
   Index itemsize_;
 };
 
-// The kernel that folds `rows` parts of each of `outputs`.
+// Shape of the kernel that folds `rows` partial results of each of `outputs`.
 struct LastLaunch {
   dim3 grid, block;
 };

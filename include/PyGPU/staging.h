@@ -1,9 +1,9 @@
-// The ring of page-locked chunks through which several threads move pageable memory.
+// Ring of page-locked chunks through which several threads copy pageable memory.
 //
-// The driver copies pageable memory through one small page-locked buffer with one thread, which
-// reaches a fraction of the bus's bandwidth. Several lanes do the same at once: a lane is a thread
-// with a stream and a few page-locked chunks, so that one chunk is on the bus while the processor
-// fills (or empties) another. The threads also share the page faults of fresh memory.
+// The driver copies pageable memory through one small page-locked buffer in one thread, which
+// reaches a fraction of the bus's bandwidth. A ring has several lanes that do so in parallel. A
+// lane is a thread with a stream and a few page-locked chunks: one chunk is on the bus while the
+// CPU fills or empties another. The threads also share the page faults of fresh memory.
 #pragma once
 
 #include <functional>
@@ -15,23 +15,23 @@
 namespace PyGPU {
 
 struct StagedTransfer {
-  char* device;  // the lowest address of the dense array
-  char* host;    // where the pieces count from
+  char* device;  // lowest address of the dense array
+  char* host;    // address from which pieces count
   const Pieces& pieces;
   bool up;
 };
 
 class Ring;
-// The ring of the current device, made when it is first asked for. Null without page-locked memory.
+// Return the ring of the current device, created at its first use. Null without page-locked memory.
 std::shared_ptr<Ring> ring_of(int device, const TransferSettings& settings);
-// Let go of rings that were made by other settings.
+// Release the rings that were created with other settings.
 void release_other_rings(const TransferSettings& settings);
 
-// Pieces that keep all lanes busy, no larger than a chunk.
+// Return a piece size that keeps all lanes busy and does not exceed a chunk.
 std::size_t staged_piece_bytes(std::size_t nbytes, const TransferSettings& settings);
 
-// `moved` is called in this thread, after each piece that it has moved, with the bytes that all
-// have moved so far. What it throws is thrown once no lane works any more.
+// Copy through the ring. `moved` is called in this thread after each piece that it copied, with the
+// bytes that all threads have copied. Its exceptions are rethrown after all lanes have stopped.
 Status stage(Ring& ring, int device, const StagedTransfer& transfer,
              const std::function<void(std::size_t moved)>& moved);
 

@@ -1,4 +1,4 @@
-// Streams and events: owned ones, and references to streams of any owner.
+// Streams and events: owned handles, and references to streams of any owner.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,24 @@
 
 namespace PyGPU {
 
-// What a stream of ours leaves to the memory that was used on it, which may outlive it. When it is
-// destroyed, the null streams of that memory's devices wait for the rest of its work.
+// Uses of memory on a stream of PyGPU; the memory may outlive the stream. When the stream is
+// destroyed, the null streams of the memory's devices wait for the stream's remaining work.
 class StreamUses {
  public:
   StreamUses(cudaStream_t stream, int device) : stream_(stream), device_(device) {}
-  void add(int device);  // of memory that is used on it
+  void add(int device);  // device of memory that is used on the stream
   bool is_over() const;
   bool is_captured() const;
-  // Makes the null stream of the current device wait for its work, if that is not over.
+  // Make the null stream of the current device wait for the stream's work, unless that is over.
   cudaError_t join() const;
-  // Makes all of them wait, before it is destroyed; then it is over.
+  // Make the null streams of all devices wait, before the stream is destroyed; the uses are then
+  // over.
   void end();
 
  private:
   bool join_all() const;
 
-  mutable std::mutex lock_;  // of stream_ and devices_; held while the stream is used
+  mutable std::mutex lock_;  // guards stream_ and devices_; held while the stream is used
   cudaStream_t stream_;
   const int device_;
   const unsigned epoch_ = device_epoch(device_);
@@ -51,7 +52,8 @@ struct EventTraits : DeviceOwned<cudaEvent_t, EventTraits> {
   static cudaError_t destroy(const Handle& event) { return cudaEventDestroy(event.value); }
 };
 
-// Created on the current device. After a failure the object is empty and `status` says why.
+// Stream created on the current device. After a failure the object is empty and `status` has the
+// error.
 class Stream {
  public:
   Stream(unsigned flags, int priority);
@@ -69,7 +71,7 @@ class Stream {
 class Event {
  public:
   explicit Event(unsigned flags);
-  explicit Event(const cudaIpcEventHandle_t& handle);  // another process's
+  explicit Event(const cudaIpcEventHandle_t& handle);  // opens an event of another process
   cudaEvent_t get() const { return handle_.get().value; }
   Status destroy() { return status = returned_to_caller(handle_.reset()); }
   Status status;
@@ -78,43 +80,44 @@ class Event {
   UniqueHandle<EventTraits> handle_;
 };
 
-// A stream to work on: one of ours, kept alive, or a foreign handle. Default: the null stream.
+// Stream to work on: a Stream, kept alive, or a foreign handle. The default is the null stream.
 struct StreamRef {
   cudaStream_t handle = nullptr;
   std::shared_ptr<const Stream> owner;
 };
 
-// Work enqueued on `later` from now on waits for all work now on `earlier`, a stream of `device`.
+// Make later work on `later` wait for the present work on `earlier`, a stream of `device`.
 cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device);
 
-// Is the stream one that does not synchronize with the null stream of `device`?
+// Return whether the stream does not synchronize with the null stream of `device`.
 bool is_non_blocking(const StreamRef& stream, int device);
 
-// Is the stream being captured into a graph, by whomever? Of the null stream: is a stream that it
-// waits for? Work that joins such a stream with another would invalidate the graph.
+// Return whether the stream is captured into a graph, by any library. For the null stream: whether
+// a stream that it waits for is captured. Joining such a stream with another would invalidate the
+// graph.
 bool is_captured(cudaStream_t stream);
 
-// While it lives, this thread may make calls that could invalidate a graph in general, and do not
-// here.
+// Guard: while it lives, this thread may make calls that a capture forbids as potentially unsafe,
+// although they do not affect the captured work.
 struct CaptureModeTraits {
   struct Handle {
     cudaStreamCaptureMode before = cudaStreamCaptureModeRelaxed;
     bool operator==(const Handle& other) const { return before == other.before; }
   };
-  static constexpr const char* name = "the mode of captures";
+  static constexpr const char* name = "the capture mode";
   static cudaError_t release(Handle handle);
 };
 using BesideCaptures = UniqueHandle<CaptureModeTraits>;
 BesideCaptures beside_captures();
-// waiting(call) meanwhile.
+// Make a call by `waiting` under such a guard.
 cudaError_t waiting_beside_captures(const Wait& call);
 
-// Launches do not record which memory they use. So before another library gets memory of ours, the
-// stream `later` waits for all our work on the device: on the null stream, on the blocking streams,
-// which synchronize with it, and on the non-blocking streams that were remembered here.
+// Make `later` wait for all of PyGPU's work on the device. Launches do not record which memory they
+// use, so this happens before another library gets PyGPU's memory. The work is on the null stream,
+// on blocking streams, which synchronize with it, and on the non-blocking streams remembered here.
 void remember_non_blocking(const std::shared_ptr<const Stream>& stream);
 void order_after_all(const StreamRef& later, int device);
-// The stream of ours that a handle is of, if it was remembered.
+// Return the remembered stream that has this handle, or null.
 std::shared_ptr<const Stream> remembered_stream(cudaStream_t handle);
 
 }  // namespace PyGPU

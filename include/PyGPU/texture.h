@@ -1,5 +1,5 @@
-// Textures and surfaces: arrays, whose memory order only the device knows, the objects through
-// which kernels read and write them, and boxed copies, the only way to copy into and out of arrays.
+// Textures and surfaces. Arrays have a memory order that only the device knows. Kernels access them
+// through texture and surface objects; boxed copies are the only way to copy to and from them.
 #pragma once
 
 #include <memory>
@@ -24,23 +24,23 @@ struct SurfaceTraits : DeviceOwned<cudaSurfaceObject_t, SurfaceTraits> {
 
 struct ArrayShape {
   cudaChannelFormatDesc format{};
-  cudaExtent extent{};  // 0 along axes that it does not have
+  cudaExtent extent{};  // 0 along missing axes
   unsigned flags = 0;
 
-  // Bytes of one element, of all its channels.
+  // Bytes of one element, including all its channels.
   std::size_t itemsize() const {
     return std::size_t(format.x + format.y + format.z + format.w) / 8;
   }
 };
 
-// Throws DeviceError, here and below.
+// Owned array. Constructors and functions throw DeviceError, here and below.
 class TextureArray {
  public:
   explicit TextureArray(const ArrayShape& shape);
 
   cudaArray_t get() const;  // throws after free() or a reset of the device
   int device() const { return handle_.get().device; }
-  ArrayShape shape() const;  // as the runtime reports it
+  ArrayShape shape() const;  // as reported by the runtime
   std::size_t itemsize() const { return itemsize_; }
   Status free();  // a second call does nothing
 
@@ -49,20 +49,21 @@ class TextureArray {
   std::size_t itemsize_;
 };
 
-// What a texture can read: an array, `nbytes` of memory, or memory with rows of `pitch` bytes.
+// Resource that a texture can read: an array, `nbytes` of memory, or rows spaced `pitch` bytes
+// apart.
 cudaResourceDesc resource_of(const TextureArray& array);
 cudaResourceDesc resource_of(void* address, const cudaChannelFormatDesc& format,
                              std::size_t nbytes);
 cudaResourceDesc resource_of(void* address, const cudaChannelFormatDesc& format, std::size_t width,
                              std::size_t height, std::size_t pitch);
 
-// The description says how to read. `array`, that of the resource if it has one, is kept alive;
-// memory must outlive the object.
+// Texture object; the description defines how it reads. It keeps `array` alive, the resource's
+// array if it has one. Plain memory must outlive the object.
 class TextureObject {
  public:
   TextureObject(const cudaResourceDesc& resource, const cudaTextureDesc& description,
                 std::shared_ptr<const TextureArray> array = nullptr);
-  unsigned long long number() const;  // the kernel's argument
+  unsigned long long number() const;  // argument for a kernel
   int device() const { return handle_.get().device; }
 
  private:
@@ -81,18 +82,18 @@ class SurfaceObject {
   UniqueHandle<SurfaceTraits> handle_;
 };
 
-// One end of a boxed copy: an array, or an address with rows of `pitch` bytes and slices of `rows`
-// rows. The position is in bytes, rows and slices.
+// One end of a boxed copy: an array, or memory with rows of `pitch` bytes and `rows` rows per
+// slice. The position is in bytes, rows and slices.
 struct BoxEnd {
   const TextureArray* array = nullptr;
   void* address = nullptr;
   std::size_t pitch = 0, rows = 0;
   std::size_t x = 0, y = 0, z = 0;
-  int device = -1;  // for a copy between devices
+  int device = -1;  // set for a copy between devices
 };
 
-// The box's width is in bytes. Where both ends name a device, the copy is between devices. Without
-// a stream the call blocks.
+// Copy a box, whose width is in bytes. If both ends name a device, the copy is between devices.
+// Without a stream the call blocks.
 Status copy_box(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& box, cudaMemcpyKind kind,
                 const StreamRef* stream);
 

@@ -1,4 +1,4 @@
-// Moving bytes between host and device.
+// Copies of bytes between host and device.
 #pragma once
 
 #include <cstddef>
@@ -8,30 +8,30 @@
 
 namespace PyGPU {
 
-// Blocking copies in the order of the legacy null stream, as cudaMemcpy. Large pageable memory goes
-// through a ring of page-locked chunks that several threads fill or empty (staging.h).
+// Blocking copies in the order of the legacy null stream, like cudaMemcpy. Large pageable memory is
+// staged through a ring of page-locked chunks that several threads fill or empty (staging.h).
 Status upload(void* device, const void* host, std::size_t nbytes);
 Status download(void* host, const void* device, std::size_t nbytes);
 
-// The same between a dense array on the device and any layout of its shape on the host. Both
-// addresses are those of the first elements. Elements are gathered and scattered by chunks.
+// Copy between a dense array on the device and any layout of its shape on the host. Both addresses
+// are those of the first elements. Elements are gathered and scattered in chunks.
 Status upload(void* device, const Layout& dense, const void* host, const Layout& layout);
 Status download(void* host, const Layout& layout, const void* device, const Layout& dense);
 
-// From device memory to device memory of the same shape, in the order of `stream`.
+// Copy between device memory of the same shape, in the order of `stream`.
 Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const Layout& src_layout,
                      cudaStream_t stream);
 
-// How later transfers of all threads are done.
+// Settings of later transfers in all threads.
 struct TransferSettings {
-  unsigned threads, chunks;  // at most so many threads, with so many chunks each
+  unsigned threads, chunks;  // maximum number of threads, and of chunks per thread
   std::size_t chunk_bytes;
-  std::size_t threshold;  // from so many bytes on pageable memory is staged; SIZE_MAX: never
-  std::size_t shown;      // from so many bytes on the watcher is shown them; SIZE_MAX: never
+  std::size_t threshold;  // bytes from which pageable memory is staged; SIZE_MAX: never
+  std::size_t shown;      // bytes from which the watcher is shown the transfer; SIZE_MAX: never
 };
 TransferSettings transfer_settings();
-// Page-locked memory that is no longer needed is released, that of transfers under way at their
-// end.
+// Replace the settings. Page-locked memory that is no longer needed is released; the memory of
+// running transfers is released at their end.
 void set_transfer_settings(const TransferSettings& settings);
 
 }  // namespace PyGPU

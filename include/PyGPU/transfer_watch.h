@@ -1,4 +1,4 @@
-// Long transfers as somebody sees them who shows how far they are, or wants the thread back.
+// Watcher of long transfers, which shows their progress or interrupts them.
 #pragma once
 
 #include <chrono>
@@ -9,27 +9,29 @@
 
 namespace PyGPU {
 
-// A transfer that lasts, as its watcher sees it: now and then, between two pieces, in the thread
-// that made the call.
+// State of a long transfer for its watcher, which is called at intervals, between two pieces, in
+// the thread of the transfer.
 struct LongTransfer {
   std::size_t nbytes;
-  bool up, shown;  // shown: also when it begins and when it ends
+  bool up, shown;  // shown: the watcher is also called at the begin and end
   std::size_t moved = 0;
   enum { goes_on, done, failed } state = goes_on;
-  std::shared_ptr<void> display{};  // the watcher's
+  std::shared_ptr<void> display{};  // owned by the watcher
 };
-// What `watch` throws while a transfer goes on, or is done, ends the transfer, which throws it once
-// no thread of it works any more. It must not throw when one has failed.
+// Set the watcher. If `watch` throws while a transfer goes on or is done, the transfer stops and
+// rethrows the exception after all its threads have stopped. It must not throw for a failed
+// transfer.
 void watch_transfers(void (*watch)(LongTransfer& transfer));
 
 class TransferWatch {
  public:
   TransferWatch(std::size_t nbytes, bool up, bool shown);
 
-  // Is this thread in the watcher? What it transfers there is not shown, and not staged.
+  // Return whether this thread is inside the watcher; its transfers are then neither shown nor
+  // staged.
   static bool is_watching();
 
-  // Do the work, which calls `moved`, and show its begin and its end.
+  // Run `work`, which calls `moved`, and show its begin and end.
   template <class Work>
   Status during(Work work) {
     Status status;
@@ -44,7 +46,7 @@ class TransferWatch {
     if (status.failed()) fail();
     return status;
   }
-  // So many bytes have been moved so far. Seldom more than a look at the clock.
+  // Record how many bytes have been copied so far. Usually costs only a look at the clock.
   void moved(std::size_t nbytes);
 
  private:

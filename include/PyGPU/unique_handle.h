@@ -1,4 +1,4 @@
-// Ownership, written once: a movable handle that is released exactly once.
+// Unique ownership: a movable handle that is released exactly once.
 #pragma once
 
 #include <utility>
@@ -7,10 +7,10 @@
 
 namespace PyGPU {
 
-// Traits give
-//   using Handle        - a copyable value; a value-initialised one (Handle{}) owns nothing
-//   static name         - what it is, for the line that reports a failed release
-//   static release(h)   - returns a cudaError_t
+// Traits provide
+//   using Handle        - a copyable value; a value-initialized one (Handle{}) owns nothing
+//   static name         - the resource's name in the report of a failed release
+//   static release(h)   - releases the handle and returns a cudaError_t
 template <class Traits>
 class UniqueHandle {
  public:
@@ -31,10 +31,10 @@ class UniqueHandle {
   const Handle& get() const { return handle_; }
   explicit operator bool() const { return !(handle_ == Handle{}); }
 
-  // Returns the handle without releasing it; the caller owns it.
+  // Give up ownership: returns the handle without releasing it; the caller owns it.
   Handle give_up() { return std::exchange(handle_, Handle{}); }
 
-  // Release now; returns the outcome.
+  // Release the handle now; returns the outcome.
   cudaError_t reset() {
     return *this ? Traits::release(std::exchange(handle_, Handle{})) : cudaSuccess;
   }

@@ -1,4 +1,4 @@
-// The C++ core of GPUArray. See array.h.
+// Core of GPUArray. See array.h.
 #include "PyGPU/array.h"
 
 #include <stdexcept>
@@ -9,7 +9,7 @@
 namespace PyGPU {
 namespace {
 
-// The device of memory that was allocated elsewhere.
+// Return the device of memory that was allocated elsewhere.
 int device_of(const void* address) {
   cudaPointerAttributes attributes{};
   const int current = current_device();
@@ -23,7 +23,7 @@ int device_of(const void* address) {
   return on_device ? attributes.device : current;
 }
 
-// New, with the order and the directions of the layout's axes, without gaps.
+// Allocate a dense array with the order and directions of the layout's axes.
 Array dense_like(const Layout& layout) {
   const View dense = layout.dense_layout();
   return Array::empty(dense.layout).view(dense.layout, dense.offset);
@@ -53,7 +53,7 @@ Array Array::borrow(const Layout& layout, void* address, std::shared_ptr<const v
   if (array.storage_) {
     const std::size_t ahead = array.storage_->nbytes_from(start);
     if (nbytes > ahead)
-      throw std::invalid_argument("the array reaches over " + std::to_string(nbytes) +
+      throw std::invalid_argument("the array spans " + std::to_string(nbytes) +
                                   " bytes of memory, of which " + std::to_string(ahead) +
                                   " are allocated");
   }
@@ -124,7 +124,7 @@ Array Array::on_device(int device, const StreamRef& stream) const {
   const Array source = layout_.dense() ? *this : dense_copy(stream);
   const DeviceGuard guard = use_device(device);
   const Array copy = dense_like(layout_);
-  // Each device has its own null stream: the source's work is waited for before the copy.
+  // Each device has its own null stream, so wait for the source's work before the copy.
   {
     const DeviceGuard source_guard = use_device(device_);
     check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
@@ -146,7 +146,7 @@ Array Array::dense_copy(const StreamRef& stream) const {
 void Array::upload(const void* host, const Layout& layout) const {
   require_alive();
   refuse_waiting("cudaMemcpy");
-  report_left_error();
+  throw_unread_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (layout_.dense()) {
@@ -166,7 +166,7 @@ void Array::upload(const void* host, const Layout& layout) const {
 void Array::download(void* host, const Layout& layout) const {
   require_alive();
   refuse_waiting("cudaMemcpy");
-  report_left_error();
+  throw_unread_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
   if (!layout_.dense()) return dense_copy({}).download(host, layout);

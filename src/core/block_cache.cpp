@@ -1,4 +1,4 @@
-// See block_cache.h.
+// Cache of freed blocks. See block_cache.h.
 #include "PyGPU/block_cache.h"
 
 #include <algorithm>
@@ -19,12 +19,12 @@ struct Block {
   void* address;
 };
 
-// The blocks of one device; the last kept is the first reused. A reset of the device frees them.
+// Blocks of one device; the last one kept is reused first. A reset of the device frees the blocks.
 struct Cache {
   std::mutex lock;
   unsigned epoch = 0;
   int count = 0;
-  std::size_t nbytes = 0;  // of all
+  std::size_t nbytes = 0;  // of all blocks
   Block kept[capacity];
 
   void drop_lost(int device) {

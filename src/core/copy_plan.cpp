@@ -1,4 +1,4 @@
-// Pitched copies between two layouts. See copy_plan.h.
+// Plans of pitched copies. See copy_plan.h.
 #include "PyGPU/copy_plan.h"
 
 #include <stdexcept>
@@ -39,7 +39,7 @@ CopyPlan plan_copy(const Layout& dst, const Layout& src) {
   const Index *const shape = copy.axes.shape, *const to = copy.axes.strides[0],
                      *const from = copy.axes.strides[1];
   const int axes = copy.axes.ndim;
-  // The longest remaining axis that pitched copies can take becomes the rows.
+  // The rows are the longest axis that pitched copies support.
   int rows = -1;
   for (int axis = 0; axis < axes; ++axis) {
     const bool pitched = to[axis] >= Index(plan.width) && from[axis] >= Index(plan.width);

@@ -1,4 +1,4 @@
-// The calling thread's current device. See device.h.
+// Current device, its epochs and launch counts. See device.h.
 #include "PyGPU/device.h"
 
 #include <atomic>
@@ -37,9 +37,7 @@ void seen_idle(int device, bool null_stream_only) {
 
 cudaError_t waiting(const Wait& call) { return wait_hook() ? wait_hook()(call) : call(); }
 
-void around_waits(std::function<cudaError_t(const Wait&)> around) {
-  wait_hook() = std::move(around);
-}
+void wrap_waits(std::function<cudaError_t(const Wait&)> around) { wait_hook() = std::move(around); }
 
 void seen_current_idle(bool null_stream_only) {
   int device = -1;
@@ -74,7 +72,7 @@ void require_not_gone(const char* call, int device, unsigned epoch, const char* 
 }
 
 bool is_only_device() {
-  static std::atomic<int> devices{0};  // 0: not known yet
+  static std::atomic<int> devices{0};  // 0: unknown
   int count = devices.load(std::memory_order_relaxed);
   if (count == 0) {
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
@@ -91,7 +89,7 @@ int current_device() {
   if (is_only_device()) return 0;
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device)) {
-    int count = 0;  // this call's error says more: no device, no driver
+    int count = 0;  // cudaGetDeviceCount's error is more specific: no device, no driver
     const cudaError_t cause = cudaGetDeviceCount(&count);
     check("cudaGetDevice", cause ? cause : error);
   }

@@ -1,4 +1,4 @@
-// The pair of a host buffer and a device block. See device_array.h.
+// Pair of a host buffer and device memory. See device_array.h.
 #include "PyGPU/device_array.h"
 
 #include <new>
@@ -33,11 +33,11 @@ DeviceArray::DeviceArray(Pointer pointer, Axes shape, Order order)
     : dtype_(pointer.dtype), layout_(shape, pointer.dtype->itemsize, order) {
   const auto needed = std::size_t(layout_.size());
   if (!pointer.address && needed > 0)
-    throw std::invalid_argument("pointer is null: expected the address of " +
+    throw std::invalid_argument("pointer: the address is null, expected the address of " +
                                 std::to_string(needed) + " elements");
   if (pointer.count > 0 && pointer.count < needed)
     throw std::invalid_argument("shape " + layout_.shape().text() + " needs " +
-                                std::to_string(needed) + " elements, but pointer reaches only " +
+                                std::to_string(needed) + " elements, but pointer has only " +
                                 std::to_string(pointer.count));
   if (pointer.on_host) {
     host_ = pointer.address;
@@ -96,7 +96,7 @@ Status DeviceArray::copy(const char* call, bool up) {
                  who + "there is no device memory yet; call allocate() first"});
   if (!host_)
     return keep({cudaErrorInvalidHostPointer,
-                 who + "the array was made from a device pointer and has no host memory"});
+                 who + "the array was made from a device pointer and has no host buffer"});
   if (!up && read_only_) return keep({cudaErrorInvalidValue, who + "the host buffer is read-only"});
   return keep(up ? upload(device.address, host_, nbytes) : download(host_, device.address, nbytes));
 }

@@ -1,4 +1,4 @@
-// Element types compared with buffer formats (the struct module's letters, and Z for complex).
+// Comparison of dtypes with buffer formats (the struct module's letters, and Z for complex).
 #include "PyGPU/dtypes.h"
 
 namespace PyGPU {

@@ -1,4 +1,4 @@
-// The fork guard, and the report of a failed release. See error.h.
+// Errors left by other libraries, the fork guard, and reports of failed releases. See error.h.
 #include "PyGPU/error.h"
 
 #include <pthread.h>
@@ -18,20 +18,19 @@ std::atomic<bool> in_forked_child{false};
 
 }  // namespace
 
-void report_left_error() {
+void throw_unread_error() {
   if (!shares_last_error) return;
   const cudaError_t left = cudaPeekAtLastError();
   if (left == cudaSuccess) return;
   (void)cudaGetLastError();
   if (std::exchange(returned, cudaSuccess) == left) return;
-  throw DeviceError(
-      "an earlier call outside PyGPU",
-      {left,
-       "another library left this error unread, perhaps of a launch; nothing was done "
-       "here"});
+  throw DeviceError("an earlier call outside PyGPU",
+                    {left,
+                     "another library left this error unread, perhaps of a launch; this "
+                     "call did nothing"});
 }
 
-void remember_returned(cudaError_t error) { returned = error; }
+void mark_as_returned(cudaError_t error) { returned = error; }
 
 bool forked() { return in_forked_child.load(std::memory_order_relaxed); }
 
@@ -48,8 +47,8 @@ Status forked_status() {
 
 void report_failed_release(const char* what, cudaError_t error) noexcept {
   (void)cudaGetLastError();
-  if (forked()) return;  // what the parent allocated is its own
-  // The runtime is unloading, or the device was reset: there is nothing left to release.
+  if (forked()) return;  // the parent releases what it allocated
+  // The runtime is unloading, or the device was reset: nothing is left to release.
   if (error == cudaErrorCudartUnloading || error == cudaErrorContextIsDestroyed) return;
   std::fprintf(stderr, "PyGPU: releasing %s failed: %s\n", what, cudaGetErrorString(error));
 }

@@ -12,7 +12,7 @@ constexpr int most_arrays = 3 + Axes::capacity;
 constexpr Index usual_index32 = (Index(1) << 31) - 4096;
 Index index32 = usual_index32;
 
-// Of the many numbers of axes beyond four, those that have a kernel.
+// Round up a number of axes beyond four to the next one that has a kernel.
 int padded(int ndim) {
   if (ndim <= 4) return ndim;
   for (int enough : {6, 8, 12, 16, 24})
@@ -61,7 +61,7 @@ GatherPlan plan_gather(const Gather& gather) {
   steps[0] = steps[1] = 1;
   axes.append(Index(gather.itemsize), steps);
   axes.complete();
-  // The last axis is a run of bytes, unless items of one byte lie apart.
+  // The last axis is a run of bytes, unless single bytes are strided.
   bool is_run = true;
   for (int k = 0; k < axes.arrays; ++k)
     is_run = is_run && axes.strides[k][axes.last()] == (k < 2 ? 1 : 0);

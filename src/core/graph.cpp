@@ -1,4 +1,4 @@
-// Graphs. See graph.h.
+// Captures and graphs. See graph.h.
 #include "PyGPU/graph.h"
 
 #include <algorithm>
@@ -7,23 +7,23 @@
 
 namespace PyGPU {
 
-std::atomic<int> Capture::under_way_{0};
+std::atomic<int> Capture::active_count_{0};
 
 namespace {
 
-// The captures that go on, by their threads; and the streams of those that were let go in another
-// thread, which only their own can end.
-struct UnderWay {
+// Captures in progress, by thread; and the streams of captures that were destroyed in another
+// thread, which only the capturing thread can end.
+struct ActiveCaptures {
   std::mutex lock;
   std::map<std::uint64_t, Capture*> captures;
   std::map<std::uint64_t, std::weak_ptr<const Stream>> lost;
 };
-UnderWay& under_way() {
-  static auto& all = *new UnderWay;
+ActiveCaptures& active_captures() {
+  static auto& all = *new ActiveCaptures;
   return all;
 }
 
-// The system gives a thread's own number to another one when it is gone.
+// Number of this thread. The system's thread ids are reused after a thread ends; these are not.
 std::uint64_t this_thread() {
   static std::atomic<std::uint64_t> count{0};
   thread_local const std::uint64_t number = ++count;
@@ -36,18 +36,18 @@ bool holds(const std::vector<std::shared_ptr<Storage>>& all, const Storage* one)
 
 }  // namespace
 
-Capture* Capture::of_this_thread() {
-  if (forked()) return nullptr;  // the parent's, which it goes on with
+Capture* Capture::in_this_thread() {
+  if (forked()) return nullptr;  // the capture is the parent's, which continues it
   std::shared_ptr<const Stream> lost;
   {
-    const std::lock_guard<std::mutex> hold(under_way().lock);
-    const auto found = under_way().captures.find(this_thread());
-    if (found != under_way().captures.end()) return found->second;
-    const auto left = under_way().lost.find(this_thread());
-    if (left == under_way().lost.end()) return nullptr;
+    const std::lock_guard<std::mutex> hold(active_captures().lock);
+    const auto found = active_captures().captures.find(this_thread());
+    if (found != active_captures().captures.end()) return found->second;
+    const auto left = active_captures().lost.find(this_thread());
+    if (left == active_captures().lost.end()) return nullptr;
     lost = left->second.lock();
-    under_way().lost.erase(left);
-    --under_way_;
+    active_captures().lost.erase(left);
+    --active_count_;
   }
   cudaGraph_t graph{};
   if (lost && lost->alive() && cudaStreamEndCapture(lost->get(), &graph)) (void)cudaGetLastError();
@@ -55,30 +55,30 @@ Capture* Capture::of_this_thread() {
   return nullptr;
 }
 
-bool Capture::any_goes_on() {
-  const std::lock_guard<std::mutex> hold(under_way().lock);
-  return !forked() && !under_way().captures.empty();
+bool Capture::has_active() {
+  const std::lock_guard<std::mutex> hold(active_captures().lock);
+  return !forked() && !active_captures().captures.empty();
 }
 
 Capture::Capture(const StreamRef& stream)
     : stream_(stream), device_(current_device()), thread_(this_thread()) {
-  if (of_this_thread())
+  if (in_this_thread())
     throw DeviceError("capture", {cudaErrorIllegalState,
-                                  "this thread captures a stream already: end that first"});
+                                  "this thread captures a stream already: end that capture first"});
   if (!stream.handle)
     throw DeviceError("capture", {cudaErrorStreamCaptureUnsupported,
-                                  "the null stream cannot be captured: make a Stream()"});
+                                  "stream: the null stream cannot be captured; pass a Stream()"});
   if (stream.owner && stream.owner->device() != device_)
-    throw DeviceError(
-        "capture", {cudaErrorInvalidValue, "the stream is of device " +
-                                               std::to_string(stream.owner->device()) +
-                                               ", the current one is " + std::to_string(device_)});
+    throw DeviceError("capture",
+                      {cudaErrorInvalidValue,
+                       "stream: it belongs to device " + std::to_string(stream.owner->device()) +
+                           ", the current device is " + std::to_string(device_)});
   check("cudaStreamBeginCapture",
         cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
   unended_ = UniqueHandle<Unended>(this);
-  const std::lock_guard<std::mutex> hold(under_way().lock);
-  under_way().captures[thread_] = this;
-  ++under_way_;
+  const std::lock_guard<std::mutex> hold(active_captures().lock);
+  active_captures().captures[thread_] = this;
+  ++active_count_;
 }
 
 cudaError_t Capture::Unended::release(Capture* capture) {
@@ -87,18 +87,18 @@ cudaError_t Capture::Unended::release(Capture* capture) {
   const cudaError_t error = on_device(capture->device_, [&] { return capture->finish(&graph); });
   if (error) (void)cudaGetLastError();
   if (error == cudaErrorStreamCaptureWrongThread) return error;
-  return graph ? cudaGraphDestroy(graph) : cudaSuccess;  // without one it was invalidated
+  return graph ? cudaGraphDestroy(graph) : cudaSuccess;  // no graph: the capture was invalidated
 }
 
 cudaError_t Capture::finish(cudaGraph_t* graph) {
   const cudaError_t error = cudaStreamEndCapture(stream_.handle, graph);
   {
-    const std::lock_guard<std::mutex> hold(under_way().lock);
-    under_way().captures.erase(thread_);
+    const std::lock_guard<std::mutex> hold(active_captures().lock);
+    active_captures().captures.erase(thread_);
     if (error == cudaErrorStreamCaptureWrongThread && stream_.owner)
-      under_way().lost[thread_] = stream_.owner;
+      active_captures().lost[thread_] = stream_.owner;
     else
-      --under_way_;
+      --active_count_;
   }
   let_postponed_go();
   return error;
@@ -116,7 +116,7 @@ bool Capture::records(const StreamRef& stream) const {
 }
 
 std::shared_ptr<Storage> Capture::take(std::size_t nbytes) {
-  // Work on one stream is done in its order: what comes later may overwrite what nobody reads then.
+  // Work on one stream runs in order, so later work may overwrite memory that nobody references.
   if (!forks_)
     for (const std::shared_ptr<Storage>& storage : taken_)
       if (storage.use_count() == 1 && storage->nbytes() == nbytes && storage->alive() &&
@@ -133,8 +133,8 @@ void Capture::uses(const std::shared_ptr<Storage>& storage, const StreamRef& str
 
 Status refusal_to_wait() {
   return {cudaErrorStreamCaptureUnsupported,
-          "this thread captures a stream, whose work is done when the graph is launched: nothing "
-          "can be waited for before"};
+          "this thread captures a stream: its work runs when the graph is launched, so nothing "
+          "can be waited for now"};
 }
 
 void refuse_waiting(const char* call) {
@@ -148,7 +148,7 @@ cudaError_t GraphTraits::destroy(const Handle& graph) {
 
 void Graph::begin(const StreamRef& stream) {
   if (capture_)
-    throw DeviceError("capture", {cudaErrorIllegalState, "this graph is being captured already"});
+    throw DeviceError("capture", {cudaErrorIllegalState, "this graph captures a stream already"});
   capture_ = std::make_unique<Capture>(stream);
 }
 
@@ -158,7 +158,7 @@ void Graph::abandon() {
 }
 
 void Graph::end() {
-  if (!capture_) throw DeviceError("capture", {cudaErrorIllegalState, "it was not begun"});
+  if (!capture_) throw DeviceError("capture", {cudaErrorIllegalState, "no capture was begun"});
   const std::unique_ptr<Capture> capture = std::move(capture_);
   const DeviceGuard here = use_device(capture->device_);
   auto work = std::make_shared<Work>();
@@ -167,7 +167,7 @@ void Graph::end() {
   work->used = std::move(capture->used_);
   work->kept = std::move(capture->kept_);
   const BesideCaptures beside = beside_captures();
-  // In place only where no other graph has this one as it was.
+  // Update in place only if no other graph has recorded this graph's earlier work.
   const bool is_own = work_ && work_.use_count() == 1;
   if (is_own && !work_->exec.get().gone() &&
       !update_graph(work_->exec.get().value, work->recorded.get())) {
@@ -184,7 +184,8 @@ void Graph::end() {
 
 void Graph::launch(const StreamRef& stream) const {
   if (!work_)
-    throw DeviceError("Graph.launch", {cudaErrorInvalidValue, "nothing was captured yet"});
+    throw DeviceError("Graph.launch",
+                      {cudaErrorInvalidValue, "nothing was captured yet; capture a stream first"});
   const std::shared_ptr<Work> work = work_;
   const GraphTraits::Handle& graph = work->exec.get();
   require_not_gone("Graph.launch", graph.device, graph.epoch,

@@ -1,4 +1,4 @@
-// Modules and kernels. See kernel.h.
+// Modules, kernels and launches. See kernel.h.
 #include "PyGPU/kernel.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace PyGPU {
 namespace {
 
-// CUDA's numbers of the JIT options that carry the logs.
+// CUDA's numbers of the JIT options for the logs.
 enum : int { jit_info_log = 3, jit_info_size = 4, jit_error_log = 5, jit_error_size = 6 };
 
 constexpr std::size_t log_bytes = 16 << 10;
 
-// Is an ELF image (cubin, code object, shared library) as long as its header claims? Loaders trust
-// the header and would read past the end.
+// Return whether an ELF image (cubin, code object, shared library) has the length that its header
+// claims. Loaders trust the header and would read past the end.
 bool is_whole(const std::string& image) {
   if (image.compare(0, 4, "\177ELF") != 0) return true;
   if (image.size() < 64) return false;
@@ -39,7 +39,8 @@ bool is_whole(const std::string& image) {
   }
   for (std::uint64_t i = 0; i < number(60, 2); ++i) {
     const std::size_t row = std::size_t(sections + i * number(58, 2));
-    const bool in_file = number(58, 2) >= 64 && number(row + 4, 4) != 8;  // not SHT_NOBITS
+    constexpr std::uint64_t no_bits = 8;  // SHT_NOBITS: the section occupies no bytes
+    const bool in_file = number(58, 2) >= 64 && number(row + 4, 4) != no_bits;
     if (in_file && !holds(number(row + 24, 8), 1, number(row + 32, 8))) return false;
   }
   return true;
@@ -61,8 +62,9 @@ cudaError_t ModuleTraits::destroy(const Handle& module) {
 
 Module::Module(const std::string& image, const std::vector<JitOption>& options) {
   if (!is_whole(image))
-    throw DeviceError("module load", {cudaErrorInvalidKernelImage,
-                                      "the image is damaged: it ends before its contents do"});
+    throw DeviceError("module load",
+                      {cudaErrorInvalidKernelImage,
+                       "the image is truncated: it is shorter than its header claims"});
   const int device = current_device();
   std::string error_log(log_bytes, '\0');
   info_log_.assign(log_bytes, '\0');
@@ -87,15 +89,15 @@ Module::Module(const std::string& image, const std::vector<JitOption>& options) 
 
 std::shared_ptr<const Module> Module::on(int device) const {
   require_alive();
-  if (gave_globals_) return nullptr;
+  if (globals_exposed_) return nullptr;
   if (const std::unique_lock<std::mutex> hold(lock_, std::try_to_lock); hold) {
-    const auto found = elsewhere_.find(device);
-    if (found != elsewhere_.end() && found->second->alive()) return found->second;
+    const auto found = on_other_devices_.find(device);
+    if (found != on_other_devices_.end() && found->second->alive()) return found->second;
   }
   std::shared_ptr<const Module> module;
-  (void)waiting([&] {  // PTX is compiled now
+  (void)waiting([&] {  // loading may compile PTX
     const std::lock_guard<std::mutex> hold(lock_);
-    std::shared_ptr<const Module>& kept = elsewhere_[device];
+    std::shared_ptr<const Module>& kept = on_other_devices_[device];
     if (!kept || !kept->alive()) {
       const DeviceGuard there = use_device(device);
       kept = std::make_shared<const Module>(image_, options_);
@@ -108,7 +110,7 @@ std::shared_ptr<const Module> Module::on(int device) const {
 
 bool Module::may_run_on(int device) const {
   int before = -1;
-  return !has_variables_ || variables_on_.compare_exchange_strong(before, device) ||
+  return !has_variables_ || globals_device_.compare_exchange_strong(before, device) ||
          before == device;
 }
 
@@ -135,16 +137,16 @@ Module::Global Module::global(const std::string& name) const {
   if (error) check("get_global", {error, "global '" + name + "' not found in the module"});
   if (!may_run_on(device()))
     throw DeviceError("get_global", {cudaErrorInvalidValue,
-                                     "the module's kernels use its variables on device " +
-                                         std::to_string(variables_on_) +
+                                     "the module's kernels use its globals on device " +
+                                         std::to_string(globals_device_) +
                                          ", it was loaded on device " + std::to_string(device())});
-  gave_globals_ = true;
+  globals_exposed_ = true;
   return found;
 }
 
 Kernel::Kernel(std::shared_ptr<const Module> module, std::string name)
     : module_(std::move(module)), name_(std::move(name)), kernel_(module_->kernel(name_)) {
-  report_left_error();
+  throw_unread_error();
   const DeviceGuard here = use_device(module_->device());
   for (;;) {
     ParameterPlace next{};
@@ -202,7 +204,7 @@ Status Kernel::launch_blocks(Index blocks, unsigned threads, void** arguments,
 
 namespace {
 
-// Which of the three lengths the device does not allow, and what it does.
+// List the lengths that exceed the device's limits, with the limits.
 std::string beyond_limits(const char* what, const dim3& shape, int device,
                           const std::array<cudaDeviceAttr, 3>& attributes) {
   std::string text;
@@ -213,8 +215,7 @@ std::string beyond_limits(const char* what, const dim3& shape, int device,
       (void)cudaGetLastError();
     else if (lengths[axis] > unsigned(most))
       text += std::string("; ") + what + "[" + std::to_string(axis) + "] is " +
-              std::to_string(lengths[axis]) + ", of which the device allows " +
-              std::to_string(most);
+              std::to_string(lengths[axis]) + ", the device allows " + std::to_string(most);
   }
   return text;
 }

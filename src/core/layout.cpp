@@ -1,4 +1,4 @@
-// The arithmetic of layouts. See layout.h.
+// Arithmetic of layouts. See layout.h.
 #include "PyGPU/layout.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Index product(const Axes& shape) {
   return size;
 }
 
-// Python's slice arithmetic: first index and number of elements.
+// Return the first index and the number of elements of a slice, by Python's rules.
 std::pair<Index, Index> resolve(const IndexItem& item, Index length) {
   const bool down = item.step < 0;
   auto clip = [&](Index value, Index low, Index high) {
@@ -72,17 +72,17 @@ Layout::Layout(Axes shape, Axes strides, std::size_t itemsize)
   count();
   if (strides_.size() != shape_.size())
     invalid("strides " + strides_.text() + " do not fit shape " + shape_.text() +
-            ": one number an axis is expected");
+            ": expected one number per axis");
 }
 
 void Layout::count() {
-  // Lengths of zero are left out of the product, or they would hide that the others are too large.
+  // Skip lengths of 0: they would make the product 0 and hide that the others are too large.
   Index bytes = std::max<Index>(Index(itemsize_), 1);
   for (Index length : shape_) {
     if (length < 0) invalid("shape " + shape_.text() + ": negative lengths are not allowed");
     if (length > 0 && __builtin_mul_overflow(bytes, length, &bytes))
       invalid("shape " + shape_.text() + " with items of " + std::to_string(itemsize_) +
-              " bytes is larger than any memory");
+              " bytes exceeds 2**63 - 1 bytes");
   }
   size_ = product(shape_);
 }
@@ -106,12 +106,12 @@ std::pair<Index, Index> Layout::extent() const {
     Index reach = 0;
     if (__builtin_mul_overflow(shape_[axis] - 1, strides_[axis], &reach) ||
         __builtin_add_overflow(end, reach, &end))
-      invalid("strides " + strides_.text() + " reach beyond any memory");
+      invalid("strides " + strides_.text() + ": the array would span more than 2**61 bytes");
   }
-  // A quarter of the range of Index is more than any memory; so the difference cannot overflow.
+  // No memory is as large as a quarter of the range of Index, so the difference cannot overflow.
   constexpr Index most = std::numeric_limits<Index>::max() / 2;
   if (first < -most / 2 || last > most / 2 - Index(itemsize_))
-    invalid("strides " + strides_.text() + " reach beyond any memory");
+    invalid("strides " + strides_.text() + ": the array would span more than 2**61 bytes");
   return {first, last + Index(itemsize_)};
 }
 
@@ -201,14 +201,15 @@ Layout Layout::reshape(Axes shape, Order order) const {
 
 Layout Layout::view(std::size_t itemsize) const {
   if (itemsize == itemsize_) return *this;
-  if (itemsize == 0 || itemsize_ == 0) invalid("a view between items of no size is not possible");
+  if (itemsize == 0 || itemsize_ == 0)
+    invalid("a view needs items of at least one byte, before and after");
   if (ndim() == 0) invalid("a 0-d array can be viewed only as a type of the same size");
   const auto is_contiguous = [&](int axis) {
     return strides_[axis] == Index(itemsize_) || shape_[axis] <= 1 || size_ == 0;
   };
   const auto bytes = [&](int axis) { return shape_[axis] * Index(itemsize_); };
-  // NumPy's axis where that can be, else the one along which the items of another order lie side by
-  // side.
+  // Use the last axis, as NumPy does, if possible; else the axis of smallest stride, along which an
+  // array in another order is contiguous.
   int axis = ndim() - 1;
   if (!c_contiguous() && (!is_contiguous(axis) || bytes(axis) % Index(itemsize) != 0))
     for (int i = ndim() - 1; i >= 0; --i)

@@ -6,7 +6,7 @@
 namespace PyGPU {
 namespace {
 
-// The most elements that a block takes: indices of 32 bits must reach so far beyond the end.
+// Most elements of a block. 32-bit indices must reach that far past the end.
 constexpr Index most_in_block = Index(loop_threads) * 8 * (2 * loop_vectors);
 
 using LoopArrays = LoopAxes<max_arrays>;
@@ -49,7 +49,7 @@ Layout broadcast_to(const Layout& layout, const Axes& shape) {
 Layout result_layout(const Axes& shape, const Layout* const* operands, int count,
                      std::size_t itemsize) {
   bool c = true, f = true;
-  const Layout* full = nullptr;  // the first of full shape decides
+  const Layout* full = nullptr;  // the first operand of full shape
   for (int i = 0; i < count; ++i) {
     const Layout& operand = *operands[i];
     if (operand.shape() != shape) continue;
@@ -74,7 +74,8 @@ bool needs_index64(Index reach) {
 
 namespace {
 
-// Set the loop over layouts of one shape: a single axis where all are contiguous in one order.
+// Set the axes of a loop over layouts of one shape: a single axis if all are contiguous in one
+// order.
 void merge(LoopPlan& plan, const Layout* const* layouts) {
   const int count = plan.axes.arrays;
   const Layout& first = *layouts[0];
@@ -101,13 +102,13 @@ void merge(LoopPlan& plan, const Layout* const* layouts) {
   plan.index64 = needs_index64(reach);
 }
 
-// Does the array repeat its elements along the last axis?
+// Return whether the array repeats its elements along the last axis.
 bool repeats(const LoopPlan& plan, int array) {
   return !plan.contiguous && plan.axes.strides[array][plan.axes.last()] == 0;
 }
 
-// Can an array be gone through in vectors of `width` elements along the axis, or by one element for
-// each vector?
+// Return whether an array can be accessed in vectors of `width` elements along the axis, or by one
+// element per vector.
 bool fits(const LoopPlan& plan, int array, const void* address, Index itemsize, Index width,
           int along) {
   auto bits = reinterpret_cast<std::uintptr_t>(address);
@@ -120,7 +121,7 @@ bool fits(const LoopPlan& plan, int array, const void* address, Index itemsize, 
   return bits % std::uintptr_t(repeats ? itemsize : width * itemsize) == 0;
 }
 
-// The axis along which an operand's neighbours lie, if not along the last; -1: none.
+// Return the axis along which an operand's neighbors are, if it is not the last axis; -1: none.
 int neighbours_axis(const LoopArrays& axes, int array, Index itemsize) {
   const Index* const strides = axes.strides[array];
   int axis = axes.last();
@@ -130,10 +131,10 @@ int neighbours_axis(const LoopArrays& axes, int array, Index itemsize) {
   return axis;
 }
 
-// Bytes in shared memory that a tile may have for each of its squares.
+// Bytes of shared memory that a tile may use per square.
 constexpr std::size_t room_in_tile = (46 << 10) / (loop_tile * (loop_tile + 1));
 
-// Which operands should be transposed in tiles, along the same axis; that one comes next to the
+// Return the operands to transpose in tiles, all along the same axis, which becomes the second to
 // last.
 unsigned transpose(LoopArrays& axes, int results, const Layout* const* layouts) {
   constexpr Index worth_it = loop_tile / 2;
@@ -156,8 +157,8 @@ unsigned transpose(LoopArrays& axes, int results, const Layout* const* layouts) 
   return transposed;
 }
 
-// How wide the squares are that a tile is made of: wider ones make longer accesses, but of more
-// than 16 bytes they are slower again, and small arrays need all their tiles for a whole device.
+// Return the width of the squares of a tile. Wider squares make longer accesses, but squares of
+// more than 16 bytes are slower again, and small arrays need all their tiles to occupy the device.
 // 0: single elements, which need not be aligned for an access.
 int width_of_squares(const LoopPlan& plan, const Layout* const* layouts, void* const* addresses,
                      int results) {
@@ -189,7 +190,7 @@ int width_of_squares(const LoopPlan& plan, const Layout* const* layouts, void* c
   return 0;
 }
 
-// Operands that have one element for a whole vector along the last axis.
+// Return the operands that have one element for a whole vector along the last axis.
 unsigned broadcast_operands(const LoopPlan& plan, int results) {
   unsigned found = 0;
   for (int i = results; plan.vector_width > 1 && i < plan.axes.arrays; ++i)
@@ -225,7 +226,8 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
         return false;
     return true;
   };
-  // As many elements as fit into `loop_bytes` of the widest array, where all are aligned for it.
+  // The width is the number of the widest array's elements in `loop_bytes`, if all arrays are
+  // aligned for it.
   int& width = plan.vector_width;
   width = std::max(1, int(std::min<std::size_t>(8, loop_bytes / widest)));
   while (width > 0 && !all_fit(width)) width /= 2;
@@ -242,8 +244,8 @@ Status launch_loop(const Kernel& kernel, const LoopPlan& plan, void** arguments,
                    cudaStream_t stream) {
   const LoopArrays& axes = plan.axes;
   const Index size = axes.size(), in_vector = plan.transposed ? 1 : plan.in_vector();
-  // struct { index size, shape[ndim], strides[arrays][ndim]; } of which contiguous loops have the
-  // size; the last axis in vectors.
+  // The kernel's parameter: struct { index size, shape[ndim], strides[arrays][ndim]; }. Contiguous
+  // loops have only the size. The last axis is counted in vectors.
   constexpr int most = 1 + LoopArrays::most * (1 + max_arrays);
   Index index64[most];
   std::int32_t index32[most];

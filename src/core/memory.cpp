@@ -1,4 +1,4 @@
-// Blocks of memory. See memory.h.
+// Allocation, release and stream order of memory. See memory.h.
 #include "PyGPU/memory.h"
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 namespace PyGPU {
 namespace {
 
-// Our pool on each device that has pools, made at its first use. Its release threshold is high, so
-// that it keeps freed memory and the next allocation needs no call to the driver. The default pool
-// is left to the other libraries of the process.
+// PyGPU's pool on each device that supports pools, created at its first use. Its release threshold
+// is high: it keeps freed memory, so that the next allocation needs no call of the driver. The
+// default pool is left to the other libraries of the process.
 class Pools {
  public:
-  // Null where the device has no pools.
+  // Return the pool; null if the device has no pools.
   cudaMemPool_t on(int device) {
     if (!is_device_number(device)) return nullptr;
     Pool& pool = pools_[device];
-    const unsigned now = device_epoch(device);  // a reset of the device takes its pools away
+    const unsigned now = device_epoch(device);  // a reset of the device destroys its pools
     if (pool.epoch.load(std::memory_order_acquire) != now) {
       std::lock_guard<std::mutex> hold(lock_);
       if (pool.epoch.load(std::memory_order_relaxed) != now) {
@@ -63,13 +63,13 @@ class Pools {
 };
 Pools pools;
 
-// The storages whose addresses were given away, by where they begin.
+// Storages whose addresses were exposed, by their first address.
 struct Exposed {
   std::mutex lock;
   std::map<std::uintptr_t, Storage*> by_start;
 };
 Exposed& exposed() {
-  static auto& all = *new Exposed;  // arrays may go after the statics
+  static auto& all = *new Exposed;  // arrays may outlive the statics
   return all;
 }
 
@@ -77,10 +77,10 @@ std::uintptr_t start_of(const Storage& storage) {
   return reinterpret_cast<std::uintptr_t>(storage.address());
 }
 
-// The driver takes small blocks from larger ones, and gives such a one back with its last block,
-// which takes it many times as long as all the rest of an allocation: so one block stays.
+// Keep one small block allocated. The driver cuts small blocks from larger ones, and frees a larger
+// one with its last small block; that takes many times as long as the rest of an allocation.
 void keep_one_block(int device) {
-  static std::atomic<unsigned> kept[max_devices];  // the device's epoch
+  static std::atomic<unsigned> kept[max_devices];  // epoch of the device
   const unsigned now = device_epoch(device);
   if (!keeps_blocks || !is_device_number(device) || kept[device].exchange(now) == now) return;
   void* stays = nullptr;
@@ -100,7 +100,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
         return cudaMalloc(&block.address, block.nbytes);
       });
     case MemoryKind::pooled:
-      if (!Capture::is_under_way()) let_postponed_go();
+      if (!Capture::is_any_active()) let_postponed_go();
       block.address = block_cache::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
       if (is_captured(cudaStream_t())) {
@@ -112,7 +112,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
         return cudaMallocFromPoolAsync(&block.address, block.nbytes, pools.on(block.device),
                                        cudaStream_t());
       }
-    case MemoryKind::borrowed: break;  // never allocated here
+    case MemoryKind::borrowed: break;  // not allocated here
   }
   return cudaErrorInvalidValue;
 }
@@ -131,7 +131,7 @@ std::string shortage(std::size_t nbytes, int device) {
   return text;
 }
 
-// What waits to be freed does so in the order of the null stream.
+// Return unused memory of the pool to the system. Postponed frees run in the null stream's order.
 void trim_pool(int device) {
   let_postponed_go();
   block_cache::give_back(device);
@@ -148,7 +148,7 @@ std::function<void()>& reclaim_hook() {
   return hook;
 }
 
-// For each device and peer: 0, or the device's epoch in which it reached the peer.
+// Per device and peer: the device's epoch in which access was enabled, or 0.
 std::atomic<unsigned> reached[max_devices][max_devices];
 
 cudaError_t set_access(int device, int peer, cudaMemAccessFlags flags) {
@@ -189,11 +189,11 @@ cudaError_t MemoryTraits::release(Handle block) {
   if (block.kind == MemoryKind::host) std::free(block.address);
   if (is_gone(block.device, block.epoch)) return cudaSuccess;
   switch (block.kind) {
-    case MemoryKind::pinned:  // waits for the device, as the next one does
+    case MemoryKind::pinned:  // waits for the device, as does the next case
       return waiting_beside_captures([&] { return cudaFreeHost(block.address); });
     case MemoryKind::device:
       return waiting_beside_captures([&] { return cudaFree(block.address); });
-    case MemoryKind::pooled:  // in the order of its own device's null stream
+    case MemoryKind::pooled:  // in the order of the null stream of the block's device
       return release_on_device(block.device, [&] {
         const BesideCaptures beside = beside_captures();
         return cudaFreeAsync(block.address, cudaStream_t());
@@ -242,7 +242,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
   }
   const cudaError_t error = joins ? storage->join_streams() : cudaSuccess;
   if (storage->exposed_) {
-    const cudaError_t freed = storage->take_out().reset();
+    const cudaError_t freed = storage->detach_memory().reset();
     return error ? error : freed;
   }
   if (joins && !error && stays()) (void)storage->memory_.give_up();
@@ -258,7 +258,7 @@ bool Storage::is_in_capture() {
 
 void Storage::postpone() {
   auto later = std::make_shared<Storage>();
-  later->memory_ = take_out();
+  later->memory_ = detach_memory();
   {
     const std::lock_guard<std::mutex> hold(lock_);
     later->used_on_ = std::move(used_on_);
@@ -269,7 +269,7 @@ void Storage::postpone() {
 }
 
 std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
-  // Freed also where the device cannot be found.
+  // The memory is freed even if the device cannot be determined.
   Memory memory(MemoryTraits::Handle{address, nbytes, MemoryKind::device, 0, device_epoch(0)});
   const auto storage = std::make_shared<Storage>();
   const int device = current_device();
@@ -303,7 +303,7 @@ std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
     if (status.code == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
       status.detail = shortage(nbytes, device);
-      trim_pool(device);  // the failed attempt may have made the pool grow
+      trim_pool(device);  // the failed attempt may have grown the pool
     }
   }
   check(kind == MemoryKind::pooled ? "cudaMallocAsync" : "cudaMalloc", status);
@@ -321,11 +321,12 @@ std::shared_ptr<Storage> Storage::holding(const void* address) {
   return inside ? storage->weak_from_this().lock() : nullptr;
 }
 
-// Memory that another library lends may lie in memory that is known already, which then answers.
+// Register the storage for `holding`. If it overlaps a live registered storage, as memory lent by
+// another library may, the registered one stays.
 void Storage::remember() {
-  if (forked()) return;  // the parent's memory may have gone without leaving the list
+  if (forked()) return;  // inherited entries may point to storages that are gone
   std::lock_guard<std::mutex> hold(exposed().lock);
-  if (!memory_) return;  // freed meanwhile
+  if (!memory_) return;  // freed in the meantime
   auto& known = exposed().by_start;
   auto next = known.lower_bound(start_of(*this));
   if (next != known.begin()) {
@@ -339,7 +340,7 @@ void Storage::remember() {
   known.emplace(start_of(*this), this);
 }
 
-Memory Storage::take_out() {
+Memory Storage::detach_memory() {
   if (!exposed_) return std::move(memory_);
   std::lock_guard<std::mutex> hold(exposed().lock);
   const auto found = exposed().by_start.find(start_of(*this));
@@ -347,28 +348,30 @@ Memory Storage::take_out() {
   return std::move(memory_);
 }
 
-void Storage::on_shortage(std::function<void()> reclaim) { reclaim_hook() = std::move(reclaim); }
+void Storage::on_out_of_memory(std::function<void()> reclaim) {
+  reclaim_hook() = std::move(reclaim);
+}
 
 bool Storage::alive() const {
   return memory_ && memory_.get().epoch == device_epoch(memory_.get().device);
 }
 
-bool Storage::in_null_order() const {
+bool Storage::is_in_null_order() const {
   return memory_.get().kind == MemoryKind::pooled || memory_.get().kind == MemoryKind::borrowed;
 }
 
 void Storage::enter(const StreamRef& stream) {
   Capture* const capture = Capture::current();
   if (capture && capture->records(stream)) return capture->uses(shared_from_this(), stream);
-  if (!in_null_order()) return;
+  if (!is_in_null_order()) return;
   if (!is_non_blocking(stream, device())) {
-    if (stream.handle) expose();  // such streams wait for the null stream, not for each other
+    if (stream.handle) expose();  // blocking streams wait for the null stream, not for each other
     return;
   }
   const auto uses = stream.owner ? stream.owner->uses() : nullptr;
-  {  // the lock is open while anything waits
+  {  // the lock is not held while anything waits
     const std::lock_guard<std::mutex> hold(lock_);
-    // The null stream was already ordered after a stream that is over.
+    // A stream that is over was already joined to the null stream.
     const auto is_over = [](const auto& one) { return one->is_over(); };
     used_on_.erase(std::remove_if(used_on_.begin(), used_on_.end(), is_over), used_on_.end());
     if (uses && std::find(used_on_.begin(), used_on_.end(), uses) != used_on_.end()) return;
@@ -386,15 +389,16 @@ void Storage::join_at_end(const std::shared_ptr<StreamUses>& uses) {
 
 void Storage::leave(const StreamRef& stream) {
   if (Capture::current() && Capture::current()->records(stream)) return;
-  // A foreign stream may be gone by the time the memory is freed: the null stream waits for it now.
-  if (stream.owner || !in_null_order() || !is_non_blocking(stream, device())) return;
+  // A foreign stream may be destroyed before the memory is freed, so the null stream waits for it
+  // now.
+  if (stream.owner || !is_in_null_order() || !is_non_blocking(stream, device())) return;
   if (is_captured(stream.handle))
-    return;  // by another library: who launches its graph keeps arrays
-  if (order_after(cudaStream_t(), stream.handle, device()))  // fails for another device's stream
+    return;  // by another library: whoever launches its graph keeps the arrays alive
+  if (order_after(cudaStream_t(), stream.handle, device()))  // fails for a stream of another device
     check("cudaStreamSynchronize", waiting([&] { return cudaStreamSynchronize(stream.handle); }));
 }
 
-// Makes the null stream of the memory's device wait for the streams that used it.
+// Make the null stream of the memory's device wait for the streams that used the memory.
 cudaError_t Storage::join_streams() {
   std::lock_guard<std::mutex> hold(lock_);
   if (used_on_.empty()) return cudaSuccess;
@@ -411,12 +415,12 @@ cudaError_t Storage::join_streams() {
 
 Status Storage::free() {
   if (forked()) return forked_status();
-  if (alive() && in_null_order() && is_in_capture()) {
+  if (alive() && is_in_null_order() && is_in_capture()) {
     postpone();
     return {};
   }
   const cudaError_t joined = join_streams();
-  const cudaError_t freed = take_out().reset();
+  const cudaError_t freed = detach_memory().reset();
   return joined ? joined : freed;
 }
 

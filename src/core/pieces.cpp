@@ -1,4 +1,4 @@
-// Pieces of a copy between a dense array and the host's memory. See pieces.h.
+// Pieces of a copy between a dense array and host memory. See pieces.h.
 #include "PyGPU/pieces.h"
 
 #include <algorithm>
@@ -10,22 +10,22 @@ namespace {
 
 constexpr Index page = 4096;
 
-// Elements one after the other; quicker where they lie side by side in `to`.
+// Copy elements of one row. A constant width is faster where they are contiguous in `to`.
 template <std::size_t fixed_width>
 void copy_row(char* to, Index to_step, const char* from, Index from_step, Index count,
               std::size_t width) {
-  constexpr auto side_by_side = Index(fixed_width);
-  if (fixed_width && to_step == side_by_side) {
+  constexpr auto dense_step = Index(fixed_width);
+  if (fixed_width && to_step == dense_step) {
     for (Index i = 0; i < count; ++i)
-      std::memcpy(to + i * side_by_side, from + i * from_step, fixed_width);
+      std::memcpy(to + i * dense_step, from + i * from_step, fixed_width);
   } else {
     for (Index i = 0; i < count; ++i)
       std::memcpy(to + i * to_step, from + i * from_step, fixed_width ? fixed_width : width);
   }
 }
 
-// Rows and columns of elements, in tiles that the cache holds: where the elements of a column lie
-// side by side in `from`, each of its lines is then used as long as it is there.
+// Copy rows and columns of elements in tiles that fit into the cache. If a column's elements are
+// contiguous in `from`, each cache line is used completely while it is cached.
 template <std::size_t fixed_width>
 void copy_plane(char* to, Index to_row, Index to_column, const char* from, Index from_row,
                 Index from_column, Index rows, Index columns, std::size_t width) {
@@ -60,7 +60,7 @@ Pieces::Pieces(const Layout& dense, const Layout& host, std::size_t most_bytes)
   const auto most = std::max<Index>(Index(most_bytes / inner_bytes_), 1);
   const auto pieces = [&] { return divided_up(whole, step_); };
   step_ = std::min(whole, most);
-  step_ = divided_up(whole, pieces());  // about equal ones
+  step_ = divided_up(whole, pieces());  // pieces of about equal length
   if (cut_ == copy_.axes.ndim && step_ > page)
     step_ = std::min(most, divided_up(step_, page) * page);
   cuts_ = std::size_t(pieces());
@@ -89,8 +89,8 @@ void Pieces::each_plane(const Piece& piece, CopyPlane copy) const {
   const Index *const dense = copy_.axes.strides[0], *const host = copy_.axes.strides[1];
   const int last = copy_.axes.last();
   const auto size = [&](int axis) { return axis == cut_ ? piece.length : length(axis); };
-  // Columns go along the innermost axis of the dense array, rows along the host's, if it is
-  // another.
+  // Columns follow the innermost axis of the dense array; rows follow the host's innermost axis, if
+  // that is a different one.
   int rows = last;
   for (int axis = last - 1; axis >= cut_; --axis)
     if (std::abs(host[axis]) < std::abs(host[rows])) rows = axis;
@@ -142,7 +142,7 @@ void Pieces::scatter(const Piece& piece, const char* chunk, char* host) const {
     const char* const from = chunk + dense_at;
     if (p.rows == 1)
       copy(to, 0, p.host_column, from, 0, p.dense_column, 1, p.columns, copy_.width);
-    else  // what is written next lies beside what was written last
+    else  // write adjacent elements one after another
       copy(to, p.host_column, p.host_row, from, p.dense_column, p.dense_row, p.columns, p.rows,
            copy_.width);
   });

@@ -1,4 +1,4 @@
-// What goes while a stream is captured. See postponed.h.
+// Releases that are postponed during a capture. See postponed.h.
 #include "PyGPU/postponed.h"
 
 #include <atomic>
@@ -33,7 +33,7 @@ bool meets_capture(int device) {
   return answer;
 }
 
-bool wait_meets_capture(int device) { return meets_capture(device) || Capture::is_under_way(); }
+bool wait_meets_capture(int device) { return meets_capture(device) || Capture::is_any_active(); }
 
 void postpone(std::shared_ptr<void> thing) {
   const std::lock_guard<std::mutex> hold(postponed().lock);
@@ -43,7 +43,8 @@ void postpone(std::shared_ptr<void> thing) {
 
 void let_postponed_go() {
   if (!postponed().some) return;
-  std::vector<std::shared_ptr<void>> ready;  // goes when the lock is open; some may come again
+  // Destroyed after the lock is released, because these releases may postpone others.
+  std::vector<std::shared_ptr<void>> ready;
   {
     const std::lock_guard<std::mutex> hold(postponed().lock);
     ready.swap(postponed().things);

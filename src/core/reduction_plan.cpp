@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t shared_bytes = 32768;
 constexpr Index most_rows = 65535;  // of blocks
-constexpr Index least_run = 32;     // outputs whose totals a thread of the host keeps
+constexpr Index least_run = 32;     // outputs whose totals a host thread keeps
 
-// The power of two that is not below a number.
-Index up(Index number) {
+// Round up to a power of two.
+Index next_power_of_two(Index number) {
   Index power = 1;
   while (power < number) power *= 2;
   return power;
@@ -48,7 +48,7 @@ DeviceFigures figures_of(int device) {
 }
 
 Index blocks_at_once(const DeviceFigures& figures, dim3 block, int registers) {
-  registers = (std::max(registers, 1) + 7) / 8 * 8;  // how they are given out
+  registers = (std::max(registers, 1) + 7) / 8 * 8;  // the granularity of register allocation
   const Index threads = Index(block.x) * block.y;
   const Index resident =
       std::min(figures.resident_threads, figures.registers / registers) / threads;
@@ -137,27 +137,29 @@ AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const 
   const Index most = std::min<Index>(axis_threads, figures.threads);
   const Index vector = vector_width * itemsize_;
   constexpr Index unroll = reduction_tuning::unroll;
-  const Index line = std::max<Index>(128 / vector, 1);  // threads that read 128 bytes
-  const Index blocks = 8 * figures.multiprocessors;     // keep all of them at work
+  const Index line = std::max<Index>(128 / vector, 1);  // threads that read 128 bytes together
+  const Index blocks = 8 * figures.multiprocessors;     // enough to occupy all multiprocessors
   Launch found;
   Index many, lanes;
   if (by_output) {
-    many = std::min({up(results), most, std::max<Index>(32, line)});
+    many = std::min({next_power_of_two(results), most, std::max<Index>(32, line)});
     if (results >= 4 * most * figures.multiprocessors) many = most;
-    lanes = std::min(most / many, up(length));
+    lanes = std::min(most / many, next_power_of_two(length));
   } else {
-    // No thread goes without; elements that are as wide as a load are not passed on among threads.
-    const Index few = up(length) == length && itemsize_ < 16 ? length : 1;
-    const Index least = length <= unroll ? few : std::min({line, up(length / 2 + 1), most});
-    lanes = std::clamp(up(divided_up(length, 2 * unroll)), least, most);
+    // No thread is left without elements. Elements as wide as a load are not exchanged between
+    // threads.
+    const Index few = next_power_of_two(length) == length && itemsize_ < 16 ? length : 1;
+    const Index least =
+        length <= unroll ? few : std::min({line, next_power_of_two(length / 2 + 1), most});
+    lanes = std::clamp(next_power_of_two(divided_up(length, 2 * unroll)), least, most);
     const Index at_once = std::clamp<Index>(64 / vector, unroll, 2 * unroll);
     if (most > 1 && length <= unroll * lanes && results >= at_once * most / lanes * blocks / 2)
       found.outputs = int(at_once);
-    many = std::min(most / lanes, up(results));
+    many = std::min(most / lanes, next_power_of_two(results));
   }
   const Index columns = std::max<Index>(divided_up(results, many * found.outputs), 1);
   Index rows;
-  if (most == 1) {  // few columns
+  if (most == 1) {  // only a few columns
     rows = length / 4096;
   } else {
     rows = std::min(blocks / columns, length / (4 * unroll * lanes));
@@ -172,16 +174,15 @@ AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const 
   return found;
 }
 
-// A block is one thread. It has enough to do to be worth its launch, and no total is of more than
-// some thousand numbers added one to another.
+// Launch of one-thread blocks. Each block has enough work to be worth its launch, and no total is a
+// sum of more than a few thousand numbers in sequence.
 AxisReduction::Launch AxisReduction::in_runs(const DeviceFigures& figures) const {
   constexpr Index worth_it = 1 << 14, most_columns = 4096;
   const Index results = outputs.size(), length = folded.size();
   const Index run =
       by_output ? most_columns : std::max<Index>(worth_it / std::max<Index>(length, 1), 1);
   const Index columns = std::max<Index>(divided_up(results, run), 1);
-  const Index busy =
-      divided_up(figures.multiprocessors, columns);  // rows that keep all cores at work
+  const Index busy = divided_up(figures.multiprocessors, columns);  // rows that occupy all cores
   const Index rows =
       std::clamp<Index>(std::max(busy, length / (4 * worth_it)), 1,
                         std::max<Index>(length * std::min(run, results) / worth_it, 1));
@@ -196,8 +197,8 @@ AxisReduction::Launch AxisReduction::in_runs(const DeviceFigures& figures) const
 
 LastLaunch fold_parts(const DeviceFigures& figures, Index rows, Index outputs) {
   const Index most = figures.threads == 1 ? 1 : Index(reduction_tuning::last_threads);
-  const Index many = std::min({up(outputs), Index(32), most});
-  const Index lanes = std::min(most / many, up(rows));
+  const Index many = std::min({next_power_of_two(outputs), Index(32), most});
+  const Index lanes = std::min(most / many, next_power_of_two(rows));
   return {dim3(unsigned(divided_up(outputs, many)), 1, 1),
           dim3(unsigned(many), unsigned(lanes), 1)};
 }

@@ -19,7 +19,7 @@ namespace staging {
 struct Chunk {
   Memory memory;
   Event done{cudaEventDisableTiming};
-  Pieces::Piece piece{};  // what it holds, or is to hold
+  Pieces::Piece piece{};  // piece that the chunk holds or will hold
   char* address() const { return static_cast<char*>(memory.get().address); }
 };
 
@@ -39,7 +39,7 @@ struct Lane {
   }
 };
 
-// One transfer: lanes take pieces until none is left, one has failed, or it is ended.
+// One transfer. Lanes take pieces until none is left, one has failed, or the transfer was ended.
 struct Job {
   const StagedTransfer& transfer;
   std::atomic<std::size_t> next{0}, moved{0};
@@ -54,7 +54,7 @@ struct Job {
     piece = transfer.pieces.piece(number);
     return true;
   }
-  bool good(cudaError_t outcome) {
+  bool succeeded(cudaError_t outcome) {
     if (outcome == cudaSuccess) return true;
     error.store(outcome);
     ended = true;
@@ -70,11 +70,12 @@ struct Job {
       Chunk& chunk = lane.chunks[i % lane.chunks.size()];
       if (!take(chunk.piece)) return;
       const Pieces::Piece& piece = chunk.piece;
-      if (!good(cudaEventSynchronize(chunk.done.get()))) return;  // the chunk is free again
+      // The chunk is free once its last copy is done.
+      if (!succeeded(cudaEventSynchronize(chunk.done.get()))) return;
       transfer.pieces.gather(piece, chunk.address(), transfer.host);
-      if (!good(cudaMemcpyAsync(transfer.device + piece.at, chunk.address(), piece.nbytes,
-                                cudaMemcpyHostToDevice, lane.stream.get())) ||
-          !good(cudaEventRecord(chunk.done.get(), lane.stream.get())))
+      if (!succeeded(cudaMemcpyAsync(transfer.device + piece.at, chunk.address(), piece.nbytes,
+                                     cudaMemcpyHostToDevice, lane.stream.get())) ||
+          !succeeded(cudaEventRecord(chunk.done.get(), lane.stream.get())))
         return;
       count(piece, after);
     }
@@ -86,32 +87,32 @@ struct Job {
     for (bool more = true;;) {
       while (more && begun - emptied < chunks) {
         Chunk& chunk = lane.chunks[begun % chunks];
-        more =
-            take(chunk.piece) &&
-            good(cudaMemcpyAsync(chunk.address(), transfer.device + chunk.piece.at,
-                                 chunk.piece.nbytes, cudaMemcpyDeviceToHost, lane.stream.get())) &&
-            good(cudaEventRecord(chunk.done.get(), lane.stream.get()));
+        more = take(chunk.piece) &&
+               succeeded(cudaMemcpyAsync(chunk.address(), transfer.device + chunk.piece.at,
+                                         chunk.piece.nbytes, cudaMemcpyDeviceToHost,
+                                         lane.stream.get())) &&
+               succeeded(cudaEventRecord(chunk.done.get(), lane.stream.get()));
         begun += more;
       }
       if (emptied == begun || ended) return;
       const Chunk& chunk = lane.chunks[emptied++ % chunks];
-      if (!good(cudaEventSynchronize(chunk.done.get()))) return;
+      if (!succeeded(cudaEventSynchronize(chunk.done.get()))) return;
       transfer.pieces.scatter(chunk.piece, chunk.address(), transfer.host);
       count(chunk.piece, after);
     }
   }
 
-  // Nothing of it is on its way afterwards, however it ends.
+  // Work until the job ends. No copy of this lane is in flight afterwards, however it ends.
   void work(Lane& lane, const After& after) {
     const BesideCaptures beside = beside_captures();
     try {
       transfer.up ? upload(lane, after) : download(lane, after);
     } catch (...) {
       ended = true;
-      good(cudaStreamSynchronize(lane.stream.get()));
+      succeeded(cudaStreamSynchronize(lane.stream.get()));
       throw;
     }
-    good(cudaStreamSynchronize(lane.stream.get()));
+    succeeded(cudaStreamSynchronize(lane.stream.get()));
   }
 };
 
@@ -120,7 +121,7 @@ struct Job {
 using staging::Job;
 using staging::Lane;
 
-// The lanes of one device. They saturate the bus, so one large transfer at a time uses them.
+// Lanes of one device. They saturate the bus, so only one large transfer at a time uses them.
 class Ring {
  public:
   Ring(const TransferSettings& settings, unsigned epoch)
@@ -133,25 +134,26 @@ class Ring {
     }
     return {};
   }
-  bool is_of(const TransferSettings& other) const {
+  bool matches(const TransferSettings& other) const {
     return settings_.threads == other.threads && settings_.chunks == other.chunks &&
            settings_.chunk_bytes == other.chunk_bytes;
   }
-  bool is_of(unsigned epoch) const { return epoch_ == epoch; }
+  bool matches(unsigned epoch) const { return epoch_ == epoch; }
 
   Status run(int device, const StagedTransfer& transfer, const Job::After& after) {
     const std::lock_guard<std::mutex> turn(turn_);
     const std::size_t count = std::min(lanes_.size(), transfer.pieces.count());
-    for (std::size_t i = 0; i < count; ++i)  // as cudaMemcpy does
+    for (std::size_t i = 0; i < count; ++i)  // as cudaMemcpy orders its copy
       if (const cudaError_t error = order_after(lanes_[i].stream.get(), cudaStream_t(), device))
         return error;
     Job job{transfer};
     std::vector<std::thread> threads;
-    threads.reserve(count);  // here, for who fails with threads that run ends the process
+    // Reserved here: a failure while threads run would destroy them and call std::terminate.
+    threads.reserve(count);
     try {
       for (std::size_t i = 1; i < count; ++i) {
         threads.emplace_back([&job, device, &lane = lanes_[i]] {
-          if (job.good(cudaSetDevice(device))) job.work(lane, {});
+          if (job.succeeded(cudaSetDevice(device))) job.work(lane, {});
         });
       }
     } catch (const std::system_error&) {  // no more threads: use those that started
@@ -182,7 +184,7 @@ struct Rings {
 };
 
 Rings& rings() {
-  static auto& all = *new Rings;  // outlives the runtime: never freed
+  static auto& all = *new Rings;  // outlives the runtime, so it is never freed
   return all;
 }
 
@@ -193,7 +195,7 @@ std::shared_ptr<Ring> ring_of(int device, const TransferSettings& settings) {
   std::shared_ptr<Ring> replaced;  // released after the lock
   const std::lock_guard<std::mutex> hold(rings().lock);
   std::shared_ptr<Ring>& ring = rings().of_device[device];
-  if (ring && ring->is_of(settings) && ring->is_of(epoch)) return ring;
+  if (ring && ring->matches(settings) && ring->matches(epoch)) return ring;
   replaced = std::move(ring);
   auto made = std::make_shared<Ring>(settings, epoch);
   if (made->prepare().failed()) {
@@ -204,10 +206,10 @@ std::shared_ptr<Ring> ring_of(int device, const TransferSettings& settings) {
 }
 
 void release_other_rings(const TransferSettings& settings) {
-  std::vector<std::shared_ptr<Ring>> released;  // after the lock
+  std::vector<std::shared_ptr<Ring>> released;  // released after the lock
   const std::lock_guard<std::mutex> hold(rings().lock);
   for (auto& [device, ring] : rings().of_device)
-    if (ring && !ring->is_of(settings)) released.push_back(std::move(ring));
+    if (ring && !ring->matches(settings)) released.push_back(std::move(ring));
 }
 
 std::size_t staged_piece_bytes(std::size_t nbytes, const TransferSettings& settings) {

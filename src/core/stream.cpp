@@ -1,4 +1,4 @@
-// Streams and events. See stream.h.
+// Streams, events and their order. See stream.h.
 #include "PyGPU/stream.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace PyGPU {
 namespace {
 
-// The non-blocking streams that programs have created.
+// Non-blocking streams that programs have created.
 struct NonBlocking {
   std::mutex lock;
   std::vector<std::weak_ptr<const Stream>> streams;
@@ -45,7 +45,7 @@ cudaError_t StreamUses::join() const {
 
 bool StreamUses::join_all() const {
   const std::lock_guard<std::mutex> hold(lock_);
-  if (PyGPU::is_captured(stream_)) return true;  // what it has recorded goes with it
+  if (PyGPU::is_captured(stream_)) return true;  // a recorded capture is discarded with the stream
   bool all = true;
   for (int device : devices_) {
     const cudaError_t error = on_device(device, [&] {
@@ -60,8 +60,8 @@ bool StreamUses::join_all() const {
 }
 
 void StreamUses::end() {
-  // What is recorded into a graph cannot wait for what is not. The lock is open meanwhile, since
-  // other threads go on.
+  // Recorded work cannot wait for work that is not recorded, so this thread waits. The lock is not
+  // held meanwhile, because other threads continue.
   if (!join_all() && waiting_beside_captures([this] { return cudaStreamSynchronize(stream_); }))
     (void)cudaGetLastError();
   const std::lock_guard<std::mutex> hold(lock_);
@@ -76,7 +76,7 @@ cudaError_t StreamTraits::release(Handle handle) {
 
 namespace {
 
-// Own what `create(handle)` makes on the current device.
+// Let `owner` own the handle that `create(handle)` makes on the current device.
 template <class Traits, class Create>
 Status make(UniqueHandle<Traits>& owner, Create create) {
   int device = 0;
@@ -110,7 +110,7 @@ Event::Event(const cudaIpcEventHandle_t& shared) {
 }
 
 cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device) {
-  std::optional<Event> mark;  // an event belongs to the device of the stream that it marks
+  std::optional<Event> mark;  // an event must be on the device of the stream that records it
   const cudaError_t error = on_device(device, [&] {
     mark.emplace(cudaEventDisableTiming);
     return mark->status.failed() ? mark->status.code : cudaEventRecord(mark->get(), earlier);
@@ -122,8 +122,7 @@ bool is_non_blocking(const StreamRef& stream, int device) {
   unsigned flags = 0;
   if (!stream.handle) return false;
   if (stream.owner && stream.owner->device() != device) return true;
-  // A stream that is captured is not asked, which would invalidate the capture: as if nothing
-  // ordered it.
+  // A query would invalidate the capture of a captured stream, so treat it as unordered.
   if (is_captured(stream.handle)) return true;
   const BesideCaptures beside = beside_captures();
   check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
@@ -133,7 +132,7 @@ bool is_non_blocking(const StreamRef& stream, int device) {
 bool is_captured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t error = cudaStreamIsCapturing(stream, &status);
-  if (error) (void)cudaGetLastError();  // in particular that of a blocking stream's capture
+  if (error) (void)cudaGetLastError();  // in particular the error about a blocking stream's capture
   return error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
 }
 
@@ -183,7 +182,7 @@ void order_after_all(const StreamRef& later, int device) {
   }
   const DeviceGuard here = use_device(device);
   const bool null_is_captured = is_captured(cudaStream_t());
-  // What is recorded into a graph cannot wait for what is not: that is waited for here.
+  // Recorded work cannot wait for work that is not recorded, so this thread waits for it.
   const bool waits = later.handle ? is_captured(later.handle) : null_is_captured;
   const auto order = [&](cudaStream_t stream) {
     if (!waits) return order_after(later.handle, stream, device);

@@ -12,17 +12,16 @@ cudaError_t destroy_waiting(const Handle& handle, Destroy destroy) {
       [&] { return release_on_device(handle.device, [&] { return destroy(handle.value); }); });
 }
 
-// The handle; throws if it was freed or lost since it was made.
+// Return the handle; throws if it was freed, or lost in a reset of the device.
 template <class Owner>
 auto alive(const Owner& owner, const char* what) {
   if (!owner && !forked())
     throw DeviceError(what, {cudaErrorInvalidResourceHandle, std::string(what) + " was freed"});
-  require_not_gone(what, owner.get().device, owner.get().epoch,
-                   "cudaDeviceReset has destroyed it since it was made");
+  require_not_gone(what, owner.get().device, owner.get().epoch, "cudaDeviceReset has destroyed it");
   return owner.get().value;
 }
 
-// An integer on one target, a pointer on another.
+// Convert a handle to a number; it is an integer on one target and a pointer on another.
 template <class Handle>
 unsigned long long as_number(Handle handle) {
   return (unsigned long long)(handle);
@@ -50,7 +49,7 @@ std::string box_detail(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& b
          std::to_string(box.depth) + " slices from " + text(src) + " to " + text(dst);
 }
 
-// An end in the runtime's units: elements in an array, bytes at an address.
+// Set an end in the runtime's units: elements in an array, bytes at an address.
 void set_end(const BoxEnd& end, const cudaExtent& box, cudaArray_t& array, cudaPos& position,
              cudaPitchedPtr& memory) {
   if (end.array) {
@@ -163,7 +162,7 @@ Status copy_box(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& box, cud
   const bool whole = src.x % from == 0 && dst.x % to == 0 && box.width % element == 0;
   const bool equal = !src.array || !dst.array || to == from;
   if (!whole || !equal)
-    return {cudaErrorInvalidValue, "arrays are copied by whole elements, of " +
+    return {cudaErrorInvalidValue, "arrays are copied in whole elements, of " +
                                        std::to_string(from) + " and " + std::to_string(to) +
                                        " bytes: " + box_detail(dst, src, box)};
   if (box.width == 0 || box.height == 0 || box.depth == 0) return {};

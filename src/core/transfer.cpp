@@ -1,4 +1,4 @@
-// Moving bytes between host and device. See transfer.h.
+// Copies of bytes between host and device. See transfer.h.
 #include "PyGPU/transfer.h"
 
 #include <sched.h>
@@ -18,10 +18,10 @@
 namespace PyGPU {
 namespace {
 
-// What one plain call moves at most, so that long transfers can be watched and ended.
+// Most bytes of one plain call, so that long transfers can be watched and interrupted.
 constexpr std::size_t plain_piece = std::size_t(64) << 20;
 
-// Page-locked rows from so many bytes on are copied as they lie; shorter ones by chunks.
+// Shortest page-locked row, in bytes, that is copied in place; shorter rows are copied by chunks.
 constexpr std::size_t long_row = 4096;
 constexpr Index most_pitch = (Index(1) << 31) - 1;
 
@@ -30,8 +30,8 @@ unsigned usable_cores() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? unsigned(CPU_COUNT(&set)) : 1;
 }
 
-// Bytes from which staging pays off; measured by benchmarks/transfer.py. On `host` a plain copy is
-// as fast. PYGPU_STAGING overrides it (bytes; 0: never).
+// Return the size in bytes from which staging is faster, measured by benchmarks/transfer.py. On
+// `host` a plain copy is as fast. PYGPU_STAGING overrides it (bytes; 0: never).
 std::size_t first_threshold() {
   const std::size_t usual = PYGPU_HAVE_GPU ? std::size_t(16) << 20 : SIZE_MAX;
   const char* const text = std::getenv("PYGPU_STAGING");
@@ -46,7 +46,7 @@ std::size_t first_threshold() {
   return asked ? std::size_t(asked) : SIZE_MAX;
 }
 
-// The settings in force. Transfers of fewer bytes than `simple_below` need not look at them.
+// Current settings. Transfers below `simple_below` bytes need not read the others.
 struct Settings {
   std::mutex lock;
   TransferSettings now{std::clamp(usable_cores() / 2, 1u, 8u), 2, std::size_t(4) << 20,
@@ -60,7 +60,7 @@ struct Settings {
   }
 };
 
-// Would the runtime stage this memory itself? Page-locked memory needs no staging.
+// Return whether the runtime would stage this memory. Page-locked memory needs no staging.
 bool is_pageable(const void* host) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {
@@ -75,8 +75,8 @@ Status plain_copy(void* device, void* host, std::size_t nbytes, bool up) {
             : cudaMemcpy(host, device, nbytes, cudaMemcpyDeviceToHost);
 }
 
-// Is all of it allocated? Else some pieces would be copied before one fails. What lies behind an
-// allocation may belong to the next one, which some libraries map there.
+// Return whether all bytes are allocated; otherwise some pieces would be copied before one fails.
+// The range may cover adjacent allocations, which some libraries map one after another.
 bool is_allocated(const void* device, std::size_t nbytes) {
   const char* at = static_cast<const char*>(device);
   const char* const end = at + nbytes;
@@ -94,7 +94,7 @@ bool is_allocated(const void* device, std::size_t nbytes) {
   return true;
 }
 
-// One transfer, from the first elements on.
+// One transfer, starting at the first elements.
 struct Transfer {
   char* device;
   const Layout& dense;
@@ -102,7 +102,8 @@ struct Transfer {
   const Layout& layout;
   bool up;
 
-  // Can one pitched copy move it all? Page-locked memory whose rows are long needs no gathering.
+  // Return whether one pitched copy can move it all. Page-locked memory with long rows needs no
+  // gathering.
   bool is_pitched(CopyPlan& plan) const {
     plan = up ? plan_copy(dense, layout) : plan_copy(layout, dense);
     const auto [low, high] = layout.extent();
@@ -127,7 +128,7 @@ struct Transfer {
     return {};
   }
 
-  // In this thread, by plain copies of what lies side by side, or by way of a chunk of its own.
+  // Copy in this thread: contiguous pieces by plain copies, others through a chunk of this thread.
   Status by_pieces(const Pieces& pieces, TransferWatch& watch) const {
     char* const low = device + pieces.dense_offset();
     char* const first = host + pieces.host_offset();
@@ -145,7 +146,7 @@ struct Transfer {
     return {};
   }
 
-  // Through the page-locked ring, if there is one.
+  // Copy through the page-locked ring; returns false if there is none.
   bool staged(const TransferSettings& settings, TransferWatch& watch, Status& status) const {
     int current = 0;
     status = cudaGetDevice(&current);
@@ -196,7 +197,7 @@ Status transfer(void* device, const Layout& dense, void* host, const Layout& lay
   return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up}.run();
 }
 
-Status seen(const Status& downloaded) {
+Status with_idle_recorded(const Status& downloaded) {
   if (!downloaded.failed()) seen_current_idle(true);
   return downloaded;
 }
@@ -225,7 +226,7 @@ Status upload(void* device, const void* host, std::size_t nbytes) {
 
 Status download(void* host, const void* device, std::size_t nbytes) {
   const Status status = transfer(const_cast<void*>(device), host, nbytes, false);
-  return nbytes ? seen(status) : status;
+  return nbytes ? with_idle_recorded(status) : status;
 }
 
 Status upload(void* device, const Layout& dense, const void* host, const Layout& layout) {
@@ -233,7 +234,7 @@ Status upload(void* device, const Layout& dense, const void* host, const Layout&
 }
 
 Status download(void* host, const Layout& layout, const void* device, const Layout& dense) {
-  return seen(transfer(const_cast<void*>(device), dense, host, layout, false));
+  return with_idle_recorded(transfer(const_cast<void*>(device), dense, host, layout, false));
 }
 
 Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const Layout& src_layout,

@@ -1,4 +1,4 @@
-// Calls of the watcher. See transfer_watch.h.
+// Calls of the watcher of long transfers. See transfer_watch.h.
 #include "PyGPU/transfer_watch.h"
 
 #include <atomic>

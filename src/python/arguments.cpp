@@ -1,4 +1,4 @@
-// Python arguments as C++ values: addresses, buffers, shapes.
+// Conversion of Python arguments to addresses, buffers and shapes.
 #include <cstdio>
 
 #include "python/array/gpuarray.h"
@@ -53,7 +53,7 @@ void* address_of(py::handle object, const char* argument) {
     array->core.require_alive();
     return array->core.exposed_address();
   }
-  // Only a missing attribute is no answer; the refusal of a freed array must be heard.
+  // Only a missing attribute means "not such an object"; the error of a freed array must propagate.
   if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {
     const py::dict interface = found;
     return address_of_int(py::tuple(interface["data"])[0], argument);
@@ -106,10 +106,11 @@ Axes axes_of(py::handle object, const char* argument) {
     const Index value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow)
       throw py::value_error(std::string(argument) + ": " + repr_of(number) +
-                            " is beyond any memory");
+                            " does not fit into 64 bits");
     axes.push_back(value);
   };
-  // Items' __index__ may change a list, and sequences may make an item when it is asked for.
+  // Copy to a tuple first: an item's __index__ may change a list, and a sequence may create its
+  // items on access.
   const auto add_all = [&](PyObject* sequence) {
     const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(sequence));
     if (!items) throw py::error_already_set();

@@ -1,4 +1,4 @@
-// What the bindings share: arguments as C++ values, calls without the GIL, the list of concepts.
+// Shared parts of the bindings: arguments as C++ values, calls without the GIL, the binders.
 #pragma once
 
 #include <cstring>
@@ -19,11 +19,11 @@
 
 namespace PyGPU::python {
 
-// pybind11 makes classes of its own at the end of the first exception, which may be one of too deep
-// a recursion, or of too little memory: this makes them.
+// Create the classes that pybind11 makes when it handles its first exception. Creating them only
+// then could fail: the exception may report too deep a recursion or too little memory.
 void make_pybind11_ready();
 
-// One function a concept; module.cpp is the list.
+// Binders, one for each subject; module.cpp calls them.
 void bind_status(py::module_& m);
 void bind_constants(py::module_& m);
 void bind_device(py::module_& m);
@@ -42,13 +42,13 @@ void bind_reduction_launcher(py::module_& m);
 void bind_scan(py::module_& m);
 void bind_arrays(py::module_& m);
 
-// Queue a launch. Releasing the GIL costs a sixteenth of one, so it is done where the launch may
-// have to wait: for room in the queue, or for the host machine, which runs the kernel at once.
-// `launch` must not throw. Throws what report_left_error throws.
+// Enqueue a launch. Releasing the GIL costs a sixteenth of a launch, so the GIL is released only
+// where the launch may wait: for space in the queue, or for the host machine, which runs the kernel
+// at once. `launch` must not throw. Throws what throw_unread_error throws.
 template <class Launch>
 auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
-  constexpr unsigned surely_queued = 512;  // fit into any queue, with room to spare
-  report_left_error();
+  constexpr unsigned surely_queued = 512;  // launches that fit into any queue, with a margin
+  throw_unread_error();
   const bool may_wait = launch_runs_kernel || count_launch(device, on_null_stream) > surely_queued;
   const NoGil without = may_wait ? release_gil() : NoGil();
   return launch();
@@ -56,17 +56,16 @@ auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
 
 const DType& dtype_named(const std::string& name);
 
-// A PyMethodDef's function, of any of CPython's calling conventions.
+// PyMethodDef entry from a function of any of CPython's calling conventions.
 template <class Method>
 PyCFunction as_method(Method method) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
 }
 
-// The dtype that a Python subclass of a typed class says in its attribute `dtype`.
+// Return the dtype that a typed class, a Python subclass, names in its attribute `dtype`.
 const DType& dtype_of_class(py::handle self);
 
-// Make a low-level call without the GIL and wrap its outcome. What all calls have in common is
-// compiled once.
+// Make a low-level call without the GIL and convert its outcome. The common part is compiled once.
 Status call_by(Status (*make)(const void*), const void* what);
 template <class Call>
 Status call(const Call& make) {
@@ -74,12 +73,13 @@ Status call(const Call& make) {
                  &make);
 }
 
-// Wait for what was put on a stream. Throws where this thread captures.
+// Wait for the work on a stream. Throws if this thread captures a stream.
 void wait_for(const StreamRef& stream);
 
-// One that concerns nothing of a graph's that this thread captures, but could invalidate it.
-// Captures of others are let be by _beside_captures alone, for what frees by itself: before HIP 7
-// the last error is that of the last call, which for a program is this one.
+// Make a call that is unrelated to a capture of this thread, but could invalidate it. Captures by
+// other threads or libraries are protected in _beside_captures alone, for releases that happen by
+// themselves: before HIP 7 the protecting calls replace the last error, which a program expects
+// from this call.
 template <class Call>
 Status call_beside(Call make) {
   if (!Capture::current()) return call(make);
@@ -89,8 +89,8 @@ Status call_beside(Call make) {
   });
 }
 
-// Make a low-level call that enqueues on a stream, in order among the uses of memory of ours that
-// `places` lie in.
+// Make a low-level call that enqueues on a stream. It is ordered among the uses of PyGPU's memory
+// at the addresses in `places`.
 template <class Call>
 Status call_on(const StreamRef& stream, std::initializer_list<const void*> places, Call make) {
   return call([&]() -> Status {
@@ -106,7 +106,7 @@ Status call_on(const StreamRef& stream, std::initializer_list<const void*> place
   });
 }
 
-// The low level's answer where a call yields something: (value, ..., status).
+// Result of a low-level call that yields values: (value, ..., status).
 template <class... Values>
 py::tuple with_status(const Status& status, const Values&... values) {
   return py::make_tuple(to_python(values)..., to_python(status));
@@ -115,19 +115,21 @@ py::tuple with_status(const Status& status, const Values&... values) {
 inline std::uintptr_t number_of(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }
-// The address in a Python object: an int, anything with __index__ or __int__ (pointer_wrapper),
-// with __cuda_array_interface__, or with .ptr. TypeError names `argument` otherwise.
+// Return the address in a Python object: an int, anything with __index__ or __int__
+// (pointer_wrapper), with __cuda_array_interface__, or with .ptr. Otherwise throws a TypeError that
+// names `argument`.
 void* address_of(py::handle object, const char* argument);
 
-// One end of a copy: an address, or an object with a contiguous buffer, whose size is then known.
+// One end of a copy: an address, or an object with a contiguous buffer, whose size is known.
 struct CopyEnd {
   void* address;
-  std::size_t limit;  // bytes; SIZE_MAX where only an address is known
+  std::size_t limit;  // bytes; SIZE_MAX if only the address is known
   std::shared_ptr<const void> view;
 };
 CopyEnd copy_end(py::handle object, const char* argument, bool writable);
 
-// What another process's handle of memory or of an event is made of; ValueError for other lengths.
+// Convert the bytes of another process's memory or event handle; throws ValueError for a wrong
+// length.
 template <class Handle>
 Handle ipc_handle_of(py::handle bytes) {
   Handle handle;
@@ -139,19 +141,21 @@ Handle ipc_handle_of(py::handle bytes) {
   return handle;
 }
 
-// Is it to be read as a buffer? NumPy's integer scalars have one too, but stand for a number.
+// Return whether the object should be read as a buffer. NumPy's integer scalars export a buffer
+// too, but are numbers.
 bool is_buffer(py::handle object);
-// A view of a Python buffer, writable if the buffer is. It must be released with the GIL, which is
-// held wherever Python drops the object that owns it.
+// View of a Python buffer, writable if the buffer is. Its release needs the GIL, which is held
+// wherever Python drops the object that owns the view.
 std::shared_ptr<py::buffer_info> view_buffer(py::handle object);
 
-// None is the null stream; a cudaStream_t, an int, or an object with __cuda_stream__, .handle,
-// .ptr, .cuda_stream or __int__ are streams.
+// Return the stream in an object. None is the null stream; a cudaStream_t, an int, and an object
+// with __cuda_stream__, .handle, .ptr, .cuda_stream or __int__ are streams.
 StreamRef stream_of(py::handle object);
 
-// An int, or a sequence of ints.
+// Return the axes in an int or a sequence of ints.
 Axes axes_of(py::handle object, const char* argument);
-// The axis that a number means, counted from 0. NumPy's AxisError where there is none.
+// Return the axis counted from 0; a negative number counts from the end. Throws NumPy's AxisError
+// for axes that do not exist.
 int axis_index(py::handle axis, int ndim);
 Order order_of(py::handle order);
 py::tuple tuple_of(const Axes& axes);
@@ -159,7 +163,7 @@ py::tuple tuple_of(const Axes& axes);
 py::object wrap_pointer(const Pointer& pointer);  // as pointer_wrapper_<dtype>
 std::string hex(const void* address);
 
-// Export the NumPy array that `array_of` makes of the object as its buffer.
+// Export the buffer of the NumPy array that `array_of` makes from the object.
 template <py::array (*array_of)(py::object)>
 int export_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
@@ -175,7 +179,7 @@ template <>
 struct ArgumentOf<Order> {
   static Order read(PyObject* value, const Place&) { return order_of(value); }
 };
-// A StreamRef parameter takes whatever stream_of takes; a Status, an int as well.
+// A StreamRef parameter accepts whatever stream_of accepts; a Status parameter also accepts an int.
 template <>
 struct ArgumentOf<StreamRef> {
   static StreamRef read(PyObject* value, const Place&) { return stream_of(value); }
@@ -185,7 +189,7 @@ struct ArgumentOf<Status> {
   static Status read(PyObject* value, const Place& place);
 };
 
-// These are shared with C++, which may keep them longer than Python does.
+// Classes whose values C++ shares, and may keep longer than Python does.
 #define PYGPU_SHARED(T)              \
   template <>                        \
   struct HeldAs<T> {                 \
@@ -198,17 +202,18 @@ PYGPU_SHARED(TextureArray)
 PYGPU_SHARED(TextureObject)
 PYGPU_SHARED(SurfaceObject)
 
-// Calls of the runtime as Python's functions, by their pointers: def(m, "cudaSetDevice",
-// calling(&cudaSetDevice), ...). Compiled once for calls of one type. Not for those that a vendor's
-// headers overload.
+// Runtime calls as Python functions, made from their pointers: def(m, "cudaSetDevice",
+// calling(&cudaSetDevice), ...). Calls of equal type share the compiled code. Overloaded functions
+// of a vendor's headers cannot be passed.
 
-// What is kept of an argument for the call, and what of it the call is given.
+// Convert an argument to the value that is kept during the call; as_given then converts that value
+// to the call's parameter.
 template <class T>
 decltype(auto) read_for_call(PyObject* value, const Place& place) {
   if constexpr (std::is_same_v<T, cudaStream_t>)
     return stream_of(value);
   else if constexpr (std::is_same_v<T, cudaEvent_t>)
-    return (ArgumentOf<Event>::read(value, place));  // a reference
+    return (ArgumentOf<Event>::read(value, place));  // reference
   else if constexpr (std::is_same_v<T, const char*>)
     return read_text(value, place);
   else if constexpr (std::is_pointer_v<T>)
@@ -249,13 +254,13 @@ struct RuntimeCall {
   }
 };
 
-// The status of a call.
+// Signature of a call that returns its status.
 template <class R, class... A>
 Signature calling(R (*function)(A...)) {
   return {reinterpret_cast<Callable::Plain>(function),
           &RuntimeCall<decltype(function), A...>::plain, sizeof...(A), &result_name<Status>};
 }
-// (value, status) of a call that writes the value to where its first parameter points.
+// Signature of a call that writes a value to its first parameter: it returns (value, status).
 template <class Out, class... A>
 Signature asking(cudaError_t (*function)(Out*, A...)) {
   return {reinterpret_cast<Callable::Plain>(function),

@@ -1,4 +1,4 @@
-// Functions, methods and properties of Python around C++ functions. See functions.h.
+// Python functions, methods and properties that wrap C++ functions. See functions.h.
 #include "python/functions.h"
 
 #include <algorithm>
@@ -12,17 +12,19 @@ constexpr std::size_t most_parameters = 16;
   throw py::type_error(c.name + "() " + text);
 }
 
-std::size_t place_of(const Callable& c, PyObject* name) {
-  for (std::size_t i = 0; i < c.names.size(); ++i)  // a program's names are mostly the same objects
+std::size_t parameter_index(const Callable& c, PyObject* name) {
+  // Callers mostly pass the interned string itself, so compare pointers first.
+  for (std::size_t i = 0; i < c.names.size(); ++i)
     if (c.names[i] == name) return i;
   for (std::size_t i = 0; i < c.names.size(); ++i)
     if (PyUnicode_Compare(c.names[i], name) == 0) return i;
   wrong_call(c, "got an unexpected keyword argument '" + text_of(name) + "'");
 }
 
-// The values of a call by the places of the parameters, null before; `rest` keeps what is new.
-void place_arguments(const Callable& c, PyObject* const* given, std::size_t count,
-                     PyObject* keywords, PyObject** values, py::object& rest) {
+// Bind the arguments of a call to parameters: fill `values`, which is null before. `rest` owns the
+// tuple of extra positional arguments.
+void bind_arguments(const Callable& c, PyObject* const* given, std::size_t count,
+                    PyObject* keywords, PyObject** values, py::object& rest) {
   const std::size_t all = c.names.size();
   if (count > c.positional && c.rest < 0)
     wrong_call(c, "takes " + std::to_string(c.positional) + " positional arguments but " +
@@ -40,7 +42,7 @@ void place_arguments(const Callable& c, PyObject* const* given, std::size_t coun
   }
   const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
-    PyObject*& value = values[place_of(c, PyTuple_GET_ITEM(keywords, i))];
+    PyObject*& value = values[parameter_index(c, PyTuple_GET_ITEM(keywords, i))];
     if (value)
       wrong_call(
           c, "got multiple values for argument '" + text_of(PyTuple_GET_ITEM(keywords, i)) + "'");
@@ -60,15 +62,15 @@ PyObject* call_function(PyObject* self, PyObject* const* given, std::size_t flag
     const Callable& c = at(self);
     PyObject* values[most_parameters] = {};
     py::object rest;
-    place_arguments(c, given, std::size_t(PyVectorcall_NARGS(flagged)), keywords, values, rest);
+    bind_arguments(c, given, std::size_t(PyVectorcall_NARGS(flagged)), keywords, values, rest);
     return c.thunk(c, values).release().ptr();
   });
 }
 
 PyObject* text(const std::string& found) { return PyUnicode_FromString(found.c_str()); }
 
-// Functions, and methods, which bind the object that they are looked up in. Both have __get__, by
-// which the module `inspect` knows them.
+// Types of functions and of methods; methods bind the object that they are looked up on. Both have
+// __get__, by which the module `inspect` recognizes them.
 PyTypeObject *function_type = nullptr, *method_type = nullptr;
 
 PyTypeObject* new_type(py::module_& m, const char* name, descrgetfunc get, unsigned flags) {
@@ -77,10 +79,17 @@ PyTypeObject* new_type(py::module_& m, const char* name, descrgetfunc get, unsig
       {"__qualname__", [](PyObject* self, void*) { return text(at(self).name); }, {}, {}, {}},
       {"__doc__", [](PyObject* self, void*) { return text(at(self).doc); }, {}, {}, {}},
       {"__text_signature__", [](PyObject* self, void*) { return text(at(self).text); }, {}, {}, {}},
+      {"__annotations__",
+       [](PyObject* self, void*) {
+         return Py_BuildValue("{ss}", "return", at(self).result.c_str());
+       },
+       {},
+       {},
+       {}},
       {}};
   static PyMethodDef methods[] = {
       {"__reduce__", [](PyObject* self, PyObject*) { return text(at(self).name); }, METH_NOARGS,
-       "Functions are pickled by their names."},
+       "Return the name, by which functions are pickled."},
       {}};
   const reprfunc repr = [](PyObject* self) {
     return PyUnicode_FromFormat("<built-in function %s>", at(self).name.c_str());
@@ -136,7 +145,7 @@ int initialise(const Callable& c, PyObject* self, PyObject* args, PyObject* kwar
         }
         PyObject* values[most_parameters] = {};
         py::object rest;
-        place_arguments(c, given, count, keywords.ptr(), values, rest);
+        bind_arguments(c, given, count, keywords.ptr(), values, rest);
         c.thunk(c, values);
         return 0;
       },
@@ -191,7 +200,8 @@ namespace {
 
 Callable make_callable(const char* name, const Signature& signature, const char* doc,
                        Parameters parameters, bool is_method) {
-  Callable made{signature.function, signature.thunk, name, "", "", {}, {}, {}, 0, -1};
+  Callable made{
+      signature.function, signature.thunk, name, doc, "", signature.result(), {}, {}, {}, 0, -1};
   const std::size_t count = signature.count;
   std::string shown, bare;
   bool by_place = true;
@@ -225,8 +235,7 @@ Callable make_callable(const char* name, const Signature& signature, const char*
     }
   }
   if (made.names.size() != count || count > most_parameters)
-    throw std::logic_error(made.name + ": its parameters are not those of its C++ function");
-  made.doc = made.name + "(" + shown + ") -> " + signature.result() + "\n\n" + doc;
+    throw std::logic_error(made.name + ": the list of parameters does not match the C++ function");
   made.text = "(" + std::string(is_method ? "$" : "") + shown + ")";
   return made;
 }
@@ -261,10 +270,9 @@ PyObject* get_property(PyObject* self, void* callable) {
 
 void add_property(const py::object& c, const char* name, const Signature& signature,
                   const char* doc, getter get, setter set) {
-  // It stays as long as the class, which is never gone.
+  // Never freed: it must live as long as the class, which lives until the process ends.
   auto* const kept = new Callable(make_callable(name, signature, doc, {}, true));
-  kept->doc = kept->doc.substr(kept->doc.find(" -> ") + 4);
-  kept->doc.replace(kept->doc.find("\n\n"), 2, ": ");
+  kept->doc = kept->result + ": " + doc;
   auto* const row = new PyGetSetDef{kept->name.c_str(), get, set, kept->doc.c_str(), kept};
   c.attr(kept->name.c_str()) = py::reinterpret_steal<py::object>(
       PyDescr_NewGetSet(reinterpret_cast<PyTypeObject*>(c.ptr()), row));

@@ -1,5 +1,5 @@
-// C++ functions as Python's: one table entry each, called without a tuple of arguments. What is
-// compiled for each signature is only the conversion of its values.
+// Python functions, methods and properties that wrap C++ functions. Each is one table entry, called
+// without a tuple of arguments; only the conversion of values is compiled per signature.
 #pragma once
 
 #include <initializer_list>
@@ -12,7 +12,8 @@
 
 namespace PyGPU::python {
 
-// From C++ to Python: objects, numbers, texts, and values of the classes in heap_type.h.
+// Convert a C++ value to Python: objects, numbers, strings, and instances of the classes made by
+// heap_type.h.
 template <class Value>
 py::object to_python(Value&& value) {
   using T = std::decay_t<Value>;
@@ -33,7 +34,7 @@ py::object to_python(Value&& value) {
   }
 }
 
-// As the result is called in a docstring.
+// Name of a result type in annotations and docstrings.
 template <class T>
 std::string result_name() {
   if constexpr (std::is_void_v<T>)
@@ -62,7 +63,7 @@ std::string result_name() {
 
 struct Callable;
 
-// From Python to C++: a parameter of a function, which the TypeError names.
+// Parameter that is being converted from Python to C++; the TypeError names it.
 struct Place {
   const Callable& function;
   std::size_t number;
@@ -101,9 +102,9 @@ struct ArgumentOf {
   }
 };
 
-// A parameter: its name and, if it has one, its default. "*name" takes the rest of the arguments as
-// a tuple; those after it, and after "*" alone, are given by name. A default stays until the
-// process ends, so that lists of parameters are no more than constants to the compiler.
+// Parameter: its name and, if it has one, its default. "*name" collects the remaining positional
+// arguments in a tuple; parameters after it, or after a bare "*", are keyword-only. A default lives
+// until the process ends, so that lists of parameters compile to constants.
 struct Parameter {
   constexpr Parameter(const char* name_) : name(name_) {}
   template <class Value>
@@ -111,22 +112,22 @@ struct Parameter {
       : name(name_), value(to_python(default_).release().ptr()) {}
 
   const char* name;
-  PyObject* value = nullptr;  // null: none
+  PyObject* value = nullptr;  // null: no default
 };
 using Parameters = std::initializer_list<Parameter>;
 
 struct Callable {
-  using Plain = void (*)();  // a function of any type
+  using Plain = void (*)();  // pointer to a function of any type
   using Thunk = py::object (*)(const Callable&, PyObject* const* values);
 
   Plain function;
   Thunk thunk;
-  std::string name, doc, text;
+  std::string name, doc, text, result;  // text: the signature
   std::vector<const char*> parameters;
-  std::vector<PyObject*> names, defaults;  // interned; null where there is none
-  std::size_t positional;                  // how many may be given by their places
-  int rest = -1;                           // the place of the tuple, if any
-  py::object module = py::none();          // as Python may set it
+  std::vector<PyObject*> names, defaults;  // interned; null: no default
+  std::size_t positional;                  // number of parameters that may be given by position
+  int rest = -1;                           // index of the parameter that collects a tuple, or -1
+  py::object module = py::none();          // settable from Python
 };
 
 template <class R, class... P, std::size_t... i>
@@ -156,7 +157,7 @@ struct Thunks {
   }
 };
 
-// A function of any type: how it is called, how many parameters it has, what it gives.
+// Description of a function of any type: how to call it, its number of parameters, its result.
 struct Signature {
   Callable::Plain function;
   Callable::Thunk thunk;
@@ -168,7 +169,8 @@ Signature signature(R (*function)(P...)) {
   return {reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::plain, sizeof...(P),
           &result_name<std::decay_t<R>>};
 }
-// Of an __init__: it takes self and the arguments, and gives what self is to hold.
+// Signature of an __init__: it receives self and the arguments, and returns the value that self
+// will hold.
 template <class R, class... P>
 Signature init_signature(R (*function)(P...)) {
   return {reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::init, sizeof...(P),
@@ -180,11 +182,11 @@ void add_function(py::module_& m, const char* name, const Signature& signature, 
 void add_method(const py::object& c, const char* name, const Signature& signature, const char* doc,
                 Parameters parameters);
 void add_constructor(const py::object& c, const Signature& signature, Parameters parameters);
-// Of properties: what is read, by the Callable that add_property keeps.
+// Getter of properties: it calls the Callable that add_property keeps.
 PyObject* get_property(PyObject* self, void* callable);
 void add_property(const py::object& c, const char* name, const Signature& signature,
                   const char* doc, getter get = &get_property, setter set = nullptr);
-// What __init__ calls, where the class has a slot for it.
+// Callable of __init__, for classes that fill the slot Py_tp_init themselves (init_slot).
 Callable constructor_by(const py::object& c, const Signature& signature, Parameters parameters);
 
 template <class Function>
@@ -203,7 +205,7 @@ void method(const py::object& c, const char* name, Function function, const char
   add_method(c, name, signature(+function), doc, parameters);
 }
 
-// __int__ and __index__.
+// Define __int__ and __index__ by the same function.
 template <class Function>
 void int_methods(const py::object& c, Function function) {
   method(c, "__int__", function);
@@ -220,7 +222,8 @@ void constructor(const py::object& c, Function function, Parameters parameters =
   add_constructor(c, init_signature(+function), parameters);
 }
 
-// The same as a slot of the class, for what is made often: `Py_tp_init, as_slot(&init_slot<T>)`.
+// Slot form of a constructor, for classes that are instantiated often. The class lists the slot
+// `{Py_tp_init, as_slot(&init_slot<T>)}`.
 template <class T>
 inline const Callable* constructor_of = nullptr;
 int initialise(const Callable& c, PyObject* self, PyObject* args, PyObject* kwargs);

@@ -1,4 +1,4 @@
-// Letting the GIL go and taking it again. See gil.h.
+// Release and acquisition of the GIL. See gil.h.
 #include "python/gil.h"
 
 #include <unistd.h>
@@ -6,11 +6,11 @@
 
 #include "PyGPU/device.h"
 
-// What the unwinder asks of each of this module's frames; the linker puts it in front of the C++
-// library's (setup.py). Pythons before 3.14 end a thread that comes for the GIL when the
-// interpreter is on its way out, by unwinding whatever it is in: the frames of destructors, which
-// must not be, and references, which nobody may let go without the GIL. It sleeps until the process
-// is gone, as with newer ones.
+// Personality routine of every frame of this module; the linker puts it in front of the C++
+// library's (setup.py). During finalization, Pythons before 3.14 end a thread that waits for the
+// GIL by unwinding its stack. That would unwind destructors, which must not throw, and drop
+// references without the GIL. Instead the thread sleeps until the process is gone, as with newer
+// Pythons.
 extern "C" {
 _Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
                                                 _Unwind_Exception_Class kind,
@@ -34,7 +34,7 @@ bool holds_gil() {
   return PyThreadState_GetUnchecked() != nullptr;
 #elif PY_VERSION_HEX >= 0x030c0000
   return _PyThreadState_UncheckedGet() != nullptr;
-#else  // the state of the thread that holds it, whichever that is
+#else  // returns the state of whichever thread holds the GIL
   PyThreadState* const holder = _PyThreadState_UncheckedGet();
   return holder && holder == PyGILState_GetThisThreadState();
 #endif
@@ -67,7 +67,7 @@ void drop(PyObject* object) {
 }
 
 void bind_gil() {
-  around_waits([](const Wait& call) {
+  wrap_waits([](const Wait& call) {
     const NoGil without = release_gil_if_held();
     return call();
   });

@@ -1,4 +1,4 @@
-// The GIL: let go around what waits, and taken by threads that come from outside.
+// Guards of the GIL: released around calls that wait, and acquired by threads from outside Python.
 #pragma once
 
 #include "PyGPU/unique_handle.h"
@@ -6,7 +6,8 @@
 
 namespace PyGPU::python {
 
-// Does this thread hold the GIL? PyGILState_Check does not say so once there was a sub-interpreter.
+// Return whether this thread holds the GIL. PyGILState_Check is unreliable once a sub-interpreter
+// has existed.
 bool holds_gil();
 bool is_finalizing();
 
@@ -18,10 +19,11 @@ struct NoGilTraits {
   static constexpr const char* name = "the GIL";
   static cudaError_t release(Handle handle);
 };
-// While it lives, other Python threads run.
+// Guard: while it lives, the GIL is released and other Python threads run.
 using NoGil = UniqueHandle<NoGilTraits>;
 inline NoGil release_gil() { return NoGil({PyEval_SaveThread()}); }
-// The same for code that may run with or without the GIL, even after the interpreter.
+// Like release_gil, for code that may run with or without the GIL, even after the interpreter has
+// ended.
 inline NoGil release_gil_if_held() { return holds_gil() ? release_gil() : NoGil(); }
 
 struct GilTraits {
@@ -30,18 +32,18 @@ struct GilTraits {
     PyGILState_STATE before = PyGILState_LOCKED;
     bool operator==(const Handle& other) const { return taken == other.taken; }
   };
-  static constexpr const char* name = "the GIL, taken";
+  static constexpr const char* name = "the acquired GIL";
   static cudaError_t release(Handle handle);
 };
-// While it lives, this thread has the GIL, whether it had it before or not.
+// Guard: while it lives, this thread holds the GIL, whether it held it before or not.
 using Gil = UniqueHandle<GilTraits>;
 Gil take_gil();
 
-// Let a reference go, with or without the GIL. It is leaked where the interpreter no longer lets
-// this thread in.
+// Drop a reference, with or without the GIL. The reference is leaked if the interpreter no longer
+// lets this thread in.
 void drop(PyObject* object);
 
-// From now on, what waits in the core lets the GIL go.
+// Make the core release the GIL in calls that wait (see device.h).
 void bind_gil();
 
 }  // namespace PyGPU::python

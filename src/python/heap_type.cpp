@@ -1,4 +1,4 @@
-// Making classes. See heap_type.h.
+// Creation of heap types. See heap_type.h.
 #include "python/heap_type.h"
 
 #include <cstring>
@@ -23,16 +23,16 @@ bool has(const Slots& slots, int number) {
 std::string text_of(py::handle object) { return py::str(object).cast<std::string>(); }
 std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
 
-void refuse_unmade() {
+void throw_no_value() {
   throw py::type_error("this object was not made: its __init__ failed or was not called");
 }
 
-void refuse_made(PyObject* object) {
+void throw_second_init(PyObject* object) {
   throw py::type_error(name_of_class(Py_TYPE(object)) +
-                       ": this object was made before; __init__ is called once");
+                       ": this object has a value already; __init__ can be called only once");
 }
 
-void refuse_other(PyTypeObject* expected, PyObject* got) {
+void throw_wrong_class(PyTypeObject* expected, PyObject* got) {
   throw py::type_error("expected a " + name_of_class(expected) + ", got " + repr_of(got));
 }
 
@@ -50,7 +50,8 @@ py::object new_object(PyTypeObject* type, PyTypeObject* expected) {
   auto made = py::reinterpret_steal<py::object>(type->tp_new(type, no_arguments(), nullptr));
   if (!made) throw py::error_already_set();
   if (!PyObject_TypeCheck(made.ptr(), expected))
-    throw py::type_error(std::string(type->tp_name) + ".__new__ gave an object of another class");
+    throw py::type_error(std::string(type->tp_name) +
+                         ".__new__ returned an object of another class");
   return made;
 }
 
@@ -62,8 +63,8 @@ py::object make_type(py::module_& m, const char* name, const char* doc, std::siz
       {nullptr, 0, 0, 0, nullptr}};
   const bool is_called = has(slots, Py_tp_call);
   if (is_called) flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-  // Where users find it, whichever target's module it is in. Older Pythons keep the text as the
-  // name.
+  // Instances are pickled and shown by the public name, whichever target's module holds the class.
+  // Older Pythons keep this string as the name, so it must not be freed.
   auto& whole = *new std::string(std::string("PyGPU.") + name);
   if (!base) slots.push_back({Py_tp_members, is_called ? members : members + 1});
   if (!base && !has(slots, Py_tp_init)) slots.push_back({Py_tp_init, as_slot(&refuse_init)});

@@ -1,5 +1,5 @@
-// Classes of ours in the one style: heap types whose objects hold their C++ value themselves. The
-// value is made by __init__ or by C++; an object without one is refused.
+// Classes of PyGPU in one style: heap types whose instances store their C++ value in place. The
+// value is created by __init__ or by C++; using an instance without a value raises TypeError.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace PyGPU::python {
 
-// What an object of the class for T holds. Where C++ keeps it as well, that is a shared pointer.
+// Stored type of an instance of the class for T: T itself, or a shared pointer where C++ keeps the
+// value as well.
 template <class T>
 struct HeldAs {
   using Type = T;
@@ -24,7 +25,7 @@ using Held = typename HeldAs<T>::Type;
 template <class Value>
 struct Instance {
   PyObject_HEAD PyObject* weakrefs;
-  vectorcallfunc call;  // of classes with Py_tp_call
+  vectorcallfunc call;  // used by classes with Py_tp_call
   bool made;
   alignas(Value) unsigned char room[sizeof(Value)];
   Value* value() { return std::launder(reinterpret_cast<Value*>(room)); }
@@ -35,7 +36,7 @@ Instance<Held<T>>* instance_at(PyObject* object) {
   return reinterpret_cast<Instance<Held<T>>*>(object);
 }
 
-// The class for T, once it was made.
+// Python class for T; null until it was created.
 template <class T>
 inline PyTypeObject* type_of = nullptr;
 
@@ -44,20 +45,21 @@ bool is(py::handle object) {
   return PyObject_TypeCheck(object.ptr(), type_of<T>);
 }
 
-[[noreturn]] void refuse_unmade();
-[[noreturn]] void refuse_made(PyObject* object);
-[[noreturn]] void refuse_other(PyTypeObject* expected, PyObject* got);
+[[noreturn]] void throw_no_value();
+[[noreturn]] void throw_second_init(PyObject* object);
+[[noreturn]] void throw_wrong_class(PyTypeObject* expected, PyObject* got);
 std::string name_of_class(PyTypeObject* type);
 
-// What comes before each use of a value; overloaded where something does.
+// Hook that runs before each use of a value; overloaded for types that need one.
 template <class Value>
 void before_use(Value&) {}
 
-// What the object holds, or null if it is of another class. TypeError where it was not made.
+// Return the stored value, or null if the object is of another class. Throws TypeError if the
+// instance has no value.
 template <class T>
 Held<T>* find_as_it_is(PyObject* object) {
   if (!is<T>(object)) return nullptr;
-  if (!instance_at<T>(object)->made) refuse_unmade();
+  if (!instance_at<T>(object)->made) throw_no_value();
   return instance_at<T>(object)->value();
 }
 template <class T>
@@ -67,29 +69,30 @@ Held<T>* find(PyObject* object) {
   return value;
 }
 
-// The same; TypeError for other classes.
+// Like find, but throws TypeError for objects of another class.
 template <class T>
 Held<T>& held(py::handle object) {
   if (auto* const found = find<T>(object.ptr())) return *found;
-  refuse_other(type_of<T>, object.ptr());
+  throw_wrong_class(type_of<T>, object.ptr());
 }
 
-// The value of __init__. A second __init__ is refused: another thread may be using the first value.
+// Store the value that __init__ created. A second __init__ is refused, because another thread may
+// be using the first value.
 template <class Value>
 void hold(PyObject* object, Value&& value) {
   using T = std::decay_t<Value>;
   static_assert(std::is_same_v<T, Held<T>>);
   auto* const instance = instance_at<T>(object);
-  if (instance->made) refuse_made(object);
+  if (instance->made) throw_second_init(object);
   new (instance->room) T(std::forward<Value>(value));
   instance->made = true;
 }
 
 PyObject* no_arguments();
-// A new object by the class's own __new__, which a Python subclass may have replaced.
+// New object by the class's own __new__, which a Python subclass may have replaced.
 py::object new_object(PyTypeObject* type, PyTypeObject* expected);
 
-// An object around a value: of the class for T, or of a Python subclass of it.
+// New object around a value, of the class for T or of a Python subclass of it.
 template <class Value, class T = std::decay_t<Value>>
 py::object instance_of(PyTypeObject* type, Value&& value) {
   if (type != type_of<T> || !PyType_IS_GC(type)) {
@@ -97,7 +100,7 @@ py::object instance_of(PyTypeObject* type, Value&& value) {
     hold(made.ptr(), std::forward<Value>(value));
     return made;
   }
-  auto* const made = PyObject_GC_New(Instance<T>, type);  // without zeros all over the value
+  auto* const made = PyObject_GC_New(Instance<T>, type);  // avoids zeroing the memory of the value
   if (!made) throw py::error_already_set();
   made->weakrefs = nullptr;
   made->call = nullptr;
@@ -135,7 +138,7 @@ void* as_slot(Slot* function) {
 py::object make_type(py::module_& m, const char* name, const char* doc, std::size_t size,
                      Slots slots, unsigned flags, PyTypeObject* base);
 
-// A class that is put into the module. Python code may subclass it and add to it.
+// Create a class and add it to the module. Python code may subclass it and add attributes.
 template <class T>
 py::object new_class(py::module_& m, const char* name, const char* doc, Slots slots = {},
                      unsigned flags = 0) {
@@ -147,7 +150,7 @@ py::object new_class(py::module_& m, const char* name, const char* doc, Slots sl
   type_of<Held<T>> = type;
   return made;
 }
-// One that adds nothing to what the objects hold.
+// Create a subclass that stores the same C++ type as its base.
 template <class T>
 py::object new_subclass(py::module_& m, const char* name, const char* doc, Slots slots = {}) {
   slots.push_back({Py_tp_dealloc, as_slot(&delete_instance<T>)});

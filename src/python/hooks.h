@@ -1,12 +1,12 @@
-// The one way from C++ to Python code of PyGPU: functions and classes that Python gives us at
-// import (PyGPU/_runtime/hooks.py), by name. C++ imports no module of PyGPU.
+// Hooks: the only way from C++ to PyGPU's Python code. At import, PyGPU/_runtime/hooks.py registers
+// functions and classes by name; C++ imports no module of PyGPU.
 #pragma once
 
 #include "python/bindings.h"
 
 namespace PyGPU::python {
 
-// What it is for stands in PyGPU/_runtime/hooks.py.
+// Names of the hooks; PyGPU/_runtime/hooks.py documents each.
 #define PYGPU_HOOKS(X)  \
   X(exception_of)       \
   X(argument_error)     \
@@ -32,9 +32,9 @@ enum class Hook {
 #undef PYGPU_HOOK
 };
 
-// What Python has given us, valid as long as the process; null while it has set none.
+// Return the registered object, valid until the process ends; null if none is registered.
 py::handle hook_or_null(Hook name);
-// RuntimeError while Python has set none.
+// Return the registered object; throws RuntimeError if none is registered.
 py::handle hook(Hook name);
 
 void bind_hooks(py::module_& m);

@@ -1,4 +1,4 @@
-// The extension module of one target: its table of contents.
+// Extension module of one target: the list of everything that it binds.
 #include "python/hooks.h"
 #include "python/launch/packing.h"
 
@@ -9,7 +9,7 @@ namespace {
 #define PYGPU_ARCHITECTURES ""
 #endif
 
-// Every cuda... name again as hip..., for programs written in that vocabulary.
+// Add each cuda... name as hip... too, for programs written in HIP's vocabulary.
 void add_hip_names(py::module_& m) {
   const py::dict members = m.attr("__dict__");
   for (auto item : py::list(members.attr("items")())) {

@@ -1,10 +1,10 @@
-// What needs NumPy itself. See numpy.h.
+// Calls of NumPy's C API. See numpy.h.
 #include "python/numpy.h"
 
 namespace PyGPU::python::py {
 namespace {
 
-// Looked up once, and kept: arrays outlive the modules.
+// Entries of NumPy's C API, looked up once and never released: arrays may outlive the modules.
 struct NumPy {
   PyTypeObject *dtype, *array;
   bool is_1;
@@ -26,7 +26,7 @@ const NumPy& numpy() {
     auto** const table =
         static_cast<void**>(PyCapsule_GetPointer(object(core.attr("_ARRAY_API")).ptr(), nullptr));
     if (!table) throw error_already_set();
-    // Their places in the table are part of the ABI.
+    // These indices of the API table are part of NumPy's ABI.
     return NumPy{type("dtype"),
                  type("ndarray"),
                  is_1,

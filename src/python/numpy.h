@@ -1,5 +1,5 @@
-// NumPy's arrays and dtypes as C++ sees them, by the two layouts of structures that NumPy's ABI
-// promises (numpy/ndarraytypes.h), so that nothing of NumPy is needed to build.
+// NumPy arrays and dtypes in C++, read through the two structure layouts that NumPy's ABI promises
+// (numpy/ndarraytypes.h). So building needs no NumPy headers.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,16 @@ namespace PyGPU::python::py {
 
 bool is_dtype(PyObject* object);
 bool is_array(PyObject* object);
-// Which takes result types from the values of scalars as well. The first call of this, or of
-// anything below, must come while the module is made: it imports NumPy in a static's guard, for
-// which threads would wait with the GIL.
+// Return whether NumPy is version 1, whose result types also depend on the values of scalars. The
+// first call of this function, or of anything below, must happen while the module is created: it
+// imports NumPy inside the guard of a static, on which other threads would wait with the GIL held.
 bool is_numpy_1();
 
 class dtype : public object {
  public:
   PYBIND11_OBJECT_DEFAULT(dtype, object, is_dtype)
   explicit dtype(const std::string& name);
-  // Of anything that NumPy takes for one.
+  // Dtype from anything that numpy.dtype accepts.
   static dtype from_args(const object& any);
 
   char kind() const { return head()->kind; }
@@ -29,7 +29,7 @@ class dtype : public object {
   bool has_object() const;
 
  private:
-  struct Head {  // what NumPy 1 and 2 have in common
+  struct Head {  // common start in NumPy 1 and 2
     PyObject_HEAD PyTypeObject* scalar;
     char kind, letter, byteorder, flags_1;
     int number;
@@ -49,7 +49,8 @@ class dtype : public object {
 class array : public object {
  public:
   PYBIND11_OBJECT(array, object, is_array)
-  // New memory, or that at `start`, which `owner` keeps. No strides: in C order.
+  // Array in new memory, or over memory at `start` that `owner` keeps alive. Empty strides mean C
+  // order.
   array(const dtype& type, const std::vector<ssize_t>& shape,
         const std::vector<ssize_t>& strides = {}, void* start = nullptr, handle owner = {});
 

@@ -1,9 +1,9 @@
-// The only door to Python's and pybind11's headers, and the way of exceptions between C++ and
-// Python.
+// Entry point to the headers of Python and pybind11, and the translation of C++ exceptions to
+// Python's. No other file includes these headers, except runtime/pybind11.cpp.
 #pragma once
 
 #include <pybind11/cast.h>
-#include <pybind11/detail/class.h>  // bodies of what cast.h declares
+#include <pybind11/detail/class.h>  // bodies of functions that cast.h declares
 #include <structmember.h>
 
 namespace PyGPU::python {
@@ -24,14 +24,14 @@ class module_ : public object {
 
 }  // namespace py
 
-// str(object) and repr(object).
+// Return str(object) and repr(object).
 std::string text_of(py::handle object);
 std::string repr_of(py::handle object);
 
-// Set Python's exception for the one that is being handled.
+// Set Python's exception for the C++ exception that is being handled.
 void translate_exception() noexcept;
 
-// Python's exception for whatever leaves `body`, and an answer that says so.
+// Call `body`. For any exception set Python's and return `on_error`.
 template <class Body, class Answer = decltype(std::declval<Body>()())>
 Answer guarded(Body body, Answer on_error = {}) {
   try {

@@ -171,7 +171,7 @@ CALLS = {
     "grid too high": (
         lambda m: m.shape(grid=(1, 70000)),
         LogicError,
-        r"grid\[1\] is 70000, of which the device allows 6553\d",
+        r"grid\[1\] is 70000, the device allows 6553\d",
     ),
     "grid 2**31": (lambda m: m.shape(grid=(2**31, 1)), LogicError, "grid=.*2147483648"),
     # other keywords

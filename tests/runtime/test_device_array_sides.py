@@ -70,7 +70,7 @@ def test_an_array_of_a_device_pointer_has_no_host_side():
     array = DeviceArray_float64(owner.device_data(), 6)
     for step in (array.to_device, array.to_host):
         status = step()
-        assert status != 0 and "no host memory" in status.detail
+        assert status != 0 and "no host buffer" in status.detail
     with pytest.raises((BufferError, TypeError)):
         memoryview(array)
     assert int(array.host_data()) == 0 and not array.host_data().is_safe()

@@ -1,8 +1,8 @@
-// Division of pycuda::complex that survives tiny, huge, infinite and zero operands.
+// Division of pycuda::complex that stays correct for tiny, huge, infinite and zero operands.
 //
-// The fast path is R. L. Smith, "Algorithm 116: Complex division", CACM 5 (1962). Where its
-// denominator leaves the safe range, both operands are scaled to order one by powers of two, and
-// infinities follow C99 Annex G.
+// The fast path is R. L. Smith, "Algorithm 116: Complex division", CACM 5 (1962). If its
+// denominator leaves the safe range, both operands are scaled to order one by powers of two.
+// Infinities follow C99 Annex G.
 #pragma once
 
 namespace pycuda {
@@ -89,7 +89,7 @@ __host__ __device__ complex<P_T> P_careful_quotient(const complex<P_T>& P_a,
   if (P_numerator == P_T(0)) return P_plain_quotient(P_a, P_scaled(P_b, -::ilogb(P_denominator)));
   const int P_down = ::ilogb(P_denominator), P_up = ::ilogb(P_numerator);
   const complex<P_T> P_quotient = P_plain_quotient(P_scaled(P_a, -P_up), P_scaled(P_b, -P_down));
-  // In two steps: 2^(up - down) alone may leave the range where the product does not.
+  // Scale in two steps: 2^(up - down) alone may leave the range where the product does not.
   const int half = (P_up - P_down) / 2;
   return P_scaled(P_scaled(P_quotient, half), P_up - P_down - half);
 }
@@ -104,7 +104,7 @@ PYGPU_COMPLEX complex<P_T> operator/(const complex<P_T>& P_a, const complex<P_T>
             P_small = P_re_is_larger ? P_b._M_im : P_b._M_re;
   const P_T P_ratio = P_small / P_large, P_denominator = P_large + P_small * P_ratio;
   const P_T P_size = ::fabs(P_denominator), P_top = complex_detail::P_max_abs(P_a);
-  // Negated, so that a NaN takes the careful path as well.
+  // Negated, so that a NaN also takes the careful path.
   if (!(P_size > P_range::P_safe_low() && P_size < P_range::P_safe_high() &&
         (P_top == P_T(0) || P_top > P_range::P_safe_low()) && P_top < P_range::P_safe_high() &&
         (P_small == P_T(0) || ::fabs(P_ratio) > P_range::P_safe_low())))

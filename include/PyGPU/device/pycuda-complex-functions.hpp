@@ -1,4 +1,4 @@
-// Functions of pycuda::complex: parts, exponential, logarithm, powers and roots, the circular and
+// Functions of pycuda::complex: parts, exponential, logarithm, powers and roots, circular and
 // hyperbolic functions. Branch cuts and signed zeros follow C99 Annex G.
 #pragma once
 
@@ -13,7 +13,7 @@ PYGPU_COMPLEX void P_sine_cosine(double P_x, double* P_sine, double* P_cosine) {
   ::sincos(P_x, P_sine, P_cosine);
 }
 
-// e^x (cos y, sin y) / 2^halvings without an early overflow of e^x.
+// e^x (cos y, sin y) / 2^halvings, computed so that e^x does not overflow early.
 template <class P_T>
 PYGPU_COMPLEX complex<P_T> P_spiral(P_T P_x, P_T P_y, int P_halvings) {
   if (P_y == P_T(0)) return complex<P_T>(::scalbn(::exp(P_x), -P_halvings), P_y);
@@ -21,7 +21,7 @@ PYGPU_COMPLEX complex<P_T> P_spiral(P_T P_x, P_T P_y, int P_halvings) {
   if (P_x > P_T(0) && P_is_inf(P_x) && !P_is_finite(P_y)) return complex<P_T>(P_x, P_y - P_y);
   P_T P_sine, P_cosine;
   P_sine_cosine(P_y, &P_sine, &P_cosine);
-  // The exponent is split between two factors.
+  // Split the exponent between two factors.
   const P_T P_factor = ::exp(P_x / P_T(2));
   const P_T P_rest = ::scalbn(P_factor, -P_halvings);
   if (!P_is_inf(P_factor) && P_factor > P_T(16)) {
@@ -101,7 +101,7 @@ PYGPU_COMPLEX complex<P_T> log(const complex<P_T>& P_z) {
   const P_T P_large = ::fmax(P_x, P_y), P_small = ::fmin(P_x, P_y);
   P_T P_logarithm;
   if (P_large > P_T(0.5) && P_large < P_T(2) &&
-      !isnan(P_z)) {  // |z| near one: its distance from one is what counts
+      !isnan(P_z)) {  // |z| is near one: its distance from one matters
     P_logarithm = ::log1p((P_large - P_T(1)) * (P_large + P_T(1)) + P_small * P_small) / P_T(2);
   } else if (P_large > complex_detail::P_range<P_T>::P_safe_high() && !isinf(P_z)) {
     P_logarithm = ::log(::hypot(P_x / P_T(4), P_y / P_T(4))) + P_T(1.3862943611198906188);
@@ -129,7 +129,8 @@ PYGPU_COMPLEX complex<P_T> sqrt(const complex<P_T>& P_z) {
       return complex<P_T>(P_x, complex_detail::P_is_nan(P_y) ? P_y : ::copysign(P_other, P_y));
     return complex<P_T>(P_other, ::copysign(-P_x, P_y));
   }
-  // A fourth of a huge number, 4^k times a tiny one: the root changes by exactly 2^-1 or 2^k.
+  // Scale: a fourth of a huge number, or 4^k times a tiny one. The root changes by exactly 2^-1 or
+  // 2^k.
   const P_T P_top = complex_detail::P_max_abs(P_z);
   const int P_shift = P_top > P_range::P_safe_high() ? -1 : P_top < P_range::P_safe_low() ? 28 : 0;
   const complex<P_T> P_w = P_shift ? complex_detail::P_scaled(P_z, 2 * P_shift) : P_z;
@@ -145,7 +146,7 @@ template <class P_T>
 PYGPU_COMPLEX complex<P_T> sinh(const complex<P_T>& P_z) {
   const P_T P_x = P_z._M_re, P_y = P_z._M_im;
   if (P_y == P_T(0)) return complex<P_T>(::sinh(P_x), P_y);
-  if (::fabs(P_x) > P_T(40)) {  // both halves of the hyperbola are e^|x| / 2 here
+  if (::fabs(P_x) > P_T(40)) {  // both halves of the hyperbolic function are e^|x| / 2 here
     const complex<P_T> P_grown = complex_detail::P_spiral(P_T(::fabs(P_x)), P_y, 1);
     return complex<P_T>(::copysign(P_T(1), P_x) * P_grown._M_re, P_grown._M_im);
   }
@@ -167,7 +168,7 @@ PYGPU_COMPLEX complex<P_T> cosh(const complex<P_T>& P_z) {
   complex_detail::P_sine_cosine(P_y, &P_sine, &P_cosine);
   return complex<P_T>(::cosh(P_x) * P_cosine, ::sinh(P_x) * P_sine);
 }
-// After W. Kahan, "Branch cuts for complex elementary functions" (1987).
+// Algorithm of W. Kahan, "Branch cuts for complex elementary functions" (1987).
 template <class P_T>
 PYGPU_COMPLEX complex<P_T> tanh(const complex<P_T>& P_z) {
   const P_T P_x = P_z._M_re, P_y = P_z._M_im;

@@ -1,7 +1,7 @@
 // Powers of pycuda::complex and the inverse circular and hyperbolic functions.
 //
-// The inverse functions are those of W. Kahan, "Branch cuts for complex elementary functions"
-// (1987), with logarithms where his products would overflow.
+// The inverse functions follow W. Kahan, "Branch cuts for complex elementary functions" (1987),
+// with logarithms where his products would overflow.
 #pragma once
 
 namespace pycuda {
@@ -46,7 +46,7 @@ PYGPU_COMPLEX typename complex_detail::P_only_if<complex_detail::P_is_scalar<P_S
                                                  complex<P_T>>::P_type
 pow(const complex<P_T>& P_base, P_S P_exponent) {
   const P_T P_power = P_T(P_exponent);
-  // Small whole powers by multiplication: exact where the products are.
+  // Small integer powers by multiplication: exact where the products are exact.
   if (::fabs(P_power) <= P_T(64) && P_power == ::trunc(P_power)) {
     return complex_detail::P_integer_power(P_base, static_cast<long long>(P_power));
   }

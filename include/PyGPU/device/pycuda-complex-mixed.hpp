@@ -1,7 +1,7 @@
 // Operators of pycuda::complex with scalars, with the other precision and with volatile operands.
 //
-// A scalar takes the precision of the complex number (so z * 2.0 stays what z is); of two complex
-// numbers the wider one decides.
+// A scalar is converted to the precision of the complex number, so z * 2.0 keeps the type of z. Two
+// complex numbers are converted to the wider type.
 #pragma once
 
 namespace pycuda {
@@ -49,8 +49,8 @@ PYGPU_COMPLEX_FOR_SCALAR(bool) operator!=(P_S P_s, const complex<P_T>& P_z) {
 }
 #undef PYGPU_COMPLEX_FOR_SCALAR
 
-// Two precisions, or a volatile operand: both become plain values of the wider type first. Each
-// mixture of qualifiers is listed, because a reference to volatile cannot bind to a temporary.
+// Two precisions, or a volatile operand: both operands become plain values of the wider type first.
+// Each mixture of qualifiers is listed, because a reference to volatile cannot bind to a temporary.
 #define PYGPU_COMPLEX_WIDEN(op, left, right, condition, ...)                                      \
   template <class P_A, class P_B>                                                                 \
   PYGPU_COMPLEX typename complex_detail::P_only_if<(condition), __VA_ARGS__>::P_type operator op( \

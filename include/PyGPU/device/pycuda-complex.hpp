@@ -1,7 +1,7 @@
 // pycuda::complex<float/double>: complex numbers inside kernels, the class and its arithmetic.
 //
-// Two scalars, trivially copyable and not initialised, so that it can be in shared memory and a
-// kernel's parameter. Usable inside an extern "C" block.
+// Two scalars, trivially copyable and not initialized, so that the class can be in shared memory
+// and a kernel's parameter. Usable inside an extern "C" block.
 #pragma once
 
 extern "C++" {
@@ -72,8 +72,9 @@ class complex {
   __host__ __device__ constexpr complex(P_T P_re) : _M_re(P_re), _M_im(P_T(0)) {}
   __host__ __device__ constexpr complex(P_T P_re, P_T P_im) : _M_re(P_re), _M_im(P_im) {}
 
-  // Templates are never copy constructors, so the class stays trivially copyable. Twice, because a
-  // reference to volatile cannot bind to a temporary. Conversions to a narrower type are explicit.
+  // Templates are never copy constructors, so the class stays trivially copyable. There are two,
+  // because a reference to volatile cannot bind to a temporary. Conversions to a narrower type are
+  // explicit.
 #define PYGPU_COMPLEX_CONVERT(qualifier, explicitly, condition)                     \
   template <class P_U, typename complex_detail::P_only_if<(condition)>::P_type = 0> \
   explicitly PYGPU_COMPLEX complex(qualifier complex<P_U>& P_z)                     \
@@ -84,7 +85,7 @@ class complex {
   PYGPU_COMPLEX_CONVERT(const volatile, explicit, (sizeof(P_U) > sizeof(P_T)))
 #undef PYGPU_COMPLEX_CONVERT
 
-  // From float2, double2 and their like.
+  // Conversion from float2, double2 and similar types.
   template <class P_V, class = decltype(static_cast<P_T>(P_V().x) + static_cast<P_T>(P_V().y)),
             typename complex_detail::P_only_if<sizeof(P_V) == 2 * sizeof(P_T)>::P_type = 0>
   explicit PYGPU_COMPLEX complex(const P_V& P_pair) : _M_re(P_pair.x), _M_im(P_pair.y) {}
@@ -105,7 +106,7 @@ class complex {
   PYGPU_COMPLEX complex& operator=(const volatile complex<P_U>& P_z) {
     return *this = complex(P_z);
   }
-  // Returns void: as a statement, a reference to volatile would be read once more.
+  // Returns void: a statement would read a returned reference to volatile once more.
   PYGPU_COMPLEX void operator=(P_T P_re) volatile { P_store(complex(P_re)); }
   template <class P_U>
   PYGPU_COMPLEX void operator=(const complex<P_U>& P_z) volatile {
@@ -172,7 +173,7 @@ PYGPU_COMPLEX bool operator!=(const complex<P_T>& P_a, const complex<P_T>& P_b) 
 
 #include "pycuda-complex-divide.hpp"
 #include "pycuda-complex-mixed.hpp"
-// The functions use the operators.
+// Included last, because the functions use the operators.
 #include "pycuda-complex-functions.hpp"
 #include "pycuda-complex-inverse.hpp"
 

@@ -1,5 +1,5 @@
-// PyCUDA's texture helpers: double and complex numbers through texture and surface references, of
-// which they are parts of 32 bits. References of other types are read as they are.
+// PyCUDA's texture helpers: double and complex numbers through texture and surface references, as
+// parts of 32 bits. References of other types are read unchanged.
 #pragma once
 
 #include <pycuda-complex.hpp>
@@ -19,7 +19,7 @@ __device__ inline double P_double_of(int P_low, int P_high) {
   return __hiloint2double(P_high, P_low);
 }
 
-// The number that a texture's element stands for.
+// Convert a texture's element to the number that it encodes.
 template <class P_T>
 __device__ inline P_T P_number_in(P_T P_element) {
   return P_element;
@@ -33,7 +33,7 @@ __device__ inline pycuda::complex<double> P_number_in(int4 P_v) {
   return pycuda::complex<double>(P_double_of(P_v.x, P_v.y), P_double_of(P_v.z, P_v.w));
 }
 
-// The element that stands for a number.
+// Convert a number to the element that encodes it.
 template <class P_T>
 __device__ inline P_T P_element_of(P_T P_number) {
   return P_number;

@@ -1,12 +1,12 @@
-// The types that textures give and surfaces take: numbers of 8, 16 and 32 bits, and vectors of 1, 2
+// Types that textures return and surfaces accept: numbers of 8, 16 and 32 bits, and vectors of 1, 2
 // and 4 of them.
 #pragma once
 
 namespace PyGPU {
 
-// Number: of each channel; count: of channels; Four: the vector of four such numbers.
+// Number: type of each channel; count: number of channels; Four: vector of four such numbers.
 template <class P_T>
-struct P_Texel;  // not defined: a texture does not give this type
+struct P_Texel;  // undefined: textures do not support this type
 
 #define PYGPU_TEXEL(T, number, channels, four) \
   template <>                                  \
@@ -31,7 +31,7 @@ PYGPU_TEXEL(char, char, 1, char4)
 #undef PYGPU_TEXELS
 #undef PYGPU_TEXEL
 
-// The kind of a number, as in cudaChannelFormatKind: 0 signed, 1 unsigned, 2 floating-point.
+// Kind of a number, as in cudaChannelFormatKind: 0 signed, 1 unsigned, 2 floating-point.
 template <class P_Number>
 constexpr int P_kind_of_channel() {
   return P_Number(0.5f) != 0 ? 2 : P_Number(-1) < P_Number(0) ? 0 : 1;

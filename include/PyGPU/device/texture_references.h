@@ -1,11 +1,12 @@
-// Texture and surface references, which compilers dropped with CUDA 12: each is a variable of the
-// module, into which PyGPU/_driver/references.py writes the handle of a texture or surface object
-// before a launch. Put before the texts that declare some (PyGPU/_compile/headers.py).
+// Texture and surface references, which compilers dropped with CUDA 12. Each reference is a
+// variable of the module; PyGPU/_driver/references.py writes the handle of a texture or surface
+// object into it before a launch. This header precedes texts that declare references
+// (PyGPU/_compile/headers.py).
 #pragma once
 
 #include "texel_types.h"
 
-// Compilers that still have references have these names, too, and HIP has some of them.
+// Compilers that still have references use these names, too, and HIP uses some of them.
 #define texture PyGPU_texture
 #define surface PyGPU_surface
 
@@ -28,18 +29,18 @@
 #define cudaSurfaceTypeCubemapLayered 0xFC
 #endif
 
-#ifndef PYGPU_REFERENCE  // what makes variables of a class the device's, where nothing else does
+#ifndef PYGPU_REFERENCE  // makes variables of a class device variables, where nothing else does
 #define PYGPU_REFERENCE(kind)
 #endif
 
 extern "C++" {
 
-// References may be written before the launch of any function of a module with this symbol.
+// Marks modules whose references are written before each launch of their functions.
 extern "C" {
 __attribute__((weak)) __device__ char PyGPU_has_references;
 }
 
-// What Python reads of a reference, in this order (_driver/references.py).
+// Members of a reference that Python reads, in this order (_driver/references.py).
 template <class P_T, int P_type = cudaTextureType1D,
           cudaTextureReadMode P_mode = cudaReadModeElementType>
 struct PYGPU_REFERENCE(texture) PyGPU_texture {
@@ -70,7 +71,7 @@ struct PYGPU_REFERENCE(surface) PyGPU_surface {
 
 namespace PyGPU {
 
-// What a fetch gives: the texture's type, or as many floats.
+// Result of a fetch: the texture's type, or as many floats.
 template <class P_T, cudaTextureReadMode P_mode, int P_channels = P_Texel<P_T>::P_count>
 struct P_Fetched {
   using P_type = P_T;
@@ -89,8 +90,9 @@ PYGPU_FRACTIONS(4, float4)
 
 }  // namespace PyGPU
 
-// A function of references by the one of objects: its name, the references' type, the coordinates.
-#if !defined(PYGPU_LACKS_IMAGES)  // where the names stand for an error that says so
+// Define a function of references by that of objects: its name, the references' type, the
+// coordinates. Without images, the names of the functions are errors that say so.
+#if !defined(PYGPU_LACKS_IMAGES)
 #define PYGPU_UNPACK(...) __VA_ARGS__
 #define PYGPU_FETCH_AS(result, name, dimensions, coordinates, values)                 \
   template <class P_T, cudaTextureReadMode P_mode>                                    \
@@ -105,7 +107,7 @@ PYGPU_FETCH(tex1Dfetch, cudaTextureType1D, (int P_x), (P_x))
 PYGPU_FETCH_AS(P_gathered, tex2Dgather, cudaTextureType2D,
                (float P_x, float P_y, int P_channel = 0), (P_x, P_y, P_channel))
 
-// Levels and gradients choose among mipmaps.
+// Levels and gradients select among mipmaps.
 #define PYGPU_FETCH_LEVELS(name, dimensions, coordinates, values, vector)                   \
   PYGPU_FETCH(name##Lod, dimensions, (PYGPU_UNPACK coordinates, float P_level),             \
               (PYGPU_UNPACK values, P_level))                                               \
@@ -134,7 +136,7 @@ PYGPU_FETCHES(texCubemapLayered, cudaTextureTypeCubemapLayered,
 #undef PYGPU_FETCH
 #undef PYGPU_FETCH_AS
 
-// The call without "read" or "write"; x is in bytes.
+// Name of the call without "read" or "write"; x is in bytes.
 #define PYGPU_SURFACE(name, dimensions, coordinates, values)                                  \
   template <class P_T, class P_S>                                                             \
   __device__ inline P_T name##read(PyGPU_surface<P_S, dimensions> P_reference,                \

@@ -1,4 +1,4 @@
-// assert; NVRTC has it built in, HIPRTC only the function that it calls. May be included
+// assert. NVRTC has it built in; HIPRTC has only the function that it calls. May be included
 // repeatedly.
 #include "stddef.h"
 

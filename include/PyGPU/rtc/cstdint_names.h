@@ -1,4 +1,4 @@
-// The integers of stdint.h, for the namespace in which this is included.
+// Integer types of stdint.h, for the namespace in which this file is included.
 
 using ::int16_t;
 using ::int32_t;

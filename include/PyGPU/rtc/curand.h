@@ -1,4 +1,4 @@
-// The types of cuRAND's host library that its device functions take: NVIDIA's or ours, as
+// Types of cuRAND's host library that its device functions use: NVIDIA's or ours, as in
 // curand_kernel.h.
 #pragma once
 

@@ -1,5 +1,5 @@
-// cuRAND's device functions under NVRTC: NVIDIA's where they are found, with what they include
-// since CUDA 12; else ours.
+// cuRAND's device functions under NVRTC: NVIDIA's headers if they are found, with the headers that
+// they need since CUDA 12; else ours.
 #pragma once
 
 #if __has_include_next(<curand_kernel.h>) && \

@@ -1,4 +1,4 @@
-// The integers of stdint.h and how printf spells them.
+// Integer types of stdint.h and their printf formats.
 #pragma once
 
 #include "stdint.h"

@@ -1,4 +1,4 @@
-// Constants of math.h, and the mixed-type pow of nvcc; the functions are built into the compiler.
+// Constants of math.h, and nvcc's pow of mixed types; the functions are built into the compiler.
 #pragma once
 
 #define M_E 2.7182818284590452354
@@ -15,7 +15,7 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 
-// Made from bits, because a literal out of range is an error: so they are constant expressions.
+// Made from bits, because a literal out of range is an error. So they are constant expressions.
 #ifndef INFINITY
 #define INFINITY __builtin_bit_cast(float, 0x7f800000)
 #endif
@@ -39,7 +39,7 @@ typedef float float_t;
 typedef double double_t;
 
 #ifdef __CUDACC_RTC__
-// pow takes any two arithmetic types under nvcc; here unequal ones would be ambiguous.
+// Under nvcc, pow accepts any two arithmetic types; here unequal types would be ambiguous.
 extern "C++" {
 template <bool>
 struct PyGPUDouble {};

@@ -1,5 +1,6 @@
-// The prelude of every run-time compiled source: what nvcc's host headers give without an include.
-// Macros and typedefs only, because every kernel compiles it; namespace std is included on demand.
+// Prelude of every source that is compiled at run time: the names that nvcc's host headers provide
+// without an include. Macros and typedefs only, because every kernel compiles it; namespace std is
+// included on demand.
 #pragma once
 
 #include "assert.h"
@@ -21,10 +22,10 @@
 #include "cstdlib"
 #include "cstring"
 #endif
-#ifdef PYGPU_USES_LIMITS  // it contains "numeric_limits"
+#ifdef PYGPU_USES_LIMITS  // the source text contains "numeric_limits"
 #include "limits"
 #endif
-#ifdef PYGPU_USES_TRAITS  // it contains "enable_if", "is_same" and such, or "pair"
+#ifdef PYGPU_USES_TRAITS  // the source text contains "enable_if", "is_same" or similar, or "pair"
 #include "type_traits"
 #include "utility"
 #endif

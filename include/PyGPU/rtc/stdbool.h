@@ -1,4 +1,4 @@
-// bool is a keyword of C++: only the flag that says so.
+// The macro that stdbool.h defines; bool itself is a keyword of C++.
 #pragma once
 
 #define __bool_true_false_are_defined 1

@@ -3,7 +3,7 @@
 
 #include "limits.h"
 
-// A source that has these typedefs itself may define the 64-bit ones in another way.
+// A source with its own typedefs may define the 64-bit types differently.
 #ifndef PYGPU_OWN_INTEGERS
 
 typedef signed char int8_t;
@@ -12,10 +12,10 @@ typedef int int32_t;
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
-#ifdef __HIPCC_RTC__  // as its own header declares them
+#ifdef __HIPCC_RTC__  // as HIP's own header declares them
 typedef long long int64_t;
 typedef unsigned long long uint64_t;
-#else  // as nvcc on Linux
+#else  // as nvcc declares them on Linux
 typedef long int64_t;
 typedef unsigned long uint64_t;
 #endif

@@ -1,11 +1,11 @@
-// The traits that old HIPRTC (before 5.3) declares in namespace std itself; ours everywhere else.
+// Traits that old HIPRTC (before 5.3) declares in namespace std itself; ours everywhere else.
 #pragma once
 
 #if !defined(__HIPCC_RTC__) || HIP_VERSION_MAJOR > 5 || HIP_VERSION_MINOR > 2
 
 extern "C++" {
 
-// A using-directive on HIP: where a version declares some of them itself, those are found first.
+// A using-directive on HIP: if a version declares some of the traits itself, those are found first.
 #ifdef __HIPCC_RTC__
 namespace pygpu_std {
 #else
@@ -37,7 +37,7 @@ struct is_same : false_type {};
 template <class P_A>
 struct is_same<P_A, P_A> : true_type {};
 
-// Qualified types by partial specialisation: one per qualifier, not one per type.
+// Qualified types by partial specialization: one per qualifier, not one per type.
 #define PYGPU_QUALIFIED(name)               \
   template <class P_T>                      \
   struct name : false_type {};              \

@@ -1,4 +1,4 @@
-// The aliases of the type traits: name_t from C++14, name_v from C++17.
+// Aliases of the type traits: name_t from C++14, name_v from C++17.
 #pragma once
 
 extern "C++" {

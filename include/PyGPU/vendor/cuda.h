@@ -1,4 +1,4 @@
-// The `cuda` target: NVIDIA's runtime as it is, CUDA 11.3 or newer (driver entry points).
+// The `cuda` target: NVIDIA's runtime, CUDA 11.3 or newer (for driver entry points).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,8 @@ static_assert(CUDART_VERSION >= 11030, "PyGPU needs CUDA 11.3 or newer");
 #define PYGPU_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 
 #if CUDART_VERSION >= 13000
-// As it was before CUDA 13, and as HIP has it: the place is a device's number, or cudaCpuDeviceId.
+// Overload with the parameters of CUDA before 13, which are HIP's: a device number or
+// cudaCpuDeviceId instead of a location.
 inline cudaError_t cudaMemPrefetchAsync(const void* address, size_t nbytes, int device,
                                         cudaStream_t stream) {
   const bool on_host = device == cudaCpuDeviceId;
@@ -31,12 +32,12 @@ inline cudaError_t cudaMemPrefetchAsync(const void* address, size_t nbytes, int 
 #endif
 
 namespace PyGPU {
-// The compiler's name of the device.
+// Return the compiler's name of the device.
 inline std::string architecture_name(const cudaDeviceProp& properties) {
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
 }
 
-// The device's identity, 16 bytes.
+// Write the device's UUID, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {
   cudaDeviceProp properties{};
   const cudaError_t error = cudaGetDeviceProperties(&properties, device);

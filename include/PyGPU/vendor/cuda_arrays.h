@@ -1,9 +1,10 @@
-// Arrays, textures and surfaces on the `cuda` target: the runtime has them all under these names.
+// Arrays, textures and surfaces on the `cuda` target: the runtime has all of them under these
+// names.
 #pragma once
 
 #include <cuda_runtime.h>
 
-// Their own header, cuda_profiler_api.h, is not in every package of the runtime's headers.
+// Declared here because some packages of the runtime's headers lack cuda_profiler_api.h.
 extern "C" {
 extern cudaError_t CUDARTAPI cudaProfilerStart(void);
 extern cudaError_t CUDARTAPI cudaProfilerStop(void);

@@ -1,4 +1,4 @@
-// Graphs of captured work: what differs between CUDA's versions.
+// Graph calls that differ between versions of CUDA.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ inline cudaError_t instantiate_graph(cudaGraphExec_t* exec, cudaGraph_t graph) {
 #endif
 }
 
-// Takes over the parameters of a graph of the same shape; an error where the shapes differ.
+// Copy the parameters of a graph of the same shape; an error if the shapes differ.
 inline cudaError_t update_graph(cudaGraphExec_t exec, cudaGraph_t graph) {
 #if CUDART_VERSION >= 12000
   cudaGraphExecUpdateResultInfo result{};
@@ -27,7 +27,7 @@ inline cudaError_t update_graph(cudaGraphExec_t exec, cudaGraph_t graph) {
 #endif
 }
 
-// Makes a graph part of what a stream that is captured records: launches of graphs are not
+// Add a graph to the work that a captured stream records. Needed because a launch of a graph is not
 // recorded.
 inline cudaError_t record_graph(cudaStream_t stream, cudaGraph_t graph) {
   cudaStreamCaptureStatus status{};

@@ -1,8 +1,8 @@
-// Compiled code and what only the driver can do, on the `cuda` target.
+// Compiled code, and calls that only the driver has, on the `cuda` target.
 //
 // The driver's module calls exist in every CUDA, and their launch is the cheapest: the runtime's
-// ends in the same call. They are fetched through the runtime, so that libcuda is never linked, and
-// work in the device's primary context, which is the runtime's.
+// launch ends in the same call. They are fetched through the runtime, so that libcuda is never
+// linked. They work in the device's primary context, which is the runtime's.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@
 
 namespace PyGPU {
 
-// The driver's function of this name, in its version of CUDA `version` (11020 for 11.2).
+// Find the driver's function of this name, as of CUDA `version` (11020 for 11.2).
 template <class Function>
 cudaError_t driver_function(Function& function, const char* name, [[maybe_unused]] int version) {
   void* found = nullptr;
@@ -29,8 +29,9 @@ cudaError_t driver_function(Function& function, const char* name, [[maybe_unused
   return cudaSuccess;
 }
 
-// A thread gets its device's context from its first call of the runtime that needs one. Errors that
-// the driver and the runtime both have, have the same numbers.
+// Make a driver call. A thread gets its device's context by its first runtime call that needs one,
+// so a call without a context is repeated after such a call. Errors that both the driver and the
+// runtime have share their numbers.
 template <class Call>
 cudaError_t in_context(Call call) {
   CUresult outcome = call();
@@ -49,8 +50,8 @@ inline CUdeviceptr device_pointer(const void* address) {
   return reinterpret_cast<CUdeviceptr>(address);
 }
 
-// Fills `height` rows of `width` elements of 2 or 4 bytes; a row begins `pitch` bytes after the
-// last. Of one row the pitch is of no importance.
+// Fill `height` rows of `width` elements of 2 or 4 bytes. Rows start `pitch` bytes apart; for a
+// single row the pitch is ignored.
 inline cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
                              std::size_t width, std::size_t height, cudaStream_t stream) {
   const CUdeviceptr first = device_pointer(address);
@@ -72,7 +73,7 @@ inline cudaError_t address_range(void** base, std::size_t* nbytes, void* address
                     device_pointer(address));
 }
 
-// The current device's primary context, created if need be.
+// Return the current device's primary context; creates it if necessary.
 inline cudaError_t context_handle(void** handle) {
   if (const cudaError_t error = cudaFree(nullptr)) return error;
   PYGPU_DRIVER_CALL(11020, cuCtxGetCurrent, reinterpret_cast<CUcontext*>(handle));
@@ -99,7 +100,7 @@ inline cudaError_t find_global(void** address, std::size_t* nbytes, cudaLibrary_
 }
 inline cudaError_t kernel_parameter(cudaKernel_t kernel, std::size_t index, std::size_t* offset,
                                     std::size_t* nbytes) {
-  // Drivers have it since 12.4, whatever the toolkit's headers say.
+  // Drivers have this call since 12.4; the toolkit's headers may be older.
   static CUresult (*function)(CUfunction, std::size_t, std::size_t*, std::size_t*) = nullptr;
   if (!function && driver_function(function, "cuFuncGetParamInfo", 12040))
     return cudaErrorNotSupported;
@@ -121,51 +122,51 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 
 #undef PYGPU_DRIVER_CALL
 
-// Does a launch return only after the kernel has run?
+// True if a launch returns only after the kernel has run.
 constexpr bool launch_runs_kernel = false;
 
-// Is a thread's last error that of the users' libraries as well, and kept until it is asked for?
-// The runtime is linked statically: each library has its own.
+// True if users' libraries share this thread's last error, which is kept until it is read. Not so
+// here: the runtime is linked statically, so each library has its own last error.
 constexpr bool shares_last_error = false;
 
-// Has the null stream a number in the exchange of arrays, 1?
+// True if the exchange of arrays has a number for the null stream, 1.
 constexpr bool null_stream_has_number = true;
 
-// Are freed blocks of the pool kept by default? See block_cache.h.
+// True if freed blocks of the pool are cached by default. See block_cache.h.
 constexpr bool keeps_blocks = true;
 
-// The shape of elementwise kernels: threads of a block, bytes of a vector access, and vectors of
-// each array that a thread takes.
+// Tuning of elementwise kernels: threads per block, bytes of a vector access, and vectors per
+// thread in each array.
 constexpr unsigned loop_threads = 128;
 constexpr std::size_t loop_bytes = 16;
 constexpr int loop_vectors = 2;
-// The most threads along a grid's first axis: 2^31 - 1 blocks.
+// Most threads along a grid's first axis: 2^31 - 1 blocks.
 constexpr unsigned long long most_grid_threads = 0x7fffffffull * loop_threads;
 
 // See host_modules.h. The driver knows the memory of every library in the process.
 inline cudaError_t import_memory(void*, std::size_t) { return cudaSuccess; }
 inline cudaError_t end_import(void*, std::size_t) { return cudaSuccess; }
 
-// Reductions: the threads of a block that folds operands, for which their text is made,
-// and of one that folds parts; elements, or vectors of them, that a thread has on their way at
-// once.
+// Tuning of reductions: threads of a block that folds operands, for which the kernels are
+// generated; threads of a block that folds partial results; elements, or vectors, that a thread
+// loads at once.
 namespace reduction_tuning {
 constexpr unsigned threads = 256, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
-// Gathers and scatters: the threads of a block, the words that a thread copies where there are so
-// many of them, and the indices that a thread checks.
+// Tuning of gathers and scatters: threads per block; words that a thread copies if there are at
+// least `many`; indices that a thread checks.
 namespace gather_tuning {
 constexpr unsigned threads = 256;
 constexpr int words = 4, checked = 8;
 constexpr long long many = 1 << 20;
 }  // namespace gather_tuning
 
-// See host_modules.h. Launches return at once.
+// See host_modules.h. Launches return at once, so there is nothing to interrupt.
 inline void on_interrupt(bool (*)()) {}
 
-// What the target reports about a failed launch beyond its code.
+// Return the target's report about a failed launch, beyond the error code.
 inline const char* last_report() { return ""; }
 
 }  // namespace PyGPU

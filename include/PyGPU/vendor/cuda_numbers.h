@@ -1,5 +1,5 @@
-// CUDA's numbers, for the targets whose headers do not define them: the same on every target, so
-// that a program may keep 2 for "out of memory" or 10 for "warp size" wherever it runs.
+// CUDA's numbers, for targets whose headers do not define them. They are the same on every target,
+// so that a program may store 2 for "out of memory" or 10 for "warp size" wherever it runs.
 #pragma once
 
 // clang-format off

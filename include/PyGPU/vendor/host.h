@@ -1,6 +1,7 @@
-// The `host` target: CUDA's runtime vocabulary over PyGPU's own machine (libPyGPU_host), for
-// computers without a GPU. The calls have the runtime API's shape and give its error codes; their
-// symbols carry a prefix, so that the library never collides with a real libcudart in the process.
+// The `host` target: CUDA's runtime vocabulary over PyGPU's host machine (libPyGPU_host), for
+// computers without a GPU. The calls have the runtime API's parameters and return its error codes.
+// Their symbols have a prefix, so that the library never collides with a real libcudart in the
+// process.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 #define PYGPU_TARGET_NAME "host"
 #define PYGPU_HAVE_GPU 0
 
-#define CUDART_VERSION 12080  // the CUDA whose vocabulary this is
+#define CUDART_VERSION 12080  // version of CUDA that these headers follow
 
 enum cudaError_t : int {
 #define PYGPU_ENUMERATOR(name, number) name = number,
@@ -116,7 +117,7 @@ using cudaMemPool_t = struct PyGPUHostPool*;
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
-// For launches by kernels alone.
+// Stream for launches by kernels only.
 #define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(3))
 #define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
 
@@ -157,7 +158,8 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
-// name(arguments) -> error, under the symbol PyGPU_host_<name>; here and in host_*.h
+// Declare a call `name(arguments)` that returns an error; its symbol is PyGPU_host_<name>. Used
+// here and in host_*.h.
 #define PYGPU_HOST_CALL(name, ...)                  \
   extern "C" __attribute__((visibility("default"))) \
   cudaError_t name(__VA_ARGS__) __asm__("PyGPU_host_" #name);
@@ -259,13 +261,13 @@ PYGPU_HOST_CALL(cudaIpcCloseMemHandle, void* address)
 PYGPU_HOST_CALL(cudaIpcGetEventHandle, cudaIpcEventHandle_t* handle, cudaEvent_t event)
 PYGPU_HOST_CALL(cudaIpcOpenEventHandle, cudaEvent_t* event, cudaIpcEventHandle_t handle)
 
-// Run `threads(context)` for each block of the grid, the blocks distributed over the cores. The
-// function runs the block's threads by PyGPU::host::for_each_thread (host/execution.h); `kernel` is
-// the name for reports. While the stream is captured, `context`, of so many bytes, is copied.
+// Run `threads(context)` for each block of the grid; the blocks are distributed over the cores. The
+// function runs the block's threads by PyGPU::host::for_each_thread (host/execution.h). Reports
+// name the `kernel`. While the stream is captured, the `context_bytes` of `context` are copied.
 PYGPU_HOST_CALL(cudaHostLaunch, dim3 grid, dim3 block, std::size_t shared_bytes,
                 cudaStream_t stream, void (*threads)(void*), void* context, const char* kernel,
                 std::size_t context_bytes)
-// The same from a kernel, once its grid has run; `context`, of so many bytes, is copied.
+// Do the same from a kernel, after its grid has run; `context` is copied.
 PYGPU_HOST_CALL(cudaHostLaunchChild, dim3 grid, dim3 block, std::size_t shared_bytes,
                 cudaStream_t stream, void (*threads)(void*), const void* context,
                 std::size_t context_bytes, const char* kernel)
@@ -274,7 +276,7 @@ extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorName(
     cudaError_t error) __asm__("PyGPU_host_cudaGetErrorName");
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorString(
     cudaError_t error) __asm__("PyGPU_host_cudaGetErrorString");
-// The report of the calling thread's last failed launch; "" where there is none.
+// Return the report of the calling thread's last failed launch; "" if there is none.
 extern "C" __attribute__((visibility("default"))) const char* cudaHostLastReport() __asm__(
     "PyGPU_host_cudaHostLastReport");
 
@@ -302,10 +304,10 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 }
 
 namespace PyGPU {
-// The compiler's name of the device.
+// Return the compiler's name of the device.
 inline const char* architecture_name(const cudaDeviceProp&) { return "host"; }
 
-// The device's identity, 16 bytes.
+// Write the device's UUID, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {
   cudaDeviceProp properties{};
   const cudaError_t error = cudaGetDeviceProperties(&properties, device);

@@ -1,5 +1,5 @@
 // Arrays, textures, surfaces and boxed copies on the `host` target: CUDA's types, and the machine's
-// calls on them. What kernels do with them is in ../host/textures.h and ../host/surfaces.h.
+// calls on them. Kernels access them by ../host/textures.h and ../host/surfaces.h.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ enum cudaChannelFormatKind {
   cudaChannelFormatKindFloat = 2,
   cudaChannelFormatKindNone = 3
 };
-// Bits of each channel, 0 for channels that the format does not have.
+// Bits of each channel; 0 for channels that the format does not have.
 struct cudaChannelFormatDesc {
   int x, y, z, w;
   cudaChannelFormatKind f;
@@ -53,8 +53,8 @@ inline cudaPitchedPtr make_cudaPitchedPtr(void* ptr, std::size_t pitch, std::siz
   return {ptr, pitch, xsize, ysize};
 }
 
-// Each end is an array or an address. Positions and widths are in elements of an array, in bytes at
-// an address; the extent is in elements if either end is an array.
+// Each end is an array or an address. Positions and widths are in elements for an array, in bytes
+// for an address. The extent is in elements if either end is an array.
 struct cudaMemcpy3DParms {
   cudaArray_t srcArray;
   cudaPos srcPos;
@@ -119,7 +119,7 @@ struct cudaTextureDesc {
   float borderColor[4];
   int normalizedCoords;
 };
-struct cudaResourceViewDesc;  // views that reinterpret an array: not part of this machine
+struct cudaResourceViewDesc;  // views that reinterpret an array; this machine has none
 
 enum cudaSurfaceBoundaryMode {
   cudaBoundaryModeZero = 0,
@@ -153,7 +153,7 @@ inline cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDe
   return cudaMalloc3DArray(array, format, {width, height, 0}, flags);
 }
 
-// Rows of an array, whose position is in bytes and rows.
+// Copy rows to an array, at a position in bytes and rows.
 inline cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, std::size_t x, std::size_t y,
                                        const void* src, std::size_t pitch, std::size_t width,
                                        std::size_t height, cudaMemcpyKind kind) {
@@ -165,6 +165,6 @@ inline cudaError_t cudaMemcpy2DFromArray(void* dst, std::size_t pitch, cudaArray
   return cudaHostCopyRows(src, x, y, dst, pitch, width, height, false, kind);
 }
 
-// There is no profiler of this machine.
+// The host machine has no profiler.
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }

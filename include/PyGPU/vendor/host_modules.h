@@ -1,4 +1,4 @@
-// Compiled code on the `host` target, and what CUDA leaves to its driver: the machine's own calls.
+// Compiled code on the `host` target, and the calls for which CUDA needs its driver.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 using cudaLibrary_t = struct PyGPUHostLibrary*;
 using cudaKernel_t = const struct PyGPUHostKernel*;
 
-// An image is a shared library that the host's compiler made of kernels (PyGPU/host/module.h).
+// An image is a shared library that the host's compiler made from kernels (PyGPU/host/module.h).
 PYGPU_HOST_CALL(cudaHostLoadModule, cudaLibrary_t* module, const void* image, char* log,
                 std::size_t log_bytes)
 PYGPU_HOST_CALL(cudaHostUnloadModule, cudaLibrary_t module)
@@ -24,17 +24,19 @@ PYGPU_HOST_CALL(cudaHostLaunchKernel, cudaKernel_t kernel, dim3 grid, dim3 block
 PYGPU_HOST_CALL(cudaHostFill, void* address, std::size_t pitch, unsigned value,
                 std::size_t itemsize, std::size_t width, std::size_t height, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaHostAddressRange, void** base, std::size_t* nbytes, const void* address)
-// While a launch of the process's first thread lasts, `check` is called on it every now and then;
-// the launch ends if it returns true.
+// Set a function that is called at intervals during a launch by the process's first thread. The
+// launch ends if it returns true.
 PYGPU_HOST_CALL(cudaHostOnInterrupt, bool (*check)())
 PYGPU_HOST_CALL(cudaHostImport, void* address, std::size_t nbytes)
 PYGPU_HOST_CALL(cudaHostEndImport, void* address, std::size_t nbytes)
 
-// For tests. The `number`-th call from now on fails, of those with this name if it is not null; 0:
-// none does. Returns the name of the call that failed by the request before, or null.
+// For tests: let the `number`-th call from now on fail, counting only calls of this name unless it
+// is null; 0: no call fails. Returns the name of the call that the previous request let fail, or
+// null.
 extern "C" __attribute__((visibility("default"))) const char* cudaHostFail(
     long number, const char* name) __asm__("PyGPU_host_cudaHostFail");
-// For tests: live allocations, their bytes, imports, streams, events, arrays, textures, modules.
+// For tests: count live allocations, their bytes, imports, streams, events, arrays, textures and
+// modules.
 extern "C" __attribute__((visibility("default"))) void cudaHostCountLive(
     std::size_t* counts) __asm__("PyGPU_host_cudaHostCountLive");
 
@@ -48,7 +50,7 @@ inline cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, s
 }
 inline const auto address_range = cudaHostAddressRange;
 
-// The machine has one context for each device; the handle is a number that identifies it.
+// The machine has one context per device; the handle is a number that identifies the context.
 inline cudaError_t context_handle(void** handle) {
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);
@@ -74,34 +76,35 @@ inline const auto kernel_attribute = cudaHostGetKernelAttribute;
 inline const auto set_kernel_attribute = cudaHostSetKernelAttribute;
 inline const auto launch_kernel = cudaHostLaunchKernel;
 
-// What these are: see cuda_modules.h.
+// Documented in cuda_modules.h.
 constexpr bool launch_runs_kernel = true;
 constexpr bool shares_last_error = true;
 constexpr bool null_stream_has_number = true;
 constexpr bool keeps_blocks = false;
 
-// Blocks of one thread, which takes so many elements in a loop that the compiler vectorises.
+// Blocks have one thread, which processes this many elements in a loop that the compiler
+// vectorizes.
 constexpr unsigned loop_threads = 1;
 constexpr std::size_t loop_bytes = 0;
 constexpr int loop_vectors = 16384;
 constexpr unsigned long long most_grid_threads = 0x7fffffffull;
 
-// Lets device code use another library's memory until end_import.
+// Let device code use another library's memory until end_import.
 inline const auto import_memory = cudaHostImport;
 inline const auto end_import = cudaHostEndImport;
 
-namespace reduction_tuning {  // one thread reads all of its block's memory in order
+namespace reduction_tuning {  // one thread reads all memory of its block in order
 constexpr unsigned threads = 1, block_threads = 256, last_threads = 512;
 constexpr int unroll = 4, linear_unroll = 8;
 }  // namespace reduction_tuning
 
 namespace gather_tuning {
-constexpr unsigned threads = 1;  // which copies, or checks, so many one by one
+constexpr unsigned threads = 1;  // copies, or checks, this many one by one
 constexpr int words = 4096, checked = 1024;
 constexpr long long many = 0;
 }  // namespace gather_tuning
 
-// Have a launch that lasts ask whether it shall end.
+// Set the function that long launches call to ask whether they should end.
 inline void on_interrupt(bool (*check)()) { (void)cudaHostOnInterrupt(check); }
 
 inline const auto last_report = cudaHostLastReport;

@@ -1,4 +1,4 @@
-// The runtime's constants as plain ints. Their numbers are CUDA's on every target.
+// Constants of the runtime as ints. Their numbers are CUDA's on every target.
 #include "python/bindings.h"
 
 namespace PyGPU::python {

@@ -1,7 +1,8 @@
-// Copies and fills at the low level. An end is an address or a buffer; where a buffer tells its
-// size, a copy past its end is refused before the runtime sees it.
+// Low-level copies and fills. Each end is an address or a buffer. A buffer's size is known, so a
+// copy past its end is refused before the runtime is called.
 #include "PyGPU/graph.h"
 #include "python/bindings.h"
+#include "python/runtime/copies_docs.h"
 
 namespace PyGPU::python {
 namespace {
@@ -11,7 +12,7 @@ Status past_the_end(const char* which, std::size_t needed, const CopyEnd& end) {
                                      " bytes, but the copy needs " + std::to_string(needed)};
 }
 
-// Bytes that a pitched block spans; SIZE_MAX when that overflows.
+// Return the number of bytes that a pitched block spans; SIZE_MAX on overflow.
 std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
   if (width == 0 || height == 0) return 0;
   std::size_t bytes = 0;
@@ -20,9 +21,9 @@ std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
   return overflow ? SIZE_MAX : bytes;
 }
 
-// Between the ends, if both are large enough. On a stream `move(dst, src, stream, false)`; without
-// one `move(dst, src, null, true)`, which waits. While this thread captures, that can be recorded
-// within a device.
+// Copy if both ends are large enough. With a stream, calls `move(dst, src, stream, false)`; without
+// one, `move(dst, src, null, true)`, which waits. While this thread captures, only copies within a
+// device can be recorded without a stream.
 template <class Move>
 Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t src_bytes, int kind,
             const StreamRef* given, Move move) {
@@ -60,7 +61,7 @@ Status copy_rows(py::handle dst, std::size_t dpitch, py::handle src, std::size_t
               });
 }
 
-// `set(address, stream, waits)`, as above.
+// Fill by `set(address, stream, waits)`, whose arguments are those of `move` above.
 template <class Set>
 Status fill(py::handle dst, const StreamRef* given, Set set) {
   void* const to = address_of(dst, "dst");
@@ -90,26 +91,24 @@ void bind_copies(py::module_& m) {
       [](py::handle dst, py::handle src, std::size_t count, int kind) {
         return copy_bytes(dst, src, count, kind, nullptr);
       },
-      "Copy `count` bytes. dst and src are addresses or buffers; kind is a cudaMemcpy... number.",
-      {{"dst"}, {"src"}, {"count"}, any_kind});
+      docs::cudaMemcpy_text, {{"dst"}, {"src"}, {"count"}, any_kind});
   def(m, "cudaMemcpyAsync",
       [](py::handle dst, py::handle src, std::size_t count, int kind, const StreamRef& stream) {
         return copy_bytes(dst, src, count, kind, &stream);
       },
-      "cudaMemcpy in the stream's order. Both ends must stay alive until it is done.",
-      {{"dst"}, {"src"}, {"count"}, any_kind, on});
+      docs::cudaMemcpyAsync_text, {{"dst"}, {"src"}, {"count"}, any_kind, on});
   def(m, "cudaMemcpy2D",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
          std::size_t height,
          int kind) { return copy_rows(dst, dpitch, src, spitch, width, height, kind, nullptr); },
-      "Copy `height` rows of `width` bytes that lie a pitch apart.",
+      docs::cudaMemcpy2D_text,
       {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind});
   def(m, "cudaMemcpy2DAsync",
       [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
          std::size_t height, int kind, const StreamRef& stream) {
         return copy_rows(dst, dpitch, src, spitch, width, height, kind, &stream);
       },
-      "cudaMemcpy2D in the stream's order.",
+      docs::cudaMemcpy2DAsync_text,
       {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind, on});
   def(m, "cudaMemcpyPeer",
       [](py::handle dst, int dst_device, py::handle src, int src_device, std::size_t count) {
@@ -118,8 +117,7 @@ void bind_copies(py::module_& m) {
         const void* const from = address_of(src, "src");
         return call([&] { return cudaMemcpyPeer(to, dst_device, from, src_device, count); });
       },
-      "Copy `count` bytes from one device to another.",
-      {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
+      docs::cudaMemcpyPeer_text, {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
   def(m, "cudaMemcpyPeerAsync",
       [](py::handle dst, int dst_device, py::handle src, int src_device, std::size_t count,
          const StreamRef& stream) {
@@ -129,32 +127,28 @@ void bind_copies(py::module_& m) {
           return cudaMemcpyPeerAsync(to, dst_device, from, src_device, count, stream.handle);
         });
       },
-      "cudaMemcpyPeer in the stream's order.",
+      docs::cudaMemcpyPeerAsync_text,
       {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}, on});
 
   def(m, "cudaMemset",
       [](py::handle dst, int value, std::size_t count) {
         return fill_bytes(dst, value, count, nullptr);
       },
-      "Set `count` bytes of device memory. Work of non-blocking streams does not wait for it: it "
-      "may return before the bytes are set.",
-      {{"dst"}, {"value"}, {"count"}});
+      docs::cudaMemset_text, {{"dst"}, {"value"}, {"count"}});
   def(m, "cudaMemsetAsync",
       [](py::handle dst, int value, std::size_t count, const StreamRef& stream) {
         return fill_bytes(dst, value, count, &stream);
       },
-      "cudaMemset in the stream's order.", {{"dst"}, {"value"}, {"count"}, on});
+      docs::cudaMemsetAsync_text, {{"dst"}, {"value"}, {"count"}, on});
   def(m, "cudaMemset2D",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
         return fill_rows(dst, pitch, value, width, height, nullptr);
       },
-      "Set `height` rows of `width` bytes that lie `pitch` bytes apart.",
-      {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});
+      docs::cudaMemset2D_text, {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});
   def(m, "cudaMemset2DAsync",
       [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
          const StreamRef& stream) { return fill_rows(dst, pitch, value, width, height, &stream); },
-      "cudaMemset2D in the stream's order.",
-      {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, on});
+      docs::cudaMemset2DAsync_text, {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, on});
 }
 
 }  // namespace PyGPU::python

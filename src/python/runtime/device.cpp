@@ -1,14 +1,15 @@
-// Devices: choice, properties, attributes, limits, peers, versions.
+// Calls on devices: selection, properties, attributes, limits, peer access and versions.
 #include <cstdio>
 
 #include "PyGPU/graph.h"
 #include "python/bindings.h"
+#include "python/runtime/device_docs.h"
 
 namespace PyGPU::python {
 namespace {
 
-// What cudaDeviceProp holds: the properties of a device, its id and its bus's, and the status of
-// the calls that asked for them.
+// Value of cudaDeviceProp: a device's properties, its UUID and PCI bus id, and the status of the
+// calls that read them.
 struct Properties {
   cudaDeviceProp values{};
   char id[16] = {};
@@ -37,27 +38,47 @@ struct Properties {
 };
 
 void bind_properties(py::module_& m) {
-  const py::object c = new_class<Properties>(m, "cudaDeviceProp",
-                                             "Properties of a device: cudaDeviceProp(ordinal).");
+  const py::object c = new_class<Properties>(m, "cudaDeviceProp", docs::cudaDeviceProp_text);
   constructor(c, [](py::handle, int device) { return Properties(device); }, {{"device"}});
-  method(c, "get", [](py::object self) { return self; });
-  method(c, "last_status", [](const Properties& self) { return self.status; });
-  method(c, "name", [](const Properties& self) { return std::string(self.values.name); });
-  method(c, "uuid", [](const Properties& self) { return self.uuid(); });
+  method(
+      c, "get", [](py::object self) { return self; }, "Return the object itself.");
+  method(
+      c, "last_status", [](const Properties& self) { return self.status; },
+      "Return the status of the calls that read the properties.");
+  method(
+      c, "name", [](const Properties& self) { return std::string(self.values.name); },
+      "Return the name of the device.");
+  method(
+      c, "uuid", [](const Properties& self) { return self.uuid(); },
+      "Return the unique identifier of the device, 'GPU-...'.");
   method(
       c, "totalGlobalMem", [](const Properties& self) { return self.values.totalGlobalMem; },
-      "Bytes of memory.");
-  method(c, "major", [](const Properties& self) { return self.values.major; });
-  method(c, "minor", [](const Properties& self) { return self.values.minor; });
-  method(c, "warpSize", [](const Properties& self) { return self.values.warpSize; });
-  method(c, "multiProcessorCount",
-         [](const Properties& self) { return self.values.multiProcessorCount; });
-  method(c, "pciBusID", [](const Properties& self) { return self.values.pciBusID; });
-  method(c, "pciDeviceID", [](const Properties& self) { return self.values.pciDeviceID; });
-  method(c, "pciDomainID", [](const Properties& self) { return self.values.pciDomainID; });
+      "Return the total memory in bytes.");
+  method(
+      c, "major", [](const Properties& self) { return self.values.major; },
+      "Return the major number of the compute capability.");
+  method(
+      c, "minor", [](const Properties& self) { return self.values.minor; },
+      "Return the minor number of the compute capability.");
+  method(
+      c, "warpSize", [](const Properties& self) { return self.values.warpSize; },
+      "Return the number of threads per warp.");
+  method(
+      c, "multiProcessorCount",
+      [](const Properties& self) { return self.values.multiProcessorCount; },
+      "Return the number of multiprocessors.");
+  method(
+      c, "pciBusID", [](const Properties& self) { return self.values.pciBusID; },
+      "Return the number of the PCI bus.");
+  method(
+      c, "pciDeviceID", [](const Properties& self) { return self.values.pciDeviceID; },
+      "Return the number of the device on its PCI bus.");
+  method(
+      c, "pciDomainID", [](const Properties& self) { return self.values.pciDomainID; },
+      "Return the number of the PCI domain.");
   method(
       c, "architecture", [](const Properties& self) { return architecture_name(self.values); },
-      "What a compiler calls the device: 'sm_90', 'gfx90a', 'host'.");
+      "Return the compiler's name of the device: 'sm_90', 'gfx90a', 'host'.");
   method(c, "__repr__", [](const Properties& self) {
     return "<cudaDeviceProp: " + std::string(self.values.name) + " at " + self.bus_id + ">";
   });
@@ -68,62 +89,64 @@ void bind_properties(py::module_& m) {
 void bind_device(py::module_& m) {
   bind_properties(m);
 
-  def(m, "cudaGetDeviceCount", asking(&cudaGetDeviceCount), "(count, cudaError_t)");
-  def(m, "cudaGetDevice", asking(&cudaGetDevice), "(ordinal of the thread's device, cudaError_t)");
+  def(m, "cudaGetDeviceCount", asking(&cudaGetDeviceCount), docs::cudaGetDeviceCount_text);
+  def(m, "cudaGetDevice", asking(&cudaGetDevice), docs::cudaGetDevice_text);
   def(
       m, "_here",
       [] {
         const int device = current_device();
         return std::uint64_t(device_epoch(device)) << 8 | unsigned(device);
       },
-      "A number for the current device as it is since its last reset: a key for what is kept.");
+      "Return a number for the current device and its epoch, a key for caches per device.");
   def(m, "_device_epoch", [](int device) { return device_epoch(device); },
-      "A number that a reset of the device changes: what was taken before is gone.", {{"device"}});
+      "Return the number of the device's epoch; a reset of the device begins a new epoch.",
+      {{"device"}});
   def(m, "cudaSetDevice",
       [](int device) {
         return call([device]() -> Status {
           if (!Capture::current()) return cudaSetDevice(device);
-          const BesideCaptures beside = beside_captures();  // its first use may allocate
+          // The first use of a device may allocate, which would invalidate the capture.
+          const BesideCaptures beside = beside_captures();
           return cudaSetDevice(device);
         });
       },
-      "Make a device the calling thread's own.", {{"device"}});
+      docs::cudaSetDevice_text, {{"device"}});
   def(
       m, "cudaDeviceSynchronize",
       [] {
         if (Capture::current()) return refusal_to_wait();
         return call([] { return synchronize_device(); });
       },
-      "Wait until the device has done all its work.");
+      docs::cudaDeviceSynchronize_text);
   def(
       m, "cudaDeviceReset",
       [] {
         const NoGil without = release_gil();
         return reset_device();
       },
-      "Destroy the device's context with all memory, streams and events in this process.");
+      docs::cudaDeviceReset_text);
   def(m, "cudaDeviceGetAttribute", asking(&cudaDeviceGetAttribute),
-      "(value, cudaError_t) of a cudaDevAttr... number", {{"attribute"}, {"device"}});
+      docs::cudaDeviceGetAttribute_text, {{"attribute"}, {"device"}});
   def(m, "cudaDeviceGetByPCIBusId", asking(&cudaDeviceGetByPCIBusId),
-      "(ordinal, cudaError_t) of the device at 'domain:bus:device.function'", {{"id"}});
+      docs::cudaDeviceGetByPCIBusId_text, {{"id"}});
   def(m, "cudaDeviceGetPCIBusId",
       [](int device) {
         char id[64] = "";
         const Status status = call([&] { return cudaDeviceGetPCIBusId(id, sizeof id, device); });
         return with_status(status, std::string(id));
       },
-      "('domain:bus:device.function', cudaError_t)", {{"device"}});
-  def(m, "cudaDeviceGetLimit", asking(&cudaDeviceGetLimit),
-      "(bytes, cudaError_t) of a cudaLimit... number", {{"limit"}});
+      docs::cudaDeviceGetPCIBusId_text, {{"device"}});
+  def(m, "cudaDeviceGetLimit", asking(&cudaDeviceGetLimit), docs::cudaDeviceGetLimit_text,
+      {{"limit"}});
   def(m, "cudaDeviceSetLimit",
       [](int limit, std::size_t value) {
         return call_beside([&] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
       },
-      "Set a cudaLimit... of the thread's device, in bytes.", {{"limit"}, {"value"}});
+      docs::cudaDeviceSetLimit_text, {{"limit"}, {"value"}});
   def(m, "cudaDeviceGetCacheConfig", asking(&cudaDeviceGetCacheConfig),
-      "(a cudaFuncCachePrefer... number, cudaError_t)");
+      docs::cudaDeviceGetCacheConfig_text);
   def(m, "cudaDeviceSetCacheConfig", calling(&cudaDeviceSetCacheConfig),
-      "Prefer cache or shared memory: a cudaFuncCachePrefer... number.", {{"config"}});
+      docs::cudaDeviceSetCacheConfig_text, {{"config"}});
   def(
       m, "cudaDeviceGetStreamPriorityRange",
       [] {
@@ -132,16 +155,16 @@ void bind_device(py::module_& m) {
             call([&] { return cudaDeviceGetStreamPriorityRange(&least, &greatest); });
         return with_status(status, least, greatest);
       },
-      "(least, greatest, cudaError_t); a lower number is a higher priority");
-  def(m, "cudaGetDeviceFlags", asking(&cudaGetDeviceFlags), "(flags, cudaError_t)");
-  def(m, "cudaSetDeviceFlags", calling(&cudaSetDeviceFlags),
-      "Set the cudaDevice... flags of the thread's device.", {{"flags"}});
-  def(m, "cudaDeviceCanAccessPeer", asking(&cudaDeviceCanAccessPeer), "(0 or 1, cudaError_t)",
-      {{"device"}, {"peer"}});
+      docs::cudaDeviceGetStreamPriorityRange_text);
+  def(m, "cudaGetDeviceFlags", asking(&cudaGetDeviceFlags), docs::cudaGetDeviceFlags_text);
+  def(m, "cudaSetDeviceFlags", calling(&cudaSetDeviceFlags), docs::cudaSetDeviceFlags_text,
+      {{"flags"}});
+  def(m, "cudaDeviceCanAccessPeer", asking(&cudaDeviceCanAccessPeer),
+      docs::cudaDeviceCanAccessPeer_text, {{"device"}, {"peer"}});
   def(m, "cudaDeviceEnablePeerAccess", calling(&enable_peer_access),
-      "Let the thread's device reach the memory of `peer`.", {{"peer"}, {"flags", 0}});
+      docs::cudaDeviceEnablePeerAccess_text, {{"peer"}, {"flags", 0}});
   def(m, "cudaDeviceDisablePeerAccess", calling(&disable_peer_access),
-      "End what cudaDeviceEnablePeerAccess began.", {{"peer"}});
+      docs::cudaDeviceDisablePeerAccess_text, {{"peer"}});
   def(
       m, "cudaMemGetInfo",
       [] {
@@ -149,11 +172,9 @@ void bind_device(py::module_& m) {
         const Status status = call([&] { return cudaMemGetInfo(&free, &total); });
         return with_status(status, free, total);
       },
-      "(free bytes, total bytes, cudaError_t) of the thread's device");
-  def(m, "cudaDriverGetVersion", asking(&cudaDriverGetVersion),
-      "(1000 * major + 10 * minor, cudaError_t) of the newest CUDA that the driver supports");
-  def(m, "cudaRuntimeGetVersion", asking(&cudaRuntimeGetVersion),
-      "(1000 * major + 10 * minor, cudaError_t) of the runtime");
+      docs::cudaMemGetInfo_text);
+  def(m, "cudaDriverGetVersion", asking(&cudaDriverGetVersion), docs::cudaDriverGetVersion_text);
+  def(m, "cudaRuntimeGetVersion", asking(&cudaRuntimeGetVersion), docs::cudaRuntimeGetVersion_text);
 }
 
 }  // namespace PyGPU::python

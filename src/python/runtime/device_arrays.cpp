@@ -1,7 +1,8 @@
-// DeviceArray, typed by a dtype's name; PyGPU/_runtime/typed.py makes the classes
-// DeviceArray_<dtype>.
+// Base class of DeviceArray_<dtype>, the low level's arrays. PyGPU/_runtime/typed.py derives a
+// class for each dtype.
 #include "PyGPU/device_array.h"
 #include "python/bindings.h"
+#include "python/runtime/pointers_docs.h"
 
 namespace PyGPU::python {
 
@@ -17,7 +18,7 @@ py::array host_array(py::object self) {
   const Pointer host = array.host_data();
   if (!host.address && layout.size() > 0)
     throw py::buffer_error(
-        "this DeviceArray was made from a device pointer and has no host memory");
+        "this DeviceArray was made from a device pointer and has no host buffer");
   py::array view(py::dtype(array.dtype().name),
                  std::vector<py::ssize_t>(layout.shape().begin(), layout.shape().end()),
                  std::vector<py::ssize_t>(layout.strides().begin(), layout.strides().end()),
@@ -41,14 +42,15 @@ Shared alias(const DType& dtype, py::handle buffer) {
                                        view->readonly, view);
 }
 
-// "C" or "F", or the first PyGPU's flag: is it C order?
+// Return the order that "C", "F" or a flag names. The first version of PyGPU used a flag: true for
+// C order.
 Order order_or_flag(const py::object& order) {
   if (order.is_none()) return Order::c;
   if (PyLong_Check(order.ptr())) return order.cast<long>() ? Order::c : Order::f;
   return order_of(order);
 }
 
-// (buffer), (shape[, order]) or (pointer_wrapper, shape[, order]).
+// Construct from (buffer), (shape[, order]) or (pointer_wrapper, shape[, order]).
 Shared make_device_array(py::handle self, py::object source, py::object shape_or_order,
                          py::object order) {
   const DType& dtype = dtype_of_class(self);
@@ -58,18 +60,20 @@ Shared make_device_array(py::handle self, py::object source, py::object shape_or
     if (pointer.dtype != &dtype)
       throw py::type_error(who + ": expected a pointer_wrapper_" + dtype.name +
                            ", got a pointer_wrapper_" + pointer.dtype->name);
-    if (shape_or_order.is_none()) throw py::type_error(who + ": a pointer needs a shape");
+    if (shape_or_order.is_none())
+      throw py::type_error(who + ": shape is missing: a pointer needs one");
     return std::make_shared<DeviceArray>(pointer, axes_of(shape_or_order, "shape"),
                                          order_or_flag(order));
   }
   if (is_buffer(source)) {
     if (!shape_or_order.is_none() || !order.is_none())
-      throw py::type_error(who + ": a buffer brings its own shape and order");
+      throw py::type_error(who +
+                           ": shape and order cannot be given with a buffer, which has its own");
     return alias(dtype, source);
   }
   if (!shape_or_order.is_none() && !order.is_none())
-    throw py::type_error(who +
-                         ": a shape was given already, got another: " + repr_of(shape_or_order));
+    throw py::type_error(who + ": shape=" + repr_of(shape_or_order) +
+                         ": the first argument is a shape already");
   const Order chosen = order_or_flag(order.is_none() ? shape_or_order : order);
   return std::make_shared<DeviceArray>(dtype, axes_of(source, "shape"), chosen);
 }
@@ -83,41 +87,41 @@ Status without_gil(DeviceArray& array, Status (DeviceArray::*step)()) {
 
 void bind_device_arrays(py::module_& m) {
   const py::object c =
-      new_class<DeviceArray>(m, "DeviceArray", "A host buffer and its twin on the device.",
+      new_class<DeviceArray>(m, "DeviceArray", docs::DeviceArray,
                              {{Py_bf_getbuffer, as_slot(&export_buffer<&host_array>)}});
   constructor(c, &make_device_array, {{"source"}, {"shape", py::none()}, {"order", py::none()}});
   method(
       c, "allocate", [](DeviceArray& a) { return without_gil(a, &DeviceArray::allocate); },
-      "Take device memory; no effect when there is some already.");
+      docs::array_allocate);
   method(
       c, "to_device", [](DeviceArray& a) { return without_gil(a, &DeviceArray::to_device); },
-      "Copy the host side to the device side.");
+      docs::to_device);
   method(
       c, "to_host", [](DeviceArray& a) { return without_gil(a, &DeviceArray::to_host); },
-      "Copy the device side to the host side.");
+      docs::to_host);
   method(
-      c, "last_status", [](DeviceArray& a) { return a.last_status(); },
-      "What the last allocate(), to_device() or to_host() returned.");
+      c, "last_status", [](DeviceArray& a) { return a.last_status(); }, docs::array_last_status);
   method(
       c, "host_data", [](const DeviceArray& a) { return wrap_pointer(a.host_data()); },
-      "The host side's address, a safe pointer_wrapper_<dtype>.");
+      docs::host_data);
   method(
       c, "device_data", [](const DeviceArray& a) { return wrap_pointer(a.device_data()); },
-      "The device side's address, a pointer_wrapper_<dtype>; null before allocate().");
+      docs::device_data);
   method(
-      c, "allocated", [](const DeviceArray& a) { return a.allocated(); },
-      "Is there device memory?");
+      c, "allocated", [](const DeviceArray& a) { return a.allocated(); }, docs::allocated);
   method(
-      c, "size", [](const DeviceArray& a) { return std::size_t(a.layout().size()); }, "Elements.");
-  method(c, "nbytes", [](const DeviceArray& a) { return a.layout().nbytes(); });
+      c, "size", [](const DeviceArray& a) { return std::size_t(a.layout().size()); }, docs::size);
+  method(
+      c, "nbytes", [](const DeviceArray& a) { return a.layout().nbytes(); }, docs::nbytes);
   method(c, "__len__", [](const DeviceArray& a) {
     if (a.layout().ndim() == 0) throw py::type_error("len() of an unsized object");
     return std::size_t(a.layout().shape()[0]);
   });
-  method(c, "shape", [](const DeviceArray& a) { return tuple_of(a.layout().shape()); });
+  method(
+      c, "shape", [](const DeviceArray& a) { return tuple_of(a.layout().shape()); }, docs::shape);
   method(
       c, "strides", [](const DeviceArray& a) { return tuple_of(a.layout().strides()); },
-      "Bytes from one element to the next along each axis.");
+      docs::strides);
   method(c, "__repr__", [](const DeviceArray& a) {
     return "<" + name_of(a.dtype()) + " shape=" + a.layout().shape().text() +
            (a.allocated() ? " allocated>" : ">");

@@ -1,4 +1,5 @@
-// Graphs as objects, and what goes by itself. See PyGPU/_driver/graph.py.
+// Private class of graphs, and releases that are postponed during a capture. PyGPU/_driver/graph.py
+// wraps them.
 #include "PyGPU/graph.h"
 
 #include "python/array/gpuarray.h"
@@ -7,11 +8,11 @@
 namespace PyGPU::python {
 namespace {
 
-// Calls a function when it goes itself. The garbage collector knows nothing of it: unlike a __del__
-// the call never comes while others still have, or get back, the object that holds this one.
+// Calls a function when it is destroyed. It is not tracked by the garbage collector: unlike a
+// __del__, the call never happens while another object can still reach, or resurrect, its holder.
 struct EndTraits {
   using Handle = PyObject*;
-  static constexpr const char* name = "a call at the end";
+  static constexpr const char* name = "a finalizer";
   static cudaError_t release(PyObject* function) {
     if (!Py_IsInitialized() || is_finalizing()) return cudaSuccess;
     PyObject* const result = PyObject_CallNoArgs(function);
@@ -23,8 +24,8 @@ struct EndTraits {
 };
 using AtEnd = UniqueHandle<EndTraits>;
 
-// take_back(active, number, memory, held, holds): a block of a pool is given back, and its memory
-// waits for reuse while the list `holds` is not empty. No line of Python runs in it.
+// Return a block to its pool: remove it from `active`. While the list `holds` is not empty, the
+// block's memory is kept in `held` for reuse. Runs no Python code.
 py::object take_back(py::dict active, const py::object& number, const py::object& memory,
                      py::list held, const py::list& holds) {
   if (PyDict_DelItem(active.ptr(), number.ptr())) throw py::error_already_set();
@@ -33,7 +34,7 @@ py::object take_back(py::dict active, const py::object& number, const py::object
 }
 
 void bind_ends(py::module_& m) {
-  const py::object e = new_class<AtEnd>(m, "_AtEnd", "Calls a function when it goes itself.");
+  const py::object e = new_class<AtEnd>(m, "_AtEnd", "Calls a function when it is destroyed.");
   constructor(e,
               [](py::handle, const py::object& function) {
                 return AtEnd(py::object(function).release().ptr());
@@ -44,18 +45,20 @@ void bind_ends(py::module_& m) {
       [](AtEnd& self) {
         return self ? py::reinterpret_steal<py::object>(self.give_up()) : py::object(py::none());
       },
-      "The function, which is not called then. None where it was taken before.");
-  def(m, "_take_back", &take_back, "", {{"active"}, {"number"}, {"memory"}, {"held"}, {"holds"}});
+      "Return the function, which is then not called; None if it was taken before.");
+  def(m, "_take_back", &take_back, "Return a block to its pool.",
+      {{"active"}, {"number"}, {"memory"}, {"held"}, {"holds"}});
   def(m, "_postpone",
       [](const py::object& thing) {
         postpone({py::object(thing).release().ptr(), [](PyObject* kept) { drop(kept); }});
       },
-      "Keep a thing until memory is next taken, or a capture of ours has ended.", {{"thing"}});
+      "Keep an object alive until the next allocation, or until a capture by PyGPU ends.",
+      {{"thing"}});
   def(m, "_wait_meets_capture", &wait_meets_capture,
-      "Would waiting for all of the device invalidate a capture that is known?", {{"device"}});
+      "Return whether synchronizing the device would invalidate a known capture.", {{"device"}});
   def(m, "_is_captured",
       [](const StreamRef& stream) { return Capture::current() || is_captured(stream.handle); },
-      "Is work on the stream recorded?", {{"stream"}});
+      "Return whether work on the stream is recorded into a graph.", {{"stream"}});
   def(m, "_wait_for_work",
       [](int device) {
         return call([&] {
@@ -66,37 +69,40 @@ void bind_ends(py::module_& m) {
           });
         });
       },
-      "Wait for all work on the device's null stream, and on streams of ours.", {{"device"}});
+      "Wait for all work on the device's null stream and on PyGPU's streams.", {{"device"}});
 }
 
 }  // namespace
 
 void bind_graph(py::module_& m) {
-  const py::object g = new_class<Graph>(m, "_Graph", "Work that is launched as one.");
+  const py::object g =
+      new_class<Graph>(m, "_Graph", "Graph: recorded work that one call launches.");
   constructor(g, [](py::handle) { return Graph(); });
   method(g, "_begin",
          [](Graph& self, const StreamRef& stream) {
            if (!enter_runtime()) throw DeviceError("capture", forked_status());
            self.begin(stream);
          },
-         "Capture a stream in this thread.", {{"stream"}});
+         "Begin to capture a stream in this thread.", {{"stream"}});
   method(
-      g, "_end", [](Graph& self) { self.end(); }, "What was captured becomes the graph.");
+      g, "_end", [](Graph& self) { self.end(); },
+      "End the capture; the recorded work becomes the graph.");
   method(
-      g, "_abandon", [](Graph& self) { self.abandon(); }, "What was captured is dropped.");
+      g, "_abandon", [](Graph& self) { self.abandon(); },
+      "End the capture and drop the recorded work.");
   method(g, "_launch",
          [](const Graph& self, const StreamRef& stream) {
            if (!enter_runtime()) throw DeviceError("Graph.launch", forked_status());
-           report_left_error();
+           throw_unread_error();
            self.launch(stream);
          },
          "Enqueue the graph's work.", {{"stream"}});
   bind_ends(m);
   def(m, "_keep_for_graph", [](const py::object& object) { keep_for_graph(object); },
-      "While this thread captures: what the graph needs.", {{"object"}});
+      "Keep an object alive as long as the graph that this thread captures.", {{"object"}});
   def(
       m, "_is_capturing", [] { return Capture::current() != nullptr; },
-      "Does this thread capture a stream?");
+      "Return whether this thread captures a stream.");
 }
 
 }  // namespace PyGPU::python

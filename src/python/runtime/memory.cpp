@@ -1,11 +1,13 @@
-// Memory at the low level: take and give back by address, and what addresses are.
+// Low-level calls that allocate and free memory by address, and describe addresses.
 #include "PyGPU/graph.h"
 #include "python/bindings.h"
+#include "python/runtime/memory_docs.h"
+#include "python/runtime/sharing_docs.h"
 
 namespace PyGPU::python {
 namespace {
 
-// Calls that hand out an address: (address, cudaError_t).
+// Make a call that yields an address; returns (address, cudaError_t).
 template <class Call>
 py::tuple new_address(Call take) {
   void* address = nullptr;
@@ -32,16 +34,15 @@ py::tuple pointer_attributes(py::handle pointer) {
   return with_status(status, attributes);
 }
 
-// The address and size of what is to be registered: a buffer, or an address with nbytes.
+// Page-lock a buffer, or `nbytes` at an address.
 Status register_host(py::handle memory, std::size_t nbytes, unsigned flags) {
   const CopyEnd end = copy_end(memory, "memory", false);
   const bool is_known = end.limit != SIZE_MAX;
   if (!is_known && nbytes == 0)
-    throw py::value_error("nbytes: an address needs the number of bytes");
+    throw py::value_error("nbytes=0: expected the number of bytes at the address");
   if (is_known && nbytes > end.limit)
-    return {cudaErrorInvalidValue, "nbytes is " + std::to_string(nbytes) +
-                                       ", but memory holds only " + std::to_string(end.limit) +
-                                       " bytes"};
+    return {cudaErrorInvalidValue, "nbytes=" + std::to_string(nbytes) + ": memory has only " +
+                                       std::to_string(end.limit) + " bytes"};
   const std::size_t size = nbytes ? nbytes : end.limit;
   return call_beside([&] { return cudaHostRegister(end.address, size, flags); });
 }
@@ -54,13 +55,13 @@ void bind_memory(py::module_& m) {
         const BesideCaptures beside = beside_captures();
         return py::object(release(memory));
       },
-      "release(memory), which invalidates no graph that any library captures.",
+      "Call release(memory) without invalidating a graph that any library captures.",
       {{"release"}, {"memory"}});
   def(m, "cudaMalloc",
       [](std::size_t nbytes) {
         return new_address([=](void** address) { return cudaMalloc(address, nbytes); });
       },
-      "(address, cudaError_t) of new device memory", {{"nbytes"}});
+      docs::cudaMalloc_text, {{"nbytes"}});
   def(m, "cudaMallocPitch",
       [](std::size_t width, std::size_t height) {
         void* address = nullptr;
@@ -69,71 +70,65 @@ void bind_memory(py::module_& m) {
             call_beside([&] { return cudaMallocPitch(&address, &pitch, width, height); });
         return with_status(status, number_of(address), pitch);
       },
-      "(address, pitch, cudaError_t) of new device memory for rows of `width` bytes",
-      {{"width"}, {"height"}});
+      docs::cudaMallocPitch_text, {{"width"}, {"height"}});
   def(m, "cudaMallocManaged",
       [](std::size_t nbytes, unsigned flags) {
         return new_address(
             [=](void** address) { return cudaMallocManaged(address, nbytes, flags); });
       },
-      "(address, cudaError_t) of new memory that host and device both reach",
-      {{"nbytes"}, {"flags", unsigned(cudaMemAttachGlobal)}});
+      docs::cudaMallocManaged_text, {{"nbytes"}, {"flags", unsigned(cudaMemAttachGlobal)}});
   def(m, "cudaMallocAsync",
       [](std::size_t nbytes, const StreamRef& stream) {
         return new_address(
             [&](void** address) { return cudaMallocAsync(address, nbytes, stream.handle); });
       },
-      "(address, cudaError_t) of device memory from the pool, in the stream's order",
-      {{"nbytes"}, {"stream", py::none()}});
+      docs::cudaMallocAsync_text, {{"nbytes"}, {"stream", py::none()}});
   def(m, "cudaFree",
       [](py::handle address) {
         void* const block = address_of(address, "address");
         return call_beside([&] { return cudaFree(block); });
       },
-      "Give back device or managed memory.", {{"address"}});
-  def(m, "cudaFreeAsync", calling(&cudaFreeAsync),
-      "Give memory back to the pool, in the stream's order.",
+      docs::cudaFree_text, {{"address"}});
+  def(m, "cudaFreeAsync", calling(&cudaFreeAsync), docs::cudaFreeAsync_text,
       {{"address"}, {"stream", py::none()}});
   def(m, "cudaMallocHost",
       [](std::size_t nbytes) {
         return new_address([=](void** address) { return cudaMallocHost(address, nbytes); });
       },
-      "(address, cudaError_t) of new page-locked host memory", {{"nbytes"}});
+      docs::cudaMallocHost_text, {{"nbytes"}});
   def(m, "cudaHostAlloc",
       [](std::size_t nbytes, unsigned flags) {
         return new_address([=](void** address) { return cudaHostAlloc(address, nbytes, flags); });
       },
-      "(address, cudaError_t) of new page-locked host memory with cudaHostAlloc... flags",
-      {{"nbytes"}, {"flags", 0}});
+      docs::cudaHostAlloc_text, {{"nbytes"}, {"flags", 0}});
   def(m, "cudaFreeHost",
       [](py::handle address) {
         void* const block = address_of(address, "address");
         return call_beside([&] { return cudaFreeHost(block); });
       },
-      "Give back page-locked memory.", {{"address"}});
+      docs::cudaFreeHost_text, {{"address"}});
   def(m, "cudaHostGetDevicePointer",
       [](py::handle address) {
         void* const host = address_of(address, "address");
         return new_address(
             [=](void** device) { return cudaHostGetDevicePointer(device, host, 0); });
       },
-      "(device address, cudaError_t) of mapped page-locked memory", {{"address"}});
-  def(m, "cudaHostGetFlags", asking(&cudaHostGetFlags), "(flags, cudaError_t)", {{"address"}});
-  def(m, "cudaHostRegister", &register_host,
-      "Page-lock existing host memory: a buffer, or an address with nbytes.",
+      docs::cudaHostGetDevicePointer_text, {{"address"}});
+  def(m, "cudaHostGetFlags", asking(&cudaHostGetFlags), docs::cudaHostGetFlags_text, {{"address"}});
+  def(m, "cudaHostRegister", &register_host, docs::cudaHostRegister_text,
       {{"memory"}, {"nbytes", 0}, {"flags", unsigned(cudaHostRegisterDefault)}});
   def(m, "cudaHostUnregister",
       [](py::handle memory) {
         const CopyEnd end = copy_end(memory, "memory", false);
         return call_beside([&] { return cudaHostUnregister(end.address); });
       },
-      "End what cudaHostRegister began, for the same buffer or address.", {{"memory"}});
+      docs::cudaHostUnregister_text, {{"memory"}});
   def(m, "cudaStreamAttachMemAsync",
       [](const StreamRef& stream, py::handle address, std::size_t nbytes, unsigned flags) {
         void* const block = address_of(address, "address");
         return call([&] { return cudaStreamAttachMemAsync(stream.handle, block, nbytes, flags); });
       },
-      "Attach managed memory to a stream, with a cudaMemAttach... flag.",
+      docs::cudaStreamAttachMemAsync_text,
       {{"stream"}, {"address"}, {"nbytes", 0}, {"flags", unsigned(cudaMemAttachSingle)}});
   def(m, "cudaMemPrefetchAsync",
       [](py::handle address, std::size_t nbytes, int device, const StreamRef& stream) {
@@ -141,10 +136,10 @@ void bind_memory(py::module_& m) {
         return call_on(stream, {block},
                        [&] { return cudaMemPrefetchAsync(block, nbytes, device, stream.handle); });
       },
-      "Move managed memory to a device, or with cudaCpuDeviceId to the host, before it is used.",
+      docs::cudaMemPrefetchAsync_text,
       {{"address"}, {"nbytes"}, {"device"}, {"stream", py::none()}});
-  def(m, "cudaPointerGetAttributes", &pointer_attributes,
-      "({'type', 'device', 'devicePointer', 'hostPointer'}, cudaError_t)", {{"address"}});
+  def(m, "cudaPointerGetAttributes", &pointer_attributes, docs::cudaPointerGetAttributes_text,
+      {{"address"}});
 
   def(m, "cudaIpcGetMemHandle",
       [](py::handle address) {
@@ -152,31 +147,31 @@ void bind_memory(py::module_& m) {
         return new_ipc_handle<cudaIpcMemHandle_t>(
             [=](cudaIpcMemHandle_t* handle) { return cudaIpcGetMemHandle(handle, block); });
       },
-      "(64 bytes, cudaError_t) with which another process opens the memory", {{"address"}});
+      docs::cudaIpcGetMemHandle_text, {{"address"}});
   def(m, "cudaIpcOpenMemHandle",
       [](const py::bytes& handle, unsigned flags) {
         const auto known = ipc_handle_of<cudaIpcMemHandle_t>(handle);
         return new_address(
             [&](void** address) { return cudaIpcOpenMemHandle(address, known, flags); });
       },
-      "(address, cudaError_t) of another process's memory",
+      docs::cudaIpcOpenMemHandle_text,
       {{"handle"}, {"flags", unsigned(cudaIpcMemLazyEnablePeerAccess)}});
-  def(m, "cudaIpcCloseMemHandle", calling(&cudaIpcCloseMemHandle),
-      "Close memory that cudaIpcOpenMemHandle opened.", {{"address"}});
+  def(m, "cudaIpcCloseMemHandle", calling(&cudaIpcCloseMemHandle), docs::cudaIpcCloseMemHandle_text,
+      {{"address"}});
   def(m, "cudaIpcGetEventHandle",
       [](const Event& event) {
         return new_ipc_handle<cudaIpcEventHandle_t>([&](cudaIpcEventHandle_t* handle) {
           return cudaIpcGetEventHandle(handle, event.get());
         });
       },
-      "(64 bytes, cudaError_t) with which another process opens the event", {{"event"}});
+      docs::cudaIpcGetEventHandle_text, {{"event"}});
   def(m, "cudaIpcOpenEventHandle",
       [](const py::bytes& handle) {
         const auto known = ipc_handle_of<cudaIpcEventHandle_t>(handle);
         auto opened = std::make_shared<Event>(known);
         return with_status(opened->status, opened);
       },
-      "(cudaEvent_t, cudaError_t) of another process's event", {{"handle"}});
+      docs::cudaIpcOpenEventHandle_text, {{"handle"}});
 }
 
 }  // namespace PyGPU::python

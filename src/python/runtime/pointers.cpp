@@ -1,8 +1,9 @@
-// Pointers and allocators, typed by a dtype's name. The classes pointer_wrapper_<dtype> and so on
-// are made from these in PyGPU/_runtime/typed.py.
+// Base classes of the typed pointers and allocators. PyGPU/_runtime/typed.py derives a class for
+// each dtype, such as pointer_wrapper_float32.
 #include <map>
 
 #include "python/bindings.h"
+#include "python/runtime/pointers_docs.h"
 
 namespace PyGPU::python {
 namespace {
@@ -21,7 +22,7 @@ struct Allocation {
       return last = {cudaErrorMemoryAllocation,
                      std::to_string(elements) + " elements were asked for"};
     auto taken = std::make_shared<Memory>();
-    const Status status = [&] {  // members change with the GIL held
+    const Status status = [&] {  // members change only while the GIL is held
       const NoGil without = release_gil();
       return returned_to_caller(take_memory(*taken, kind, nbytes));
     }();
@@ -32,7 +33,7 @@ struct Allocation {
     return last = status;
   }
 
-  // Pointers and arrays that still use the memory keep it.
+  // Release the memory; pointers and arrays that still use it keep it alive.
   Status deallocate() {
     memory = std::make_shared<Memory>();
     count = 0;
@@ -50,12 +51,13 @@ Allocation no_allocation(py::handle self) {
   return {kind, &dtype_of_class(self), std::make_shared<Memory>(), 0, {}};
 }
 
-// The host memory behind a safe pointer, as a NumPy array that keeps `owner`.
+// NumPy array over the host memory of a safe pointer; the array keeps `owner` alive.
 py::array host_view(const Pointer& pointer, const py::object& owner) {
   if (!pointer.is_safe())
     throw py::value_error(std::string("pointer_wrapper_") + pointer.dtype->name + " at " +
                           hex(pointer.address) +
-                          " is not safe to read: only host memory that Python controls is");
+                          " is not safe to read: expected a pointer to host memory that Python "
+                          "keeps alive");
   py::array view(py::dtype(pointer.dtype->name), {py::ssize_t(pointer.count)},
                  {py::ssize_t(pointer.dtype->itemsize)}, pointer.address, owner);
   if (pointer.read_only) view.attr("flags").attr("writeable") = false;
@@ -85,7 +87,7 @@ std::string pointer_repr(const Pointer& pointer) {
          (pointer.is_safe() ? " safe>" : ">");
 }
 
-// The array keeps the memory, not the allocator, which may let it go or take other memory.
+// The array keeps the memory alive, not the allocator, which may release it or allocate anew.
 py::array allocation_array(py::object self) {
   const Pointer pointer = held<Allocation>(self).pointer();
   return host_view(pointer, instance(pointer));
@@ -97,16 +99,14 @@ std::map<std::string, py::object>& pointer_classes() {
 }
 
 void bind_pointer(py::module_& m) {
-  const py::object c =
-      new_class<Pointer>(m, "pointer_wrapper", "A typed address. See pointer_wrapper_<dtype>.");
+  const py::object c = new_class<Pointer>(m, "pointer_wrapper", docs::pointer_wrapper);
   constructor(c, &pointer_from, {{"address", 0}, {"size", 0}, {"host", false}});
   const auto number = [](const Pointer& self) { return self.number(); };
   method(
-      c, "is_safe", [](const Pointer& self) { return self.is_safe(); },
-      "Is it host memory that Python may read through get()?");
+      c, "is_safe", [](const Pointer& self) { return self.is_safe(); }, docs::is_safe);
   method(
       c, "get", [](const py::object& self) { return host_view(held<Pointer>(self), self); },
-      "The host memory as a 1-D NumPy array, without a copy. ValueError unless is_safe().");
+      docs::pointer_get);
   int_methods(c, number);
   method(c, "__hash__", number);
   method(c, "__eq__", [](const Pointer& self, const py::object& other) {
@@ -114,41 +114,44 @@ void bind_pointer(py::module_& m) {
     return found && found->address == self.address;
   });
   method(c, "__repr__", pointer_repr);
-  property(c, "ptr", number, "The address (int).");
+  property(c, "ptr", number, "Address as a number.");
   property(
       c, "size", [](const Pointer& self) { return std::uintptr_t(self.count); },
-      "Elements that may be reached; 0 if that is not known.");
+      "Number of elements that may be accessed; 0 if unknown.");
   property(
       c, "_as_parameter_",
       [](const py::object& self) {
         return py::module_::import("ctypes").attr("c_void_p")(self.attr("ptr"));
       },
-      "What ctypes passes for the object: the address as a void pointer.");
+      "Value that ctypes passes for the object: the address as a void pointer.");
 }
 
 void bind_allocators(py::module_& m) {
-  const py::object c = new_class<Allocation>(m, "Allocator", "The base of the allocators.");
+  const py::object c = new_class<Allocation>(m, "Allocator", docs::Allocator);
   method(c, "allocate", [](Allocation& self, std::size_t count) { return self.allocate(count); },
-         "Take memory for `count` elements, in place of what was held before.", {{"count"}});
+         docs::allocator_allocate, {{"count"}});
   method(
       c, "deallocate", [](Allocation& self) { return self.deallocate(); },
-      "Let the memory go; what still points to it keeps it.");
+      docs::allocator_deallocate);
   method(
       c, "ptr", [](const Allocation& self) { return wrap_pointer(self.pointer()); },
-      "The memory as a pointer_wrapper_<dtype>.");
+      docs::allocator_ptr);
   method(
-      c, "size", [](const Allocation& self) { return self.count; }, "Elements.");
+      c, "size", [](const Allocation& self) { return self.count; }, docs::size);
   method(c, "__len__", [](const Allocation& self) { return self.count; });
-  method(c, "nbytes", [](const Allocation& self) { return self.count * self.dtype->itemsize; });
-  method(c, "last_status", [](const Allocation& self) { return self.last; });
+  method(
+      c, "nbytes", [](const Allocation& self) { return self.count * self.dtype->itemsize; },
+      docs::nbytes);
+  method(
+      c, "last_status", [](const Allocation& self) { return self.last; },
+      docs::allocator_last_status);
 
   const Slots buffer{{Py_bf_getbuffer, as_slot(&export_buffer<&allocation_array>)}};
-  constructor(new_subclass<Allocation>(m, "HostAllocator", "Owner of host memory.", buffer),
+  constructor(new_subclass<Allocation>(m, "HostAllocator", docs::HostAllocator, buffer),
               &no_allocation<MemoryKind::host>);
-  constructor(
-      new_subclass<Allocation>(m, "PagelockedAllocator", "Owner of page-locked memory.", buffer),
-      &no_allocation<MemoryKind::pinned>);
-  constructor(new_subclass<Allocation>(m, "DeviceAllocator", "Owner of device memory."),
+  constructor(new_subclass<Allocation>(m, "PagelockedAllocator", docs::PagelockedAllocator, buffer),
+              &no_allocation<MemoryKind::pinned>);
+  constructor(new_subclass<Allocation>(m, "DeviceAllocator", docs::DeviceAllocator),
               &no_allocation<MemoryKind::device>);
 }
 
@@ -157,14 +160,15 @@ void bind_allocators(py::module_& m) {
 const DType& dtype_named(const std::string& name) {
   for (const DType& dtype : dtypes)
     if (dtype.name == name) return dtype;
-  throw py::value_error("dtype: '" + name + "' has no typed classes");
+  throw py::value_error("dtype='" + name + "': expected one of SUPPORTED_DTYPES");
 }
 
 const DType& dtype_of_class(py::handle self) {
   const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(self.ptr())));
   const py::object name = py::getattr(type, "dtype", py::none());
   if (name.is_none())
-    throw py::type_error("a base class: use one with a dtype in its name, such as " +
+    throw py::type_error(type.attr("__name__").cast<std::string>() +
+                         " is a base class: use a class with a dtype in its name, such as " +
                          type.attr("__name__").cast<std::string>() + "_float64");
   return dtype_named(name.cast<std::string>());
 }
@@ -180,8 +184,8 @@ void bind_pointers(py::module_& m) {
   for (int i = 0; i < dtype_count; ++i) names[std::size_t(i)] = dtypes[i].name;
   m.attr("SUPPORTED_DTYPES") = names;
   def(m, "_set_pointer_class",
-      [](const std::string& dtype, const py::object& made) { pointer_classes()[dtype] = made; }, "",
-      {{"dtype"}, {"made"}});
+      [](const std::string& dtype, const py::object& made) { pointer_classes()[dtype] = made; },
+      "Register the class of a dtype's pointers.", {{"dtype"}, {"made"}});
 }
 
 }  // namespace PyGPU::python

@@ -1,5 +1,5 @@
-// The rest of pybind11's objects: its large header holds the bodies of its exception and of its
-// classes, once for all. What calls them stands here: other files see no more than their names.
+// Bodies of pybind11's exception and classes, compiled once: the other files include only smaller
+// headers, which declare them. Functions that need the bodies belong here.
 #include <pybind11/pybind11.h>
 
 #include "python/bindings.h"

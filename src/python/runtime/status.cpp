@@ -1,8 +1,10 @@
-// cudaError_t as an object, the error calls, and the one place where a status becomes an exception.
+// Python class cudaError_t, the calls on errors, and the only conversion of a status to an
+// exception.
 #include <utility>
 
 #include "python/gil.h"
 #include "python/hooks.h"
+#include "python/runtime/status_docs.h"
 
 namespace PyGPU::python {
 namespace {
@@ -14,7 +16,7 @@ void raise_device_error(const DeviceError& error) {
   PyErr_SetObject(py::type::of(made).ptr(), made.ptr());
 }
 
-// What went wrong while an exception was made.
+// Raise the error, or the exception that making it raised.
 void raise_or(const DeviceError& error) noexcept {
   try {
     raise_device_error(error);
@@ -23,7 +25,7 @@ void raise_or(const DeviceError& error) noexcept {
   }
 }
 
-// What a handler of the process's signals raised while a launch was held up for it.
+// Exception that a signal handler raised while a launch was paused for it.
 py::error_already_set* raised = nullptr;
 
 int raise_now(void*) {
@@ -33,8 +35,9 @@ int raise_now(void*) {
   return -1;
 }
 
-// Called by the first thread while its kernel is held up: Ctrl-C ends the launch. The exception is
-// raised once the launch has returned to Python, whoever made it.
+// Return whether a signal such as Ctrl-C ends the launch. The process's first thread calls this
+// while its kernel is paused. The exception is raised once the launch has returned to Python,
+// whichever code made it.
 bool is_interrupted() {
   if (!Py_IsInitialized() || is_finalizing()) return false;
   const Gil held = take_gil();
@@ -99,9 +102,7 @@ void translate_exception() noexcept {
 }
 
 void bind_status(py::module_& m) {
-  const py::object c = new_class<Status>(
-      m, "cudaError_t",
-      "What a device call returned. True when it is an error; equal to its number.");
+  const py::object c = new_class<Status>(m, "cudaError_t", docs::cudaError_t_text);
   constructor(c,
               [](py::handle, int code, const std::string& detail) {
                 return Status(cudaError_t(code), detail);
@@ -111,7 +112,7 @@ void bind_status(py::module_& m) {
   method(c, "__str__", status_repr);
   const auto code = [](const Status& status) { return int(status.code); };
   int_methods(c, code);
-  method(c, "as_int", code);
+  method(c, "as_int", code, docs::as_int);
   method(c, "__bool__", [](const Status& status) { return status.failed(); });
   method(c, "__eq__", equals);
   method(c, "__ne__",
@@ -121,46 +122,47 @@ void bind_status(py::module_& m) {
     return py::make_tuple(py::type::of(self),
                           py::make_tuple(self.attr("code"), self.attr("detail")));
   });
-  property(c, "code", code, "The number (int).");
+  property(c, "code", code, "Number of the error; 0 is success.");
   property(
       c, "name", [](const Status& status) { return cudaGetErrorName(status.code); },
-      "The name in the runtime's headers (str).");
+      "Name in the runtime's headers.");
   property(
       c, "string", [](const Status& status) { return cudaGetErrorString(status.code); },
-      "The runtime's description (str).");
+      "Description by the runtime.");
   property(
       c, "detail", [](const Status& status) { return status.detail; },
-      "What PyGPU knows besides: the argument at fault and what was expected (str, or empty).");
+      "Explanation by PyGPU: the argument at fault and what was expected; empty if none.");
 
   def(m, "cudaGetErrorName", [](const Status& error) { return cudaGetErrorName(error.code); },
-      "The error's name in the runtime's headers.", {{"error"}});
+      docs::cudaGetErrorName_text, {{"error"}});
   def(m, "cudaGetErrorString", [](const Status& error) { return cudaGetErrorString(error.code); },
-      "The runtime's description of the error.", {{"error"}});
+      docs::cudaGetErrorString_text, {{"error"}});
   def(
       m, "cudaGetLastError",
       [] {
         const Status last = call([] { return cudaGetLastError(); });
-        remember_returned(cudaSuccess);
+        mark_as_returned(cudaSuccess);
         return last;
       },
-      "The calling thread's last error, which is then forgotten.");
+      docs::cudaGetLastError_text);
   def(
       m, "cudaPeekAtLastError", [] { return call([] { return cudaPeekAtLastError(); }); },
-      "The calling thread's last error.");
+      docs::cudaPeekAtLastError_text);
 
   def(m, "_report_failed_release",
       [](const std::string& what, const Status& status) {
         report_failed_release(what.c_str(), status.code);
       },
-      "What destructors do where they cannot raise: a line to stderr.", {{"what"}, {"status"}});
+      "Report a failed release by a line on stderr, as destructors do, which cannot raise.",
+      {{"what"}, {"status"}});
   on_interrupt(&is_interrupted);
-  Storage::on_shortage([] {
+  Storage::on_out_of_memory([] {
     if (!Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
     const Gil held = take_gil();
     try {
-      py::module_::import("gc").attr("collect")();  // also where it is switched off
+      py::module_::import("gc").attr("collect")();  // runs even if gc.disable() was called
     } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("PyGPU: the collection of garbage for a shortage of memory");
+      error.discard_as_unraisable("PyGPU: the garbage collection after an out-of-memory error");
     }
   });
 }

@@ -1,6 +1,7 @@
-// Streams and events as objects, and the calls on them.
+// Python classes of streams and events, and the calls on them.
 #include "PyGPU/graph.h"
 #include "python/bindings.h"
+#include "python/runtime/stream_docs.h"
 
 namespace PyGPU::python {
 namespace {
@@ -11,7 +12,8 @@ std::string handle_repr(const char* what, const void* handle) {
 
 cudaStream_t as_handle(py::handle number) {
   void* const handle = address_of(number, "stream");
-  if (number_of(handle) == 1) return cudaStreamLegacy;  // on every target
+  if (number_of(handle) == 1)
+    return cudaStreamLegacy;  // the number of the legacy null stream on every target
   return reinterpret_cast<cudaStream_t>(handle);
 }
 
@@ -25,23 +27,25 @@ StreamRef stream_of(py::handle object) {
     return {(*stream)->get(), *stream};
   }
   if (PyLong_Check(object.ptr())) return {as_handle(object), nullptr};
-  // The protocol of NVIDIA's Python libraries: (version, handle), from a method or an attribute.
+  // Protocol of NVIDIA's Python libraries: a method or an attribute yields (version, handle).
   if (py::hasattr(object, "__cuda_stream__")) {
     const py::object stream = object.attr("__cuda_stream__");
     return {as_handle(py::tuple(PyCallable_Check(stream.ptr()) ? stream() : stream)[1]), nullptr};
   }
-  const bool is_array = py::hasattr(object, "__cuda_array_interface__");  // its .ptr is no handle
+  const bool is_array =
+      py::hasattr(object, "__cuda_array_interface__");  // its .ptr is an address, not a handle
   for (const char* name : {"handle", "ptr", "cuda_stream"}) {
     if (is_array) break;
     py::object number = py::getattr(object, name, py::none());
-    if (py::hasattr(number, "value")) {  // a ctypes pointer, as Numba's; None is the null stream
+    if (py::hasattr(number, "value")) {  // ctypes pointer, as in Numba; None: the null stream
       number = number.attr("value");
       if (number.is_none()) return {};
     }
     if (PyIndex_Check(number.ptr())) return {as_handle(number), nullptr};
   }
   const bool is_number = PyFloat_Check(object.ptr()) || py::hasattr(object, "__array__");
-  if (!is_array && !is_number && py::hasattr(object, "__int__"))  // cuda.bindings' CUstream
+  if (!is_array && !is_number &&
+      py::hasattr(object, "__int__"))  // such as CUstream of cuda.bindings
     return {as_handle(py::int_(py::reinterpret_borrow<py::object>(object))), nullptr};
   throw py::type_error(
       "stream: expected None, a cudaStream_t, an int handle or an object with __cuda_stream__, "
@@ -50,10 +54,7 @@ StreamRef stream_of(py::handle object) {
 }
 
 void bind_stream(py::module_& m) {
-  const py::object s = new_class<Stream>(
-      m, "cudaStream_t",
-      "A stream on the current device: cudaStream_t(flags=0, priority=0). Destroyed with the "
-      "object.");
+  const py::object s = new_class<Stream>(m, "cudaStream_t", docs::cudaStream_t_text);
   constructor(s,
               [](py::handle, unsigned flags, int priority) {
                 const NoGil without = release_gil();
@@ -63,18 +64,19 @@ void bind_stream(py::module_& m) {
               },
               {{"flags", 0}, {"priority", 0}});
   const auto handle = [](const Stream& self) { return number_of(self.get()); };
-  method(s, "get", handle, "The handle, an int.");
+  method(s, "get", handle, docs::handle);
   int_methods(s, handle);
-  property(s, "handle", handle);
-  method(s, "__cuda_stream__",
-         [](const Stream& self) { return py::make_tuple(0, number_of(self.get())); });
-  method(s, "last_status", [](const Stream& self) { return self.status; });
+  property(s, "handle", handle, "Handle as a number; 0 if the object is empty.");
+  method(
+      s, "__cuda_stream__",
+      [](const Stream& self) { return py::make_tuple(0, number_of(self.get())); },
+      "Return (0, handle): the stream protocol of NVIDIA's Python libraries.");
+  method(
+      s, "last_status", [](const Stream& self) { return self.status; },
+      docs::last_status_of_handle);
   method(s, "__repr__", [](const Stream& self) { return handle_repr("cudaStream_t", self.get()); });
 
-  const py::object e = new_class<Event>(
-      m, "cudaEvent_t",
-      "An event on the current device: cudaEvent_t(flags=0), or another process's by the bytes of "
-      "its handle. Destroyed with the object.");
+  const py::object e = new_class<Event>(m, "cudaEvent_t", docs::cudaEvent_t_text);
   constructor(e,
               [](py::handle, const py::object& flags) {
                 if (py::isinstance<py::bytes>(flags)) {
@@ -94,9 +96,10 @@ void bind_stream(py::module_& m) {
               },
               {{"flags", 0}});
   const auto event_handle = [](const Event& self) { return number_of(self.get()); };
-  method(e, "get", event_handle, "The handle, an int.");
+  method(e, "get", event_handle, docs::handle);
   int_methods(e, event_handle);
-  method(e, "last_status", [](const Event& self) { return self.status; });
+  method(
+      e, "last_status", [](const Event& self) { return self.status; }, docs::last_status_of_handle);
   method(e, "__repr__", [](const Event& self) { return handle_repr("cudaEvent_t", self.get()); });
 
   def(m, "cudaStreamDestroy",
@@ -104,7 +107,7 @@ void bind_stream(py::module_& m) {
         if (!stream.get()) return stream.status = {cudaErrorInvalidResourceHandle, ""};
         return stream.destroy();
       },
-      "Destroy the stream now instead of with the object.", {{"stream"}});
+      docs::cudaStreamDestroy_text, {{"stream"}});
   def(m, "cudaStreamSynchronize",
       [](const StreamRef& stream) {
         if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
@@ -114,49 +117,48 @@ void bind_stream(py::module_& m) {
           return error;
         });
       },
-      "Wait until the stream has done its work.", {{"stream", py::none()}});
+      docs::cudaStreamSynchronize_text, {{"stream", py::none()}});
   def(m, "cudaStreamQuery",
       [](const StreamRef& stream) {
         if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
         return call_beside([&] { return cudaStreamQuery(stream.handle); });
       },
-      "cudaSuccess when the stream is idle, else cudaErrorNotReady (600).",
-      {{"stream", py::none()}});
-  def(m, "cudaStreamWaitEvent", calling(&cudaStreamWaitEvent),
-      "Later work on the stream waits for the event.", {{"stream"}, {"event"}, {"flags", 0}});
+      docs::cudaStreamQuery_text, {{"stream", py::none()}});
+  def(m, "cudaStreamWaitEvent", calling(&cudaStreamWaitEvent), docs::cudaStreamWaitEvent_text,
+      {{"stream"}, {"event"}, {"flags", 0}});
   def(m, "cudaStreamGetFlags",
       [](const StreamRef& stream) {
         unsigned flags = 0;
         const Status status = call([&] { return cudaStreamGetFlags(stream.handle, &flags); });
         return with_status(status, flags);
       },
-      "(flags, cudaError_t)", {{"stream"}});
+      docs::cudaStreamGetFlags_text, {{"stream"}});
   def(m, "cudaStreamGetPriority",
       [](const StreamRef& stream) {
         int priority = 0;
         const Status status = call([&] { return cudaStreamGetPriority(stream.handle, &priority); });
         return with_status(status, priority);
       },
-      "(priority, cudaError_t)", {{"stream"}});
+      docs::cudaStreamGetPriority_text, {{"stream"}});
 
   def(m, "cudaEventDestroy",
       [](Event& event) {
         if (!event.get()) return event.status = {cudaErrorInvalidResourceHandle, ""};
         return event.destroy();
       },
-      "Destroy the event now instead of with the object.", {{"event"}});
-  def(m, "cudaEventRecord", calling(&cudaEventRecord),
-      "Mark the point that the stream's work has reached.", {{"event"}, {"stream", py::none()}});
+      docs::cudaEventDestroy_text, {{"event"}});
+  def(m, "cudaEventRecord", calling(&cudaEventRecord), docs::cudaEventRecord_text,
+      {{"event"}, {"stream", py::none()}});
   def(m, "cudaEventSynchronize",
       [](const Event& event) {
         return call_beside([&] { return cudaEventSynchronize(event.get()); });
       },
-      "Wait until the event's point is reached.", {{"event"}});
+      docs::cudaEventSynchronize_text, {{"event"}});
   def(m, "cudaEventQuery",
       [](const Event& event) { return call_beside([&] { return cudaEventQuery(event.get()); }); },
-      "cudaSuccess when the point is reached, else cudaErrorNotReady (600).", {{"event"}});
-  def(m, "cudaEventElapsedTime", asking(&cudaEventElapsedTime),
-      "(milliseconds, cudaError_t) from start to end", {{"start"}, {"end"}});
+      docs::cudaEventQuery_text, {{"event"}});
+  def(m, "cudaEventElapsedTime", asking(&cudaEventElapsedTime), docs::cudaEventElapsedTime_text,
+      {{"start"}, {"end"}});
 }
 
 }  // namespace PyGPU::python

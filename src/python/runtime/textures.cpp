@@ -1,7 +1,8 @@
-// Arrays, texture and surface objects, boxed copies, and the profiler's switches, as the private
-// classes and calls that PyGPU/_driver/arrays.py and boxes.py dress.
+// Private classes and calls for texture arrays, texture and surface objects, and boxed copies,
+// which PyGPU/_driver/arrays.py and boxes.py wrap; and the calls that start and stop the profiler.
 #include "python/bindings.h"
 #include "python/launch/placement.h"
+#include "python/runtime/stream_docs.h"
 
 namespace PyGPU::python {
 
@@ -9,7 +10,7 @@ namespace {
 
 using SharedArray = std::shared_ptr<TextureArray>;
 
-// The array in a Python object.
+// Return the array in a Python object; throws TypeError for other objects.
 SharedArray array_in(py::handle object) {
   if (!is<TextureArray>(object) || !instance_at<TextureArray>(object.ptr())->made)
     throw py::type_error("expected an Array, got " + repr_of(object));
@@ -21,7 +22,7 @@ T at(const py::tuple& values, std::size_t index) {
   return values[index].cast<T>();
 }
 
-// (bits of a channel, channels, kind)
+// Convert (bits per channel, number of channels, kind).
 cudaChannelFormatDesc format_of(const py::tuple& given) {
   const int bits = at<int>(given, 0), channels = at<int>(given, 1);
   const auto channel = [=](int number) { return number < channels ? bits : 0; };
@@ -41,7 +42,8 @@ SharedArray make_texture_array(py::handle, const py::tuple& format, std::size_t 
   return std::make_shared<TextureArray>(shape);
 }
 
-// source: an array; or an address, whose format and extent count then (a height of 0: no rows).
+// Create a texture object. `source` is an array or an address; `format` and `extent` describe the
+// memory at an address, as rows or, with a height of 0, as linear memory.
 std::shared_ptr<TextureObject> make_texture_object(py::handle, py::handle source,
                                                    const py::tuple& format, const py::tuple& extent,
                                                    const py::tuple& modes, int filter,
@@ -72,7 +74,7 @@ std::shared_ptr<TextureObject> make_texture_object(py::handle, py::handle source
                                          how);
 }
 
-// (array or address, pitch, rows of a slice, x, y, z, device)
+// Convert (array or address, pitch, rows per slice, x, y, z, device).
 BoxEnd box_end(const py::tuple& given, SharedArray& keep) {
   BoxEnd end;
   const py::object where = given[0];
@@ -108,7 +110,7 @@ Status copy_given_box(const py::tuple& dst, const py::tuple& src, std::size_t wi
 
 void bind_arrays(py::module_& m) {
   const py::object a =
-      new_class<TextureArray>(m, "_Array", "Memory that textures and surfaces reach.");
+      new_class<TextureArray>(m, "_Array", "Array that textures and surfaces can access.");
   constructor(a, &make_texture_array, {{"format"}, {"width"}, {"height"}, {"depth"}, {"flags"}});
   method(a, "_free", [](py::handle self) {
     const SharedArray array = array_in(self);
@@ -119,10 +121,12 @@ void bind_arrays(py::module_& m) {
     return py::make_tuple(description_of(shape.format), shape.extent.width, shape.extent.height,
                           shape.extent.depth, shape.flags);
   });
-  property(a, "handle", [](py::handle self) { return number_of(array_in(self)->get()); });
+  property(
+      a, "handle", [](py::handle self) { return number_of(array_in(self)->get()); },
+      "The cudaArray_t as a number.");
   property(a, "_device", [](py::handle self) { return array_in(self)->device(); });
 
-  const py::object t = new_class<TextureObject>(m, "_TextureObject", "");
+  const py::object t = new_class<TextureObject>(m, "_TextureObject", "Texture object.");
   constructor(t, &make_texture_object,
               {{"source"},
                {"format"},
@@ -135,24 +139,23 @@ void bind_arrays(py::module_& m) {
                {"srgb"}});
   const auto texture = [](const TextureObject& self) { return self.number(); };
   int_methods(t, texture);
-  property(t, "handle", texture, "The cudaTextureObject_t (int).");
+  property(t, "handle", texture, "The cudaTextureObject_t as a number.");
   property(t, "_device", [](const TextureObject& self) { return self.device(); });
 
-  const py::object s = new_class<SurfaceObject>(m, "_SurfaceObject", "");
+  const py::object s = new_class<SurfaceObject>(m, "_SurfaceObject", "Surface object.");
   constructor(
       s,
       [](py::handle, py::handle array) { return std::make_shared<SurfaceObject>(array_in(array)); },
       {{"array"}});
   const auto surface = [](const SurfaceObject& self) { return self.number(); };
   int_methods(s, surface);
-  property(s, "handle", surface, "The cudaSurfaceObject_t (int).");
+  property(s, "handle", surface, "The cudaSurfaceObject_t as a number.");
   property(s, "_device", [](const SurfaceObject& self) { return self.device(); });
 
-  def(m, "_copy_box", &copy_given_box, "",
+  def(m, "_copy_box", &copy_given_box, "Copy a box between two ends, as box_end converts them.",
       {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
-  def(m, "cudaProfilerStart", calling(&cudaProfilerStart),
-      "Tell the vendor's profiler to begin, if one is attached.");
-  def(m, "cudaProfilerStop", calling(&cudaProfilerStop), "Tell the vendor's profiler to stop.");
+  def(m, "cudaProfilerStart", calling(&cudaProfilerStart), docs::cudaProfilerStart_text);
+  def(m, "cudaProfilerStop", calling(&cudaProfilerStop), docs::cudaProfilerStop_text);
 }
 
 }  // namespace PyGPU::python

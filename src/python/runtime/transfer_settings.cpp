@@ -1,4 +1,4 @@
-// Settings of transfers, and what Python sees of long ones: signals, and progress by a hook.
+// Settings of transfers, and the watcher of long transfers: it handles signals and shows progress.
 #include "PyGPU/transfer.h"
 #include "PyGPU/transfer_watch.h"
 #include "python/hooks.h"
@@ -6,7 +6,7 @@
 namespace PyGPU::python {
 namespace {
 
-// What the hook gave for a transfer: the methods of a progress bar.
+// Methods of the progress bar that the hook returned for a transfer.
 struct Display {
   PyObject *update, *close;
   std::size_t shown = 0;
@@ -48,7 +48,7 @@ void close_after_failure(LongTransfer& transfer) {
   if (!last) return;
   try {
     py::handle(static_cast<Display*>(last.get())->close)();
-  } catch (py::error_already_set& error) {  // another one is on its way
+  } catch (py::error_already_set& error) {  // the transfer's own exception is being raised
     error.discard_as_unraisable("the close() of a progress bar");
   }
 }
@@ -73,14 +73,15 @@ void bind_transfer_settings(py::module_& m) {
                               to_python(now.chunks), to_python(now.threshold),
                               to_python(now.shown));
       },
-      "");
+      "Return the settings in the order of _set_transfer_settings.");
   def(m, "_set_transfer_settings",
       [](unsigned threads, std::size_t chunk_bytes, unsigned chunks, std::size_t threshold,
          std::size_t shown) {
         const NoGil without = release_gil();
         set_transfer_settings({threads, chunks, chunk_bytes, threshold, shown});
       },
-      "", {{"threads"}, {"chunk_bytes"}, {"chunks"}, {"threshold"}, {"shown"}});
+      "Replace the settings of later transfers.",
+      {{"threads"}, {"chunk_bytes"}, {"chunks"}, {"threshold"}, {"shown"}});
 }
 
 }  // namespace PyGPU::python

@@ -1,4 +1,4 @@
-// cuRAND's functions that only Philox4_32_10 has: two and four numbers at once.
+// Functions of cuRAND that only Philox4_32_10 has: two and four numbers at once.
 #pragma once
 
 #include "poisson.h"
@@ -11,7 +11,7 @@ extern "C++" {
 
 namespace PyGPU {
 namespace P_random {
-// Not by make_double4, of which CUDA 13 warns all the same.
+// Not by make_double4, for which CUDA 13 warns as well.
 template <class P_Four, class P_T>
 __device__ inline P_Four P_four(P_T P_x, P_T P_y, P_T P_z, P_T P_w) {
   P_Four P_all;
@@ -82,7 +82,7 @@ __device__ inline uint4 P_rounded_normal4(double4 P_z, double P_mean, double P_s
 }  // namespace P_random
 }  // namespace PyGPU
 
-// Normal numbers are four new ones: what the state keeps stays.
+// Four normal numbers are always generated anew; the number that the state keeps is not used.
 __device__ inline uint4 curand_poisson4(curandStatePhilox4_32_10* P_state, double P_mean) {
   if (P_mean > 4000) {
     return PyGPU::P_random::P_rounded_normal4(curand_normal4_double(P_state), P_mean, sqrt(P_mean));

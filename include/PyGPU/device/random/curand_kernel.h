@@ -1,13 +1,13 @@
-// cuRAND's device functions, written anew: the same states, functions and sequences as NVIDIA's
-// curand_kernel.h. Integers and uniform numbers are equal to the last bit; what mathematical
-// functions make of them is as near as these are.
+// cuRAND's device functions, reimplemented: the same states, functions and sequences as in NVIDIA's
+// curand_kernel.h. Integers and uniform numbers are bitwise equal. Results of mathematical
+// functions agree as far as those functions do.
 #pragma once
 
 #include "poisson.h"
 
 extern "C++" {
 
-// From numbers that each generator makes in its own way.
+// Functions of the numbers that each generator produces.
 #define PYGPU_CURAND(State)                                                                       \
   __device__ inline float curand_uniform(State* P_state) {                                        \
     return PyGPU::P_random::P_uniform(P_state);                                                   \

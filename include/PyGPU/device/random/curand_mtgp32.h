@@ -1,5 +1,5 @@
-// cuRAND's Mersenne twister for GPUs is not there: its parameters are tables of cuRAND's host
-// library, which also fills the states. Whoever calls it reads why.
+// cuRAND's Mersenne twister for GPUs is missing: its parameters are tables of cuRAND's host
+// library, which also fills the states. A call fails to compile with this reason.
 #pragma once
 
 extern "C++" {

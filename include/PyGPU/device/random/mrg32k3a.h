@@ -1,6 +1,6 @@
-// cuRAND's generator MRG32k3a: L'Ecuyer, "Good parameters and implementations for combined multiple
-// recursive random number generators", Operations Research 47 (1999). Subsequences are 2^76 numbers
-// apart, sequences 2^127.
+// Generator MRG32k3a of cuRAND: L'Ecuyer, "Good parameters and implementations for combined
+// multiple recursive random number generators", Operations Research 47 (1999). Subsequences are
+// 2^76 numbers apart, sequences 2^127.
 #pragma once
 
 #include "states.h"
@@ -9,8 +9,8 @@ extern "C++" {
 namespace PyGPU {
 namespace P_random {
 
-// x[n] = P0 x[n-3] + P1 x[n-2] + P2 x[n-1] modulo M. What comes k steps later is a sum of three
-// neighbours with the coefficients of X^k modulo the characteristic polynomial X^3 - P2 X^2 - P1 X
+// x[n] = P0 x[n-3] + P1 x[n-2] + P2 x[n-1] modulo M. The number k steps later is a sum of three
+// neighbors, with the coefficients of X^k modulo the characteristic polynomial X^3 - P2 X^2 - P1 X
 // - P0.
 template <unsigned P_M, unsigned P_P0, unsigned P_P1, unsigned P_P2>
 struct P_Recurrence {
@@ -44,7 +44,7 @@ struct P_Recurrence {
     }
     for (int P_i = 0; P_i < 3; ++P_i) P_a[P_i] = unsigned(P_r[P_i] % P_M);
   }
-  // n times the jump whose polynomial is c0 + c1 X + c2 X^2.
+  // Jump n times by the polynomial c0 + c1 X + c2 X^2.
   __device__ static void P_skip(unsigned P_s[3], unsigned long long P_n, unsigned P_c0,
                                 unsigned P_c1, unsigned P_c2) {
     unsigned P_power[3] = {P_c0, P_c1, P_c2}, P_all[3] = {1, 0, 0};
@@ -76,7 +76,7 @@ __device__ inline void P_skip_sequence(curandStateMRG32k3a* P_state, unsigned lo
   P_Second::P_skip(P_state->s2, P_n, 1464411153u, 277697599u, 1610723613u);
 }
 
-// How cuRAND mixes the seed into L'Ecuyer's initial values; 0 leaves them.
+// Mix the seed into L'Ecuyer's initial values as cuRAND does; 0 leaves them unchanged.
 __device__ inline void P_start(curandStateMRG32k3a* P_state, unsigned long long P_seed,
                                unsigned long long P_subsequence, unsigned long long P_offset) {
   const unsigned P_low = unsigned(P_seed) ^ 0x55555555u,
@@ -91,13 +91,13 @@ __device__ inline void P_start(curandStateMRG32k3a* P_state, unsigned long long 
   P_random::P_skip(P_state, P_offset);
 }
 
-// From 1 to the first modulus.
+// Next number, from 1 to the first modulus.
 __device__ inline unsigned P_difference(curandStateMRG32k3a* P_state) {
   const unsigned P_x = P_First::P_next(P_state->s1), P_y = P_Second::P_next(P_state->s2);
   return P_x > P_y ? P_x - P_y : P_x - P_y + 4294967087u;
 }
 
-// Stretched to 32 bits.
+// The number scaled to 32 bits.
 __device__ inline unsigned P_next(curandStateMRG32k3a* P_state) {
   const double P_stretched = P_difference(P_state) * 1.000000048662;
   return P_stretched < 4294967295.0 ? unsigned(P_stretched) : 4294967295u;

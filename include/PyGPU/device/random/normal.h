@@ -1,5 +1,5 @@
-// Normal and log-normal numbers of cuRAND's generators: in pairs by Box and Muller (1958), of which
-// a state keeps the second, and by inversion for Sobol's sequences.
+// Normal and log-normal numbers of cuRAND's generators: pairs by Box and Muller (1958), of which a
+// state keeps the second, and inversion for Sobol's sequences.
 #pragma once
 
 #include "uniform.h"
@@ -8,7 +8,7 @@ extern "C++" {
 namespace PyGPU {
 namespace P_random {
 
-// A radius from u, an angle from turns of pi (double) or radians (float).
+// Radius from u, and angle from turns of pi (double) or radians (float).
 __device__ inline float2 P_box_muller(float P_u, float P_angle) {
   const float P_radius = sqrtf(-2.0f * logf(P_u));
   float P_sine, P_cosine;
@@ -29,7 +29,7 @@ __device__ inline double2 P_normal_pair_of(uint4 P_x) {
   return P_box_muller(P_uniform_double_of(P_x.x, P_x.y), 2.0 * P_uniform_double_of(P_x.z, P_x.w));
 }
 
-// The type of the last argument, which is not used, says which of the two.
+// The type of the unused last argument selects one of the two.
 template <class P_State>
 __device__ inline float2 P_normal_pair(P_State* P_state, float) {
   const unsigned P_x = P_random::P_next(P_state);
@@ -53,7 +53,7 @@ __device__ inline double2 P_normal_pair(curandStateMRG32k3a* P_state, double) {
   return P_box_muller(P_u, 2.0 * P_random::P_uniform_double(P_state));
 }
 
-// By inversion from the nearer end, where numbers are dense.
+// Inversion from the nearer end of the interval, where numbers are dense.
 __device__ inline float P_normal_of(unsigned P_x) {
   const bool P_is_upper = P_x > 0x80000000u;
   const float P_z = 1.4142135f * erfcinvf(2.0f * P_middle(P_is_upper ? ~P_x : P_x));
@@ -80,8 +80,8 @@ __device__ inline double P_log_normal_of(double P_z, double P_mean, double P_std
   return exp(fma(P_stddev, P_z, P_mean));
 }
 
-// What a state keeps: nothing, a normal or a log-normal number. A call for one of them drops the
-// other.
+// Number that a state keeps: none, a normal or a log-normal one. A call for one kind drops a number
+// of the other kind.
 enum P_Kept { P_kept_nothing, P_kept_normal, P_kept_log_normal };
 template <class P_State>
 __device__ inline int& P_kept(P_State* P_state, float) {

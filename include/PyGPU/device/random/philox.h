@@ -1,5 +1,5 @@
-// cuRAND's generator Philox4_32_10: four words a counter. A subsequence is the upper half of the
-// counter, an offset its lower half and the word of the four.
+// Generator Philox4_32_10 of cuRAND: four words per counter. A subsequence is the upper half of the
+// counter; an offset is the lower half, and the index of the word.
 #pragma once
 
 #include "philox_rounds.h"
@@ -9,7 +9,7 @@ extern "C++" {
 namespace PyGPU {
 namespace P_random {
 
-// The counter goes on by n + 2^64 sequences.
+// Advance the counter by n + 2^64 sequences.
 __device__ inline void P_advance(curandStatePhilox4_32_10* P_state, unsigned long long P_n,
                                  unsigned long long P_sequences) {
   typedef unsigned long long P_wide;

@@ -1,4 +1,4 @@
-// The counter-based generator Philox4x32 with ten rounds: Salmon, Moraes, Dror and Shaw, "Parallel
+// Counter-based generator Philox4x32 with ten rounds: Salmon, Moraes, Dror and Shaw, "Parallel
 // random numbers: as easy as 1, 2, 3" (SC11).
 #pragma once
 

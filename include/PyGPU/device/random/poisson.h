@@ -1,5 +1,5 @@
-// Poisson and discrete numbers of cuRAND's generators, by the methods that cuRAND chooses: their
-// constants decide which numbers come.
+// Poisson and discrete numbers of cuRAND's generators. They follow cuRAND's choice of methods and
+// its constants, which determine the numbers.
 #pragma once
 
 #include "normal.h"
@@ -8,7 +8,7 @@ extern "C++" {
 namespace PyGPU {
 namespace P_random {
 
-// To the nearest; what is below 0, and NaN, become 0, as a GPU converts.
+// Round to nearest; negative numbers and NaN become 0, as a GPU converts them.
 __device__ inline unsigned P_rounded(double P_x) {
   P_x += 0.5;
   return !(P_x >= 1.0) ? 0u : P_x < 4294967295.0 ? unsigned(P_x) : 4294967295u;
@@ -17,8 +17,8 @@ __device__ inline unsigned P_rounded_normal(double P_z, double P_mean, double P_
   return P_rounded(fma(P_stddev, P_z, P_mean));
 }
 
-// Knuth, "The Art of Computer Programming", volume 2: uniform numbers are multiplied until their
-// product falls below exp(-mean).
+// Multiply uniform numbers until their product falls below exp(-mean): Knuth, "The Art of Computer
+// Programming", volume 2.
 template <class P_State>
 __device__ inline unsigned P_poisson_by_product(P_State* P_state, float P_mean) {
   unsigned P_count = 0;
@@ -29,7 +29,7 @@ __device__ inline unsigned P_poisson_by_product(P_State* P_state, float P_mean) 
   return P_count;
 }
 
-// The distribution of a gamma variable of shape a, about: 1 / (1 + exp(t))^2 with t linear in x.
+// Approximate distribution of a gamma variable of shape a: 1 / (1 + exp(t))^2, with t linear in x.
 struct P_GammaEstimate {
   float P_shape, P_slope, P_start;
   __device__ explicit P_GammaEstimate(float P_a)
@@ -47,8 +47,8 @@ struct P_GammaEstimate {
     return fmaf(-P_t, 1.0f / P_slope, P_shape);
   }
 };
-// By rejection from that estimate. In float, so about one number in five thousand of a mean near
-// 4000 is another where a machine's functions round otherwise.
+// Rejection from that estimate, in float. If a machine's functions round differently, about one
+// number in five thousand differs for a mean near 4000.
 template <class P_State>
 __device__ inline unsigned P_poisson_by_rejection(P_State* P_state, float P_mean) {
   const P_GammaEstimate P_gamma(P_mean);
@@ -72,12 +72,12 @@ __device__ inline unsigned P_poisson(P_State* P_state, double P_mean) {
   return P_random::P_poisson_by_rejection(P_state, float(P_mean));
 }
 
-// Never 1.
+// The number is never 1.
 __device__ inline double P_below_one(unsigned P_x) { return P_wide_middle(P_x); }
 __device__ inline double P_below_one(unsigned long long P_x) {
   return fma(double(P_x >> 11), 1.1102230246251565e-16, 2.7755575615628914e-17);
 }
-// By summing up probabilities, from at most exp(-500) at a time: Fishman, "Discrete-event
+// Sum probabilities, starting from at most exp(-500) at a time: Fishman, "Discrete-event
 // simulation" (2001).
 __device__ inline unsigned P_poisson_by_sum(double P_u, double P_mean) {
   double P_term = 1.0, P_sum = 1.0;
@@ -92,7 +92,7 @@ __device__ inline unsigned P_poisson_by_sum(double P_u, double P_mean) {
       ++P_k;
       P_term *= P_mean / P_k;
       const double P_next = P_sum + P_term;
-      if (P_next == P_sum && P_k > P_mean) return P_k;  // all that double can tell
+      if (P_next == P_sum && P_k > P_mean) return P_k;  // the limit of double precision
       P_sum = P_next;
     }
   } while (P_done < P_mean);
@@ -104,7 +104,7 @@ __device__ inline unsigned P_poisson_of(P_Word P_x, double P_mean) {
   return P_rounded_normal(P_normal_double_of(P_x), P_mean, sqrt(P_mean));
 }
 
-// The square histogram of Marsaglia, Tsang and Wang, "Fast generation of discrete random
+// Square histogram method of Marsaglia, Tsang and Wang, "Fast generation of discrete random
 // variables", Journal of Statistical Software 11 (2004).
 template <class P_Word>
 __device__ inline unsigned P_by_histogram(P_Word P_x, const curandDistributionM2Shift_st* P_table) {

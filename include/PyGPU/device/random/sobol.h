@@ -1,4 +1,4 @@
-// cuRAND's generators of Sobol's sequences, plain and scrambled, of 32 and 64 bits: the points of
+// Generators of Sobol's sequences in cuRAND, plain and scrambled, of 32 and 64 bits: points of the
 // given direction vectors in the order of Gray's code (Antonov and Saleev 1979).
 #pragma once
 
@@ -13,7 +13,7 @@ __device__ inline int P_lowest_zero(unsigned long long P_x) {
   return ~P_x ? __ffsll(static_cast<long long>(~P_x)) - 1 : 63;
 }
 
-// Only the states of these sequences have an x.
+// Only the states of these sequences have a member x.
 template <class P_State>
 __device__ inline decltype(P_State().x) P_next(P_State* P_state) {
   const decltype(P_State().x) P_x = P_state->x;

@@ -1,5 +1,5 @@
-// The states of cuRAND's generators and what their functions take, laid out as cuRAND's: programs
-// allocate states by their size and hand over direction vectors and discrete distributions.
+// States of cuRAND's generators and parameters of its functions, with cuRAND's memory layout:
+// programs allocate states by their size, and pass direction vectors and discrete distributions.
 #pragma once
 
 extern "C++" {
@@ -32,7 +32,7 @@ struct curandStateMRG32k3a {
 };
 typedef curandStateMRG32k3a curandStateMRG32k3a_t;
 
-// i: the number of the next point; x: that point; c: what scrambles it.
+// i: index of the next point; x: that point; c: the scrambling constant.
 #define PYGPU_CURAND_SOBOL(name, word, bits) \
   struct name {                              \
     word i, x, c;                            \
@@ -65,8 +65,8 @@ enum curandMethod {
 };
 typedef curandMethod curandMethod_t;
 
-// Numbers shift, shift + 1 ... by two tables: column j of `length` equal ones is shift + j below
-// the threshold V[j] and shift + K[j] above it.
+// Numbers shift, shift + 1, ... by two tables. Each of the `length` columns has the same width;
+// column j is shift + j below the threshold V[j] and shift + K[j] above it.
 struct curandHistogramM2_st {
   double *V, *host_V;
   unsigned *K, *host_K;
@@ -81,7 +81,7 @@ typedef curandDistributionM2Shift_st* curandDistributionM2Shift_t;
 struct curandDiscreteDistribution_st {
   curandDiscreteDistribution_st* self_host_ptr;
   curandDistributionM2Shift_t M2, host_M2;
-  double stddev, mean;  // of the normal numbers that are rounded by any method but CURAND_M2
+  double stddev, mean;  // of the normal numbers that are rounded by all methods except CURAND_M2
   curandMethod_t method;
   unsigned host_gen;
 };

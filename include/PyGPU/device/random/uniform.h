@@ -1,5 +1,5 @@
-// Uniform numbers in (0, 1] of cuRAND's generators. But for MRG32k3a's scale they are made by
-// conversions and powers of two alone, so they are the same on every machine.
+// Uniform numbers in (0, 1] of cuRAND's generators. Except for MRG32k3a's scale, they use only
+// conversions and powers of two, so they are the same on every machine.
 #pragma once
 
 #include "middle.h"
@@ -20,7 +20,7 @@ __device__ inline double P_uniform_double_of(unsigned P_x) {
   return fma(double(P_x), 2.3283064365386963e-10, 2.3283064365386963e-10);  // up to 1
 }
 __device__ inline double P_uniform_double_of(unsigned long long P_x) { return P_middle(P_x); }
-// 53 bits of two words, which overlap.
+// Conversion of 53 bits of two words, which overlap.
 __device__ inline unsigned long long P_mixed(unsigned P_x, unsigned P_y) {
   return P_x ^ static_cast<unsigned long long>(P_y) << 21;
 }
@@ -36,7 +36,7 @@ __device__ inline float P_uniform(curandStateMRG32k3a* P_state) {
   return float(P_difference(P_state) * 2.3283065498378288e-10);
 }
 
-// One word, except where cuRAND takes two.
+// Uses one word, or two where cuRAND uses two.
 template <class P_State>
 __device__ inline double P_uniform_double(P_State* P_state) {
   return P_uniform_double_of(P_random::P_next(P_state));

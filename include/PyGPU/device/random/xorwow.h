@@ -1,4 +1,4 @@
-// cuRAND's generator XORWOW: Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003).
+// Generator XORWOW of cuRAND: Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003).
 // Sequences are 2^67 numbers apart.
 #pragma once
 
@@ -11,15 +11,15 @@ namespace P_random {
 
 static const unsigned P_weyl_step = 362437;
 
-// The word that follows five, of which it takes the first and the last.
+// Next word after five words; it depends on the first and the last.
 __device__ inline unsigned P_xorshift(unsigned P_first, unsigned P_last) {
   const unsigned P_t = P_first ^ (P_first >> 2);
   return P_last ^ (P_last << 4) ^ P_t ^ (P_t << 1);
 }
 
-// n times 2^first steps: a polynomial of the step is the sum of the states at its powers (Haramoto
-// and others, "Efficient jump ahead for F2-linear random number generators", 2008). All stays in
-// registers.
+// Advance by n times 2^first steps. A polynomial of the step is the sum of the states at its powers
+// (Haramoto and others, "Efficient jump ahead for F2-linear random number generators", 2008).
+// Everything stays in registers.
 __device__ inline void P_jump(unsigned P_v[5], int P_first, unsigned long long P_n) {
   unsigned P_v0 = P_v[0], P_v1 = P_v[1], P_v2 = P_v[2], P_v3 = P_v[3], P_v4 = P_v[4];
   for (int P_k = P_first; P_n != 0; P_n >>= 1, ++P_k) {
@@ -57,10 +57,10 @@ __device__ inline void P_skip(curandStateXORWOW* P_state, unsigned long long P_n
   P_state->d += P_weyl_step * unsigned(P_n);
 }
 __device__ inline void P_skip_sequence(curandStateXORWOW* P_state, unsigned long long P_n) {
-  P_jump(P_state->v, 67, P_n);  // d comes back to where it was every 2^32 steps
+  P_jump(P_state->v, 67, P_n);  // d repeats every 2^32 steps
 }
 
-// How cuRAND mixes the seed into Marsaglia's initial values.
+// Mix the seed into Marsaglia's initial values as cuRAND does.
 __device__ inline void P_start(curandStateXORWOW* P_state, unsigned long long P_seed,
                                unsigned long long P_sequence, unsigned long long P_offset) {
   const unsigned P_low = 1099087573u * (unsigned(P_seed) ^ 0xaad26b49u);

@@ -1,8 +1,8 @@
-// How far Marsaglia's xorshift of 160 bits comes in 2^k steps, k = 0 to 130.
+// Jumps of Marsaglia's 160-bit xorshift by 2^k steps, k = 0 to 130.
 //
 // A step is linear over GF(2), and its characteristic polynomial is
 //   P(x) = 0x100000f0e0f3c0035000621210861003000060001.
-// Row k is x^(2^k) modulo P, lowest power first; test_curand_kernel.py derives the jumps anew.
+// Row k is x^(2^k) modulo P, lowest power first; test_curand_kernel.py derives the jumps again.
 #pragma once
 
 extern "C++" {

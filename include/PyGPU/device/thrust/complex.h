@@ -1,6 +1,6 @@
-// thrust::complex<T>: pycuda::complex with the layout, the conversions and the types of results
-// that Thrust's has. It is aligned as a pair is (float2, double2), becomes narrower without a cast,
-// and of two types their common one decides: a complex<float> times a double is a complex<double>.
+// thrust::complex<T>: pycuda::complex with Thrust's layout, conversions and result types. It is
+// aligned as a pair (float2, double2) and converts to narrower types without a cast. Two types
+// combine to their common type: a complex<float> times a double is a complex<double>.
 #pragma once
 
 #include "../pycuda-complex.hpp"
@@ -20,7 +20,7 @@ struct alignas(2 * sizeof(P_T)) complex {
   complex() = default;
   __host__ __device__ constexpr complex(const P_T& P_re) : _M_value(P_re) {}
   __host__ __device__ constexpr complex(const P_T& P_re, const P_T& P_im) : _M_value(P_re, P_im) {}
-  // From any other complex number: of another T, pycuda's, std's.
+  // Conversion from other complex numbers: of another T, of pycuda, of std.
   template <class P_Z, class = decltype(P_T(P_Z().real()) + P_T(P_Z().imag()))>
   PYGPU_THRUST complex(const P_Z& P_z) : _M_value(P_T(P_z.real()), P_T(P_z.imag())) {}
 
@@ -62,7 +62,7 @@ struct P_with_scalar<P_A, P_S, true> : P_common<P_A, P_S> {
 };
 }  // namespace complex_detail
 
-// Two complex numbers, or one and a scalar on either side, as their common type.
+// Operators of two complex numbers, or of one and a scalar on either side, in their common type.
 #define PYGPU_THRUST_BINARY(name, call)                                                            \
   template <class P_A, class P_B>                                                                  \
   PYGPU_THRUST typename complex_detail::P_common<P_A, P_B>::P_type name(const complex<P_A>& P_a,   \

@@ -1,5 +1,6 @@
 // CUDA's C complex numbers for targets without its toolkit: float2 and double2 with functions for
-// their arithmetic. Their headers of this name define PYGPU_OVER(a, b), the quotient of two parts.
+// their arithmetic. The targets' headers of this name define PYGPU_OVER(a, b), the quotient of two
+// parts.
 #pragma once
 
 extern "C++" {

@@ -1,5 +1,5 @@
-// CUDA's mathematical constants for targets without its toolkit; their headers of this name add the
-// infinities and what is not a number.
+// CUDA's mathematical constants for targets without its toolkit. The targets' headers of this name
+// add infinities and NaNs.
 #pragma once
 
 #define CUDART_MIN_DENORM_F 1.401298464e-45f

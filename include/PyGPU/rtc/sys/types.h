@@ -1,4 +1,4 @@
-// Names of POSIX types that programs use without an include, as nvcc's sources get them from glibc.
+// POSIX types that programs use without an include; nvcc's sources get them from glibc.
 #pragma once
 
 typedef unsigned char u_char;
@@ -13,6 +13,6 @@ typedef long off_t;
 #ifdef __HIPCC_RTC__
 typedef long time_t;
 typedef long clock_t;
-#else  // NVRTC has its own clock_t, and libcu++ declares this one like this
+#else  // NVRTC has its own clock_t, and libcu++ declares this type so
 typedef long long time_t;
 #endif
