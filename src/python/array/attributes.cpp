@@ -16,13 +16,13 @@ struct Flags {
 
 py::object gpudata_of(GPUArray& array) {
   if (array.layout().nbytes() == 0) return py::none();
-  if (!array.gpudata && array.is_whole) {
+  if (!array.gpudata && array.covers_base) {
     GPUArray* const base = find_as_it_is<GPUArray>(array.base.ptr());
     if (base && base->core.storage() == array.core.storage()) array.gpudata = gpudata_of(*base);
   }
   if (!array.gpudata) {
     const std::uintptr_t address = number_of(array.core.exposed_address());
-    const bool is_view = !array.base.is_none() && !array.is_whole;
+    const bool is_view = !array.base.is_none() && !array.covers_base;
     array.gpudata = is_view ? py::object(py::int_(address))
                             : instance(DeviceAllocation{array.core.storage(), address});
   }
@@ -104,7 +104,7 @@ void set_gpudata(GPUArray& array, const py::object& value) {
     throw py::type_error("gpudata: expected memory, got None; to free it early: gpudata.free()");
   array.core = Array::borrow(array.layout(), address_of(value, "gpudata"));
   array.gpudata = value;
-  array.follows = may_move(value);
+  array.rereads_address = may_change_address(value);
 }
 
 void set_allocator(GPUArray& array, const py::object& value) {
@@ -204,7 +204,7 @@ GPUArray transpose(const py::object& self, const py::object& axes) {
   GPUArray transposed =
       view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
   transposed.gpudata = array.gpudata;
-  transposed.is_whole = array.is_whole || array.base.is_none();
+  transposed.covers_base = array.covers_base || array.base.is_none();
   if (!array.base.is_none()) transposed.base = array.base;
   return transposed;
 }
@@ -221,28 +221,28 @@ void bind_attributes(py::module_& m, const py::object& c) {
            " f_contiguous=" + text(f.f_contiguous) + ">";
   });
 
-  attribute(c, "shape", [](AsItIs a) { return tuple_of(a.layout().shape()); });
+  attribute(c, "shape", [](NotRefreshed a) { return tuple_of(a.layout().shape()); });
   attribute(
-      c, "strides", [](AsItIs a) { return tuple_of(a.layout().strides()); },
+      c, "strides", [](NotRefreshed a) { return tuple_of(a.layout().strides()); },
       "Bytes from one element to the next along each axis.");
-  attribute(c, "dtype", [](AsItIs a) { return a.array.dtype; });
+  attribute(c, "dtype", [](NotRefreshed a) { return a.array.dtype; });
   attribute(
-      c, "size", [](AsItIs a) { return a.layout().size(); }, "Elements.");
-  attribute(c, "mem_size", [](AsItIs a) { return a.layout().size(); });
-  attribute(c, "nbytes", [](AsItIs a) { return a.layout().nbytes(); });
+      c, "size", [](NotRefreshed a) { return a.layout().size(); }, "Elements.");
+  attribute(c, "mem_size", [](NotRefreshed a) { return a.layout().size(); });
+  attribute(c, "nbytes", [](NotRefreshed a) { return a.layout().nbytes(); });
   property(
-      c, "_size", [](AsItIs a) { return a.layout().size(); },
+      c, "_size", [](NotRefreshed a) { return a.layout().size(); },
       "Elements, whatever a subclass says.");
-  property(c, "itemsize", [](AsItIs a) { return a.layout().itemsize(); });
-  property(c, "ndim", [](AsItIs a) { return a.layout().ndim(); });
+  property(c, "itemsize", [](NotRefreshed a) { return a.layout().itemsize(); });
+  property(c, "ndim", [](NotRefreshed a) { return a.layout().ndim(); });
   property(
       c, "flags",
-      [](AsItIs a) {
+      [](NotRefreshed a) {
         return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
       },
       "c_contiguous, f_contiguous, forc.");
   property(
-      c, "_is_answer", [](const GPUArray& a) { return a.is_answer; },
+      c, "_is_answer", [](const GPUArray& a) { return a.is_comparison_result; },
       "A comparison's 0 and 1, as numbers.");
   property(
       c, "_address", [](const GPUArray& a) { return number_of(a.core.address()); },
@@ -255,10 +255,10 @@ void bind_attributes(py::module_& m, const py::object& c) {
       "The ordinal of its device; None without elements.");
   property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
   attribute(
-      c, "gpudata", [](AsItIs a) { return gpudata_of(a.array); },
+      c, "gpudata", [](NotRefreshed a) { return gpudata_of(a.array); },
       "The memory as given or allocated; an int for views; None without elements.");
-  attribute(c, "base", [](AsItIs a) { return a.array.base; });
-  attribute(c, "allocator", [](AsItIs a) { return a.array.allocator; });
+  attribute(c, "base", [](NotRefreshed a) { return a.array.base; });
+  attribute(c, "allocator", [](NotRefreshed a) { return a.array.allocator; });
   property(c, "__cuda_array_interface__", &cuda_array_interface);
   property(
       c, "T", [](const py::object& self) { return transpose(self, py::none()); },

@@ -60,8 +60,8 @@ std::string shapes(const py::array& host, const GPUArray& gpu) {
 }
 
 // `host` in the shape of `gpu`; of another shape it is reshaped, with a warning as PyCUDA gives it.
-py::array in_shape_of(const GPUArray& gpu, const py::array& host, PyObject* category,
-                      const char* call) {
+py::array reshaped_like(const GPUArray& gpu, const py::array& host, PyObject* category,
+                        const char* call) {
   if (host.size() != gpu.layout().size())
     throw py::value_error(std::string(call) +
                           ": the array and the GPUArray have different sizes: shapes " +
@@ -78,20 +78,21 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
 }
 
 // New memory on the device of `array`, which need not be the current one.
-GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
-                          const py::object& allocator) {
-  const DeviceGuard here = beside(array.core);
+GPUArray new_array_on_device_of(const GPUArray& array, const Layout& layout,
+                                const py::object& allocator) {
+  const DeviceGuard here = use_device_of(array.core);
   return new_array(layout, array.dtype, allocator);
 }
-GPUArray scratch_beside(const GPUArray& array, const Layout& layout, const StreamRef* stream) {
-  GPUArray scratch = new_array_beside(array, layout, py::none());
+GPUArray scratch_on_device_of(const GPUArray& array, const Layout& layout,
+                              const StreamRef* stream) {
+  GPUArray scratch = new_array_on_device_of(array, layout, py::none());
   if (stream) keep_for_others_graph(scratch, *stream);
   return scratch;
 }
 
 // A dense copy of an array with gaps, for its elements to come or go by.
 GPUArray new_image(const GPUArray& gpu, const StreamRef* stream) {
-  return scratch_beside(gpu, image_of(gpu).layout, stream);
+  return scratch_on_device_of(gpu, image_of(gpu).layout, stream);
 }
 
 template <class Byte>
@@ -168,7 +169,7 @@ constexpr std::size_t few_calls = 4;
 
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream) {
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
-  const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
+  const py::array host = reshaped_like(array, source, PyExc_UserWarning, "set");
   keep_for_graph(host);
   keep_for_graph(array);
   const GPUArray now = array;  // other threads go on, and may set its gpudata
@@ -177,7 +178,7 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   upload(now, first, layout, stream_for(now, layout, stream));
 }
 
-GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
+GPUArray reshaped_like(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
   if (!source.dtype.equal(array.dtype))
     throw py::value_error("set: the source has dtype " + text_of(source.dtype) + ", the array " +
                           text_of(array.dtype));
@@ -190,7 +191,7 @@ GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const Stream
   GPUArray ordered = source;
   if (!source.layout().c_contiguous()) {
     const Layout contiguous(source.layout().shape(), source.layout().itemsize());
-    ordered = scratch_beside(source, contiguous, stream);
+    ordered = scratch_on_device_of(source, contiguous, stream);
     set_from_device(ordered, source, stream);
   }
   ordered.core = ordered.core.view(ordered.layout().reshape(shape, Order::c));
@@ -203,7 +204,7 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   keep_for_graph(array);
   keep_for_graph(source);
   if (array.core.overlaps(source.core)) {
-    const GPUArray apart = scratch_beside(source, source.layout().k_order(), stream);
+    const GPUArray apart = scratch_on_device_of(source, source.layout().k_order(), stream);
     set_from_device(apart, source, stream);
     return set_from_device(array, apart, stream);
   }
@@ -243,7 +244,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   const auto target = py::reinterpret_borrow<py::array>(out);
   if (!target.dtype().equal(array.dtype)) throw py::type_error(type_text("get", target, array));
   if (!target.writeable()) throw py::value_error("get: ary is read-only");
-  py::array host = in_shape_of(array, target, PyExc_DeprecationWarning, "get");
+  py::array host = reshaped_like(array, target, PyExc_DeprecationWarning, "get");
   if (!host.is(target) && array.layout().size() > 0 &&
       !numpy().attr("may_share_memory")(host, target).cast<bool>())
     throw py::value_error("get: ary of shape " + shape_of(target).text() +
@@ -253,9 +254,9 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
 }
 
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
-  GPUArray copy = new_array_beside(array, array.layout().k_order(), array.allocator);
+  GPUArray copy = new_array_on_device_of(array, array.layout().k_order(), array.allocator);
   set_from_device(copy, array, stream);
-  copy.is_answer = array.is_answer;
+  copy.is_comparison_result = array.is_comparison_result;
   return copy;
 }
 

@@ -44,7 +44,7 @@ GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::s
   } else {
     like = Layout(layout.shape(), itemsize, order_of(py::str(order)));
   }
-  const DeviceGuard here = beside(other.core);
+  const DeviceGuard here = use_device_of(other.core);
   return new_array(like, type, other.allocator);
 }
 

@@ -133,7 +133,7 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       if (!read_operand(one, map.operand[i]))
         throw py::type_error("expected arrays and numbers, got " + repr_of(one));
       map.compute[i] = fused.compute[std::size_t(i)];
-      take_truth(map.operand[i], map.compute[i]);
+      convert_to_bool(map.operand[i], map.compute[i]);
     }
     for (const int place : fused.places)
       if (!map.operand[first_of(fused, place)].array)
@@ -161,7 +161,7 @@ py::object number_as(const py::object& number, const py::object& dtype) {
   alignas(16) char bytes[16];
   Operand operand;
   operand.number = number;
-  take_truth(operand, code);
+  convert_to_bool(operand, code);
   put_number(operand.number, code, bytes);
   return py::bytes(bytes, dtypes[code].itemsize);
 }

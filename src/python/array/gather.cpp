@@ -16,7 +16,7 @@ namespace {
 enum class Mode : unsigned char { raise, report, poll, poll_block, checked, clip, wrap };
 constexpr const char* mode_names[] = {"raise",   "report", "poll", "poll block",
                                       "checked", "clip",   "wrap"};
-constexpr Index most_in_block = 1024;  // words: a block's threads
+constexpr Index max_in_block = 1024;  // words: a block's threads
 
 Mode mode_named(PyObject* name) {
   for (const Mode mode : {Mode::raise, Mode::clip, Mode::wrap})
@@ -42,7 +42,7 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
       types[k] = index_types[gather.indices[k].type];
       counted[k] = plan.counted[k];
     }
-    const unsigned threads = mode == Mode::poll_block ? most_in_block : gather_tuning::threads;
+    const unsigned threads = mode == Mode::poll_block ? max_in_block : gather_tuning::threads;
     const py::object module = hook(Hook::gather_module)(
         plan.word, plan.ndim, plan.index64, gather.mask.address != nullptr, types, counted,
         mode_names[int(mode)], threads, words);
@@ -52,13 +52,13 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
 }
 
 // Which of the modes that look for wrong indices is the quickest?
-Mode looking_mode(const GatherPlan& plan, const StreamRef& stream) {
+Mode checking_mode(const GatherPlan& plan, const StreamRef& stream) {
   if (launch_runs_kernel) return Mode::report;
-  if (plan.size <= most_in_block) return Mode::poll_block;
+  if (plan.size <= max_in_block) return Mode::poll_block;
   return stream.handle ? Mode::report : Mode::poll;
 }
 Report::Kind report_of(Mode mode) {
-  return mode == Mode::report ? Report::Kind::of_wrong : Report::Kind::always;
+  return mode == Mode::report ? Report::Kind::errors_only : Report::Kind::always;
 }
 
 void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const StreamRef& stream,
@@ -172,8 +172,8 @@ void launch_check(const GPUArray& indices, int type, Index offset, Index count,
 
 // The loop over the items at indices along `axis` of an array, or of the flat array (-1), and where
 // these are. False: a case for Python.
-bool find_places(const GPUArray& a, const GPUArray& indices, int axis, Gather& gather,
-                 StridedPointer& places) {
+bool find_positions(const GPUArray& a, const GPUArray& indices, int axis, Gather& gather,
+                    StridedPointer& positions) {
   const int type = index_type(indices.dtype);
   const Axes &shape = a.layout().shape(), &own = indices.layout().shape();
   const int before = axis < 0 ? 0 : axis, after = axis < 0 ? shape.size() : axis + 1;
@@ -187,10 +187,10 @@ bool find_places(const GPUArray& a, const GPUArray& indices, int axis, Gather& g
   IndexArray index;
   index.address = indices.core.address();
   index.type = type;
-  places.address = static_cast<char*>(a.core.address());
+  positions.address = static_cast<char*>(a.core.address());
   const auto add = [&](Index length, Index stride, Index index_stride) {
     gather.shape.push_back(length);
-    places.strides.push_back(stride);
+    positions.strides.push_back(stride);
     index.strides.push_back(index_stride);
   };
   for (int i = 0; i < before; ++i) add(shape[i], a.layout().strides()[i], 0);
@@ -214,20 +214,21 @@ bool is_checked_first(const GatherPlan& plan, const GPUArray& indices) {
   return threads >= at_once && indices.layout().size() <= most && indices.layout().contiguous();
 }
 
-// The same for places that `indices` name, where none of them is wrong or `mode` is for such ones.
+// The same for positions that `indices` name, where none of them is wrong or `mode` is for such
+// ones.
 void launch(const Gather& gather, GatherPlan& plan, const GPUArray& indices, int axis, Mode mode,
             int device, const StreamRef& stream, StreamOrder& order) {
   if (mode != Mode::raise) return launch(gather, plan, mode, device, stream, order);
   const IndexArray& index = gather.indices[0];
-  const Mode looking = looking_mode(plan, stream);
-  const bool polled = looking == Mode::poll;
+  const Mode checking = checking_mode(plan, stream);
+  const bool polled = checking == Mode::poll;
   // Nothing is written before all are known to be right, but by one block, which looks first.
   const bool is_checked =
-      index.scatters ? looking != Mode::poll_block : polled && is_checked_first(plan, indices);
-  Report report(report_of(looking));
+      index.scatters ? checking != Mode::poll_block : polled && is_checked_first(plan, indices);
+  Report report(report_of(checking));
   if (is_checked) launch_check(indices, index.type, 0, index.count(), stream, polled, report);
   if (polled || !is_checked)
-    launch(gather, plan, is_checked ? Mode::checked : looking, device, stream, order, &report);
+    launch(gather, plan, is_checked ? Mode::checked : checking, device, stream, order, &report);
   if (const Index wrong = report.read(stream))
     out_of_bounds(wrong, std::max(axis, 0), index.count());
   if (is_checked && !polled) launch(gather, plan, Mode::raise, device, stream, order);
@@ -237,12 +238,12 @@ void launch(const Gather& gather, GatherPlan& plan, const GPUArray& indices, int
 bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const StreamRef& stream,
           GPUArray& out) {
   Gather gather;
-  if (!find_places(a, indices, axis, gather, gather.source)) return false;
+  if (!find_positions(a, indices, axis, gather, gather.source)) return false;
   const Index length = gather.indices[0].count();
   const Layout layout(gather.shape, gather.itemsize);
   const bool is_nothing = length == 0 || layout.nbytes() == 0;
   if (is_nothing && indices.layout().size()) return false;  // all of them may be wrong
-  const DeviceGuard here = beside(a.core);
+  const DeviceGuard here = use_device_of(a.core);
   out = new_array(layout, a.dtype, a.allocator);
   if (layout.nbytes() == 0) return true;
   const int device = out.core.device();
@@ -274,18 +275,19 @@ py::object take_items(PyObject* const* given) {
 }
 
 // An array of one element.
-GPUArray one_of(const py::object& dtype, const py::object& number, const StreamRef& stream) {
+GPUArray single_element(const py::object& dtype, const py::object& number,
+                        const StreamRef& stream) {
   GPUArray one = scratch_array(Layout(Axes(), itemsize_of(dtype)), dtype, stream);
   fill(one, element_of(dtype, number).attr("__getitem__")(py::tuple()), stream);
   return one;
 }
 
-// Put values of a's dtype, or where there are none a number, to the places that indices name: to
+// Put values of a's dtype, or where there are none a number, to the positions that indices name: to
 // all of them or, where one is wrong, to none. False: a case for Python.
 bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray* values,
             const py::object& number, Mode mode, const StreamRef& stream) {
   Gather gather;
-  if (!find_places(a, indices, axis, gather, gather.target)) return false;
+  if (!find_positions(a, indices, axis, gather, gather.target)) return false;
   IndexArray& index = gather.indices[0];
   if (values) values->core.require_alive();
   if (index.count() == 0 || Layout(gather.shape, gather.itemsize).nbytes() == 0 ||
@@ -299,7 +301,7 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   require_device(indices.core, device);
   if (values) require_device(values->core, device);
   if (mode == Mode::raise) Report::require_waiting();  // before anything is queued
-  const GPUArray source = values ? *values : one_of(a.dtype, number, stream);
+  const GPUArray source = values ? *values : single_element(a.dtype, number, stream);
   index.scatters = true;
   gather.source = {static_cast<char*>(source.core.address()),
                    broadcast_to(source.layout(), gather.shape).strides()};
@@ -335,9 +337,9 @@ py::object report_wrong(PyObject* const* given) {
   const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
   if (PyErr_Occurred()) throw py::error_already_set();
   const StreamRef stream = stream_of(given[3]);
-  const Mode looking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
-  Report report(report_of(looking));
-  launch_check(indices, index_type(indices.dtype), offset, count, stream, looking == Mode::poll,
+  const Mode checking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
+  Report report(report_of(checking));
+  launch_check(indices, index_type(indices.dtype), offset, count, stream, checking == Mode::poll,
                report);
   return to_python(report.read(stream));
 }
@@ -347,10 +349,10 @@ bool is_mask(const GPUArray& array) {
 }
 
 // A key that is one array on the array's device, of its elements or rows; null: another.
-const GPUArray* chosen_by(const GPUArray& array, PyObject* key) {
+const GPUArray* selecting_array(const GPUArray& array, PyObject* key) {
   const GPUArray* const chosen = gpuarray_in(key);
   if (!chosen || array.layout().ndim() == 0 || chosen->layout().ndim() == 0) return nullptr;
-  if (chosen->is_answer && !is_mask(*chosen)) return nullptr;  // which Python refuses
+  if (chosen->is_comparison_result && !is_mask(*chosen)) return nullptr;  // which Python refuses
   if (array.core.address()) require_device(chosen->core, array.core.device());
   return chosen;
 }
@@ -366,14 +368,14 @@ py::object select_numbers(PyObject* const* given) {
 }  // namespace
 
 bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out) {
-  const GPUArray* const chosen = chosen_by(array, key);
+  const GPUArray* const chosen = selecting_array(array, key);
   if (!chosen) return false;
   if (is_mask(*chosen)) return select_by_mask(array, *chosen, out);
   return take(array, *chosen, 0, Mode::raise, default_stream(), out);
 }
 
 bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& value) {
-  const GPUArray* const chosen = chosen_by(array, key);
+  const GPUArray* const chosen = selecting_array(array, key);
   if (!chosen || value.is_none() || py::isinstance<py::list>(value)) return false;
   const GPUArray* const values = gpuarray_in(value.ptr());
   if (values

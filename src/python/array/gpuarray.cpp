@@ -37,7 +37,7 @@ GPUArray scratch_array(const Layout& layout, const py::object& dtype, const Stre
   return scratch;
 }
 
-bool may_move(const py::object& gpudata) {
+bool may_change_address(const py::object& gpudata) {
   const PyTypeObject* const type = Py_TYPE(gpudata.ptr());
   const bool is_number =
       PyIndex_Check(gpudata.ptr()) || (type->tp_as_number && type->tp_as_number->nb_int);
@@ -48,11 +48,11 @@ bool may_move(const py::object& gpudata) {
   return module.rfind("PyGPU.", 0) != 0;
 }
 
-void follow(GPUArray& array) {
+void refresh_address(GPUArray& array) {
   if (array.layout().nbytes() == 0) return;
   const py::object gpudata = array.gpudata;
   // It may use the array itself.
-  void* const now = as_it_is(array, [&] { return address_of(gpudata, "gpudata"); });
+  void* const now = without_refresh(array, [&] { return address_of(gpudata, "gpudata"); });
   if (array.gpudata.is(gpudata) && now != array.core.address())
     array.core = Array::borrow(array.layout(), now);
 }
@@ -104,7 +104,7 @@ py::array element_of(const py::object& dtype, const py::object& value) {
   return element;
 }
 
-DeviceGuard beside(const Array& array) {
+DeviceGuard use_device_of(const Array& array) {
   return array.address() ? use_device(array.device()) : DeviceGuard();
 }
 
@@ -130,11 +130,11 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
 
 GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& layout,
                  Index offset) {
-  constexpr int most_bases = 1000;
-  const bool deep = array.depth >= most_bases;
+  constexpr int max_view_depth = 1000;
+  const bool deep = array.depth >= max_view_depth;
   GPUArray view(array.core.view(layout, offset), array.dtype, array.allocator,
                 deep ? array.base : self, {}, deep ? array.depth : array.depth + 1);
-  view.is_answer = array.is_answer;
+  view.is_comparison_result = array.is_comparison_result;
   return view;
 }
 

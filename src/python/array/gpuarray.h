@@ -20,39 +20,42 @@ struct GPUArray {
   // work on the memory.
   py::object base;
   Array core;
-  py::object dtype;        // numpy.dtype
-  py::object allocator;    // callable(nbytes), or None for the pool
-  py::object gpudata;      // as given or as allocated; null: made when asked for
-  int depth = 0;           // of views: how many bases lie below
-  bool follows = false;    // is gpudata asked for its address at each use?
-  bool is_whole = false;   // of its base, another way: gpudata, when it is made, is the base's
-  bool is_answer = false;  // made of comparisons' 0 and 1, as numbers: no indices are meant
+  py::object dtype;              // numpy.dtype
+  py::object allocator;          // callable(nbytes), or None for the pool
+  py::object gpudata;            // as given or as allocated; null: made when asked for
+  int depth = 0;                 // of views: how many bases lie below
+  bool rereads_address = false;  // is gpudata asked for its address at each use?
+  bool covers_base = false;  // of its base, another way: gpudata, when it is made, is the base's
+  bool is_comparison_result =
+      false;  // made of comparisons' 0 and 1, as numbers: no indices are meant
 
   const Layout& layout() const { return core.layout(); }
 };
 
 // An object of the caller's class may give another address at any time.
-bool may_move(const py::object& gpudata);
-[[gnu::cold]] void follow(GPUArray& array);
+bool may_change_address(const py::object& gpudata);
+[[gnu::cold]] void refresh_address(GPUArray& array);
 inline void before_use(GPUArray& array) {
-  if (array.follows) follow(array);
+  if (array.rereads_address) refresh_address(array);
 }
 // An array as it was at the last use: for what says nothing about where its memory is.
-struct AsItIs {
+struct NotRefreshed {
   GPUArray& array;
   const Layout& layout() const { return array.layout(); }
 };
 template <>
-struct ArgumentOf<AsItIs> {
-  static AsItIs read(PyObject* self, const Place&) { return {*find_as_it_is<GPUArray>(self)}; }
+struct ArgumentOf<NotRefreshed> {
+  static NotRefreshed read(PyObject* self, const Place&) {
+    return {*find_as_it_is<GPUArray>(self)};
+  }
 };
 // What `work` returns, for which the array is what it was at the last use.
 template <class Work>
-auto as_it_is(GPUArray& array, Work work) {
+auto without_refresh(GPUArray& array, Work work) {
   const py::object gpudata = array.gpudata;
-  const bool follows = std::exchange(array.follows, false);
+  const bool rereads_address = std::exchange(array.rereads_address, false);
   const auto end = [&] {
-    if (array.gpudata.is(gpudata)) array.follows = follows;
+    if (array.gpudata.is(gpudata)) array.rereads_address = rereads_address;
   };
   try {
     auto result = work();
@@ -102,7 +105,7 @@ std::size_t itemsize_of(const py::object& dtype);
 py::array element_of(const py::object& dtype, const py::object& value);
 
 // Work on the device of an array; of one without elements, on the current one.
-DeviceGuard beside(const Array& array);
+DeviceGuard use_device_of(const Array& array);
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
 // One that only the work on a stream uses.
 GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,
@@ -117,7 +120,7 @@ GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0)
 // between arrays are queued on the null stream.
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream);
 // `source` in the shape of `array`, reshaped with a warning, or a ValueError.
-GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
+GPUArray reshaped_like(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
 void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream);

@@ -29,7 +29,7 @@ GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dt
   layout.extent();  // refuses strides that reach beyond any memory
   GPUArray array(Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, base,
                  gpudata);
-  array.follows = may_move(gpudata);
+  array.rereads_address = may_change_address(gpudata);
   return array;
 }
 
@@ -69,7 +69,7 @@ py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bo
 void set(const GPUArray& array, const py::object& source, bool async, const StreamRef& stream) {
   const StreamRef* const where = async ? &stream : nullptr;
   if (const GPUArray* const given = gpuarray_in(source.ptr()))
-    return set_from_device(array, in_shape_of(array, *given, where), where);
+    return set_from_device(array, reshaped_like(array, *given, where), where);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
                          repr_of(py::type::of(source)));

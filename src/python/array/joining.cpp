@@ -20,7 +20,7 @@ py::object common_dtype(const std::vector<const GPUArray*>& arrays) {
   return same ? first : py::module_::import("numpy").attr("result_type")(*dtypes);
 }
 
-// Copy, cast as in C where the dtypes differ.
+// Copy, cast as in C where the dtypes raise_shape_mismatch.
 void put(const GPUArray& source, const GPUArray& part) {
   static const Operation copy = operation_named("copy");
   if (source.dtype.equal(part.dtype)) return set_from_device(part, source, nullptr);
@@ -28,13 +28,13 @@ void put(const GPUArray& source, const GPUArray& part) {
   launch(Map(copy, {&source, {}, code}, code, part), default_stream());
 }
 
-constexpr std::size_t most_joined = 8, most_words = 0xffffff00;
+constexpr std::size_t max_joined = 8, max_words = 0xffffff00;
 
 // How much is joined quicker by a kernel's words than by the runtime's copies?
-std::size_t most_bytes(std::size_t word) {
+std::size_t max_kernel_bytes(std::size_t word) {
   constexpr std::size_t few = 1 << 20, few_words = 512;
   if (launch_runs_kernel) return word * few_words;
-  return word < 8 ? few * word * word : word * most_words;
+  return word < 8 ? few * word * word : word * max_words;
 }
 
 // How many rows a thread makes by vectors, where each array gives one word to a row; 1 where the
@@ -52,10 +52,10 @@ std::size_t rows_a_thread(std::size_t word, std::size_t count, std::uintptr_t fr
 bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
   static auto& kept = *new Specializations<SpecializedKernel>;
   const int device = out.core.device();
-  if (arrays.size() > most_joined) return false;
-  std::size_t runs[most_joined];
+  if (arrays.size() > max_joined) return false;
+  std::size_t runs[max_joined];
   std::uintptr_t from = 0, bits = 16 | number_of(out.core.address());
-  bool in_turn = !launch_runs_kernel;
+  bool interleaved = !launch_runs_kernel;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const GPUArray& array = *arrays[k];
     const Layout& layout = array.layout();
@@ -67,22 +67,22 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     array.core.require_alive();
     from |= number_of(array.core.address());
     bits |= run | from;
-    in_turn = in_turn && run == runs[0];
+    interleaved = interleaved && run == runs[0];
   }
   const std::size_t word = bits & (~bits + 1);  // the lowest bit that is set
   const std::size_t nbytes = out.layout().nbytes();
-  in_turn = in_turn && word == runs[0];
-  if (!in_turn && nbytes > most_bytes(word)) return false;
+  interleaved = interleaved && word == runs[0];
+  if (!interleaved && nbytes > max_kernel_bytes(word)) return false;
   const std::size_t in_thread =
-      in_turn ? rows_a_thread(word, arrays.size(), from, out.core.address()) : 0;
-  unsigned loop[1 + most_joined];
+      interleaved ? rows_a_thread(word, arrays.size(), from, out.core.address()) : 0;
+  unsigned loop[1 + max_joined];
   Index rows = Index(nbytes / word / arrays.size());
   KernelArguments arguments;
   void* const to = out.core.address();
   const StreamRef stream = default_stream();
   StreamOrder order(stream);
   uses(order, out);
-  arguments.add_struct(in_turn ? static_cast<void*>(&rows) : loop);
+  arguments.add_struct(interleaved ? static_cast<void*>(&rows) : loop);
   arguments.add(to);
   std::size_t end = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
@@ -103,7 +103,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   };
   constexpr unsigned threads = 256;
   const Kernel& kernel = kept.at(key, make).kernel;
-  const Index all = in_turn ? divided_up(rows, Index(in_thread)) : loop[0];
+  const Index all = interleaved ? divided_up(rows, Index(in_thread)) : loop[0];
   order.run([&] { enqueue(kernel, divided_up(all, threads), threads, arguments, stream); });
   return true;
 }
@@ -122,8 +122,8 @@ std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
   return arrays;
 }
 
-[[noreturn]] void differ(const std::vector<const GPUArray*>& arrays, std::size_t k,
-                         const std::string& expected) {
+[[noreturn]] void raise_shape_mismatch(const std::vector<const GPUArray*>& arrays, std::size_t k,
+                                       const std::string& expected) {
   raise_shape_error("arrays[" + std::to_string(k) + "] has shape " +
                     arrays[k]->layout().shape().text() + ", arrays[0] " +
                     arrays[0]->layout().shape().text() + ": expected the same" + expected);
@@ -133,7 +133,7 @@ std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
 py::object joined(const std::vector<const GPUArray*>& arrays, int axis, const Axes& shape,
                   const py::object& allocator) {
   const GPUArray& first = *arrays[0];
-  const DeviceGuard here = beside(first.core);
+  const DeviceGuard here = use_device_of(first.core);
   const py::object dtype = common_dtype(arrays);
   const Layout whole(shape, itemsize_of(dtype));
   GPUArray out = new_array(whole, dtype, allocator.is_none() ? first.allocator : allocator);
@@ -165,7 +165,7 @@ py::object concatenate(PyObject* const* given) {
     Axes own = arrays[k]->layout().shape();
     const Index length = own.size() == ndim ? own[axis] : 0;
     if (own.size() == ndim) own[axis] = shape[axis];
-    if (own != shape) differ(arrays, k, " but for axis " + std::to_string(axis));
+    if (own != shape) raise_shape_mismatch(arrays, k, " but for axis " + std::to_string(axis));
     shape[axis] += length;
   }
   return joined(arrays, axis, shape, py::reinterpret_borrow<py::object>(given[2]));
@@ -191,7 +191,7 @@ py::object stack(PyObject* const* given) {
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const GPUArray& array = *arrays[k];
     const Layout& layout = array.layout();
-    if (layout.shape() != own) differ(arrays, k, "");
+    if (layout.shape() != own) raise_shape_mismatch(arrays, k, "");
     views.push_back(array);
     views.back().core = array.core.view(
         Layout(with_axis(layout.shape(), 1), with_axis(layout.strides(), 0), layout.itemsize()));

@@ -20,10 +20,10 @@ void put_number(py::handle number, int code, char* to) {
                          ": expected an integer");
   if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools are no indices
     return put_number(py::bool_(PyObject_IsTrue(number.ptr()) == 1), code, to);
-  Slot slot;
-  slot.nbytes = dtype.itemsize;
-  slot.kind = Kind(dtype.kind);
-  pack_promised(number.ptr(), {slot.kind, slot.nbytes}, slot, 0, to);
+  KernelParameter parameter;
+  parameter.nbytes = dtype.itemsize;
+  parameter.kind = Kind(dtype.kind);
+  pack_declared(number.ptr(), {parameter.kind, parameter.nbytes}, parameter, 0, to);
 }
 
 namespace {

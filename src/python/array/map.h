@@ -54,7 +54,7 @@ Types types_of(Operation operation, const Operand* operands, int count);
 void compare_as_infinity(Operation operation, Operand* operands);
 
 // Any number is true or false, where that is what is computed with.
-void take_truth(Operand& operand, int compute);
+void convert_to_bool(Operand& operand, int compute);
 
 // An operation on operands, broadcast to the shape of the results and converted to the types of its
 // computation.

@@ -1,4 +1,4 @@
-// a[mask] and a[mask] = value. Of few elements, by one block; what many choose, by stretches; one
+// a[mask] and a[mask] = value. Of few elements, by one block; what many choose, by chunks; one
 // element for all of them, by an elementwise kernel. See methods.h.
 #include "python/array/map.h"
 #include "python/array/methods.h"
@@ -27,7 +27,7 @@ bool has_words(const GPUArray& a, const GPUArray& mask) {
 }
 
 bool is_for_block(const GPUArray& a, const GPUArray& mask) {
-  return a.layout().size() <= few_items && has_words(a, mask);
+  return a.layout().size() <= max_items_for_one_block && has_words(a, mask);
 }
 
 // A module has two kernels.
@@ -60,7 +60,7 @@ Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> 
   return report.read(stream);
 }
 
-// How many are chosen of each stretch is counted, and where each begins in the result; its memory
+// How many are chosen of each chunk is counted, and where each begins in the result; its memory
 // is taken when their sum is known.
 struct CompactionKernels {
   CompactionKernels(const std::shared_ptr<Module>& module, const py::tuple& sizes)
@@ -68,24 +68,24 @@ struct CompactionKernels {
         select(module, "select_true"),
         assign(module, "assign_true"),
         threads(sizes[1].cast<unsigned>()),
-        stretch(sizes[2].cast<Index>()),
-        stretches(sizes[3].cast<Index>()) {}
+        chunk(sizes[2].cast<Index>()),
+        chunks(sizes[3].cast<Index>()) {}
   bool alive() const { return count.module().alive(); }
   Kernel count, select, assign;
   unsigned threads;
-  Index stretch, stretches;  // elements of a stretch, stretches of a block
+  Index chunk, chunks;  // elements of a chunk, chunks of a block
 };
 
-constexpr Index many_items = 1 << 22;  // from there on a warp has several rounds
+constexpr Index max_items_for_one_round = 1 << 22;  // from there on a warp has several rounds
 
 const CompactionKernels& compaction_kernels(std::size_t itemsize, Index size, int device) {
   static auto& kept = *new Specializations<CompactionKernels>;
   SpecializationKey key;
   key.add(unsigned(itemsize), 5);
   key.add(unsigned(device), 8);
-  key.add(size <= many_items, 1);
+  key.add(size <= max_items_for_one_round, 1);
   return kept.at(key, [&] {
-    const py::tuple made = hook(Hook::compaction_module)(itemsize, size <= many_items);
+    const py::tuple made = hook(Hook::compaction_module)(itemsize, size <= max_items_for_one_round);
     return std::make_unique<CompactionKernels>(held<Module>(made[0]), made);
   });
 }
@@ -96,8 +96,8 @@ class Compaction {
   Compaction(const GPUArray& a, const GPUArray& mask)
       : kernels_(compaction_kernels(a.layout().itemsize(), a.layout().size(), a.core.device())),
         mask_(mask),
-        stretches_(divided_up(mask.layout().size(), kernels_.stretch)),
-        counts_(new_array(Layout({stretches_ + 1}, sizeof(Index)), py::none(), py::none())) {
+        chunks_(divided_up(mask.layout().size(), kernels_.chunk)),
+        counts_(new_array(Layout({chunks_ + 1}, sizeof(Index)), py::none(), py::none())) {
     Report report(Report::Kind::always);
     StreamOrder order(stream_);
     uses(order, mask_);
@@ -124,8 +124,7 @@ class Compaction {
     arguments.add(mask_.layout().size(), mask_.core.address(), counts_.core.address());
   }
   void launch(const Kernel& kernel, KernelArguments& arguments) const {
-    enqueue(kernel, divided_up(stretches_, kernels_.stretches), kernels_.threads, arguments,
-            stream_);
+    enqueue(kernel, divided_up(chunks_, kernels_.chunks), kernels_.threads, arguments, stream_);
   }
   void copy(const Kernel& kernel, const GPUArray& whole, const GPUArray& packed) const {
     if (number_ == 0) return;
@@ -143,17 +142,17 @@ class Compaction {
   const CompactionKernels& kernels_;
   const GPUArray& mask_;
   const StreamRef stream_ = default_stream();
-  Index stretches_, number_ = 0;
+  Index chunks_, number_ = 0;
   GPUArray counts_;
 };
 
 // On the host machine the general way is the faster.
-bool is_for_stretches(const GPUArray& a, const GPUArray& mask) {
-  return !launch_runs_kernel && a.layout().size() > few_items && has_words(a, mask);
+bool is_for_chunks(const GPUArray& a, const GPUArray& mask) {
+  return !launch_runs_kernel && a.layout().size() > max_items_for_one_block && has_words(a, mask);
 }
 
-bool select_by_stretches(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
-  if (!is_for_stretches(a, mask)) return false;
+bool select_by_chunks(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
+  if (!is_for_chunks(a, mask)) return false;
   const std::size_t itemsize = a.layout().itemsize();
   const DeviceGuard here = use_device(a.core.device());
   Compaction chosen(a, mask);
@@ -179,18 +178,18 @@ bool has_elements_apart(const Layout& layout) {
 
 // Of few, memory for all is taken before their number is known.
 bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
-  if (!is_for_block(a, mask)) return select_by_stretches(a, mask, out);
+  if (!is_for_block(a, mask)) return select_by_chunks(a, mask, out);
   const std::size_t itemsize = a.layout().itemsize();
   const DeviceGuard here = use_device(a.core.device());
   const Kernel& kernel = mask_kernels(itemsize, a.core.device()).select;
-  GPUArray room = new_array(Layout({a.layout().size()}, itemsize), a.dtype, a.allocator);
-  if (!is_aligned(Layout(), room.core.address(), itemsize)) return false;
+  GPUArray buffer = new_array(Layout({a.layout().size()}, itemsize), a.dtype, a.allocator);
+  if (!is_aligned(Layout(), buffer.core.address(), itemsize)) return false;
   Report report(Report::Kind::always);
   KernelArguments arguments;
-  arguments.add(mask.core.address(), a.core.address(), room.core.address(), a.layout().size());
-  const Index number = launch_block(kernel, {&mask, &a, &room}, arguments, report);
-  room.core = room.core.view(Layout({number}, itemsize));
-  out = std::move(room);
+  arguments.add(mask.core.address(), a.core.address(), buffer.core.address(), a.layout().size());
+  const Index number = launch_block(kernel, {&mask, &a, &buffer}, arguments, report);
+  buffer.core = buffer.core.view(Layout({number}, itemsize));
+  out = std::move(buffer);
   return true;
 }
 
@@ -199,7 +198,7 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
   const Index number = values.layout().size();
   const bool by_block = is_for_block(a, mask);
   if (values.layout().ndim() != 1 || number < 2 || !values.layout().c_contiguous() ||
-      !(by_block || is_for_stretches(a, mask)) ||
+      !(by_block || is_for_chunks(a, mask)) ||
       !is_aligned(Layout(), values.core.address(), itemsize) || a.core.overlaps(values.core) ||
       a.core.overlaps(mask.core))
     return false;

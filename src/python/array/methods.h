@@ -60,7 +60,7 @@ inline const GPUArray& require_array(const char* name, PyObject* object) {
 bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out);
 bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& value);
 // Masks of so many elements are gone through by one block.
-constexpr Index few_items = launch_runs_kernel ? 1 << 14 : 1 << 12;
+constexpr Index max_items_for_one_block = launch_runs_kernel ? 1 << 14 : 1 << 12;
 // The same for masks: the items where one is true; as many values of a's dtype as there are such
 // items; one element for all of them, where the mask may be of a's leading axes.
 bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out);

@@ -192,7 +192,7 @@ Types types_of(Operation operation, const Operand* operands, int count) {
   return types;
 }
 
-void take_truth(Operand& operand, int compute) {
+void convert_to_bool(Operand& operand, int compute) {
   if (operand.array || dtypes[compute].kind != 'b') return;
   const int truth = PyObject_IsTrue(operand.number.ptr());
   if (truth < 0) throw py::error_already_set();

@@ -7,35 +7,35 @@ namespace PyGPU::python {
 namespace {
 
 template <class Work>
-PyObject* answer(Work work) {
+PyObject* guarded_object(Work work) {
   return guarded([&] { return work().release().ptr(); }, static_cast<PyObject*>(nullptr));
 }
 
 template <Op op>
 PyObject* plain(PyObject* a, PyObject* b) {
-  return answer([&] { return operate(op, a, b); });
+  return guarded_object([&] { return operate(op, a, b); });
 }
 template <Op op>
 PyObject* in_place(PyObject* self, PyObject* other) {
-  return answer([&] { return operate_in_place(op, self, other); });
+  return guarded_object([&] { return operate_in_place(op, self, other); });
 }
 template <Op op>
 PyObject* unary(PyObject* self) {
-  return answer([&] { return operate_on(op, self); });
+  return guarded_object([&] { return operate_on(op, self); });
 }
 
 // pow(a, b, modulus) has a third argument; the other slots have two.
 template <binaryfunc function>
-PyObject* of_three(PyObject* a, PyObject* b, PyObject* modulus) {
+PyObject* ternary(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus == Py_None) return function(a, b);
   Py_RETURN_NOTIMPLEMENTED;
 }
-PyObject* itself(PyObject* self) {
+PyObject* return_self(PyObject* self) {
   Py_INCREF(self);
   return self;
 }
 
-PyObject* divided_with_rest(PyObject* a, PyObject* b) {
+PyObject* divmod_operator(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     static const py::int_& operation = *new py::int_(operation_named("divmod"));
     Operand operand;
@@ -62,7 +62,7 @@ PyObject* refuse_matrix_product(PyObject* a, PyObject* b) {
 PyObject* compare(PyObject* self, PyObject* other, int op) {
   constexpr Op ops[] = {Op::less,      Op::less_equal, Op::equal,
                         Op::not_equal, Op::greater,    Op::greater_equal};
-  return answer([&] { return operate(ops[op], self, other); });
+  return guarded_object([&] { return operate(ops[op], self, other); });
 }
 
 // PyGPU.cumath and other modules work through these two.
@@ -105,9 +105,9 @@ py::object in_order(const StreamRef& stream, const py::tuple& arrays, const py::
     order.uses(storage_in(one.ptr()));
     if (const GPUArray* const array = gpuarray_in(one.ptr())) keep_for_graph(*array);
   }
-  py::object answer;
-  order.run([&] { answer = work(); });
-  return answer;
+  py::object guarded_object;
+  order.run([&] { guarded_object = work(); });
+  return guarded_object;
 }
 
 }  // namespace
@@ -119,14 +119,14 @@ void add_operators(Slots& slots) {
   add(Py_##slot_in_place, &in_place<Op::name>);
   PYGPU_BINARY_OPERATIONS(PYGPU_ADD)
 #undef PYGPU_ADD
-  add(Py_nb_power, &of_three<plain<Op::power>>);
-  add(Py_nb_inplace_power, &of_three<in_place<Op::power>>);
-  add(Py_nb_divmod, &divided_with_rest);
+  add(Py_nb_power, &ternary<plain<Op::power>>);
+  add(Py_nb_inplace_power, &ternary<in_place<Op::power>>);
+  add(Py_nb_divmod, &divmod_operator);
   add(Py_nb_matrix_multiply, &refuse_matrix_product);
   add(Py_nb_negative, &unary<Op::negative>);
   add(Py_nb_absolute, &unary<Op::absolute>);
   add(Py_nb_invert, &unary<Op::invert>);
-  add(Py_nb_positive, &itself);
+  add(Py_nb_positive, &return_self);
   add(Py_tp_richcompare, &compare);
   add(Py_tp_hash, &PyObject_HashNotImplemented);
 }

@@ -26,12 +26,14 @@ const DType& dtype_of(const Operand& operand) { return dtypes[operand.code]; }
 
 // Does the result say of each element whether something holds? So do comparisons, and what logic
 // makes of them.
-bool gives_answer(Op op, const Operand& a, const Operand& b) {
+bool returns_bool(Op op, const Operand& a, const Operand& b) {
   if (is_comparison(op)) return true;
-  const auto is_answer = [](const Operand& one) { return one.array && one.array->is_answer; };
+  const auto is_comparison_result = [](const Operand& one) {
+    return one.array && one.array->is_comparison_result;
+  };
   const bool is_logic = op == Op::bitwise_and || op == Op::bitwise_or || op == Op::bitwise_xor;
-  if (!a.array || !b.array) return is_logic && (is_answer(a) || is_answer(b));
-  return (is_logic || op == Op::multiply) && is_answer(a) && is_answer(b);
+  if (!a.array || !b.array) return is_logic && (is_comparison_result(a) || is_comparison_result(b));
+  return (is_logic || op == Op::multiply) && is_comparison_result(a) && is_comparison_result(b);
 }
 
 // What NumPy refuses to do in place.
@@ -105,7 +107,7 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
   }
   py::object out = result_array(operand, 2, code, operand[0].array ? a : b);
   GPUArray& result = held<GPUArray>(out);
-  result.is_answer = gives_answer(op, operand[0], operand[1]);
+  result.is_comparison_result = returns_bool(op, operand[0], operand[1]);
   map.result[0] = &result;
   launch(map, default_stream());
   return out;
@@ -122,7 +124,7 @@ py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
       is_plain ? operand[0].code : code_in_place(op, map.operation, operand);
   map.result[0] = operand[0].array;
   launch(map, default_stream());
-  held<GPUArray>(self).is_answer = gives_answer(op, operand[0], operand[1]);
+  held<GPUArray>(self).is_comparison_result = returns_bool(op, operand[0], operand[1]);
   return py::reinterpret_borrow<py::object>(self);
 }
 
@@ -141,7 +143,7 @@ py::object operate_on(Op op, PyObject* self) {
     code = code_of(py::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
   py::object out = result_array(&operand, 1, code, self);
   GPUArray& result = held<GPUArray>(out);
-  result.is_answer = op == Op::invert && operand.array->is_answer;
+  result.is_comparison_result = op == Op::invert && operand.array->is_comparison_result;
   launch({operation_of(op), operand, operand.code, result}, default_stream());
   return out;
 }
@@ -244,7 +246,7 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     }
     for (int i = 0; i < operands; ++i) {
       map.compute[i] = types.compute[i];
-      take_truth(map.operand[i], map.compute[i]);
+      convert_to_bool(map.operand[i], map.compute[i]);
     }
     launch(map, stream_of(arguments[2]));
     if (out) return py::reinterpret_borrow<py::object>(arguments[4]).release().ptr();

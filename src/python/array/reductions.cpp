@@ -95,14 +95,14 @@ py::object reduce(PyObject* const* given) {
   const Fold fold = fold_named(given[0]);
   const GPUArray& a = require_array("a", given[1]);
   a.core.require_alive();
-  const DeviceGuard here = beside(a.core);
+  const DeviceGuard here = use_device_of(a.core);
   FoldRequest request{stream_of(given[6]), py::reinterpret_borrow<py::object>(given[7]),
                       out_of(given[4])};
   if (request.allocator.is_none()) request.allocator = a.allocator;
-  FoldForm form(fold, 1);
-  form.codes[0] = arithmetic_code(fold, a.dtype);
-  form.compute = compute_code(fold, form.codes[0], asked_code(fold, given[3]), request.out);
-  const GPUArray array{aligned(a, form.codes[0], request.stream), a.dtype, a.allocator};
+  FoldKey fold_key(fold, 1);
+  fold_key.codes[0] = arithmetic_code(fold, a.dtype);
+  fold_key.compute = compute_code(fold, fold_key.codes[0], asked_code(fold, given[3]), request.out);
+  const GPUArray array{aligned(a, fold_key.codes[0], request.stream), a.dtype, a.allocator};
   const Layout& layout = array.layout();
   const Axes& shape = layout.shape();
   const int ndim = layout.ndim(), keepdims = PyObject_IsTrue(given[5]);
@@ -121,16 +121,16 @@ py::object reduce(PyObject* const* given) {
         throw py::value_error(std::string(name_of(fold)) + ": zero elements have none: shape " +
                               shape.text() + ", axis=" + repr_of(given[2]));
   }
-  if (request.out) check_out(*request.out, kept, form.compute);
-  const std::size_t itemsize = dtypes[form.compute].itemsize;
+  if (request.out) check_out(*request.out, kept, fold_key.compute);
+  const std::size_t itemsize = dtypes[fold_key.compute].itemsize;
   StreamOrder order(request.stream);
   uses(order, array);
   keep_for_graph(a);  // of which the other may be a copy
   if (whole && layout.contiguous()) {
-    GPUArray result = result_of(Layout(kept, itemsize), form.compute, request);
+    GPUArray result = result_of(Layout(kept, itemsize), fold_key.compute, request);
     uses(order, result);
     const void* const address = array.core.address();
-    fold_linear(form, &address, layout.size(), result.core, request, order);
+    fold_linear(fold_key, &address, layout.size(), result.core, request, order);
     return wrapped(std::move(result), given[4]);
   }
   const AxisReduction plan(layout, folded, array.core.address(), figures_of(current_device()));
@@ -141,10 +141,10 @@ py::object reduce(PyObject* const* given) {
   const bool direct = request.out && request.out->layout().strides() == strides &&
                       !request.out->core.overlaps(array.core);
   GPUArray result = direct ? *request.out
-                           : new_array(Layout(kept, strides, itemsize), dtype_object(form.compute),
-                                       request.allocator);
+                           : new_array(Layout(kept, strides, itemsize),
+                                       dtype_object(fold_key.compute), request.allocator);
   uses(order, result);
-  if (result.layout().size()) fold_axes(form, plan, array.core, result.core, request, order);
+  if (result.layout().size()) fold_axes(fold_key, plan, array.core, result.core, request, order);
   if (request.out && !direct) set_from_device(*request.out, result, &request.stream);
   return wrapped(std::move(result), given[4]);
 }
@@ -163,7 +163,7 @@ std::string shapes_of(const GPUArray& a, const GPUArray& b) {
 // _dot(a, b, dtype, stream, allocator, out)
 py::object dot(PyObject* const* given) {
   const GPUArray* const arrays[] = {&require_array("a", given[0]), &require_array("b", given[1])};
-  const DeviceGuard here = beside(arrays[0]->core);
+  const DeviceGuard here = use_device_of(arrays[0]->core);
   FoldRequest request{stream_of(given[3]), py::reinterpret_borrow<py::object>(given[4]),
                       out_of(given[5])};
   if (request.allocator.is_none()) request.allocator = arrays[0]->allocator;
@@ -171,34 +171,35 @@ py::object dot(PyObject* const* given) {
   if (size != arrays[1]->layout().size())
     raise_shape_error("dot: sizes differ: shapes " + shapes_of(*arrays[0], *arrays[1]));
   Operand operands[2];
-  FoldForm form(Fold::dot, 2);
+  FoldKey fold_key(Fold::dot, 2);
   for (int i = 0; i < 2; ++i) {
     arrays[i]->core.require_alive();
     require_device(arrays[i]->core, arrays[0]->core.device());
     operands[i].array = arrays[i];
-    form.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
+    fold_key.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
   }
   const int asked = asked_code(Fold::dot, given[2]);
   static const Operation multiply = operation_named("multiply");
-  form.compute = asked >= 0    ? asked
-                 : request.out ? code_of(request.out->dtype)
-                               : types_of(multiply, operands, 2).result[0];
+  fold_key.compute = asked >= 0    ? asked
+                     : request.out ? code_of(request.out->dtype)
+                                   : types_of(multiply, operands, 2).result[0];
   const Layout &a = arrays[0]->layout(), &b = arrays[1]->layout();
   const bool alike = a.shape() == b.shape() && a.f_contiguous() && b.f_contiguous();
   StreamOrder order(request.stream);
   Array ready[2];
   const void* addresses[2];
   for (int i = 0; i < 2; ++i) {
-    ready[i] = aligned(*arrays[i], form.codes[i], request.stream);
+    ready[i] = aligned(*arrays[i], fold_key.codes[i], request.stream);
     if (!alike) ready[i] = in_c_order(*arrays[i], ready[i], request.stream);
     addresses[i] = ready[i].address();
     order.uses(ready[i].storage());
     keep_for_graph(*arrays[i]);
   }
-  if (request.out) check_out(*request.out, {}, form.compute);
-  GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
+  if (request.out) check_out(*request.out, {}, fold_key.compute);
+  GPUArray result =
+      result_of(Layout({}, dtypes[fold_key.compute].itemsize), fold_key.compute, request);
   uses(order, result);
-  fold_linear(form, addresses, size, result.core, request, order);
+  fold_linear(fold_key, addresses, size, result.core, request, order);
   return wrapped(std::move(result), given[5]);
 }
 
@@ -207,38 +208,39 @@ py::object dot(PyObject* const* given) {
 py::object reduce_subset(PyObject* const* given) {
   const Fold fold = fold_named(given[0]);
   const std::string name = std::string("subset_") + name_of(fold);
-  const GPUArray* arrays[most_inputs] = {&require_array("subset", given[1])};
-  const DeviceGuard here = beside(arrays[0]->core);
-  FoldForm form(fold, 1);
-  form.tables = int(PyTuple_GET_SIZE(given[2]));
-  for (int i = 0; i < form.tables; ++i)
+  const GPUArray* arrays[max_inputs] = {&require_array("subset", given[1])};
+  const DeviceGuard here = use_device_of(arrays[0]->core);
+  FoldKey fold_key(fold, 1);
+  fold_key.tables = int(PyTuple_GET_SIZE(given[2]));
+  for (int i = 0; i < fold_key.tables; ++i)
     arrays[1 + i] = &require_array(i ? "b" : "a", PyTuple_GET_ITEM(given[2], i));
   const char kind = py::reinterpret_borrow<py::dtype>(arrays[0]->dtype).kind();
   if (kind != 'i' && kind != 'u')
     throw py::type_error("subset: expected indices, got dtype " + text_of(arrays[0]->dtype));
   const Index size = arrays[0]->layout().size();
   if (size == 0 && is_extreme(fold)) throw py::value_error(name + ": subset has no elements");
-  if (form.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
+  if (fold_key.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
     raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
   FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
   if (request.allocator.is_none()) request.allocator = arrays[1]->allocator;
   StreamOrder order(request.stream);
-  Array ready[most_inputs];
-  const void* addresses[most_inputs];
-  for (int i = 0; i <= form.tables; ++i) {
+  Array ready[max_inputs];
+  const void* addresses[max_inputs];
+  for (int i = 0; i <= fold_key.tables; ++i) {
     arrays[i]->core.require_alive();
     require_device(arrays[i]->core, current_device());
-    form.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
-    ready[i] =
-        in_c_order(*arrays[i], aligned(*arrays[i], form.codes[i], request.stream), request.stream);
+    fold_key.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
+    ready[i] = in_c_order(*arrays[i], aligned(*arrays[i], fold_key.codes[i], request.stream),
+                          request.stream);
     addresses[i] = ready[i].address();
     order.uses(ready[i].storage());
     keep_for_graph(*arrays[i]);
   }
-  form.compute = compute_code(fold, form.codes[1], asked_code(fold, given[3]), nullptr);
-  GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
+  fold_key.compute = compute_code(fold, fold_key.codes[1], asked_code(fold, given[3]), nullptr);
+  GPUArray result =
+      result_of(Layout({}, dtypes[fold_key.compute].itemsize), fold_key.compute, request);
   uses(order, result);
-  fold_linear(form, addresses, size, result.core, request, order);
+  fold_linear(fold_key, addresses, size, result.core, request, order);
   return wrap(std::move(result));
 }
 

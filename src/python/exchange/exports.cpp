@@ -14,18 +14,19 @@ struct Export {
   Managed managed{};
   Array memory;               // kept, if it is ours
   PyObject* owner = nullptr;  // what keeps it, if it is not
-  bool apart = false;         // the consumer may use it beside the null stream, on some stream
-  Axes shape, strides;        // in elements
+  bool synchronize_at_release =
+      false;            // the consumer may use it beside the null stream, on has_elements stream
+  Axes shape, strides;  // in elements
 };
 
 template <class Managed>
-void end_export(Managed* self) {
+void release_export(Managed* self) {
   auto* const ended = static_cast<Export<Managed>*>(self->context);
   if (!Py_IsInitialized()) return;
-  if (ended->apart && !forked()) {
+  if (ended->synchronize_at_release && !forked()) {
     const int device = ended->memory.device();
     if (wait_meets_capture(device))
-      return postpone(std::shared_ptr<void>(nullptr, [self](void*) { end_export(self); }));
+      return postpone(std::shared_ptr<void>(nullptr, [self](void*) { release_export(self); }));
     // Nobody promises that the consumer's stream still exists, but its work may.
     wait_quietly(device, [] { return synchronize_device(); });
   }
@@ -35,7 +36,7 @@ void end_export(Managed* self) {
 }
 
 template <class Managed>
-void end_capsule(PyObject* capsule) {
+void release_capsule(PyObject* capsule) {
   const char* const fresh = dlpack::Names<Managed>::fresh;
   if (!PyCapsule_IsValid(capsule, fresh)) return;  // a consumer has taken it
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, fresh));
@@ -50,7 +51,7 @@ struct Source {
   dlpack::Device device;
   Array memory;
   py::object owner;
-  bool copied, apart;
+  bool copied, synchronize_at_release;
 };
 
 template <class Managed>
@@ -74,7 +75,7 @@ py::object capsule_of(const Source& source) {
     managed.flags = source.copied ? dlpack::is_copied : 0;
   }
   managed.context = made.get();
-  managed.deleter = &end_export<Managed>;
+  managed.deleter = &release_export<Managed>;
   managed.tensor = {source.address,
                     source.device,
                     source.layout.ndim(),
@@ -83,9 +84,9 @@ py::object capsule_of(const Source& source) {
                     &made->strides[0],
                     0};
   made->memory = source.memory;
-  made->apart = source.apart;
+  made->synchronize_at_release = source.synchronize_at_release;
   auto capsule = py::reinterpret_steal<py::object>(
-      PyCapsule_New(&managed, dlpack::Names<Managed>::fresh, &end_capsule<Managed>));
+      PyCapsule_New(&managed, dlpack::Names<Managed>::fresh, &release_capsule<Managed>));
   if (!capsule) throw py::error_already_set();
   made->owner = py::object(source.owner).release().ptr();
   made.release();
@@ -158,9 +159,9 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   if (to_host && !stream.is_none())
     throw py::value_error("stream: expected None for a copy on the host, got " + text_of(stream));
   const int number = array.core.device();
-  const bool some = array.layout().size() > 0;
+  const bool has_elements = array.layout().size() > 0;
   const DeviceGuard here = use_device(number);
-  if (some && (to_host || must_copy)) order_after_all({}, number);
+  if (has_elements && (to_host || must_copy)) order_after_all({}, number);
   Source source;
   if (to_host) {
     source = copy_on_host(array, type);
@@ -179,14 +180,15 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
       source.owner = py::make_tuple(exported.base, memory);
     }
   }
-  if (some && ordered && !to_host) {
+  if (has_elements && ordered && !to_host) {
     order_after_all(consumer, number);
-    source.apart = is_non_blocking(consumer, number) && !is_captured(consumer.handle);
+    source.synchronize_at_release =
+        is_non_blocking(consumer, number) && !is_captured(consumer.handle);
     const std::shared_ptr<Storage> storage = source.memory.storage();
-    const auto ours = source.apart ? remembered_stream(consumer.handle) : nullptr;
+    const auto ours = source.synchronize_at_release ? remembered_stream(consumer.handle) : nullptr;
     if (ours && storage) {  // which freeing joins
       storage->join_at_end(ours->uses());
-      source.apart = false;
+      source.synchronize_at_release = false;
     }
     // Memory that the host reaches may be for a consumer that knows no streams.
     const bool on_host = device.type != DeviceType::cuda && device.type != DeviceType::rocm;

@@ -10,7 +10,7 @@ namespace {
 
 // Memory of another library while it is in use here.
 struct ImportedMemory {
-  std::function<void()> end;
+  std::function<void()> release;
   void* start = nullptr;
   std::size_t nbytes = 0;
   int device = 0;
@@ -28,16 +28,16 @@ void release_import(ImportedMemory* memory) {
         wait_quietly(memory->device, [] { return cudaStreamSynchronize(cudaStream_t()); });
     }
     if (memory->nbytes && end_import(memory->start, memory->nbytes)) (void)cudaGetLastError();
-    memory->end();
+    memory->release();
   }
   delete memory;
 }
 
-// `end` is called in any case, once: when the last array that uses the memory is gone.
+// `release` is called in any case, once: when the last array that uses the memory is gone.
 GPUArray borrow(const Layout& layout, void* address, const py::object& dtype,
-                const py::object& owner, bool wait, std::function<void()> end) {
+                const py::object& owner, bool wait, std::function<void()> release) {
   const std::shared_ptr<ImportedMemory> memory(
-      new ImportedMemory{std::move(end), nullptr, 0, 0, wait}, &release_import);
+      new ImportedMemory{std::move(release), nullptr, 0, 0, wait}, &release_import);
   GPUArray array({}, dtype, py::none(), owner, py::none());
   if (layout.nbytes() == 0) {
     array.core = Array::borrow(layout, nullptr);
@@ -81,8 +81,8 @@ Layout layout_of(const dlpack::Tensor& tensor, std::size_t itemsize) {
 
 // Until the capsule is renamed, it ends the import by itself.
 template <class Managed>
-GPUArray take_tensor(const py::object& capsule, const py::object& owner,
-                     const dlpack::Device& device_id, bool may_be_read_only) {
+GPUArray import_tensor(const py::object& capsule, const py::object& owner,
+                       const dlpack::Device& device_id, bool may_be_read_only) {
   const char* const fresh = dlpack::Names<Managed>::fresh;
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), fresh));
   if constexpr (std::is_same_v<Managed, dlpack::ManagedVersioned>) {
@@ -109,13 +109,13 @@ GPUArray take_tensor(const py::object& capsule, const py::object& owner,
   });
 }
 
-GPUArray take_dlpack(const py::object& capsule, const py::object& owner, const py::object& device,
-                     bool may_be_read_only) {
+GPUArray import_dlpack(const py::object& capsule, const py::object& owner, const py::object& device,
+                       bool may_be_read_only) {
   const dlpack::Device device_id = read_device(device);
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::Names<dlpack::ManagedVersioned>::fresh))
-    return take_tensor<dlpack::ManagedVersioned>(capsule, owner, device_id, may_be_read_only);
+    return import_tensor<dlpack::ManagedVersioned>(capsule, owner, device_id, may_be_read_only);
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::Names<dlpack::Managed>::fresh))
-    return take_tensor<dlpack::Managed>(capsule, owner, device_id, may_be_read_only);
+    return import_tensor<dlpack::Managed>(capsule, owner, device_id, may_be_read_only);
   const char* const name =
       PyCapsule_CheckExact(capsule.ptr()) ? PyCapsule_GetName(capsule.ptr()) : nullptr;
   PyErr_Clear();
@@ -147,7 +147,7 @@ GPUArray borrow_memory(const py::object& owner, const py::object& address, const
 }  // namespace
 
 void bind_imports(py::module_& m) {
-  def(m, "_take_dlpack", &take_dlpack, "",
+  def(m, "_take_dlpack", &import_dlpack, "",
       {{"capsule"}, {"owner"}, {"device"}, {"may_be_read_only"}});
   def(m, "_borrow_memory", &borrow_memory, "",
       {{"owner"}, {"address"}, {"shape"}, {"strides"}, {"dtype"}, {"wait"}});

@@ -8,14 +8,14 @@
 namespace PyGPU::python {
 
 // An integer goes into a parameter that is a floating-point number, by its value.
-void check_integer(PyObject* argument, const Slot& slot, std::size_t index);
+void check_integer(PyObject* argument, const KernelParameter& parameter, std::size_t index);
 // An array's elements against those that the parameter points to.
-void check_elements(PyObject* dtype, const Slot& slot, std::size_t index);
+void check_elements(PyObject* dtype, const KernelParameter& parameter, std::size_t index);
 
 // The same where it is hot: nothing is known of the pointer, or the dtype was compared before.
-inline void compare_elements(PyObject* dtype, const Slot& slot, std::size_t index) {
-  if (slot.pointee != Kind::unknown && slot.compared.ptr() != dtype)
-    check_elements(dtype, slot, index);
+inline void compare_elements(PyObject* dtype, const KernelParameter& parameter, std::size_t index) {
+  if (parameter.pointee != Kind::unknown && parameter.compared.ptr() != dtype)
+    check_elements(dtype, parameter, index);
 }
 
 }  // namespace PyGPU::python

@@ -8,14 +8,14 @@
 namespace PyGPU::python {
 namespace {
 
-constexpr Index most_threads = 128;        // of a block
+constexpr Index max_threads = 128;         // of a block
 constexpr Index blocks_of_processor = 32;  // keep a multiprocessor busy
 constexpr Index work_of_core = 1 << 14;    // indices that are worth another core of the host
 constexpr Index batch_threads = 256, batch = 4;
 
 // A device, as launches of kernels that go through indices see it.
-struct Splay {
-  explicit Splay(int device) {
+struct LaunchLimits {
+  explicit LaunchLimits(int device) {
     const auto ask = [&](cudaDeviceAttr attribute) {
       int number = 0;
       check("cudaDeviceGetAttribute", cudaDeviceGetAttribute(&number, attribute, device));
@@ -32,7 +32,7 @@ struct Splay {
   // Whole warps, and no more blocks than keep the device busy.
   Shape over(Index n) const {
     const Index warps = std::max<Index>(divided_up(n, warp), 1);
-    const Index threads = std::min(divided_up(warps, most) * warp, most_threads);
+    const Index threads = std::min(divided_up(warps, most) * warp, max_threads);
     return {std::min(divided_up(warps * warp, threads), most), threads};
   }
   // On the host machine a block is one thread, the work of a core.
@@ -41,7 +41,7 @@ struct Splay {
   }
 };
 
-py::tuple to_tuple(const Splay::Shape& shape) {
+py::tuple to_tuple(const LaunchLimits::Shape& shape) {
   return py::make_tuple(py::make_tuple(shape.blocks, 1), py::make_tuple(shape.threads, 1, 1));
 }
 
@@ -52,13 +52,13 @@ struct ElementwiseLauncher {
   std::size_t count;                        // arguments
   Vectors vectors;
   Index many;  // indices, from which on a batched kernel is wanted
-  Splay splay;
+  LaunchLimits limits;
 };
 
 ElementwiseLauncher make_elementwise(py::handle, const py::object& function, std::size_t count,
                                      const py::sequence& vectors, Index many) {
   return {PreparedFunction(function), std::nullopt, count,
-          Vectors(vectors),           many,         Splay(current_device())};
+          Vectors(vectors),           many,         LaunchLimits(current_device())};
 }
 
 // Was it launched? Not where the arguments must be looked at first. None: a batched kernel is
@@ -66,11 +66,11 @@ ElementwiseLauncher make_elementwise(py::handle, const py::object& function, std
 py::object launch_elementwise(const ElementwiseLauncher& launcher, const py::object& stream,
                               const py::tuple& given, bool is_checked) {
   PyObject* const* const items = items_of(given);
-  if (!is_checked && (given.size() != launcher.count || !launcher.vectors.meet(items)))
+  if (!is_checked && (given.size() != launcher.count || !launcher.vectors.can_launch(items)))
     return py::bool_(false);
   const Index n = launcher.vectors.first(items).layout().size();
   if (n == 0) return py::bool_(true);
-  const bool by_batches = n >= launcher.many && launcher.vectors.lie_apart(items);
+  const bool by_batches = n >= launcher.many && launcher.vectors.are_disjoint(items);
   if (by_batches && !launcher.batched) return py::none();
   LaunchArguments arguments;
   arguments.add(given, n);
@@ -78,7 +78,7 @@ py::object launch_elementwise(const ElementwiseLauncher& launcher, const py::obj
     launcher.batched->launch(divided_up(n, batch_threads * batch), batch_threads, stream,
                              arguments);
   } else {
-    const auto shape = launcher.splay.for_kernel(n);
+    const auto shape = launcher.limits.for_kernel(n);
     launcher.plain.launch(shape.blocks, shape.threads, stream, arguments);
   }
   return py::bool_(true);
@@ -95,12 +95,12 @@ bool launch_over_indices(const ElementwiseLauncher& launcher, const py::object& 
   const bool is_before = count && std::min(start, last) < 0;
   PyObject* const* const items = items_of(given);
   if (!is_checked && ((is_before && launcher.vectors.any_is_always_used()) ||
-                      !launcher.vectors.meet(items, needed)))
+                      !launcher.vectors.can_launch(items, needed)))
     return false;
   if (count == 0) return true;
   LaunchArguments arguments;
   arguments.add(given, launcher.vectors.first(items).layout().size(), start, stop, step);
-  const auto shape = launcher.splay.for_kernel(count);
+  const auto shape = launcher.limits.for_kernel(count);
   launcher.plain.launch(shape.blocks, shape.threads, stream, arguments);
   return true;
 }
@@ -123,7 +123,7 @@ void bind_elementwise(py::module_& m) {
   method(c, "launch_over", &launch_over_indices,
          "Was it launched? Not where the arguments, as many as declared, must be looked at first.",
          {{"stream"}, {"arguments"}, {"start"}, {"stop"}, {"step"}, {"is_checked", false}});
-  def(m, "_splay", [](Index n, int device) { return to_tuple(Splay(device).over(n)); },
+  def(m, "_splay", [](Index n, int device) { return to_tuple(LaunchLimits(device).over(n)); },
       "(grid, block) for `n` elements on a device.", {{"n"}, {"device"}});
   m.attr("_batch") = py::make_tuple(batch_threads, batch);
 }

@@ -44,7 +44,7 @@ inline void check_launch(const Kernel& kernel, const StreamRef& stream, const St
   const int device = kernel.module().device();
   if (!stream.owner || stream.owner->device() == device) check("cudaLaunchKernel", status);
   check("cudaLaunchKernel",
-        {status.code, kernel.name() + devices_at_odds(device, stream.owner->device())});
+        {status.code, kernel.name() + device_mismatch_text(device, stream.owner->device())});
 }
 
 inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, void** arguments,

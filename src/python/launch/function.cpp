@@ -19,13 +19,13 @@ namespace {
 // What prepare() was told. Launches keep what they began with, for the conversion of an argument
 // may prepare anew.
 struct Prepared {
-  std::vector<Promise> promises;
-  std::vector<Slot> slots;  // where nothing else is known of the parameters
+  std::vector<DeclaredArgument> declared;
+  std::vector<KernelParameter> parameters;  // where nothing else is known of the parameters
 };
 
 struct Function {
   Kernel kernel;
-  std::vector<Slot> slots;
+  std::vector<KernelParameter> parameters;
   std::shared_ptr<const Prepared> prepared;
   bool counts = true;               // is the number of parameters known?
   std::map<int, Kernel> elsewhere;  // the same kernel on other devices
@@ -44,8 +44,8 @@ std::string counted(std::size_t number) {
 }
 
 void check_count(const Function& f, std::size_t given) {
-  if (!f.counts || given == f.slots.size()) return;
-  raise_argument_error(f.kernel.name() + "() takes " + counted(f.slots.size()) + ", not " +
+  if (!f.counts || given == f.parameters.size()) return;
+  raise_argument_error(f.kernel.name() + "() takes " + counted(f.parameters.size()) + ", not " +
                        std::to_string(given));
 }
 
@@ -70,11 +70,11 @@ struct Arguments {
   PyObject* const* given;
   std::size_t count;
   void** packed;
-  const std::vector<Slot>& slots;
+  const std::vector<KernelParameter>& parameters;
 
   // The address in a parameter that is a pointer, else null.
   const void* pointer(std::size_t i) const {
-    const bool is_pointer = i < slots.size() && slots[i].kind == Kind::pointer;
+    const bool is_pointer = i < parameters.size() && parameters[i].kind == Kind::pointer;
     return is_pointer ? *static_cast<const void* const*>(packed[i]) : nullptr;
   }
 };
@@ -178,19 +178,19 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   check_count(f, count);
   const StreamRef stream = stream_of(options.stream);
 
-  std::vector<Slot> any;  // where nothing is known of the parameters
+  std::vector<KernelParameter> any;  // where nothing is known of the parameters
   if (!f.counts) {
     any.resize(count);
-    place(any);
+    assign_offsets(any);
   }
-  const std::vector<Slot>& slots = f.counts ? f.slots : any;
-  Packed packed(slots);
+  const std::vector<KernelParameter>& parameters = f.counts ? f.parameters : any;
+  PackedArguments packed(parameters);
   std::vector<py::object> handlers;
   for (std::size_t i = 0; i < count; ++i) {
-    if (pack(arguments[i], slots[i], i, packed.value(i))) continue;
+    if (pack(arguments[i], parameters[i], i, packed.value(i))) continue;
     handlers.push_back(py::reinterpret_borrow<py::object>(arguments[i]));
     handlers.back().attr("pre_call")(py::handle(options.stream));
-    pack_handler(arguments[i], slots[i], i, packed.value(i));
+    pack_handler(arguments[i], parameters[i], i, packed.value(i));
   }
 
   if (options.time_kernel && options.stream != Py_None) {
@@ -199,7 +199,7 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   }
   if (options.time_kernel) wait_for({});
   const auto start = std::chrono::steady_clock::now();
-  launch(f, options.shape, {arguments, count, packed.pointers(), slots}, stream);
+  launch(f, options.shape, {arguments, count, packed.pointers(), parameters}, stream);
   std::optional<double> seconds;
   if (options.time_kernel) {
     wait_for({});
@@ -222,15 +222,15 @@ PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t fla
 void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& stream,
                    PyObject* const* arguments, std::size_t count) {
   const std::shared_ptr<const Prepared> prepared = f.prepared;
-  const std::vector<Promise>& promises = prepared->promises;
-  const std::vector<Slot>& slots = f.counts ? f.slots : prepared->slots;
-  if (count != promises.size())
-    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(promises.size()) +
+  const std::vector<DeclaredArgument>& declared = prepared->declared;
+  const std::vector<KernelParameter>& parameters = f.counts ? f.parameters : prepared->parameters;
+  if (count != declared.size())
+    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(declared.size()) +
                          ", not " + std::to_string(count));
-  Packed packed(slots);
+  PackedArguments packed(parameters);
   for (std::size_t i = 0; i < count; ++i)
-    pack_promised(arguments[i], promises[i], slots[i], i, packed.value(i));
-  launch(f, shape, {arguments, count, packed.pointers(), slots}, stream);
+    pack_declared(arguments[i], declared[i], parameters[i], i, packed.value(i));
+  launch(f, shape, {arguments, count, packed.pointers(), parameters}, stream);
 }
 
 // prepared_call(grid, block, *args, shared_size=0) and, with a stream third, the async form.
@@ -278,21 +278,23 @@ PyObject* prepared_async_call(PyObject* self, PyObject* const* arguments, Py_ssi
 
 void prepare(Function& f, const py::sequence& promised) {
   auto prepared = std::make_shared<Prepared>();
-  auto& [promises, slots] = *prepared;
+  auto& [declared, parameters] = *prepared;
   for (Py_ssize_t i = 0; i < Py_ssize_t(promised.size()); ++i) {
     const py::object item = promised[std::size_t(i)];
     const auto pair = item.cast<std::pair<std::string, std::size_t>>();
-    promises.push_back({Kind(pair.first.at(0)), pair.second});
+    declared.push_back({Kind(pair.first.at(0)), pair.second});
   }
   if (f.counts) {
-    if (promises.size() != f.slots.size())
-      raise_argument_error("prepare: " + f.kernel.name() + "() takes " + counted(f.slots.size()) +
-                           ", not " + std::to_string(promises.size()));
-    for (std::size_t i = 0; i < promises.size(); ++i) check_promise(promises[i], f.slots[i], i);
+    if (declared.size() != f.parameters.size())
+      raise_argument_error("prepare: " + f.kernel.name() + "() takes " +
+                           counted(f.parameters.size()) + ", not " +
+                           std::to_string(declared.size()));
+    for (std::size_t i = 0; i < declared.size(); ++i)
+      check_declaration(declared[i], f.parameters[i], i);
   } else {
-    slots.resize(promises.size());
-    for (std::size_t i = 0; i < promises.size(); ++i) slots[i].nbytes = promises[i].nbytes;
-    place(slots);
+    parameters.resize(declared.size());
+    for (std::size_t i = 0; i < declared.size(); ++i) parameters[i].nbytes = declared[i].nbytes;
+    assign_offsets(parameters);
   }
   f.prepared = std::move(prepared);
 }
@@ -302,8 +304,8 @@ bool fits(Kind kind, std::size_t nbytes) {
   switch (kind) {
     case Kind::pointer: return nbytes == 8;
     case Kind::integer:
-    case Kind::natural: return nbytes == 1 || nbytes == 2 || nbytes == 4 || nbytes == 8;
-    case Kind::real: return nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::unsigned_integer: return nbytes == 1 || nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::floating_point: return nbytes == 2 || nbytes == 4 || nbytes == 8;
     case Kind::bfloat: return nbytes == 2;
     case Kind::boolean: return nbytes == 1;
     case Kind::complex: return nbytes == 8 || nbytes == 16;
@@ -317,27 +319,27 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
   Function function{Kernel(module, name), {}, nullptr, true, {}};
   const bool known = function.kernel.knows_parameters();
   for (const ParameterPlace& parameter : function.kernel.parameters())
-    function.slots.emplace_back().nbytes = parameter.nbytes;
+    function.parameters.emplace_back().nbytes = parameter.nbytes;
   function.counts = known;
   if (!signature.is_none()) {
     const auto declared = signature.cast<py::list>();
-    if (!known) function.slots.resize(declared.size());
+    if (!known) function.parameters.resize(declared.size());
     function.counts = true;
-    for (std::size_t i = 0; i < function.slots.size() && declared.size() == function.slots.size();
-         ++i) {
+    for (std::size_t i = 0;
+         i < function.parameters.size() && declared.size() == function.parameters.size(); ++i) {
       const auto row = declared[i].cast<std::tuple<std::string, std::string, std::size_t>>();
-      Slot& slot = function.slots[i];
-      if (!known) slot.nbytes = std::get<2>(row);
-      slot.name = std::get<0>(row);
+      KernelParameter& parameter = function.parameters[i];
+      if (!known) parameter.nbytes = std::get<2>(row);
+      parameter.name = std::get<0>(row);
       const std::string& text = std::get<1>(row);
       const Kind kind = Kind(text.at(0));
-      if (fits(kind, slot.nbytes)) slot.kind = kind;
-      if (slot.kind != Kind::pointer || text.size() < 3) continue;
-      slot.pointee = Kind(text[1]);
-      slot.pointee_nbytes = std::stoul(text.substr(2));
+      if (fits(kind, parameter.nbytes)) parameter.kind = kind;
+      if (parameter.kind != Kind::pointer || text.size() < 3) continue;
+      parameter.pointee = Kind(text[1]);
+      parameter.pointee_nbytes = std::stoul(text.substr(2));
     }
   }
-  place(function.slots);
+  assign_offsets(function.parameters);
   instance_at<Function>(self.ptr())->call = &vectorcall;
   return function;
 }
@@ -347,20 +349,21 @@ py::object places(const Function& f) {
   py::list found;
   if (!f.counts) return py::none();
   std::size_t end = 0;
-  for (std::size_t i = 0; i < f.slots.size(); ++i) {
-    const Slot& slot = f.slots[i];
+  for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+    const KernelParameter& parameter = f.parameters[i];
     std::size_t offset = 0;
     if (f.kernel.knows_parameters()) {
       offset = f.kernel.parameters()[i].offset;
     } else {
-      const bool is_one =
-          is_integral(slot.kind) || is_real(slot.kind) || slot.kind == Kind::boolean;
-      if (!slot.nbytes || !(is_one || slot.kind == Kind::pointer)) return py::none();
-      const std::size_t alignment = slot.nbytes;
+      const bool is_one = is_integral(parameter.kind) || is_floating_point(parameter.kind) ||
+                          parameter.kind == Kind::boolean;
+      if (!parameter.nbytes || !(is_one || parameter.kind == Kind::pointer)) return py::none();
+      const std::size_t alignment = parameter.nbytes;
       offset = (end + alignment - 1) / alignment * alignment;
     }
-    end = offset + slot.nbytes;
-    found.append(py::make_tuple(offset, slot.nbytes, std::string(1, char(slot.kind)), slot.name));
+    end = offset + parameter.nbytes;
+    found.append(py::make_tuple(offset, parameter.nbytes, std::string(1, char(parameter.kind)),
+                                parameter.name));
   }
   return found;
 }

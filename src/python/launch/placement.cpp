@@ -24,18 +24,18 @@ DeviceGuard use_device_at(const void* address) {
   return storage && !is_shared(address) ? use_device(storage->device()) : DeviceGuard();
 }
 
-std::string devices_at_odds(int of_memory, int of_stream) {
+std::string device_mismatch_text(int of_memory, int of_stream) {
   return ": its memory lies on device " + std::to_string(of_memory) +
          ", but the stream belongs to device " + std::to_string(of_stream);
 }
 
 Placement::Devices Placement::find() const {
   Devices found;
-  const auto is_home = [&](const Where& where) { return where.device == home_; };
+  const auto is_home = [&](const ArgumentMemory& where) { return where.device == home_; };
   // The usual case asks the runtime nothing.
   if (!memory_.empty() && std::all_of(memory_.begin(), memory_.end(), is_home))
     return {&memory_.front(), nullptr};
-  for (const Where& where : memory_) {
+  for (const ArgumentMemory& where : memory_) {
     if (is_shared(where.address)) continue;
     if (!found.first)
       found.first = &where;
@@ -47,7 +47,7 @@ Placement::Devices Placement::find() const {
 
 int Placement::device(const StreamRef& stream) const {
   const Devices found = find();
-  const auto reached = [&](const Where& where) {
+  const auto reached = [&](const ArgumentMemory& where) {
     return where.device == home_ || (where.address && reaches_peer(home_, where.device)) ||
            is_shared(where.address);
   };
@@ -55,7 +55,7 @@ int Placement::device(const StreamRef& stream) const {
   if (found.first && std::all_of(memory_.begin(), memory_.end(), reached)) {
     place = home_;
   } else if (found.other) {
-    const auto text = [](const Where& where) {
+    const auto text = [](const ArgumentMemory& where) {
       return "argument #" + std::to_string(where.argument) + " (0-based) lies on device " +
              std::to_string(where.device);
     };
@@ -64,7 +64,7 @@ int Placement::device(const StreamRef& stream) const {
   }
   const int streams = stream.owner ? stream.owner->device() : place;
   if (streams == place || !found.first) return streams;
-  raise_argument_error(name_ + "()" + devices_at_odds(place, streams));
+  raise_argument_error(name_ + "()" + device_mismatch_text(place, streams));
 }
 
 }  // namespace PyGPU::python

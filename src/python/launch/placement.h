@@ -15,7 +15,7 @@ namespace PyGPU::python {
 DeviceGuard use_device_at(const void* address);
 
 // What is wrong with a launch on a stream of another device than its memory's.
-std::string devices_at_odds(int of_memory, int of_stream);
+std::string device_mismatch_text(int of_memory, int of_stream);
 
 class Placement {
  public:
@@ -30,7 +30,7 @@ class Placement {
   int device(const StreamRef& stream) const;
 
  private:
-  struct Where {
+  struct ArgumentMemory {
     std::size_t argument;
     int device;
     const void* address;
@@ -38,13 +38,13 @@ class Placement {
   // Of memory that not every device reaches: the first, and the first on another device. Null:
   // none.
   struct Devices {
-    const Where *first = nullptr, *other = nullptr;
+    const ArgumentMemory *first = nullptr, *other = nullptr;
   };
   Devices find() const;
 
   const std::string& name_;
   int home_;
-  std::vector<Where> memory_;
+  std::vector<ArgumentMemory> memory_;
 };
 
 }  // namespace PyGPU::python

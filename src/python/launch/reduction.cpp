@@ -35,7 +35,7 @@ ReductionLauncher make_reduction(py::handle, const py::object& first, const py::
 py::object object_of(GPUArray&& made) { return PyGPU::python::wrap(std::move(made)); }
 
 // Room for the parts of as many blocks as are counted; the counter is made with it.
-py::object room_for_counted(ReductionLauncher& launcher) {
+py::object counted_parts(ReductionLauncher& launcher) {
   if (!launcher.parts) {
     GPUArray done =
         new_array(Layout(Axes(), sizeof(unsigned)), dtype_of(py::str("uint32")), py::none());
@@ -52,7 +52,7 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
                             const py::tuple& given, const py::object& out,
                             const py::object& allocator, const py::object& wrap, bool is_checked) {
   PyObject* const* const items = items_of(given);
-  if (!is_checked && (given.size() != launcher.count || !launcher.vectors.meet(items)))
+  if (!is_checked && (given.size() != launcher.count || !launcher.vectors.can_launch(items)))
     return py::none();
   const GPUArray& array = launcher.vectors.first(items);
   if (!is_checked && array.core.address() && array.core.device() != current_device())
@@ -68,7 +68,7 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
                       !launch_runs_kernel && !queue.handle && wrap.is_none();
   py::object parts = result;  // of one block, or with room for all
   if (counts) {
-    parts = room_for_counted(launcher);
+    parts = counted_parts(launcher);
   } else if (launch.blocks > 1) {
     parts = object_of(
         scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue, room));

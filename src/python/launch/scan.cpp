@@ -42,7 +42,7 @@ bool is_row(const ScanLauncher& launcher, const GPUArray& array) {
 }
 
 // Does each result have bytes of its own, which no other block is yet to read?
-bool are_apart(const GPUArray& source, const GPUArray& target) {
+bool are_disjoint(const GPUArray& source, const GPUArray& target) {
   const Layout& to = target.layout();
   return source.layout().shape() == to.shape() &&
          std::size_t(std::abs(to.strides()[0])) >= to.itemsize() &&
@@ -55,7 +55,7 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
   const GPUArray *const source = find<GPUArray>(from.ptr()), *const target =
                                                                  find<GPUArray>(to.ptr());
   if (!is_checked && !(source && target && is_row(launcher, *source) && is_row(launcher, *target) &&
-                       are_apart(*source, *target)))
+                       are_disjoint(*source, *target)))
     return false;
   const Index n = source->layout().size(), tiles = divided_up(n, launcher.tile);
   const auto launch = [&](const py::object& states) {
