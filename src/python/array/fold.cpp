@@ -1,4 +1,4 @@
-// Reductions: kernels and launches. See fold.h.
+// Kernels and launches of reductions. See fold.h.
 #include "python/array/fold.h"
 
 #include <atomic>
@@ -9,9 +9,9 @@
 namespace PyGPU::python {
 namespace {
 
-// The kernels of a fold_key on a device, and what their launches on the null stream, which run one
-// after the other, have in common: a place for parts, and for each column of blocks the number of
-// those that are done, 0 between launches.
+// Kernels of one key on a device, and the memory that their launches on the null stream share,
+// since those run one after another: a buffer of partial results (parts), and a counter of finished
+// blocks for each column of blocks. The counters are 0 between launches.
 struct FoldKernels {
   FoldKernels(const std::shared_ptr<Module>& module, std::size_t part_bytes_, Index counters_)
       : first(module, "first"),
@@ -24,13 +24,13 @@ struct FoldKernels {
   static constexpr int number_of_registers = 4;
   Kernel first, last;
   std::size_t part_bytes;
-  int registers;  // of a thread
+  int registers;  // per thread
   Index counters;
   Array done, parts;
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
 };
-constexpr Index max_columns = 2048;  // of blocks that are counted
-constexpr Index max_parts = 16;      // of a thread: more take longer than a second launch
+constexpr Index max_columns = 2048;  // columns of blocks with a counter
+constexpr Index max_parts = 16;      // parts per thread: more take longer than a second launch
 
 FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
   static auto& kept = *new Specializations<FoldKernels>;
@@ -71,25 +71,26 @@ void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index output
   enqueue(kernels.last, launch.grid, launch.block, arguments, stream);
 }
 
-constexpr std::size_t max_cached_parts_bytes = 1 << 18;  // bytes of parts that stay
+constexpr std::size_t max_cached_parts_bytes =
+    1 << 18;  // larger buffers of parts are freed after the launch
 
-// Calls `work` with the address of room for parts and with counters, if there may be any: with them
-// the block that is done last folds the parts of all.
+// Call `work` with the addresses of a buffer for parts and of the counters, or null counters. With
+// counters, the last block to finish folds the parts of all blocks.
 template <class Work>
 void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
                 const FoldRequest& request, StreamOrder& order, Work work) {
-  const auto with_scratch = [&](void* counters) {  // bytes, of no dtype
+  const auto with_scratch = [&](void* counters) {  // bytes without a dtype
     const GPUArray parts =
         scratch_array(Layout({Index(nbytes)}, 1), py::none(), request.stream, request.allocator);
     uses(order, parts);
     order.run([&] { work(parts.core.address(), counters); });
   };
-  // What launches on the null stream have in common; another thread, or what Python calls in the
-  // midst of this one, may be at it.
+  // The shared memory may be in use: by another thread, or by this one, if Python code that it
+  // called started a launch.
   if (request.stream.handle || !kernels.counters || kernels.busy.test_and_set())
     return with_scratch(nullptr);
   try {
-    if (!kernels.done.address()) {  // here, where nothing is recorded into a graph
+    if (!kernels.done.address()) {  // outside of order.run, so that a graph does not record it
       Array done = Array::empty(Layout({kernels.counters}, sizeof(unsigned)));
       done.zero();
       kernels.done = std::move(done);
@@ -120,7 +121,7 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
   if (figures.threads == 1) {
     fold_key.outputs = 0;
   } else if (fold_key.tables == 0) {
-    // Vectors of 16 bytes from the first element on that all operands can load one from.
+    // Vectors of 16 bytes start at the first element from which all operands are aligned for them.
     std::size_t widest = 1;
     for (int i = 0; i < fold_key.inputs; ++i)
       widest = std::max(widest, dtypes[fold_key.codes[i]].itemsize);
@@ -148,7 +149,7 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
     enqueue(kernels.first, launch.blocks, linear.threads(), arguments, request.stream);
   };
   if (launch.blocks == 1) return order.run([&] { first(nullptr, nullptr); });
-  // Where all run at once: else each would keep the next one from its place while it is counted.
+  // Count only if all blocks run at once. Otherwise counting delays the start of the next blocks.
   const bool may_count = launch.blocks <= linear.resident_blocks();
   with_parts(kernels, std::size_t(launch.blocks) * kernels.part_bytes, may_count, request, order,
              [&](void* parts, void* done) {
@@ -167,7 +168,7 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
     return fold_linear(fold_key, &address, count, result, request, order);
   require_aligned(result, fold_key.compute);
   if (plan.by_output && number_of(result.address()) % 16)
-    plan.vector_width = 1;  // results are written by vectors as well
+    plan.vector_width = 1;  // results are written in vectors too
   const DeviceFigures figures = figures_of(result.device());
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
   const auto launch = plan.launch(figures);
@@ -198,7 +199,7 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
     enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
   };
   if (rows == 1) return order.run([&] { first(nullptr, nullptr); });
-  // The last block of a column folds its parts alone, so they must be few.
+  // The last block of a column folds the column's parts alone, so there must be few.
   const Index lanes = plan.by_output ? launch.block.y : launch.block.x;
   const Index totals = plan.by_output ? plan.vector_width : launch.outputs;
   const bool may_count =

@@ -1,5 +1,4 @@
-// Operations that are put together from others (PyGPU.fuse): their types, the layouts of their
-// results, and how they are run.
+// Fused operations (PyGPU.fuse): their dtypes, the layouts of their results, and their launches.
 #include <unordered_map>
 
 #include "python/array/map.h"
@@ -9,14 +8,14 @@
 namespace PyGPU::python {
 namespace {
 
-// Which layouts are joined to that of an operation inside: those of arrays among the operands, and,
-// counted on from max_operands, those of the operations before it.
+// Numbers of the layouts that are combined into the layout of one inner operation. Numbers below
+// max_operands are operands; inner operations follow from max_operands on.
 using Joined = std::vector<int>;
 
 struct Fused {
   std::vector<int> compute, result;
   std::vector<Joined> layouts;
-  std::vector<int> places;  // of the results' layouts
+  std::vector<int> places;  // numbers of the results' layouts
 };
 
 std::unordered_map<Operation, Fused>& all_fused() {
@@ -44,15 +43,20 @@ Operation fused_operation(const std::string& name, const py::tuple& compute,
   Fused fused{codes_of(compute), codes_of(results), {}, ints_of(places)};
   if (fused.compute.size() > max_operands || fused.result.size() > max_results ||
       fused.result.empty() || fused.places.size() != fused.result.size())
-    throw py::value_error("_fused_operation: too many operands or results");
+    throw py::value_error("_fused_operation: expected up to " + std::to_string(max_operands) +
+                          " operands and 1 to " + std::to_string(max_results) +
+                          " results, each with a layout");
   const auto check = [&](int place) {
     const auto count = max_operands + int(fused.layouts.size());
     if (place < 0 || place >= count || (place < max_operands && place >= int(fused.compute.size())))
-      throw py::value_error("_fused_operation: no layout " + std::to_string(place));
+      throw py::value_error("_fused_operation: layout " + std::to_string(place) +
+                            " does not exist");
   };
   for (const py::handle one : layouts) {
     Joined joined = ints_of(one);
-    if (joined.empty()) throw py::value_error("_fused_operation: a layout of none");
+    if (joined.empty())
+      throw py::value_error(
+          "_fused_operation: layouts: an entry is empty; expected at least one layout");
     for (int place : joined) check(place);
     fused.layouts.push_back(std::move(joined));
   }
@@ -62,7 +66,8 @@ Operation fused_operation(const std::string& name, const py::tuple& compute,
   return operation;
 }
 
-// The first array among the operands that a layout comes from: the one that a result is like.
+// Return the number of the first array operand that a layout derives from. A result has its class,
+// device and allocator.
 int first_of(const Fused& fused, int place) {
   while (place >= max_operands) place = fused.layouts[std::size_t(place - max_operands)][0];
   return place;
@@ -79,8 +84,8 @@ bool have_one_shape(const Map& map) {
   return true;
 }
 
-// The layouts that the operations inside have one after the other: which axis lies where depends on
-// which operands are of full shape, so nothing shorter has the same answer.
+// Return the layouts of the inner operations, one after another. The order of axes depends on which
+// operands have the full shape, so no shortcut gives the same layouts.
 std::vector<Layout> layouts_inside(const Fused& fused, const Map& map) {
   std::vector<Layout> inside;
   for (const Joined& joined : fused.layouts) {
@@ -97,22 +102,22 @@ std::vector<Layout> layouts_inside(const Fused& fused, const Map& map) {
   return inside;
 }
 
-// `objects`: what the operands were read from.
+// Return a new array for one result. `objects` are the Python objects of the operands.
 py::object new_result(const Fused& fused, const Map& map, std::size_t number,
                       const std::vector<Layout>& inside, PyObject* objects) {
   const int place = fused.places[number], first = first_of(fused, place);
-  const GPUArray& beside = *map.operand[first].array;
+  const GPUArray& model = *map.operand[first].array;
   const bool is_inside = place >= max_operands && !inside.empty();
   const Layout* const layout =
-      is_inside ? &inside[std::size_t(place - max_operands)] : &beside.layout();
+      is_inside ? &inside[std::size_t(place - max_operands)] : &model.layout();
   const int code = fused.result[number];
-  return result_array(result_layout(layout->shape(), &layout, 1, dtypes[code].itemsize), beside,
+  return result_array(result_layout(layout->shape(), &layout, 1, dtypes[code].itemsize), model,
                       code, PyTuple_GET_ITEM(objects, first));
 }
 
-void take_out(const py::handle& given, Map& map, std::size_t number) {
+void set_result(const py::handle& given, Map& map, std::size_t number) {
   map.result[number] = gpuarray_in(given.ptr());
-  if (!map.result[number]) throw py::type_error("out: expected a GPUArray");
+  if (!map.result[number]) throw py::type_error("out: expected a GPUArray, got " + repr_of(given));
   map.result[number]->core.require_alive();
 }
 
@@ -125,7 +130,7 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     PyObject* const given = arguments[1];
     if (found == all_fused().end() ||
         PyTuple_GET_SIZE(given) != Py_ssize_t(found->second.compute.size()))
-      throw py::value_error("_run_fused: no such operation, or other operands");
+      throw py::value_error("_run_fused: unknown operation, or wrong number of operands");
     const Fused& fused = found->second;
     Map map(found->first, int(fused.compute.size()), int(fused.result.size()));
     for (int i = 0; i < map.operands; ++i) {
@@ -148,7 +153,7 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       PyObject* const out = has_out ? PyTuple_GET_ITEM(arguments[2], Py_ssize_t(i)) : Py_None;
       made[i] = out == Py_None ? new_result(fused, map, i, inside, given)
                                : py::reinterpret_borrow<py::object>(out);
-      take_out(made[i], map, i);
+      set_result(made[i], map, i);
     }
     if (has_out) check_shapes(map);
     launch(map, stream_of(arguments[3]));
@@ -172,11 +177,13 @@ void bind_fused(py::module_& m) {
   m.attr("_max_operands") = max_operands;
   m.attr("_max_results") = max_results;
   def(m, "_fused_operation", &fused_operation,
-      "Make the number of an operation that is put together from others, by what its operands are "
-      "computed as, its results' dtypes, which layouts are joined inside, and the results' places "
-      "among these.",
+      "Register a fused operation and return its number.\n\n`compute` and `results` are dtypes, "
+      "`layouts` the numbers of the layouts combined for each inner operation, `places` the number "
+      "of "
+      "each result's layout.",
       {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"places"}});
-  def(m, "_number_as", &number_as, "The bytes of a number in a dtype, as kernels are given it.",
+  def(m, "_number_as", &number_as,
+      "Return the bytes of a number converted to a dtype, as passed to kernels.",
       {{"number"}, {"dtype"}});
   static PyMethodDef methods[] = {
       fast_row("_run_fused", &run_fused,

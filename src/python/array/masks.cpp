@@ -1,5 +1,5 @@
-// a[mask] and a[mask] = value. Of few elements, by one block; what many choose, by chunks; one
-// element for all of them, by an elementwise kernel. See methods.h.
+// Masks: a[mask] and a[mask] = value. Small masks use one block; large masks are split into chunks.
+// A single value for all items is assigned by an elementwise kernel. See methods.h.
 #include "python/array/map.h"
 #include "python/array/methods.h"
 #include "python/array/report.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned mask_threads = launch_runs_kernel ? 1 : 1024;
 
-// Items that are words, and a mask of their array's shape, in C order.
+// Return true for items of 1, 2, 4, 8 or 16 bytes and a mask of the array's shape, both in C order.
 bool has_words(const GPUArray& a, const GPUArray& mask) {
   const Layout& layout = a.layout();
   const std::size_t itemsize = layout.itemsize();
@@ -30,7 +30,7 @@ bool is_for_block(const GPUArray& a, const GPUArray& mask) {
   return a.layout().size() <= max_items_for_one_block && has_words(a, mask);
 }
 
-// A module has two kernels.
+// The two kernels of a mask module.
 struct MaskKernels {
   explicit MaskKernels(const std::shared_ptr<Module>& module)
       : select(module, "select_items"), assign(module, "assign_items") {}
@@ -49,7 +49,7 @@ const MaskKernels& mask_kernels(std::size_t itemsize, int device) {
   });
 }
 
-// One block, in the null stream's order among the uses of the arrays; the number that it reports.
+// Launch one block on the null stream, as a use of the arrays. Return the number that it reports.
 Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> arrays,
                    KernelArguments& arguments, Report& report) {
   const StreamRef stream = default_stream();
@@ -60,8 +60,8 @@ Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> 
   return report.read(stream);
 }
 
-// How many are chosen of each chunk is counted, and where each begins in the result; its memory
-// is taken when their sum is known.
+// Kernels that split the mask into chunks. The first kernel counts the selected items of each chunk
+// and finds where they begin in the result. The result is allocated once the total is known.
 struct CompactionKernels {
   CompactionKernels(const std::shared_ptr<Module>& module, const py::tuple& sizes)
       : count(module, "count_true"),
@@ -73,10 +73,10 @@ struct CompactionKernels {
   bool alive() const { return count.module().alive(); }
   Kernel count, select, assign;
   unsigned threads;
-  Index chunk, chunks;  // elements of a chunk, chunks of a block
+  Index chunk, chunks;  // elements of a chunk; chunks of a block
 };
 
-constexpr Index max_items_for_one_round = 1 << 22;  // from there on a warp has several rounds
+constexpr Index max_items_for_one_round = 1 << 22;  // above, a warp works in several rounds
 
 const CompactionKernels& compaction_kernels(std::size_t itemsize, Index size, int device) {
   static auto& kept = *new Specializations<CompactionKernels>;
@@ -90,7 +90,7 @@ const CompactionKernels& compaction_kernels(std::size_t itemsize, Index size, in
   });
 }
 
-// A mask of many elements, whose true ones are counted.
+// A large mask, whose true elements are counted by the constructor.
 class Compaction {
  public:
   Compaction(const GPUArray& a, const GPUArray& mask)
@@ -111,7 +111,7 @@ class Compaction {
     number_ = report.read(stream_);
   }
   Index number() const { return number_; }
-  // The chosen items of `whole` to `packed`, one after the other, or back.
+  // Copy the selected items of `whole` to `packed`, one after another, or back.
   void select(const GPUArray& whole, const GPUArray& packed) {
     copy(kernels_.select, whole, packed);
   }
@@ -146,7 +146,7 @@ class Compaction {
   GPUArray counts_;
 };
 
-// On the host machine the general way is the faster.
+// On the host machine the general gather is faster.
 bool is_for_chunks(const GPUArray& a, const GPUArray& mask) {
   return !launch_runs_kernel && a.layout().size() > max_items_for_one_block && has_words(a, mask);
 }
@@ -163,7 +163,7 @@ bool select_by_chunks(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   return true;
 }
 
-// Do all elements have bytes of their own? Views by strides of the user's need not.
+// Return true if no two elements share bytes. Views with strides from the user may share them.
 bool has_elements_apart(const Layout& layout) {
   const Layout sorted = layout.canonical().layout;
   Index reach = Index(sorted.itemsize());
@@ -176,7 +176,7 @@ bool has_elements_apart(const Layout& layout) {
 
 }  // namespace
 
-// Of few, memory for all is taken before their number is known.
+// For a small mask, memory for all items is allocated before the number of selected items is known.
 bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   if (!is_for_block(a, mask)) return select_by_chunks(a, mask, out);
   const std::size_t itemsize = a.layout().itemsize();
@@ -224,7 +224,8 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
   const std::size_t itemsize = a.layout().itemsize();
   const bool is_integer = itemsize && itemsize <= 8 && (itemsize & (itemsize - 1)) == 0;
   const int own = find_code(a.dtype);
-  // As integers, so that all bits stay what they are; complex numbers of 16 bytes are copied alike.
+  // Copy as integers, so that all bits are preserved. Complex numbers of 16 bytes preserve them as
+  // well.
   const std::size_t part = is_integer ? itemsize : 8;
   const Axes &shape = a.layout().shape(), &masked = mask.layout().shape();
   if ((!is_integer && own < 0) || a.layout().size() == 0 || masked.size() > shape.size() ||
@@ -249,7 +250,7 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
   map.operand[2].code = map.compute[1] = map.compute[2] = code_of(target.dtype);
   if (is_integer) {
     std::uint64_t bits = 0;
-    std::memcpy(&bits, element.data(), itemsize);  // the low bytes come first
+    std::memcpy(&bits, element.data(), itemsize);  // little-endian
     map.operand[1].number = py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(bits));
   } else {
     map.operand[1].number = element.attr("__getitem__")(py::tuple());

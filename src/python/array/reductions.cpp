@@ -1,5 +1,5 @@
-// Reductions of arrays: sum, prod, mean, min, max, any, all, dot, of all elements or along axes, as
-// Python calls them.
+// Reductions as Python calls them: sum, prod, mean, min, max, any, all and dot, of all elements or
+// along axes.
 #include "python/array/fold.h"
 #include "python/array/methods.h"
 #include "python/launch/packing.h"
@@ -7,7 +7,7 @@
 namespace PyGPU::python {
 namespace {
 
-// As callers know it.
+// Return the public name of a reduction.
 const char* name_of(Fold fold) {
   if (fold == Fold::minimum) fold = Fold::min;
   if (fold == Fold::maximum) fold = Fold::max;
@@ -17,10 +17,11 @@ const char* name_of(Fold fold) {
 Fold fold_named(PyObject* name) {
   for (int i = 0; i < int(std::size(fold_names)); ++i)
     if (PyUnicode_CompareWithASCIIString(name, fold_names[i]) == 0) return Fold(i);
-  throw py::value_error("no such reduction: " + repr_of(name));
+  throw py::value_error("unknown reduction " + repr_of(name));
 }
 
-// The dtype of the computation and of the result; `asked` by the caller or its `out`, or -1.
+// Return the dtype of the computation and of the result. `asked` is the dtype that the caller
+// requested, or -1.
 int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   const char kind = dtypes[code].kind;
   if (fold == Fold::any || fold == Fold::all) return find_code(py::dtype("bool"));
@@ -35,7 +36,8 @@ int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   return fold == Fold::mean && whole ? find_code(py::dtype("float64")) : code;
 }
 
-// ValueError for what has no C type, TypeError for what has no arithmetic.
+// Return the code of a dtype. ValueError for a dtype without a C type, TypeError for one without
+// arithmetic.
 int arithmetic_code(Fold fold, const py::object& dtype) {
   if (const int code = find_code(dtype); code >= 0) return code;
   hook(Hook::require_c_type)(dtype);
@@ -62,19 +64,19 @@ const GPUArray* out_of(PyObject* object) {
   return object == Py_None ? nullptr : &require_array("out", object);
 }
 
-// The axes that an argument names. NumPy's AxisError for those that are not there.
+// Mark the axes that an argument names. NumPy's AxisError for axes out of range.
 void read_axes(PyObject* axis, int ndim, bool* folded) {
   std::fill(folded, folded + ndim, axis == Py_None);
   if (axis == Py_None) return;
   const bool are_many = PyTuple_Check(axis) || PyList_Check(axis);
-  if (ndim == 0 && !are_many && PyIndex_Check(axis)) {  // 0 and -1 are taken, as by NumPy
+  if (ndim == 0 && !are_many && PyIndex_Check(axis)) {  // NumPy accepts 0 and -1
     const Py_ssize_t at = PyNumber_AsSsize_t(axis, nullptr);
     if (PyErr_Occurred()) throw py::error_already_set();
     if (at == 0 || at == -1) return;
   }
   const auto add = [&](PyObject* one) {
     bool& named = folded[axis_index(one, ndim)];
-    if (named) throw py::value_error("axis=" + repr_of(axis) + ": an axis is named twice");
+    if (named) throw py::value_error("axis=" + repr_of(axis) + ": the same axis is given twice");
     named = true;
   };
   if (!are_many) return add(axis);
@@ -118,14 +120,14 @@ py::object reduce(PyObject* const* given) {
   if (is_extreme(fold) && none) {
     for (int axis = 0; axis < ndim; ++axis)
       if (folded[axis] && shape[axis] == 0)
-        throw py::value_error(std::string(name_of(fold)) + ": zero elements have none: shape " +
+        throw py::value_error(std::string(name_of(fold)) + ": undefined for zero elements: shape " +
                               shape.text() + ", axis=" + repr_of(given[2]));
   }
   if (request.out) check_out(*request.out, kept, fold_key.compute);
   const std::size_t itemsize = dtypes[fold_key.compute].itemsize;
   StreamOrder order(request.stream);
   uses(order, array);
-  keep_for_graph(a);  // of which the other may be a copy
+  keep_for_graph(a);  // `array` may be a copy of it
   if (whole && layout.contiguous()) {
     GPUArray result = result_of(Layout(kept, itemsize), fold_key.compute, request);
     uses(order, result);
@@ -149,7 +151,7 @@ py::object reduce(PyObject* const* given) {
   return wrapped(std::move(result), given[4]);
 }
 
-// In C order.
+// Return the array, or a copy, in C order.
 Array in_c_order(const GPUArray& array, const Array& aligned_array, const StreamRef& stream) {
   if (aligned_array.layout().c_contiguous()) return aligned_array;
   const Layout c(array.layout().shape(), array.layout().itemsize());
@@ -203,8 +205,8 @@ py::object dot(PyObject* const* given) {
   return wrapped(std::move(result), given[5]);
 }
 
-// _reduce_subset(name, subset, tables, dtype, stream, allocator): elements of `tables`, seen flat
-// in C order, at the indices `subset`.
+// _reduce_subset(name, subset, tables, dtype, stream, allocator): reduce the elements of `tables`,
+// flattened in C order, at the indices `subset`.
 py::object reduce_subset(PyObject* const* given) {
   const Fold fold = fold_named(given[0]);
   const std::string name = std::string("subset_") + name_of(fold);
@@ -216,7 +218,7 @@ py::object reduce_subset(PyObject* const* given) {
     arrays[1 + i] = &require_array(i ? "b" : "a", PyTuple_GET_ITEM(given[2], i));
   const char kind = py::reinterpret_borrow<py::dtype>(arrays[0]->dtype).kind();
   if (kind != 'i' && kind != 'u')
-    throw py::type_error("subset: expected indices, got dtype " + text_of(arrays[0]->dtype));
+    throw py::type_error("subset: expected an integer dtype, got " + text_of(arrays[0]->dtype));
   const Index size = arrays[0]->layout().size();
   if (size == 0 && is_extreme(fold)) throw py::value_error(name + ": subset has no elements");
   if (fold_key.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
@@ -269,12 +271,13 @@ void bind_reductions(py::module_& m) {
       PYGPU_FAST(_reduce_subset, reduce_subset, name, subset, tables, dtype, stream, allocator),
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
-  def(m, "_reduction_block", &reduction_block, "The most threads of a block for values of a size.",
+  def(m, "_reduction_block", &reduction_block,
+      "Return the largest number of threads of a block for values of a size in bytes.",
       {{"itemsize"}});
   def(m, "_axis_index", [](const py::object& axis, int ndim) { return axis_index(axis, ndim); },
-      "The axis that a number means, counted from 0.", {{"axis"}, {"ndim"}});
+      "Return an axis, counted from 0, from a number that may be negative.", {{"axis"}, {"ndim"}});
   def(m, "_pretend_figures", &pretend,
-      "For tests: plan reductions as for a device with these figures; without any, as it is.",
+      "For tests: plan reductions for a device with these figures; None restores the real ones.",
       {{"figures"}});
   py::dict tuning;
   tuning["block_threads"] = reduction_tuning::block_threads;

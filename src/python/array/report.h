@@ -1,4 +1,4 @@
-// Words of page-locked memory by which a kernel reports to the host.
+// Reports from a kernel to the host through words of page-locked memory.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@
 
 namespace PyGPU::python {
 
-// Where a kernel reports: a word of the host's memory, and what its blocks have in common, three
-// words of the device's, which are 0 between launches (CHECKS in PyGPU/_kernels/text/gather.py) and
-// which launches on the null stream may use, one after the other. A reset of the device takes all
-// of it away.
+// A place for one report: a word of host memory, and three words of device memory that the blocks
+// of a kernel share (CHECKS in PyGPU/_kernels/text/gather.py). The device words are 0 between
+// launches, so launches on the null stream use them one after another. A reset of the device frees
+// them.
 struct ReportSlot {
   Index* word = nullptr;
   void* checks = nullptr;
@@ -24,7 +24,7 @@ struct ReportSlot {
   bool operator==(const ReportSlot& other) const { return word == other.word; }
 };
 
-// Places that are free, in memory that stays.
+// Pool of free slots. Their memory is never freed.
 struct ReportPool {
   std::mutex lock;
   std::vector<ReportSlot> free;
@@ -34,7 +34,7 @@ struct ReportPool {
     static auto& pool = *new ReportPool;
     return pool;
   }
-  // One of the current device.
+  // Return a slot of the current device.
   ReportSlot take() {
     const int device = current_device();
     ReportSlot slot;
@@ -54,9 +54,10 @@ struct ReportPool {
     }
     return false;
   }
-  // The first of some. Calls of the runtime may let other threads go on: without the lock.
+  // Allocate several slots and return the first. Without the lock, because calls of the runtime may
+  // let other threads run.
   ReportSlot made(int device) {
-    constexpr Index count = 64, line = 64;  // bytes of the processor's cache
+    constexpr Index count = 64, line = 64;  // slots; bytes of a cache line
     void* words = nullptr;
     Array shared = Array::empty(Layout({count, 3}, sizeof(Index)));
     shared.zero();
@@ -78,7 +79,7 @@ struct ReportPool {
 
 struct ReportTraits {
   using Handle = ReportSlot;
-  static constexpr const char* name = "a slot for reports";
+  static constexpr const char* name = "a report slot";
   static cudaError_t release(ReportSlot slot) {
     ReportPool& pool = ReportPool::all();
     const std::lock_guard<std::mutex> hold(pool.lock);
@@ -87,22 +88,26 @@ struct ReportTraits {
   }
 };
 
-// What one kernel reports. It always does, any number, as soon as it knows it (`always`), and need
-// not be done by then; or where something is wrong, a number that is not 0, before its end.
+// The report of one kernel.
+// - Kind::always: the kernel always reports a number, as soon as the number is known, possibly
+// before the kernel ends.
+// - Kind::errors_only: the kernel reports a number other than 0 if it finds an error, before it
+// ends.
 class Report {
  public:
   enum class Kind { always, errors_only };
   explicit Report(Kind kind) : slot_(take()), kind_(kind) {
     *word() = kind == Kind::always ? not_reported : 0;
   }
-  // A report is waited for, which a stream's capture does not allow.
+  // Throw where this thread captures: the host must wait for a report, which a capture does not
+  // allow.
   static void require_waiting() {
-    refuse_waiting("a look at what a kernel reports (masks, indices that are checked)");
+    refuse_waiting("a wait for a kernel's report (masks, checked indices)");
   }
   Index* word() const { return slot_.get().word; }
   void* checks() const { return slot_.get().checks; }
-  // What was reported; 0 if nothing was wrong. It is looked for at first, which is quicker than the
-  // runtime's own waiting.
+  // Wait for the report and return it; 0 if no error was found. Polling the word first is faster
+  // than the runtime's wait.
   Index read(const StreamRef& stream) {
     cudaError_t error = cudaSuccess;
     {
@@ -110,7 +115,8 @@ class Report {
       if (kind_ == Kind::errors_only || !is_reported())
         error = cudaStreamSynchronize(stream.handle);
     }
-    if (error) (void)slot_.give_up();  // a kernel that failed may have left it half written
+    if (error)
+      (void)slot_.give_up();  // a failed kernel may have left the words in an undefined state
     check("cudaStreamSynchronize", error);
     if (!stream.handle) seen_idle(current_device(), true);
     return *const_cast<const volatile Index*>(word());
@@ -128,7 +134,7 @@ class Report {
     return true;
   }
 
-  // A kernel may report this too: it is seen once the kernel is done.
+  // A kernel may report this value too; read() then returns it once the kernel is done.
   static constexpr Index not_reported = std::numeric_limits<Index>::min();
   UniqueHandle<ReportTraits> slot_;
   Kind kind_;

@@ -1,4 +1,4 @@
-// DLPack's types against NumPy's. See exchange.h.
+// Conversion between DLPack's types and NumPy's dtypes. See exchange.h.
 #include "python/exchange/exchange.h"
 
 namespace PyGPU::python {
@@ -7,7 +7,7 @@ namespace {
 using dlpack::TypeCode;
 
 struct KindCode {
-  char kind;  // NumPy's
+  char kind;  // NumPy's dtype.kind
   TypeCode code;
 };
 constexpr KindCode kind_codes[] = {{'b', TypeCode::boolean},
@@ -16,8 +16,8 @@ constexpr KindCode kind_codes[] = {{'b', TypeCode::boolean},
                                    {'f', TypeCode::real},
                                    {'c', TypeCode::complex}};
 
-// Floating-point types of machine learning, dtypes of the package ml_dtypes, which have no other
-// kind_code than memory of any kind. The names are theirs, the codes DLPack's.
+// Floating-point types of the package ml_dtypes, whose dtype.kind does not identify them. The names
+// are from ml_dtypes, the codes from DLPack.
 struct NamedType {
   const char* name;
   std::uint8_t code, bits;
@@ -33,9 +33,8 @@ py::object dtype_of_ml_dtypes(const char* name) {
     return py::dtype::from_args(py::module_::import("ml_dtypes").attr(name));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ImportError) && !error.matches(PyExc_AttributeError)) throw;
-    refuse_exchange(
-        std::string("from_dlpack: the tensor is of ") + name +
-        ", for which NumPy has a dtype by the package ml_dtypes alone: " + error.what());
+    refuse_exchange(std::string("from_dlpack: the tensor's type ") + name +
+                    " needs the package ml_dtypes, which defines its dtype: " + error.what());
   }
 }
 
@@ -54,7 +53,7 @@ dlpack::DataType data_type_of(const py::object& object) {
   const auto bytes = std::size_t(dtype.itemsize());
   if (dtype.byteorder() == '>' || dtype.byteorder() == '<')
     refuse_exchange("__dlpack__: dtype " + text_of(object) +
-                    " is not in the machine's byte order, which DLPack asks for");
+                    " is not in the machine's byte order, which DLPack requires");
   for (const KindCode& kind_code : kind_codes)
     if (kind_code.kind == dtype.kind() && has_dtype(kind_code.kind, bytes))
       return {kind_code.code, std::uint8_t(8 * bytes), 1};
@@ -62,7 +61,7 @@ dlpack::DataType data_type_of(const py::object& object) {
   for (const NamedType& named : ml_dtypes_types)
     if (named.name == name) return {TypeCode(named.code), named.bits, 1};
   refuse_exchange("__dlpack__: DLPack has no type for dtype " + text_of(object) +
-                  "; view() the array as one that it has, such as uint8");
+                  "; export a view() of another dtype, such as uint8");
 }
 
 py::object dtype_of_tensor(const dlpack::DataType& type) {

@@ -1,4 +1,4 @@
-// What a launch warns of. See checks.h.
+// Warnings about arguments of a launch. See checks.h.
 #include "python/launch/checks.h"
 
 #include <cstdlib>
@@ -23,8 +23,8 @@ Check check_mode() {
 
 bool is_integer_kind(char kind) { return kind == 'b' || kind == 'i' || kind == 'u'; }
 
-// What a program may mean: bytes on either side, structures, other signs, addresses as integers,
-// complex numbers by their parts.
+// Return true for combinations that a program may intend: bytes on either side, structures,
+// integers of the other sign, addresses as integers, complex numbers as pairs of their parts.
 bool are_compatible(const py::dtype& dtype, const KernelParameter& parameter) {
   const char kind = dtype.kind(), pointee = char(parameter.pointee);
   const auto nbytes = std::size_t(dtype.itemsize());
@@ -35,13 +35,14 @@ bool are_compatible(const py::dtype& dtype, const KernelParameter& parameter) {
   if (is_integer_kind(pointee) && parameter.pointee_nbytes == 1 && pointee != 'b') return true;
   if (is_integer_kind(kind) && nbytes == 1) return true;
   if (parameter.pointee == Kind::pointer) return is_integer_kind(kind) && nbytes == sizeof(void*);
-  if (parameter.pointee == Kind::bfloat) return kind == 'u' && nbytes == 2;  // their bits
+  if (parameter.pointee == Kind::bfloat)
+    return kind == 'u' && nbytes == 2;  // the bits of bfloat16 numbers
   if (kind == 'c' && pointee == 'f') return nbytes == 2 * parameter.pointee_nbytes;
   if (nbytes != parameter.pointee_nbytes) return false;
   return kind == pointee || (is_integer_kind(kind) && is_integer_kind(pointee));
 }
 
-// How many frames of Python from here to the program's own, from 1.
+// Return the number of Python frames from here to the first one outside of PyGPU, counted from 1.
 Py_ssize_t level_of_program() {
   Py_ssize_t level = 1;
   py::object frame =
@@ -61,7 +62,7 @@ void report_mismatch(const KernelParameter& parameter, std::size_t index, const 
   text += what;
   if (check_mode() == Check::raise) raise_argument_error(text);
   parameter.has_warned = true;
-  text += " (PYGPU_CHECK=error refuses this, PYGPU_CHECK=off is silent)";
+  text += " (PYGPU_CHECK=error raises an error instead, PYGPU_CHECK=off is silent)";
   if (PyErr_WarnEx(hook(Hook::argument_warning).ptr(), text.c_str(), level_of_program()) < 0)
     throw py::error_already_set();
 }
@@ -71,7 +72,7 @@ void report_mismatch(const KernelParameter& parameter, std::size_t index, const 
 void check_integer(PyObject* argument, const KernelParameter& parameter, std::size_t index) {
   report_mismatch(parameter, index,
                   " is " + std::string(kind_text(parameter.kind)) + ": got " +
-                      repr_of(py::type::of(argument)) + ", whose value is converted");
+                      repr_of(py::type::of(argument)) + "; its value is converted");
 }
 
 void check_elements(PyObject* object, const KernelParameter& parameter, std::size_t index) {
@@ -83,7 +84,7 @@ void check_elements(PyObject* object, const KernelParameter& parameter, std::siz
   report_mismatch(parameter, index,
                   " points to elements of " + std::to_string(parameter.pointee_nbytes) +
                       " bytes, each " + kind_text(parameter.pointee) + ": got an array of dtype " +
-                      text_of(py::handle(object)) + ", whose bytes the kernel would read as those");
+                      text_of(py::handle(object)) + ", whose bytes the kernel would reinterpret");
 }
 
 }  // namespace PyGPU::python

@@ -1,5 +1,5 @@
-// A kernel as a Python callable: f(*args, block=, grid=, stream=, shared=). The launch is the
-// hottest path there is, so the type is made by hand, for CPython's fast call, without pybind11.
+// A kernel as a Python callable: f(*args, block=, grid=, stream=, shared=). Launches are the
+// hottest path, so the type is defined by hand for CPython's fast call, without pybind11.
 #include "python/launch/function.h"
 
 #include <chrono>
@@ -16,24 +16,24 @@
 namespace PyGPU::python {
 namespace {
 
-// What prepare() was told. Launches keep what they began with, for the conversion of an argument
-// may prepare anew.
+// Argument types declared by prepare(). A launch keeps the ones it started with, because converting
+// an argument may run Python code that calls prepare() again.
 struct Prepared {
   std::vector<DeclaredArgument> declared;
-  std::vector<KernelParameter> parameters;  // where nothing else is known of the parameters
+  std::vector<KernelParameter> parameters;  // only if the kernel's own are unknown
 };
 
 struct Function {
   Kernel kernel;
   std::vector<KernelParameter> parameters;
   std::shared_ptr<const Prepared> prepared;
-  bool counts = true;               // is the number of parameters known?
+  bool counts = true;               // the number of parameters is known
   std::map<int, Kernel> elsewhere;  // the same kernel on other devices
 };
 
 Function& function_of(PyObject* self) { return held<Function>(self); }
 
-// Keyword names, interned: those of a call in a program are the same objects.
+// Interned keyword names. The names in a call are usually the same objects.
 struct Names {
   PyObject *block, *grid, *stream, *shared, *texrefs, *time_kernel, *shared_size;
 };
@@ -55,31 +55,31 @@ const Kernel& kernel_on(Function& f, int device) {
   if (may_run && device == own.device()) return f.kernel;
   const std::shared_ptr<const Module> module = may_run ? own.on(device) : nullptr;
   if (!module)
-    raise_argument_error(f.kernel.name() + "(): its memory lies on device " +
-                         std::to_string(device) +
-                         ", but its module's variables are in use on another; it was loaded on "
-                         "device " +
-                         std::to_string(own.device()));
+    raise_argument_error(
+        f.kernel.name() + "(): its memory is on device " + std::to_string(device) +
+        ", but the variables of its module are in use on another; it was loaded on "
+        "device " +
+        std::to_string(own.device()));
   const auto found = f.elsewhere.find(device);
   if (found != f.elsewhere.end() && &found->second.module() == module.get()) return found->second;
   return f.elsewhere.insert_or_assign(device, f.kernel.of(module)).first->second;
 }
 
-// The arguments of a launch: Python's objects, what they were packed into, and for what.
+// Arguments of a launch: the Python objects, their packed values, and their parameters.
 struct Arguments {
   PyObject* const* given;
   std::size_t count;
   void** packed;
   const std::vector<KernelParameter>& parameters;
 
-  // The address in a parameter that is a pointer, else null.
+  // Return the address in a pointer parameter, or null.
   const void* pointer(std::size_t i) const {
     const bool is_pointer = i < parameters.size() && parameters[i].kind == Kind::pointer;
     return is_pointer ? *static_cast<const void* const*>(packed[i]) : nullptr;
   }
 };
 
-// Joins the uses of the memory in the arguments, and finds the kernel for their device.
+// Add the memory in the arguments to the launch's order, and return the kernel for its device.
 const Kernel& prepare_memory(Function& f, const Arguments& arguments, const StreamRef& stream,
                              StreamOrder& order) {
   Placement placement(f.kernel);
@@ -123,7 +123,7 @@ void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
   if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
 }
 
-// The keywords of a general call.
+// Keyword arguments of a general call.
 struct Options {
   LaunchShape shape;
   PyObject* stream = Py_None;
@@ -153,13 +153,12 @@ struct Options {
   }
 
  private:
-  void set_by_text(PyObject* name, PyObject* value) {  // a name that was not interned, or unknown
+  void set_by_text(PyObject* name, PyObject* value) {  // not interned, or unknown
     for (PyObject* known :
          {names.block, names.grid, names.stream, names.shared, names.time_kernel, names.texrefs})
       if (name != known && PyUnicode_Compare(name, known) == 0) return set(known, value);
     throw py::value_error("extra keyword argument '" + text_of(name) +
-                          "': a kernel call takes block, grid, stream, shared, texrefs and "
-                          "time_kernel");
+                          "': expected block, grid, stream, shared, texrefs or time_kernel");
   }
 
   [[noreturn]] static void refuse_references() {
@@ -174,11 +173,11 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   for (Py_ssize_t i = 0; i < named; ++i)
     options.set(PyTuple_GET_ITEM(keywords, i), arguments[count + std::size_t(i)]);
   if (!options.has_block)
-    throw py::value_error("block: a kernel call needs the size of a block: block=(x, y, z)");
+    throw py::value_error("block: a kernel call needs the block size, block=(x, y, z)");
   check_count(f, count);
   const StreamRef stream = stream_of(options.stream);
 
-  std::vector<KernelParameter> any;  // where nothing is known of the parameters
+  std::vector<KernelParameter> any;  // for a kernel with unknown parameters
   if (!f.counts) {
     any.resize(count);
     assign_offsets(any);
@@ -194,7 +193,7 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   }
 
   if (options.time_kernel && options.stream != Py_None) {
-    PyErr_SetString(PyExc_AssertionError, "time_kernel: only without a stream");
+    PyErr_SetString(PyExc_AssertionError, "time_kernel=True: expected no stream");
     throw py::error_already_set();
   }
   if (options.time_kernel) wait_for({});
@@ -233,17 +232,19 @@ void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& strea
   launch(f, shape, {arguments, count, packed.pointers(), parameters}, stream);
 }
 
-// prepared_call(grid, block, *args, shared_size=0) and, with a stream third, the async form.
+// prepared_call(grid, block, *args, shared_size=0), or the asynchronous form with a stream as third
+// argument.
 PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t count,
                         PyObject* keywords, bool has_stream, const char* name) {
   if (!f.prepared) {
-    PyErr_Format(PyExc_AttributeError, "%s: prepare() the function first", name);
+    PyErr_Format(PyExc_AttributeError, "%s: call prepare() first", name);
     throw py::error_already_set();
   }
   const std::size_t leading = has_stream ? 3 : 2;
   if (count < leading)
     throw py::type_error(std::string(name) + "(grid, block, " + (has_stream ? "stream, " : "") +
-                         "*args): grid and block are needed");
+                         "*args): expected at least " + std::to_string(leading) +
+                         " arguments, got " + std::to_string(count));
   LaunchShape shape;
   shape.grid = shape_of("grid", arguments[0]);
   shape.block = shape_of("block", arguments[1]);
@@ -299,7 +300,7 @@ void prepare(Function& f, const py::sequence& promised) {
   f.prepared = std::move(prepared);
 }
 
-// What a source says of a parameter is believed if it goes with the size that the runtime tells.
+// Return true if a kind declared in the source matches the parameter size that the runtime reports.
 bool fits(Kind kind, std::size_t nbytes) {
   switch (kind) {
     case Kind::pointer: return nbytes == 8;
@@ -313,7 +314,7 @@ bool fits(Kind kind, std::size_t nbytes) {
   }
 }
 
-// signature: None or [(name, kind, nbytes or 0), ...], as _compile/signature.py has it.
+// `signature` is None or [(name, kind, nbytes or 0), ...]; see _compile/signature.py.
 Function make_function(py::handle self, const std::shared_ptr<Module>& module,
                        const std::string& name, const py::object& signature) {
   Function function{Kernel(module, name), {}, nullptr, true, {}};
@@ -344,7 +345,8 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
   return function;
 }
 
-// Where parameters lie: as the runtime tells or, of numbers and pointers alone, by their sizes.
+// Return the offset of each parameter: as the runtime reports it or, for numbers and pointers
+// alone, computed from their sizes.
 py::object places(const Function& f) {
   py::list found;
   if (!f.counts) return py::none();
@@ -383,22 +385,54 @@ void bind_function(py::module_& m) {
            intern("texrefs"), intern("time_kernel"), intern("shared_size")};
   static PyMethodDef methods[] = {
       {"prepared_call", as_method(&prepared_call), METH_FASTCALL | METH_KEYWORDS,
-       "prepared_call(grid, block, *args, shared_size=0): launch on the null stream."},
+       R"doc(prepared_call($self, grid, block, *args, shared_size=0)
+--
+
+Launch a prepared kernel on the null stream.
+
+Parameters
+----------
+grid : int or tuple of int
+    Blocks along one to three axes.
+block : int or tuple of int
+    Threads of a block along one to three axes.
+*args : object
+    Kernel arguments of the types declared by ``prepare()``.
+shared_size : int, optional
+    Dynamic shared memory in bytes.
+)doc"},
       {"prepared_async_call", as_method(&prepared_async_call), METH_FASTCALL | METH_KEYWORDS,
-       "prepared_async_call(grid, block, stream, *args, shared_size=0): launch on a stream."},
+       R"doc(prepared_async_call($self, grid, block, stream, *args, shared_size=0)
+--
+
+Launch a prepared kernel on a stream.
+
+Parameters
+----------
+grid : int or tuple of int
+    Blocks along one to three axes.
+block : int or tuple of int
+    Threads of a block along one to three axes.
+stream : PyGPU.driver.Stream, int or None
+    Stream of the launch; None is the null stream.
+*args : object
+    Kernel arguments of the types declared by ``prepare()``.
+shared_size : int, optional
+    Dynamic shared memory in bytes.
+)doc"},
       {nullptr, nullptr, 0, nullptr}};
-  const py::object c =
-      new_class<Function>(m, "_Function", "A kernel of a loaded module, callable.",
-                          {{Py_tp_call, as_slot(&PyVectorcall_Call)}, {Py_tp_methods, methods}});
+  const py::object c = new_class<Function>(
+      m, "_Function", "A kernel of a loaded module: a callable that launches it.",
+      {{Py_tp_call, as_slot(&PyVectorcall_Call)}, {Py_tp_methods, methods}});
   constructor(c, &make_function, {{"module"}, {"name"}, {"signature"}});
   property(
-      c, "name", [](const Function& f) { return f.kernel.name(); }, "The kernel's name.");
+      c, "name", [](const Function& f) { return f.kernel.name(); }, "Name of the kernel.");
   property(c, "_places", &places,
-           "(offset, bytes, kind, name) of each parameter; None where that is not known.");
-  method(c, "_prepare", &prepare, "Promise the arguments' kinds and sizes.", {{"promises"}});
+           "(offset, bytes, kind, name) of each parameter; None if unknown.");
+  method(c, "_prepare", &prepare, "Declare the kinds and sizes of the arguments.", {{"promises"}});
   method(c, "_get_attribute",
          [](const Function& f, int number) { return f.kernel.attribute(number); },
-         "An attribute by the driver's number.", {{"number"}});
+         "Return an attribute by the driver's number.", {{"number"}});
   method(c, "_set_attribute",
          [](Function& f, const py::tuple& pair) {
            const int number = pair[0].cast<int>(), value = pair[1].cast<int>();
@@ -406,7 +440,7 @@ void bind_function(py::module_& m) {
            for (auto& [device, kernel] : f.elsewhere)
              if (kernel.module().alive()) kernel.set_attribute(number, value);
          },
-         "(number, value)", {{"pair"}});
+         "Set an attribute: a pair of the driver's number and a value.", {{"pair"}});
 }
 
 }  // namespace PyGPU::python

@@ -1,4 +1,4 @@
-// Numbers as bytes. See numbers.h.
+// Conversion of numbers to bytes. See numbers.h.
 #include "python/launch/numbers.h"
 
 #include <cmath>
@@ -8,7 +8,7 @@ namespace PyGPU::python {
 namespace {
 
 constexpr const char* no_c_type =
-    "a plain Python number has no C type, and the signature is not known here: pass "
+    "a plain Python number has no C type, and the kernel's signature is unknown: pass "
     "numpy.int32(x), numpy.float32(x) ...";
 
 std::string type_text(PyObject* argument) {
@@ -32,16 +32,16 @@ const char* kind_text(Kind kind) {
     case Kind::bytes: return "a structure";
     case Kind::unknown: break;
   }
-  return "of a type that the signature does not tell";
+  return "a value of unknown type";
 }
 
 void refuse(PyObject* argument, const KernelParameter& parameter, std::size_t index,
             const std::string& why) {
   std::string text = "invalid type on parameter #" + std::to_string(index) + " (0-based)";
   if (!parameter.name.empty()) text += " '" + parameter.name + "'";
-  text += ", which is ";
-  if (parameter.nbytes) text += std::to_string(parameter.nbytes) + " bytes, ";
-  text += std::string(kind_text(parameter.kind)) + ": got " + type_text(argument);
+  text += ": expected " + std::string(kind_text(parameter.kind));
+  if (parameter.nbytes) text += " of " + std::to_string(parameter.nbytes) + " bytes";
+  text += ", got " + type_text(argument);
   raise_argument_error(text + (why.empty() ? "" : "; " + why));
 }
 
@@ -89,7 +89,7 @@ void put_floating_point(double value, std::size_t nbytes, char* to) {
     const float narrow = float(value);
     std::memcpy(to, &narrow, 4);
   } else {
-    // From there on it is rounded to infinity, of which NumPy would warn.
+    // Numbers from here on round to infinity, for which NumPy would warn.
     constexpr double too_large = 65520;
     const double given = std::abs(value) >= too_large ? std::copysign(HUGE_VAL, value) : value;
     const py::object half = py::module_::import("numpy").attr("float16")(given);
@@ -98,7 +98,7 @@ void put_floating_point(double value, std::size_t nbytes, char* to) {
   }
 }
 
-// To an odd float on the way where that is not exact, so that the second rounding sees it.
+// Round to odd when narrowing to float, so that the second rounding, to bfloat16, is correct.
 void put_bfloat(double value, char* to) {
   const float narrow = float(value);
   std::uint32_t bits = 0;

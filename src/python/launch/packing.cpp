@@ -1,5 +1,6 @@
-// Kernel arguments packed. See packing.h. This is the hot path of a launch: no pybind11 casts
-// for what programs pass most, which is arrays, allocations and NumPy's scalars.
+// Packing of kernel arguments. See packing.h. This is the hot path of a launch: there are no
+// pybind11 casts for the most frequent arguments, which are arrays, allocations and NumPy's
+// scalars.
 #include "python/launch/packing.h"
 
 #include <cstring>
@@ -12,7 +13,7 @@
 namespace PyGPU::python {
 namespace {
 
-// NumPy's scalars keep their value behind the object's head (PyArrayScalar in numpy's headers).
+// NumPy's scalars store their value after the object header (PyArrayScalar in NumPy's headers).
 struct Scalar {
   PyTypeObject* type;
   Kind kind;
@@ -32,14 +33,14 @@ const char* scalar_value(PyObject* argument) {
 
 void put_address(const void* address, PyObject* argument, const KernelParameter& parameter,
                  std::size_t index, char* to) {
-  const bool number =
-      is_integral(parameter.kind) && parameter.nbytes == sizeof address;  // ints as pointers
+  const bool number = is_integral(parameter.kind) &&
+                      parameter.nbytes == sizeof address;  // addresses passed as integers
   if (!(may_be(parameter.kind, Kind::pointer) || number) ||
       (parameter.nbytes && parameter.nbytes != sizeof address))
     refuse(argument, parameter, index,
            is<GPUArray>(argument)
-               ? "an address does not go there; int() and float() fetch an array's only element"
-               : "an address does not go there");
+               ? "an address does not fit; int(a) and float(a) return an array's only element"
+               : "an address does not fit");
   std::memcpy(to, &address, sizeof address);
 }
 
@@ -50,7 +51,7 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const KernelParameter&
     const bool address = parameter.kind == Kind::pointer && scalar.nbytes == 8;
     if (parameter.kind == Kind::bfloat && scalar.kind == Kind::unsigned_integer &&
         scalar.nbytes == 2) {
-      std::memcpy(to, value, 2);  // its bits, as programs without ml_dtypes have them
+      std::memcpy(to, value, 2);  // the bits of a bfloat16, from programs without ml_dtypes
       return;
     }
     if (is_floating_point(parameter.kind)) {
@@ -60,7 +61,7 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const KernelParameter&
       return put_floating_point(PyFloat_AS_DOUBLE(number.ptr()), parameter, to);
     }
     if (!address && !may_be_integral(parameter))
-      refuse(argument, parameter, index, "an integer does not go there");
+      refuse(argument, parameter, index, "an integer does not fit");
     if (parameter.nbytes && scalar.nbytes > parameter.nbytes)
       refuse(argument, parameter, index, "it is wider than the parameter");
     const std::uint64_t bits = extended(value, scalar.nbytes, scalar.kind == Kind::integer);
@@ -77,7 +78,8 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const KernelParameter&
   std::memcpy(to, value, scalar.nbytes);
 }
 
-// Memory that host and device share: an ndarray whose owner says so. Throws where it was freed.
+// Return true for an ndarray in managed memory, which host and device share. Throws if the memory
+// was freed.
 bool is_managed(py::handle array) {
   for (py::object owner = py::getattr(array, "base", py::none()); !owner.is_none();
        owner = py::getattr(owner, "base", py::none())) {
@@ -88,14 +90,15 @@ bool is_managed(py::handle array) {
   return false;
 }
 
-// A scalar of a dtype that another package has registered with NumPy, such as ml_dtypes' bfloat16.
+// Return true for a scalar of a dtype that another package registered with NumPy, such as
+// ml_dtypes' bfloat16.
 bool is_of_registered_dtype(PyObject* argument) {
   const py::handle object(argument);
   return py::isinstance(object, py::module_::import("numpy").attr("generic")) &&
          object.attr("dtype").attr("isbuiltin").cast<int>() == 2;
 }
 
-// What gives the bytes of the argument; NumPy exports no buffer for all its dtypes.
+// Return an object that exports the bytes of the argument. NumPy exports no buffer for some dtypes.
 py::object exporter_of(PyObject* argument, const KernelParameter& parameter, std::size_t index) {
   const auto object = py::reinterpret_borrow<py::object>(argument);
   if (is_of_registered_dtype(argument)) return object.attr("tobytes")();
@@ -107,21 +110,21 @@ py::object exporter_of(PyObject* argument, const KernelParameter& parameter, std
   return object.attr("view")("V" + std::to_string(dtype.itemsize()));
 }
 
-// By value: structures and other bytes.
+// Pack structures and other bytes by value.
 void put_bytes(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
   if (py::isinstance<py::array>(argument) && is_managed(argument))
     return put_address(py::reinterpret_borrow<py::array>(argument).data(), argument, parameter,
                        index, to);
   if (parameter.kind == Kind::pointer)
     refuse(argument, parameter, index,
-           "host memory does not go there: pass In(), Out() or InOut() of it, or a GPUArray");
+           "host memory does not fit: pass In(), Out() or InOut() of it, or a GPUArray");
   const py::object exporter = exporter_of(argument, parameter, index);
   const auto view = view_buffer(exporter.ptr());
   const Py_buffer* raw = view->view();
   if (parameter.nbytes && std::size_t(raw->len) != parameter.nbytes)
     refuse(argument, parameter, index, "it has " + std::to_string(raw->len) + " bytes");
   if (parameter.nbytes == 0)
-    refuse(argument, parameter, index, "the size of the parameter is not known here");
+    refuse(argument, parameter, index, "the size of the parameter is unknown");
   if (!PyBuffer_IsContiguous(raw, 'A')) refuse(argument, parameter, index, "it is not contiguous");
   std::memcpy(to, raw->buf, std::size_t(raw->len));
 }
@@ -131,11 +134,11 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
   if (PyList_Check(argument) || PyTuple_Check(argument))
     refuse(argument, parameter, index,
            may_be(parameter.kind, Kind::pointer)
-               ? "a kernel takes arrays: gpuarray.to_gpu(numpy.array(...)), or In(numpy.array(...))"
+               ? "pass an array: gpuarray.to_gpu(numpy.array(...)) or In(numpy.array(...))"
                : "");
   if (argument == Py_None)
     refuse(argument, parameter, index,
-           parameter.kind == Kind::pointer ? "0 is the null pointer" : "");
+           parameter.kind == Kind::pointer ? "pass 0 for a null pointer" : "");
   if (PyUnicode_Check(argument)) refuse(argument, parameter, index, "");
   if (!py::getattr(object, "__cuda_array_interface__", py::none()).is_none())
     return put_address(address_of(object, "argument"), argument, parameter, index, to);
@@ -143,7 +146,7 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
     const auto array = py::reinterpret_borrow<py::array>(object);
     if (array.ndim() || parameter.kind == Kind::pointer)
       return put_bytes(argument, parameter, index, to);
-    const py::object element = array.attr("__getitem__")(py::tuple());  // as NumPy's scalar
+    const py::object element = array.attr("__getitem__")(py::tuple());  // a NumPy scalar
     if (scalar_of(element.ptr()) || is_of_registered_dtype(element.ptr()))
       return (void)pack(element.ptr(), parameter, index, to);
     return put_bytes(argument, parameter, index, to);
@@ -173,8 +176,8 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
          py::hasattr(object, "device_data") ? "pass its .device_data()" : "");
 }
 
-// The address in what programs pass most, of elements that go with what the parameter points to;
-// false if it is something else.
+// Get the address in the most frequent arguments, after a check of their dtype. Return false for
+// other objects.
 bool quick_address(PyObject* argument, const KernelParameter& parameter, std::size_t index,
                    const void** address) {
   if (const GPUArray* const array = gpuarray_in(argument)) {
@@ -188,8 +191,8 @@ bool quick_address(PyObject* argument, const KernelParameter& parameter, std::si
   return true;
 }
 
-// An array of one element is a number where a program says so, by int() or float(): a launch does
-// not fetch it unasked.
+// Refuse a GPUArray for a number: a launch does not copy it to the host implicitly. Programs call
+// int() or float().
 void refuse_array(PyObject* argument, const KernelParameter& parameter, std::size_t index,
                   const char* why) {
   if (!PyFloat_CheckExact(argument) && is<GPUArray>(argument))
@@ -271,7 +274,7 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
         KernelParameter pointer = parameter;
         pointer.kind = Kind::pointer;
         if (!pack(argument, pointer, index, to))
-          refuse(argument, parameter, index, "a prepared call takes no In, Out or InOut");
+          refuse(argument, parameter, index, "prepared calls do not accept In, Out or InOut");
       }
       return;
     }
@@ -281,31 +284,31 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
         return put_integer(integer_bits(argument, declared.kind == Kind::integer, declared.nbytes,
                                         parameter, index),
                            parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
-      refuse_array(argument, parameter, index, "an integer was promised by prepare()");
+      refuse_array(argument, parameter, index, "prepare() declared an integer");
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(argument));
       if (!number) {
         PyErr_Clear();
-        refuse(argument, parameter, index, "an integer was promised by prepare()");
+        refuse(argument, parameter, index, "prepare() declared an integer");
       }
       return put_integer(integer_bits(number.ptr(), declared.kind == Kind::integer, declared.nbytes,
                                       parameter, index),
                          parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
     }
     case Kind::floating_point: {
-      refuse_array(argument, parameter, index, "a number was promised by prepare()");
+      refuse_array(argument, parameter, index, "prepare() declared a floating-point number");
       const double value = PyFloat_AsDouble(argument);
       if (value == -1 && PyErr_Occurred()) {
         PyErr_Clear();
-        refuse(argument, parameter, index, "a number was promised by prepare()");
+        refuse(argument, parameter, index, "prepare() declared a floating-point number");
       }
       return put_floating_point(value, declared.nbytes, to);
     }
     case Kind::complex: {
-      refuse_array(argument, parameter, index, "a complex number was promised by prepare()");
+      refuse_array(argument, parameter, index, "prepare() declared a complex number");
       const Py_complex value = PyComplex_AsCComplex(argument);
       if (PyErr_Occurred()) {
         PyErr_Clear();
-        refuse(argument, parameter, index, "a complex number was promised by prepare()");
+        refuse(argument, parameter, index, "prepare() declared a complex number");
       }
       return put_complex(value, declared.nbytes, to);
     }
@@ -317,7 +320,7 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
     }
     default: {
       if (!PyObject_CheckBuffer(argument))
-        refuse(argument, parameter, index, "bytes were promised by prepare()");
+        refuse(argument, parameter, index, "prepare() declared a structure");
       KernelParameter bytes = parameter;
       bytes.kind = Kind::bytes;
       bytes.nbytes = declared.nbytes;
@@ -340,9 +343,9 @@ void check_declaration(const DeclaredArgument& declared, const KernelParameter& 
   if (same_kind && (same_size || widened)) return;
   std::string text = "prepare: parameter #" + std::to_string(index) + " (0-based)";
   if (!parameter.name.empty()) text += " '" + parameter.name + "'";
-  text += " is " + std::to_string(parameter.nbytes) + " bytes, " + kind_text(parameter.kind) +
-          ", but the arguments declared " + std::to_string(declared.nbytes) + " bytes, " +
-          kind_text(declared.kind);
+  text += ": the kernel expects " + std::string(kind_text(parameter.kind)) + " of " +
+          std::to_string(parameter.nbytes) + " bytes, but prepare() declares " +
+          kind_text(declared.kind) + " of " + std::to_string(declared.nbytes) + " bytes";
   raise_argument_error(text);
 }
 
@@ -369,7 +372,7 @@ void bind_packing() {
   const auto add = [&](const char* name, Kind kind, std::size_t nbytes) {
     scalars.push_back({type_object(py::object(numpy.attr(name)).release()), kind, nbytes});
   };
-  // In the order of how often programs pass them.
+  // Most frequent types first, because the search is linear.
   add("int32", Kind::integer, 4);
   add("float32", Kind::floating_point, 4);
   add("float64", Kind::floating_point, 8);
