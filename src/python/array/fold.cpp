@@ -33,7 +33,7 @@ constexpr Index max_columns = 2048;  // columns of blocks with a counter
 constexpr Index max_parts = 16;      // parts per thread: more take longer than a second launch
 
 FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
-  static auto& kept = *new Specializations<FoldKernels>;
+  static auto& cache = *new Specializations<FoldKernels>;
   SpecializationKey key;
   const int arrays = fold_key.inputs + fold_key.tables;
   key.add(unsigned(fold_key.fold), 4);
@@ -48,7 +48,7 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
   key.add(unsigned(fold_key.outputs), 4);
   key.add(fold_key.index64, 1);
   key.add(unsigned(device), 8);
-  return kept.at(key, [&] {
+  return cache.at(key, [&] {
     py::tuple inputs(fold_key.inputs), tables(fold_key.tables);
     for (int i = 0; i < arrays; ++i)
       (i < fold_key.inputs ? inputs : tables)[i < fold_key.inputs ? i : i - fold_key.inputs] =

@@ -15,7 +15,7 @@ using Joined = std::vector<int>;
 struct Fused {
   std::vector<int> compute, result;
   std::vector<Joined> layouts;
-  std::vector<int> places;  // numbers of the results' layouts
+  std::vector<int> result_layouts;  // numbers of the results' layouts
 };
 
 std::unordered_map<Operation, Fused>& all_fused() {
@@ -39,17 +39,18 @@ std::vector<int> codes_of(const py::tuple& dtypes) {
 
 Operation fused_operation(const std::string& name, const py::tuple& compute,
                           const py::tuple& results, const py::tuple& layouts,
-                          const py::tuple& places) {
-  Fused fused{codes_of(compute), codes_of(results), {}, ints_of(places)};
+                          const py::tuple& result_layouts) {
+  Fused fused{codes_of(compute), codes_of(results), {}, ints_of(result_layouts)};
   if (fused.compute.size() > max_operands || fused.result.size() > max_results ||
-      fused.result.empty() || fused.places.size() != fused.result.size())
+      fused.result.empty() || fused.result_layouts.size() != fused.result.size())
     throw py::value_error("_fused_operation: expected up to " + std::to_string(max_operands) +
                           " operands and 1 to " + std::to_string(max_results) +
                           " results, each with a layout");
-  const auto check = [&](int place) {
+  const auto check = [&](int layout_number) {
     const auto count = max_operands + int(fused.layouts.size());
-    if (place < 0 || place >= count || (place < max_operands && place >= int(fused.compute.size())))
-      throw py::value_error("_fused_operation: layout " + std::to_string(place) +
+    if (layout_number < 0 || layout_number >= count ||
+        (layout_number < max_operands && layout_number >= int(fused.compute.size())))
+      throw py::value_error("_fused_operation: layout " + std::to_string(layout_number) +
                             " does not exist");
   };
   for (const py::handle one : layouts) {
@@ -57,10 +58,10 @@ Operation fused_operation(const std::string& name, const py::tuple& compute,
     if (joined.empty())
       throw py::value_error(
           "_fused_operation: layouts: an entry is empty; expected at least one layout");
-    for (int place : joined) check(place);
+    for (int layout_number : joined) check(layout_number);
     fused.layouts.push_back(std::move(joined));
   }
-  for (int place : fused.places) check(place);
+  for (int layout_number : fused.result_layouts) check(layout_number);
   const Operation operation = operation_named(name);
   all_fused()[operation] = std::move(fused);
   return operation;
@@ -68,9 +69,10 @@ Operation fused_operation(const std::string& name, const py::tuple& compute,
 
 // Return the number of the first array operand that a layout derives from. A result has its class,
 // device and allocator.
-int first_of(const Fused& fused, int place) {
-  while (place >= max_operands) place = fused.layouts[std::size_t(place - max_operands)][0];
-  return place;
+int first_of(const Fused& fused, int layout_number) {
+  while (layout_number >= max_operands)
+    layout_number = fused.layouts[std::size_t(layout_number - max_operands)][0];
+  return layout_number;
 }
 
 bool have_one_shape(const Map& map) {
@@ -91,10 +93,12 @@ std::vector<Layout> layouts_inside(const Fused& fused, const Map& map) {
   for (const Joined& joined : fused.layouts) {
     std::vector<const Layout*> own;
     Axes shape;
-    for (int place : joined) {
-      const GPUArray* const array = place < max_operands ? map.operand[place].array : nullptr;
-      if (place < max_operands && !array) throw py::type_error("_run_fused: expected an array");
-      own.push_back(array ? &array->layout() : &inside[std::size_t(place - max_operands)]);
+    for (int layout_number : joined) {
+      const GPUArray* const array =
+          layout_number < max_operands ? map.operand[layout_number].array : nullptr;
+      if (layout_number < max_operands && !array)
+        throw py::type_error("_run_fused: expected an array");
+      own.push_back(array ? &array->layout() : &inside[std::size_t(layout_number - max_operands)]);
       shape = own.size() == 1 ? own[0]->shape() : broadcast_or_raise(shape, own.back()->shape());
     }
     inside.push_back(result_layout(shape, own.data(), int(own.size()), 1));
@@ -105,11 +109,11 @@ std::vector<Layout> layouts_inside(const Fused& fused, const Map& map) {
 // Return a new array for one result. `objects` are the Python objects of the operands.
 py::object new_result(const Fused& fused, const Map& map, std::size_t number,
                       const std::vector<Layout>& inside, PyObject* objects) {
-  const int place = fused.places[number], first = first_of(fused, place);
+  const int layout_number = fused.result_layouts[number], first = first_of(fused, layout_number);
   const GPUArray& model = *map.operand[first].array;
-  const bool is_inside = place >= max_operands && !inside.empty();
+  const bool is_inside = layout_number >= max_operands && !inside.empty();
   const Layout* const layout =
-      is_inside ? &inside[std::size_t(place - max_operands)] : &model.layout();
+      is_inside ? &inside[std::size_t(layout_number - max_operands)] : &model.layout();
   const int code = fused.result[number];
   return result_array(result_layout(layout->shape(), &layout, 1, dtypes[code].itemsize), model,
                       code, PyTuple_GET_ITEM(objects, first));
@@ -140,8 +144,8 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       map.compute[i] = fused.compute[std::size_t(i)];
       convert_to_bool(map.operand[i], map.compute[i]);
     }
-    for (const int place : fused.places)
-      if (!map.operand[first_of(fused, place)].array)
+    for (const int layout_number : fused.result_layouts)
+      if (!map.operand[first_of(fused, layout_number)].array)
         throw py::type_error("_run_fused: expected an array");
     std::vector<Layout> inside;
     if (!have_one_shape(map)) inside = layouts_inside(fused, map);

@@ -27,8 +27,8 @@ Mode mode_named(PyObject* name) {
 
 const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode, int words,
                          int device) {
-  static auto& kept = *new Specializations<SpecializedKernel, std::string, std::hash<std::string>>;
-  // There may be as many index arrays as axes, so the key has no fixed length.
+  static auto& cache = *new Specializations<SpecializedKernel, std::string, std::hash<std::string>>;
+  // The key has no fixed length, because there may be as many index arrays as axes.
   std::string key{
       char(plan.word), char(plan.ndim), char(plan.index64), char(gather.mask.address != nullptr),
       char(mode),      char(words > 1), char(device)};
@@ -48,7 +48,7 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
         mode_names[int(mode)], threads, words);
     return std::make_unique<SpecializedKernel>(held<Module>(module), "gather");
   };
-  return kept.at(key, make).kernel;
+  return cache.at(key, make).kernel;
 }
 
 // Return the fastest of the modes that check the indices.
@@ -147,7 +147,7 @@ py::object gather_items(PyObject* const* given) {
 // is outside of -count ... count - 1.
 void launch_check(const GPUArray& indices, int type, Index offset, Index count,
                   const StreamRef& stream, bool polled, const Report& report) {
-  static auto& kept = *new Specializations<SpecializedKernel>;
+  static auto& cache = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   key.add(unsigned(type), 2);
   key.add(polled, 1);
@@ -157,7 +157,7 @@ void launch_check(const GPUArray& indices, int type, Index offset, Index count,
                                                        gather_tuning::checked, polled);
     return std::make_unique<SpecializedKernel>(held<Module>(module), "check");
   };
-  const Kernel& kernel = kept.at(key, make).kernel;
+  const Kernel& kernel = cache.at(key, make).kernel;
   const Index size = indices.layout().size();
   KernelArguments arguments;
   arguments.add(indices.core.address(), size, offset, count);

@@ -26,8 +26,8 @@ void keep_for_graph(const GPUArray& array) {
 
 void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream) {
   if (!stream.handle || Capture::current() || !is_captured(stream.handle)) return;
-  static auto& kept = *new std::vector<GPUArray>;
-  kept.push_back(scratch);
+  static auto& never_freed = *new std::vector<GPUArray>;
+  never_freed.push_back(scratch);
 }
 
 GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,

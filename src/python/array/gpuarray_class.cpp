@@ -311,8 +311,11 @@ void bind_gpuarray(py::module_& m) {
               {Py_tp_clear, as_slot(&clear)}};
   add_operators(slots);
   add_indexing(slots);
-  const py::object c = new_class<GPUArray>(m, "GPUArray",
-                                           R"doc(An N-dimensional array in device memory.
+  const py::object c = new_class<GPUArray>(
+      m, "GPUArray",
+      "GPUArray(shape, dtype=None, allocator=None, base=None, gpudata=None, strides=None, "
+      "order='C')\n--\n\n"
+      R"doc(An N-dimensional array in device memory.
 
 The array lives on the device that is current when it is created. Arithmetic, comparisons,
 indexing and NumPy's functions follow NumPy; nothing is copied to the host except by explicit calls
@@ -353,7 +356,7 @@ array([ 0.,  2.,  4.,  6.,  8., 10.], dtype=float32)
 >>> b.reshape(2, 3).T.shape
 (3, 2)
 )doc",
-                                           std::move(slots), Py_TPFLAGS_HAVE_GC);
+      std::move(slots), Py_TPFLAGS_HAVE_GC);
   const py::object none = py::none();
   const Parameters parameters{{"shape"},      {"dtype", none},   {"allocator", none},
                               {"base", none}, {"gpudata", none}, {"strides", none},

@@ -51,7 +51,7 @@ std::size_t rows_a_thread(std::size_t word, std::size_t count, std::uintptr_t fr
 // Join a few arrays in one launch, in the largest words that fit all of them. Return false if the
 // arrays do not allow it, or if the runtime's copies are faster.
 bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
-  static auto& kept = *new Specializations<SpecializedKernel>;
+  static auto& cache = *new Specializations<SpecializedKernel>;
   const int device = out.core.device();
   if (arrays.size() > max_joined) return false;
   std::size_t runs[max_joined];
@@ -103,7 +103,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
         held<Module>(hook(Hook::join_module)(arrays.size(), word, in_thread)), "join");
   };
   constexpr unsigned threads = 256;
-  const Kernel& kernel = kept.at(key, make).kernel;
+  const Kernel& kernel = cache.at(key, make).kernel;
   const Index all = interleaved ? divided_up(rows, Index(in_thread)) : loop[0];
   order.run([&] { enqueue(kernel, divided_up(all, threads), threads, arguments, stream); });
   return true;

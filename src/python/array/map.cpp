@@ -65,7 +65,7 @@ Operation simple_power(const Map& map) {
 }
 
 const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
-  static auto& kept = *new Specializations<SpecializedKernel>;
+  static auto& cache = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   int results[max_results];
   key.add(unsigned(map.operation), operation_bits);
@@ -105,7 +105,7 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
         plan.broadcast, plan.transposed);
     return std::make_unique<SpecializedKernel>(held<Module>(made), "elementwise");
   };
-  return kept.at(key, make).kernel;
+  return cache.at(key, make).kernel;
 }
 
 }  // namespace
@@ -167,8 +167,8 @@ void launch(const Map& map, const StreamRef& stream) {
   if (const Operation simple = simple_power(map); simple >= 0)
     return launch({simple, map.operand[0], map.compute[0], *map.result[0]}, stream);
   const Axes& shape = map.result[0]->layout().shape();
-  if (map.result[0]->layout().size() ==
-      0) {  // a number that does not fit is an error even without elements
+  // A number that does not fit into its dtype is an error even without elements.
+  if (map.result[0]->layout().size() == 0) {
     alignas(16) char unused[16];
     for (int i = 0; i < map.operands; ++i)
       if (!map.operand[i].array) put_number(map.operand[i].number, map.compute[i], unused);

@@ -39,11 +39,11 @@ struct MaskKernels {
 };
 
 const MaskKernels& mask_kernels(std::size_t itemsize, int device) {
-  static auto& kept = *new Specializations<MaskKernels>;
+  static auto& cache = *new Specializations<MaskKernels>;
   SpecializationKey key;
   key.add(unsigned(itemsize), 5);
   key.add(unsigned(device), 8);
-  return kept.at(key, [&] {
+  return cache.at(key, [&] {
     const py::object module = hook(Hook::mask_module)(itemsize, mask_threads);
     return std::make_unique<MaskKernels>(held<Module>(module));
   });
@@ -79,12 +79,12 @@ struct CompactionKernels {
 constexpr Index max_items_for_one_round = 1 << 22;  // above, a warp works in several rounds
 
 const CompactionKernels& compaction_kernels(std::size_t itemsize, Index size, int device) {
-  static auto& kept = *new Specializations<CompactionKernels>;
+  static auto& cache = *new Specializations<CompactionKernels>;
   SpecializationKey key;
   key.add(unsigned(itemsize), 5);
   key.add(unsigned(device), 8);
   key.add(size <= max_items_for_one_round, 1);
-  return kept.at(key, [&] {
+  return cache.at(key, [&] {
     const py::tuple made = hook(Hook::compaction_module)(itemsize, size <= max_items_for_one_round);
     return std::make_unique<CompactionKernels>(held<Module>(made[0]), made);
   });

@@ -171,7 +171,7 @@ bool read_operand(PyObject* object, Operand& operand) {
 }
 
 Types types_of(Operation operation, const Operand* operands, int count) {
-  static auto& kept = *new std::unordered_map<SpecializationKey, Types, SpecializationKey::Hash>;
+  static auto& cache = *new std::unordered_map<SpecializationKey, Types, SpecializationKey::Hash>;
   const bool by_value = depends_on_value(operands, count);
   SpecializationKey key;
   key.add(unsigned(operation), operation_bits);
@@ -181,14 +181,14 @@ Types types_of(Operation operation, const Operand* operands, int count) {
     key.add(code >= 0 ? unsigned(code) : weak_kind(operands[i].number.ptr()), 5);
   }
   if (!by_value)
-    if (const auto found = kept.find(key); found != kept.end()) return found->second;
+    if (const auto found = cache.find(key); found != cache.end()) return found->second;
   py::tuple kinds(count);
   for (int i = 0; i < count; ++i) kinds[i] = kind_of(operands[i]);
   const py::tuple found_types = hook(Hook::types)(operation_name(operation), kinds);
   Types types;
   read_codes(types.compute, found_types[0]);
   types.results = read_codes(types.result, found_types[1]);
-  if (!by_value) kept[key] = types;
+  if (!by_value) cache[key] = types;
   return types;
 }
 

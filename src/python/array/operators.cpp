@@ -64,7 +64,7 @@ void check_in_place(Op op, const Operand& self, const Operand& other) {
 
 // Return the dtype in which `self op= other` is computed, for operands of different dtypes and for
 // bools: NumPy's common dtype, if its results fit into `self` by NumPy's rule "same_kind". Two
-// operations that NumPy refuses are allowed. Sums, products and bitwise operations of integers are
+// cases that NumPy refuses are allowed. Sums, products and bitwise operations of integers are
 // correct modulo 2^n for any widths and signs. Sums and products of integers with floating-point
 // numbers are truncated, as in PyCUDA.
 int code_in_place(Op op, Operation operation, const Operand* operands) {

@@ -92,7 +92,7 @@ GPUArray result_of(const Layout& layout, int code, const FoldRequest& request) {
   return request.out ? *request.out : new_array(layout, dtype_object(code), request.allocator);
 }
 
-// _reduce(name, a, axis, dtype, out, keepdims, stream, allocator)
+// _reduce(name, a, axis, dtype, out, keepdims, stream, allocator): reduce an array along axes.
 py::object reduce(PyObject* const* given) {
   const Fold fold = fold_named(given[0]);
   const GPUArray& a = require_array("a", given[1]);
@@ -120,7 +120,7 @@ py::object reduce(PyObject* const* given) {
   if (is_extreme(fold) && none) {
     for (int axis = 0; axis < ndim; ++axis)
       if (folded[axis] && shape[axis] == 0)
-        throw py::value_error(std::string(name_of(fold)) + ": undefined for zero elements: shape " +
+        throw py::value_error(std::string(name_of(fold)) + ": zero elements, expected at least one: shape " +
                               shape.text() + ", axis=" + repr_of(given[2]));
   }
   if (request.out) check_out(*request.out, kept, fold_key.compute);
@@ -162,7 +162,7 @@ std::string shapes_of(const GPUArray& a, const GPUArray& b) {
   return a.layout().shape().text() + " and " + b.layout().shape().text();
 }
 
-// _dot(a, b, dtype, stream, allocator, out)
+// _dot(a, b, dtype, stream, allocator, out): return the sum of the products of all elements.
 py::object dot(PyObject* const* given) {
   const GPUArray* const arrays[] = {&require_array("a", given[0]), &require_array("b", given[1])};
   const DeviceGuard here = use_device_of(arrays[0]->core);

@@ -54,8 +54,8 @@ struct ReportPool {
     }
     return false;
   }
-  // Allocate several slots and return the first. Without the lock, because calls of the runtime may
-  // let other threads run.
+  // Allocate several slots and return the first. Runs without the lock, because calls of the
+  // runtime may let other threads run.
   ReportSlot made(int device) {
     constexpr Index count = 64, line = 64;  // slots; bytes of a cache line
     void* words = nullptr;

@@ -27,7 +27,7 @@ struct Function {
   Kernel kernel;
   std::vector<KernelParameter> parameters;
   std::shared_ptr<const Prepared> prepared;
-  bool counts = true;               // the number of parameters is known
+  bool knows_count = true;          // the number of parameters is known
   std::map<int, Kernel> elsewhere;  // the same kernel on other devices
 };
 
@@ -44,7 +44,7 @@ std::string counted(std::size_t number) {
 }
 
 void check_count(const Function& f, std::size_t given) {
-  if (!f.counts || given == f.parameters.size()) return;
+  if (!f.knows_count || given == f.parameters.size()) return;
   raise_argument_error(f.kernel.name() + "() takes " + counted(f.parameters.size()) + ", not " +
                        std::to_string(given));
 }
@@ -178,11 +178,11 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   const StreamRef stream = stream_of(options.stream);
 
   std::vector<KernelParameter> any;  // for a kernel with unknown parameters
-  if (!f.counts) {
+  if (!f.knows_count) {
     any.resize(count);
     assign_offsets(any);
   }
-  const std::vector<KernelParameter>& parameters = f.counts ? f.parameters : any;
+  const std::vector<KernelParameter>& parameters = f.knows_count ? f.parameters : any;
   PackedArguments packed(parameters);
   std::vector<py::object> handlers;
   for (std::size_t i = 0; i < count; ++i) {
@@ -222,7 +222,8 @@ void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& strea
                    PyObject* const* arguments, std::size_t count) {
   const std::shared_ptr<const Prepared> prepared = f.prepared;
   const std::vector<DeclaredArgument>& declared = prepared->declared;
-  const std::vector<KernelParameter>& parameters = f.counts ? f.parameters : prepared->parameters;
+  const std::vector<KernelParameter>& parameters =
+      f.knows_count ? f.parameters : prepared->parameters;
   if (count != declared.size())
     raise_argument_error(f.kernel.name() + "() was prepared for " + counted(declared.size()) +
                          ", not " + std::to_string(count));
@@ -285,7 +286,7 @@ void prepare(Function& f, const py::sequence& promised) {
     const auto pair = item.cast<std::pair<std::string, std::size_t>>();
     declared.push_back({Kind(pair.first.at(0)), pair.second});
   }
-  if (f.counts) {
+  if (f.knows_count) {
     if (declared.size() != f.parameters.size())
       raise_argument_error("prepare: " + f.kernel.name() + "() takes " +
                            counted(f.parameters.size()) + ", not " +
@@ -321,11 +322,11 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
   const bool known = function.kernel.knows_parameters();
   for (const ParameterPlace& parameter : function.kernel.parameters())
     function.parameters.emplace_back().nbytes = parameter.nbytes;
-  function.counts = known;
+  function.knows_count = known;
   if (!signature.is_none()) {
     const auto declared = signature.cast<py::list>();
     if (!known) function.parameters.resize(declared.size());
-    function.counts = true;
+    function.knows_count = true;
     for (std::size_t i = 0;
          i < function.parameters.size() && declared.size() == function.parameters.size(); ++i) {
       const auto row = declared[i].cast<std::tuple<std::string, std::string, std::size_t>>();
@@ -349,7 +350,7 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
 // alone, computed from their sizes.
 py::object places(const Function& f) {
   py::list found;
-  if (!f.counts) return py::none();
+  if (!f.knows_count) return py::none();
   std::size_t end = 0;
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const KernelParameter& parameter = f.parameters[i];

@@ -60,9 +60,10 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
   if (!is_checked && array.core.address() && array.core.device() != current_device())
     return py::none();
   const Index n = array.layout().size();
-  const py::object source = allocator.is_none() ? array.allocator : allocator;
+  const py::object used_allocator = allocator.is_none() ? array.allocator : allocator;
   const Layout one(Axes(), itemsize_of(launcher.dtype));
-  const py::object result = out.is_none() ? object_of(new_array(one, launcher.dtype, source)) : out;
+  const py::object result =
+      out.is_none() ? object_of(new_array(one, launcher.dtype, used_allocator)) : out;
   const auto launch = launcher.linear.over(n);
   const unsigned threads = launcher.linear.threads();
   const StreamRef queue = stream_of(stream);
@@ -72,8 +73,8 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
   if (counts) {
     parts = counted_parts(launcher);
   } else if (launch.blocks > 1) {
-    parts = object_of(
-        scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue, source));
+    parts = object_of(scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue,
+                                    used_allocator));
   }
   LaunchArguments first;
   const py::object nothing = py::int_(0), done = counts ? launcher.done : nothing;
