@@ -96,18 +96,31 @@ void refuse_conversion(py::handle, py::handle, py::handle) {
 }  // namespace
 
 void bind_conversions(const py::object& c) {
-  method(c, "__bool__", &truth);
-  method(c, "__int__", [](const GPUArray& a) {
-    return py::reinterpret_steal<py::object>(PyNumber_Long(only_element(a, "int").ptr()));
-  });
-  method(c, "__float__", [](const GPUArray& a) { return py::float_(only_element(a, "float")); });
-  method(c, "__complex__", &as_complex);
-  method(c, "__index__", &as_index);
-  method(c, "__round__", &rounded, "", {{"ndigits", py::none()}});
-  method(c, "__format__", &formatted, "", {{"format_spec"}});
-  method(c, "__str__", [](const GPUArray& a) { return on_host(a).attr("__str__")(); });
-  method(c, "__repr__", [](const GPUArray& a) { return on_host(a).attr("__repr__")(); });
-  method(c, "__array__", &refuse_conversion, "", {{"dtype", py::none()}, {"copy", py::none()}});
+  method(c, "__bool__", &truth, "Return the truth value of the only element.");
+  method(
+      c, "__int__",
+      [](const GPUArray& a) {
+        return py::reinterpret_steal<py::object>(PyNumber_Long(only_element(a, "int").ptr()));
+      },
+      "Return the only element as an int.");
+  method(
+      c, "__float__", [](const GPUArray& a) { return py::float_(only_element(a, "float")); },
+      "Return the only element as a float.");
+  method(c, "__complex__", &as_complex, "Return the only element as a complex number.");
+  method(c, "__index__", &as_index, "Return the element of an integer array without axes.");
+  method(c, "__round__", &rounded, "Round the only element as Python's round() does.",
+         {{"ndigits", py::none()}});
+  method(c, "__format__", &formatted,
+         "Format the only element, or the whole array for an empty format.", {{"format_spec"}});
+  method(
+      c, "__str__", [](const GPUArray& a) { return on_host(a).attr("__str__")(); },
+      "Copy the array to the host and return its text.");
+  method(
+      c, "__repr__", [](const GPUArray& a) { return on_host(a).attr("__repr__")(); },
+      "Copy the array to the host and return its representation.");
+  method(c, "__array__", &refuse_conversion,
+         "Raise TypeError: call get() to copy the array to the host.",
+         {{"dtype", py::none()}, {"copy", py::none()}});
   method(c, "item", &element_at,
          R"doc(Copy one element to the host and return it as a Python number.
 

@@ -291,8 +291,11 @@ Returns
 GPUArray
     Copy on the same device, from the array's allocator.
 )doc");
-  method(c, "__copy__", [](const GPUArray& a) { return copy_of(a); });
-  method(c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); });
+  method(
+      c, "__copy__", [](const GPUArray& a) { return copy_of(a); }, "Return a contiguous copy.");
+  method(
+      c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); },
+      "Return a contiguous copy.");
   method(
       c, "__reduce__",
       [](const GPUArray& a) {
@@ -317,9 +320,11 @@ void bind_gpuarray(py::module_& m) {
       "order='C')\n--\n\n"
       R"doc(An N-dimensional array in device memory.
 
-The array lives on the device that is current when it is created. Arithmetic, comparisons,
-indexing and NumPy's functions follow NumPy; nothing is copied to the host except by explicit calls
-such as ``get()``, ``item()`` and ``print(a)``.
+The array is on the device that was current when it was created. Only explicit calls copy elements
+to the host, such as ``get()``, ``item()`` and ``print(a)``.
+
+Arithmetic, indexing and NumPy's functions follow NumPy. Comparison operators return the numbers 0
+and 1 in the arrays' dtype, as in PyCUDA; functions such as ``numpy.greater`` return bools.
 
 Parameters
 ----------

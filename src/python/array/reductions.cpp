@@ -120,8 +120,9 @@ py::object reduce(PyObject* const* given) {
   if (is_extreme(fold) && none) {
     for (int axis = 0; axis < ndim; ++axis)
       if (folded[axis] && shape[axis] == 0)
-        throw py::value_error(std::string(name_of(fold)) + ": zero elements, expected at least one: shape " +
-                              shape.text() + ", axis=" + repr_of(given[2]));
+        throw py::value_error(std::string(name_of(fold)) +
+                              ": zero elements, expected at least one: shape " + shape.text() +
+                              ", axis=" + repr_of(given[2]));
   }
   if (request.out) check_out(*request.out, kept, fold_key.compute);
   const std::size_t itemsize = dtypes[fold_key.compute].itemsize;

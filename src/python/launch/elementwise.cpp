@@ -86,8 +86,8 @@ py::object launch_elementwise(const ElementwiseLauncher& launcher, const py::obj
   return py::bool_(true);
 }
 
-// Launch over the indices start, start + step ... before stop. Their absolute values must not
-// exceed 2^62.
+// Launch over the indices start, start + step ... before stop, whose absolute values must not
+// exceed 2^62. Return false if Python must check the arguments first.
 bool launch_over_indices(const ElementwiseLauncher& launcher, const py::object& stream,
                          const py::tuple& given, Index start, Index stop, Index step,
                          bool is_checked) {

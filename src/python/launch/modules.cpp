@@ -66,8 +66,12 @@ void bind_module(py::module_& m) {
   method(
       c, "_has_variables", [](Module& self) { self.has_variables(); },
       "Mark the module's variables as written by kernels.");
-  property(c, "info_log", [](const Module& self) { return self.info_log(); });
-  property(c, "device", [](const Module& self) { return self.device(); });
+  property(
+      c, "info_log", [](const Module& self) { return self.info_log(); },
+      "Log of the load, if the options ask for one.");
+  property(
+      c, "device", [](const Module& self) { return self.device(); },
+      "Ordinal of the device on which it is loaded.");
 
   def(m, "_mem_alloc",
       [](std::size_t nbytes) {
