@@ -143,7 +143,7 @@ def test_a_launch_fetches_no_number_unasked():
     for passed in ((n, 1.5), (4, x)):
         with pytest.raises(TypeError, match="GPUArray"):
             function.prepared_call((1, 1), (1, 1, 1), a.gpudata, *passed)
-        with pytest.raises(TypeError, match=r"int\(\) and float\(\) fetch"):
+        with pytest.raises(TypeError, match=r"int\(a\) and float\(a\) return"):
             function(a, *passed, block=(1, 1, 1))
     function.prepared_call((1, 1), (1, 1, 1), a.gpudata, int(n), float(x))
 

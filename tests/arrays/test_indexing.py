@@ -225,9 +225,11 @@ def test_values_that_cannot_be_assigned():
 def test_fields_are_on_the_host(key):
     array = to_gpu(np.zeros((4, 3), [("a", "f4"), ("b", "i4")]))
     name = key if isinstance(key, str) else key[1]
-    with pytest.raises(IndexError, match=rf"taken on the host: a.get\(\)\['{name}'\]"):
+    with pytest.raises(
+        IndexError, match=rf"select fields of structures on the host: a.get\(\)\['{name}'\]"
+    ):
         array[key]
-    with pytest.raises(IndexError, match="taken on the host"):
+    with pytest.raises(IndexError, match="fields of structures on the host"):
         array[key] = 1
 
 

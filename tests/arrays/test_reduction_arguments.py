@@ -115,7 +115,7 @@ def test_sizes_that_differ():
 
 
 def test_subsets_that_are_wrong():
-    with pytest.raises(TypeError, match="subset: expected indices, got dtype float64"):
+    with pytest.raises(TypeError, match="subset: expected an integer dtype, got float64"):
         gpu.subset_sum(zeros(3), zeros(3))
     with pytest.raises(ValueError, match="subset has no elements"):
         gpu.subset_min(zeros(0, "u4"), zeros(3))

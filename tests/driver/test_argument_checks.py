@@ -99,7 +99,7 @@ def test_integers_for_floating_point_numbers(scalar, c_type, dtype):
     text = f"__global__ void f({c_type} *x, {c_type} value) {{ *x = value; }}"
     kernel, x = SourceModule(text).get_function("f"), gpuarray.zeros(1, dtype)
     (said,) = heard(kernel, x, scalar, **BLOCK)
-    assert "'value' is" in said and "whose value is converted" in said
+    assert "'value' is" in said and "its value is converted" in said
     assert x.get()[0] == dtype(scalar)
     assert heard(kernel, x, scalar, **BLOCK) == []
     assert heard(kernel, x, 3, **BLOCK) == []

@@ -1,8 +1,8 @@
-// The attributes of GPUArray.
+// Attributes of GPUArray.
 //
-// Those that are plain attributes in PyCUDA can be set. Of what decides where the elements lie
-// (shape, strides, dtype, gpudata), the array then changes; the rest is for subclasses, in whose
-// objects a program may write what it likes: reading gives that, and PyGPU goes by what is true.
+// Plain attributes of PyCUDA's class can be set. Setting shape, strides, dtype, gpudata or
+// allocator changes the array. Any other attribute can be set on objects of a subclass only:
+// reading it returns the value that was set, but PyGPU itself uses the true one.
 #include <chrono>
 
 #include "python/array/methods.h"
@@ -16,13 +16,13 @@ struct Flags {
 
 py::object gpudata_of(GPUArray& array) {
   if (array.layout().nbytes() == 0) return py::none();
-  if (!array.gpudata && array.is_whole) {
+  if (!array.gpudata && array.covers_base) {
     GPUArray* const base = find_as_it_is<GPUArray>(array.base.ptr());
     if (base && base->core.storage() == array.core.storage()) array.gpudata = gpudata_of(*base);
   }
   if (!array.gpudata) {
     const std::uintptr_t address = number_of(array.core.exposed_address());
-    const bool is_view = !array.base.is_none() && !array.is_whole;
+    const bool is_view = !array.base.is_none() && !array.covers_base;
     array.gpudata = is_view ? py::object(py::int_(address))
                             : instance(DeviceAllocation{array.core.storage(), address});
   }
@@ -31,9 +31,9 @@ py::object gpudata_of(GPUArray& array) {
 
 std::uintptr_t address(const GPUArray& array) { return number_of(array.core.exposed_address()); }
 
-// Is the null stream known to be idle? While a stream that it waits for is captured, nobody can
-// wait for it. A small copy from the host returns some microseconds before it has arrived: those
-// are waited for here, which costs less than a consumer's wait.
+// Return true if the null stream is known to be idle. While a stream that it waits for is captured,
+// no wait is allowed and the stream counts as idle. A small copy from the host returns some
+// microseconds before the data arrive: waiting for it here costs less than a consumer's wait.
 bool is_idle(int device) {
   using Clock = std::chrono::steady_clock;
   const cudaError_t pending = on_device(device, [] {
@@ -49,8 +49,9 @@ bool is_idle(int device) {
   return !pending;
 }
 
-// The number of the stream that a consumer must wait for: the null stream, behind all work; None
-// where nothing is pending. Where the null stream has no number, the work is waited for here.
+// Return the number of the stream that a consumer must wait for: the null stream, ordered after all
+// work. None if nothing is pending. On targets where the null stream has no number, wait for the
+// work here.
 py::object pending_stream(const GPUArray& array) {
   if (!array.layout().size()) return py::none();
   order_after_all({}, array.core.device());
@@ -71,7 +72,7 @@ py::dict cuda_array_interface(const GPUArray& array) {
   if (!array.dtype.attr("fields").is_none()) {
     try {
       interface["descr"] = array.dtype.attr("descr");
-    } catch (const py::error_already_set&) {  // overlapping fields: no list can say them
+    } catch (const py::error_already_set&) {  // overlapping fields: no list can describe them
     }
   }
   interface["data"] = py::make_tuple(address(array), false);
@@ -87,29 +88,32 @@ void set_shape(GPUArray& array, const py::object& value) {
 void set_strides(GPUArray& array, const py::object& value) {
   const Layout& layout = array.layout();
   const Layout other(layout.shape(), axes_of(value, "strides"), layout.itemsize());
-  other.extent();  // refuses strides that reach beyond any memory
-  array.core = Array::borrow(other, array.core.exposed_address());  // which knows our memory by it
+  other.extent();  // raises if the strides exceed the address space
+  array.core =
+      Array::borrow(other, array.core.exposed_address());  // finds our memory by its address
 }
 
 void set_dtype(GPUArray& array, const py::object& value) {
   const py::object dtype = dtype_of(value);
   if (!dtype.attr("subdtype").is_none())
-    throw py::type_error("dtype: a dtype with a shape of its own is not possible");
+    throw py::type_error("dtype=" + text_of(dtype) +
+                         ": a subarray dtype; expected a dtype without a shape of its own");
   array.core = array.core.view(array.layout().view(itemsize_of(dtype)));
   array.dtype = dtype;
 }
 
 void set_gpudata(GPUArray& array, const py::object& value) {
   if (value.is_none())
-    throw py::type_error("gpudata: expected memory, got None; to free it early: gpudata.free()");
+    throw py::type_error(
+        "gpudata: expected memory, got None; to free the memory early, call gpudata.free()");
   array.core = Array::borrow(array.layout(), address_of(value, "gpudata"));
   array.gpudata = value;
-  array.follows = may_move(value);
+  array.rereads_address = may_change_address(value);
 }
 
 void set_allocator(GPUArray& array, const py::object& value) {
   if (!value.is_none() && !PyCallable_Check(value.ptr()))
-    throw py::type_error("allocator: expected callable(nbytes) or None, got " + repr_of(value));
+    throw py::type_error("allocator: expected a callable(nbytes) or None, got " + repr_of(value));
   array.allocator = value;
 }
 
@@ -120,7 +124,7 @@ constexpr std::pair<const char*, Apply> changes[] = {{"shape", &set_shape},
                                                      {"gpudata", &set_gpudata},
                                                      {"allocator", &set_allocator}};
 
-// What a subclass's object has under a name of its own; null if nothing.
+// Return the value in the object's __dict__, or null. Only objects of subclasses have one.
 py::object own_value(PyObject* self, const std::string& name) {
   const auto own = py::reinterpret_steal<py::object>(PyObject_GenericGetDict(self, nullptr));
   if (!own) throw py::error_already_set();
@@ -141,13 +145,13 @@ PyObject* get_attribute(PyObject* self, void* closure) {
   return get_property(self, closure);
 }
 
-// Changes the array, if that can be; an exception says why not.
+// Set the attribute of the array itself. Raises an exception that says why it cannot be set.
 void change(PyObject* self, const std::string& name, const py::object& value) {
   for (const auto& [known, apply] : changes)
     if (known == name) return apply(*find_as_it_is<GPUArray>(self), value);
   PyErr_Format(PyExc_AttributeError,
                "%s of a GPUArray cannot be set: it follows from shape, strides, dtype and gpudata; "
-               "objects of a subclass may have what they like there",
+               "only an object of a subclass may set it",
                name.c_str());
   throw py::error_already_set();
 }
@@ -167,7 +171,7 @@ void set_own(PyObject* self, void* closure, const py::object& value) {
       if (own.contains(name.c_str())) PyDict_DelItemString(own.ptr(), name.c_str());
       return;
     }
-  } catch (const std::exception&) {  // it is the object's word alone
+  } catch (const std::exception&) {  // store the value in the object alone
   }
   PyErr_Clear();
   own[name.c_str()] = value;
@@ -180,7 +184,7 @@ int set_attribute(PyObject* self, PyObject* value, void* closure) {
         if (has_own_values(self)) {
           set_own(self, closure, given);
         } else if (!given) {
-          throw py::type_error("attributes of a GPUArray cannot be deleted");
+          throw py::type_error("an attribute of a GPUArray cannot be deleted");
         } else {
           change(self, static_cast<const Callable*>(closure)->name, given);
         }
@@ -196,73 +200,102 @@ void attribute(const py::object& c, const char* name, Function function, const c
 
 }  // namespace
 
-// The whole array seen another way: it has the same memory object and the same owner. The memory
-// object is not made here, which would expose the memory.
+// Return a view of the whole array with permuted axes. The view has the same gpudata and the same
+// owner as the array. gpudata is not created here, because that would expose the memory.
 GPUArray transpose(const py::object& self, const py::object& axes) {
   auto& array = held<GPUArray>(self);
   const Layout& layout = array.layout();
   GPUArray transposed =
       view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
   transposed.gpudata = array.gpudata;
-  transposed.is_whole = array.is_whole || array.base.is_none();
+  transposed.covers_base = array.covers_base || array.base.is_none();
   if (!array.base.is_none()) transposed.base = array.base;
   return transposed;
 }
 
 void bind_attributes(py::module_& m, const py::object& c) {
-  const py::object flags = new_class<Flags>(
-      m, "ArrayFlags", "c_contiguous, f_contiguous and forc (either) of an array.");
-  property(flags, "c_contiguous", [](const Flags& f) { return f.c_contiguous; });
-  property(flags, "f_contiguous", [](const Flags& f) { return f.f_contiguous; });
-  property(flags, "forc", [](const Flags& f) { return f.c_contiguous || f.f_contiguous; });
+  const py::object flags = new_class<Flags>(m, "ArrayFlags", R"doc(Contiguity of an array in memory.
+
+Examples
+--------
+>>> import PyGPU.gpuarray as gpuarray
+>>> a = gpuarray.empty((2, 3), "float32")
+>>> a.flags, a.T.flags.c_contiguous, a.T.flags.forc
+(<c_contiguous=True f_contiguous=False>, False, True)
+)doc");
+  property(
+      flags, "c_contiguous", [](const Flags& f) { return f.c_contiguous; },
+      "True for elements contiguous in row-major order.");
+  property(
+      flags, "f_contiguous", [](const Flags& f) { return f.f_contiguous; },
+      "True for elements contiguous in column-major order.");
+  property(
+      flags, "forc", [](const Flags& f) { return f.c_contiguous || f.f_contiguous; },
+      "True for elements contiguous in either order.");
   method(flags, "__repr__", [](const Flags& f) {
     const auto text = [](bool value) { return value ? "True" : "False"; };
     return std::string("<c_contiguous=") + text(f.c_contiguous) +
            " f_contiguous=" + text(f.f_contiguous) + ">";
   });
 
-  attribute(c, "shape", [](AsItIs a) { return tuple_of(a.layout().shape()); });
   attribute(
-      c, "strides", [](AsItIs a) { return tuple_of(a.layout().strides()); },
+      c, "shape", [](NotRefreshed a) { return tuple_of(a.layout().shape()); },
+      "Length of each axis. Setting it reshapes the array in place.");
+  attribute(
+      c, "strides", [](NotRefreshed a) { return tuple_of(a.layout().strides()); },
       "Bytes from one element to the next along each axis.");
-  attribute(c, "dtype", [](AsItIs a) { return a.array.dtype; });
   attribute(
-      c, "size", [](AsItIs a) { return a.layout().size(); }, "Elements.");
-  attribute(c, "mem_size", [](AsItIs a) { return a.layout().size(); });
-  attribute(c, "nbytes", [](AsItIs a) { return a.layout().nbytes(); });
+      c, "dtype", [](NotRefreshed a) { return a.array.dtype; },
+      "Data type of the elements. Setting it reinterprets the memory.");
+  attribute(
+      c, "size", [](NotRefreshed a) { return a.layout().size(); }, "Number of elements.");
+  attribute(
+      c, "mem_size", [](NotRefreshed a) { return a.layout().size(); },
+      "Number of elements, as ``size``; PyCUDA's name.");
+  attribute(
+      c, "nbytes", [](NotRefreshed a) { return a.layout().nbytes(); },
+      "Size of all elements in bytes.");
   property(
-      c, "_size", [](AsItIs a) { return a.layout().size(); },
-      "Elements, whatever a subclass says.");
-  property(c, "itemsize", [](AsItIs a) { return a.layout().itemsize(); });
-  property(c, "ndim", [](AsItIs a) { return a.layout().ndim(); });
+      c, "_size", [](NotRefreshed a) { return a.layout().size(); },
+      "Number of elements, even if an object of a subclass sets ``size``.");
+  property(
+      c, "itemsize", [](NotRefreshed a) { return a.layout().itemsize(); },
+      "Size of an element in bytes.");
+  property(
+      c, "ndim", [](NotRefreshed a) { return a.layout().ndim(); }, "Number of axes.");
   property(
       c, "flags",
-      [](AsItIs a) {
+      [](NotRefreshed a) {
         return Flags{a.layout().c_contiguous(), a.layout().f_contiguous()};
       },
-      "c_contiguous, f_contiguous, forc.");
+      "Contiguity of the array: ``c_contiguous``, ``f_contiguous``, ``forc`` (either).");
   property(
-      c, "_is_answer", [](const GPUArray& a) { return a.is_answer; },
-      "A comparison's 0 and 1, as numbers.");
+      c, "_is_answer", [](const GPUArray& a) { return a.is_comparison_result; },
+      "True for the numbers 0 and 1 that a comparison returned.");
   property(
       c, "_address", [](const GPUArray& a) { return number_of(a.core.address()); },
-      "As ptr, for work of PyGPU's own: the memory is not exposed by it.");
+      "Address like ``ptr``, for PyGPU's own work: reading it does not expose the memory.");
   property(
       c, "_device",
       [](const GPUArray& a) {
         return a.core.address() ? py::object(py::int_(a.core.device())) : py::none();
       },
-      "The ordinal of its device; None without elements.");
-  property(c, "ptr", &address, "The address of the first element (int; 0 without elements).");
+      "Ordinal of the array's device; None without elements.");
+  property(c, "ptr", &address, "Device address of the first element; 0 without elements.");
   attribute(
-      c, "gpudata", [](AsItIs a) { return gpudata_of(a.array); },
-      "The memory as given or allocated; an int for views; None without elements.");
-  attribute(c, "base", [](AsItIs a) { return a.array.base; });
-  attribute(c, "allocator", [](AsItIs a) { return a.array.allocator; });
-  property(c, "__cuda_array_interface__", &cuda_array_interface);
+      c, "gpudata", [](NotRefreshed a) { return gpudata_of(a.array); },
+      "Memory of the array, as given or allocated; an int for views, None without elements.");
+  attribute(
+      c, "base", [](NotRefreshed a) { return a.array.base; },
+      "Object that owns the memory of a view or of borrowed memory, or None.");
+  attribute(
+      c, "allocator", [](NotRefreshed a) { return a.array.allocator; },
+      "Allocator of the array and of results; None is the memory pool.");
+  property(c, "__cuda_array_interface__", &cuda_array_interface,
+           "CUDA array interface, version 3, for other libraries.");
   property(
       c, "T", [](const py::object& self) { return transpose(self, py::none()); },
-      "The view with all axes reversed.");
+      "View with all axes reversed.");
   c.attr("__array_priority__") = 100;
 }
 

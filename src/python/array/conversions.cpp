@@ -1,4 +1,5 @@
-// A GPUArray's elements as Python's own numbers and text: by explicit calls, each of which fetches.
+// Conversions of a GPUArray's elements to Python's numbers and text. Each is an explicit call and
+// copies to the host.
 #include "python/array/gpuarray.h"
 
 namespace PyGPU::python {
@@ -13,7 +14,7 @@ py::object only_element(const GPUArray& array, const char* call) {
   return on_host(array).attr("item")();
 }
 
-// Of an item, by that number or by an index for each axis.
+// Return the number of an item in C order, given that number or an index for each axis.
 Index number_in_c_order(const Axes& place, const Axes& shape) {
   const auto in_range = [&](Index index, Index length, const std::string& where) {
     if (index < -length || index >= length)
@@ -40,7 +41,7 @@ py::object element_at(const py::object& self, const py::tuple& index) {
   if (index.empty()) {
     if (array.layout().size() != 1)
       throw py::value_error("item: an array of shape " + shape.text() +
-                            " has not one element: say which, or use tolist()");
+                            " does not have exactly one element; pass an index, or use tolist()");
     return only_element(array, "item");
   }
   Index number = number_in_c_order(
@@ -55,9 +56,8 @@ py::object element_at(const py::object& self, const py::tuple& index) {
 py::object as_index(const GPUArray& array) {
   const char kind = py::reinterpret_borrow<py::dtype>(array.dtype).kind();
   if (array.layout().ndim() != 0 || (kind != 'i' && kind != 'u'))
-    throw py::type_error(
-        "only an integer array without axes can stand for an index, got a GPUArray of shape " +
-        array.layout().shape().text() + " and dtype " + text_of(array.dtype));
+    throw py::type_error("index: expected an integer array without axes, got a GPUArray of shape " +
+                         array.layout().shape().text() + " and dtype " + text_of(array.dtype));
   return only_element(array, "index");
 }
 
@@ -89,32 +89,69 @@ py::object as_complex(const GPUArray& array) {
 
 void refuse_conversion(py::handle, py::handle, py::handle) {
   throw py::type_error(
-      "a GPUArray does not turn into a numpy.ndarray by itself; call .get() to copy it to the "
+      "a GPUArray is not converted to a numpy.ndarray implicitly; call .get() to copy it to the "
       "host");
 }
 
 }  // namespace
 
 void bind_conversions(const py::object& c) {
-  method(c, "__bool__", &truth);
-  method(c, "__int__", [](const GPUArray& a) {
-    return py::reinterpret_steal<py::object>(PyNumber_Long(only_element(a, "int").ptr()));
-  });
-  method(c, "__float__", [](const GPUArray& a) { return py::float_(only_element(a, "float")); });
-  method(c, "__complex__", &as_complex);
-  method(c, "__index__", &as_index);
-  method(c, "__round__", &rounded, "", {{"ndigits", py::none()}});
-  method(c, "__format__", &formatted, "", {{"format_spec"}});
-  method(c, "__str__", [](const GPUArray& a) { return on_host(a).attr("__str__")(); });
-  method(c, "__repr__", [](const GPUArray& a) { return on_host(a).attr("__repr__")(); });
-  method(c, "__array__", &refuse_conversion, "", {{"dtype", py::none()}, {"copy", py::none()}});
+  method(c, "__bool__", &truth, "Return the truth value of the only element.");
+  method(
+      c, "__int__",
+      [](const GPUArray& a) {
+        return py::reinterpret_steal<py::object>(PyNumber_Long(only_element(a, "int").ptr()));
+      },
+      "Return the only element as an int.");
+  method(
+      c, "__float__", [](const GPUArray& a) { return py::float_(only_element(a, "float")); },
+      "Return the only element as a float.");
+  method(c, "__complex__", &as_complex, "Return the only element as a complex number.");
+  method(c, "__index__", &as_index, "Return the element of an integer array without axes.");
+  method(c, "__round__", &rounded, "Round the only element as Python's round() does.",
+         {{"ndigits", py::none()}});
+  method(c, "__format__", &formatted,
+         "Format the only element, or the whole array for an empty format.", {{"format_spec"}});
+  method(
+      c, "__str__", [](const GPUArray& a) { return on_host(a).attr("__str__")(); },
+      "Copy the array to the host and return its text.");
+  method(
+      c, "__repr__", [](const GPUArray& a) { return on_host(a).attr("__repr__")(); },
+      "Copy the array to the host and return its representation.");
+  method(c, "__array__", &refuse_conversion,
+         "Raise TypeError: call get() to copy the array to the host.",
+         {{"dtype", py::none()}, {"copy", py::none()}});
   method(c, "item", &element_at,
-         "One element as Python's own number: the only one, or that of a number in C order or of "
-         "an index for each axis.",
+         R"doc(Copy one element to the host and return it as a Python number.
+
+Parameters
+----------
+*index : int
+    Nothing for the only element, one number in C order, or one index for each axis.
+
+Returns
+-------
+int, float, complex, bool, bytes, str or tuple
+    Element, converted as by numpy.ndarray.item.
+
+Raises
+------
+IndexError
+    If an index is out of bounds.
+ValueError
+    If no index is given and the array does not have exactly one element, or the number of indices
+    is wrong.
+)doc",
          {{"*index"}});
   method(
       c, "tolist", [](const GPUArray& a) { return on_host(a).attr("tolist")(); },
-      "The elements as Python's own numbers, in lists as deep as there are axes.");
+      R"doc(Copy all elements to the host and return them as Python numbers.
+
+Returns
+-------
+list or scalar
+    Lists nested as deep as there are axes; a number for an array without axes.
+)doc");
 }
 
 }  // namespace PyGPU::python

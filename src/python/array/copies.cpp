@@ -1,7 +1,7 @@
-// Copies between NumPy and GPUArray. Between host memory of any layout and a dense array the core
-// copies, by chunks; an array with gaps has a dense image on the device. Copies in the order of a
-// stream take host memory that looks like that image: the elements side by side in the array's own
-// axis order and direction.
+// Copies between NumPy and GPUArray. The core copies between host memory of any layout and a dense
+// array, in chunks. An array with gaps is copied through a dense image on the device. Copies on a
+// stream need host memory with the layout of that image: contiguous elements, with the axes in the
+// array's own order and direction.
 
 #include "PyGPU/copy_plan.h"
 #include "PyGPU/graph.h"
@@ -14,16 +14,17 @@ using Lengths = std::vector<py::ssize_t>;
 
 Lengths lengths(const Axes& axes) { return Lengths(axes.begin(), axes.end()); }
 
-// Not kept in a static: its guard and the GIL could wait for each other.
+// Not a function-local static: its guard and the GIL could deadlock.
 py::object numpy() { return py::module_::import("numpy"); }
 
-// The elements side by side on the device: the array itself, or a copy of one with gaps.
+// Return the dense layout of the array's elements on the device: the array's own, or that of a copy
+// if the array has gaps.
 View image_of(const GPUArray& gpu) {
   if (gpu.layout().dense()) return gpu.layout().dense_layout();
   return {gpu.layout().k_order(), 0};
 }
 
-// Page-locked memory that looks like the array's image; null without elements.
+// Allocate a page-locked ndarray with the layout of the image. Null without elements.
 py::object new_pagelocked(const GPUArray& gpu) {
   const View image = image_of(gpu);
   auto memory = std::make_unique<Memory>();
@@ -59,12 +60,12 @@ std::string shapes(const py::array& host, const GPUArray& gpu) {
   return shape_of(host).text() + " and " + gpu.layout().shape().text();
 }
 
-// `host` in the shape of `gpu`; of another shape it is reshaped, with a warning as PyCUDA gives it.
-py::array in_shape_of(const GPUArray& gpu, const py::array& host, PyObject* category,
-                      const char* call) {
+// Return `host` in the shape of `gpu`. A different shape is reshaped, with a warning as in PyCUDA.
+py::array reshaped_like(const GPUArray& gpu, const py::array& host, PyObject* category,
+                        const char* call) {
   if (host.size() != gpu.layout().size())
     throw py::value_error(std::string(call) +
-                          ": the array and the GPUArray have different sizes: shapes " +
+                          ": the ndarray and the GPUArray have different sizes: shapes " +
                           shapes(host, gpu));
   if (shape_of(host) == gpu.layout().shape()) return host;
   warn(category, std::string(call) + ": reshaping between different shapes: " + shapes(host, gpu));
@@ -77,29 +78,30 @@ std::string type_text(const char* call, const py::array& host, const GPUArray& g
          ", the GPUArray " + text_of(gpu.dtype);
 }
 
-// New memory on the device of `array`, which need not be the current one.
-GPUArray new_array_beside(const GPUArray& array, const Layout& layout,
-                          const py::object& allocator) {
-  const DeviceGuard here = beside(array.core);
+// Return a new array on the device of `array`, which need not be the current device.
+GPUArray new_array_on_device_of(const GPUArray& array, const Layout& layout,
+                                const py::object& allocator) {
+  const DeviceGuard here = use_device_of(array.core);
   return new_array(layout, array.dtype, allocator);
 }
-GPUArray scratch_beside(const GPUArray& array, const Layout& layout, const StreamRef* stream) {
-  GPUArray scratch = new_array_beside(array, layout, py::none());
+GPUArray scratch_on_device_of(const GPUArray& array, const Layout& layout,
+                              const StreamRef* stream) {
+  GPUArray scratch = new_array_on_device_of(array, layout, py::none());
   if (stream) keep_for_others_graph(scratch, *stream);
   return scratch;
 }
 
-// A dense copy of an array with gaps, for its elements to come or go by.
+// Return a dense scratch array, through which an array with gaps is copied.
 GPUArray new_image(const GPUArray& gpu, const StreamRef* stream) {
-  return scratch_beside(gpu, image_of(gpu).layout, stream);
+  return scratch_on_device_of(gpu, image_of(gpu).layout, stream);
 }
 
 template <class Byte>
 using Transfer = void (*)(const GPUArray& gpu, Byte* first, const Layout& host,
                           const StreamRef* stream);
 
-// `work` with the image of an array with gaps. Where the device has no room for one, that of a half
-// may do: each half is transferred.
+// Run `work` with the image of an array with gaps. If the device has no memory for the image,
+// transfer the two halves of the array, which need a smaller image.
 template <class Byte, class Work>
 void by_image(Transfer<Byte> transfer, const GPUArray& gpu, Byte* first, const Layout& host,
               const StreamRef* stream, Work work) {
@@ -125,7 +127,7 @@ void by_image(Transfer<Byte> transfer, const GPUArray& gpu, Byte* first, const L
   }
 }
 
-// With a stream, the host's memory looks like the image.
+// With a stream, the host memory has the layout of the image.
 void upload(const GPUArray& gpu, const char* first, const Layout& host, const StreamRef* stream) {
   if (gpu.layout().dense()) {
     const NoGil without = release_gil();
@@ -153,31 +155,31 @@ void download(const GPUArray& gpu, char* first, const Layout& host, const Stream
   });
 }
 
-// What has to be gathered or scattered is not copied in the order of a stream, but once all before
-// it is done.
+// Return the stream of the copy. Host memory with another layout than the image must be gathered or
+// scattered, which no stream does: wait for the stream and return null.
 const StreamRef* stream_for(const GPUArray& gpu, const Layout& host, const StreamRef* stream) {
   if (!stream || host.same_strides(image_of(gpu).layout)) return stream;
   wait_for(*stream);
   return nullptr;
 }
 
-// Few plain copies are as quick as a kernel; pitched ones have less than half of its speed.
+// A few plain copies are as fast as a kernel. Pitched copies have less than half of its speed.
 constexpr std::size_t few_calls = 4;
 
 }  // namespace
 
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream) {
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
-  const py::array host = in_shape_of(array, source, PyExc_UserWarning, "set");
+  const py::array host = reshaped_like(array, source, PyExc_UserWarning, "set");
   keep_for_graph(host);
   keep_for_graph(array);
-  const GPUArray now = array;  // other threads go on, and may set its gpudata
+  const GPUArray now = array;  // a snapshot: another thread may set the gpudata of `array`
   const Layout layout = layout_of(host, now.layout().itemsize());
   const char* const first = static_cast<const char*>(host.data());
   upload(now, first, layout, stream_for(now, layout, stream));
 }
 
-GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
+GPUArray reshaped_like(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
   if (!source.dtype.equal(array.dtype))
     throw py::value_error("set: the source has dtype " + text_of(source.dtype) + ", the array " +
                           text_of(array.dtype));
@@ -190,7 +192,7 @@ GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const Stream
   GPUArray ordered = source;
   if (!source.layout().c_contiguous()) {
     const Layout contiguous(source.layout().shape(), source.layout().itemsize());
-    ordered = scratch_beside(source, contiguous, stream);
+    ordered = scratch_on_device_of(source, contiguous, stream);
     set_from_device(ordered, source, stream);
   }
   ordered.core = ordered.core.view(ordered.layout().reshape(shape, Order::c));
@@ -203,7 +205,7 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   keep_for_graph(array);
   keep_for_graph(source);
   if (array.core.overlaps(source.core)) {
-    const GPUArray apart = scratch_beside(source, source.layout().k_order(), stream);
+    const GPUArray apart = scratch_on_device_of(source, source.layout().k_order(), stream);
     set_from_device(apart, source, stream);
     return set_from_device(array, apart, stream);
   }
@@ -223,7 +225,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   const auto fill = [&](py::array& host) {
     keep_for_graph(host);
     keep_for_graph(array);
-    const GPUArray now = array;  // other threads go on, and may set its gpudata
+    const GPUArray now = array;  // a snapshot: another thread may set the gpudata of `array`
     const Layout layout = layout_of(host, now.layout().itemsize());
     download(now, static_cast<char*>(host.mutable_data()), layout, stream_for(now, layout, stream));
   };
@@ -242,20 +244,22 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
     throw py::type_error("get: ary: expected a numpy.ndarray, got " + repr_of(py::type::of(out)));
   const auto target = py::reinterpret_borrow<py::array>(out);
   if (!target.dtype().equal(array.dtype)) throw py::type_error(type_text("get", target, array));
-  if (!target.writeable()) throw py::value_error("get: ary is read-only");
-  py::array host = in_shape_of(array, target, PyExc_DeprecationWarning, "get");
+  if (!target.writeable())
+    throw py::value_error("get: ary is read-only; expected a writable ndarray");
+  py::array host = reshaped_like(array, target, PyExc_DeprecationWarning, "get");
   if (!host.is(target) && array.layout().size() > 0 &&
       !numpy().attr("may_share_memory")(host, target).cast<bool>())
-    throw py::value_error("get: ary of shape " + shape_of(target).text() +
-                          " cannot be reshaped without a copy");
+    throw py::value_error(
+        "get: ary of shape " + shape_of(target).text() +
+        " cannot be reshaped without a copy; pass an array of the GPUArray's shape");
   fill(host);
   return host;
 }
 
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
-  GPUArray copy = new_array_beside(array, array.layout().k_order(), array.allocator);
+  GPUArray copy = new_array_on_device_of(array, array.layout().k_order(), array.allocator);
   set_from_device(copy, array, stream);
-  copy.is_answer = array.is_answer;
+  copy.is_comparison_result = array.is_comparison_result;
   return copy;
 }
 

@@ -1,15 +1,15 @@
-// Functions that make GPUArrays.
+// Functions that create GPUArrays.
 #include "python/array/map.h"
 #include "python/array/operators.h"
 
 namespace PyGPU::python {
 namespace {
 
-// A kernel writes much memory quicker than the runtime does.
+// A kernel zeroes large memory faster than the runtime does.
 bool zero_by_kernel(const GPUArray& array) {
-  constexpr std::size_t much = 16 << 20, word = 4;
+  constexpr std::size_t large = 16 << 20, word = 4;
   const std::size_t nbytes = array.layout().nbytes();
-  if (launch_runs_kernel || nbytes < much || nbytes % word) return false;
+  if (launch_runs_kernel || nbytes < large || nbytes % word) return false;
   const Layout words({Index(nbytes / word)}, word);
   if (!is_aligned(words, array.core.address(), word)) return false;
   const GPUArray whole = as_units({array.core.view(words), array.dtype, py::none()}, word);
@@ -31,8 +31,8 @@ GPUArray zeros(const py::object& shape, const py::object& dtype, const py::objec
 GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::string& order) {
   const py::object type = dtype.is_none() ? other.dtype : dtype_of(dtype);
   if (!type.attr("subdtype").is_none())
-    throw py::type_error("dtype: a dtype with a shape of its own is not possible here, got " +
-                         text_of(type));
+    throw py::type_error("dtype=" + text_of(type) +
+                         ": a subarray dtype; expected a dtype without a shape of its own");
   const std::size_t itemsize = itemsize_of(type);
   const Layout& layout = other.layout();
   Layout like;
@@ -44,7 +44,7 @@ GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::s
   } else {
     like = Layout(layout.shape(), itemsize, order_of(py::str(order)));
   }
-  const DeviceGuard here = beside(other.core);
+  const DeviceGuard here = use_device_of(other.core);
   return new_array(like, type, other.allocator);
 }
 
@@ -56,23 +56,174 @@ void bind_creation(py::module_& m) {
       [](const py::object& ary, const py::object& allocator) {
         return to_gpu(ary, allocator, nullptr);
       },
-      "A copy of a numpy.ndarray of any strides on the device, the axes in the same order.",
+      R"doc(Copy an ndarray to the device.
+
+Parameters
+----------
+ary : numpy.ndarray or GPUArray
+    Source of any dtype without Python objects, and of any strides.
+allocator : callable, optional
+    Function of a number of bytes that returns an address; None uses the memory pool.
+
+Returns
+-------
+GPUArray
+    Contiguous copy of the same shape and dtype, with the axes in the same memory order.
+
+Raises
+------
+TypeError
+    If ``ary`` is no ndarray, or its dtype holds Python objects.
+
+See Also
+--------
+to_gpu_async : Enqueue the copy on a stream.
+PyGPU.gpuarray.asarray : Convert anything, without a copy if possible.
+
+Examples
+--------
+>>> import numpy as np
+>>> import PyGPU.gpuarray as gpuarray
+>>> a = gpuarray.to_gpu(np.array([[1, 2], [3, 4]]))
+>>> a.get()
+array([[1, 2],
+       [3, 4]])
+)doc",
       {{"ary"}, {"allocator", none}});
   def(m, "to_gpu_async",
       [](const py::object& ary, const py::object& allocator, const StreamRef& stream) {
         return to_gpu(ary, allocator, &stream);
       },
-      "to_gpu in the stream's order. `ary` should be page-locked and stay until it is done.",
+      R"doc(Enqueue a copy of an ndarray to the device on a stream.
+
+Parameters
+----------
+ary : numpy.ndarray or GPUArray
+    Source. An ndarray should be page-locked, and must stay alive and unchanged until the stream is
+    done.
+allocator : callable, optional
+    Function of a number of bytes that returns an address; None uses the memory pool.
+stream : PyGPU.driver.Stream, int or None, optional
+    Stream of the copy; None is the null stream.
+
+Returns
+-------
+GPUArray
+    Contiguous copy, complete once the stream is.
+
+See Also
+--------
+to_gpu : Copy and wait.
+
+Examples
+--------
+>>> import PyGPU.driver as driver
+>>> import PyGPU.gpuarray as gpuarray
+>>> host = driver.pagelocked_zeros(3, "float32")
+>>> stream = driver.Stream()
+>>> a = gpuarray.to_gpu_async(host, stream=stream)
+>>> stream.synchronize()
+>>> a.get()
+array([0., 0., 0.], dtype=float32)
+)doc",
       {{"ary"}, {"allocator", none}, {"stream", none}});
-  def(m, "zeros", &zeros, "A new array of zeros.",
+  def(m, "zeros", &zeros, R"doc(Return a new array of zeros.
+
+Parameters
+----------
+shape : int or sequence of int
+    Lengths of the axes.
+dtype : numpy.dtype or anything numpy.dtype accepts, optional
+    Dtype of the elements.
+allocator : callable, optional
+    Function of a number of bytes that returns an address; None uses the memory pool.
+order : {'C', 'F'}, optional
+    Order of the axes in memory: row-major or column-major.
+
+Returns
+-------
+GPUArray
+    New array of the given shape and dtype.
+
+See Also
+--------
+empty : Return a new array without initializing its elements.
+zeros_like : Return an array of zeros with the shape of another array.
+
+Examples
+--------
+>>> import PyGPU.gpuarray as gpuarray
+>>> gpuarray.zeros((2, 2), "int32")
+array([[0, 0],
+       [0, 0]], dtype=int32)
+)doc",
       {{"shape"}, {"dtype", "float64"}, {"allocator", none}, {"order", "C"}});
-  def(m, "empty_like", &empty_like, "An uninitialised array of the same shape; order K, A, C or F.",
+  def(m, "empty_like", &empty_like,
+      R"doc(Return a new array with the shape of another array, without initializing its elements.
+
+Parameters
+----------
+other_ary : GPUArray
+    Array whose shape, device and allocator the new array has.
+dtype : numpy.dtype or anything numpy.dtype accepts, optional
+    Dtype of the elements; None is the dtype of ``other_ary``.
+order : {'K', 'A', 'C', 'F'}, optional
+    Order of the axes in memory. 'K' keeps the order of ``other_ary``. 'A' is 'F' for an array that
+    is contiguous in that order alone, else 'C'.
+
+Returns
+-------
+GPUArray
+    New contiguous array.
+
+Raises
+------
+TypeError
+    If ``dtype`` is a subarray dtype.
+
+See Also
+--------
+zeros_like : Return an array of zeros with the shape of another array.
+
+Examples
+--------
+>>> import PyGPU.gpuarray as gpuarray
+>>> a = gpuarray.zeros((2, 3), "float32", order="F")
+>>> b = gpuarray.empty_like(a, "int32")
+>>> b.shape, b.dtype, b.flags.f_contiguous
+((2, 3), dtype('int32'), True)
+)doc",
       {{"other_ary"}, {"dtype", none}, {"order", "K"}});
   def(m, "zeros_like",
       [](const GPUArray& other, const py::object& dtype, const std::string& order) {
         return zeroed(empty_like(other, dtype, order));
       },
-      "An array of zeros of the same shape; order K, A, C or F.",
+      R"doc(Return a new array of zeros with the shape of another array.
+
+Parameters
+----------
+other_ary : GPUArray
+    Array whose shape, device and allocator the new array has.
+dtype : numpy.dtype or anything numpy.dtype accepts, optional
+    Dtype of the elements; None is the dtype of ``other_ary``.
+order : {'K', 'A', 'C', 'F'}, optional
+    Order of the axes in memory; see empty_like.
+
+Returns
+-------
+GPUArray
+    New contiguous array.
+
+See Also
+--------
+empty_like : Return an array of the same shape without initializing its elements.
+
+Examples
+--------
+>>> import PyGPU.gpuarray as gpuarray
+>>> gpuarray.zeros_like(gpuarray.empty(3, "int32"))
+array([0, 0, 0], dtype=int32)
+)doc",
       {{"other_ary"}, {"dtype", none}, {"order", "K"}});
 }
 

@@ -1,4 +1,4 @@
-// Reductions: kernels and launches. See fold.h.
+// Kernels and launches of reductions. See fold.h.
 #include "python/array/fold.h"
 
 #include <atomic>
@@ -9,9 +9,9 @@
 namespace PyGPU::python {
 namespace {
 
-// The kernels of a form on a device, and what their launches on the null stream, which run one
-// after the other, have in common: a place for parts, and for each column of blocks the number of
-// those that are done, 0 between launches.
+// Kernels of one key on a device, and the memory that their launches on the null stream share,
+// since those run one after another: a buffer of partial results (parts), and a counter of finished
+// blocks for each column of blocks. The counters are 0 between launches.
 struct FoldKernels {
   FoldKernels(const std::shared_ptr<Module>& module, std::size_t part_bytes_, Index counters_)
       : first(module, "first"),
@@ -24,40 +24,41 @@ struct FoldKernels {
   static constexpr int number_of_registers = 4;
   Kernel first, last;
   std::size_t part_bytes;
-  int registers;  // of a thread
+  int registers;  // per thread
   Index counters;
   Array done, parts;
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
 };
-constexpr Index most_columns = 2048;  // of blocks that are counted
-constexpr Index most_parts = 16;      // of a thread: more take longer than a second launch
+constexpr Index max_columns = 2048;  // columns of blocks with a counter
+constexpr Index max_parts = 16;      // parts per thread: more take longer than a second launch
 
-FoldKernels& kernels_for(const FoldForm& form, int device) {
-  static auto& kept = *new Specializations<FoldKernels>;
+FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
+  static auto& cache = *new Specializations<FoldKernels>;
   SpecializationKey key;
-  const int arrays = form.inputs + form.tables;
-  key.add(unsigned(form.fold), 4);
-  key.add(unsigned(form.inputs), 2);
-  key.add(unsigned(form.tables), 2);
-  for (int i = 0; i < arrays; ++i) key.add(unsigned(form.codes[i]), 4);
-  key.add(unsigned(form.compute), 4);
-  key.add(unsigned(form.vector_width), 5);
-  key.add(unsigned(form.kept), 6);
-  key.add(unsigned(form.folded), 6);
-  key.add(form.by_output, 1);
-  key.add(unsigned(form.outputs), 4);
-  key.add(form.index64, 1);
+  const int arrays = fold_key.inputs + fold_key.tables;
+  key.add(unsigned(fold_key.fold), 4);
+  key.add(unsigned(fold_key.inputs), 2);
+  key.add(unsigned(fold_key.tables), 2);
+  for (int i = 0; i < arrays; ++i) key.add(unsigned(fold_key.codes[i]), 4);
+  key.add(unsigned(fold_key.compute), 4);
+  key.add(unsigned(fold_key.vector_width), 5);
+  key.add(unsigned(fold_key.kept), 6);
+  key.add(unsigned(fold_key.folded), 6);
+  key.add(fold_key.by_output, 1);
+  key.add(unsigned(fold_key.outputs), 4);
+  key.add(fold_key.index64, 1);
   key.add(unsigned(device), 8);
-  return kept.at(key, [&] {
-    py::tuple inputs(form.inputs), tables(form.tables);
+  return cache.at(key, [&] {
+    py::tuple inputs(fold_key.inputs), tables(fold_key.tables);
     for (int i = 0; i < arrays; ++i)
-      (i < form.inputs ? inputs : tables)[i < form.inputs ? i : i - form.inputs] =
-          dtype_object(form.codes[i]);
+      (i < fold_key.inputs ? inputs : tables)[i < fold_key.inputs ? i : i - fold_key.inputs] =
+          dtype_object(fold_key.codes[i]);
     const py::tuple made = hook(Hook::reduction_module)(
-        fold_names[int(form.fold)], inputs, tables, dtype_object(form.compute), form.vector_width,
-        form.kept, form.folded, form.by_output, form.outputs, form.index64);
+        fold_names[int(fold_key.fold)], inputs, tables, dtype_object(fold_key.compute),
+        fold_key.vector_width, fold_key.kept, fold_key.folded, fold_key.by_output, fold_key.outputs,
+        fold_key.index64);
     return std::make_unique<FoldKernels>(held<Module>(made[0]), made[1].cast<std::size_t>(),
-                                         form.kept == 0 ? 1 : most_columns);
+                                         fold_key.kept == 0 ? 1 : max_columns);
   });
 }
 
@@ -70,31 +71,32 @@ void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index output
   enqueue(kernels.last, launch.grid, launch.block, arguments, stream);
 }
 
-constexpr std::size_t most_kept = 1 << 18;  // bytes of parts that stay
+constexpr std::size_t max_cached_parts_bytes =
+    1 << 18;  // larger buffers of parts are freed after the launch
 
-// Calls `work` with the address of room for parts and with counters, if there may be any: with them
-// the block that is done last folds the parts of all.
+// Call `work` with the addresses of a buffer for parts and of the counters, or null counters. With
+// counters, the last block to finish folds the parts of all blocks.
 template <class Work>
 void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
                 const FoldRequest& request, StreamOrder& order, Work work) {
-  const auto with_scratch = [&](void* counters) {  // bytes, of no dtype
+  const auto with_scratch = [&](void* counters) {  // bytes without a dtype
     const GPUArray parts =
         scratch_array(Layout({Index(nbytes)}, 1), py::none(), request.stream, request.allocator);
     uses(order, parts);
     order.run([&] { work(parts.core.address(), counters); });
   };
-  // What launches on the null stream have in common; another thread, or what Python calls in the
-  // midst of this one, may be at it.
+  // The shared memory may be in use: by another thread, or by this one, if Python code that it
+  // called started a launch.
   if (request.stream.handle || !kernels.counters || kernels.busy.test_and_set())
     return with_scratch(nullptr);
   try {
-    if (!kernels.done.address()) {  // here, where nothing is recorded into a graph
+    if (!kernels.done.address()) {  // outside of order.run, so that a graph does not record it
       Array done = Array::empty(Layout({kernels.counters}, sizeof(unsigned)));
       done.zero();
       kernels.done = std::move(done);
     }
     void* const counters = may_count ? kernels.done.address() : nullptr;
-    if (nbytes > most_kept) {
+    if (nbytes > max_cached_parts_bytes) {
       with_scratch(counters);
     } else {
       if (kernels.parts.layout().nbytes() < nbytes)
@@ -110,35 +112,36 @@ void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
 
 }  // namespace
 
-void fold_linear(FoldForm form, const void* const* addresses, Index n, const Array& result,
+void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const Array& result,
                  const FoldRequest& request, StreamOrder& order) {
-  const int arrays = form.inputs + form.tables;
-  require_aligned(result, form.compute);
+  const int arrays = fold_key.inputs + fold_key.tables;
+  require_aligned(result, fold_key.compute);
   const DeviceFigures figures = figures_of(result.device());
   Index head = 0;
   if (figures.threads == 1) {
-    form.outputs = 0;
-  } else if (form.tables == 0) {
-    // Vectors of 16 bytes from the first element on that all operands can load one from.
+    fold_key.outputs = 0;
+  } else if (fold_key.tables == 0) {
+    // Vectors of 16 bytes start at the first element from which all operands are aligned for them.
     std::size_t widest = 1;
-    for (int i = 0; i < form.inputs; ++i) widest = std::max(widest, dtypes[form.codes[i]].itemsize);
+    for (int i = 0; i < fold_key.inputs; ++i)
+      widest = std::max(widest, dtypes[fold_key.codes[i]].itemsize);
     const Index width = 16 / Index(widest);
     head = -1;
-    for (int i = 0; i < form.inputs; ++i) {
-      const auto itemsize = Index(dtypes[form.codes[i]].itemsize);
+    for (int i = 0; i < fold_key.inputs; ++i) {
+      const auto itemsize = Index(dtypes[fold_key.codes[i]].itemsize);
       const auto address = reinterpret_cast<Index>(addresses[i]);
       const Index own = address % itemsize ? -1 : (width - address / itemsize % width) % width;
       if (i > 0 && own != head) head = -1;
       if (i == 0) head = own;
       if (head < 0) break;
     }
-    form.vector_width = head < 0 ? 1 : int(width);
+    fold_key.vector_width = head < 0 ? 1 : int(width);
     head = std::min(std::max<Index>(head, 0), n);
   }
-  FoldKernels& kernels = kernels_for(form, result.device());
+  FoldKernels& kernels = kernels_for(fold_key, result.device());
   const LinearReduction linear(figures, kernels.part_bytes, kernels.registers,
                                reduction_tuning::linear_unroll);
-  const auto launch = linear.over((n - head) / form.vector_width);
+  const auto launch = linear.over((n - head) / fold_key.vector_width);
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     for (int i = 0; i < arrays; ++i) arguments.add(addresses[i]);
@@ -146,7 +149,7 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
     enqueue(kernels.first, launch.blocks, linear.threads(), arguments, request.stream);
   };
   if (launch.blocks == 1) return order.run([&] { first(nullptr, nullptr); });
-  // Where all run at once: else each would keep the next one from its place while it is counted.
+  // Count only if all blocks run at once. Otherwise counting delays the start of the next blocks.
   const bool may_count = launch.blocks <= linear.resident_blocks();
   with_parts(kernels, std::size_t(launch.blocks) * kernels.part_bytes, may_count, request, order,
              [&](void* parts, void* done) {
@@ -155,27 +158,27 @@ void fold_linear(FoldForm form, const void* const* addresses, Index n, const Arr
              });
 }
 
-void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Array& result,
+void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const Array& result,
                const FoldRequest& request, StreamOrder& order) {
   const Index outputs = plan.outputs.size(), count = plan.folded.size();
   const auto itemsize = array.layout().itemsize();
   const void* const address = static_cast<char*>(array.address()) + plan.offset;
   const bool contiguous = plan.folded.ndim == 1 && plan.folded.strides[0][0] == Index(itemsize);
   if (outputs == 1 && (contiguous || count < 2))
-    return fold_linear(form, &address, count, result, request, order);
-  require_aligned(result, form.compute);
+    return fold_linear(fold_key, &address, count, result, request, order);
+  require_aligned(result, fold_key.compute);
   if (plan.by_output && number_of(result.address()) % 16)
-    plan.vector_width = 1;  // results are written by vectors as well
+    plan.vector_width = 1;  // results are written in vectors too
   const DeviceFigures figures = figures_of(result.device());
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
   const auto launch = plan.launch(figures);
-  form.vector_width = plan.vector_width;
-  form.kept = kept.ndim;
-  form.folded = folded.ndim;
-  form.by_output = plan.by_output;
-  form.outputs = launch.outputs;
-  form.index64 = plan.index64(figures);
-  FoldKernels& kernels = kernels_for(form, result.device());
+  fold_key.vector_width = plan.vector_width;
+  fold_key.kept = kept.ndim;
+  fold_key.folded = folded.ndim;
+  fold_key.by_output = plan.by_output;
+  fold_key.outputs = launch.outputs;
+  fold_key.index64 = plan.index64(figures);
+  FoldKernels& kernels = kernels_for(fold_key, result.device());
   // struct { outputs, length, share; kept[], their strides; folded[], their strides; } of 64 bits.
   Index loop[3 + 4 * LoopAxes<1>::most];
   int numbers = 0;
@@ -196,11 +199,11 @@ void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Arra
     enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
   };
   if (rows == 1) return order.run([&] { first(nullptr, nullptr); });
-  // The last block of a column folds its parts alone, so they must be few.
+  // The last block of a column folds the column's parts alone, so there must be few.
   const Index lanes = plan.by_output ? launch.block.y : launch.block.x;
   const Index totals = plan.by_output ? plan.vector_width : launch.outputs;
   const bool may_count =
-      rows * totals <= most_parts * lanes && Index(launch.grid.x) <= kernels.counters &&
+      rows * totals <= max_parts * lanes && Index(launch.grid.x) <= kernels.counters &&
       launch.grid.x * rows <= blocks_at_once(figures, launch.block, kernels.registers);
   with_parts(kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request, order,
              [&](void* parts, void* done) {

@@ -1,4 +1,4 @@
-// Reductions: the kernels by key and their launches, for operands that are ready.
+// Reductions of operands that are ready: kernels by key, and their launches.
 #pragma once
 
 #include "PyGPU/reduction_plan.h"
@@ -6,8 +6,8 @@
 
 namespace PyGPU::python {
 
-// Not-a-number gives way in min and max, and wins in minimum and maximum, as in NumPy's ufuncs;
-// these four stand together.
+// Reduction operations. min and max ignore NaN unless every element is NaN; minimum and maximum
+// return NaN if any element is NaN, as NumPy's ufuncs do. These four are adjacent, for is_extreme.
 enum class Fold : unsigned char {
   sum,
   prod,
@@ -27,20 +27,21 @@ inline constexpr const char* fold_names[] = {"sum",     "prod", "mean", "min", "
 inline bool is_extreme(Fold fold) { return fold >= Fold::min && fold <= Fold::maximum; }
 static_assert(std::size(fold_names) <= 16 && dtype_count <= 16, "keys have 4 bits for each");
 
-constexpr int most_inputs = 3;  // two operands; or indices, and the arrays that they choose from
+constexpr int max_inputs = 3;  // two operands; or indices and up to two tables
 
-// What kernels are made for.
-struct FoldForm {
-  FoldForm(Fold fold_, int inputs_) : fold(fold_), inputs(inputs_) {}
+// Key of a reduction's kernels.
+struct FoldKey {
+  FoldKey(Fold fold_, int inputs_) : fold(fold_), inputs(inputs_) {}
 
   Fold fold;
-  int codes[most_inputs] = {};  // of the operands in memory
-  int inputs = 0;               // operands that are gone through
-  int tables = 0;               // behind them: arrays that the input, an index array, chooses from
-  int compute = 0;              // the dtype of the result as well
-  int vector_width = 1, kept = 0, folded = 0;  // axes; none kept: all operands are contiguous
-  bool by_output = false;                      // as of an AxisReduction
-  int outputs = 1;                             // of a thread
+  int codes[max_inputs] = {};  // dtypes of inputs, then of tables
+  int inputs = 0;              // operands that the kernel iterates over
+  int tables = 0;   // arrays, after the inputs, that the input indexes (subset reductions)
+  int compute = 0;  // dtype of the computation and of the result
+  int vector_width = 1;
+  int kept = 0, folded = 0;  // numbers of axes; kept == 0: all operands are contiguous
+  bool by_output = false;    // see AxisReduction::by_output
+  int outputs = 1;           // outputs of a thread
   bool index64 = true;
 };
 
@@ -50,12 +51,13 @@ struct FoldRequest {
   const GPUArray* out = nullptr;
 };
 
-// All elements of operands that are contiguous alike, or what they choose from tables. `order` has
-// the memory of operands and result.
-void fold_linear(FoldForm form, const void* const* addresses, Index n, const Array& result,
+// Reduce all elements of operands that are contiguous in the same order, or the table elements that
+// they index. `order` already includes the memory of operands and result.
+void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const Array& result,
                  const FoldRequest& request, StreamOrder& order);
-// Some axes of an array of any strides, to results in the order of the kept axes' strides.
-void fold_axes(FoldForm form, AxisReduction plan, const Array& array, const Array& result,
+// Reduce some axes of an array of any strides. The results are in the order of the kept axes'
+// strides.
+void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const Array& result,
                const FoldRequest& request, StreamOrder& order);
 
 }  // namespace PyGPU::python

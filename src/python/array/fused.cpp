@@ -1,5 +1,4 @@
-// Operations that are put together from others (PyGPU.fuse): their types, the layouts of their
-// results, and how they are run.
+// Fused operations (PyGPU.fuse): their dtypes, the layouts of their results, and their launches.
 #include <unordered_map>
 
 #include "python/array/map.h"
@@ -9,14 +8,14 @@
 namespace PyGPU::python {
 namespace {
 
-// Which layouts are joined to that of an operation inside: those of arrays among the operands, and,
-// counted on from max_operands, those of the operations before it.
+// Numbers of the layouts that are combined into the layout of one inner operation. Numbers below
+// max_operands are operands; inner operations follow from max_operands on.
 using Joined = std::vector<int>;
 
 struct Fused {
   std::vector<int> compute, result;
   std::vector<Joined> layouts;
-  std::vector<int> places;  // of the results' layouts
+  std::vector<int> result_layouts;  // numbers of the results' layouts
 };
 
 std::unordered_map<Operation, Fused>& all_fused() {
@@ -40,32 +39,40 @@ std::vector<int> codes_of(const py::tuple& dtypes) {
 
 Operation fused_operation(const std::string& name, const py::tuple& compute,
                           const py::tuple& results, const py::tuple& layouts,
-                          const py::tuple& places) {
-  Fused fused{codes_of(compute), codes_of(results), {}, ints_of(places)};
+                          const py::tuple& result_layouts) {
+  Fused fused{codes_of(compute), codes_of(results), {}, ints_of(result_layouts)};
   if (fused.compute.size() > max_operands || fused.result.size() > max_results ||
-      fused.result.empty() || fused.places.size() != fused.result.size())
-    throw py::value_error("_fused_operation: too many operands or results");
-  const auto check = [&](int place) {
+      fused.result.empty() || fused.result_layouts.size() != fused.result.size())
+    throw py::value_error("_fused_operation: expected up to " + std::to_string(max_operands) +
+                          " operands and 1 to " + std::to_string(max_results) +
+                          " results, each with a layout");
+  const auto check = [&](int layout_number) {
     const auto count = max_operands + int(fused.layouts.size());
-    if (place < 0 || place >= count || (place < max_operands && place >= int(fused.compute.size())))
-      throw py::value_error("_fused_operation: no layout " + std::to_string(place));
+    if (layout_number < 0 || layout_number >= count ||
+        (layout_number < max_operands && layout_number >= int(fused.compute.size())))
+      throw py::value_error("_fused_operation: layout " + std::to_string(layout_number) +
+                            " does not exist");
   };
   for (const py::handle one : layouts) {
     Joined joined = ints_of(one);
-    if (joined.empty()) throw py::value_error("_fused_operation: a layout of none");
-    for (int place : joined) check(place);
+    if (joined.empty())
+      throw py::value_error(
+          "_fused_operation: layouts: an entry is empty; expected at least one layout");
+    for (int layout_number : joined) check(layout_number);
     fused.layouts.push_back(std::move(joined));
   }
-  for (int place : fused.places) check(place);
+  for (int layout_number : fused.result_layouts) check(layout_number);
   const Operation operation = operation_named(name);
   all_fused()[operation] = std::move(fused);
   return operation;
 }
 
-// The first array among the operands that a layout comes from: the one that a result is like.
-int first_of(const Fused& fused, int place) {
-  while (place >= max_operands) place = fused.layouts[std::size_t(place - max_operands)][0];
-  return place;
+// Return the number of the first array operand that a layout derives from. A result has its class,
+// device and allocator.
+int first_of(const Fused& fused, int layout_number) {
+  while (layout_number >= max_operands)
+    layout_number = fused.layouts[std::size_t(layout_number - max_operands)][0];
+  return layout_number;
 }
 
 bool have_one_shape(const Map& map) {
@@ -79,17 +86,19 @@ bool have_one_shape(const Map& map) {
   return true;
 }
 
-// The layouts that the operations inside have one after the other: which axis lies where depends on
-// which operands are of full shape, so nothing shorter has the same answer.
+// Return the layouts of the inner operations, one after another. The order of axes depends on which
+// operands have the full shape, so no shortcut gives the same layouts.
 std::vector<Layout> layouts_inside(const Fused& fused, const Map& map) {
   std::vector<Layout> inside;
   for (const Joined& joined : fused.layouts) {
     std::vector<const Layout*> own;
     Axes shape;
-    for (int place : joined) {
-      const GPUArray* const array = place < max_operands ? map.operand[place].array : nullptr;
-      if (place < max_operands && !array) throw py::type_error("_run_fused: expected an array");
-      own.push_back(array ? &array->layout() : &inside[std::size_t(place - max_operands)]);
+    for (int layout_number : joined) {
+      const GPUArray* const array =
+          layout_number < max_operands ? map.operand[layout_number].array : nullptr;
+      if (layout_number < max_operands && !array)
+        throw py::type_error("_run_fused: expected an array");
+      own.push_back(array ? &array->layout() : &inside[std::size_t(layout_number - max_operands)]);
       shape = own.size() == 1 ? own[0]->shape() : broadcast_or_raise(shape, own.back()->shape());
     }
     inside.push_back(result_layout(shape, own.data(), int(own.size()), 1));
@@ -97,22 +106,22 @@ std::vector<Layout> layouts_inside(const Fused& fused, const Map& map) {
   return inside;
 }
 
-// `objects`: what the operands were read from.
+// Return a new array for one result. `objects` are the Python objects of the operands.
 py::object new_result(const Fused& fused, const Map& map, std::size_t number,
                       const std::vector<Layout>& inside, PyObject* objects) {
-  const int place = fused.places[number], first = first_of(fused, place);
-  const GPUArray& beside = *map.operand[first].array;
-  const bool is_inside = place >= max_operands && !inside.empty();
+  const int layout_number = fused.result_layouts[number], first = first_of(fused, layout_number);
+  const GPUArray& model = *map.operand[first].array;
+  const bool is_inside = layout_number >= max_operands && !inside.empty();
   const Layout* const layout =
-      is_inside ? &inside[std::size_t(place - max_operands)] : &beside.layout();
+      is_inside ? &inside[std::size_t(layout_number - max_operands)] : &model.layout();
   const int code = fused.result[number];
-  return result_array(result_layout(layout->shape(), &layout, 1, dtypes[code].itemsize), beside,
+  return result_array(result_layout(layout->shape(), &layout, 1, dtypes[code].itemsize), model,
                       code, PyTuple_GET_ITEM(objects, first));
 }
 
-void take_out(const py::handle& given, Map& map, std::size_t number) {
+void set_result(const py::handle& given, Map& map, std::size_t number) {
   map.result[number] = gpuarray_in(given.ptr());
-  if (!map.result[number]) throw py::type_error("out: expected a GPUArray");
+  if (!map.result[number]) throw py::type_error("out: expected a GPUArray, got " + repr_of(given));
   map.result[number]->core.require_alive();
 }
 
@@ -125,7 +134,7 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     PyObject* const given = arguments[1];
     if (found == all_fused().end() ||
         PyTuple_GET_SIZE(given) != Py_ssize_t(found->second.compute.size()))
-      throw py::value_error("_run_fused: no such operation, or other operands");
+      throw py::value_error("_run_fused: unknown operation, or wrong number of operands");
     const Fused& fused = found->second;
     Map map(found->first, int(fused.compute.size()), int(fused.result.size()));
     for (int i = 0; i < map.operands; ++i) {
@@ -133,10 +142,10 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       if (!read_operand(one, map.operand[i]))
         throw py::type_error("expected arrays and numbers, got " + repr_of(one));
       map.compute[i] = fused.compute[std::size_t(i)];
-      take_truth(map.operand[i], map.compute[i]);
+      convert_to_bool(map.operand[i], map.compute[i]);
     }
-    for (const int place : fused.places)
-      if (!map.operand[first_of(fused, place)].array)
+    for (const int layout_number : fused.result_layouts)
+      if (!map.operand[first_of(fused, layout_number)].array)
         throw py::type_error("_run_fused: expected an array");
     std::vector<Layout> inside;
     if (!have_one_shape(map)) inside = layouts_inside(fused, map);
@@ -148,7 +157,7 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       PyObject* const out = has_out ? PyTuple_GET_ITEM(arguments[2], Py_ssize_t(i)) : Py_None;
       made[i] = out == Py_None ? new_result(fused, map, i, inside, given)
                                : py::reinterpret_borrow<py::object>(out);
-      take_out(made[i], map, i);
+      set_result(made[i], map, i);
     }
     if (has_out) check_shapes(map);
     launch(map, stream_of(arguments[3]));
@@ -161,7 +170,7 @@ py::object number_as(const py::object& number, const py::object& dtype) {
   alignas(16) char bytes[16];
   Operand operand;
   operand.number = number;
-  take_truth(operand, code);
+  convert_to_bool(operand, code);
   put_number(operand.number, code, bytes);
   return py::bytes(bytes, dtypes[code].itemsize);
 }
@@ -172,11 +181,13 @@ void bind_fused(py::module_& m) {
   m.attr("_max_operands") = max_operands;
   m.attr("_max_results") = max_results;
   def(m, "_fused_operation", &fused_operation,
-      "Make the number of an operation that is put together from others, by what its operands are "
-      "computed as, its results' dtypes, which layouts are joined inside, and the results' places "
-      "among these.",
+      "Register a fused operation and return its number.\n\n`compute` and `results` are dtypes, "
+      "`layouts` the numbers of the layouts combined for each inner operation, `places` the number "
+      "of "
+      "each result's layout.",
       {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"places"}});
-  def(m, "_number_as", &number_as, "The bytes of a number in a dtype, as kernels are given it.",
+  def(m, "_number_as", &number_as,
+      "Return the bytes of a number converted to a dtype, as passed to kernels.",
       {{"number"}, {"dtype"}});
   static PyMethodDef methods[] = {
       fast_row("_run_fused", &run_fused,

@@ -1,5 +1,5 @@
-// Gathers and scatters as Python calls them, and what of them runs often: take, put, a[indices] and
-// a[indices] = value.
+// Gathers and scatters: the functions that Python calls, and the frequent cases take, put,
+// a[indices] and a[indices] = value.
 
 #include "PyGPU/gather_plan.h"
 #include "python/array/map.h"
@@ -12,11 +12,11 @@
 namespace PyGPU::python {
 namespace {
 
-// See MODES in PyGPU/_kernels/text/gather.py.
+// Treatment of wrong indices: see MODES in PyGPU/_kernels/text/gather.py.
 enum class Mode : unsigned char { raise, report, poll, poll_block, checked, clip, wrap };
 constexpr const char* mode_names[] = {"raise",   "report", "poll", "poll block",
                                       "checked", "clip",   "wrap"};
-constexpr Index most_in_block = 1024;  // words: a block's threads
+constexpr Index max_in_block = 1024;  // words, one per thread of a block
 
 Mode mode_named(PyObject* name) {
   for (const Mode mode : {Mode::raise, Mode::clip, Mode::wrap})
@@ -27,8 +27,8 @@ Mode mode_named(PyObject* name) {
 
 const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode, int words,
                          int device) {
-  static auto& kept = *new Specializations<SpecializedKernel, std::string, std::hash<std::string>>;
-  // Index arrays may be as many as axes: their key has no fixed length.
+  static auto& cache = *new Specializations<SpecializedKernel, std::string, std::hash<std::string>>;
+  // The key has no fixed length, because there may be as many index arrays as axes.
   std::string key{
       char(plan.word), char(plan.ndim), char(plan.index64), char(gather.mask.address != nullptr),
       char(mode),      char(words > 1), char(device)};
@@ -42,23 +42,23 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
       types[k] = index_types[gather.indices[k].type];
       counted[k] = plan.counted[k];
     }
-    const unsigned threads = mode == Mode::poll_block ? most_in_block : gather_tuning::threads;
+    const unsigned threads = mode == Mode::poll_block ? max_in_block : gather_tuning::threads;
     const py::object module = hook(Hook::gather_module)(
         plan.word, plan.ndim, plan.index64, gather.mask.address != nullptr, types, counted,
         mode_names[int(mode)], threads, words);
     return std::make_unique<SpecializedKernel>(held<Module>(module), "gather");
   };
-  return kept.at(key, make).kernel;
+  return cache.at(key, make).kernel;
 }
 
-// Which of the modes that look for wrong indices is the quickest?
-Mode looking_mode(const GatherPlan& plan, const StreamRef& stream) {
+// Return the fastest of the modes that check the indices.
+Mode checking_mode(const GatherPlan& plan, const StreamRef& stream) {
   if (launch_runs_kernel) return Mode::report;
-  if (plan.size <= most_in_block) return Mode::poll_block;
+  if (plan.size <= max_in_block) return Mode::poll_block;
   return stream.handle ? Mode::report : Mode::poll;
 }
 Report::Kind report_of(Mode mode) {
-  return mode == Mode::report ? Report::Kind::of_wrong : Report::Kind::always;
+  return mode == Mode::report ? Report::Kind::errors_only : Report::Kind::always;
 }
 
 void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const StreamRef& stream,
@@ -97,9 +97,9 @@ StridedPointer pointer_of(const py::handle& pair) {
   return {static_cast<char*>(address_of(given[0], "address")), axes_of(given[1], "strides")};
 }
 
-// _gather(shape, itemsize, target, source, indices, mask, mode, stream, arrays): each of target,
-// source and mask is (address, strides) or None, each index array (array, strides, lengths, steps,
-// scatters, offset); `arrays` are those whose memory is used.
+// _gather(shape, itemsize, target, source, indices, mask, mode, stream, arrays). Each of target,
+// source and mask is (address, strides); mask may be None. Each index array is (array, strides,
+// lengths, steps, scatters, offset). `arrays` own the memory of target, source and mask.
 py::object gather_items(PyObject* const* given) {
   Gather gather;
   gather.shape = axes_of(given[0], "shape");
@@ -143,11 +143,11 @@ py::object gather_items(PyObject* const* given) {
                         std::to_string(axis) + " with size " + std::to_string(length));
 }
 
-// Look through the indices of an array that is contiguous for one that is beyond
-// -count ... count - 1 together with `offset`.
+// Launch a kernel that searches a contiguous index array for an index which, with `offset` added,
+// is outside of -count ... count - 1.
 void launch_check(const GPUArray& indices, int type, Index offset, Index count,
                   const StreamRef& stream, bool polled, const Report& report) {
-  static auto& kept = *new Specializations<SpecializedKernel>;
+  static auto& cache = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   key.add(unsigned(type), 2);
   key.add(polled, 1);
@@ -157,7 +157,7 @@ void launch_check(const GPUArray& indices, int type, Index offset, Index count,
                                                        gather_tuning::checked, polled);
     return std::make_unique<SpecializedKernel>(held<Module>(module), "check");
   };
-  const Kernel& kernel = kept.at(key, make).kernel;
+  const Kernel& kernel = cache.at(key, make).kernel;
   const Index size = indices.layout().size();
   KernelArguments arguments;
   arguments.add(indices.core.address(), size, offset, count);
@@ -170,10 +170,10 @@ void launch_check(const GPUArray& indices, int type, Index offset, Index count,
       [&] { enqueue(kernel, divided_up(size, tile), gather_tuning::threads, arguments, stream); });
 }
 
-// The loop over the items at indices along `axis` of an array, or of the flat array (-1), and where
-// these are. False: a case for Python.
-bool find_places(const GPUArray& a, const GPUArray& indices, int axis, Gather& gather,
-                 StridedPointer& places) {
+// Describe the loop over the items that `indices` select along `axis`, or in the flat array if
+// `axis` is -1; `positions` are the items' addresses. Return false for a case that Python handles.
+bool find_positions(const GPUArray& a, const GPUArray& indices, int axis, Gather& gather,
+                    StridedPointer& positions) {
   const int type = index_type(indices.dtype);
   const Axes &shape = a.layout().shape(), &own = indices.layout().shape();
   const int before = axis < 0 ? 0 : axis, after = axis < 0 ? shape.size() : axis + 1;
@@ -187,10 +187,10 @@ bool find_places(const GPUArray& a, const GPUArray& indices, int axis, Gather& g
   IndexArray index;
   index.address = indices.core.address();
   index.type = type;
-  places.address = static_cast<char*>(a.core.address());
+  positions.address = static_cast<char*>(a.core.address());
   const auto add = [&](Index length, Index stride, Index index_stride) {
     gather.shape.push_back(length);
-    places.strides.push_back(stride);
+    positions.strides.push_back(stride);
     index.strides.push_back(index_stride);
   };
   for (int i = 0; i < before; ++i) add(shape[i], a.layout().strides()[i], 0);
@@ -205,8 +205,9 @@ bool find_places(const GPUArray& a, const GPUArray& indices, int axis, Gather& g
   return true;
 }
 
-// A launch whose blocks do not all run at once has seen its last index late. Of not too many, a
-// launch that reads nothing else is sooner.
+// Return true if a separate check of the indices is faster. If the blocks of a launch do not all
+// run at once, the launch reads its last index late; a check of not too many indices reads nothing
+// else and reports sooner.
 bool is_checked_first(const GatherPlan& plan, const GPUArray& indices) {
   constexpr Index at_once = 1 << 18, most = 1 << 21;  // threads; indices
   const Index threads =
@@ -214,35 +215,37 @@ bool is_checked_first(const GatherPlan& plan, const GPUArray& indices) {
   return threads >= at_once && indices.layout().size() <= most && indices.layout().contiguous();
 }
 
-// The same for places that `indices` name, where none of them is wrong or `mode` is for such ones.
+// Launch for items that `indices` select. With Mode::raise, a wrong index is an IndexError.
 void launch(const Gather& gather, GatherPlan& plan, const GPUArray& indices, int axis, Mode mode,
             int device, const StreamRef& stream, StreamOrder& order) {
   if (mode != Mode::raise) return launch(gather, plan, mode, device, stream, order);
   const IndexArray& index = gather.indices[0];
-  const Mode looking = looking_mode(plan, stream);
-  const bool polled = looking == Mode::poll;
-  // Nothing is written before all are known to be right, but by one block, which looks first.
+  const Mode checking = checking_mode(plan, stream);
+  const bool polled = checking == Mode::poll;
+  // A scatter writes only after all indices were checked. A launch of one block checks them itself,
+  // before it writes.
   const bool is_checked =
-      index.scatters ? looking != Mode::poll_block : polled && is_checked_first(plan, indices);
-  Report report(report_of(looking));
+      index.scatters ? checking != Mode::poll_block : polled && is_checked_first(plan, indices);
+  Report report(report_of(checking));
   if (is_checked) launch_check(indices, index.type, 0, index.count(), stream, polled, report);
   if (polled || !is_checked)
-    launch(gather, plan, is_checked ? Mode::checked : looking, device, stream, order, &report);
+    launch(gather, plan, is_checked ? Mode::checked : checking, device, stream, order, &report);
   if (const Index wrong = report.read(stream))
     out_of_bounds(wrong, std::max(axis, 0), index.count());
   if (is_checked && !polled) launch(gather, plan, Mode::raise, device, stream, order);
 }
 
-// The elements at indices. False: a case for Python.
+// Gather the elements at `indices` into a new array `out`. Return false for a case that Python
+// handles.
 bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const StreamRef& stream,
           GPUArray& out) {
   Gather gather;
-  if (!find_places(a, indices, axis, gather, gather.source)) return false;
+  if (!find_positions(a, indices, axis, gather, gather.source)) return false;
   const Index length = gather.indices[0].count();
   const Layout layout(gather.shape, gather.itemsize);
   const bool is_nothing = length == 0 || layout.nbytes() == 0;
-  if (is_nothing && indices.layout().size()) return false;  // all of them may be wrong
-  const DeviceGuard here = beside(a.core);
+  if (is_nothing && indices.layout().size()) return false;  // every index may be wrong
+  const DeviceGuard here = use_device_of(a.core);
   out = new_array(layout, a.dtype, a.allocator);
   if (layout.nbytes() == 0) return true;
   const int device = out.core.device();
@@ -258,13 +261,14 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   return true;
 }
 
-// _take(a, indices, axis, mode, stream): a new array, or NotImplemented.
+// _take(a, indices, axis, mode, stream): return a new array, or NotImplemented for a case that
+// Python handles.
 py::object take_items(PyObject* const* given) {
   const GPUArray* const indices = gpuarray_in(given[1]);
   const GPUArray& a = require_array("a", given[0]);
   const bool is_flat = given[2] == Py_None;
   const Index axis = !is_flat && PyLong_CheckExact(given[2]) ? PyLong_AsSsize_t(given[2]) : -1;
-  if (axis == -1 && PyErr_Occurred()) PyErr_Clear();  // beyond all axes
+  if (axis == -1 && PyErr_Occurred()) PyErr_Clear();  // too large for an axis
   GPUArray out({}, py::none(), py::none());
   const Mode mode = mode_named(given[3]);
   if (!indices || (!is_flat && (axis < 0 || axis >= a.layout().ndim())) ||
@@ -273,19 +277,21 @@ py::object take_items(PyObject* const* given) {
   return wrap(std::move(out));
 }
 
-// An array of one element.
-GPUArray one_of(const py::object& dtype, const py::object& number, const StreamRef& stream) {
+// Return a device array of one element.
+GPUArray single_element(const py::object& dtype, const py::object& number,
+                        const StreamRef& stream) {
   GPUArray one = scratch_array(Layout(Axes(), itemsize_of(dtype)), dtype, stream);
   fill(one, element_of(dtype, number).attr("__getitem__")(py::tuple()), stream);
   return one;
 }
 
-// Put values of a's dtype, or where there are none a number, to the places that indices name: to
-// all of them or, where one is wrong, to none. False: a case for Python.
+// Scatter `values` of the dtype of `a`, or `number` if `values` is null, to the positions that
+// `indices` select. If an index is wrong, nothing is written. Return false for a case that Python
+// handles.
 bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray* values,
             const py::object& number, Mode mode, const StreamRef& stream) {
   Gather gather;
-  if (!find_places(a, indices, axis, gather, gather.target)) return false;
+  if (!find_positions(a, indices, axis, gather, gather.target)) return false;
   IndexArray& index = gather.indices[0];
   if (values) values->core.require_alive();
   if (index.count() == 0 || Layout(gather.shape, gather.itemsize).nbytes() == 0 ||
@@ -298,8 +304,8 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   const DeviceGuard here = use_device(device);
   require_device(indices.core, device);
   if (values) require_device(values->core, device);
-  if (mode == Mode::raise) Report::require_waiting();  // before anything is queued
-  const GPUArray source = values ? *values : one_of(a.dtype, number, stream);
+  if (mode == Mode::raise) Report::require_waiting();  // before anything is enqueued
+  const GPUArray source = values ? *values : single_element(a.dtype, number, stream);
   index.scatters = true;
   gather.source = {static_cast<char*>(source.core.address()),
                    broadcast_to(source.layout(), gather.shape).strides()};
@@ -312,13 +318,13 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   return true;
 }
 
-// _put(a, indices, values, mode, stream): of the flat array; values are an array, or one element.
-// False: a case for Python.
+// _put(a, indices, values, mode, stream) scatters to the flat array. `values` is an array or one
+// element. Return False for a case that Python handles.
 py::object put_items(PyObject* const* given) {
   const GPUArray& a = require_array("a", given[0]);
   const GPUArray *const indices = gpuarray_in(given[1]), *const values = gpuarray_in(given[2]);
   const Mode mode = mode_named(given[3]);
-  // Of other shapes, values are repeated, which is not broadcasting.
+  // NumPy repeats values of another shape, which is not broadcasting: a case for Python.
   const bool fits =
       indices && (!values || (values->dtype.equal(a.dtype) &&
                               (values->layout().shape() == indices->layout().shape() ||
@@ -327,7 +333,8 @@ py::object put_items(PyObject* const* given) {
   return py::bool_(fits && put_at(a, *indices, -1, values, number, mode, stream_of(given[4])));
 }
 
-// _report_wrong(indices, count, offset, stream): an index beyond -count ... count - 1, or 0.
+// _report_wrong(indices, count, offset, stream): return an index outside of -count ... count - 1,
+// or 0.
 py::object report_wrong(PyObject* const* given) {
   const GPUArray& indices = require_array("indices", given[0]);
   indices.core.require_alive();
@@ -335,9 +342,9 @@ py::object report_wrong(PyObject* const* given) {
   const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
   if (PyErr_Occurred()) throw py::error_already_set();
   const StreamRef stream = stream_of(given[3]);
-  const Mode looking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
-  Report report(report_of(looking));
-  launch_check(indices, index_type(indices.dtype), offset, count, stream, looking == Mode::poll,
+  const Mode checking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
+  Report report(report_of(checking));
+  launch_check(indices, index_type(indices.dtype), offset, count, stream, checking == Mode::poll,
                report);
   return to_python(report.read(stream));
 }
@@ -346,16 +353,17 @@ bool is_mask(const GPUArray& array) {
   return py::reinterpret_borrow<py::dtype>(array.dtype).kind() == 'b';
 }
 
-// A key that is one array on the array's device, of its elements or rows; null: another.
-const GPUArray* chosen_by(const GPUArray& array, PyObject* key) {
+// Return the key if it is one array that selects elements or rows on the device of `array`. Null
+// for other keys.
+const GPUArray* selecting_array(const GPUArray& array, PyObject* key) {
   const GPUArray* const chosen = gpuarray_in(key);
   if (!chosen || array.layout().ndim() == 0 || chosen->layout().ndim() == 0) return nullptr;
-  if (chosen->is_answer && !is_mask(*chosen)) return nullptr;  // which Python refuses
+  if (chosen->is_comparison_result && !is_mask(*chosen)) return nullptr;  // Python raises the error
   if (array.core.address()) require_device(chosen->core, array.core.device());
   return chosen;
 }
 
-// _select_numbers(a, mask): a[mask], or None.
+// _select_numbers(a, mask): return a[mask], or None for a case that Python handles.
 py::object select_numbers(PyObject* const* given) {
   GPUArray out({}, py::none(), py::none());
   if (!select_by_mask(require_array("a", given[0]), require_array("mask", given[1]), out))
@@ -366,14 +374,14 @@ py::object select_numbers(PyObject* const* given) {
 }  // namespace
 
 bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out) {
-  const GPUArray* const chosen = chosen_by(array, key);
+  const GPUArray* const chosen = selecting_array(array, key);
   if (!chosen) return false;
   if (is_mask(*chosen)) return select_by_mask(array, *chosen, out);
   return take(array, *chosen, 0, Mode::raise, default_stream(), out);
 }
 
 bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& value) {
-  const GPUArray* const chosen = chosen_by(array, key);
+  const GPUArray* const chosen = selecting_array(array, key);
   if (!chosen || value.is_none() || py::isinstance<py::list>(value)) return false;
   const GPUArray* const values = gpuarray_in(value.ptr());
   if (values
@@ -396,7 +404,8 @@ void bind_gather(py::module_& m) {
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_pretend_index32", &pretend_index32,
-      "For tests: what gathers count in 32 bits; 0: as is best.", {{"most"}});
+      "For tests: set the largest count for which gathers use 32-bit indices; 0: the default.",
+      {{"most"}});
 }
 
 }  // namespace PyGPU::python

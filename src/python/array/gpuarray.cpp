@@ -1,4 +1,4 @@
-// Making GPUArrays: their dtypes, their memory, their views. See gpuarray.h.
+// Creation of GPUArrays: their dtypes, their memory, their views. See gpuarray.h.
 #include "python/array/gpuarray.h"
 
 namespace PyGPU::python {
@@ -18,7 +18,7 @@ void keep_for_graph(const py::object& memory) {
 
 void keep_for_graph(const GPUArray& array) {
   if (!Capture::current()) return;
-  const GPUArray* owner = &array;  // and not one of its views
+  const GPUArray* owner = &array;  // the array that has the gpudata, not a view of it
   while (!owner->gpudata && gpuarray_in(owner->base.ptr())) owner = gpuarray_in(owner->base.ptr());
   const bool is_ours = !owner->gpudata || find<DeviceAllocation>(owner->gpudata.ptr());
   if (!is_ours) keep_for_graph(owner->gpudata);
@@ -26,8 +26,8 @@ void keep_for_graph(const GPUArray& array) {
 
 void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream) {
   if (!stream.handle || Capture::current() || !is_captured(stream.handle)) return;
-  static auto& kept = *new std::vector<GPUArray>;
-  kept.push_back(scratch);
+  static auto& never_freed = *new std::vector<GPUArray>;
+  never_freed.push_back(scratch);
 }
 
 GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,
@@ -37,7 +37,7 @@ GPUArray scratch_array(const Layout& layout, const py::object& dtype, const Stre
   return scratch;
 }
 
-bool may_move(const py::object& gpudata) {
+bool may_change_address(const py::object& gpudata) {
   const PyTypeObject* const type = Py_TYPE(gpudata.ptr());
   const bool is_number =
       PyIndex_Check(gpudata.ptr()) || (type->tp_as_number && type->tp_as_number->nb_int);
@@ -48,11 +48,11 @@ bool may_move(const py::object& gpudata) {
   return module.rfind("PyGPU.", 0) != 0;
 }
 
-void follow(GPUArray& array) {
+void refresh_address(GPUArray& array) {
   if (array.layout().nbytes() == 0) return;
   const py::object gpudata = array.gpudata;
-  // It may use the array itself.
-  void* const now = as_it_is(array, [&] { return address_of(gpudata, "gpudata"); });
+  // Reading the address runs Python code, which may use the array itself.
+  void* const now = without_refresh(array, [&] { return address_of(gpudata, "gpudata"); });
   if (array.gpudata.is(gpudata) && now != array.core.address())
     array.core = Array::borrow(array.layout(), now);
 }
@@ -63,7 +63,8 @@ py::object wrap(GPUArray&& array, PyObject* like) {
 }
 
 py::object dtype_of(const py::object& any) {
-  // NumPy looks for numpy.float32 and the like among all its types; the last one is often the next.
+  // numpy.dtype() searches all types for a class such as numpy.float32. Calls often repeat a class,
+  // so the last dtype is cached.
   static py::object& last_type = *new py::object;  // leaked on purpose
   static py::object& last_dtype = *new py::object;
   if (any.is(last_type)) return last_dtype;
@@ -80,7 +81,7 @@ py::object dtype_of(const py::object& any) {
     }
     return dtype;
   }
-  // 'S', 'U' and 'V' without a length: NumPy's arrays of them have items of one character.
+  // For 'S', 'U' and 'V' without a length, NumPy creates arrays with items of one character.
   return py::module_::import("numpy").attr("empty")(0, dtype).attr("dtype");
 }
 
@@ -104,12 +105,12 @@ py::array element_of(const py::object& dtype, const py::object& value) {
   return element;
 }
 
-DeviceGuard beside(const Array& array) {
+DeviceGuard use_device_of(const Array& array) {
   return array.address() ? use_device(array.device()) : DeviceGuard();
 }
 
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator) {
-  // Strides of the caller's may leave gaps or run backwards: take all that they reach.
+  // Strides from the caller may leave gaps or be negative: allocate every byte that they reach.
   const auto [low, high] = layout.extent();
   const auto nbytes = std::size_t(high - low);
   GPUArray array({}, dtype, allocator);
@@ -130,11 +131,11 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
 
 GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& layout,
                  Index offset) {
-  constexpr int most_bases = 1000;
-  const bool deep = array.depth >= most_bases;
+  constexpr int max_view_depth = 1000;
+  const bool deep = array.depth >= max_view_depth;
   GPUArray view(array.core.view(layout, offset), array.dtype, array.allocator,
                 deep ? array.base : self, {}, deep ? array.depth : array.depth + 1);
-  view.is_answer = array.is_answer;
+  view.is_comparison_result = array.is_comparison_result;
   return view;
 }
 

@@ -1,4 +1,4 @@
-// GPUArray as Python sees it: the core array and the Python objects that belong to it.
+// GPUArray, the value inside Python's class: a core array and the Python objects that belong to it.
 #pragma once
 
 #include "PyGPU/graph.h"
@@ -16,43 +16,46 @@ struct GPUArray {
         gpudata(std::move(gpudata_)),
         depth(depth_) {}
 
-  // What a view or borrowed memory keeps alive, or None. Outlives `core`, whose end may wait for
-  // work on the memory.
+  // `base` owns the memory of a view or of borrowed memory; None otherwise. It is declared before
+  // `core` and so destroyed after it: destroying `core` may wait for work on the memory.
   py::object base;
   Array core;
-  py::object dtype;        // numpy.dtype
-  py::object allocator;    // callable(nbytes), or None for the pool
-  py::object gpudata;      // as given or as allocated; null: made when asked for
-  int depth = 0;           // of views: how many bases lie below
-  bool follows = false;    // is gpudata asked for its address at each use?
-  bool is_whole = false;   // of its base, another way: gpudata, when it is made, is the base's
-  bool is_answer = false;  // made of comparisons' 0 and 1, as numbers: no indices are meant
+  py::object dtype;                   // numpy.dtype
+  py::object allocator;               // callable(nbytes), or None for the pool
+  py::object gpudata;                 // the memory given or allocated; null until Python reads it
+  int depth = 0;                      // number of bases below a view
+  bool rereads_address = false;       // read the address of gpudata again at each use
+  bool covers_base = false;           // a permuted view of all of `base`, which shares its gpudata
+  bool is_comparison_result = false;  // numbers 0 and 1 of a comparison: refused as indices
 
   const Layout& layout() const { return core.layout(); }
 };
 
-// An object of the caller's class may give another address at any time.
-bool may_move(const py::object& gpudata);
-[[gnu::cold]] void follow(GPUArray& array);
+// Return true for an object of a caller's class, which may return another address at any time.
+bool may_change_address(const py::object& gpudata);
+[[gnu::cold]] void refresh_address(GPUArray& array);
 inline void before_use(GPUArray& array) {
-  if (array.follows) follow(array);
+  if (array.rereads_address) refresh_address(array);
 }
-// An array as it was at the last use: for what says nothing about where its memory is.
-struct AsItIs {
+// A method's `self` at its last known address. Attributes that do not depend on the address use it
+// to skip refresh_address.
+struct NotRefreshed {
   GPUArray& array;
   const Layout& layout() const { return array.layout(); }
 };
 template <>
-struct ArgumentOf<AsItIs> {
-  static AsItIs read(PyObject* self, const Place&) { return {*find_as_it_is<GPUArray>(self)}; }
+struct ArgumentOf<NotRefreshed> {
+  static NotRefreshed read(PyObject* self, const Place&) {
+    return {*find_as_it_is<GPUArray>(self)};
+  }
 };
-// What `work` returns, for which the array is what it was at the last use.
+// Return the result of `work`, which uses the array at its last known address.
 template <class Work>
-auto as_it_is(GPUArray& array, Work work) {
+auto without_refresh(GPUArray& array, Work work) {
   const py::object gpudata = array.gpudata;
-  const bool follows = std::exchange(array.follows, false);
+  const bool rereads_address = std::exchange(array.rereads_address, false);
   const auto end = [&] {
-    if (array.gpudata.is(gpudata)) array.follows = follows;
+    if (array.gpudata.is(gpudata)) array.rereads_address = rereads_address;
   };
   try {
     auto result = work();
@@ -64,60 +67,65 @@ auto as_it_is(GPUArray& array, Work work) {
   }
 }
 
-// The array in any object, or null. TypeError for one whose __init__ was not called.
+// Return the array in `object`, or null for an object of another class. TypeError if its __init__
+// was not called.
 inline GPUArray* gpuarray_in(PyObject* object) { return find<GPUArray>(object); }
-// A new object around an array: of the class of `like`, if that is a subclass.
+// Wrap an array in a new Python object, of the class of `like` if that is a subclass.
 py::object wrap(GPUArray&& array, PyObject* like = nullptr);
 
-// What an array's memory is to Python when PyGPU took it: an int-like that can be freed early.
+// Memory that PyGPU allocated, as Python's gpudata: an int-like address that can be freed early.
 struct DeviceAllocation {
   std::shared_ptr<Storage> storage;
   std::uintptr_t address;
 };
 
-// DeviceError if it was freed.
+// Return the address of the allocation. DeviceError if the memory was freed.
 void* address_in(const DeviceAllocation& allocation, const char* argument);
 
-// The memory of ours in an array or an allocation, or null.
+// Return the storage that PyGPU allocated for an array or an allocation, or null.
 std::shared_ptr<Storage> storage_in(PyObject* object);
 
-// While this thread captures, memory that the work reaches stays as long as the graph: host memory,
-// and what an allocator lent to an array.
+// Keep memory alive as long as the graph that this thread captures, if any: host memory of a copy,
+// or memory that an allocator returned for an array.
 void keep_for_graph(const py::object& memory);
 void keep_for_graph(const GPUArray& array);
-// Memory of ours that work on a stream needs besides: where another library captures the stream, it
-// stays for good, because nobody knows when the graph runs.
+// Keep scratch memory of work on a stream. If another library captures the stream, the memory is
+// never freed, because the graph may run at any time.
 void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream);
 inline void uses(StreamOrder& order, const GPUArray& array) {
   order.uses(array.core.storage());
   keep_for_graph(array);
 }
 
-// numpy.dtype of anything that NumPy accepts; TypeError for Python objects.
+// Return the numpy.dtype of anything that numpy.dtype() accepts. TypeError for dtypes that hold
+// Python objects.
 py::object dtype_of(const py::object& any);
-// As in NumPy: of a dtype with a shape of its own, the array takes over the shape.
+// Append the shape of a subarray dtype to the shape of the array, as NumPy does. `dtype` becomes
+// the dtype of the items.
 Axes shape_with_subarray(Axes shape, py::object& dtype);
 std::size_t itemsize_of(const py::object& dtype);
-// A value as an ndarray of one element, without axes, converted as NumPy assigns it.
+// Return a value as a 0-d ndarray, converted as by NumPy's assignment.
 py::array element_of(const py::object& dtype, const py::object& value);
 
-// Work on the device of an array; of one without elements, on the current one.
-DeviceGuard beside(const Array& array);
+// Make the device of an array current. An array without elements leaves the current device.
+DeviceGuard use_device_of(const Array& array);
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
-// One that only the work on a stream uses.
+// Return a new array that only work on `stream` uses.
 GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,
                        const py::object& allocator = py::none());
-// A view of `array`, which `self` holds and which stays alive with it. Where bases lie too deep
-// (each goes inside its view's end), its own base does for it.
+// Return a view of `array`, which `self` holds. The view keeps `self` alive. If the chain of bases
+// is too deep, the view keeps the base of `self` instead, because destroying a chain recurses once
+// per base.
 GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& layout, Index offset);
-// A view of `self`, which stays alive with it.
+// Return a view of `self`, which the view keeps alive.
 GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0);
 
-// Copies, whatever the layouts of both sides. `stream` null: those with a host side block, those
-// between arrays are queued on the null stream.
+// Copies between any two layouts. With a null `stream`, copies from or to the host block, and
+// copies between arrays are enqueued on the null stream.
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream);
-// `source` in the shape of `array`, reshaped with a warning, or a ValueError.
-GPUArray in_shape_of(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
+// Return `source` in the shape of `array`. Another shape of the same size is reshaped with a
+// warning. Another size or dtype is a ValueError.
+GPUArray reshaped_like(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
 void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream);
@@ -128,6 +136,7 @@ GPUArray transpose(const py::object& self, const py::object& axes);
 
 void add_indexing(Slots& slots);
 
+void bind_allocation(py::module_& m);
 void bind_attributes(py::module_& m, const py::object& c);
 void bind_conversions(const py::object& c);
 void bind_creation(py::module_& m);

@@ -1,4 +1,4 @@
-// The class GPUArray: construction, views, transfers.
+// The class GPUArray: construction, views and transfers.
 #include "python/array/methods.h"
 #include "python/array/operators.h"
 
@@ -13,7 +13,7 @@ py::object dtype_or_float64(const py::object& dtype) {
 GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dtype,
                        const py::object& allocator, const py::object& base,
                        const py::object& gpudata, const py::object& strides, Order order) {
-  // The first PyGPU's form: an array in place of a shape is sent to the device.
+  // An ndarray in place of the shape is copied to the device, as in the first version of PyGPU.
   if (dtype.is_none() && gpudata.is_none() && py::isinstance<py::array>(shape) &&
       py::reinterpret_borrow<py::array>(shape).ndim() > 0)
     return to_gpu(shape, allocator, nullptr);
@@ -23,17 +23,19 @@ GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dt
                             ? Layout(lengths, itemsize_of(type), order)
                             : Layout(lengths, axes_of(strides, "strides"), itemsize_of(type));
   if (gpudata.is_none()) {
-    if (!base.is_none()) throw py::value_error("base: only an array with gpudata can have one");
+    if (!base.is_none())
+      throw py::value_error("base=" + repr_of(base) +
+                            ": an array without gpudata owns its memory; expected None");
     return new_array(layout, type, allocator);
   }
-  layout.extent();  // refuses strides that reach beyond any memory
+  layout.extent();  // raises if the strides exceed the address space
   GPUArray array(Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, base,
                  gpudata);
-  array.follows = may_move(gpudata);
+  array.rereads_address = may_change_address(gpudata);
   return array;
 }
 
-// GPUArray(...) without the way through the type's call, which costs as much again.
+// Same as GPUArray(...), but skips the call of the type, which takes as long as the rest.
 GPUArray empty(const py::object& shape, const py::object& dtype, const py::object& allocator,
                const py::object& base, const py::object& gpudata, const py::object& strides,
                Order order) {
@@ -42,7 +44,7 @@ GPUArray empty(const py::object& shape, const py::object& dtype, const py::objec
 
 py::object reshape(const py::object& self, const py::tuple& shape, Order order) {
   const bool one = shape.size() == 1;
-  if (shape.empty()) throw py::index_error("reshape: a shape is needed");
+  if (shape.empty()) throw py::index_error("reshape: expected a shape, got no arguments");
   const Axes lengths = axes_of(one ? py::object(shape[0]) : py::object(shape), "shape");
   const Layout& layout = held<GPUArray>(self).layout();
   const Layout shaped = layout.reshape(lengths, order);
@@ -54,8 +56,8 @@ GPUArray view_as(const py::object& self, const py::object& dtype) {
   const auto& array = held<GPUArray>(self);
   const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
   if (!type.attr("subdtype").is_none())
-    throw py::type_error("view: a dtype with a shape of its own is not possible, got " +
-                         text_of(type));
+    throw py::type_error("view: dtype=" + text_of(type) +
+                         ": a subarray dtype; expected a dtype without a shape of its own");
   GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
   view.dtype = type;
   return view;
@@ -69,14 +71,15 @@ py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bo
 void set(const GPUArray& array, const py::object& source, bool async, const StreamRef& stream) {
   const StreamRef* const where = async ? &stream : nullptr;
   if (const GPUArray* const given = gpuarray_in(source.ptr()))
-    return set_from_device(array, in_shape_of(array, *given, where), where);
+    return set_from_device(array, reshaped_like(array, *given, where), where);
   if (!py::isinstance<py::array>(source))
     throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
                          repr_of(py::type::of(source)));
   set_from_host(array, py::reinterpret_borrow<py::array>(source), where);
 }
 
-// Arrays may be part of reference cycles (base, gpudata and allocator are any objects).
+// The garbage collector visits base, gpudata and allocator: each is any object, and may refer to
+// the array.
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (!instance_at<GPUArray>(self)->made) return 0;
@@ -89,101 +92,223 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 int clear(PyObject* self) {
   if (!instance_at<GPUArray>(self)->made) return 0;
   GPUArray& array = *instance_at<GPUArray>(self)->value();
-  array.core = {};  // before what keeps its memory
+  array.core = {};  // before `base`, which may own its memory
   for (py::object* member : {&array.base, &array.gpudata, &array.allocator}) *member = py::none();
   return 0;
 }
 
-py::object as_buffer(const py::object& memory, py::ssize_t size, py::ssize_t offset) {
-  if (size < 0)
-    throw py::value_error("size: expected a number of bytes, got " + std::to_string(size));
-  char* const start = static_cast<char*>(address_of(memory, "memory")) + offset;
-  const py::array bytes(py::dtype("uint8"), {size}, {1}, start, memory);
-  return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(bytes.ptr()));
-}
-
-void bind_helpers(py::module_& m) {
-  const auto number = [](const DeviceAllocation& self) { return self.address; };
-  const py::object allocation =
-      new_class<DeviceAllocation>(m, "DeviceAllocation", "Device memory: an int-like address.");
-  method(allocation, "__int__", number);
-  method(allocation, "__index__", [](const DeviceAllocation& self) {
-    return number_of(address_in(self, "DeviceAllocation"));
-  });
-  method(
-      allocation, "free",
-      [](DeviceAllocation& self) {
-        if (!self.storage->alive())
-          throw DeviceError("DeviceAllocation.free",
-                            {cudaErrorInvalidValue, "the memory was freed before"});
-        check("cudaFree", self.storage->free());
-      },
-      "Free the memory now. The arrays that use it must not be used again.");
-  method(
-      allocation, "as_buffer", &as_buffer,
-      "The bytes at the address as a memoryview: for managed memory, which the host can reach, or\n"
-      "for an MPI that knows device addresses. It keeps the memory.",
-      {{"size"}, {"offset", 0}});
-  def(m, "_as_buffer", &as_buffer, "", {{"memory"}, {"size"}, {"offset"}});
-  method(allocation, "__repr__", [](const DeviceAllocation& self) {
-    return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
-  });
-}
-
 void bind_views(const py::object& c) {
   method(c, "reshape", &reshape,
-         "A view of the same memory, read in `order`. RuntimeError unless contiguous.",
+         R"doc(Return a view of the same memory in another shape.
+
+Parameters
+----------
+*shape : int or sequence of int
+    Lengths of the new axes, as one sequence or as several ints. One length may be -1: it is
+    computed from the size.
+order : {'C', 'F'}, optional
+    Order in which the elements are read and placed: row-major or column-major.
+
+Returns
+-------
+GPUArray
+    View of the array, or the array itself if the shape and the strides do not change.
+
+Raises
+------
+RuntimeError
+    If the array is not contiguous.
+ValueError
+    If the new shape has another number of elements.
+)doc",
          {{"*shape"}, {"order", "C"}});
   method(
       c, "ravel",
       [](const py::object& self) { return view_of(self, held<GPUArray>(self).layout().ravel()); },
-      "The elements in memory order as a 1-D view. RuntimeError unless contiguous.");
+      R"doc(Return a 1-D view of the elements in memory order.
+
+Returns
+-------
+GPUArray
+    View of shape ``(size,)``.
+
+Raises
+------
+RuntimeError
+    If the array is not contiguous.
+)doc");
   method(c, "view", &view_as,
-         "The same memory as another dtype; the axis of smallest stride changes its length.",
+         R"doc(Return a view of the same memory with another dtype.
+
+If the item size changes, the axis with the smallest stride changes its length.
+
+Parameters
+----------
+dtype : numpy.dtype or anything numpy.dtype accepts, optional
+    Dtype of the view; None keeps the dtype.
+
+Returns
+-------
+GPUArray
+    View of the array.
+
+Raises
+------
+TypeError
+    If ``dtype`` is a subarray dtype.
+)doc",
          {{"dtype", py::none()}});
-  method(c, "transpose", &transpose, "The view with permuted axes.", {{"axes", py::none()}});
+  method(c, "transpose", &transpose, R"doc(Return a view with permuted axes.
+
+Parameters
+----------
+axes : sequence of int, optional
+    Axes of the array in the order of the view; None reverses all axes.
+
+Returns
+-------
+GPUArray
+    View of the array.
+)doc",
+         {{"axes", py::none()}});
   method(
       c, "squeeze",
       [](const py::object& self) { return view_of(self, held<GPUArray>(self).layout().squeeze()); },
-      "The view without axes of length one.");
+      R"doc(Return a view without the axes of length one.
+
+Returns
+-------
+GPUArray
+    View of the array.
+)doc");
 }
 
 void bind_transfers(const py::object& c) {
   method(c, "get", &get,
-         "Copy to the host: to a new ndarray with the axes in the same order, or to `ary`.",
+         R"doc(Copy the array to the host.
+
+Parameters
+----------
+ary : numpy.ndarray, optional
+    Destination, writable, of the array's dtype and size. None allocates an ndarray with the axes in
+    the same memory order.
+pagelocked : bool, optional
+    Allocate the ndarray in page-locked memory.
+async_ : bool, optional
+    Enqueue the copy on ``stream``; the ndarray is complete once the stream is. False blocks.
+stream : PyGPU.driver.Stream, int or None, optional
+    Stream of an asynchronous copy; None is the null stream.
+
+Returns
+-------
+numpy.ndarray
+    ``ary`` or the new ndarray.
+
+Raises
+------
+TypeError
+    If ``ary`` is no ndarray or has another dtype.
+ValueError
+    If ``ary`` is read-only or has another size.
+
+See Also
+--------
+get_async : Enqueue the copy on a stream.
+)doc",
          {{"ary", py::none()}, {"pagelocked", false}, {"async_", false}, {"stream", py::none()}});
   method(c, "get_async",
          [](const GPUArray& a, const StreamRef& stream, const py::object& out) {
            return get_to_host(a, out, true, &stream);
          },
-         "get() in the stream's order, to page-locked memory; complete once the stream is.",
+         R"doc(Enqueue a copy to the host on a stream.
+
+Parameters
+----------
+stream : PyGPU.driver.Stream, int or None, optional
+    Stream of the copy; None is the null stream.
+ary : numpy.ndarray, optional
+    Destination, of the array's dtype and size, preferably in page-locked memory. None allocates a
+    page-locked ndarray.
+
+Returns
+-------
+numpy.ndarray
+    ``ary`` or the new ndarray, complete once the stream is.
+
+See Also
+--------
+get : Copy and wait.
+)doc",
          {{"stream", py::none()}, {"ary", py::none()}});
-  method(c, "set", &set, "Copy the elements of an ndarray or GPUArray of the same size and dtype.",
+  method(c, "set", &set, R"doc(Copy the elements of another array to this one.
+
+Parameters
+----------
+ary : numpy.ndarray or GPUArray
+    Source of the same size and dtype.
+async_ : bool, optional
+    Enqueue the copy on ``stream``. False blocks for an ndarray.
+stream : PyGPU.driver.Stream, int or None, optional
+    Stream of an asynchronous copy; None is the null stream.
+
+Raises
+------
+TypeError
+    If ``ary`` is no ndarray and no GPUArray.
+ValueError
+    If ``ary`` has another size or dtype.
+
+See Also
+--------
+set_async : Enqueue the copy on a stream.
+)doc",
          {{"ary"}, {"async_", false}, {"stream", py::none()}});
   method(c, "set_async",
          [](const GPUArray& a, const py::object& source, const StreamRef& stream) {
            set(a, source, true, stream);
          },
-         "set() in the stream's order. `ary` should be page-locked and stay until it is done.",
+         R"doc(Enqueue a copy of the elements of another array on a stream.
+
+Parameters
+----------
+ary : numpy.ndarray or GPUArray
+    Source of the same size and dtype. An ndarray should be page-locked, and must stay alive and
+    unchanged until the stream is done.
+stream : PyGPU.driver.Stream, int or None, optional
+    Stream of the copy; None is the null stream.
+
+See Also
+--------
+set : Copy and wait.
+)doc",
          {{"ary"}, {"stream", py::none()}});
   method(
       c, "copy", [](const GPUArray& a) { return copy_of(a); },
-      "A contiguous copy with the axes in the same order.");
-  method(c, "__copy__", [](const GPUArray& a) { return copy_of(a); });
-  method(c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); });
+      R"doc(Return a contiguous copy with the axes in the same memory order.
+
+Returns
+-------
+GPUArray
+    Copy on the same device, from the array's allocator.
+)doc");
+  method(
+      c, "__copy__", [](const GPUArray& a) { return copy_of(a); }, "Return a contiguous copy.");
+  method(
+      c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); },
+      "Return a contiguous copy.");
   method(
       c, "__reduce__",
       [](const GPUArray& a) {
         return py::make_tuple(hook(Hook::restored),
                               py::make_tuple(get_to_host(a, py::none(), false, nullptr)));
       },
-      "Pickled as a copy on the host.");
+      "Pickle the array as a copy on the host.");
 }
 
 }  // namespace
 
 void bind_gpuarray(py::module_& m) {
-  bind_helpers(m);
+  bind_allocation(m);
   Slots slots{{Py_tp_init, as_slot(&init_slot<GPUArray>)},
               {Py_tp_traverse, as_slot(&traverse)},
               {Py_tp_clear, as_slot(&clear)}};
@@ -191,16 +316,51 @@ void bind_gpuarray(py::module_& m) {
   add_indexing(slots);
   const py::object c = new_class<GPUArray>(
       m, "GPUArray",
-      "An array in device memory.\n\n"
-      "Parameters\n----------\n"
-      "shape : int or sequence of int\n"
-      "dtype : anything numpy.dtype accepts, without Python objects; None is float64\n"
-      "allocator : callable(nbytes) that returns an address, or None for the pool\n"
-      "base : object to keep alive along with gpudata\n"
-      "gpudata : memory to use instead of new memory; an address, or an object with one, which is\n"
-      "    asked again at each use if its class is the caller's, with __index__ or __int__\n"
-      "strides : bytes from one element to the next along each axis\n"
-      "order : 'C' or 'F'\n",
+      "GPUArray(shape, dtype=None, allocator=None, base=None, gpudata=None, strides=None, "
+      "order='C')\n--\n\n"
+      R"doc(An N-dimensional array in device memory.
+
+The array is on the device that was current when it was created. Only explicit calls copy elements
+to the host, such as ``get()``, ``item()`` and ``print(a)``.
+
+Arithmetic, indexing and NumPy's functions follow NumPy. Comparison operators return the numbers 0
+and 1 in the arrays' dtype, as in PyCUDA; functions such as ``numpy.greater`` return bools.
+
+Parameters
+----------
+shape : int or sequence of int
+    Lengths of the axes. An ndarray with axes, as the only argument, is copied to the device.
+dtype : numpy.dtype or anything numpy.dtype accepts, optional
+    Dtype of the elements, without Python objects; None is float64.
+allocator : callable, optional
+    Function of a number of bytes that returns an address; None uses the memory pool.
+base : object, optional
+    Object to keep alive as long as the array; only with ``gpudata``.
+gpudata : int or object with an address, optional
+    Memory to use instead of new memory. An object of a caller's class with ``__index__`` or
+    ``__int__`` is converted again at each use, so that its address may change.
+strides : sequence of int, optional
+    Bytes from one element to the next along each axis; None is contiguous in ``order``.
+order : {'C', 'F'}, optional
+    Order of the axes in memory: row-major or column-major.
+
+See Also
+--------
+PyGPU.gpuarray.to_gpu : Copy an ndarray to the device.
+PyGPU.gpuarray.zeros : Return a new array of zeros.
+
+Examples
+--------
+>>> import numpy as np
+>>> import PyGPU.gpuarray as gpuarray
+>>> a = gpuarray.to_gpu(np.arange(6, dtype=np.float32))
+>>> b = gpuarray.GPUArray(6, np.float32)
+>>> b.set(a)
+>>> a + b
+array([ 0.,  2.,  4.,  6.,  8., 10.], dtype=float32)
+>>> b.reshape(2, 3).T.shape
+(3, 2)
+)doc",
       std::move(slots), Py_TPFLAGS_HAVE_GC);
   const py::object none = py::none();
   const Parameters parameters{{"shape"},      {"dtype", none},   {"allocator", none},
@@ -208,7 +368,42 @@ void bind_gpuarray(py::module_& m) {
                               {"order", "C"}};
   constructor_of<GPUArray> =
       new Callable(constructor_by(c, init_signature(&make_gpuarray), parameters));
-  def(m, "empty", &empty, "An uninitialised array: GPUArray(...).", parameters);
+  def(m, "empty", &empty, R"doc(Return a new array without initializing its elements.
+
+Parameters
+----------
+shape : int or sequence of int
+    Lengths of the axes.
+dtype : numpy.dtype or anything numpy.dtype accepts, optional
+    Dtype of the elements; None is float64.
+allocator : callable, optional
+    Function of a number of bytes that returns an address; None uses the memory pool.
+base : object, optional
+    Object to keep alive as long as the array; only with ``gpudata``.
+gpudata : int or object with an address, optional
+    Memory to use instead of new memory.
+strides : sequence of int, optional
+    Bytes from one element to the next along each axis; None is contiguous in ``order``.
+order : {'C', 'F'}, optional
+    Order of the axes in memory: row-major or column-major.
+
+Returns
+-------
+GPUArray
+    New array of the given shape and dtype.
+
+See Also
+--------
+zeros : Return a new array of zeros.
+
+Examples
+--------
+>>> import PyGPU.gpuarray as gpuarray
+>>> a = gpuarray.empty((2, 3), "int32")
+>>> a.shape, a.dtype, a.nbytes
+((2, 3), dtype('int32'), 24)
+)doc",
+      parameters);
   bind_attributes(m, c);
   bind_views(c);
   bind_transfers(c);

@@ -1,5 +1,6 @@
-// a[key] and a[key] = value. Ints, slices, '...' and None make views, here; masks and arrays of
-// indices select element by element, in PyGPU/_arrays/indexing.py.
+// Indexing: a[key] and a[key] = value. Keys of ints, slices, '...' and None create views here.
+// Masks and index arrays select single elements: gather.cpp, masks.cpp and
+// PyGPU/_arrays/indexing.py.
 #include <cstring>
 
 #include "python/array/methods.h"
@@ -13,11 +14,11 @@ namespace {
   throw py::index_error("expected ints, slices, '...', None, masks or arrays of integers, got " +
                         text +
                         (PyUnicode_Check(item.ptr())
-                             ? "; fields of structures are taken on the host: a.get()[" + text + "]"
+                             ? "; select fields of structures on the host: a.get()[" + text + "]"
                              : ""));
 }
 
-// An index value; the clip that Python's own sequences give to ints beyond 64 bits.
+// Return an index. Ints beyond 64 bits are clipped, as for Python's own sequences.
 Index whole_number(PyObject* object) {
   const Py_ssize_t value = PyNumber_AsSsize_t(object, nullptr);
   if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
@@ -35,7 +36,8 @@ IndexItem slice_item(PyObject* object) {
   return item;
 }
 
-// Bools pass for 0 and 1, Python's and those of older NumPys; they are masks.
+// Return true for masks, lists and arrays. Python's bools and those of older NumPys would convert
+// to the ints 0 and 1, but they are masks.
 bool selects_elements(PyObject* object) {
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
@@ -45,7 +47,7 @@ bool selects_elements(PyObject* object) {
          std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) == 0;
 }
 
-// False: the item selects element by element.
+// Append the item. Return false for an item that selects element by element.
 bool add_item(std::vector<IndexItem>& items, PyObject* object) {
   if (PySlice_Check(object)) {
     items.push_back(slice_item(object));
@@ -87,7 +89,7 @@ std::string dtypes_text(const py::object& value, const GPUArray& target) {
          text_of(target.dtype) + ": convert it with .astype()";
 }
 
-// How many axes of length one in front of a value's others NumPy takes no notice of.
+// Return the number of leading axes of length one that NumPy ignores in a value.
 int axes_too_many(const Axes& value, const Axes& target) {
   int count = 0;
   while (value.size() - count > target.size() && value[count] == 1) ++count;
@@ -112,7 +114,8 @@ void assign_array(const GPUArray& target, const GPUArray& source) {
   set_from_device(target, fitted, nullptr);
 }
 
-// One element for all: by a kernel where the dtype has arithmetic and there is a compiler.
+// Assign one element to the whole target: with a kernel if the dtype has arithmetic and a compiler
+// is available, else by a copy from the host.
 void assign_element(const GPUArray& target, const py::object& value) {
   const py::array host = element_of(target.dtype, value);
   if (find_code(target.dtype) >= 0 &&
@@ -155,14 +158,15 @@ PyObject* get_item(PyObject* self, PyObject* key) {
       static_cast<PyObject*>(nullptr));
 }
 
-// For iteration, which begins with 0 and ends with an IndexError. There is no __iter__: programs
-// tell arrays from lists by it.
+// Iteration starts at 0 and ends with an IndexError. There is no __iter__, because programs
+// distinguish arrays from lists by it.
 PyObject* item(PyObject* self, Py_ssize_t number) {
   return guarded(
       [&] {
         if (gpuarray_in(self)->layout().ndim() == 0)
           throw py::type_error("iteration over a 0-d array");
-        if (number < 0) throw py::index_error("index out of range");  // the length is added before
+        if (number < 0)
+          throw py::index_error("index out of range");  // CPython has already added the length
         const std::vector<IndexItem> items{{IndexItem::Kind::integer, number}};
         return wrap(view_at(self, *gpuarray_in(self), items)).release().ptr();
       },
@@ -172,7 +176,7 @@ PyObject* item(PyObject* self, Py_ssize_t number) {
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(
       [&] {
-        if (!value) throw py::type_error("elements of an array cannot be deleted");
+        if (!value) throw py::type_error("del a[index]: elements of a GPUArray cannot be deleted");
         std::vector<IndexItem> items;
         const GPUArray& array = *gpuarray_in(self);
         if (index_items(items, key)) {

@@ -1,4 +1,4 @@
-// Arrays joined along an axis.
+// Concatenation and stacking of arrays.
 #include "python/array/map.h"
 #include "python/array/methods.h"
 #include "python/launch/enqueue.h"
@@ -8,7 +8,7 @@
 namespace PyGPU::python {
 namespace {
 
-// The dtype to which NumPy promotes those of the arrays.
+// Return the dtype to which NumPy promotes the dtypes of the arrays.
 py::object common_dtype(const std::vector<const GPUArray*>& arrays) {
   const py::object& first = arrays[0]->dtype;
   bool same = true;
@@ -20,7 +20,7 @@ py::object common_dtype(const std::vector<const GPUArray*>& arrays) {
   return same ? first : py::module_::import("numpy").attr("result_type")(*dtypes);
 }
 
-// Copy, cast as in C where the dtypes differ.
+// Copy `source` to `part`, cast as in C if the dtypes differ.
 void put(const GPUArray& source, const GPUArray& part) {
   static const Operation copy = operation_named("copy");
   if (source.dtype.equal(part.dtype)) return set_from_device(part, source, nullptr);
@@ -28,17 +28,18 @@ void put(const GPUArray& source, const GPUArray& part) {
   launch(Map(copy, {&source, {}, code}, code, part), default_stream());
 }
 
-constexpr std::size_t most_joined = 8, most_words = 0xffffff00;
+constexpr std::size_t max_joined = 8, max_words = 0xffffff00;
 
-// How much is joined quicker by a kernel's words than by the runtime's copies?
-std::size_t most_bytes(std::size_t word) {
-  constexpr std::size_t few = 1 << 20, few_words = 512;
-  if (launch_runs_kernel) return word * few_words;
-  return word < 8 ? few * word * word : word * most_words;
+// Return the size in bytes up to which a kernel that moves words of this size is faster than the
+// runtime's copies.
+std::size_t max_kernel_bytes(std::size_t word) {
+  constexpr std::size_t unit = 1 << 20, host_words = 512;
+  if (launch_runs_kernel) return word * host_words;
+  return word < 8 ? unit * word * word : word * max_words;
 }
 
-// How many rows a thread makes by vectors, where each array gives one word to a row; 1 where the
-// arrays are not aligned for it.
+// Return the number of rows that a thread writes in vectors, if each array contributes one word to
+// a row. 1 if the arrays are not aligned for vectors.
 std::size_t rows_a_thread(std::size_t word, std::size_t count, std::uintptr_t from,
                           const void* to) {
   const std::size_t most = 16 / word;
@@ -47,15 +48,15 @@ std::size_t rows_a_thread(std::size_t word, std::size_t count, std::uintptr_t fr
   return from % (word * rows) == 0 && number_of(to) % 16 == 0 ? rows : 1;
 }
 
-// A few arrays in one launch, by the largest words that lie alike in all. False: they are not so,
-// or the runtime's copies are quicker.
+// Join a few arrays in one launch, in the largest words that fit all of them. Return false if the
+// arrays do not allow it, or if the runtime's copies are faster.
 bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int axis) {
-  static auto& kept = *new Specializations<SpecializedKernel>;
+  static auto& cache = *new Specializations<SpecializedKernel>;
   const int device = out.core.device();
-  if (arrays.size() > most_joined) return false;
-  std::size_t runs[most_joined] = {};
+  if (arrays.size() > max_joined) return false;
+  std::size_t runs[max_joined] = {};
   std::uintptr_t from = 0, bits = 16 | number_of(out.core.address());
-  bool in_turn = !launch_runs_kernel;
+  bool interleaved = !launch_runs_kernel;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const GPUArray& array = *arrays[k];
     const Layout& layout = array.layout();
@@ -67,22 +68,22 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     array.core.require_alive();
     from |= number_of(array.core.address());
     bits |= run | from;
-    in_turn = in_turn && run == runs[0];
+    interleaved = interleaved && run == runs[0];
   }
-  const std::size_t word = bits & (~bits + 1);  // the lowest bit that is set
+  const std::size_t word = bits & (~bits + 1);  // lowest set bit
   const std::size_t nbytes = out.layout().nbytes();
-  in_turn = in_turn && word == runs[0];
-  if (!in_turn && nbytes > most_bytes(word)) return false;
+  interleaved = interleaved && word == runs[0];
+  if (!interleaved && nbytes > max_kernel_bytes(word)) return false;
   const std::size_t in_thread =
-      in_turn ? rows_a_thread(word, arrays.size(), from, out.core.address()) : 0;
-  unsigned loop[1 + most_joined];
+      interleaved ? rows_a_thread(word, arrays.size(), from, out.core.address()) : 0;
+  unsigned loop[1 + max_joined];
   Index rows = Index(nbytes / word / arrays.size());
   KernelArguments arguments;
   void* const to = out.core.address();
   const StreamRef stream = default_stream();
   StreamOrder order(stream);
   uses(order, out);
-  arguments.add_struct(in_turn ? static_cast<void*>(&rows) : loop);
+  arguments.add_struct(interleaved ? static_cast<void*>(&rows) : loop);
   arguments.add(to);
   std::size_t end = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
@@ -102,14 +103,14 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
         held<Module>(hook(Hook::join_module)(arrays.size(), word, in_thread)), "join");
   };
   constexpr unsigned threads = 256;
-  const Kernel& kernel = kept.at(key, make).kernel;
-  const Index all = in_turn ? divided_up(rows, Index(in_thread)) : loop[0];
+  const Kernel& kernel = cache.at(key, make).kernel;
+  const Index all = interleaved ? divided_up(rows, Index(in_thread)) : loop[0];
   order.run([&] { enqueue(kernel, divided_up(all, threads), threads, arguments, stream); });
   return true;
 }
 
-// The arrays of a sequence, which `all` keeps: a tuple of our own, as an allocator may change a
-// list.
+// Return the arrays of a sequence. `all` keeps them alive in a tuple of our own, because an
+// allocator may run Python code that changes a list.
 std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
   all = py::reinterpret_steal<py::object>(PySequence_Tuple(given));
   if (!all) throw py::error_already_set();
@@ -122,18 +123,18 @@ std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
   return arrays;
 }
 
-[[noreturn]] void differ(const std::vector<const GPUArray*>& arrays, std::size_t k,
-                         const std::string& expected) {
+[[noreturn]] void raise_shape_mismatch(const std::vector<const GPUArray*>& arrays, std::size_t k,
+                                       const std::string& expected) {
   raise_shape_error("arrays[" + std::to_string(k) + "] has shape " +
                     arrays[k]->layout().shape().text() + ", arrays[0] " +
-                    arrays[0]->layout().shape().text() + ": expected the same" + expected);
+                    arrays[0]->layout().shape().text() + ": expected the same shape" + expected);
 }
 
-// Arrays whose shapes fit, one after the other; `shape` is the whole's.
+// Join arrays of matching shapes into a new array of shape `shape`.
 py::object joined(const std::vector<const GPUArray*>& arrays, int axis, const Axes& shape,
                   const py::object& allocator) {
   const GPUArray& first = *arrays[0];
-  const DeviceGuard here = beside(first.core);
+  const DeviceGuard here = use_device_of(first.core);
   const py::object dtype = common_dtype(arrays);
   const Layout whole(shape, itemsize_of(dtype));
   GPUArray out = new_array(whole, dtype, allocator.is_none() ? first.allocator : allocator);
@@ -152,26 +153,28 @@ py::object joined(const std::vector<const GPUArray*>& arrays, int axis, const Ax
   return wrap(std::move(out));
 }
 
-// _concatenate(arrays, axis, allocator)
+// _concatenate(arrays, axis, allocator): join arrays along an existing axis.
 py::object concatenate(PyObject* const* given) {
   py::object all;
   const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
   Axes shape = arrays[0]->layout().shape();
   const int ndim = shape.size();
-  if (ndim == 0) throw py::value_error("arrays[0] has no axis to join along; see stack()");
+  if (ndim == 0)
+    throw py::value_error(
+        "arrays[0] has no axis to join along; use stack() for arrays without axes");
   const int axis = axis_index(given[1], ndim);
   shape[axis] = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     Axes own = arrays[k]->layout().shape();
     const Index length = own.size() == ndim ? own[axis] : 0;
     if (own.size() == ndim) own[axis] = shape[axis];
-    if (own != shape) differ(arrays, k, " but for axis " + std::to_string(axis));
+    if (own != shape) raise_shape_mismatch(arrays, k, " except along axis " + std::to_string(axis));
     shape[axis] += length;
   }
   return joined(arrays, axis, shape, py::reinterpret_borrow<py::object>(given[2]));
 }
 
-// _stack(arrays, axis, allocator): with an axis of their number.
+// _stack(arrays, axis, allocator): join arrays along a new axis.
 py::object stack(PyObject* const* given) {
   py::object all;
   const std::vector<const GPUArray*> arrays = arrays_in(given[0], all);
@@ -187,11 +190,11 @@ py::object stack(PyObject* const* given) {
   };
   std::vector<GPUArray> views;
   std::vector<const GPUArray*> parts;
-  views.reserve(arrays.size());  // none moves
+  views.reserve(arrays.size());  // views must not be reallocated
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const GPUArray& array = *arrays[k];
     const Layout& layout = array.layout();
-    if (layout.shape() != own) differ(arrays, k, "");
+    if (layout.shape() != own) raise_shape_mismatch(arrays, k, "");
     views.push_back(array);
     views.back().core = array.core.view(
         Layout(with_axis(layout.shape(), 1), with_axis(layout.strides(), 0), layout.itemsize()));

@@ -1,4 +1,4 @@
-// Elementwise operations: kernels and launches. See map.h.
+// Kernels and launches of elementwise operations. See map.h.
 #include "python/array/map.h"
 
 #include "python/launch/enqueue.h"
@@ -14,16 +14,16 @@ void put_number(py::handle number, int code, char* to) {
     return scalar >= 0 ? dtypes[scalar].kind == kind : python;
   };
   if (is('c', PyComplex_Check(number.ptr())) && dtype.kind != 'c')
-    raise_argument_error("a complex number does not fit into " + std::string(dtype.name));
+    raise_argument_error(text_of(number) + " is complex and does not fit into " + dtype.name);
   if (is('f', PyFloat_Check(number.ptr())) && (dtype.kind == 'i' || dtype.kind == 'u'))
     raise_argument_error(text_of(number) + " does not fit into " + dtype.name +
                          ": expected an integer");
-  if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools are no indices
+  if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools have no __index__
     return put_number(py::bool_(PyObject_IsTrue(number.ptr()) == 1), code, to);
-  Slot slot;
-  slot.nbytes = dtype.itemsize;
-  slot.kind = Kind(dtype.kind);
-  pack_promised(number.ptr(), {slot.kind, slot.nbytes}, slot, 0, to);
+  KernelParameter parameter;
+  parameter.nbytes = dtype.itemsize;
+  parameter.kind = Kind(dtype.kind);
+  pack_declared(number.ptr(), {parameter.kind, parameter.nbytes}, parameter, 0, to);
 }
 
 namespace {
@@ -33,18 +33,19 @@ bool is_power(const Map& map) {
   return map.operation == power;
 }
 
-// NumPy's rule for integers. Arrays of exponents are not looked at: that would wait for them.
+// NumPy refuses negative integer exponents. Exponents in an array are not checked, because that
+// would wait for the device.
 void check_exponent(const Map& map) {
   PyObject* const exponent = map.operand[1].number.ptr();
   const int is_negative = PyObject_RichCompareBool(exponent, py::int_(0).ptr(), Py_LT);
-  if (is_negative < 0) PyErr_Clear();  // a complex number, which is refused as such
+  if (is_negative < 0) PyErr_Clear();  // a complex number: put_number raises the error
   if (is_negative == 1)
     throw py::value_error("power: integers to negative integer powers are not allowed, got " +
                           text_of(exponent));
 }
 
-// The operation that does a power with this exponent, or -1: squares, cubes, roots, reciprocals.
-// Each is faster than the general power, and at least as exact.
+// Return the operation that computes a power with this exponent, or -1: squares, cubes, roots and
+// reciprocals. Each is faster than the general power, and at least as exact.
 Operation simple_power(const Map& map) {
   if (!is_power(map) || map.operand[1].array) return -1;
   static const Operation square = operation_named("square"), cube = operation_named("cube"),
@@ -53,7 +54,7 @@ Operation simple_power(const Map& map) {
   const char kind = dtypes[map.compute[0]].kind;
   if (kind == 'b' || !(PyFloat_Check(exponent) || PyIndex_Check(exponent))) return -1;
   const double value = PyFloat_AsDouble(exponent);
-  if (value == -1 && PyErr_Occurred()) {  // an int that is too large
+  if (value == -1 && PyErr_Occurred()) {  // the int does not fit into a double
     PyErr_Clear();
     return -1;
   }
@@ -64,7 +65,7 @@ Operation simple_power(const Map& map) {
 }
 
 const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
-  static auto& kept = *new Specializations<SpecializedKernel>;
+  static auto& cache = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   int results[max_results];
   key.add(unsigned(map.operation), operation_bits);
@@ -104,7 +105,7 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
         plan.broadcast, plan.transposed);
     return std::make_unique<SpecializedKernel>(held<Module>(made), "elementwise");
   };
-  return kept.at(key, make).kernel;
+  return cache.at(key, make).kernel;
 }
 
 }  // namespace
@@ -125,7 +126,7 @@ void require_device(const Array& array, int device) {
 
 namespace {
 
-// The size of an element, or of a complex number's part.
+// Return the alignment of a dtype: its item size, or that of a complex number's part.
 std::size_t aligned_part(int code) {
   return dtypes[code].kind == 'c' ? dtypes[code].itemsize / 2 : dtypes[code].itemsize;
 }
@@ -154,7 +155,8 @@ Array contiguous_copy(const GPUArray& array, const StreamRef& stream, const Layo
 
 void require_aligned(const Array& result, int code) {
   if (!is_aligned(result, code))
-    throw py::value_error("the result's elements are not aligned to their size");
+    throw py::value_error(
+        "out: the elements are not aligned to their size; expected aligned memory");
 }
 
 Array aligned(const GPUArray& array, int code, const StreamRef& stream) {
@@ -165,7 +167,8 @@ void launch(const Map& map, const StreamRef& stream) {
   if (const Operation simple = simple_power(map); simple >= 0)
     return launch({simple, map.operand[0], map.compute[0], *map.result[0]}, stream);
   const Axes& shape = map.result[0]->layout().shape();
-  if (map.result[0]->layout().size() == 0) {  // a number that does not fit is an error all the same
+  // A number that does not fit into its dtype is an error even without elements.
+  if (map.result[0]->layout().size() == 0) {
     alignas(16) char unused[16];
     for (int i = 0; i < map.operands; ++i)
       if (!map.operand[i].array) put_number(map.operand[i].number, map.compute[i], unused);
@@ -190,12 +193,12 @@ void launch(const Map& map, const StreamRef& stream) {
     require_aligned(result.core, code_of(result.dtype));
     for (int k = 0; k < i; ++k)
       if (result.core.overlaps(map.result[k]->core))
-        throw py::value_error("out: the results overlap");
+        throw py::value_error("out: the results overlap in memory; expected separate arrays");
     add(result.layout(), result.core);
     keep_for_graph(result);
   }
   Layout broadcast_layouts[max_operands];
-  // Of operands that a result would overwrite too early, or that are not aligned.
+  // Copies of operands that a result would overwrite too early, or that are not aligned.
   std::vector<Array> copies;
   alignas(16) char numbers[max_operands][16];
   for (int i = 0; i < map.operands; ++i) {
@@ -212,7 +215,7 @@ void launch(const Map& map, const StreamRef& stream) {
       needs_copy = is_overwritten(*array, map.result[k]->core);
     if (needs_copy) {
       require_device(*array, device);
-      copies.reserve(max_operands);  // none moves
+      copies.reserve(max_operands);  // copies must not be reallocated
       copies.push_back(contiguous_copy(*operand.array, stream));
       array = &copies.back();
     }
@@ -234,25 +237,26 @@ void check_shapes(const Map& map) {
   const Axes& shape = map.result[0]->layout().shape();
   for (int i = 1; i < map.results; ++i)
     if (map.result[i]->layout().shape() != shape)
-      raise_shape_error("out: expected results of one shape");
+      raise_shape_error("out: results " + shape.text() + " and " +
+                        map.result[i]->layout().shape().text() + " differ in shape");
   for (int i = 0; i < map.operands; ++i) {
     if (!map.operand[i].array) continue;
     const Axes& own = map.operand[i].array->layout().shape();
     if (own != shape && broadcast_or_raise(shape, own) != shape)
-      raise_shape_error("out: operands of shape " + own.text() + " do not fit into results of " +
-                        shape.text());
+      raise_shape_error("out: an operand of shape " + own.text() +
+                        " does not broadcast to the result's shape " + shape.text());
   }
 }
 
 namespace {
 
-// Bytes of the widest numbers that the elements can be moved as. Those of 16 are complex numbers,
-// which need not be aligned to more than 8.
+// Return the size of the widest numbers as which the elements can be copied. Numbers of 16 bytes
+// are complex, which need an alignment of 8 only.
 std::size_t unit_of(const Array& array) {
   const std::size_t itemsize = array.layout().itemsize();
   auto bits = number_of(array.address()) | itemsize;
   for (Index stride : array.layout().strides()) bits |= std::uintptr_t(stride);
-  const std::size_t unit = bits & (~bits + 1);  // the lowest bit that is set
+  const std::size_t unit = bits & (~bits + 1);  // lowest set bit
   return unit < 8 ? unit : itemsize % 16 ? 8 : 16;
 }
 

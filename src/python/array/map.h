@@ -1,5 +1,5 @@
-// Elementwise operations on arrays and numbers: operands, NumPy's types, one kernel and its launch.
-// The text of each kernel is made once, in Python, for the operation, the dtypes and the plan.
+// Elementwise operations on arrays and numbers: operands, NumPy's result types, one kernel and its
+// launch. Python generates the text of a kernel once for each operation, dtypes and plan.
 #pragma once
 
 #include "PyGPU/loop.h"
@@ -8,56 +8,57 @@
 
 namespace PyGPU::python {
 
-// NumPy's dtype object of a place in PYGPU_DTYPES, and the place of a dtype object. ValueError for
-// what has no arithmetic; `find_code` answers -1.
+// Conversions between a dtype object and its code, the row number in PYGPU_DTYPES. For a dtype
+// without arithmetic, code_of throws ValueError and find_code returns -1.
 const py::object& dtype_object(int code);
 int find_code(const py::object& dtype);
 int code_of(const py::object& dtype);
 
-// What stands on one side of an operator, or is given to a function.
+// An operand of an operator, or an argument of a function: an array or a number.
 struct Operand {
   const GPUArray* array = nullptr;
   py::object number;  // a Python number, or NumPy's scalar
-  int code = -1;      // of the dtype; -1 for a Python number, whose type is weak
+  int code = -1;      // code of the dtype; -1 for a Python number, whose type is weak
 };
-// False: nothing that arithmetic is done with.
+// Read an operand. Return false for an object without arithmetic.
 bool read_operand(PyObject* object, Operand& operand);
 
-// The shape that operands give together. ShapeError.
+// Return the broadcast shape of two operands. ShapeError if they do not broadcast.
 Axes broadcast_or_raise(const Axes& a, const Axes& b);
-// A new array for what operands of these shapes give, beside the first array and, if none is given,
-// from its allocator. Of the class of `like`: where that has a constructor or _new_like_me of its
-// own, and the result its shape, this makes it.
+// Return a new array for the result of an operation on these operands, on the device of the first
+// array and, if `allocator` is None, from its allocator. Its class is that of `like`. If that class
+// has its own constructor or _new_like_me, and the result has the shape of `like`, that function
+// creates the result.
 py::object result_array(const Operand* operands, int count, int code, PyObject* like,
                         const py::object& allocator = py::none());
-// The same, of a layout that is known, beside an array.
-py::object result_array(const Layout& layout, const GPUArray& beside, int code, PyObject* like,
+// Return a new array of a given layout, on the device of `model`.
+py::object result_array(const Layout& layout, const GPUArray& model, int code, PyObject* like,
                         const py::object& allocator = py::none());
 void bind_results(const py::object& c);
 
-// Operations by their names in PyGPU/_kernels/operations.py.
+// Numbers of the operations that PyGPU/_kernels/operations.py defines by name.
 using Operation = int;
 Operation operation_named(const std::string& name);
 const std::string& operation_name(Operation operation);
-// Their numbers have so many bits in the keys of kernels.
+// Bits of an operation's number in the keys of kernels.
 constexpr int operation_bits = 20;
 
-// The dtypes in which an operation is computed, and of its results. NumPy is asked, once for each
-// combination (PyGPU/_kernels/promotion.py).
+// Dtypes of an operation: of its computation and of its results. NumPy is asked once for each
+// combination of operands (PyGPU/_kernels/promotion.py).
 struct Types {
   signed char compute[max_operands] = {}, result[max_results] = {};
   int results = 0;
 };
 Types types_of(Operation operation, const Operand* operands, int count);
-// A comparison with an integer that the other operand's dtype does not hold: it is compared as an
-// infinity, which has the same answer for every element.
+// Replace an integer that the other operand's dtype cannot hold by an infinity: the comparison has
+// the same result for every element.
 void compare_as_infinity(Operation operation, Operand* operands);
 
-// Any number is true or false, where that is what is computed with.
-void take_truth(Operand& operand, int compute);
+// Convert a number to bool if the computation is in bool.
+void convert_to_bool(Operand& operand, int compute);
 
-// An operation on operands, broadcast to the shape of the results and converted to the types of its
-// computation.
+// An operation on operands, which are broadcast to the shape of the results and converted to the
+// dtypes of the computation.
 struct Map {
   Map(Operation operation_, int operands_, int results_)
       : operation(operation_), operands(operands_), results(results_) {}
@@ -75,17 +76,19 @@ struct Map {
   const GPUArray* result[max_results];
 };
 void launch(const Map& map, const StreamRef& stream);
-// ShapeError for results that differ in shape, and operands that do not stretch to it.
+// Check the shapes. ShapeError if results differ in shape, or if an operand does not broadcast to
+// it.
 void check_shapes(const Map& map);
-// Would the operand's elements be overwritten before they are read?
+// Return true if the result would overwrite elements of the operand before they are read.
 bool is_overwritten(const Array& operand, const Array& result);
-// The bytes of a number in a dtype, as kernels are given it. ArgumentError where it is not in the
-// dtype's domain.
+// Store the bytes of a number converted to a dtype, as passed to kernels. ArgumentError if the
+// number is not in the dtype's domain.
 void put_number(py::handle number, int code, char* to);
-// Operations that are put together from others: see fused.cpp.
+// Fused operations: see fused.cpp.
 void bind_fused(py::module_& m);
 
-// Do `work`, which needs kernels. False, and nothing done, where there is no compiler for them.
+// Run `work`, which needs kernels. Return false, with nothing done, if there is no compiler for
+// them.
 template <class Work>
 bool with_compiler(Work work) {
   try {
@@ -97,21 +100,21 @@ bool with_compiler(Work work) {
   }
 }
 
-// The same memory as unsigned integers, or complex numbers of 16 bytes: an item of several has an
-// axis of its own.
+// Return a view of the array as unsigned integers, or as complex numbers of 16 bytes. If an item
+// consists of several units, the view has an additional axis.
 GPUArray as_units(const GPUArray& array, std::size_t unit);
-// Copy elements of one shape, item size and device, whatever they are and however they lie.
+// Copy elements with a kernel. Both arrays have the same shape, item size and device; any dtypes
+// and layouts are allowed.
 void copy_by_kernel(const GPUArray& to, const GPUArray& from, const StreamRef& stream);
-// The array, or a contiguous copy, in the order of the stream, of one whose elements do not lie at
-// multiples of their size.
+// Return the array, or a contiguous copy, made on the stream, if its elements are not aligned.
 Array aligned(const GPUArray& array, int code, const StreamRef& stream);
-// ValueError for a result whose elements do not lie at multiples of their size.
+// Throw ValueError if the elements of a result are not aligned.
 void require_aligned(const Array& result, int code);
-// A contiguous copy, in the order of the stream.
+// Return a contiguous copy, made on the stream.
 Array contiguous_copy(const GPUArray& array, const StreamRef& stream,
                       const Layout* layout = nullptr);
 
-// TypeError for an array with elements on another device.
+// Throw TypeError if the array has elements on another device.
 void require_device(const Array& array, int device);
 
 }  // namespace PyGPU::python

@@ -1,5 +1,5 @@
-// a[mask] and a[mask] = value. Of few elements, by one block; what many choose, by stretches; one
-// element for all of them, by an elementwise kernel. See methods.h.
+// Masks: a[mask] and a[mask] = value. Small masks use one block; large masks are split into chunks.
+// A single value for all items is assigned by an elementwise kernel. See methods.h.
 #include "python/array/map.h"
 #include "python/array/methods.h"
 #include "python/array/report.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned mask_threads = launch_runs_kernel ? 1 : 1024;
 
-// Items that are words, and a mask of their array's shape, in C order.
+// Return true for items of 1, 2, 4, 8 or 16 bytes and a mask of the array's shape, both in C order.
 bool has_words(const GPUArray& a, const GPUArray& mask) {
   const Layout& layout = a.layout();
   const std::size_t itemsize = layout.itemsize();
@@ -27,10 +27,10 @@ bool has_words(const GPUArray& a, const GPUArray& mask) {
 }
 
 bool is_for_block(const GPUArray& a, const GPUArray& mask) {
-  return a.layout().size() <= few_items && has_words(a, mask);
+  return a.layout().size() <= max_items_for_one_block && has_words(a, mask);
 }
 
-// A module has two kernels.
+// The two kernels of a mask module.
 struct MaskKernels {
   explicit MaskKernels(const std::shared_ptr<Module>& module)
       : select(module, "select_items"), assign(module, "assign_items") {}
@@ -39,17 +39,17 @@ struct MaskKernels {
 };
 
 const MaskKernels& mask_kernels(std::size_t itemsize, int device) {
-  static auto& kept = *new Specializations<MaskKernels>;
+  static auto& cache = *new Specializations<MaskKernels>;
   SpecializationKey key;
   key.add(unsigned(itemsize), 5);
   key.add(unsigned(device), 8);
-  return kept.at(key, [&] {
+  return cache.at(key, [&] {
     const py::object module = hook(Hook::mask_module)(itemsize, mask_threads);
     return std::make_unique<MaskKernels>(held<Module>(module));
   });
 }
 
-// One block, in the null stream's order among the uses of the arrays; the number that it reports.
+// Launch one block on the null stream, as a use of the arrays. Return the number that it reports.
 Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> arrays,
                    KernelArguments& arguments, Report& report) {
   const StreamRef stream = default_stream();
@@ -60,44 +60,44 @@ Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> 
   return report.read(stream);
 }
 
-// How many are chosen of each stretch is counted, and where each begins in the result; its memory
-// is taken when their sum is known.
+// Kernels that split the mask into chunks. The first kernel counts the selected items of each chunk
+// and finds where they begin in the result. The result is allocated once the total is known.
 struct CompactionKernels {
   CompactionKernels(const std::shared_ptr<Module>& module, const py::tuple& sizes)
       : count(module, "count_true"),
         select(module, "select_true"),
         assign(module, "assign_true"),
         threads(sizes[1].cast<unsigned>()),
-        stretch(sizes[2].cast<Index>()),
-        stretches(sizes[3].cast<Index>()) {}
+        chunk(sizes[2].cast<Index>()),
+        chunks(sizes[3].cast<Index>()) {}
   bool alive() const { return count.module().alive(); }
   Kernel count, select, assign;
   unsigned threads;
-  Index stretch, stretches;  // elements of a stretch, stretches of a block
+  Index chunk, chunks;  // elements of a chunk; chunks of a block
 };
 
-constexpr Index many_items = 1 << 22;  // from there on a warp has several rounds
+constexpr Index max_items_for_one_round = 1 << 22;  // above, a warp works in several rounds
 
 const CompactionKernels& compaction_kernels(std::size_t itemsize, Index size, int device) {
-  static auto& kept = *new Specializations<CompactionKernels>;
+  static auto& cache = *new Specializations<CompactionKernels>;
   SpecializationKey key;
   key.add(unsigned(itemsize), 5);
   key.add(unsigned(device), 8);
-  key.add(size <= many_items, 1);
-  return kept.at(key, [&] {
-    const py::tuple made = hook(Hook::compaction_module)(itemsize, size <= many_items);
+  key.add(size <= max_items_for_one_round, 1);
+  return cache.at(key, [&] {
+    const py::tuple made = hook(Hook::compaction_module)(itemsize, size <= max_items_for_one_round);
     return std::make_unique<CompactionKernels>(held<Module>(made[0]), made);
   });
 }
 
-// A mask of many elements, whose true ones are counted.
+// A large mask, whose true elements are counted by the constructor.
 class Compaction {
  public:
   Compaction(const GPUArray& a, const GPUArray& mask)
       : kernels_(compaction_kernels(a.layout().itemsize(), a.layout().size(), a.core.device())),
         mask_(mask),
-        stretches_(divided_up(mask.layout().size(), kernels_.stretch)),
-        counts_(new_array(Layout({stretches_ + 1}, sizeof(Index)), py::none(), py::none())) {
+        chunks_(divided_up(mask.layout().size(), kernels_.chunk)),
+        counts_(new_array(Layout({chunks_ + 1}, sizeof(Index)), py::none(), py::none())) {
     Report report(Report::Kind::always);
     StreamOrder order(stream_);
     uses(order, mask_);
@@ -111,7 +111,7 @@ class Compaction {
     number_ = report.read(stream_);
   }
   Index number() const { return number_; }
-  // The chosen items of `whole` to `packed`, one after the other, or back.
+  // Copy the selected items of `whole` to `packed`, one after another, or back.
   void select(const GPUArray& whole, const GPUArray& packed) {
     copy(kernels_.select, whole, packed);
   }
@@ -124,8 +124,7 @@ class Compaction {
     arguments.add(mask_.layout().size(), mask_.core.address(), counts_.core.address());
   }
   void launch(const Kernel& kernel, KernelArguments& arguments) const {
-    enqueue(kernel, divided_up(stretches_, kernels_.stretches), kernels_.threads, arguments,
-            stream_);
+    enqueue(kernel, divided_up(chunks_, kernels_.chunks), kernels_.threads, arguments, stream_);
   }
   void copy(const Kernel& kernel, const GPUArray& whole, const GPUArray& packed) const {
     if (number_ == 0) return;
@@ -143,17 +142,17 @@ class Compaction {
   const CompactionKernels& kernels_;
   const GPUArray& mask_;
   const StreamRef stream_ = default_stream();
-  Index stretches_, number_ = 0;
+  Index chunks_, number_ = 0;
   GPUArray counts_;
 };
 
-// On the host machine the general way is the faster.
-bool is_for_stretches(const GPUArray& a, const GPUArray& mask) {
-  return !launch_runs_kernel && a.layout().size() > few_items && has_words(a, mask);
+// On the host machine the general gather is faster.
+bool is_for_chunks(const GPUArray& a, const GPUArray& mask) {
+  return !launch_runs_kernel && a.layout().size() > max_items_for_one_block && has_words(a, mask);
 }
 
-bool select_by_stretches(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
-  if (!is_for_stretches(a, mask)) return false;
+bool select_by_chunks(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
+  if (!is_for_chunks(a, mask)) return false;
   const std::size_t itemsize = a.layout().itemsize();
   const DeviceGuard here = use_device(a.core.device());
   Compaction chosen(a, mask);
@@ -164,7 +163,7 @@ bool select_by_stretches(const GPUArray& a, const GPUArray& mask, GPUArray& out)
   return true;
 }
 
-// Do all elements have bytes of their own? Views by strides of the user's need not.
+// Return true if no two elements share bytes. Views with strides from the user may share them.
 bool has_elements_apart(const Layout& layout) {
   const Layout sorted = layout.canonical().layout;
   Index reach = Index(sorted.itemsize());
@@ -177,20 +176,20 @@ bool has_elements_apart(const Layout& layout) {
 
 }  // namespace
 
-// Of few, memory for all is taken before their number is known.
+// For a small mask, memory for all items is allocated before the number of selected items is known.
 bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
-  if (!is_for_block(a, mask)) return select_by_stretches(a, mask, out);
+  if (!is_for_block(a, mask)) return select_by_chunks(a, mask, out);
   const std::size_t itemsize = a.layout().itemsize();
   const DeviceGuard here = use_device(a.core.device());
   const Kernel& kernel = mask_kernels(itemsize, a.core.device()).select;
-  GPUArray room = new_array(Layout({a.layout().size()}, itemsize), a.dtype, a.allocator);
-  if (!is_aligned(Layout(), room.core.address(), itemsize)) return false;
+  GPUArray buffer = new_array(Layout({a.layout().size()}, itemsize), a.dtype, a.allocator);
+  if (!is_aligned(Layout(), buffer.core.address(), itemsize)) return false;
   Report report(Report::Kind::always);
   KernelArguments arguments;
-  arguments.add(mask.core.address(), a.core.address(), room.core.address(), a.layout().size());
-  const Index number = launch_block(kernel, {&mask, &a, &room}, arguments, report);
-  room.core = room.core.view(Layout({number}, itemsize));
-  out = std::move(room);
+  arguments.add(mask.core.address(), a.core.address(), buffer.core.address(), a.layout().size());
+  const Index number = launch_block(kernel, {&mask, &a, &buffer}, arguments, report);
+  buffer.core = buffer.core.view(Layout({number}, itemsize));
+  out = std::move(buffer);
   return true;
 }
 
@@ -199,7 +198,7 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
   const Index number = values.layout().size();
   const bool by_block = is_for_block(a, mask);
   if (values.layout().ndim() != 1 || number < 2 || !values.layout().c_contiguous() ||
-      !(by_block || is_for_stretches(a, mask)) ||
+      !(by_block || is_for_chunks(a, mask)) ||
       !is_aligned(Layout(), values.core.address(), itemsize) || a.core.overlaps(values.core) ||
       a.core.overlaps(mask.core))
     return false;
@@ -225,7 +224,8 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
   const std::size_t itemsize = a.layout().itemsize();
   const bool is_integer = itemsize && itemsize <= 8 && (itemsize & (itemsize - 1)) == 0;
   const int own = find_code(a.dtype);
-  // As integers, so that all bits stay what they are; complex numbers of 16 bytes are copied alike.
+  // Copy as integers, so that all bits are preserved. Complex numbers of 16 bytes preserve them as
+  // well.
   const std::size_t part = is_integer ? itemsize : 8;
   const Axes &shape = a.layout().shape(), &masked = mask.layout().shape();
   if ((!is_integer && own < 0) || a.layout().size() == 0 || masked.size() > shape.size() ||
@@ -250,7 +250,7 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
   map.operand[2].code = map.compute[1] = map.compute[2] = code_of(target.dtype);
   if (is_integer) {
     std::uint64_t bits = 0;
-    std::memcpy(&bits, element.data(), itemsize);  // the low bytes come first
+    std::memcpy(&bits, element.data(), itemsize);  // little-endian
     map.operand[1].number = py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(bits));
   } else {
     map.operand[1].number = element.attr("__getitem__")(py::tuple());

@@ -1,14 +1,14 @@
-// What the functions of arrays in C++ share: their tables, their checks.
+// Helpers of the array functions in C++: method tables and argument checks.
 #pragma once
 
 #include "python/array/gpuarray.h"
 
 namespace PyGPU::python {
 
-// The docstring of a function that says no more than its signature, for inspect and for a reader.
+// A docstring that consists of the signature, for inspect and for readers.
 #define PYGPU_SIGNATURE(text) text "\n--\n\n" text
 
-// Functions of CPython's fast call, for a module. `methods` ends with a row of nulls.
+// Add functions of CPython's fast call to a module. `methods` ends with a row of nulls.
 inline void add_functions(py::module_& m, PyMethodDef* methods) {
   if (PyModule_AddFunctions(m.ptr(), methods)) throw py::error_already_set();
 }
@@ -38,7 +38,7 @@ PyMethodDef fast_row(const char* name, Method method, const char* doc) {
   return {name, as_method(+method), METH_FASTCALL, doc};
 }
 
-// The row of a function that is given as many arguments as are named here:
+// Table row of a function with a fixed number of arguments, named here:
 // PYGPU_FAST(_take, take_items, a, indices, axis, mode, stream)
 #define PYGPU_FAST(name, function, ...)                                         \
   fast_row(                                                                     \
@@ -48,21 +48,24 @@ PyMethodDef fast_row(const char* name, Method method, const char* doc) {
       },                                                                        \
       PYGPU_SIGNATURE(#name "(" #__VA_ARGS__ ")"))
 
-// The array in an argument. TypeError for anything else.
+// Return the array in an argument. TypeError for other objects.
 inline const GPUArray& require_array(const char* name, PyObject* object) {
   if (const GPUArray* const array = gpuarray_in(object)) return *array;
   throw py::type_error(std::string(name) + ": expected a GPUArray, got " +
                        name_of_class(Py_TYPE(object)) +
-                       "; to_gpu() sends data of the host to the device, .get() fetches arrays");
+                       "; call to_gpu() to copy an ndarray to the device");
 }
 
-// a[key] and a[key] = value for one mask or index array on the device. False: a case for Python.
+// Index with one mask or index array on the device: a[key] and a[key] = value. Return false for a
+// case that Python handles.
 bool select_by_array(const GPUArray& array, PyObject* key, GPUArray& out);
 bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& value);
-// Masks of so many elements are gone through by one block.
-constexpr Index few_items = launch_runs_kernel ? 1 << 14 : 1 << 12;
-// The same for masks: the items where one is true; as many values of a's dtype as there are such
-// items; one element for all of them, where the mask may be of a's leading axes.
+// Largest mask that one block processes.
+constexpr Index max_items_for_one_block = launch_runs_kernel ? 1 << 14 : 1 << 12;
+// Index with a mask. select_by_mask returns the items where the mask is true. assign_by_mask
+// assigns as many values as there are such items, of the dtype of `a`. fill_by_mask assigns one
+// value to all of them; its mask may be of the leading axes of `a`. Return false for a case that
+// Python handles.
 bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out);
 bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& values);
 bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& value);

@@ -1,4 +1,4 @@
-// Operands of elementwise operations, and their types. See map.h.
+// Operands of elementwise operations, and the dtypes that they promote to. See map.h.
 #include <unordered_map>
 
 #include "python/array/map.h"
@@ -24,8 +24,8 @@ Operation operation_named(const std::string& name) {
   const auto [place, is_new] = numbers.try_emplace(name, Operation(names.size()));
   if (is_new && names.size() >> operation_bits) {
     numbers.erase(place);
-    throw std::overflow_error("more than " + std::to_string(names.size()) +
-                              " different operations");
+    throw std::overflow_error("operation '" + name + "': the limit of " +
+                              std::to_string(names.size()) + " different operations is reached");
   }
   if (is_new) names.push_back(name);
   return place->second;
@@ -58,7 +58,7 @@ int find_code(const py::object& dtype) {
 int code_of(const py::object& dtype) {
   const int code = find_code(dtype);
   if (code < 0)
-    throw py::value_error("unable to map dtype '" + text_of(dtype) + "': no arithmetic on it" +
+    throw py::value_error("unable to map dtype '" + text_of(dtype) + "': it has no arithmetic" +
                           (dtype.attr("isnative").cast<bool>()
                                ? ""
                                : "; convert the array before to_gpu(): "
@@ -68,14 +68,14 @@ int code_of(const py::object& dtype) {
 
 namespace {
 
-// A number's kind, beyond the dtypes: bool, int, float, complex.
+// Return the code of a Python number's kind, after the dtype codes: bool, int, float, complex.
 unsigned weak_kind(PyObject* number) {
   if (PyBool_Check(number)) return dtype_count;
   if (PyLong_Check(number)) return dtype_count + 1;
   return PyFloat_Check(number) ? dtype_count + 2 : dtype_count + 3;
 }
 
-// Does an integer dtype hold the number?
+// Return true if an integer dtype can hold the number.
 bool holds(const DType& dtype, PyObject* number) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -97,7 +97,7 @@ bool is_weak_integer(const Operand& operand) {
   return operand.code < 0 && PyLong_Check(number) && !PyBool_Check(number);
 }
 
-// Does NumPy's answer depend on a number itself?
+// Return true if NumPy's result dtype depends on the value of a number.
 bool depends_on_value(const Operand* operands, int count) {
   for (int i = 0; i < count; ++i) {
     if (!is_weak_integer(operands[i])) continue;
@@ -111,8 +111,7 @@ bool depends_on_value(const Operand* operands, int count) {
   return false;
 }
 
-// The kind of an operand, as PyGPU/_kernels/promotion.py takes it: a dtype, or a number's type and
-// value.
+// Return an operand's kind for PyGPU/_kernels/promotion.py: a dtype, or a number's type and value.
 py::object kind_of(const Operand& operand) {
   if (operand.code >= 0) return dtype_object(operand.code);
   const bool is_integer = PyLong_Check(operand.number.ptr());
@@ -121,14 +120,15 @@ py::object kind_of(const Operand& operand) {
 }
 
 template <std::size_t count>
-int read_codes(signed char (&codes)[count], const py::handle& answer) {
-  const auto given = py::reinterpret_borrow<py::tuple>(answer);
+int read_codes(signed char (&codes)[count], const py::handle& dtypes_in) {
+  const auto given = py::reinterpret_borrow<py::tuple>(dtypes_in);
   for (std::size_t i = 0; i < given.size() && i < count; ++i)
     codes[i] = static_cast<signed char>(code_of(given[i]));
   return int(given.size());
 }
 
-// Subclasses (IntEnum ...) are numbers like those they are made of, but not weak in NumPy 2.
+// Convert subclasses of int and float, such as IntEnum, to their base class. In NumPy 2 their types
+// are not weak.
 void read_subclass(PyObject* object, Operand& operand) {
   if (PyLong_Check(object) && !PyLong_CheckExact(object) && !PyBool_Check(object))
     operand.number = py::int_(0).attr("__add__")(operand.number);
@@ -171,7 +171,7 @@ bool read_operand(PyObject* object, Operand& operand) {
 }
 
 Types types_of(Operation operation, const Operand* operands, int count) {
-  static auto& kept = *new std::unordered_map<SpecializationKey, Types, SpecializationKey::Hash>;
+  static auto& cache = *new std::unordered_map<SpecializationKey, Types, SpecializationKey::Hash>;
   const bool by_value = depends_on_value(operands, count);
   SpecializationKey key;
   key.add(unsigned(operation), operation_bits);
@@ -181,18 +181,18 @@ Types types_of(Operation operation, const Operand* operands, int count) {
     key.add(code >= 0 ? unsigned(code) : weak_kind(operands[i].number.ptr()), 5);
   }
   if (!by_value)
-    if (const auto found = kept.find(key); found != kept.end()) return found->second;
+    if (const auto found = cache.find(key); found != cache.end()) return found->second;
   py::tuple kinds(count);
   for (int i = 0; i < count; ++i) kinds[i] = kind_of(operands[i]);
-  const py::tuple answer = hook(Hook::types)(operation_name(operation), kinds);
+  const py::tuple found_types = hook(Hook::types)(operation_name(operation), kinds);
   Types types;
-  read_codes(types.compute, answer[0]);
-  types.results = read_codes(types.result, answer[1]);
-  if (!by_value) kept[key] = types;
+  read_codes(types.compute, found_types[0]);
+  types.results = read_codes(types.result, found_types[1]);
+  if (!by_value) cache[key] = types;
   return types;
 }
 
-void take_truth(Operand& operand, int compute) {
+void convert_to_bool(Operand& operand, int compute) {
   if (operand.array || dtypes[compute].kind != 'b') return;
   const int truth = PyObject_IsTrue(operand.number.ptr());
   if (truth < 0) throw py::error_already_set();
@@ -216,7 +216,7 @@ void compare_as_infinity(Operation operation, Operand* operands) {
     (void)PyLong_AsDouble(value);
     if (!PyErr_Occurred()) return;
     PyErr_Clear();
-  } else if (dtype.kind == 'b') {  // compared as int64
+  } else if (dtype.kind == 'b') {  // bool is compared as int64
     (void)PyLong_AsLongLongAndOverflow(value, &overflow);
     if (!overflow) return;
   } else if (holds(dtype, value)) {

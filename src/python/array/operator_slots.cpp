@@ -1,4 +1,4 @@
-// GPUArray's operators as slots of its type: Python reaches them without looking up a name.
+// Operators of GPUArray as slots of its type: Python calls them without looking up a name.
 #include "python/array/methods.h"
 #include "python/array/operators.h"
 #include "python/launch/packing.h"
@@ -7,35 +7,35 @@ namespace PyGPU::python {
 namespace {
 
 template <class Work>
-PyObject* answer(Work work) {
+PyObject* guarded_object(Work work) {
   return guarded([&] { return work().release().ptr(); }, static_cast<PyObject*>(nullptr));
 }
 
 template <Op op>
 PyObject* plain(PyObject* a, PyObject* b) {
-  return answer([&] { return operate(op, a, b); });
+  return guarded_object([&] { return operate(op, a, b); });
 }
 template <Op op>
 PyObject* in_place(PyObject* self, PyObject* other) {
-  return answer([&] { return operate_in_place(op, self, other); });
+  return guarded_object([&] { return operate_in_place(op, self, other); });
 }
 template <Op op>
 PyObject* unary(PyObject* self) {
-  return answer([&] { return operate_on(op, self); });
+  return guarded_object([&] { return operate_on(op, self); });
 }
 
 // pow(a, b, modulus) has a third argument; the other slots have two.
 template <binaryfunc function>
-PyObject* of_three(PyObject* a, PyObject* b, PyObject* modulus) {
+PyObject* ternary(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus == Py_None) return function(a, b);
   Py_RETURN_NOTIMPLEMENTED;
 }
-PyObject* itself(PyObject* self) {
+PyObject* return_self(PyObject* self) {
   Py_INCREF(self);
   return self;
 }
 
-PyObject* divided_with_rest(PyObject* a, PyObject* b) {
+PyObject* divmod_operator(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     static const py::int_& operation = *new py::int_(operation_named("divmod"));
     Operand operand;
@@ -47,14 +47,15 @@ PyObject* divided_with_rest(PyObject* a, PyObject* b) {
   });
 }
 
-// Matrix products are other libraries' work, where the other operand has none of its own.
+// GPUArray has no matrix product. NotImplemented lets the other operand's class compute it, if that
+// class has one.
 PyObject* refuse_matrix_product(PyObject* a, PyObject* b) {
   PyObject* const other = is<GPUArray>(a) ? b : a;
   const PyNumberMethods* const numbers = Py_TYPE(other)->tp_as_number;
   if (!is<GPUArray>(other) && numbers && numbers->nb_matrix_multiply) Py_RETURN_NOTIMPLEMENTED;
   PyErr_SetString(PyExc_TypeError,
-                  "@: GPUArray has no matrix product; a library of linear algebra takes the arrays "
-                  "as they are: torch.from_dlpack(a) @ torch.from_dlpack(b), cupy.asarray(a) @ "
+                  "@: GPUArray has no matrix product; use a linear algebra library on the same "
+                  "memory: torch.from_dlpack(a) @ torch.from_dlpack(b), cupy.asarray(a) @ "
                   "cupy.asarray(b). gpuarray.dot(a, b) is the sum of the products of all elements");
   return nullptr;
 }
@@ -62,19 +63,22 @@ PyObject* refuse_matrix_product(PyObject* a, PyObject* b) {
 PyObject* compare(PyObject* self, PyObject* other, int op) {
   constexpr Op ops[] = {Op::less,      Op::less_equal, Op::equal,
                         Op::not_equal, Op::greater,    Op::greater_equal};
-  return answer([&] { return operate(ops[op], self, other); });
+  return guarded_object([&] { return operate(ops[op], self, other); });
 }
 
-// PyGPU.cumath and other modules work through these two.
+// PyGPU.cumath and other modules run operations through map_arrays and empty_for.
 void map_arrays(const std::string& name, const py::tuple& operands, const py::tuple& compute,
                 const py::tuple& results, const StreamRef& stream) {
   Map map(operation_named(name), int(operands.size()), int(results.size()));
   if (operands.size() > max_operands || results.size() > max_results || results.empty() ||
       compute.size() != operands.size())
-    throw py::value_error("_map: too many operands or results, or types of others");
+    throw py::value_error("_map: expected up to " + std::to_string(max_operands) +
+                          " operands, 1 to " + std::to_string(max_results) +
+                          " results, and a dtype for each operand");
   for (std::size_t i = 0; i < results.size(); ++i) {
     map.result[i] = gpuarray_in(py::object(results[i]).ptr());
-    if (!map.result[i]) throw py::type_error("out: expected a GPUArray");
+    if (!map.result[i])
+      throw py::type_error("out: expected a GPUArray, got " + repr_of(results[i]));
     map.result[i]->core.require_alive();
   }
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -90,10 +94,12 @@ void map_arrays(const std::string& name, const py::tuple& operands, const py::tu
 py::object empty_for(const py::tuple& operands, const py::object& dtype,
                      const py::object& allocator) {
   Operand operand[max_operands];
-  if (operands.size() > max_operands) throw py::value_error("_empty_for: too many operands");
+  if (operands.size() > max_operands)
+    throw py::value_error("_empty_for: " + std::to_string(operands.size()) +
+                          " operands; expected up to " + std::to_string(max_operands));
   for (std::size_t i = 0; i < operands.size(); ++i)
     operand[i].array = gpuarray_in(py::object(operands[i]).ptr());
-  PyObject* like = nullptr;  // kept by the tuple
+  PyObject* like = nullptr;  // the tuple keeps it alive
   for (std::size_t i = operands.size(); i-- > 0;)
     if (operand[i].array) like = py::object(operands[i]).ptr();
   return result_array(operand, int(operands.size()), code_of(dtype_of(dtype)), like, allocator);
@@ -105,9 +111,9 @@ py::object in_order(const StreamRef& stream, const py::tuple& arrays, const py::
     order.uses(storage_in(one.ptr()));
     if (const GPUArray* const array = gpuarray_in(one.ptr())) keep_for_graph(*array);
   }
-  py::object answer;
-  order.run([&] { answer = work(); });
-  return answer;
+  py::object guarded_object;
+  order.run([&] { guarded_object = work(); });
+  return guarded_object;
 }
 
 }  // namespace
@@ -119,49 +125,87 @@ void add_operators(Slots& slots) {
   add(Py_##slot_in_place, &in_place<Op::name>);
   PYGPU_BINARY_OPERATIONS(PYGPU_ADD)
 #undef PYGPU_ADD
-  add(Py_nb_power, &of_three<plain<Op::power>>);
-  add(Py_nb_inplace_power, &of_three<in_place<Op::power>>);
-  add(Py_nb_divmod, &divided_with_rest);
+  add(Py_nb_power, &ternary<plain<Op::power>>);
+  add(Py_nb_inplace_power, &ternary<in_place<Op::power>>);
+  add(Py_nb_divmod, &divmod_operator);
   add(Py_nb_matrix_multiply, &refuse_matrix_product);
   add(Py_nb_negative, &unary<Op::negative>);
   add(Py_nb_absolute, &unary<Op::absolute>);
   add(Py_nb_invert, &unary<Op::invert>);
-  add(Py_nb_positive, &itself);
+  add(Py_nb_positive, &return_self);
   add(Py_tp_richcompare, &compare);
   add(Py_tp_hash, &PyObject_HashNotImplemented);
 }
 
 void bind_operators(py::module_& m, const py::object& c) {
-  method(c, "astype", &cast_to, "A copy of another dtype, cast as in C; the axes keep their order.",
+  method(c, "astype", &cast_to, R"doc(Return a copy with another dtype.
+
+Elements are cast as in C. The axes keep their order in memory.
+
+Parameters
+----------
+dtype : numpy.dtype or anything numpy.dtype accepts
+    Dtype of the copy.
+stream : PyGPU.driver.Stream, int or None, optional
+    Stream of the conversion; None is the null stream.
+
+Returns
+-------
+GPUArray
+    Contiguous copy of the same shape.
+
+Raises
+------
+ValueError
+    If a dtype has no arithmetic, such as a structured dtype.
+)doc",
          {{"dtype"}, {"stream", py::none()}});
   method(c, "fill",
          [](const py::object& self, const py::object& value, const StreamRef& stream) {
            fill(held<GPUArray>(self), value, stream);
            return self;
          },
-         "Set every element to a number, or to a record. Returns the array.",
+         R"doc(Set every element to one value.
+
+Parameters
+----------
+value : number, or element of the array's dtype
+    Value of all elements.
+stream : PyGPU.driver.Stream, int or None, optional
+    Stream of the work; None is the null stream.
+
+Returns
+-------
+GPUArray
+    The array itself.
+
+Raises
+------
+PyGPU.errors.ArgumentError
+    If ``value`` does not fit into the dtype.
+)doc",
          {{"value"}, {"stream", py::none()}});
   def(m, "_map", &map_arrays,
-      "Run an operation of PyGPU._kernels.operations on arrays and numbers, each converted to its "
-      "dtype of "
-      "`compute` and stretched to the shape of the results.",
+      "Run an operation of PyGPU._kernels.operations on arrays and numbers. Each operand is "
+      "converted to its dtype in `compute` and broadcast to the shape of the results.",
       {{"name"}, {"operands"}, {"compute"}, {"results"}, {"stream", py::none()}});
   def(m, "_overlap", [](const GPUArray& a, const GPUArray& b) { return a.core.overlaps(b.core); },
-      "Do two arrays reach into the same bytes?", {{"a"}, {"b"}});
+      "Return True if two arrays share bytes of memory.", {{"a"}, {"b"}});
   def(m, "_keep_for_others_graph", &keep_for_others_graph,
-      "Memory that stays if another library captures the stream.", {{"scratch"}, {"stream"}});
+      "Keep scratch memory for good if another library captures the stream.",
+      {{"scratch"}, {"stream"}});
   def(m, "_in_order", &in_order,
-      "Call `work`, which enqueues on the stream what uses the memory of these arrays.",
+      "Call `work`, which enqueues work on the stream that uses the memory of these arrays.",
       {{"stream"}, {"arrays"}, {"work"}});
-  def(m, "_operation", &operation_named, "The number of an operation.", {{"name"}});
+  def(m, "_operation", &operation_named, "Return the number of an operation.", {{"name"}});
   static PyMethodDef methods[] = {
       fast_row("_apply", &apply,
                PYGPU_SIGNATURE("_apply(operation, operands, stream, allocator, out)")),
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
   def(m, "_empty_for", &empty_for,
-      "A new array for what the operands give together: their shape by NumPy's broadcasting, the "
-      "order of their axes, the allocator and class of the first array.",
+      "Return a new array for the result of an operation on these operands: their broadcast shape, "
+      "the order of their axes, the allocator and class of the first array.",
       {{"operands"}, {"dtype"}, {"allocator", py::none()}});
 }
 

@@ -1,4 +1,4 @@
-// The operators of GPUArray. See operators.h.
+// Operators of GPUArray. See operators.h.
 #include "python/array/operators.h"
 
 #include <string_view>
@@ -24,17 +24,19 @@ bool is_bitwise(Op op) { return op >= Op::bitwise_and && op <= Op::right_shift; 
 
 const DType& dtype_of(const Operand& operand) { return dtypes[operand.code]; }
 
-// Does the result say of each element whether something holds? So do comparisons, and what logic
-// makes of them.
-bool gives_answer(Op op, const Operand& a, const Operand& b) {
+// Return true if the result holds a truth value for each element: results of comparisons, and of
+// logical operations on such results.
+bool returns_bool(Op op, const Operand& a, const Operand& b) {
   if (is_comparison(op)) return true;
-  const auto is_answer = [](const Operand& one) { return one.array && one.array->is_answer; };
+  const auto is_comparison_result = [](const Operand& one) {
+    return one.array && one.array->is_comparison_result;
+  };
   const bool is_logic = op == Op::bitwise_and || op == Op::bitwise_or || op == Op::bitwise_xor;
-  if (!a.array || !b.array) return is_logic && (is_answer(a) || is_answer(b));
-  return (is_logic || op == Op::multiply) && is_answer(a) && is_answer(b);
+  if (!a.array || !b.array) return is_logic && (is_comparison_result(a) || is_comparison_result(b));
+  return (is_logic || op == Op::multiply) && is_comparison_result(a) && is_comparison_result(b);
 }
 
-// What NumPy refuses to do in place.
+// Raise the errors that NumPy raises for in-place operations.
 void check_in_place(Op op, const Operand& self, const Operand& other) {
   const char kind = dtype_of(self).kind;
   const char other_kind = other.code >= 0                       ? dtype_of(other).kind
@@ -60,11 +62,11 @@ void check_in_place(Op op, const Operand& self, const Operand& other) {
     raise_shape_error("in place: shape " + added.text() + " does not fit into " + shape.text());
 }
 
-// In which dtype `self op= other` is computed for an array of another dtype, and for bools: NumPy's
-// common one, where its results fit into self by NumPy's rule "same_kind". Two things that NumPy
-// refuses have a meaning: sums, products and bits of integers are right modulo 2^n whatever the
-// widths and signs, and sums and products of integers with floating-point numbers are cut off, as
-// PyCUDA's.
+// Return the dtype in which `self op= other` is computed, for operands of different dtypes and for
+// bools: NumPy's common dtype, if its results fit into `self` by NumPy's rule "same_kind". Two
+// cases that NumPy refuses are allowed. Sums, products and bitwise operations of integers are
+// correct modulo 2^n for any widths and signs. Sums and products of integers with floating-point
+// numbers are truncated, as in PyCUDA.
 int code_in_place(Op op, Operation operation, const Operand* operands) {
   const DType& self = dtype_of(operands[0]);
   const char other = operands[1].code < 0 ? 'b' : dtype_of(operands[1]).kind;
@@ -97,15 +99,15 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
   const Types types = types_of(map.operation, operand, 2);
   std::copy_n(types.compute, 2, map.compute);
   int code = types.result[0];
-  if (is_comparison(op)) {  // 0 and 1 in the dtype of the array, or of both, as PyCUDA's
+  if (is_comparison(op)) {  // 0 and 1 in the dtype of the array, or of both, as in PyCUDA
     const bool two = operand[0].code >= 0 && operand[1].code >= 0;
     code = two ? map.compute[0] : operand[operand[0].code >= 0 ? 0 : 1].code;
-    if (two && code != map.compute[1])  // int64 and uint64 are compared as they are
+    if (two && code != map.compute[1])  // int64 and uint64 are compared without conversion
       code = find_code(py::dtype("float64"));
   }
   py::object out = result_array(operand, 2, code, operand[0].array ? a : b);
   GPUArray& result = held<GPUArray>(out);
-  result.is_answer = gives_answer(op, operand[0], operand[1]);
+  result.is_comparison_result = returns_bool(op, operand[0], operand[1]);
   map.result[0] = &result;
   launch(map, default_stream());
   return out;
@@ -122,7 +124,7 @@ py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
       is_plain ? operand[0].code : code_in_place(op, map.operation, operand);
   map.result[0] = operand[0].array;
   launch(map, default_stream());
-  held<GPUArray>(self).is_answer = gives_answer(op, operand[0], operand[1]);
+  held<GPUArray>(self).is_comparison_result = returns_bool(op, operand[0], operand[1]);
   return py::reinterpret_borrow<py::object>(self);
 }
 
@@ -131,9 +133,10 @@ py::object operate_on(Op op, PyObject* self) {
   read_operand(self, operand);
   const DType& dtype = dtype_of(operand);
   if (op == Op::invert && (dtype.kind == 'f' || dtype.kind == 'c'))
-    throw py::type_error(std::string("~ is not defined for ") + dtype.name +
-                         "; comparisons of GPUArrays by operators give numbers of their dtype: "
-                         "numpy.logical_not takes those, numpy.greater and its like give bools");
+    throw py::type_error(
+        std::string("~ is not defined for ") + dtype.name +
+        "; comparison operators of GPUArrays return numbers of the arrays' dtype: "
+        "use numpy.logical_not on those, or numpy.greater etc., which return bools");
   if (op == Op::negative && dtype.kind == 'b')
     throw py::type_error("- is not defined for bool; use ~ or !=");
   int code = operand.code;
@@ -141,7 +144,7 @@ py::object operate_on(Op op, PyObject* self) {
     code = code_of(py::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
   py::object out = result_array(&operand, 1, code, self);
   GPUArray& result = held<GPUArray>(out);
-  result.is_answer = op == Op::invert && operand.array->is_answer;
+  result.is_comparison_result = op == Op::invert && operand.array->is_comparison_result;
   launch({operation_of(op), operand, operand.code, result}, default_stream());
   return out;
 }
@@ -153,12 +156,12 @@ py::object cast_to(const py::object& self, const py::object& dtype, const Stream
   const GPUArray& result = held<GPUArray>(out);
   if (result.dtype.equal(operand.array->dtype) && dtype_of(operand).kind != 'b')
     set_from_device(result, *operand.array, &stream);
-  else  // bools become 0 and 1
+  else  // casts from bool normalize to 0 and 1
     launch({operation_of(Op::copy), operand, operand.code, result}, stream);
   return out;
 }
 
-// Elements without arithmetic, such as records: one is uploaded, and copied to all others.
+// Fill with elements without arithmetic, such as records: upload one and copy it to all others.
 void fill_by_copies(const GPUArray& array, const py::object& value, const StreamRef& stream) {
   py::object host;
   try {
@@ -196,7 +199,7 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
   }
   const Operation copy = operation_of(Op::copy);
   if (dtype.kind == 'c') return launch({copy, operand, code, array}, stream);
-  // As integers, of which there is one kernel for all dtypes of a size.
+  // Fill as integers: one kernel serves all dtypes of a size.
   std::uint64_t bits = 0;
   std::memcpy(&bits, element, dtype.itemsize);
   const GPUArray integers = as_units(array, dtype.itemsize);
@@ -214,7 +217,8 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     Map map(int(PyLong_AsLong(arguments[0])), operands, 0);
     const std::string& name = operation_name(map.operation);
     if (operands > max_operands)
-      throw py::value_error(name + ": up to " + std::to_string(max_operands) + " operands");
+      throw py::value_error(name + ": " + std::to_string(operands) + " operands; expected up to " +
+                            std::to_string(max_operands));
     PyObject* like = nullptr;
     for (int i = 0; i < operands; ++i) {
       PyObject* const one = PyTuple_GET_ITEM(given, i);
@@ -231,7 +235,7 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     map.results = types.results;
     if (out) {
       if (map.results != 1 || find_code(out->dtype) != types.result[0])
-        return not_implemented().release().ptr();  // does it fit?
+        return not_implemented().release().ptr();  // a case for Python
       out->core.require_alive();
       map.result[0] = out;
       check_shapes(map);
@@ -244,7 +248,7 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     }
     for (int i = 0; i < operands; ++i) {
       map.compute[i] = types.compute[i];
-      take_truth(map.operand[i], map.compute[i]);
+      convert_to_bool(map.operand[i], map.compute[i]);
     }
     launch(map, stream_of(arguments[2]));
     if (out) return py::reinterpret_borrow<py::object>(arguments[4]).release().ptr();

@@ -1,11 +1,11 @@
-// The operators of GPUArray: types as NumPy has them, results, operations in place.
+// Operators of GPUArray: NumPy's result types, new results, and in-place operations.
 #pragma once
 
 #include "python/array/map.h"
 
 namespace PyGPU::python {
 
-// NumPy's name and Python's slots: X(name, slot, slot in place).
+// Binary operations, by NumPy's name and Python's slots: X(name, slot, in-place slot).
 #define PYGPU_BINARY_OPERATIONS(X)                          \
   X(add, nb_add, nb_inplace_add)                            \
   X(subtract, nb_subtract, nb_inplace_subtract)             \
@@ -29,20 +29,20 @@ enum class Op : unsigned char {
 #undef PYGPU_OP
 };
 
-// `a op b` as a new array, or NotImplemented; one of the two is a GPUArray.
+// Return `a op b` as a new array, or NotImplemented. At least one operand is a GPUArray.
 py::object operate(Op op, PyObject* a, PyObject* b);
-// `self op= other` in the dtype of self.
+// Compute `self op= other` in the dtype of `self`.
 py::object operate_in_place(Op op, PyObject* self, PyObject* other);
-// A new array, of another dtype where that is needed (absolute of complex numbers).
+// Return a new array, of another dtype if needed (absolute of complex numbers).
 py::object operate_on(Op op, PyObject* self);
 py::object cast_to(const py::object& self, const py::object& dtype, const StreamRef& stream);
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream);
 
-// _apply(operation, operands, stream, allocator, out): new arrays of NumPy's dtypes, or `out`.
-// NotImplemented where `out` has another dtype, or there is more than one result.
+// _apply(operation, operands, stream, allocator, out): return new arrays of NumPy's dtypes, or
+// `out`. NotImplemented if `out` has another dtype or the operation has more than one result.
 PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count);
 
-// The operators as slots of the type, and what Python calls by name.
+// Add the operators as slots of the type, and bind the functions that Python calls by name.
 void add_operators(Slots& slots);
 void bind_operators(py::module_& m, const py::object& c);
 

@@ -1,5 +1,5 @@
-// Reductions of arrays: sum, prod, mean, min, max, any, all, dot, of all elements or along axes, as
-// Python calls them.
+// Reductions as Python calls them: sum, prod, mean, min, max, any, all and dot, of all elements or
+// along axes.
 #include "python/array/fold.h"
 #include "python/array/methods.h"
 #include "python/launch/packing.h"
@@ -7,7 +7,7 @@
 namespace PyGPU::python {
 namespace {
 
-// As callers know it.
+// Return the public name of a reduction.
 const char* name_of(Fold fold) {
   if (fold == Fold::minimum) fold = Fold::min;
   if (fold == Fold::maximum) fold = Fold::max;
@@ -17,10 +17,11 @@ const char* name_of(Fold fold) {
 Fold fold_named(PyObject* name) {
   for (int i = 0; i < int(std::size(fold_names)); ++i)
     if (PyUnicode_CompareWithASCIIString(name, fold_names[i]) == 0) return Fold(i);
-  throw py::value_error("no such reduction: " + repr_of(name));
+  throw py::value_error("unknown reduction " + repr_of(name));
 }
 
-// The dtype of the computation and of the result; `asked` by the caller or its `out`, or -1.
+// Return the dtype of the computation and of the result. `asked` is the dtype that the caller
+// requested, or -1.
 int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   const char kind = dtypes[code].kind;
   if (fold == Fold::any || fold == Fold::all) return find_code(py::dtype("bool"));
@@ -35,7 +36,8 @@ int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   return fold == Fold::mean && whole ? find_code(py::dtype("float64")) : code;
 }
 
-// ValueError for what has no C type, TypeError for what has no arithmetic.
+// Return the code of a dtype. ValueError for a dtype without a C type, TypeError for one without
+// arithmetic.
 int arithmetic_code(Fold fold, const py::object& dtype) {
   if (const int code = find_code(dtype); code >= 0) return code;
   hook(Hook::require_c_type)(dtype);
@@ -62,19 +64,19 @@ const GPUArray* out_of(PyObject* object) {
   return object == Py_None ? nullptr : &require_array("out", object);
 }
 
-// The axes that an argument names. NumPy's AxisError for those that are not there.
+// Mark the axes that an argument names. NumPy's AxisError for axes out of range.
 void read_axes(PyObject* axis, int ndim, bool* folded) {
   std::fill(folded, folded + ndim, axis == Py_None);
   if (axis == Py_None) return;
   const bool are_many = PyTuple_Check(axis) || PyList_Check(axis);
-  if (ndim == 0 && !are_many && PyIndex_Check(axis)) {  // 0 and -1 are taken, as by NumPy
+  if (ndim == 0 && !are_many && PyIndex_Check(axis)) {  // NumPy accepts 0 and -1
     const Py_ssize_t at = PyNumber_AsSsize_t(axis, nullptr);
     if (PyErr_Occurred()) throw py::error_already_set();
     if (at == 0 || at == -1) return;
   }
   const auto add = [&](PyObject* one) {
     bool& named = folded[axis_index(one, ndim)];
-    if (named) throw py::value_error("axis=" + repr_of(axis) + ": an axis is named twice");
+    if (named) throw py::value_error("axis=" + repr_of(axis) + ": the same axis is given twice");
     named = true;
   };
   if (!are_many) return add(axis);
@@ -90,19 +92,19 @@ GPUArray result_of(const Layout& layout, int code, const FoldRequest& request) {
   return request.out ? *request.out : new_array(layout, dtype_object(code), request.allocator);
 }
 
-// _reduce(name, a, axis, dtype, out, keepdims, stream, allocator)
+// _reduce(name, a, axis, dtype, out, keepdims, stream, allocator): reduce an array along axes.
 py::object reduce(PyObject* const* given) {
   const Fold fold = fold_named(given[0]);
   const GPUArray& a = require_array("a", given[1]);
   a.core.require_alive();
-  const DeviceGuard here = beside(a.core);
+  const DeviceGuard here = use_device_of(a.core);
   FoldRequest request{stream_of(given[6]), py::reinterpret_borrow<py::object>(given[7]),
                       out_of(given[4])};
   if (request.allocator.is_none()) request.allocator = a.allocator;
-  FoldForm form(fold, 1);
-  form.codes[0] = arithmetic_code(fold, a.dtype);
-  form.compute = compute_code(fold, form.codes[0], asked_code(fold, given[3]), request.out);
-  const GPUArray array{aligned(a, form.codes[0], request.stream), a.dtype, a.allocator};
+  FoldKey fold_key(fold, 1);
+  fold_key.codes[0] = arithmetic_code(fold, a.dtype);
+  fold_key.compute = compute_code(fold, fold_key.codes[0], asked_code(fold, given[3]), request.out);
+  const GPUArray array{aligned(a, fold_key.codes[0], request.stream), a.dtype, a.allocator};
   const Layout& layout = array.layout();
   const Axes& shape = layout.shape();
   const int ndim = layout.ndim(), keepdims = PyObject_IsTrue(given[5]);
@@ -118,19 +120,20 @@ py::object reduce(PyObject* const* given) {
   if (is_extreme(fold) && none) {
     for (int axis = 0; axis < ndim; ++axis)
       if (folded[axis] && shape[axis] == 0)
-        throw py::value_error(std::string(name_of(fold)) + ": zero elements have none: shape " +
-                              shape.text() + ", axis=" + repr_of(given[2]));
+        throw py::value_error(std::string(name_of(fold)) +
+                              ": zero elements, expected at least one: shape " + shape.text() +
+                              ", axis=" + repr_of(given[2]));
   }
-  if (request.out) check_out(*request.out, kept, form.compute);
-  const std::size_t itemsize = dtypes[form.compute].itemsize;
+  if (request.out) check_out(*request.out, kept, fold_key.compute);
+  const std::size_t itemsize = dtypes[fold_key.compute].itemsize;
   StreamOrder order(request.stream);
   uses(order, array);
-  keep_for_graph(a);  // of which the other may be a copy
+  keep_for_graph(a);  // `array` may be a copy of it
   if (whole && layout.contiguous()) {
-    GPUArray result = result_of(Layout(kept, itemsize), form.compute, request);
+    GPUArray result = result_of(Layout(kept, itemsize), fold_key.compute, request);
     uses(order, result);
     const void* const address = array.core.address();
-    fold_linear(form, &address, layout.size(), result.core, request, order);
+    fold_linear(fold_key, &address, layout.size(), result.core, request, order);
     return wrapped(std::move(result), given[4]);
   }
   const AxisReduction plan(layout, folded, array.core.address(), figures_of(current_device()));
@@ -141,15 +144,15 @@ py::object reduce(PyObject* const* given) {
   const bool direct = request.out && request.out->layout().strides() == strides &&
                       !request.out->core.overlaps(array.core);
   GPUArray result = direct ? *request.out
-                           : new_array(Layout(kept, strides, itemsize), dtype_object(form.compute),
-                                       request.allocator);
+                           : new_array(Layout(kept, strides, itemsize),
+                                       dtype_object(fold_key.compute), request.allocator);
   uses(order, result);
-  if (result.layout().size()) fold_axes(form, plan, array.core, result.core, request, order);
+  if (result.layout().size()) fold_axes(fold_key, plan, array.core, result.core, request, order);
   if (request.out && !direct) set_from_device(*request.out, result, &request.stream);
   return wrapped(std::move(result), given[4]);
 }
 
-// In C order.
+// Return the array, or a copy, in C order.
 Array in_c_order(const GPUArray& array, const Array& aligned_array, const StreamRef& stream) {
   if (aligned_array.layout().c_contiguous()) return aligned_array;
   const Layout c(array.layout().shape(), array.layout().itemsize());
@@ -160,10 +163,10 @@ std::string shapes_of(const GPUArray& a, const GPUArray& b) {
   return a.layout().shape().text() + " and " + b.layout().shape().text();
 }
 
-// _dot(a, b, dtype, stream, allocator, out)
+// _dot(a, b, dtype, stream, allocator, out): return the sum of the products of all elements.
 py::object dot(PyObject* const* given) {
   const GPUArray* const arrays[] = {&require_array("a", given[0]), &require_array("b", given[1])};
-  const DeviceGuard here = beside(arrays[0]->core);
+  const DeviceGuard here = use_device_of(arrays[0]->core);
   FoldRequest request{stream_of(given[3]), py::reinterpret_borrow<py::object>(given[4]),
                       out_of(given[5])};
   if (request.allocator.is_none()) request.allocator = arrays[0]->allocator;
@@ -171,74 +174,76 @@ py::object dot(PyObject* const* given) {
   if (size != arrays[1]->layout().size())
     raise_shape_error("dot: sizes differ: shapes " + shapes_of(*arrays[0], *arrays[1]));
   Operand operands[2];
-  FoldForm form(Fold::dot, 2);
+  FoldKey fold_key(Fold::dot, 2);
   for (int i = 0; i < 2; ++i) {
     arrays[i]->core.require_alive();
     require_device(arrays[i]->core, arrays[0]->core.device());
     operands[i].array = arrays[i];
-    form.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
+    fold_key.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
   }
   const int asked = asked_code(Fold::dot, given[2]);
   static const Operation multiply = operation_named("multiply");
-  form.compute = asked >= 0    ? asked
-                 : request.out ? code_of(request.out->dtype)
-                               : types_of(multiply, operands, 2).result[0];
+  fold_key.compute = asked >= 0    ? asked
+                     : request.out ? code_of(request.out->dtype)
+                                   : types_of(multiply, operands, 2).result[0];
   const Layout &a = arrays[0]->layout(), &b = arrays[1]->layout();
   const bool alike = a.shape() == b.shape() && a.f_contiguous() && b.f_contiguous();
   StreamOrder order(request.stream);
   Array ready[2];
   const void* addresses[2];
   for (int i = 0; i < 2; ++i) {
-    ready[i] = aligned(*arrays[i], form.codes[i], request.stream);
+    ready[i] = aligned(*arrays[i], fold_key.codes[i], request.stream);
     if (!alike) ready[i] = in_c_order(*arrays[i], ready[i], request.stream);
     addresses[i] = ready[i].address();
     order.uses(ready[i].storage());
     keep_for_graph(*arrays[i]);
   }
-  if (request.out) check_out(*request.out, {}, form.compute);
-  GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
+  if (request.out) check_out(*request.out, {}, fold_key.compute);
+  GPUArray result =
+      result_of(Layout({}, dtypes[fold_key.compute].itemsize), fold_key.compute, request);
   uses(order, result);
-  fold_linear(form, addresses, size, result.core, request, order);
+  fold_linear(fold_key, addresses, size, result.core, request, order);
   return wrapped(std::move(result), given[5]);
 }
 
-// _reduce_subset(name, subset, tables, dtype, stream, allocator): elements of `tables`, seen flat
-// in C order, at the indices `subset`.
+// _reduce_subset(name, subset, tables, dtype, stream, allocator): reduce the elements of `tables`,
+// flattened in C order, at the indices `subset`.
 py::object reduce_subset(PyObject* const* given) {
   const Fold fold = fold_named(given[0]);
   const std::string name = std::string("subset_") + name_of(fold);
-  const GPUArray* arrays[most_inputs] = {&require_array("subset", given[1])};
-  const DeviceGuard here = beside(arrays[0]->core);
-  FoldForm form(fold, 1);
-  form.tables = int(PyTuple_GET_SIZE(given[2]));
-  for (int i = 0; i < form.tables; ++i)
+  const GPUArray* arrays[max_inputs] = {&require_array("subset", given[1])};
+  const DeviceGuard here = use_device_of(arrays[0]->core);
+  FoldKey fold_key(fold, 1);
+  fold_key.tables = int(PyTuple_GET_SIZE(given[2]));
+  for (int i = 0; i < fold_key.tables; ++i)
     arrays[1 + i] = &require_array(i ? "b" : "a", PyTuple_GET_ITEM(given[2], i));
   const char kind = py::reinterpret_borrow<py::dtype>(arrays[0]->dtype).kind();
   if (kind != 'i' && kind != 'u')
-    throw py::type_error("subset: expected indices, got dtype " + text_of(arrays[0]->dtype));
+    throw py::type_error("subset: expected an integer dtype, got " + text_of(arrays[0]->dtype));
   const Index size = arrays[0]->layout().size();
   if (size == 0 && is_extreme(fold)) throw py::value_error(name + ": subset has no elements");
-  if (form.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
+  if (fold_key.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
     raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
   FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
   if (request.allocator.is_none()) request.allocator = arrays[1]->allocator;
   StreamOrder order(request.stream);
-  Array ready[most_inputs];
-  const void* addresses[most_inputs];
-  for (int i = 0; i <= form.tables; ++i) {
+  Array ready[max_inputs];
+  const void* addresses[max_inputs];
+  for (int i = 0; i <= fold_key.tables; ++i) {
     arrays[i]->core.require_alive();
     require_device(arrays[i]->core, current_device());
-    form.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
-    ready[i] =
-        in_c_order(*arrays[i], aligned(*arrays[i], form.codes[i], request.stream), request.stream);
+    fold_key.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
+    ready[i] = in_c_order(*arrays[i], aligned(*arrays[i], fold_key.codes[i], request.stream),
+                          request.stream);
     addresses[i] = ready[i].address();
     order.uses(ready[i].storage());
     keep_for_graph(*arrays[i]);
   }
-  form.compute = compute_code(fold, form.codes[1], asked_code(fold, given[3]), nullptr);
-  GPUArray result = result_of(Layout({}, dtypes[form.compute].itemsize), form.compute, request);
+  fold_key.compute = compute_code(fold, fold_key.codes[1], asked_code(fold, given[3]), nullptr);
+  GPUArray result =
+      result_of(Layout({}, dtypes[fold_key.compute].itemsize), fold_key.compute, request);
   uses(order, result);
-  fold_linear(form, addresses, size, result.core, request, order);
+  fold_linear(fold_key, addresses, size, result.core, request, order);
   return wrap(std::move(result));
 }
 
@@ -267,12 +272,13 @@ void bind_reductions(py::module_& m) {
       PYGPU_FAST(_reduce_subset, reduce_subset, name, subset, tables, dtype, stream, allocator),
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
-  def(m, "_reduction_block", &reduction_block, "The most threads of a block for values of a size.",
+  def(m, "_reduction_block", &reduction_block,
+      "Return the largest number of threads of a block for values of a size in bytes.",
       {{"itemsize"}});
   def(m, "_axis_index", [](const py::object& axis, int ndim) { return axis_index(axis, ndim); },
-      "The axis that a number means, counted from 0.", {{"axis"}, {"ndim"}});
+      "Return an axis, counted from 0, from a number that may be negative.", {{"axis"}, {"ndim"}});
   def(m, "_pretend_figures", &pretend,
-      "For tests: plan reductions as for a device with these figures; without any, as it is.",
+      "For tests: plan reductions for a device with these figures; None restores the real ones.",
       {{"figures"}});
   py::dict tuning;
   tuning["block_threads"] = reduction_tuning::block_threads;

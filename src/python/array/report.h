@@ -1,4 +1,4 @@
-// Words of page-locked memory by which a kernel reports to the host.
+// Reports from a kernel to the host through words of page-locked memory.
 #pragma once
 
 #include <chrono>
@@ -12,104 +12,111 @@
 
 namespace PyGPU::python {
 
-// Where a kernel reports: a word of the host's memory, and what its blocks have in common, three
-// words of the device's, which are 0 between launches (CHECKS in PyGPU/_kernels/text/gather.py) and
-// which launches on the null stream may use, one after the other. A reset of the device takes all
-// of it away.
-struct ReportPlace {
+// A place for one report: a word of host memory, and three words of device memory that the blocks
+// of a kernel share (CHECKS in PyGPU/_kernels/text/gather.py). The device words are 0 between
+// launches, so launches on the null stream use them one after another. A reset of the device frees
+// them.
+struct ReportSlot {
   Index* word = nullptr;
   void* checks = nullptr;
   int device = 0;
   unsigned epoch = 0;
-  bool operator==(const ReportPlace& other) const { return word == other.word; }
+  bool operator==(const ReportSlot& other) const { return word == other.word; }
 };
 
-// Places that are free, in memory that stays.
-struct ReportPlaces {
+// Pool of free slots. Their memory is never freed.
+struct ReportPool {
   std::mutex lock;
-  std::vector<ReportPlace> free;
+  std::vector<ReportSlot> free;
   std::vector<Array> checks;
 
-  static ReportPlaces& all() {
-    static auto& places = *new ReportPlaces;
-    return places;
+  static ReportPool& all() {
+    static auto& pool = *new ReportPool;
+    return pool;
   }
-  // One of the current device.
-  ReportPlace take() {
+  // Return a slot of the current device.
+  ReportSlot take() {
     const int device = current_device();
-    ReportPlace place;
-    while (find(device, place))
-      if (!is_gone(place.device, place.epoch)) return place;
+    ReportSlot slot;
+    while (find(device, slot))
+      if (!is_gone(slot.device, slot.epoch)) return slot;
     return made(device);
   }
 
  private:
-  bool find(int device, ReportPlace& place) {
+  bool find(int device, ReportSlot& slot) {
     const std::lock_guard<std::mutex> hold(lock);
     for (std::size_t i = free.size(); i-- > 0;) {
       if (free[i].device != device) continue;
-      place = free[i];
+      slot = free[i];
       free.erase(free.begin() + std::ptrdiff_t(i));
       return true;
     }
     return false;
   }
-  // The first of some. Calls of the runtime may let other threads go on: without the lock.
-  ReportPlace made(int device) {
-    constexpr Index count = 64, line = 64;  // bytes of the processor's cache
+  // Allocate several slots and return the first. Runs without the lock, because calls of the
+  // runtime may let other threads run.
+  ReportSlot made(int device) {
+    constexpr Index count = 64, line = 64;  // slots; bytes of a cache line
     void* words = nullptr;
     Array shared = Array::empty(Layout({count, 3}, sizeof(Index)));
     shared.zero();
     check("cudaHostAlloc", waiting_beside_captures([&] {
             return cudaHostAlloc(&words, count * line, cudaHostAllocPortable | cudaHostAllocMapped);
           }));
-    const auto place_at = [&](Index i) {
-      return ReportPlace{reinterpret_cast<Index*>(static_cast<char*>(words) + i * line),
-                         static_cast<Index*>(shared.address()) + 3 * i, device,
-                         device_epoch(device)};
+    const auto slot_at = [&](Index i) {
+      return ReportSlot{reinterpret_cast<Index*>(static_cast<char*>(words) + i * line),
+                        static_cast<Index*>(shared.address()) + 3 * i, device,
+                        device_epoch(device)};
     };
-    const ReportPlace first = place_at(0);
+    const ReportSlot first = slot_at(0);
     const std::lock_guard<std::mutex> hold(lock);
-    for (Index i = 1; i < count; ++i) free.push_back(place_at(i));
+    for (Index i = 1; i < count; ++i) free.push_back(slot_at(i));
     checks.push_back(std::move(shared));
     return first;
   }
 };
 
 struct ReportTraits {
-  using Handle = ReportPlace;
-  static constexpr const char* name = "a place for reports";
-  static cudaError_t release(ReportPlace place) {
-    ReportPlaces& places = ReportPlaces::all();
-    const std::lock_guard<std::mutex> hold(places.lock);
-    places.free.push_back(place);
+  using Handle = ReportSlot;
+  static constexpr const char* name = "a report slot";
+  static cudaError_t release(ReportSlot slot) {
+    ReportPool& pool = ReportPool::all();
+    const std::lock_guard<std::mutex> hold(pool.lock);
+    pool.free.push_back(slot);
     return cudaSuccess;
   }
 };
 
-// What one kernel reports. It always does, any number, as soon as it knows it (`always`), and need
-// not be done by then; or where something is wrong, a number that is not 0, before its end.
+// The report of one kernel.
+// - Kind::always: the kernel always reports a number, as soon as the number is known, possibly
+// before the kernel ends.
+// - Kind::errors_only: the kernel reports a number other than 0 if it finds an error, before it
+// ends.
 class Report {
  public:
-  enum class Kind { always, of_wrong };
-  explicit Report(Kind kind) : place_(take()), kind_(kind) {
-    *word() = kind == Kind::always ? unsaid : 0;
+  enum class Kind { always, errors_only };
+  explicit Report(Kind kind) : slot_(take()), kind_(kind) {
+    *word() = kind == Kind::always ? not_reported : 0;
   }
-  // A report is waited for, which a stream's capture does not allow.
+  // Throw where this thread captures: the host must wait for a report, which a capture does not
+  // allow.
   static void require_waiting() {
-    refuse_waiting("a look at what a kernel reports (masks, indices that are checked)");
+    refuse_waiting("a wait for a kernel's report (masks, checked indices)");
   }
-  Index* word() const { return place_.get().word; }
-  void* checks() const { return place_.get().checks; }
-  // What was reported; 0 if nothing was wrong. It is looked for at first, which is quicker than the
-  // runtime's own waiting.
+  Index* word() const { return slot_.get().word; }
+  void* checks() const { return slot_.get().checks; }
+  // Wait for the report and return it; 0 if no error was found. Polling the word first is faster
+  // than the runtime's wait.
   Index read(const StreamRef& stream) {
     cudaError_t error = cudaSuccess;
     {
       const NoGil without = release_gil();
-      if (kind_ == Kind::of_wrong || !is_said()) error = cudaStreamSynchronize(stream.handle);
+      if (kind_ == Kind::errors_only || !is_reported())
+        error = cudaStreamSynchronize(stream.handle);
     }
-    if (error) (void)place_.give_up();  // a kernel that failed may have left it half written
+    if (error)
+      (void)slot_.give_up();  // a failed kernel may have left the words in an undefined state
     check("cudaStreamSynchronize", error);
     if (!stream.handle) seen_idle(current_device(), true);
     return *const_cast<const volatile Index*>(word());
@@ -118,18 +125,18 @@ class Report {
  private:
   static UniqueHandle<ReportTraits> take() {
     require_waiting();
-    return UniqueHandle<ReportTraits>(ReportPlaces::all().take());
+    return UniqueHandle<ReportTraits>(ReportPool::all().take());
   }
-  bool is_said() const {
+  bool is_reported() const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
-    while (*const_cast<const volatile Index*>(word()) == unsaid)
+    while (*const_cast<const volatile Index*>(word()) == not_reported)
       if (std::chrono::steady_clock::now() > end) return false;
     return true;
   }
 
-  // A kernel may report this too: it is seen once the kernel is done.
-  static constexpr Index unsaid = std::numeric_limits<Index>::min();
-  UniqueHandle<ReportTraits> place_;
+  // A kernel may report this value too; read() then returns it once the kernel is done.
+  static constexpr Index not_reported = std::numeric_limits<Index>::min();
+  UniqueHandle<ReportTraits> slot_;
   Kind kind_;
 };
 

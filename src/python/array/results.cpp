@@ -1,16 +1,16 @@
-// The arrays that operations write their results to.
+// Creation of the arrays that operations write their results to.
 #include "python/array/map.h"
 
 namespace PyGPU::python {
 namespace {
 
-// Where a result lies: its layout, and the array that it lies beside.
-struct Where {
+// The layout of a result, and the array whose device and allocator it has.
+struct ResultPlan {
   Layout layout;
-  const GPUArray* beside;
+  const GPUArray* model;
 };
 
-Where where(const Operand* operands, int count, int code) {
+ResultPlan plan_result(const Operand* operands, int count, int code) {
   const Layout* layouts[max_operands];
   int arrays = 0;
   const GPUArray* first = nullptr;
@@ -30,7 +30,7 @@ Where where(const Operand* operands, int count, int code) {
   return {result_layout(shape, layouts, arrays, dtypes[code].itemsize), first};
 }
 
-// Does a class make its objects as GPUArray does?
+// Return true if a class creates its objects as GPUArray does.
 bool makes_as_ours(PyTypeObject* type) {
   static PyObject* const name = PyUnicode_InternFromString("_new_like_me");
   if (type->tp_init != type_of<GPUArray>->tp_init || type->tp_new != type_of<GPUArray>->tp_new)
@@ -51,7 +51,7 @@ py::object new_like(const py::object& like, const Axes& shape, const py::object&
   return made;
 }
 
-// PyCUDA's signature. The axes keep their order in memory, whatever `order` says.
+// PyCUDA's signature. The axes keep their order in memory; `order` is ignored.
 py::object new_like_me(const py::object& self, const py::object& dtype, const py::object&) {
   const GPUArray& array = held<GPUArray>(self);
   const py::object type = dtype.is_none() ? array.dtype : python::dtype_of(dtype);
@@ -66,29 +66,28 @@ py::object new_like_me(const py::object& self, const py::object& dtype, const py
 
 py::object result_array(const Operand* operands, int count, int code, PyObject* like,
                         const py::object& allocator) {
-  const Where place = where(operands, count, code);
-  return result_array(place.layout, *place.beside, code, like, allocator);
+  const ResultPlan plan = plan_result(operands, count, code);
+  return result_array(plan.layout, *plan.model, code, like, allocator);
 }
 
-py::object result_array(const Layout& layout, const GPUArray& beside, int code, PyObject* like,
+py::object result_array(const Layout& layout, const GPUArray& model, int code, PyObject* like,
                         const py::object& allocator) {
-  const DeviceGuard here = use_device(beside.core.device());
+  const DeviceGuard here = use_device(model.core.device());
   if (like && Py_TYPE(like) != type_of<GPUArray> && !makes_as_ours(Py_TYPE(like))) {
     if (held<GPUArray>(like).layout().shape() == layout.shape())
       return new_like(py::reinterpret_borrow<py::object>(like), layout.shape(), dtype_object(code));
     like = nullptr;
   }
   return wrap(
-      new_array(layout, dtype_object(code), allocator.is_none() ? beside.allocator : allocator),
+      new_array(layout, dtype_object(code), allocator.is_none() ? model.allocator : allocator),
       like);
 }
 
 void bind_results(const py::object& c) {
-  method(
-      c, "_new_like_me", &new_like_me,
-      "A new array of this class, shape and order of axes: operations on an object of a subclass "
-      "write their results to what this gives.",
-      {{"dtype", py::none()}, {"order", "C"}});
+  method(c, "_new_like_me", &new_like_me,
+         "Return a new array of this class, shape and order of axes. Operations on an object of a "
+         "subclass write their results to it.",
+         {{"dtype", py::none()}, {"order", "C"}});
 }
 
 }  // namespace PyGPU::python

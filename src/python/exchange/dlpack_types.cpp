@@ -1,4 +1,4 @@
-// DLPack's types against NumPy's. See exchange.h.
+// Conversion between DLPack's types and NumPy's dtypes. See exchange.h.
 #include "python/exchange/exchange.h"
 
 namespace PyGPU::python {
@@ -6,23 +6,23 @@ namespace {
 
 using dlpack::TypeCode;
 
-struct Letter {
-  char kind;  // NumPy's
+struct KindCode {
+  char kind;  // NumPy's dtype.kind
   TypeCode code;
 };
-constexpr Letter letters[] = {{'b', TypeCode::boolean},
-                              {'i', TypeCode::integer},
-                              {'u', TypeCode::natural},
-                              {'f', TypeCode::real},
-                              {'c', TypeCode::complex}};
+constexpr KindCode kind_codes[] = {{'b', TypeCode::boolean},
+                                   {'i', TypeCode::integer},
+                                   {'u', TypeCode::natural},
+                                   {'f', TypeCode::real},
+                                   {'c', TypeCode::complex}};
 
-// Floating-point types of machine learning, dtypes of the package ml_dtypes, which have no other
-// letter than memory of any kind. The names are theirs, the codes DLPack's.
-struct Named {
+// Floating-point types of the package ml_dtypes, whose dtype.kind does not identify them. The names
+// are from ml_dtypes, the codes from DLPack.
+struct NamedType {
   const char* name;
   std::uint8_t code, bits;
 };
-constexpr Named of_ml_dtypes[] = {
+constexpr NamedType ml_dtypes_types[] = {
     {"bfloat16", 4, 16},          {"float8_e3m4", 7, 8},      {"float8_e4m3", 8, 8},
     {"float8_e4m3b11fnuz", 9, 8}, {"float8_e4m3fn", 10, 8},   {"float8_e4m3fnuz", 11, 8},
     {"float8_e5m2", 12, 8},       {"float8_e5m2fnuz", 13, 8}, {"float8_e8m0fnu", 14, 8},
@@ -33,9 +33,8 @@ py::object dtype_of_ml_dtypes(const char* name) {
     return py::dtype::from_args(py::module_::import("ml_dtypes").attr(name));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ImportError) && !error.matches(PyExc_AttributeError)) throw;
-    refuse_exchange(
-        std::string("from_dlpack: the tensor is of ") + name +
-        ", for which NumPy has a dtype by the package ml_dtypes alone: " + error.what());
+    refuse_exchange(std::string("from_dlpack: the tensor's type ") + name +
+                    " needs the package ml_dtypes, which defines its dtype: " + error.what());
   }
 }
 
@@ -54,23 +53,23 @@ dlpack::DataType data_type_of(const py::object& object) {
   const auto bytes = std::size_t(dtype.itemsize());
   if (dtype.byteorder() == '>' || dtype.byteorder() == '<')
     refuse_exchange("__dlpack__: dtype " + text_of(object) +
-                    " is not in the machine's byte order, which DLPack asks for");
-  for (const Letter& letter : letters)
-    if (letter.kind == dtype.kind() && has_dtype(letter.kind, bytes))
-      return {letter.code, std::uint8_t(8 * bytes), 1};
+                    " is not in the machine's byte order, which DLPack requires");
+  for (const KindCode& kind_code : kind_codes)
+    if (kind_code.kind == dtype.kind() && has_dtype(kind_code.kind, bytes))
+      return {kind_code.code, std::uint8_t(8 * bytes), 1};
   const std::string name = dtype.attr("name").cast<std::string>();
-  for (const Named& named : of_ml_dtypes)
+  for (const NamedType& named : ml_dtypes_types)
     if (named.name == name) return {TypeCode(named.code), named.bits, 1};
   refuse_exchange("__dlpack__: DLPack has no type for dtype " + text_of(object) +
-                  "; view() the array as one that it has, such as uint8");
+                  "; export a view() of another dtype, such as uint8");
 }
 
 py::object dtype_of_tensor(const dlpack::DataType& type) {
-  for (const Letter& letter : letters)
-    if (letter.code == type.code && type.lanes == 1 && type.bits % 8 == 0 &&
-        has_dtype(letter.kind, type.bits / 8u))
-      return py::dtype(letter.kind + std::to_string(type.bits / 8u));
-  for (const Named& named : of_ml_dtypes)
+  for (const KindCode& kind_code : kind_codes)
+    if (kind_code.code == type.code && type.lanes == 1 && type.bits % 8 == 0 &&
+        has_dtype(kind_code.kind, type.bits / 8u))
+      return py::dtype(kind_code.kind + std::to_string(type.bits / 8u));
+  for (const NamedType& named : ml_dtypes_types)
     if (TypeCode(named.code) == type.code && type.bits == named.bits && type.lanes == 1)
       return dtype_of_ml_dtypes(named.name);
   refuse_exchange("from_dlpack: NumPy has no dtype for DLPack's type code " +

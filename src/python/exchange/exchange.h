@@ -1,4 +1,4 @@
-// What both directions of DLPack share.
+// DLPack: declarations that exports and imports share.
 #pragma once
 
 #include "PyGPU/dlpack.h"
@@ -6,15 +6,15 @@
 
 namespace PyGPU::python {
 
-// BufferError: the data cannot be exchanged.
+// Throw BufferError: the data cannot be exchanged.
 [[noreturn]] void refuse_exchange(const std::string& text);
 
 dlpack::DataType data_type_of(const py::object& dtype);
 py::object dtype_of_tensor(const dlpack::DataType& type);
 dlpack::Device read_device(const py::object& pair);
 
-// Wait for work of a device. Its failures are reported elsewhere. Deleters call it, with or without
-// the GIL.
+// Wait for work of a device and ignore its errors, which are reported elsewhere. Deleters call
+// this, with or without the GIL.
 template <class Call>
 void wait_quietly(int device, Call call) {
   if (forked()) return;

@@ -1,4 +1,4 @@
-// DLPack: GPUArrays as capsules for other libraries.
+// DLPack export: GPUArrays as capsules for other libraries.
 #include <cstring>
 
 #include "python/exchange/exchange.h"
@@ -8,25 +8,26 @@ namespace {
 
 using dlpack::DeviceType;
 
-// What stands behind a capsule, until the consumer calls the deleter.
+// The memory and metadata of a capsule, alive until the consumer calls the deleter.
 template <class Managed>
 struct Export {
   Managed managed{};
-  Array memory;               // kept, if it is ours
-  PyObject* owner = nullptr;  // what keeps it, if it is not
-  bool apart = false;         // the consumer may use it beside the null stream, on some stream
-  Axes shape, strides;        // in elements
+  Array memory;                         // keeps memory of our own alive
+  PyObject* owner = nullptr;            // keeps other memory alive
+  bool synchronize_at_release = false;  // the consumer's stream does not follow the null stream
+  Axes shape, strides;                  // in elements
 };
 
 template <class Managed>
-void end_export(Managed* self) {
+void release_export(Managed* self) {
   auto* const ended = static_cast<Export<Managed>*>(self->context);
   if (!Py_IsInitialized()) return;
-  if (ended->apart && !forked()) {
+  if (ended->synchronize_at_release && !forked()) {
     const int device = ended->memory.device();
     if (wait_meets_capture(device))
-      return postpone(std::shared_ptr<void>(nullptr, [self](void*) { end_export(self); }));
-    // Nobody promises that the consumer's stream still exists, but its work may.
+      return postpone(std::shared_ptr<void>(nullptr, [self](void*) { release_export(self); }));
+    // The consumer's stream may no longer exist, but its work may still run: wait for the whole
+    // device.
     wait_quietly(device, [] { return synchronize_device(); });
   }
   PyObject* const owner = ended->owner;
@@ -35,14 +36,14 @@ void end_export(Managed* self) {
 }
 
 template <class Managed>
-void end_capsule(PyObject* capsule) {
+void release_capsule(PyObject* capsule) {
   const char* const fresh = dlpack::Names<Managed>::fresh;
-  if (!PyCapsule_IsValid(capsule, fresh)) return;  // a consumer has taken it
+  if (!PyCapsule_IsValid(capsule, fresh)) return;  // a consumer has taken ownership
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, fresh));
   managed->deleter(managed);
 }
 
-// The elements to be exported, and who keeps them.
+// The elements to export, and the owner of their memory.
 struct Source {
   Layout layout;
   void* address;
@@ -50,7 +51,7 @@ struct Source {
   dlpack::Device device;
   Array memory;
   py::object owner;
-  bool copied, apart;
+  bool copied, synchronize_at_release;
 };
 
 template <class Managed>
@@ -64,8 +65,8 @@ py::object capsule_of(const Source& source) {
     if (made->shape[axis] == 1) continue;
     if (stride % itemsize != 0)
       refuse_exchange("__dlpack__: a stride of " + std::to_string(stride) +
-                      " bytes is no whole number of elements of " + std::to_string(itemsize) +
-                      " bytes, in which DLPack counts; export a copy()");
+                      " bytes is not a multiple of the item size of " + std::to_string(itemsize) +
+                      " bytes, as DLPack requires; export a copy()");
     made->strides[axis] = stride / itemsize;
   }
   Managed& managed = made->managed;
@@ -74,7 +75,7 @@ py::object capsule_of(const Source& source) {
     managed.flags = source.copied ? dlpack::is_copied : 0;
   }
   managed.context = made.get();
-  managed.deleter = &end_export<Managed>;
+  managed.deleter = &release_export<Managed>;
   managed.tensor = {source.address,
                     source.device,
                     source.layout.ndim(),
@@ -83,9 +84,9 @@ py::object capsule_of(const Source& source) {
                     &made->strides[0],
                     0};
   made->memory = source.memory;
-  made->apart = source.apart;
+  made->synchronize_at_release = source.synchronize_at_release;
   auto capsule = py::reinterpret_steal<py::object>(
-      PyCapsule_New(&managed, dlpack::Names<Managed>::fresh, &end_capsule<Managed>));
+      PyCapsule_New(&managed, dlpack::Names<Managed>::fresh, &release_capsule<Managed>));
   if (!capsule) throw py::error_already_set();
   made->owner = py::object(source.owner).release().ptr();
   made.release();
@@ -101,7 +102,7 @@ dlpack::Device device_of(const GPUArray& array) {
   const int number = array.core.device();
   cudaPointerAttributes attributes{};
   if (array.core.address() && cudaPointerGetAttributes(&attributes, array.core.address()))
-    (void)cudaGetLastError();  // not known to the runtime: taken for what it should be
+    (void)cudaGetLastError();  // unknown to the runtime: assume memory of this device
   if (attributes.type == cudaMemoryTypeHost)
     return {is_rocm ? DeviceType::rocm_host : DeviceType::cuda_host, 0};
   if (attributes.type == cudaMemoryTypeManaged && !is_rocm)
@@ -109,7 +110,8 @@ dlpack::Device device_of(const GPUArray& array) {
   return {is_rocm ? DeviceType::rocm : DeviceType::cuda, number};
 }
 
-// The consumer's stream, in the numbers of the array API standard. False: no order is asked for.
+// Read the consumer's stream, numbered as in the array API standard. Return false if the consumer
+// asks for no synchronization.
 bool read_stream(const py::object& stream, StreamRef& found) {
   if (stream.is_none()) return true;
   if (PyLong_Check(stream.ptr())) {
@@ -118,10 +120,10 @@ bool read_stream(const py::object& stream, StreamRef& found) {
     if (number == -1 && !overflow) return false;
     if (!is_rocm && number == 0)
       throw py::value_error(
-          "stream: 0 could mean two streams; 1 is the legacy default stream, 2 the per-thread one");
+          "stream=0 is ambiguous; pass 1 for the legacy default stream, 2 for the per-thread one");
     if (is_rocm && (number == 1 || number == 2))
-      throw py::value_error("stream: " + std::to_string(number) +
-                            " is no stream of ROCm's; 0 is the default stream");
+      throw py::value_error("stream=" + std::to_string(number) +
+                            " is not a ROCm stream; pass 0 for the default stream");
   }
   found = stream_of(stream);
   if (found.handle == cudaStreamLegacy) found = {};
@@ -149,18 +151,16 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   const bool ordered = read_stream(stream, consumer);
   if (!(asked == device) && !to_host)
     refuse_exchange("__dlpack__: dl_device=" + text_of(dl_device) +
-                    ": the array can be exported where it is, on " +
-                    std::to_string(int(device.type)) + ", " + std::to_string(device.number) +
-                    ", or copied to the host, 1, 0");
+                    ": expected the array's device, (" + std::to_string(int(device.type)) + ", " +
+                    std::to_string(device.number) + "), or the host, (1, 0)");
   if (to_host && !copy.is_none() && !must_copy)
-    refuse_exchange(
-        "__dlpack__: copy=False: an array in device memory reaches the host only as a copy");
+    refuse_exchange("__dlpack__: copy=False: an export of device memory to the host needs a copy");
   if (to_host && !stream.is_none())
-    throw py::value_error("stream: expected None for a copy on the host, got " + text_of(stream));
+    throw py::value_error("stream: expected None for a copy to the host, got " + text_of(stream));
   const int number = array.core.device();
-  const bool some = array.layout().size() > 0;
+  const bool has_elements = array.layout().size() > 0;
   const DeviceGuard here = use_device(number);
-  if (some && (to_host || must_copy)) order_after_all({}, number);
+  if (has_elements && (to_host || must_copy)) order_after_all({}, number);
   Source source;
   if (to_host) {
     source = copy_on_host(array, type);
@@ -179,16 +179,17 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
       source.owner = py::make_tuple(exported.base, memory);
     }
   }
-  if (some && ordered && !to_host) {
+  if (has_elements && ordered && !to_host) {
     order_after_all(consumer, number);
-    source.apart = is_non_blocking(consumer, number) && !is_captured(consumer.handle);
+    source.synchronize_at_release =
+        is_non_blocking(consumer, number) && !is_captured(consumer.handle);
     const std::shared_ptr<Storage> storage = source.memory.storage();
-    const auto ours = source.apart ? remembered_stream(consumer.handle) : nullptr;
-    if (ours && storage) {  // which freeing joins
+    const auto ours = source.synchronize_at_release ? remembered_stream(consumer.handle) : nullptr;
+    if (ours && storage) {  // freeing the memory then waits for the stream
       storage->join_at_end(ours->uses());
-      source.apart = false;
+      source.synchronize_at_release = false;
     }
-    // Memory that the host reaches may be for a consumer that knows no streams.
+    // A consumer of memory that the host can access may know no streams: wait for the work here.
     const bool on_host = device.type != DeviceType::cuda && device.type != DeviceType::rocm;
     if (on_host && stream.is_none()) {
       const NoGil without = release_gil();
@@ -205,15 +206,48 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
 
 void bind_dlpack(py::module_& m, const py::object& c) {
   const py::object none = py::none();
+  method(c, "__dlpack__", &dlpack_capsule,
+         R"doc(Export the array as a DLPack capsule, normally without a copy.
+
+Parameters
+----------
+stream : int or None, optional
+    Stream of the consumer, numbered as in the array API standard. The consumer's later work on it
+    runs after the array's pending work. -1 asks for no synchronization.
+max_version : tuple of int, optional
+    Highest DLPack version that the consumer supports; from (1, 0) on, the capsule is versioned.
+dl_device : tuple of int, optional
+    DLPack device type and number of the result: the array's own device, or (1, 0) for a copy on the
+    host.
+copy : bool, optional
+    True always copies, False never does, None only if needed.
+
+Returns
+-------
+capsule
+    Capsule named "dltensor" or "dltensor_versioned".
+
+Raises
+------
+BufferError
+    If DLPack cannot describe the array, or the request needs a copy that ``copy`` forbids.
+ValueError
+    If ``stream`` is invalid for the target.
+)doc",
+         {{"*"}, {"stream", none}, {"max_version", none}, {"dl_device", none}, {"copy", none}});
   method(
-      c, "__dlpack__", &dlpack_capsule,
-      "The array as a DLPack capsule: the memory itself, in the order of the consumer's stream.\n"
-      "BufferError for what DLPack cannot say.",
-      {{"*"}, {"stream", none}, {"max_version", none}, {"dl_device", none}, {"copy", none}});
-  method(c, "__dlpack_device__", [](const GPUArray& array) {
-    const dlpack::Device device = device_of(array);
-    return py::make_tuple(int(device.type), device.number);
-  });
+      c, "__dlpack_device__",
+      [](const GPUArray& array) {
+        const dlpack::Device device = device_of(array);
+        return py::make_tuple(int(device.type), device.number);
+      },
+      R"doc(Return the DLPack device of the array's memory.
+
+Returns
+-------
+tuple of int
+    Device type and device number.
+)doc");
   bind_imports(m);
 }
 

@@ -1,4 +1,4 @@
-// What a launch warns of. See checks.h.
+// Warnings about arguments of a launch. See checks.h.
 #include "python/launch/checks.h"
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 enum class Check { warn, raise, off };
 
-Check wanted() {
+Check check_mode() {
   static const Check found = [] {
     const char* const text = std::getenv("PYGPU_CHECK");
     if (text && std::strcmp(text, "error") == 0) return Check::raise;
@@ -21,26 +21,28 @@ Check wanted() {
   return found;
 }
 
-bool is_whole(char kind) { return kind == 'b' || kind == 'i' || kind == 'u'; }
+bool is_integer_kind(char kind) { return kind == 'b' || kind == 'i' || kind == 'u'; }
 
-// What a program may mean: bytes on either side, structures, other signs, addresses as integers,
-// complex numbers by their parts.
-bool go_together(const py::dtype& dtype, const Slot& slot) {
-  const char kind = dtype.kind(), pointee = char(slot.pointee);
+// Return true for combinations that a program may intend: bytes on either side, structures,
+// integers of the other sign, addresses as integers, complex numbers as pairs of their parts.
+bool are_compatible(const py::dtype& dtype, const KernelParameter& parameter) {
+  const char kind = dtype.kind(), pointee = char(parameter.pointee);
   const auto nbytes = std::size_t(dtype.itemsize());
   if (!std::strchr("biufcmM", kind)) return true;
   if (dtype.byteorder() == '>') return false;
-  if (std::strchr("mM", kind)) return is_whole(pointee) && nbytes == slot.pointee_nbytes;
-  if (is_whole(pointee) && slot.pointee_nbytes == 1 && pointee != 'b') return true;
-  if (is_whole(kind) && nbytes == 1) return true;
-  if (slot.pointee == Kind::pointer) return is_whole(kind) && nbytes == sizeof(void*);
-  if (slot.pointee == Kind::bfloat) return kind == 'u' && nbytes == 2;  // their bits
-  if (kind == 'c' && pointee == 'f') return nbytes == 2 * slot.pointee_nbytes;
-  if (nbytes != slot.pointee_nbytes) return false;
-  return kind == pointee || (is_whole(kind) && is_whole(pointee));
+  if (std::strchr("mM", kind))
+    return is_integer_kind(pointee) && nbytes == parameter.pointee_nbytes;
+  if (is_integer_kind(pointee) && parameter.pointee_nbytes == 1 && pointee != 'b') return true;
+  if (is_integer_kind(kind) && nbytes == 1) return true;
+  if (parameter.pointee == Kind::pointer) return is_integer_kind(kind) && nbytes == sizeof(void*);
+  if (parameter.pointee == Kind::bfloat)
+    return kind == 'u' && nbytes == 2;  // the bits of bfloat16 numbers
+  if (kind == 'c' && pointee == 'f') return nbytes == 2 * parameter.pointee_nbytes;
+  if (nbytes != parameter.pointee_nbytes) return false;
+  return kind == pointee || (is_integer_kind(kind) && is_integer_kind(pointee));
 }
 
-// How many frames of Python from here to the program's own, from 1.
+// Return the number of Python frames from here to the first one outside of PyGPU, counted from 1.
 Py_ssize_t level_of_program() {
   Py_ssize_t level = 1;
   py::object frame =
@@ -53,36 +55,36 @@ Py_ssize_t level_of_program() {
   return level;
 }
 
-void complain(const Slot& slot, std::size_t index, const std::string& what) {
-  if (wanted() == Check::off || (wanted() == Check::warn && slot.has_warned)) return;
+void report_mismatch(const KernelParameter& parameter, std::size_t index, const std::string& what) {
+  if (check_mode() == Check::off || (check_mode() == Check::warn && parameter.has_warned)) return;
   std::string text = "parameter #" + std::to_string(index) + " (0-based)";
-  if (!slot.name.empty()) text += " '" + slot.name + "'";
+  if (!parameter.name.empty()) text += " '" + parameter.name + "'";
   text += what;
-  if (wanted() == Check::raise) raise_argument_error(text);
-  slot.has_warned = true;
-  text += " (PYGPU_CHECK=error refuses this, PYGPU_CHECK=off is silent)";
+  if (check_mode() == Check::raise) raise_argument_error(text);
+  parameter.has_warned = true;
+  text += " (PYGPU_CHECK=error raises an error instead, PYGPU_CHECK=off is silent)";
   if (PyErr_WarnEx(hook(Hook::argument_warning).ptr(), text.c_str(), level_of_program()) < 0)
     throw py::error_already_set();
 }
 
 }  // namespace
 
-void check_integer(PyObject* argument, const Slot& slot, std::size_t index) {
-  complain(slot, index,
-           " is " + std::string(kind_text(slot.kind)) + ": got " + repr_of(py::type::of(argument)) +
-               ", whose value is converted");
+void check_integer(PyObject* argument, const KernelParameter& parameter, std::size_t index) {
+  report_mismatch(parameter, index,
+                  " is " + std::string(kind_text(parameter.kind)) + ": got " +
+                      repr_of(py::type::of(argument)) + "; its value is converted");
 }
 
-void check_elements(PyObject* object, const Slot& slot, std::size_t index) {
+void check_elements(PyObject* object, const KernelParameter& parameter, std::size_t index) {
   const auto dtype = py::reinterpret_borrow<py::dtype>(object);
-  if (go_together(dtype, slot)) {
-    slot.compared = dtype;
+  if (are_compatible(dtype, parameter)) {
+    parameter.compared = dtype;
     return;
   }
-  complain(slot, index,
-           " points to elements of " + std::to_string(slot.pointee_nbytes) + " bytes, each " +
-               kind_text(slot.pointee) + ": got an array of dtype " + text_of(py::handle(object)) +
-               ", whose bytes the kernel would read as those");
+  report_mismatch(parameter, index,
+                  " points to elements of " + std::to_string(parameter.pointee_nbytes) +
+                      " bytes, each " + kind_text(parameter.pointee) + ": got an array of dtype " +
+                      text_of(py::handle(object)) + ", whose bytes the kernel would reinterpret");
 }
 
 }  // namespace PyGPU::python

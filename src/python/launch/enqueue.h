@@ -1,5 +1,4 @@
-// Launches of kernels that PyGPU itself makes: their arguments as C++ values, and the way to the
-// queue.
+// Launches of PyGPU's own kernels: arguments as C++ values, and the enqueue functions.
 #pragma once
 
 #include <cstring>
@@ -10,17 +9,17 @@
 
 namespace PyGPU::python {
 
-// Pointers to the values, in the order of the kernel's parameters.
+// Arguments of a launch: values, and pointers to them in the order of the kernel's parameters.
 class KernelArguments {
  public:
   KernelArguments() = default;
-  KernelArguments(const KernelArguments&) = delete;  // which point into themselves
+  KernelArguments(const KernelArguments&) = delete;  // pointers_ points into values_
   KernelArguments& operator=(const KernelArguments&) = delete;
   template <class... Values>
   void add(const Values&... values) {
     (put(values), ...);
   }
-  // A structure by value, which stays where it is until the launch.
+  // Add a structure by value. It must stay valid until the launch.
   void add_struct(void* bytes) { pointers_[count_++] = bytes; }
   void** pointers() { return pointers_; }
 
@@ -44,7 +43,7 @@ inline void check_launch(const Kernel& kernel, const StreamRef& stream, const St
   const int device = kernel.module().device();
   if (!stream.owner || stream.owner->device() == device) check("cudaLaunchKernel", status);
   check("cudaLaunchKernel",
-        {status.code, kernel.name() + devices_at_odds(device, stream.owner->device())});
+        {status.code, kernel.name() + device_mismatch_text(device, stream.owner->device())});
 }
 
 inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, void** arguments,
@@ -61,7 +60,7 @@ inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, KernelArguments
                     const StreamRef& stream) {
   enqueue(kernel, grid, block, arguments.pointers(), stream);
 }
-// In blocks of one axis.
+// Enqueue a launch of one-dimensional blocks.
 inline void enqueue(const Kernel& kernel, Index blocks, unsigned threads,
                     KernelArguments& arguments, const StreamRef& stream) {
   enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(threads, 1, 1), arguments, stream);

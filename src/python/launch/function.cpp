@@ -1,5 +1,5 @@
-// A kernel as a Python callable: f(*args, block=, grid=, stream=, shared=). The launch is the
-// hottest path there is, so the type is made by hand, for CPython's fast call, without pybind11.
+// A kernel as a Python callable: f(*args, block=, grid=, stream=, shared=). Launches are the
+// hottest path, so the type is defined by hand for CPython's fast call, without pybind11.
 #include "python/launch/function.h"
 
 #include <chrono>
@@ -16,24 +16,24 @@
 namespace PyGPU::python {
 namespace {
 
-// What prepare() was told. Launches keep what they began with, for the conversion of an argument
-// may prepare anew.
+// Argument types declared by prepare(). A launch keeps the ones it started with, because converting
+// an argument may run Python code that calls prepare() again.
 struct Prepared {
-  std::vector<Promise> promises;
-  std::vector<Slot> slots;  // where nothing else is known of the parameters
+  std::vector<DeclaredArgument> declared;
+  std::vector<KernelParameter> parameters;  // only if the kernel's own are unknown
 };
 
 struct Function {
   Kernel kernel;
-  std::vector<Slot> slots;
+  std::vector<KernelParameter> parameters;
   std::shared_ptr<const Prepared> prepared;
-  bool counts = true;               // is the number of parameters known?
+  bool knows_count = true;          // the number of parameters is known
   std::map<int, Kernel> elsewhere;  // the same kernel on other devices
 };
 
 Function& function_of(PyObject* self) { return held<Function>(self); }
 
-// Keyword names, interned: those of a call in a program are the same objects.
+// Interned keyword names. The names in a call are usually the same objects.
 struct Names {
   PyObject *block, *grid, *stream, *shared, *texrefs, *time_kernel, *shared_size;
 };
@@ -44,8 +44,8 @@ std::string counted(std::size_t number) {
 }
 
 void check_count(const Function& f, std::size_t given) {
-  if (!f.counts || given == f.slots.size()) return;
-  raise_argument_error(f.kernel.name() + "() takes " + counted(f.slots.size()) + ", not " +
+  if (!f.knows_count || given == f.parameters.size()) return;
+  raise_argument_error(f.kernel.name() + "() takes " + counted(f.parameters.size()) + ", not " +
                        std::to_string(given));
 }
 
@@ -55,31 +55,31 @@ const Kernel& kernel_on(Function& f, int device) {
   if (may_run && device == own.device()) return f.kernel;
   const std::shared_ptr<const Module> module = may_run ? own.on(device) : nullptr;
   if (!module)
-    raise_argument_error(f.kernel.name() + "(): its memory lies on device " +
-                         std::to_string(device) +
-                         ", but its module's variables are in use on another; it was loaded on "
-                         "device " +
-                         std::to_string(own.device()));
+    raise_argument_error(
+        f.kernel.name() + "(): its memory is on device " + std::to_string(device) +
+        ", but the variables of its module are in use on another; it was loaded on "
+        "device " +
+        std::to_string(own.device()));
   const auto found = f.elsewhere.find(device);
   if (found != f.elsewhere.end() && &found->second.module() == module.get()) return found->second;
   return f.elsewhere.insert_or_assign(device, f.kernel.of(module)).first->second;
 }
 
-// The arguments of a launch: Python's objects, what they were packed into, and for what.
+// Arguments of a launch: the Python objects, their packed values, and their parameters.
 struct Arguments {
   PyObject* const* given;
   std::size_t count;
   void** packed;
-  const std::vector<Slot>& slots;
+  const std::vector<KernelParameter>& parameters;
 
-  // The address in a parameter that is a pointer, else null.
+  // Return the address in a pointer parameter, or null.
   const void* pointer(std::size_t i) const {
-    const bool is_pointer = i < slots.size() && slots[i].kind == Kind::pointer;
+    const bool is_pointer = i < parameters.size() && parameters[i].kind == Kind::pointer;
     return is_pointer ? *static_cast<const void* const*>(packed[i]) : nullptr;
   }
 };
 
-// Joins the uses of the memory in the arguments, and finds the kernel for their device.
+// Add the memory in the arguments to the launch's order, and return the kernel for its device.
 const Kernel& prepare_memory(Function& f, const Arguments& arguments, const StreamRef& stream,
                              StreamOrder& order) {
   Placement placement(f.kernel);
@@ -123,7 +123,7 @@ void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
   if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
 }
 
-// The keywords of a general call.
+// Keyword arguments of a general call.
 struct Options {
   LaunchShape shape;
   PyObject* stream = Py_None;
@@ -153,13 +153,12 @@ struct Options {
   }
 
  private:
-  void set_by_text(PyObject* name, PyObject* value) {  // a name that was not interned, or unknown
+  void set_by_text(PyObject* name, PyObject* value) {  // not interned, or unknown
     for (PyObject* known :
          {names.block, names.grid, names.stream, names.shared, names.time_kernel, names.texrefs})
       if (name != known && PyUnicode_Compare(name, known) == 0) return set(known, value);
     throw py::value_error("extra keyword argument '" + text_of(name) +
-                          "': a kernel call takes block, grid, stream, shared, texrefs and "
-                          "time_kernel");
+                          "': expected block, grid, stream, shared, texrefs or time_kernel");
   }
 
   [[noreturn]] static void refuse_references() {
@@ -174,32 +173,32 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   for (Py_ssize_t i = 0; i < named; ++i)
     options.set(PyTuple_GET_ITEM(keywords, i), arguments[count + std::size_t(i)]);
   if (!options.has_block)
-    throw py::value_error("block: a kernel call needs the size of a block: block=(x, y, z)");
+    throw py::value_error("block: a kernel call needs the block size, block=(x, y, z)");
   check_count(f, count);
   const StreamRef stream = stream_of(options.stream);
 
-  std::vector<Slot> any;  // where nothing is known of the parameters
-  if (!f.counts) {
+  std::vector<KernelParameter> any;  // for a kernel with unknown parameters
+  if (!f.knows_count) {
     any.resize(count);
-    place(any);
+    assign_offsets(any);
   }
-  const std::vector<Slot>& slots = f.counts ? f.slots : any;
-  Packed packed(slots);
+  const std::vector<KernelParameter>& parameters = f.knows_count ? f.parameters : any;
+  PackedArguments packed(parameters);
   std::vector<py::object> handlers;
   for (std::size_t i = 0; i < count; ++i) {
-    if (pack(arguments[i], slots[i], i, packed.value(i))) continue;
+    if (pack(arguments[i], parameters[i], i, packed.value(i))) continue;
     handlers.push_back(py::reinterpret_borrow<py::object>(arguments[i]));
     handlers.back().attr("pre_call")(py::handle(options.stream));
-    pack_handler(arguments[i], slots[i], i, packed.value(i));
+    pack_handler(arguments[i], parameters[i], i, packed.value(i));
   }
 
   if (options.time_kernel && options.stream != Py_None) {
-    PyErr_SetString(PyExc_AssertionError, "time_kernel: only without a stream");
+    PyErr_SetString(PyExc_AssertionError, "time_kernel=True: expected no stream");
     throw py::error_already_set();
   }
   if (options.time_kernel) wait_for({});
   const auto start = std::chrono::steady_clock::now();
-  launch(f, options.shape, {arguments, count, packed.pointers(), slots}, stream);
+  launch(f, options.shape, {arguments, count, packed.pointers(), parameters}, stream);
   std::optional<double> seconds;
   if (options.time_kernel) {
     wait_for({});
@@ -222,28 +221,31 @@ PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t fla
 void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& stream,
                    PyObject* const* arguments, std::size_t count) {
   const std::shared_ptr<const Prepared> prepared = f.prepared;
-  const std::vector<Promise>& promises = prepared->promises;
-  const std::vector<Slot>& slots = f.counts ? f.slots : prepared->slots;
-  if (count != promises.size())
-    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(promises.size()) +
+  const std::vector<DeclaredArgument>& declared = prepared->declared;
+  const std::vector<KernelParameter>& parameters =
+      f.knows_count ? f.parameters : prepared->parameters;
+  if (count != declared.size())
+    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(declared.size()) +
                          ", not " + std::to_string(count));
-  Packed packed(slots);
+  PackedArguments packed(parameters);
   for (std::size_t i = 0; i < count; ++i)
-    pack_promised(arguments[i], promises[i], slots[i], i, packed.value(i));
-  launch(f, shape, {arguments, count, packed.pointers(), slots}, stream);
+    pack_declared(arguments[i], declared[i], parameters[i], i, packed.value(i));
+  launch(f, shape, {arguments, count, packed.pointers(), parameters}, stream);
 }
 
-// prepared_call(grid, block, *args, shared_size=0) and, with a stream third, the async form.
+// prepared_call(grid, block, *args, shared_size=0), or the asynchronous form with a stream as third
+// argument.
 PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t count,
                         PyObject* keywords, bool has_stream, const char* name) {
   if (!f.prepared) {
-    PyErr_Format(PyExc_AttributeError, "%s: prepare() the function first", name);
+    PyErr_Format(PyExc_AttributeError, "%s: call prepare() first", name);
     throw py::error_already_set();
   }
   const std::size_t leading = has_stream ? 3 : 2;
   if (count < leading)
     throw py::type_error(std::string(name) + "(grid, block, " + (has_stream ? "stream, " : "") +
-                         "*args): grid and block are needed");
+                         "*args): expected at least " + std::to_string(leading) +
+                         " arguments, got " + std::to_string(count));
   LaunchShape shape;
   shape.grid = shape_of("grid", arguments[0]);
   shape.block = shape_of("block", arguments[1]);
@@ -278,32 +280,34 @@ PyObject* prepared_async_call(PyObject* self, PyObject* const* arguments, Py_ssi
 
 void prepare(Function& f, const py::sequence& promised) {
   auto prepared = std::make_shared<Prepared>();
-  auto& [promises, slots] = *prepared;
+  auto& [declared, parameters] = *prepared;
   for (Py_ssize_t i = 0; i < Py_ssize_t(promised.size()); ++i) {
     const py::object item = promised[std::size_t(i)];
     const auto pair = item.cast<std::pair<std::string, std::size_t>>();
-    promises.push_back({Kind(pair.first.at(0)), pair.second});
+    declared.push_back({Kind(pair.first.at(0)), pair.second});
   }
-  if (f.counts) {
-    if (promises.size() != f.slots.size())
-      raise_argument_error("prepare: " + f.kernel.name() + "() takes " + counted(f.slots.size()) +
-                           ", not " + std::to_string(promises.size()));
-    for (std::size_t i = 0; i < promises.size(); ++i) check_promise(promises[i], f.slots[i], i);
+  if (f.knows_count) {
+    if (declared.size() != f.parameters.size())
+      raise_argument_error("prepare: " + f.kernel.name() + "() takes " +
+                           counted(f.parameters.size()) + ", not " +
+                           std::to_string(declared.size()));
+    for (std::size_t i = 0; i < declared.size(); ++i)
+      check_declaration(declared[i], f.parameters[i], i);
   } else {
-    slots.resize(promises.size());
-    for (std::size_t i = 0; i < promises.size(); ++i) slots[i].nbytes = promises[i].nbytes;
-    place(slots);
+    parameters.resize(declared.size());
+    for (std::size_t i = 0; i < declared.size(); ++i) parameters[i].nbytes = declared[i].nbytes;
+    assign_offsets(parameters);
   }
   f.prepared = std::move(prepared);
 }
 
-// What a source says of a parameter is believed if it goes with the size that the runtime tells.
+// Return true if a kind declared in the source matches the parameter size that the runtime reports.
 bool fits(Kind kind, std::size_t nbytes) {
   switch (kind) {
     case Kind::pointer: return nbytes == 8;
     case Kind::integer:
-    case Kind::natural: return nbytes == 1 || nbytes == 2 || nbytes == 4 || nbytes == 8;
-    case Kind::real: return nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::unsigned_integer: return nbytes == 1 || nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::floating_point: return nbytes == 2 || nbytes == 4 || nbytes == 8;
     case Kind::bfloat: return nbytes == 2;
     case Kind::boolean: return nbytes == 1;
     case Kind::complex: return nbytes == 8 || nbytes == 16;
@@ -311,56 +315,58 @@ bool fits(Kind kind, std::size_t nbytes) {
   }
 }
 
-// signature: None or [(name, kind, nbytes or 0), ...], as _compile/signature.py has it.
+// `signature` is None or [(name, kind, nbytes or 0), ...]; see _compile/signature.py.
 Function make_function(py::handle self, const std::shared_ptr<Module>& module,
                        const std::string& name, const py::object& signature) {
   Function function{Kernel(module, name), {}, nullptr, true, {}};
   const bool known = function.kernel.knows_parameters();
   for (const ParameterPlace& parameter : function.kernel.parameters())
-    function.slots.emplace_back().nbytes = parameter.nbytes;
-  function.counts = known;
+    function.parameters.emplace_back().nbytes = parameter.nbytes;
+  function.knows_count = known;
   if (!signature.is_none()) {
     const auto declared = signature.cast<py::list>();
-    if (!known) function.slots.resize(declared.size());
-    function.counts = true;
-    for (std::size_t i = 0; i < function.slots.size() && declared.size() == function.slots.size();
-         ++i) {
+    if (!known) function.parameters.resize(declared.size());
+    function.knows_count = true;
+    for (std::size_t i = 0;
+         i < function.parameters.size() && declared.size() == function.parameters.size(); ++i) {
       const auto row = declared[i].cast<std::tuple<std::string, std::string, std::size_t>>();
-      Slot& slot = function.slots[i];
-      if (!known) slot.nbytes = std::get<2>(row);
-      slot.name = std::get<0>(row);
+      KernelParameter& parameter = function.parameters[i];
+      if (!known) parameter.nbytes = std::get<2>(row);
+      parameter.name = std::get<0>(row);
       const std::string& text = std::get<1>(row);
       const Kind kind = Kind(text.at(0));
-      if (fits(kind, slot.nbytes)) slot.kind = kind;
-      if (slot.kind != Kind::pointer || text.size() < 3) continue;
-      slot.pointee = Kind(text[1]);
-      slot.pointee_nbytes = std::stoul(text.substr(2));
+      if (fits(kind, parameter.nbytes)) parameter.kind = kind;
+      if (parameter.kind != Kind::pointer || text.size() < 3) continue;
+      parameter.pointee = Kind(text[1]);
+      parameter.pointee_nbytes = std::stoul(text.substr(2));
     }
   }
-  place(function.slots);
+  assign_offsets(function.parameters);
   instance_at<Function>(self.ptr())->call = &vectorcall;
   return function;
 }
 
-// Where parameters lie: as the runtime tells or, of numbers and pointers alone, by their sizes.
+// Return the offset of each parameter: as the runtime reports it or, for numbers and pointers
+// alone, computed from their sizes.
 py::object places(const Function& f) {
   py::list found;
-  if (!f.counts) return py::none();
+  if (!f.knows_count) return py::none();
   std::size_t end = 0;
-  for (std::size_t i = 0; i < f.slots.size(); ++i) {
-    const Slot& slot = f.slots[i];
+  for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+    const KernelParameter& parameter = f.parameters[i];
     std::size_t offset = 0;
     if (f.kernel.knows_parameters()) {
       offset = f.kernel.parameters()[i].offset;
     } else {
-      const bool is_one =
-          is_integral(slot.kind) || is_real(slot.kind) || slot.kind == Kind::boolean;
-      if (!slot.nbytes || !(is_one || slot.kind == Kind::pointer)) return py::none();
-      const std::size_t alignment = slot.nbytes;
+      const bool is_one = is_integral(parameter.kind) || is_floating_point(parameter.kind) ||
+                          parameter.kind == Kind::boolean;
+      if (!parameter.nbytes || !(is_one || parameter.kind == Kind::pointer)) return py::none();
+      const std::size_t alignment = parameter.nbytes;
       offset = (end + alignment - 1) / alignment * alignment;
     }
-    end = offset + slot.nbytes;
-    found.append(py::make_tuple(offset, slot.nbytes, std::string(1, char(slot.kind)), slot.name));
+    end = offset + parameter.nbytes;
+    found.append(py::make_tuple(offset, parameter.nbytes, std::string(1, char(parameter.kind)),
+                                parameter.name));
   }
   return found;
 }
@@ -380,22 +386,54 @@ void bind_function(py::module_& m) {
            intern("texrefs"), intern("time_kernel"), intern("shared_size")};
   static PyMethodDef methods[] = {
       {"prepared_call", as_method(&prepared_call), METH_FASTCALL | METH_KEYWORDS,
-       "prepared_call(grid, block, *args, shared_size=0): launch on the null stream."},
+       R"doc(prepared_call($self, grid, block, *args, shared_size=0)
+--
+
+Launch a prepared kernel on the null stream.
+
+Parameters
+----------
+grid : int or tuple of int
+    Blocks along one to three axes.
+block : int or tuple of int
+    Threads of a block along one to three axes.
+*args : object
+    Kernel arguments of the types declared by ``prepare()``.
+shared_size : int, optional
+    Dynamic shared memory in bytes.
+)doc"},
       {"prepared_async_call", as_method(&prepared_async_call), METH_FASTCALL | METH_KEYWORDS,
-       "prepared_async_call(grid, block, stream, *args, shared_size=0): launch on a stream."},
+       R"doc(prepared_async_call($self, grid, block, stream, *args, shared_size=0)
+--
+
+Launch a prepared kernel on a stream.
+
+Parameters
+----------
+grid : int or tuple of int
+    Blocks along one to three axes.
+block : int or tuple of int
+    Threads of a block along one to three axes.
+stream : PyGPU.driver.Stream, int or None
+    Stream of the launch; None is the null stream.
+*args : object
+    Kernel arguments of the types declared by ``prepare()``.
+shared_size : int, optional
+    Dynamic shared memory in bytes.
+)doc"},
       {nullptr, nullptr, 0, nullptr}};
-  const py::object c =
-      new_class<Function>(m, "_Function", "A kernel of a loaded module, callable.",
-                          {{Py_tp_call, as_slot(&PyVectorcall_Call)}, {Py_tp_methods, methods}});
+  const py::object c = new_class<Function>(
+      m, "_Function", "A kernel of a loaded module: a callable that launches it.",
+      {{Py_tp_call, as_slot(&PyVectorcall_Call)}, {Py_tp_methods, methods}});
   constructor(c, &make_function, {{"module"}, {"name"}, {"signature"}});
   property(
-      c, "name", [](const Function& f) { return f.kernel.name(); }, "The kernel's name.");
+      c, "name", [](const Function& f) { return f.kernel.name(); }, "Name of the kernel.");
   property(c, "_places", &places,
-           "(offset, bytes, kind, name) of each parameter; None where that is not known.");
-  method(c, "_prepare", &prepare, "Promise the arguments' kinds and sizes.", {{"promises"}});
+           "(offset, bytes, kind, name) of each parameter; None if unknown.");
+  method(c, "_prepare", &prepare, "Declare the kinds and sizes of the arguments.", {{"promises"}});
   method(c, "_get_attribute",
          [](const Function& f, int number) { return f.kernel.attribute(number); },
-         "An attribute by the driver's number.", {{"number"}});
+         "Return an attribute by the driver's number.", {{"number"}});
   method(c, "_set_attribute",
          [](Function& f, const py::tuple& pair) {
            const int number = pair[0].cast<int>(), value = pair[1].cast<int>();
@@ -403,7 +441,7 @@ void bind_function(py::module_& m) {
            for (auto& [device, kernel] : f.elsewhere)
              if (kernel.module().alive()) kernel.set_attribute(number, value);
          },
-         "(number, value)", {{"pair"}});
+         "Set an attribute: a pair of the driver's number and a value.", {{"pair"}});
 }
 
 }  // namespace PyGPU::python

@@ -1,4 +1,4 @@
-// Launches of prepared functions from C++: see function.cpp.
+// Launches of prepared functions from C++. See function.cpp.
 #pragma once
 
 #include "PyGPU/kernel.h"
@@ -6,7 +6,8 @@
 
 namespace PyGPU::python {
 
-// What prepared_async_call of the class itself does, once the shape of the launch is known.
+// Launch a prepared function, as the class's own prepared_async_call does, with a given launch
+// shape.
 void launch_prepared(py::handle function, const LaunchShape& shape, const StreamRef& stream,
                      PyObject* const* arguments, std::size_t count);
 py::handle function_class();

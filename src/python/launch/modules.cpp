@@ -1,5 +1,5 @@
-// Modules of compiled code, and what CUDA leaves to its driver: fills of 16 and 32 bits, address
-// ranges, context handles, plain allocations.
+// Modules of compiled code, and calls that the driver has and the runtime lacks: fills of 16 and 32
+// bits, address ranges, context handles, plain allocations.
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ std::shared_ptr<Module> load(py::handle, const py::bytes& image, const py::list&
   return std::make_shared<Module>(bytes, jit);
 }
 
-// Blocking copies between a host buffer and device memory, at the speed of the bus.
+// Blocking copies between a host buffer and device memory, through the fast transfer path.
 Status copy_in(py::handle dst, py::handle src) {
   void* const to = address_of(dst, "dest");
   const CopyEnd from = copy_end(src, "src", false);
@@ -40,7 +40,7 @@ Status copy_out(py::handle dst, py::handle src) {
   return call([&] { return download(to.address, from, to.limit); });
 }
 
-// Fill `height` rows of `width` elements; a height of 1 is the plain fill.
+// Fill `height` rows of `width` elements; a height of 1 is a linear fill.
 Status fill(void* address, std::size_t itemsize, std::size_t pitch, unsigned value,
             std::size_t width, std::size_t height, cudaStream_t stream) {
   if (itemsize != 1) return fill_rows(address, pitch, value, itemsize, width, height, stream);
@@ -59,15 +59,19 @@ void bind_module(py::module_& m) {
            const Module::Global found = self.global(name);
            return py::make_tuple(number_of(found.address), found.nbytes);
          },
-         "(address, bytes) of a variable in the device's memory.", {{"name"}});
+         "Return (address, bytes) of a variable in device memory.", {{"name"}});
   method(
       c, "_references", [](py::handle self) { return hook(Hook::references_of)(self); },
-      "What keeps its texture and surface references up to date.");
+      "Return the object that updates the module's texture and surface references.");
   method(
       c, "_has_variables", [](Module& self) { self.has_variables(); },
-      "Kernels may write its variables.");
-  property(c, "info_log", [](const Module& self) { return self.info_log(); });
-  property(c, "device", [](const Module& self) { return self.device(); });
+      "Mark the module's variables as written by kernels.");
+  property(
+      c, "info_log", [](const Module& self) { return self.info_log(); },
+      "Log of the load, if the options ask for one.");
+  property(
+      c, "device", [](const Module& self) { return self.device(); },
+      "Ordinal of the device on which it is loaded.");
 
   def(m, "_mem_alloc",
       [](std::size_t nbytes) {
@@ -125,7 +129,7 @@ void bind_module(py::module_& m) {
             abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr), &std::free);
         return text ? py::object(py::str(text.get())) : py::object(py::none());
       },
-      "What C++ calls a mangled name, or None.", {{"name"}});
+      "Return the demangled C++ name, or None.", {{"name"}});
   def(
       m, "_context_handle",
       [] {

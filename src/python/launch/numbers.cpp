@@ -1,4 +1,4 @@
-// Numbers as bytes. See numbers.h.
+// Conversion of numbers to bytes. See numbers.h.
 #include "python/launch/numbers.h"
 
 #include <cmath>
@@ -8,7 +8,7 @@ namespace PyGPU::python {
 namespace {
 
 constexpr const char* no_c_type =
-    "a plain Python number has no C type, and the signature is not known here: pass "
+    "a plain Python number has no C type, and the kernel's signature is unknown: pass "
     "numpy.int32(x), numpy.float32(x) ...";
 
 std::string type_text(PyObject* argument) {
@@ -24,23 +24,24 @@ const char* kind_text(Kind kind) {
   switch (kind) {
     case Kind::pointer: return "a pointer";
     case Kind::integer: return "an integer";
-    case Kind::natural: return "an unsigned integer";
-    case Kind::real: return "a floating-point number";
+    case Kind::unsigned_integer: return "an unsigned integer";
+    case Kind::floating_point: return "a floating-point number";
     case Kind::bfloat: return "a bfloat16";
     case Kind::boolean: return "a bool";
     case Kind::complex: return "a complex number";
     case Kind::bytes: return "a structure";
     case Kind::unknown: break;
   }
-  return "of a type that the signature does not tell";
+  return "a value of unknown type";
 }
 
-void refuse(PyObject* argument, const Slot& slot, std::size_t index, const std::string& why) {
+void refuse(PyObject* argument, const KernelParameter& parameter, std::size_t index,
+            const std::string& why) {
   std::string text = "invalid type on parameter #" + std::to_string(index) + " (0-based)";
-  if (!slot.name.empty()) text += " '" + slot.name + "'";
-  text += ", which is ";
-  if (slot.nbytes) text += std::to_string(slot.nbytes) + " bytes, ";
-  text += std::string(kind_text(slot.kind)) + ": got " + type_text(argument);
+  if (!parameter.name.empty()) text += " '" + parameter.name + "'";
+  text += ": expected " + std::string(kind_text(parameter.kind));
+  if (parameter.nbytes) text += " of " + std::to_string(parameter.nbytes) + " bytes";
+  text += ", got " + type_text(argument);
   raise_argument_error(text + (why.empty() ? "" : "; " + why));
 }
 
@@ -56,8 +57,8 @@ std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign) {
   return bits;
 }
 
-std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbytes, const Slot& slot,
-                           std::size_t index) {
+std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbytes,
+                           const KernelParameter& parameter, std::size_t index) {
   const unsigned bits = 8 * unsigned(nbytes);
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
@@ -76,19 +77,19 @@ std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbyte
       return std::uint64_t(value);
     }
   }
-  refuse(argument, slot, index,
+  refuse(argument, parameter, index,
          repr_of(argument) + " is out of the range of " + std::to_string(nbytes) +
              (with_sign ? " signed" : " unsigned") + " bytes");
 }
 
-void put_real(double value, std::size_t nbytes, char* to) {
+void put_floating_point(double value, std::size_t nbytes, char* to) {
   if (nbytes == 8) {
     std::memcpy(to, &value, 8);
   } else if (nbytes == 4) {
     const float narrow = float(value);
     std::memcpy(to, &narrow, 4);
   } else {
-    // From there on it is rounded to infinity, of which NumPy would warn.
+    // Numbers from here on round to infinity, for which NumPy would warn.
     constexpr double too_large = 65520;
     const double given = std::abs(value) >= too_large ? std::copysign(HUGE_VAL, value) : value;
     const py::object half = py::module_::import("numpy").attr("float16")(given);
@@ -97,7 +98,7 @@ void put_real(double value, std::size_t nbytes, char* to) {
   }
 }
 
-// To an odd float on the way where that is not exact, so that the second rounding sees it.
+// Round to odd when narrowing to float, so that the second rounding, to bfloat16, is correct.
 void put_bfloat(double value, char* to) {
   const float narrow = float(value);
   std::uint32_t bits = 0;
@@ -113,45 +114,47 @@ void put_bfloat(double value, char* to) {
   std::memcpy(to, &upper, 2);
 }
 
-void put_real(double value, const Slot& slot, char* to) {
-  if (slot.kind == Kind::bfloat) return put_bfloat(value, to);
-  put_real(value, slot.nbytes, to);
+void put_floating_point(double value, const KernelParameter& parameter, char* to) {
+  if (parameter.kind == Kind::bfloat) return put_bfloat(value, to);
+  put_floating_point(value, parameter.nbytes, to);
 }
 
 void put_complex(Py_complex value, std::size_t nbytes, char* to) {
-  put_real(value.real, nbytes / 2, to);
-  put_real(value.imag, nbytes / 2, to + nbytes / 2);
+  put_floating_point(value.real, nbytes / 2, to);
+  put_floating_point(value.imag, nbytes / 2, to + nbytes / 2);
 }
 
-void put_number(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
+void put_number(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
   if (PyComplex_Check(argument)) {
-    if (slot.kind != Kind::complex)
-      refuse(argument, slot, index, slot.kind == Kind::unknown ? no_c_type : "");
-    return put_complex(PyComplex_AsCComplex(argument), slot.nbytes, to);
+    if (parameter.kind != Kind::complex)
+      refuse(argument, parameter, index, parameter.kind == Kind::unknown ? no_c_type : "");
+    return put_complex(PyComplex_AsCComplex(argument), parameter.nbytes, to);
   }
   if (PyFloat_Check(argument)) {
-    if (is_real(slot.kind)) return put_real(PyFloat_AS_DOUBLE(argument), slot, to);
-    if (slot.kind == Kind::complex)
-      return put_complex({PyFloat_AS_DOUBLE(argument), 0}, slot.nbytes, to);
-    refuse(argument, slot, index, slot.kind == Kind::unknown ? no_c_type : "");
+    if (is_floating_point(parameter.kind))
+      return put_floating_point(PyFloat_AS_DOUBLE(argument), parameter, to);
+    if (parameter.kind == Kind::complex)
+      return put_complex({PyFloat_AS_DOUBLE(argument), 0}, parameter.nbytes, to);
+    refuse(argument, parameter, index, parameter.kind == Kind::unknown ? no_c_type : "");
   }
-  switch (slot.kind) {
+  switch (parameter.kind) {
     case Kind::integer:
-    case Kind::natural:
-      return put_integer(
-          integer_bits(argument, slot.kind == Kind::integer, slot.nbytes, slot, index), slot.nbytes,
-          to);
-    case Kind::pointer: return put_integer(integer_bits(argument, false, 8, slot, index), 8, to);
+    case Kind::unsigned_integer:
+      return put_integer(integer_bits(argument, parameter.kind == Kind::integer, parameter.nbytes,
+                                      parameter, index),
+                         parameter.nbytes, to);
+    case Kind::pointer:
+      return put_integer(integer_bits(argument, false, 8, parameter, index), 8, to);
     case Kind::boolean: *to = char(PyObject_IsTrue(argument)); return;
-    case Kind::real:
+    case Kind::floating_point:
     case Kind::bfloat:
     case Kind::complex: {
       const double value = PyLong_AsDouble(argument);
       if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-      return slot.kind == Kind::complex ? put_complex({value, 0}, slot.nbytes, to)
-                                        : put_real(value, slot, to);
+      return parameter.kind == Kind::complex ? put_complex({value, 0}, parameter.nbytes, to)
+                                             : put_floating_point(value, parameter, to);
     }
-    default: refuse(argument, slot, index, slot.kind == Kind::unknown ? no_c_type : "");
+    default: refuse(argument, parameter, index, parameter.kind == Kind::unknown ? no_c_type : "");
   }
 }
 

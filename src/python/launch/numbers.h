@@ -1,4 +1,5 @@
-// Numbers of kernel arguments as bytes, and the words for what does not fit.
+// Conversion of numbers to the bytes of kernel arguments, and the errors for numbers that do not
+// fit.
 #pragma once
 
 #include "python/launch/packing.h"
@@ -6,31 +7,39 @@
 namespace PyGPU::python {
 
 const char* kind_text(Kind kind);
-// ArgumentError: the parameter, what it is, what was given, and why that does not go there.
-[[noreturn]] void refuse(PyObject* argument, const Slot& slot, std::size_t index,
+// Throw ArgumentError, which names the parameter, its type, the argument, and the reason.
+[[noreturn]] void refuse(PyObject* argument, const KernelParameter& parameter, std::size_t index,
                          const std::string& why);
 
-inline bool is_integral(Kind kind) { return kind == Kind::integer || kind == Kind::natural; }
-// Do numbers go there by their values, whole ones as well?
-inline bool is_real(Kind kind) { return kind == Kind::real || kind == Kind::bfloat; }
-inline bool may_be(Kind slot, Kind kind) { return slot == Kind::unknown || slot == kind; }
-inline bool may_be_integral(const Slot& slot) {
-  const bool may_hold = slot.kind == Kind::unknown && slot.nbytes <= sizeof(std::uint64_t);
-  return may_hold || is_integral(slot.kind) || slot.kind == Kind::boolean;
+inline bool is_integral(Kind kind) {
+  return kind == Kind::integer || kind == Kind::unsigned_integer;
+}
+// Return true for parameters that receive the values of numbers, integers included.
+inline bool is_floating_point(Kind kind) {
+  return kind == Kind::floating_point || kind == Kind::bfloat;
+}
+inline bool may_be(Kind parameter, Kind kind) {
+  return parameter == Kind::unknown || parameter == kind;
+}
+inline bool may_be_integral(const KernelParameter& parameter) {
+  const bool may_hold =
+      parameter.kind == Kind::unknown && parameter.nbytes <= sizeof(std::uint64_t);
+  return may_hold || is_integral(parameter.kind) || parameter.kind == Kind::boolean;
 }
 
-// The low bytes of a 64-bit number; the machines are little-endian.
+// Store the low bytes of a 64-bit number; all supported machines are little-endian.
 void put_integer(std::uint64_t bits, std::size_t nbytes, char* to);
-// A number read from `nbytes` bytes, extended to 64 bits.
+// Read an integer of `nbytes` bytes, extended to 64 bits.
 std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign);
-// A Python int that fits an integer of `nbytes`; ArgumentError if it does not.
-std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbytes, const Slot& slot,
-                           std::size_t index);
-// Rounded once.
-void put_real(double value, const Slot& slot, char* to);
-void put_real(double value, std::size_t nbytes, char* to);
+// Return the bits of a Python int. ArgumentError if it does not fit into an integer of `nbytes`
+// bytes.
+std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbytes,
+                           const KernelParameter& parameter, std::size_t index);
+// Store a floating-point number, rounded once.
+void put_floating_point(double value, const KernelParameter& parameter, char* to);
+void put_floating_point(double value, std::size_t nbytes, char* to);
 void put_complex(Py_complex value, std::size_t nbytes, char* to);
-// A plain Python number, where the signature says what is meant.
-void put_number(PyObject* argument, const Slot& slot, std::size_t index, char* to);
+// Store a plain Python number, converted to the type in the signature.
+void put_number(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to);
 
 }  // namespace PyGPU::python

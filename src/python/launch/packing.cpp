@@ -1,5 +1,6 @@
-// Kernel arguments packed. See packing.h. This is the hot path of a launch: no pybind11 casts
-// for what programs pass most, which is arrays, allocations and NumPy's scalars.
+// Packing of kernel arguments. See packing.h. This is the hot path of a launch: there are no
+// pybind11 casts for the most frequent arguments, which are arrays, allocations and NumPy's
+// scalars.
 #include "python/launch/packing.h"
 
 #include <cstring>
@@ -12,7 +13,7 @@
 namespace PyGPU::python {
 namespace {
 
-// NumPy's scalars keep their value behind the object's head (PyArrayScalar in numpy's headers).
+// NumPy's scalars store their value after the object header (PyArrayScalar in NumPy's headers).
 struct Scalar {
   PyTypeObject* type;
   Kind kind;
@@ -30,51 +31,55 @@ const char* scalar_value(PyObject* argument) {
   return reinterpret_cast<const char*>(argument) + sizeof(PyObject);
 }
 
-void put_address(const void* address, PyObject* argument, const Slot& slot, std::size_t index,
-                 char* to) {
-  const bool number = is_integral(slot.kind) && slot.nbytes == sizeof address;  // ints as pointers
-  if (!(may_be(slot.kind, Kind::pointer) || number) ||
-      (slot.nbytes && slot.nbytes != sizeof address))
-    refuse(argument, slot, index,
+void put_address(const void* address, PyObject* argument, const KernelParameter& parameter,
+                 std::size_t index, char* to) {
+  const bool number = is_integral(parameter.kind) &&
+                      parameter.nbytes == sizeof address;  // addresses passed as integers
+  if (!(may_be(parameter.kind, Kind::pointer) || number) ||
+      (parameter.nbytes && parameter.nbytes != sizeof address))
+    refuse(argument, parameter, index,
            is<GPUArray>(argument)
-               ? "an address does not go there; int() and float() fetch an array's only element"
-               : "an address does not go there");
+               ? "an address does not fit; int(a) and float(a) return an array's only element"
+               : "an address does not fit");
   std::memcpy(to, &address, sizeof address);
 }
 
-void put_scalar(const Scalar& scalar, PyObject* argument, const Slot& slot, std::size_t index,
-                char* to) {
+void put_scalar(const Scalar& scalar, PyObject* argument, const KernelParameter& parameter,
+                std::size_t index, char* to) {
   const char* value = scalar_value(argument);
   if (is_integral(scalar.kind) || scalar.kind == Kind::boolean) {
-    const bool address = slot.kind == Kind::pointer && scalar.nbytes == 8;
-    if (slot.kind == Kind::bfloat && scalar.kind == Kind::natural && scalar.nbytes == 2) {
-      std::memcpy(to, value, 2);  // its bits, as programs without ml_dtypes have them
+    const bool address = parameter.kind == Kind::pointer && scalar.nbytes == 8;
+    if (parameter.kind == Kind::bfloat && scalar.kind == Kind::unsigned_integer &&
+        scalar.nbytes == 2) {
+      std::memcpy(to, value, 2);  // the bits of a bfloat16, from programs without ml_dtypes
       return;
     }
-    if (is_real(slot.kind)) {
-      check_integer(argument, slot, index);
+    if (is_floating_point(parameter.kind)) {
+      check_integer(argument, parameter, index);
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Float(argument));
       if (!number) throw py::error_already_set();
-      return put_real(PyFloat_AS_DOUBLE(number.ptr()), slot, to);
+      return put_floating_point(PyFloat_AS_DOUBLE(number.ptr()), parameter, to);
     }
-    if (!address && !may_be_integral(slot))
-      refuse(argument, slot, index, "an integer does not go there");
-    if (slot.nbytes && scalar.nbytes > slot.nbytes)
-      refuse(argument, slot, index, "it is wider than the parameter");
+    if (!address && !may_be_integral(parameter))
+      refuse(argument, parameter, index, "an integer does not fit");
+    if (parameter.nbytes && scalar.nbytes > parameter.nbytes)
+      refuse(argument, parameter, index, "it is wider than the parameter");
     const std::uint64_t bits = extended(value, scalar.nbytes, scalar.kind == Kind::integer);
-    if (slot.kind == Kind::boolean) {
+    if (parameter.kind == Kind::boolean) {
       *to = bits != 0;
       return;
     }
-    return put_integer(bits, slot.nbytes ? slot.nbytes : scalar.nbytes, to);
+    return put_integer(bits, parameter.nbytes ? parameter.nbytes : scalar.nbytes, to);
   }
-  if (!may_be(slot.kind, scalar.kind)) refuse(argument, slot, index, "it is of another kind");
-  if (slot.nbytes && scalar.nbytes != slot.nbytes)
-    refuse(argument, slot, index, "it has another width");
+  if (!may_be(parameter.kind, scalar.kind))
+    refuse(argument, parameter, index, "it is of another kind");
+  if (parameter.nbytes && scalar.nbytes != parameter.nbytes)
+    refuse(argument, parameter, index, "it has another width");
   std::memcpy(to, value, scalar.nbytes);
 }
 
-// Memory that host and device share: an ndarray whose owner says so. Throws where it was freed.
+// Return true for an ndarray in managed memory, which host and device share. Throws if the memory
+// was freed.
 bool is_managed(py::handle array) {
   for (py::object owner = py::getattr(array, "base", py::none()); !owner.is_none();
        owner = py::getattr(owner, "base", py::none())) {
@@ -85,94 +90,99 @@ bool is_managed(py::handle array) {
   return false;
 }
 
-// A scalar of a dtype that another package has registered with NumPy, such as ml_dtypes' bfloat16.
+// Return true for a scalar of a dtype that another package registered with NumPy, such as
+// ml_dtypes' bfloat16.
 bool is_of_registered_dtype(PyObject* argument) {
   const py::handle object(argument);
   return py::isinstance(object, py::module_::import("numpy").attr("generic")) &&
          object.attr("dtype").attr("isbuiltin").cast<int>() == 2;
 }
 
-// What gives the bytes of the argument; NumPy exports no buffer for all its dtypes.
-py::object exporter_of(PyObject* argument, const Slot& slot, std::size_t index) {
+// Return an object that exports the bytes of the argument. NumPy exports no buffer for some dtypes.
+py::object exporter_of(PyObject* argument, const KernelParameter& parameter, std::size_t index) {
   const auto object = py::reinterpret_borrow<py::object>(argument);
   if (is_of_registered_dtype(argument)) return object.attr("tobytes")();
   if (!py::isinstance<py::array>(object)) return object;
   const py::dtype dtype = py::reinterpret_borrow<py::array>(object).dtype();
   const bool is_date_or_text = std::strchr("mMSU", dtype.kind());
-  if (dtype.kind() == 'O' || (is_date_or_text && !may_be(slot.kind, Kind::bytes)))
-    refuse(argument, slot, index, "its dtype is " + text_of(dtype));
+  if (dtype.kind() == 'O' || (is_date_or_text && !may_be(parameter.kind, Kind::bytes)))
+    refuse(argument, parameter, index, "its dtype is " + text_of(dtype));
   return object.attr("view")("V" + std::to_string(dtype.itemsize()));
 }
 
-// By value: structures and other bytes.
-void put_bytes(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
+// Pack structures and other bytes by value.
+void put_bytes(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
   if (py::isinstance<py::array>(argument) && is_managed(argument))
-    return put_address(py::reinterpret_borrow<py::array>(argument).data(), argument, slot, index,
-                       to);
-  if (slot.kind == Kind::pointer)
-    refuse(argument, slot, index,
-           "host memory does not go there: pass In(), Out() or InOut() of it, or a GPUArray");
-  const py::object exporter = exporter_of(argument, slot, index);
+    return put_address(py::reinterpret_borrow<py::array>(argument).data(), argument, parameter,
+                       index, to);
+  if (parameter.kind == Kind::pointer)
+    refuse(argument, parameter, index,
+           "host memory does not fit: pass In(), Out() or InOut() of it, or a GPUArray");
+  const py::object exporter = exporter_of(argument, parameter, index);
   const auto view = view_buffer(exporter.ptr());
   const Py_buffer* raw = view->view();
-  if (slot.nbytes && std::size_t(raw->len) != slot.nbytes)
-    refuse(argument, slot, index, "it has " + std::to_string(raw->len) + " bytes");
-  if (slot.nbytes == 0)
-    refuse(argument, slot, index, "the size of the parameter is not known here");
-  if (!PyBuffer_IsContiguous(raw, 'A')) refuse(argument, slot, index, "it is not contiguous");
+  if (parameter.nbytes && std::size_t(raw->len) != parameter.nbytes)
+    refuse(argument, parameter, index, "it has " + std::to_string(raw->len) + " bytes");
+  if (parameter.nbytes == 0)
+    refuse(argument, parameter, index, "the size of the parameter is unknown");
+  if (!PyBuffer_IsContiguous(raw, 'A')) refuse(argument, parameter, index, "it is not contiguous");
   std::memcpy(to, raw->buf, std::size_t(raw->len));
 }
 
-void put_object(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
+void put_object(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
   const py::handle object(argument);
   if (PyList_Check(argument) || PyTuple_Check(argument))
-    refuse(argument, slot, index,
-           may_be(slot.kind, Kind::pointer)
-               ? "a kernel takes arrays: gpuarray.to_gpu(numpy.array(...)), or In(numpy.array(...))"
+    refuse(argument, parameter, index,
+           may_be(parameter.kind, Kind::pointer)
+               ? "pass an array: gpuarray.to_gpu(numpy.array(...)) or In(numpy.array(...))"
                : "");
   if (argument == Py_None)
-    refuse(argument, slot, index, slot.kind == Kind::pointer ? "0 is the null pointer" : "");
-  if (PyUnicode_Check(argument)) refuse(argument, slot, index, "");
+    refuse(argument, parameter, index,
+           parameter.kind == Kind::pointer ? "pass 0 for a null pointer" : "");
+  if (PyUnicode_Check(argument)) refuse(argument, parameter, index, "");
   if (!py::getattr(object, "__cuda_array_interface__", py::none()).is_none())
-    return put_address(address_of(object, "argument"), argument, slot, index, to);
+    return put_address(address_of(object, "argument"), argument, parameter, index, to);
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
-    if (array.ndim() || slot.kind == Kind::pointer) return put_bytes(argument, slot, index, to);
-    const py::object element = array.attr("__getitem__")(py::tuple());  // as NumPy's scalar
+    if (array.ndim() || parameter.kind == Kind::pointer)
+      return put_bytes(argument, parameter, index, to);
+    const py::object element = array.attr("__getitem__")(py::tuple());  // a NumPy scalar
     if (scalar_of(element.ptr()) || is_of_registered_dtype(element.ptr()))
-      return (void)pack(element.ptr(), slot, index, to);
-    return put_bytes(argument, slot, index, to);
+      return (void)pack(element.ptr(), parameter, index, to);
+    return put_bytes(argument, parameter, index, to);
   }
   if (PyBytes_Check(argument) || PyByteArray_Check(argument))
-    return put_bytes(argument, slot, index, to);
+    return put_bytes(argument, parameter, index, to);
   const py::module_ numpy = py::module_::import("numpy");
-  if (py::isinstance(object, numpy.attr("void"))) return put_bytes(argument, slot, index, to);
+  if (py::isinstance(object, numpy.attr("void"))) return put_bytes(argument, parameter, index, to);
   if (is_of_registered_dtype(argument)) {
-    if (is_real(slot.kind)) return put_real(object.cast<double>(), slot, to);
-    if (may_be(slot.kind, Kind::bytes)) return put_bytes(argument, slot, index, to);
+    if (is_floating_point(parameter.kind))
+      return put_floating_point(object.cast<double>(), parameter, to);
+    if (may_be(parameter.kind, Kind::bytes)) return put_bytes(argument, parameter, index, to);
   }
   if (py::isinstance(object, numpy.attr("generic")) || PyMemoryView_Check(argument))
-    refuse(argument, slot, index, "");
+    refuse(argument, parameter, index, "");
   if (py::hasattr(object, "gpudata")) {
     const py::object memory = object.attr("gpudata");
     const void* address = memory.is_none() ? nullptr : address_of(memory, "gpudata");
-    return put_address(address, argument, slot, index, to);
+    return put_address(address, argument, parameter, index, to);
   }
   if (py::hasattr(object, "get_pointer"))
-    return put_address(address_of(object.attr("get_pointer")(), "get_pointer()"), argument, slot,
-                       index, to);
+    return put_address(address_of(object.attr("get_pointer")(), "get_pointer()"), argument,
+                       parameter, index, to);
   if (PyIndex_Check(argument) || py::hasattr(object, "ptr"))
-    return put_address(address_of(object, "argument"), argument, slot, index, to);
-  refuse(argument, slot, index,
+    return put_address(address_of(object, "argument"), argument, parameter, index, to);
+  refuse(argument, parameter, index,
          py::hasattr(object, "device_data") ? "pass its .device_data()" : "");
 }
 
-// The address in what programs pass most, of elements that go with what the parameter points to;
-// false if it is something else.
-bool quick_address(PyObject* argument, const Slot& slot, std::size_t index, const void** address) {
+// Get the address in the most frequent arguments, after a check of their dtype. Return false for
+// other objects.
+bool quick_address(PyObject* argument, const KernelParameter& parameter, std::size_t index,
+                   const void** address) {
   if (const GPUArray* const array = gpuarray_in(argument)) {
     array->core.require_alive();
-    compare_elements(array->dtype.ptr(), slot, index);
+    compare_elements(array->dtype.ptr(), parameter, index);
     *address = array->core.address();
     return true;
   }
@@ -181,10 +191,12 @@ bool quick_address(PyObject* argument, const Slot& slot, std::size_t index, cons
   return true;
 }
 
-// An array of one element is a number where a program says so, by int() or float(): a launch does
-// not fetch it unasked.
-void refuse_array(PyObject* argument, const Slot& slot, std::size_t index, const char* why) {
-  if (!PyFloat_CheckExact(argument) && is<GPUArray>(argument)) refuse(argument, slot, index, why);
+// Refuse a GPUArray for a number: a launch does not copy it to the host implicitly. Programs call
+// int() or float().
+void refuse_array(PyObject* argument, const KernelParameter& parameter, std::size_t index,
+                  const char* why) {
+  if (!PyFloat_CheckExact(argument) && is<GPUArray>(argument))
+    refuse(argument, parameter, index, why);
 }
 
 PyTypeObject* type_object(const py::handle& type) {
@@ -208,95 +220,97 @@ void raise_shape_error(const std::string& text) {
   throw py::error_already_set();
 }
 
-Packed::Packed(const std::vector<Slot>& slots) {
+PackedArguments::PackedArguments(const std::vector<KernelParameter>& parameters) {
   const std::size_t total =
-      slots.empty() ? 0 : slots.back().storage + std::max<std::size_t>(slots.back().nbytes, 16);
+      parameters.empty()
+          ? 0
+          : parameters.back().offset + std::max<std::size_t>(parameters.back().nbytes, 16);
   char* bytes = own_bytes_;
-  if (slots.size() > few) {
-    more_pointers_.resize(slots.size());
+  if (parameters.size() > inline_count) {
+    more_pointers_.resize(parameters.size());
     pointers_ = more_pointers_.data();
   }
-  if (total > small) {
+  if (total > inline_bytes) {
     more_bytes_ = std::make_unique<char[]>(total);
     bytes = more_bytes_.get();
   }
-  for (std::size_t i = 0; i < slots.size(); ++i) pointers_[i] = bytes + slots[i].storage;
+  for (std::size_t i = 0; i < parameters.size(); ++i) pointers_[i] = bytes + parameters[i].offset;
 }
 
-void place(std::vector<Slot>& slots) {
+void assign_offsets(std::vector<KernelParameter>& parameters) {
   std::size_t end = 0;
-  for (Slot& slot : slots) {
-    slot.storage = end;
-    end += (std::max<std::size_t>(slot.nbytes, 16) + 15) / 16 * 16;
+  for (KernelParameter& parameter : parameters) {
+    parameter.offset = end;
+    end += (std::max<std::size_t>(parameter.nbytes, 16) + 15) / 16 * 16;
   }
 }
 
-bool pack(PyObject* argument, const Slot& slot, std::size_t index, char* to) {
+bool pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
   const void* address = nullptr;
-  if (quick_address(argument, slot, index, &address)) {
-    put_address(address, argument, slot, index, to);
+  if (quick_address(argument, parameter, index, &address)) {
+    put_address(address, argument, parameter, index, to);
   } else if (const Scalar* scalar = scalar_of(argument)) {
-    put_scalar(*scalar, argument, slot, index, to);
+    put_scalar(*scalar, argument, parameter, index, to);
   } else if (PyLong_Check(argument) || PyFloat_Check(argument) || PyComplex_Check(argument)) {
-    put_number(argument, slot, index, to);
+    put_number(argument, parameter, index, to);
   } else if (is_handler(argument)) {
     return false;
   } else {
-    put_object(argument, slot, index, to);
+    put_object(argument, parameter, index, to);
   }
   return true;
 }
 
-void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot, std::size_t index,
-                   char* to) {
-  switch (promise.kind) {
+void pack_declared(PyObject* argument, const DeclaredArgument& declared,
+                   const KernelParameter& parameter, std::size_t index, char* to) {
+  switch (declared.kind) {
     case Kind::pointer: {
       const void* address = nullptr;
-      if (quick_address(argument, slot, index, &address)) {
+      if (quick_address(argument, parameter, index, &address)) {
         std::memcpy(to, &address, sizeof address);
       } else if (PyLong_Check(argument)) {
-        put_integer(integer_bits(argument, false, 8, slot, index), 8, to);
+        put_integer(integer_bits(argument, false, 8, parameter, index), 8, to);
       } else {
-        Slot pointer = slot;
+        KernelParameter pointer = parameter;
         pointer.kind = Kind::pointer;
         if (!pack(argument, pointer, index, to))
-          refuse(argument, slot, index, "a prepared call takes no In, Out or InOut");
+          refuse(argument, parameter, index, "prepared calls do not accept In, Out or InOut");
       }
       return;
     }
     case Kind::integer:
-    case Kind::natural: {
+    case Kind::unsigned_integer: {
       if (PyLong_CheckExact(argument))
-        return put_integer(
-            integer_bits(argument, promise.kind == Kind::integer, promise.nbytes, slot, index),
-            slot.nbytes ? slot.nbytes : promise.nbytes, to);
-      refuse_array(argument, slot, index, "an integer was promised by prepare()");
+        return put_integer(integer_bits(argument, declared.kind == Kind::integer, declared.nbytes,
+                                        parameter, index),
+                           parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
+      refuse_array(argument, parameter, index, "prepare() declared an integer");
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(argument));
       if (!number) {
         PyErr_Clear();
-        refuse(argument, slot, index, "an integer was promised by prepare()");
+        refuse(argument, parameter, index, "prepare() declared an integer");
       }
-      return put_integer(
-          integer_bits(number.ptr(), promise.kind == Kind::integer, promise.nbytes, slot, index),
-          slot.nbytes ? slot.nbytes : promise.nbytes, to);
+      return put_integer(integer_bits(number.ptr(), declared.kind == Kind::integer, declared.nbytes,
+                                      parameter, index),
+                         parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
     }
-    case Kind::real: {
-      refuse_array(argument, slot, index, "a number was promised by prepare()");
+    case Kind::floating_point: {
+      refuse_array(argument, parameter, index, "prepare() declared a floating-point number");
       const double value = PyFloat_AsDouble(argument);
       if (value == -1 && PyErr_Occurred()) {
         PyErr_Clear();
-        refuse(argument, slot, index, "a number was promised by prepare()");
+        refuse(argument, parameter, index, "prepare() declared a floating-point number");
       }
-      return put_real(value, promise.nbytes, to);
+      return put_floating_point(value, declared.nbytes, to);
     }
     case Kind::complex: {
-      refuse_array(argument, slot, index, "a complex number was promised by prepare()");
+      refuse_array(argument, parameter, index, "prepare() declared a complex number");
       const Py_complex value = PyComplex_AsCComplex(argument);
       if (PyErr_Occurred()) {
         PyErr_Clear();
-        refuse(argument, slot, index, "a complex number was promised by prepare()");
+        refuse(argument, parameter, index, "prepare() declared a complex number");
       }
-      return put_complex(value, promise.nbytes, to);
+      return put_complex(value, declared.nbytes, to);
     }
     case Kind::boolean: {
       const int truth = PyObject_IsTrue(argument);
@@ -306,40 +320,42 @@ void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot,
     }
     default: {
       if (!PyObject_CheckBuffer(argument))
-        refuse(argument, slot, index, "bytes were promised by prepare()");
-      Slot bytes = slot;
+        refuse(argument, parameter, index, "prepare() declared a structure");
+      KernelParameter bytes = parameter;
       bytes.kind = Kind::bytes;
-      bytes.nbytes = promise.nbytes;
+      bytes.nbytes = declared.nbytes;
       return put_bytes(argument, bytes, index, to);
     }
   }
 }
 
-void check_promise(const Promise& promise, const Slot& slot, std::size_t index) {
-  const bool widened =
-      is_integral(promise.kind) && may_be_integral(slot) && promise.nbytes < slot.nbytes;
-  const bool address = (promise.kind == Kind::pointer && is_integral(slot.kind)) ||
-                       (is_integral(promise.kind) && slot.kind == Kind::pointer);
-  const bool bits = slot.kind == Kind::bfloat && promise.kind == Kind::natural;
-  const bool same_kind = may_be(slot.kind, promise.kind) || address || bits ||
-                         (is_integral(promise.kind) && may_be_integral(slot)) ||
-                         promise.kind == Kind::bytes || slot.kind == Kind::bytes;
-  const bool same_size = !slot.nbytes || promise.nbytes == slot.nbytes;
+void check_declaration(const DeclaredArgument& declared, const KernelParameter& parameter,
+                       std::size_t index) {
+  const bool widened = is_integral(declared.kind) && may_be_integral(parameter) &&
+                       declared.nbytes < parameter.nbytes;
+  const bool address = (declared.kind == Kind::pointer && is_integral(parameter.kind)) ||
+                       (is_integral(declared.kind) && parameter.kind == Kind::pointer);
+  const bool bits = parameter.kind == Kind::bfloat && declared.kind == Kind::unsigned_integer;
+  const bool same_kind = may_be(parameter.kind, declared.kind) || address || bits ||
+                         (is_integral(declared.kind) && may_be_integral(parameter)) ||
+                         declared.kind == Kind::bytes || parameter.kind == Kind::bytes;
+  const bool same_size = !parameter.nbytes || declared.nbytes == parameter.nbytes;
   if (same_kind && (same_size || widened)) return;
   std::string text = "prepare: parameter #" + std::to_string(index) + " (0-based)";
-  if (!slot.name.empty()) text += " '" + slot.name + "'";
-  text += " is " + std::to_string(slot.nbytes) + " bytes, " + kind_text(slot.kind) +
-          ", but the arguments promise " + std::to_string(promise.nbytes) + " bytes, " +
-          kind_text(promise.kind);
+  if (!parameter.name.empty()) text += " '" + parameter.name + "'";
+  text += ": the kernel expects " + std::string(kind_text(parameter.kind)) + " of " +
+          std::to_string(parameter.nbytes) + " bytes, but prepare() declares " +
+          kind_text(declared.kind) + " of " + std::to_string(declared.nbytes) + " bytes";
   raise_argument_error(text);
 }
 
-void pack_handler(PyObject* handler, const Slot& slot, std::size_t index, char* to) {
+void pack_handler(PyObject* handler, const KernelParameter& parameter, std::size_t index,
+                  char* to) {
   const py::object array = py::getattr(handler, "array", py::none());
   if (py::isinstance<py::array>(array))
-    compare_elements(py::reinterpret_borrow<py::array>(array).dtype().ptr(), slot, index);
+    compare_elements(py::reinterpret_borrow<py::array>(array).dtype().ptr(), parameter, index);
   const py::object memory = py::handle(handler).attr("get_device_alloc")();
-  put_address(address_of(memory, "get_device_alloc()"), handler, slot, index, to);
+  put_address(address_of(memory, "get_device_alloc()"), handler, parameter, index, to);
 }
 
 int numpy_scalar_dtype(PyObject* object) {
@@ -356,23 +372,23 @@ void bind_packing() {
   const auto add = [&](const char* name, Kind kind, std::size_t nbytes) {
     scalars.push_back({type_object(py::object(numpy.attr(name)).release()), kind, nbytes});
   };
-  // In the order of how often programs pass them.
+  // Most frequent types first, because the search is linear.
   add("int32", Kind::integer, 4);
-  add("float32", Kind::real, 4);
-  add("float64", Kind::real, 8);
+  add("float32", Kind::floating_point, 4);
+  add("float64", Kind::floating_point, 8);
   add("int64", Kind::integer, 8);
-  add("uint32", Kind::natural, 4);
-  add("uint64", Kind::natural, 8);
+  add("uint32", Kind::unsigned_integer, 4);
+  add("uint64", Kind::unsigned_integer, 8);
   add("complex64", Kind::complex, 8);
   add("complex128", Kind::complex, 16);
   add("int8", Kind::integer, 1);
   add("int16", Kind::integer, 2);
-  add("uint8", Kind::natural, 1);
-  add("uint16", Kind::natural, 2);
-  add("float16", Kind::real, 2);
+  add("uint8", Kind::unsigned_integer, 1);
+  add("uint16", Kind::unsigned_integer, 2);
+  add("float16", Kind::floating_point, 2);
   add("bool_", Kind::boolean, 1);
   add("longlong", Kind::integer, sizeof(long long));
-  add("ulonglong", Kind::natural, sizeof(long long));
+  add("ulonglong", Kind::unsigned_integer, sizeof(long long));
 }
 
 }  // namespace PyGPU::python

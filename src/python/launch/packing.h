@@ -1,4 +1,4 @@
-// Kernel arguments: from Python objects to the bytes that a kernel's signature expects.
+// Kernel arguments: conversion of Python objects to the bytes that a kernel's signature expects.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ enum class Kind : char {
   unknown = '?',  // only the size is known
   pointer = 'P',
   integer = 'i',
-  natural = 'u',  // unsigned
-  real = 'f',
+  unsigned_integer = 'u',
+  floating_point = 'f',
   bfloat = 'B',  // the upper half of a float; NumPy has no dtype for it
   boolean = 'b',
   complex = 'c',
@@ -21,58 +21,59 @@ enum class Kind : char {
 };
 
 // One parameter of a kernel.
-struct Slot {
-  std::string name;  // in the source; empty if not known
+struct KernelParameter {
+  std::string name;  // name in the source; empty if unknown
   Kind kind = Kind::unknown;
-  std::size_t nbytes = 0;   // 0: not known
-  std::size_t storage = 0;  // where its value lies among the packed arguments
-  // What a pointer points to, if that is a number; see checks.h.
+  std::size_t nbytes = 0;  // 0: unknown
+  std::size_t offset = 0;  // of its value among the packed arguments
+  // Type of the elements that a pointer points to, if they are numbers; see checks.h.
   Kind pointee = Kind::unknown;
   std::size_t pointee_nbytes = 0;
-  mutable py::object compared;  // the last dtype of elements that go there
+  mutable py::object compared;  // the last array dtype that was accepted
   mutable bool has_warned = false;
 };
 
-// What prepare() promises of an argument.
-struct Promise {
+// Type of an argument, as declared by prepare().
+struct DeclaredArgument {
   Kind kind;
   std::size_t nbytes;
 };
 
-// Room for the arguments of one launch: on the stack while they are few and small.
-class Packed {
+// Packed arguments of one launch. They are on the stack unless they are many or large.
+class PackedArguments {
  public:
-  explicit Packed(const std::vector<Slot>& slots);
+  explicit PackedArguments(const std::vector<KernelParameter>& parameters);
   void** pointers() { return pointers_; }
   char* value(std::size_t index) { return static_cast<char*>(pointers_[index]); }
 
  private:
-  static constexpr std::size_t few = 32, small = 512;
-  void* own_pointers_[few];
-  alignas(16) char own_bytes_[small];
+  static constexpr std::size_t inline_count = 32, inline_bytes = 512;
+  void* own_pointers_[inline_count];
+  alignas(16) char own_bytes_[inline_bytes];
   std::vector<void*> more_pointers_;
   std::unique_ptr<char[]> more_bytes_;
   void** pointers_ = own_pointers_;
 };
 
-// Lay the values out one behind the other, each at a multiple of 16.
-void place(std::vector<Slot>& slots);
+// Assign the offsets of the values, one after another at multiples of 16.
+void assign_offsets(std::vector<KernelParameter>& parameters);
 
-// All raise PyGPU.errors.ArgumentError for what does not fit. False: an ArgumentHandler (In, Out,
-// InOut ...), which has work to do before its address can be packed.
-bool pack(PyObject* argument, const Slot& slot, std::size_t index, char* to);
-void pack_promised(PyObject* argument, const Promise& promise, const Slot& slot, std::size_t index,
-                   char* to);
-// Does what prepare() promises fit the parameter?
-void check_promise(const Promise& promise, const Slot& slot, std::size_t index);
+// Pack an argument. ArgumentError if it does not fit. Return false for an ArgumentHandler (In, Out,
+// InOut ...), which must prepare its memory before its address can be packed.
+bool pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to);
+void pack_declared(PyObject* argument, const DeclaredArgument& declared,
+                   const KernelParameter& parameter, std::size_t index, char* to);
+// Throw ArgumentError if a type declared by prepare() does not fit the parameter.
+void check_declaration(const DeclaredArgument& declared, const KernelParameter& parameter,
+                       std::size_t index);
 [[noreturn]] void raise_argument_error(const std::string& text);
-// Raises PyGPU.errors.ShapeError.
+// Throw PyGPU.errors.ShapeError.
 [[noreturn]] void raise_shape_error(const std::string& text);
 
-// The address that a handler has on the device.
-void pack_handler(PyObject* handler, const Slot& slot, std::size_t index, char* to);
+// Pack the device address of a handler.
+void pack_handler(PyObject* handler, const KernelParameter& parameter, std::size_t index, char* to);
 
-// The place in PYGPU_DTYPES of the dtype of a NumPy scalar; -1 for anything else.
+// Return the dtype code, the row in PYGPU_DTYPES, of a NumPy scalar; -1 for other objects.
 int numpy_scalar_dtype(PyObject* object);
 
 void bind_packing();

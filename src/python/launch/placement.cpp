@@ -1,4 +1,4 @@
-// The device of a launch. See placement.h.
+// Choice of the device of a launch. See placement.h.
 #include "python/launch/placement.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace PyGPU::python {
 namespace {
 
-// Memory that every device reaches.
+// Return true for memory that every device reaches.
 bool is_shared(const void* address) {
   if (!address) return false;
   cudaPointerAttributes found{};
@@ -24,18 +24,18 @@ DeviceGuard use_device_at(const void* address) {
   return storage && !is_shared(address) ? use_device(storage->device()) : DeviceGuard();
 }
 
-std::string devices_at_odds(int of_memory, int of_stream) {
-  return ": its memory lies on device " + std::to_string(of_memory) +
+std::string device_mismatch_text(int of_memory, int of_stream) {
+  return ": its memory is on device " + std::to_string(of_memory) +
          ", but the stream belongs to device " + std::to_string(of_stream);
 }
 
 Placement::Devices Placement::find() const {
   Devices found;
-  const auto is_home = [&](const Where& where) { return where.device == home_; };
-  // The usual case asks the runtime nothing.
+  const auto is_home = [&](const ArgumentMemory& where) { return where.device == home_; };
+  // Fast path without calls of the runtime.
   if (!memory_.empty() && std::all_of(memory_.begin(), memory_.end(), is_home))
     return {&memory_.front(), nullptr};
-  for (const Where& where : memory_) {
+  for (const ArgumentMemory& where : memory_) {
     if (is_shared(where.address)) continue;
     if (!found.first)
       found.first = &where;
@@ -47,24 +47,24 @@ Placement::Devices Placement::find() const {
 
 int Placement::device(const StreamRef& stream) const {
   const Devices found = find();
-  const auto reached = [&](const Where& where) {
+  const auto reached = [&](const ArgumentMemory& where) {
     return where.device == home_ || (where.address && reaches_peer(home_, where.device)) ||
            is_shared(where.address);
   };
-  int place = found.first ? found.first->device : home_;
+  int device = found.first ? found.first->device : home_;
   if (found.first && std::all_of(memory_.begin(), memory_.end(), reached)) {
-    place = home_;
+    device = home_;
   } else if (found.other) {
-    const auto text = [](const Where& where) {
-      return "argument #" + std::to_string(where.argument) + " (0-based) lies on device " +
+    const auto text = [](const ArgumentMemory& where) {
+      return "argument #" + std::to_string(where.argument) + " (0-based) is on device " +
              std::to_string(where.device);
     };
     raise_argument_error(name_ + "(): " + text(*found.first) + ", but " + text(*found.other) +
-                         ": copy one of them, or enable_peer_access() of the other device");
+                         ": copy one of them, or call enable_peer_access() for the other device");
   }
-  const int streams = stream.owner ? stream.owner->device() : place;
-  if (streams == place || !found.first) return streams;
-  raise_argument_error(name_ + "()" + devices_at_odds(place, streams));
+  const int streams = stream.owner ? stream.owner->device() : device;
+  if (streams == device || !found.first) return streams;
+  raise_argument_error(name_ + "()" + device_mismatch_text(device, streams));
 }
 
 }  // namespace PyGPU::python

@@ -1,4 +1,4 @@
-// The device that a launch goes to: that of the memory in its arguments, which the kernel follows.
+// Device of a launch: the device of the memory in its arguments, on which the kernel then runs.
 #pragma once
 
 #include <cstddef>
@@ -10,41 +10,42 @@
 
 namespace PyGPU::python {
 
-// While it lives, the device of that memory is current, if it is known and the only one to reach
-// it: what waits for the null stream then waits for the work on the memory.
+// Make the device of the memory current while the guard lives, if that device is known and the only
+// one that reaches the memory. A wait for the null stream then waits for the work on the memory.
 DeviceGuard use_device_at(const void* address);
 
-// What is wrong with a launch on a stream of another device than its memory's.
-std::string devices_at_odds(int of_memory, int of_stream);
+// Return the end of the error message for a stream of another device than the memory's.
+std::string device_mismatch_text(int of_memory, int of_stream);
 
 class Placement {
  public:
   explicit Placement(const Kernel& kernel)
       : name_(kernel.name()), home_(kernel.module().device()) {}
-  // Argument `index` points to memory of that device; a null address: it is a handle, which no
-  // other device reads.
+  // Add memory of a device, to which argument `index` points. A null address is a handle, which no
+  // other device can use.
   void add(std::size_t index, int device, const void* address) {
     memory_.push_back({index, device, address});
   }
-  // ArgumentError where no device reaches all of the memory, or the stream is another's.
+  // Return the device of the launch. ArgumentError if no device reaches all of the memory, or if
+  // the stream belongs to another device.
   int device(const StreamRef& stream) const;
 
  private:
-  struct Where {
+  struct ArgumentMemory {
     std::size_t argument;
     int device;
     const void* address;
   };
-  // Of memory that not every device reaches: the first, and the first on another device. Null:
-  // none.
+  // The first memory that not every device reaches, and the first such memory on another device.
+  // Null: none.
   struct Devices {
-    const Where *first = nullptr, *other = nullptr;
+    const ArgumentMemory *first = nullptr, *other = nullptr;
   };
   Devices find() const;
 
   const std::string& name_;
   int home_;
-  std::vector<Where> memory_;
+  std::vector<ArgumentMemory> memory_;
 };
 
 }  // namespace PyGPU::python

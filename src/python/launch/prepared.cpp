@@ -1,4 +1,4 @@
-// See prepared.h.
+// Launches of prepared functions. See prepared.h.
 #include "python/launch/prepared.h"
 
 #include "python/launch/function.h"
@@ -13,7 +13,8 @@ PreparedFunction::PreparedFunction(py::object function)
 
 void PreparedFunction::launch(Index blocks, Index threads, const py::object& stream,
                               const LaunchArguments& arguments, const py::object& wrap) const {
-  const py::object own = function_;  // while arguments run Python, or other threads
+  const py::object own =
+      function_;  // stays alive while arguments run Python code or other threads run
   if (!is_overridden_ && wrap.is_none()) {
     LaunchShape shape;
     shape.grid = dim3(unsigned(blocks), 1, 1);

@@ -1,14 +1,14 @@
-// Prepared functions as launchers keep them: kernels by expression.
+// Prepared functions of the launchers of ElementwiseKernel, ReductionKernel and scans.
 #pragma once
 
 #include "python/bindings.h"
 
 namespace PyGPU::python {
 
-// The arguments of a launch: those of a call, and numbers or arrays beside them.
+// Arguments of a launch: those of a call, with additional numbers and arrays.
 class LaunchArguments {
  public:
-  // Objects, numbers, and the objects of tuples.
+  // Add objects, numbers, and the items of tuples.
   template <class... Values>
   void add(const Values&... values) {
     (put(values), ...);
@@ -31,12 +31,13 @@ class LaunchArguments {
   std::vector<py::object> owned_;
 };
 
-// A prepared function, as launchers keep it. Where a class of Python's has a prepared_async_call of
-// its own, it is called.
+// A prepared function, held by a launcher. If a Python subclass overrides prepared_async_call,
+// launches call that method.
 class PreparedFunction {
  public:
   explicit PreparedFunction(py::object function);
-  // On blocks and threads along one axis. `wrap`, if any, gives what is called instead.
+  // Launch on blocks and threads along one axis. If `wrap` is not None, call the result of
+  // wrap(prepared_async_call) instead.
   void launch(Index blocks, Index threads, const py::object& stream,
               const LaunchArguments& arguments, const py::object& wrap = py::none()) const;
 

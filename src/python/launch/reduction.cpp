@@ -1,4 +1,4 @@
-// Calls of ReductionKernel, from the arguments to the launches.
+// Launches of ReductionKernel, from the arguments of a call to the launches.
 #include "PyGPU/reduction_plan.h"
 #include "python/launch/prepared.h"
 #include "python/launch/vectors.h"
@@ -6,12 +6,12 @@
 namespace PyGPU::python {
 namespace {
 
-// The kernels as they are compiled for the current device, and what launches on the null stream,
-// which run one after the other, have in common: a place for parts, and the number of blocks that
-// are done, 0 between launches.
+// Kernels compiled for the current device, and the memory that launches on the null stream share,
+// since they run one after another: a buffer for partial results (parts), and the counter of
+// finished blocks, which is 0 between launches.
 struct ReductionLauncher {
   PreparedFunction first, last;
-  std::size_t count;  // arguments
+  std::size_t count;  // number of arguments
   Vectors vectors;
   py::object dtype;  // of the result
   LinearReduction linear;
@@ -34,8 +34,9 @@ ReductionLauncher make_reduction(py::handle, const py::object& first, const py::
 
 py::object object_of(GPUArray&& made) { return PyGPU::python::wrap(std::move(made)); }
 
-// Room for the parts of as many blocks as are counted; the counter is made with it.
-py::object room_for_counted(ReductionLauncher& launcher) {
+// Return the buffer for the parts of all blocks that can be counted. Its first use also creates the
+// counter.
+py::object counted_parts(ReductionLauncher& launcher) {
   if (!launcher.parts) {
     GPUArray done =
         new_array(Layout(Axes(), sizeof(unsigned)), dtype_of(py::str("uint32")), py::none());
@@ -47,31 +48,33 @@ py::object room_for_counted(ReductionLauncher& launcher) {
   return launcher.parts;
 }
 
-// The result. None where the arguments must be looked at first, or their device be made current.
+// Launch and return the result. Return None if Python must first check the arguments or make their
+// device current.
 py::object launch_reduction(ReductionLauncher& launcher, const py::object& stream,
                             const py::tuple& given, const py::object& out,
                             const py::object& allocator, const py::object& wrap, bool is_checked) {
   PyObject* const* const items = items_of(given);
-  if (!is_checked && (given.size() != launcher.count || !launcher.vectors.meet(items)))
+  if (!is_checked && (given.size() != launcher.count || !launcher.vectors.can_launch(items)))
     return py::none();
   const GPUArray& array = launcher.vectors.first(items);
   if (!is_checked && array.core.address() && array.core.device() != current_device())
     return py::none();
   const Index n = array.layout().size();
-  const py::object room = allocator.is_none() ? array.allocator : allocator;
+  const py::object used_allocator = allocator.is_none() ? array.allocator : allocator;
   const Layout one(Axes(), itemsize_of(launcher.dtype));
-  const py::object result = out.is_none() ? object_of(new_array(one, launcher.dtype, room)) : out;
+  const py::object result =
+      out.is_none() ? object_of(new_array(one, launcher.dtype, used_allocator)) : out;
   const auto launch = launcher.linear.over(n);
   const unsigned threads = launcher.linear.threads();
   const StreamRef queue = stream_of(stream);
   const bool counts = launch.blocks > 1 && launch.blocks <= launcher.linear.resident_blocks() &&
                       !launch_runs_kernel && !queue.handle && wrap.is_none();
-  py::object parts = result;  // of one block, or with room for all
+  py::object parts = result;  // with one block, the part is the result
   if (counts) {
-    parts = room_for_counted(launcher);
+    parts = counted_parts(launcher);
   } else if (launch.blocks > 1) {
-    parts = object_of(
-        scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue, room));
+    parts = object_of(scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue,
+                                    used_allocator));
   }
   LaunchArguments first;
   const py::object nothing = py::int_(0), done = counts ? launcher.done : nothing;
@@ -87,12 +90,13 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
 }  // namespace
 
 void bind_reduction_launcher(py::module_& m) {
-  const py::object c =
-      new_class<ReductionLauncher>(m, "_ReductionLauncher", "A ReductionKernel on one device.");
+  const py::object c = new_class<ReductionLauncher>(m, "_ReductionLauncher",
+                                                    "Launcher of a ReductionKernel on one device.");
   constructor(c, &make_reduction,
               {{"first"}, {"last"}, {"count"}, {"vectors"}, {"dtype"}, {"registers"}, {"unroll"}});
   method(c, "launch", &launch_reduction,
-         "The result. None: the arguments must be looked at, or their device be made current.",
+         "Launch and return the result. None: check the arguments, or make their device current, "
+         "first.",
          {{"stream"}, {"arguments"}, {"out"}, {"allocator"}, {"wrap"}, {"is_checked", false}});
 }
 

@@ -1,20 +1,19 @@
-// Calls of scan kernels on a GPU, from the arrays to the launch: one pass over tiles
-// (PyGPU/_kernels/text/scan_tiles.py).
+// Launches of scan kernels on a GPU: one pass over tiles (PyGPU/_kernels/text/scan_tiles.py).
 #include "python/array/map.h"
 #include "python/launch/prepared.h"
 
 namespace PyGPU::python {
 namespace {
 
-// The kernel as it is compiled for the current device.
+// The kernel compiled for the current device.
 struct ScanLauncher {
   PreparedFunction function;
   py::object dtype;
   std::size_t alignment;
-  Index tile, words;  // elements of a tile; words of 8 bytes in which it tells others its total
-  Index threads;      // of a block
-  // A block of a launch of more than `few` tiles looks at those before it after a delay in
-  // nanoseconds: the whole one where there are more than `many`.
+  Index tile, words;  // elements of a tile; 8-byte words that publish a tile's total
+  Index threads;      // per block
+  // Delay in nanoseconds before a block polls the tiles before its own: none up to `few` tiles, the
+  // full `delay` above `many` tiles, a third of it in between.
   Index few, many, delay;
 
   Index delay_of(Index tiles) const { return tiles <= few ? 0 : tiles > many ? delay : delay / 3; }
@@ -33,7 +32,7 @@ ScanLauncher make_scan(py::handle, const py::object& function, const py::object&
           delays[2].cast<Index>()};
 }
 
-// Elements of the kernel's dtype along one axis of this device.
+// Return true for an aligned one-dimensional array of the kernel's dtype on the current device.
 bool is_row(const ScanLauncher& launcher, const GPUArray& array) {
   const Layout& layout = array.layout();
   return array.dtype.is(launcher.dtype) && layout.ndim() == 1 && layout.size() > 0 &&
@@ -41,21 +40,21 @@ bool is_row(const ScanLauncher& launcher, const GPUArray& array) {
          array.core.device() == current_device();
 }
 
-// Does each result have bytes of its own, which no other block is yet to read?
-bool are_apart(const GPUArray& source, const GPUArray& target) {
+// Return true if each result has its own bytes, which no other block still has to read.
+bool are_disjoint(const GPUArray& source, const GPUArray& target) {
   const Layout& to = target.layout();
   return source.layout().shape() == to.shape() &&
          std::size_t(std::abs(to.strides()[0])) >= to.itemsize() &&
          !is_overwritten(source.core, target.core);
 }
 
-// Was it launched? Not where the arrays must be looked at first.
+// Launch the scan and return true. Return false if Python must check the arrays first.
 bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const py::object& from,
                  const py::object& to, bool is_checked) {
   const GPUArray *const source = find<GPUArray>(from.ptr()), *const target =
                                                                  find<GPUArray>(to.ptr());
   if (!is_checked && !(source && target && is_row(launcher, *source) && is_row(launcher, *target) &&
-                       are_apart(*source, *target)))
+                       are_disjoint(*source, *target)))
     return false;
   const Index n = source->layout().size(), tiles = divided_up(n, launcher.tile);
   const auto launch = [&](const py::object& states) {
@@ -70,13 +69,13 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
   }
   const StreamRef queue = stream_of(stream);
   const Index nbytes = 8 * (2 + tiles * launcher.words);
-  const GPUArray room = scratch_array(Layout({nbytes}, 1), py::none(), queue);
+  const GPUArray states = scratch_array(Layout({nbytes}, 1), py::none(), queue);
   StreamOrder order(queue);
-  for (const GPUArray* const array : {source, target, &room}) uses(order, *array);
+  for (const GPUArray* const array : {source, target, &states}) uses(order, *array);
   order.run([&] {
     check("cudaMemsetAsync",
-          cudaMemsetAsync(room.core.address(), 0, std::size_t(nbytes), queue.handle));
-    launch(py::int_(number_of(room.core.address())));
+          cudaMemsetAsync(states.core.address(), 0, std::size_t(nbytes), queue.handle));
+    launch(py::int_(number_of(states.core.address())));
   });
   return true;
 }
@@ -84,12 +83,11 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
 }  // namespace
 
 void bind_scan(py::module_& m) {
-  const py::object c =
-      new_class<ScanLauncher>(m, "_ScanLauncher", "A scan in one pass over tiles on one device.");
+  const py::object c = new_class<ScanLauncher>(
+      m, "_ScanLauncher", "Launcher of a scan in one pass over tiles, on one device.");
   constructor(c, &make_scan,
               {{"function"}, {"dtype"}, {"tile"}, {"words"}, {"threads"}, {"delays"}});
-  method(c, "launch", &launch_scan,
-         "Was it launched? Not where the arrays must be looked at first.",
+  method(c, "launch", &launch_scan, "Launch and return True. False: check the arrays first.",
          {{"stream"}, {"source"}, {"target"}, {"is_checked", false}});
 }
 

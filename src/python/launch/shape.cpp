@@ -1,4 +1,4 @@
-// The shape of a launch, from Python's objects. See shape.h.
+// Conversion of a launch shape. See shape.h.
 #include "python/launch/shape.h"
 
 namespace PyGPU::python {
@@ -52,7 +52,8 @@ dim3 shape_of(const char* what, PyObject* value) {
 std::size_t shared_bytes_of(PyObject* value) {
   const Py_ssize_t bytes = PyNumber_AsSsize_t(value, PyExc_OverflowError);
   if (bytes == -1 && PyErr_Occurred()) throw py::error_already_set();
-  if (bytes < 0 || bytes > 0x7fffffff) wrong_shape("shared", value, "a number of bytes, 31 bits");
+  if (bytes < 0 || bytes > 0x7fffffff)
+    wrong_shape("shared", value, "a number of bytes from 0 to 2147483647");
   return std::size_t(bytes);
 }
 

@@ -1,4 +1,4 @@
-// The shape of a launch, from Python's objects: grid=, block= and shared=.
+// Launch shape: conversion of grid=, block= and shared= from Python objects.
 #pragma once
 
 #include "PyGPU/kernel.h"
@@ -6,7 +6,8 @@
 
 namespace PyGPU::python {
 
-// One to three lengths; one int is the first. A LogicError that names `what` for anything else.
+// Convert one to three lengths; an int is the first length. LogicError, which names `what`, for
+// other values.
 dim3 shape_of(const char* what, PyObject* value);
 std::size_t shared_bytes_of(PyObject* value);
 

@@ -1,4 +1,5 @@
-// Kernels that are made once for a key and a device: text is Python's, the kernel stays here.
+// Kernels compiled once for each key and device. Python generates the text; the kernels are stored
+// here.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace PyGPU::python {
 
-// What a kernel is made for, as bits.
+// Key of a kernel, packed into bits.
 class SpecializationKey {
  public:
   void add(unsigned value, int bits) {
@@ -32,12 +33,12 @@ class SpecializationKey {
   };
 
  private:
-  // A bit before the first says where it is, so that keys of different lengths differ.
+  // A leading 1 marks the start of the key, so that keys of different lengths differ.
   std::uint64_t words_[3] = {1};
   int word_ = 0, used_ = 0;
 };
 
-// A specialization that is one kernel.
+// A specialization that consists of one kernel.
 struct SpecializedKernel {
   SpecializedKernel(std::shared_ptr<Module> module, const char* name)
       : kernel(std::move(module), name) {}
@@ -45,19 +46,20 @@ struct SpecializedKernel {
   Kernel kernel;
 };
 
-// `Made` has alive(): a reset of the device takes its modules away.
+// Cache of specializations. `Made` has alive(), because a reset of the device unloads its modules.
 template <class Made, class Key = SpecializationKey, class Hash = SpecializationKey::Hash>
 class Specializations {
  public:
-  // `make` gives a unique_ptr and runs Python, so that other threads may come between.
+  // Return the specialization for a key. `make` returns a new one as a unique_ptr; it runs Python
+  // code, so other threads may run meanwhile.
   template <class Make>
   Made& at(const Key& key, Make make) {
     const auto found = kept_.find(key);
     if (found != kept_.end() && found->second->alive()) return *found->second;
     std::unique_ptr<Made> made = make();
-    std::unique_ptr<Made>& place = kept_[key];  // another thread may have been faster
-    if (!place || !place->alive()) place = std::move(made);
-    return *place;
+    std::unique_ptr<Made>& cached = kept_[key];  // another thread may have inserted one
+    if (!cached || !cached->alive()) cached = std::move(made);
+    return *cached;
   }
 
  private:

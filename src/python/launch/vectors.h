@@ -1,4 +1,4 @@
-// The arrays among the arguments of a kernel by expression (ElementwiseKernel, ReductionKernel).
+// Array arguments of ElementwiseKernel and ReductionKernel.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,11 @@
 
 namespace PyGPU::python {
 
-// What a kernel declares of them.
+// Declarations of a kernel's array parameters.
 class Vectors {
  public:
-  // [(place among the arguments, dtype, is the element i used for every index i?)]
+  // Each row is (position among the arguments, dtype, whether the kernel uses element i for every
+  // index i).
   explicit Vectors(const py::sequence& declared) {
     for (const py::handle& one : declared) {
       const auto row = py::reinterpret_borrow<py::tuple>(one);
@@ -23,15 +24,16 @@ class Vectors {
   }
 
   const GPUArray& first(PyObject* const* arguments) const {
-    return *find<GPUArray>(arguments[vectors_.front().place]);
+    return *find<GPUArray>(arguments[vectors_.front().position]);
   }
-  // Do elements of the same index meet at the same places in memory, and are there as many as are
-  // used, `needed` or the first array's? False for what must be looked at, or is wrong.
-  bool meet(PyObject* const* arguments, std::optional<Index> needed = {}) const {
+  // Return true if elements of the same index have the same position in all arrays, and each array
+  // has as many elements as the kernel uses: `needed`, or the size of the first array. Return false
+  // for arguments that Python must check.
+  bool can_launch(PyObject* const* arguments, std::optional<Index> needed = {}) const {
     bool all_c = true, all_f = true;
     Index size = needed.value_or(0);
     for (const Vector& vector : vectors_) {
-      const GPUArray* const array = find<GPUArray>(arguments[vector.place]);
+      const GPUArray* const array = find<GPUArray>(arguments[vector.position]);
       if (!array) return false;
       const Layout& layout = array->layout();
       if (!needed && &vector == &vectors_.front()) size = layout.size();
@@ -49,20 +51,21 @@ class Vectors {
     return std::any_of(vectors_.begin(), vectors_.end(),
                        [](const Vector& vector) { return vector.is_always_used; });
   }
-  // Do arrays that meet have elements of the declared size, and no bytes in common?
-  bool lie_apart(PyObject* const* arguments) const {
+  // Return true if arrays that can_launch accepts have elements of the declared size and share no
+  // bytes.
+  bool are_disjoint(PyObject* const* arguments) const {
     for (const Vector& vector : vectors_) {
-      const GPUArray& array = *find<GPUArray>(arguments[vector.place]);
+      const GPUArray& array = *find<GPUArray>(arguments[vector.position]);
       if (array.layout().itemsize() != vector.itemsize) return false;
       for (const Vector* other = &vector + 1; other != vectors_.data() + vectors_.size(); ++other)
-        if (array.core.overlaps(find<GPUArray>(arguments[other->place])->core)) return false;
+        if (array.core.overlaps(find<GPUArray>(arguments[other->position])->core)) return false;
     }
     return true;
   }
 
  private:
   struct Vector {
-    std::size_t place, itemsize;
+    std::size_t position, itemsize;
     std::uintptr_t alignment;
     bool is_always_used;
   };
