@@ -121,17 +121,18 @@ def _meant(request: build.Request, log: str) -> str:
         return "the source is a file's name: module_from_file() loads what is compiled"
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
-    ptx = "" if core.target == "cuda" else inline_ptx.hint(source, log)
+    ptx = "" if request.target == "cuda" else inline_ptx.hint(source, log)
     c_names = headers.hint(log) if request.extern_c else ""
     return ptx or c_names or child_launches.hint(source, request.relocatable)
 
 
-def _checked(request: build.Request) -> cache.Entry:
+def _checked(request: build.Request, is_ahead: bool = False) -> cache.Entry:
     """Build, keep what is asked for, and tell what the compiler said besides."""
     folder = kept.folder_with(request.source) if request.keep else None
-    state.require_device()
+    if not is_ahead:
+        state.require_device()
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
-    if asked and core.target != "hip":
+    if asked and core.target != "hip" and core.cudaGetDeviceCount()[0]:
         major, minor = build.capability()
         if int(asked.group(1)) > 10 * major + minor:
             warnings.warn(
@@ -146,7 +147,7 @@ def _checked(request: build.Request) -> cache.Entry:
             error.args = (error.msg, *error.args[1:])
         raise
     if folder is not None:
-        kept.add_image(folder, entry.image)
+        kept.add_image(folder, entry.image, request.target)
     if entry.log:
         warnings.warn(f"The compiler said:\n{entry.log}", stacklevel=4)
     return entry
@@ -189,8 +190,10 @@ def compile(
     no_extern_c : bool
         C++ as it stands: templates at the top level, mangled names.
     arch : str, optional
-        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default. For an ``sm_80``
-        whose images the device cannot load, as it is newer, the result is PTX.
+        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default. With a name, no
+        device is needed: ``gfx...`` asks HIPRTC and ``sm_...`` NVRTC, whichever target is in use.
+        On the target ``host``, NVIDIA's names give an image for the host machine. For an ``sm_80``
+        whose images the current device cannot load, as it is newer, the result is PTX.
     cache_dir : str or False, optional
         Where images are kept; False: nowhere.
     include_dirs : sequence of str, optional
@@ -213,8 +216,11 @@ def compile(
     request = _request(
         source, options, arch, no_extern_c, include_dirs, cache_dir, keep, name_expressions, want
     )
-    relocatable = link.IS_POSSIBLE and _options.parse(request.options).relocatable
-    return _checked(replace(request, relocatable=relocatable)).image
+    parsed = _options.parse(request.options)
+    arch = request.arch or parsed.arch
+    vendor = build.target_for(arch)
+    relocatable = parsed.relocatable and vendor != "hip"
+    return _checked(replace(request, relocatable=relocatable, target=vendor), bool(arch)).image
 
 
 def compile_plain(
