@@ -18,6 +18,7 @@ from PyGPU._compile import (
     build,
     cache,
     child_launches,
+    device_names,
     headers,
     includes,
     inline_ptx,
@@ -133,7 +134,7 @@ def _checked(request: build.Request, is_ahead: bool = False) -> cache.Entry:
         state.require_device()
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
     if asked and core.target != "hip" and core.cudaGetDeviceCount()[0]:
-        major, minor = build.capability()
+        major, minor = device_names.capability()
         if int(asked.group(1)) > 10 * major + minor:
             warnings.warn(
                 f"arch={request.arch!r} is beyond the device's compute capability {major}.{minor}",
@@ -190,10 +191,9 @@ def compile(
     no_extern_c : bool
         C++ as it stands: templates at the top level, mangled names.
     arch : str, optional
-        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default. With a name, no
-        device is needed: ``gfx...`` asks HIPRTC and ``sm_...`` NVRTC, whichever target is in use.
-        On the target ``host``, NVIDIA's names give an image for the host machine. For an ``sm_80``
-        whose images the current device cannot load, as it is newer, the result is PTX.
+        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default. A name needs no
+        device, and asks its vendor's compiler on every target; but on ``host``, NVIDIA's stand for
+        the host machine. For an older device's, ``sm_80`` on ``sm_90``, the result is PTX.
     cache_dir : str or False, optional
         Where images are kept; False: nowhere.
     include_dirs : sequence of str, optional
@@ -218,9 +218,9 @@ def compile(
     )
     parsed = _options.parse(request.options)
     arch = request.arch or parsed.arch
-    vendor = build.target_for(arch)
-    relocatable = parsed.relocatable and vendor != "hip"
-    return _checked(replace(request, relocatable=relocatable, target=vendor), bool(arch)).image
+    relocatable = parsed.relocatable and build.target_for(arch) != "hip"
+    request = replace(request, relocatable=relocatable, target=build.target_for(arch))
+    return _checked(request, is_ahead=bool(arch)).image
 
 
 def compile_plain(
@@ -405,7 +405,9 @@ class DynamicModule(CudaModule):
     def link(self) -> DynamicModule:
         """Make ``self.module`` of all that was added; CompileError with the linker's log."""
         if self._inputs is not None:
-            entry = self._inputs.link(build.device_architecture(), _cached_where(self._settings[3]))
+            entry = self._inputs.link(
+                device_names.device_architecture(), _cached_where(self._settings[3])
+            )
             self.module = Module(entry.image, names=entry.names, parameters=entry.parameters)
             return self
         if not self._joined:
