@@ -8,12 +8,14 @@ import sys
 import time
 from pathlib import Path
 
+import everywhere
+import kernel_sources
 import needs
 import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._report import command, faces, facts, runner, table
+from PyGPU._report import command, faces, facts, kernels, runner, streams, table
 from PyGPU._runtime import hooks
 
 
@@ -78,6 +80,14 @@ def test_wavefronts():
     if PyGPU.target != "host":
         pytest.skip("about the host machine's other width")
     assert "64 lanes" in report("--only", "kernels.warp", PYGPU_HOST_WARP="64")
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize(("prefix", "backend", "arch"), everywhere.COMPILERS)
+def test_texts_for_gpus(prefix, backend, arch):
+    needs.compiler(prefix)
+    for text in (kernels._TEXT, kernels._TEXTURES, streams._ADD):
+        assert everywhere.build(kernel_sources.Text(text, extern_c=True), backend, arch).image
 
 
 # What goes wrong.
