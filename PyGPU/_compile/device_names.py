@@ -25,7 +25,9 @@ def device_architecture() -> str:
 
 
 def device_image() -> str:
-    """Name of the architecture whose images the current device runs: ``host`` on the host."""
+    """Name by which images are chosen for the current device: ``sm_90``, ``host``, and with its
+    features ``gfx90a:sramecc+:xnack-``."""
     if not errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount"):
         raise errors.exception_of("cudaGetDeviceCount", core.cudaError_t(100))
-    return "host" if core.target == "host" else device_architecture()
+    properties = core.cudaDeviceProp(errors.check(core.cudaGetDevice(), "cudaGetDevice"))
+    return ":".join(filter(None, (properties.architecture(), properties.features())))

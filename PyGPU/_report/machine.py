@@ -33,7 +33,7 @@ def devices() -> str:
         properties = core.cudaDeviceProp(ordinal)
         device = driver.Device(ordinal)
         lines.append(
-            f"device {ordinal}: {properties.name()}, {properties.architecture()}, "
+            f"device {ordinal}: {properties.name()}, {_architecture(properties)}, "
             f"{properties.totalGlobalMem()} bytes, {properties.multiProcessorCount()} "
             f"multiprocessors, bus {device.pci_bus_id()}"
         )
@@ -43,6 +43,10 @@ def devices() -> str:
     free, total, status = core.cudaMemGetInfo()
     lines.append(f"memory: {free} of {total} bytes are free, status {status.code}")
     return "\n".join(lines)
+
+
+def _architecture(properties: core.cudaDeviceProp) -> str:
+    return ":".join(filter(None, (properties.architecture(), properties.features())))
 
 
 def _columns(items: Iterable[str]) -> list[str]:

@@ -35,6 +35,7 @@ namespace PyGPU {
 inline std::string architecture_name(const cudaDeviceProp& properties) {
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
 }
+inline const char* architecture_features(const cudaDeviceProp&) { return ""; }
 
 // The device's identity, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {

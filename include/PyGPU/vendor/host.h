@@ -304,6 +304,7 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 namespace PyGPU {
 // The compiler's name of the device.
 inline const char* architecture_name(const cudaDeviceProp&) { return "host"; }
+inline const char* architecture_features(const cudaDeviceProp&) { return ""; }
 
 // The device's identity, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {

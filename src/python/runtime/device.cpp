@@ -58,6 +58,9 @@ void bind_properties(py::module_& m) {
   method(
       c, "architecture", [](const Properties& self) { return architecture_name(self.values); },
       "What a compiler calls the device: 'sm_90', 'gfx90a', 'host'.");
+  method(
+      c, "features", [](const Properties& self) { return architecture_features(self.values); },
+      "Settings of an AMD device that images are compiled for: 'sramecc+:xnack-'; else empty.");
   method(c, "__repr__", [](const Properties& self) {
     return "<cudaDeviceProp: " + std::string(self.values.name) + " at " + self.bus_id + ">";
   });
