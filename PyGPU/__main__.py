@@ -5,8 +5,8 @@
 are there. ``python -m PyGPU.debug script.py args...`` compiles its kernels for a debugger.
 ``python -m PyGPU cache [--clear]`` tells of the kernels that are kept on disk, or removes them.
 ``python -m PyGPU compile mine.cu --arch gfx942,sm_90 -o folder`` compiles kernels ahead of time.
-``python -m PyGPU bench`` measures this machine, ``report -o file`` checks it and writes down all
-that whoever helps from afar asks for; ``--help`` behind a command has its options.
+``python -m PyGPU bench`` measures this machine; ``python -m PyGPU report -o file`` checks it and
+writes a report that can be sent. ``--help`` behind a command shows its options.
 """
 
 from __future__ import annotations
