@@ -4,7 +4,9 @@
 ``python -m PyGPU run -m module args...``; with ``--numpy-compat`` behind ``run``, NumPy's old names
 are there. ``python -m PyGPU.debug script.py args...`` compiles its kernels for a debugger.
 ``python -m PyGPU cache [--clear]`` tells of the kernels that are kept on disk, or removes them.
-``python -m PyGPU bench`` measures this machine; ``bench --help`` has its options.
+``python -m PyGPU compile mine.cu --arch gfx942,sm_90 -o folder`` compiles kernels ahead of time.
+``python -m PyGPU bench`` measures this machine; ``python -m PyGPU report -o file`` checks it and
+writes a report that can be sent. ``--help`` behind a command shows its options.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 
 import PyGPU
 from PyGPU._as_pycuda.run import run
-from PyGPU._compile import cache_command
+from PyGPU._compile import cache_command, compile_command
 from PyGPU._runtime import hooks, targets
 
 
@@ -79,6 +81,11 @@ def main() -> None:
     if arguments[:1] == ["cache"]:
         cache_command.main(arguments[1:])
         return
+    if arguments[:1] == ["compile"]:
+        sys.exit(compile_command.main(arguments[1:]))
+    if arguments[:1] == ["report"]:
+        command = hooks.loaded("PyGPU._report.command")
+        sys.exit(command.main(arguments[1:]))
     if arguments[:1] == ["bench"]:
         bench = hooks.loaded("PyGPU._bench.command")  # what others need not load
         sys.exit(bench.main(arguments[1:]))

@@ -18,6 +18,7 @@ from PyGPU._compile import (
     build,
     cache,
     child_launches,
+    device_names,
     headers,
     includes,
     inline_ptx,
@@ -121,18 +122,19 @@ def _meant(request: build.Request, log: str) -> str:
         return "the source is a file's name: module_from_file() loads what is compiled"
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
-    ptx = "" if core.target == "cuda" else inline_ptx.hint(source, log)
+    ptx = "" if request.target == "cuda" else inline_ptx.hint(source, log)
     c_names = headers.hint(log) if request.extern_c else ""
     return ptx or c_names or child_launches.hint(source, request.relocatable)
 
 
-def _checked(request: build.Request) -> cache.Entry:
+def _checked(request: build.Request, is_ahead: bool = False) -> cache.Entry:
     """Build, keep what is asked for, and tell what the compiler said besides."""
     folder = kept.folder_with(request.source) if request.keep else None
-    state.require_device()
+    if not is_ahead:
+        state.require_device()
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", request.arch or "")
-    if asked and core.target != "hip":
-        major, minor = build.capability()
+    if asked and core.target != "hip" and core.cudaGetDeviceCount()[0]:
+        major, minor = device_names.capability()
         if int(asked.group(1)) > 10 * major + minor:
             warnings.warn(
                 f"arch={request.arch!r} is beyond the device's compute capability {major}.{minor}",
@@ -146,7 +148,7 @@ def _checked(request: build.Request) -> cache.Entry:
             error.args = (error.msg, *error.args[1:])
         raise
     if folder is not None:
-        kept.add_image(folder, entry.image)
+        kept.add_image(folder, entry.image, request.target)
     if entry.log:
         warnings.warn(f"The compiler said:\n{entry.log}", stacklevel=4)
     return entry
@@ -189,8 +191,9 @@ def compile(
     no_extern_c : bool
         C++ as it stands: templates at the top level, mangled names.
     arch : str, optional
-        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default. For an ``sm_80``
-        whose images the device cannot load, as it is newer, the result is PTX.
+        ``sm_90``, ``compute_90``, ``gfx90a``; the current device's by default. A name needs no
+        device, and asks its vendor's compiler on every target; but on ``host``, NVIDIA's stand for
+        the host machine. For an older device's, ``sm_80`` on ``sm_90``, the result is PTX.
     cache_dir : str or False, optional
         Where images are kept; False: nowhere.
     include_dirs : sequence of str, optional
@@ -213,8 +216,11 @@ def compile(
     request = _request(
         source, options, arch, no_extern_c, include_dirs, cache_dir, keep, name_expressions, want
     )
-    relocatable = link.IS_POSSIBLE and _options.parse(request.options).relocatable
-    return _checked(replace(request, relocatable=relocatable)).image
+    parsed = _options.parse(request.options)
+    arch = request.arch or parsed.arch
+    relocatable = parsed.relocatable and build.target_for(arch) != "hip"
+    request = replace(request, relocatable=relocatable, target=build.target_for(arch))
+    return _checked(request, is_ahead=bool(arch)).image
 
 
 def compile_plain(
@@ -399,7 +405,9 @@ class DynamicModule(CudaModule):
     def link(self) -> DynamicModule:
         """Make ``self.module`` of all that was added; CompileError with the linker's log."""
         if self._inputs is not None:
-            entry = self._inputs.link(build.device_architecture(), _cached_where(self._settings[3]))
+            entry = self._inputs.link(
+                device_names.device_architecture(), _cached_where(self._settings[3])
+            )
             self.module = Module(entry.image, names=entry.names, parameters=entry.parameters)
             return self
         if not self._joined:

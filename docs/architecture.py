@@ -16,6 +16,17 @@ BY_NAME = {
     "_runtime": {"src/python"},
     "_as_pycuda": {"driver", "gpuarray"},
     "_bench": {"cumath", "curandom", "driver", "elementwise", "gpuarray", "scan"},
+    "_report": {
+        "compiler",
+        "cumath",
+        "curandom",
+        "driver",
+        "elementwise",
+        "gpuarray",
+        "reduction",
+        "scan",
+        "tools",
+    },
 }
 COLOURS = {"module": "#dbeafe", "package": "#dcfce7", "C++": "#fef3c7"}
 WIDTH, HEIGHT, GAP, ROW = 104, 30, 14, 78

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,9 @@ from PyGPU._compile import (
     signature,
 )
 from PyGPU._compile import options as _options
-from PyGPU._runtime import core, errors, include_root, state
+from PyGPU._compile.architectures import target_of
+from PyGPU._compile.device_names import capability, device_architecture
+from PyGPU._runtime import core, errors, include_root
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -46,33 +48,31 @@ class Request:
     loads: bool = False  # is it for the device at hand, whatever the architecture?
     tuned: bool = False  # on host: may the image need what not every processor has?
     keep: bool = False  # the text and the image, for a person to look at: see kept.py
+    target: str = core.target  # whose compiler is asked
 
 
 _NVIDIA = r"(?:sm|compute)_(\d{2,3})[af]?"
 
 
-def capability() -> tuple[int, int]:
-    """(major, minor) of the current device."""
-    return state.device_attribute(75), state.device_attribute(76)
-
-
-def device_architecture() -> str:
-    """What a compiler calls the current device."""
-    if core.target == "hip":
-        return core.cudaDeviceProp(state.current_device()).architecture()
-    major, minor = capability()
-    return f"sm_{major}{minor}"
-
-
-def check_architecture(arch: str) -> None:
+def check_architecture(arch: str, target: str = core.target) -> None:
     """CompileError for what cannot be the name of an architecture of this target."""
-    good = re.fullmatch(r"gfx[0-9a-f]+(?::\S+)?", arch) if core.target == "hip" else None
+    good = re.fullmatch(r"gfx[0-9a-f]+(?::\S+)?", arch) if target == "hip" else None
     if not (good or re.fullmatch(_NVIDIA, arch)):
-        example = "gfx90a" if core.target == "hip" else "sm_90"
+        example = "gfx90a" if target == "hip" else "sm_90"
         raise errors.CompileError(
             f"arch={arch!r}: no architecture of this target; expected a name such as {example}",
             [arch],
         )
+
+
+def target_for(arch: str | None) -> str:
+    """Target whose compiler makes images for `arch`.
+
+    On the host machine, NVIDIA's names stand for the machine itself: programs that ask for the
+    GPU of their author load the image here.
+    """
+    asked = target_of(arch) if arch else None
+    return core.target if asked is None or (core.target, asked) == ("host", "cuda") else asked
 
 
 def build(request: Request) -> cache.Entry:
@@ -87,10 +87,18 @@ def build(request: Request) -> cache.Entry:
     options.include_dirs = [*request.include_dirs, *options.include_dirs]
     arch = request.arch or options.arch
     if arch:
-        check_architecture(arch)
+        check_architecture(arch, request.target)
     if (options.relocatable or options.link_time) and not request.relocatable:
         _options.note("-rdc=true and -dlto are ignored: DynamicSourceModule makes what is linked")
-    return _BACKENDS[core.target](request, options, arch)
+    return _BACKENDS[request.target](request, options, arch)
+
+
+def build_for(request: Request, arch: str) -> cache.Entry:
+    """The image of a text for a named architecture, ``host`` too: no device is needed."""
+    target = target_of(arch) or core.target
+    is_linked = target != "hip" and _options.parse(request.options).relocatable
+    plain = None if target == "host" else arch
+    return build(replace(request, arch=plain, target=target, loads=False, relocatable=is_linked))
 
 
 def _wrapped(request: Request) -> str:
@@ -100,21 +108,20 @@ def _wrapped(request: Request) -> str:
 
 def _found(request: Request, options: _options.Options) -> includes.Found:
     """What the text may include of the user's files, those in the working directory too."""
-    folders = [*options.include_dirs, *_folders_of_environment(), ""]
+    folders = [*options.include_dirs, *_folders_of_environment(request.target), ""]
     return includes.scan(request.source, folders, options.pre_includes, options.macros)
 
 
 # Variables that name folders of headers, and others that change what a compiler does.
-_FOLDERS = () if core.target == "cuda" else ("CPATH", "CPLUS_INCLUDE_PATH")
+_FOLDERS = dict.fromkeys(("hip", "host"), ("CPATH", "CPLUS_INCLUDE_PATH"))
 _VARIABLES = {
-    "cuda": (),
-    "hip": (*_FOLDERS, "HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"),
-    "host": (*_FOLDERS, "GCC_EXEC_PREFIX", "COMPILER_PATH"),
-}[core.target]
+    "hip": ("HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"),
+    "host": ("GCC_EXEC_PREFIX", "COMPILER_PATH"),
+}
 
 
-def _folders_of_environment() -> list[str]:
-    values = [os.environ[name] for name in _FOLDERS if os.environ.get(name)]
+def _folders_of_environment(target: str) -> list[str]:
+    values = [os.environ[name] for name in _FOLDERS.get(target, ()) if os.environ.get(name)]
     return [folder for value in values for folder in value.split(os.pathsep)]
 
 
@@ -135,8 +142,9 @@ def _cached(
     folder = cache.directory(request.cache_dir)
     knows_all = not any(re.match(_READS_FILES, word) for word in options.other)
     kept = folder if found.is_complete and knows_all else None
+    variables = (*_FOLDERS.get(request.target, ()), *_VARIABLES.get(request.target, ()))
     name = cache.key(
-        core.target,
+        request.target,
         compiler,
         headers.fingerprint(),
         request.source,
@@ -145,7 +153,7 @@ def _cached(
         request.want,
         "\0".join([*words, *options.macros, "", *options.pre_includes]),
         "\0".join(request.expressions),
-        "\0".join(os.environ.get(name, "") for name in _VARIABLES),
+        "\0".join(os.environ.get(name, "") for name in variables),
         *(part for path in sorted(found.files) for part in (path, found.files[path])),
     )
     entry = cache.load(kept, name)
@@ -238,7 +246,7 @@ def _nvrtc_words(
 
 def _at_hand() -> tuple[int, int] | None:
     """The compute capability of the device that is to load the image, if it is NVIDIA's."""
-    return capability() if core.target == "cuda" else None
+    return capability() if core.target == "cuda" and core.cudaGetDeviceCount()[0] else None
 
 
 def _loadable(arch: str, device: tuple[int, int] | None) -> str:

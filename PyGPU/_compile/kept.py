@@ -5,8 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from PyGPU._compile import files
-from PyGPU._runtime import core
+from PyGPU._compile import architectures, files
 
 
 def folder_with(source: str) -> Path:
@@ -17,12 +16,6 @@ def folder_with(source: str) -> Path:
     return folder
 
 
-def add_image(folder: Path, image: bytes) -> None:
+def add_image(folder: Path, image: bytes, target: str) -> None:
     """Beside the text, by the name that nvcc, or whoever makes such images, gives it."""
-    (folder / f"kernel.{_suffix(image)}").write_bytes(image)
-
-
-def _suffix(image: bytes) -> str:
-    if not image.startswith(b"\x7fELF"):
-        return "ptx" if core.target == "cuda" else "hsaco"
-    return {"cuda": "cubin", "hip": "hsaco", "host": "so"}[core.target]
+    (folder / f"kernel.{architectures.suffix(image, target)}").write_bytes(image)

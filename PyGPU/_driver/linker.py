@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import build, link
+from PyGPU._compile import device_names, link
 from PyGPU._driver import enums
 from PyGPU._driver.module import Module, file_contents
 from PyGPU._runtime import integer
@@ -72,7 +72,7 @@ class Linker:
         CompileError
             ``.stderr`` is what the linker said: names that nobody defines, or several do.
         """
-        entry = self._inputs.link(self._arch or build.device_architecture())
+        entry = self._inputs.link(self._arch or device_names.device_architecture())
         return Module(entry.image, names=entry.names, parameters=entry.parameters)
 
 

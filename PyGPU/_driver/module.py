@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._compile import code_object, kernel_types, signature
+from PyGPU._compile import code_object, device_names, image_files, kernel_types, signature
 from PyGPU._driver import enums
 from PyGPU._driver.stateful import StatefulFunction
 from PyGPU._driver.stream import Event
@@ -345,7 +346,8 @@ def module_from_buffer(
         buffer = buffer.encode()
     jit = [(int(option), int(value)) for option, value in options]
     try:
-        module = Module(memoryview(buffer).tobytes(), options=jit)
+        found = image_files.unpacked(memoryview(buffer).tobytes())
+        module = Module(found.image, None, found.names, found.parameters, jit)
     except errors.Error as error:
         if message_handler is not None:
             message_handler(False, "", str(error))
@@ -356,8 +358,33 @@ def module_from_buffer(
 
 
 def module_from_file(filename: str | os.PathLike[str]) -> Module:
-    """Load an image from a file."""
-    return module_from_buffer(file_contents("module_from_file", filename))
+    """Load an image from a file, or the one of several that the current device runs.
+
+    Parameters
+    ----------
+    filename : str or os.PathLike
+        An image's file; or the folder, or ``folder/mine``, of what ``python -m PyGPU compile
+        mine.cu --arch gfx942,sm_90 -o folder`` wrote.
+
+    Raises
+    ------
+    RuntimeError
+        Without such a file, or without an image for the device.
+    """
+    return module_from_buffer(file_contents("module_from_file", _image_file(filename)))
+
+
+def _image_file(filename: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    path = Path(os.fsdecode(filename))
+    if path.is_file() or not (path.is_dir() or path.parent.is_dir()):
+        return filename
+    try:
+        return image_files.choose(path, device_names.device_image())
+    except FileNotFoundError:
+        return filename  # whose absence is reported where it is opened
+    except LookupError as error:
+        status = core.cudaError_t(209, str(error))
+        raise errors.exception_of("module_from_file", status) from None
 
 
 def file_contents(call: str, filename: str | os.PathLike[str]) -> bytes:

@@ -1,6 +1,6 @@
 """What every part shares: the target in use, errors, streams, devices, checks of arguments."""
 
-from PyGPU._runtime import errors, hooks, state, streams
+from PyGPU._runtime import errors, hooks, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
 from PyGPU._runtime.devices import are_several, beside_first, on_device
 from PyGPU._runtime.installation import PACKAGE, include_root
@@ -27,4 +27,5 @@ __all__ = [
     "runtime_library",
     "state",
     "streams",
+    "targets",
 ]

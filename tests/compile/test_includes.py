@@ -6,6 +6,7 @@ import needs
 import pytest
 from cache_tools import entries
 
+import PyGPU
 from PyGPU._compile import build as _build
 from PyGPU._compile import includes
 from PyGPU._compile import options as _options
@@ -187,7 +188,7 @@ def test_headers_of_the_working_directory_come_last(folder, compiled):
 def test_folders_from_the_environment(folder, compiled, monkeypatch):
     if compiled.compiler == "nvrtc":
         pytest.skip("NVRTC does not heed CPATH")
-    monkeypatch.setattr(_build, "_FOLDERS", ("CPATH",))  # as on its own target
+    monkeypatch.setitem(_build._FOLDERS, PyGPU.target, ("CPATH",))  # as on its own target
     monkeypatch.setenv("CPATH", f"{folder / 'none'}:{folder / 'b'}")
     for value in VALUES:
         (folder / "b" / "e.h").write_text(f"#define VALUE {value}\n")
@@ -230,7 +231,7 @@ def test_a_system_header_that_changed(folder, cache, compiled, monkeypatch):
     system = folder / "system"
     system.mkdir()
     monkeypatch.setenv("CPATH", str(system))
-    monkeypatch.setattr(_build, "_FOLDERS", ())  # so that it is none of the user's
+    monkeypatch.setattr(_build, "_FOLDERS", {})  # so that it is none of the user's
     header = system / "s.h"
     for value, time in zip(VALUES, (10**9, 10**9 + 1)):
         header.write_text(f"#define VALUE {value}\n")

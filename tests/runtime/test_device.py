@@ -157,6 +157,8 @@ def test_the_architecture_is_what_a_compiler_calls_the_device():
         "host": "host",
     }
     assert properties.architecture() == expected[PyGPU.target]
+    if PyGPU.target != "hip":
+        assert properties.features() == ""
 
 
 @pytest.mark.parametrize("device", NO_SUCH_DEVICES)

@@ -35,6 +35,35 @@ __global__ void vote(unsigned long long *all, int *total) {
 def test_features_are_no_part_of_an_architecture(python, arch):
     show = "import PyGPU; print(PyGPU.cudaDeviceProp(0).architecture())"
     assert python(show, PYGPU_STANDIN_ARCH=arch).stdout.strip() == arch.partition(":")[0]
+    show = "import PyGPU; print(PyGPU.cudaDeviceProp(0).features())"
+    assert python(show, PYGPU_STANDIN_ARCH=arch).stdout.strip() == arch.partition(":")[2]
+
+
+IMAGES = """
+import PyGPU.driver as drv
+from PyGPU._compile.compile_command import main
+names = [f"gfx90a{one}" for one in ("", ":xnack+", ":xnack-")]
+assert main([f"{FOLDER}/mine.cu", "--arch", ",".join(names), "-o", FOLDER]) == 0
+for name in names:
+    path = f"{FOLDER}/mine.{name.replace(':', '_')}.hsaco"
+    data = open(path, "rb").read()
+    open(path, "wb").write(data if name == EXPECTED else b"not this one")
+drv.module_from_file(f"{FOLDER}/mine").get_function("f")
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [
+        ("gfx90a:sramecc+:xnack-", "gfx90a:xnack-"),
+        ("gfx90a:sramecc+:xnack+", "gfx90a:xnack+"),
+        ("gfx90a", "gfx90a"),
+    ],
+)
+def test_the_image_for_a_devices_features(python, tmp_path, device, expected):
+    (tmp_path / "mine.cu").write_text("__global__ void f(int *a) { *a = 1; }")
+    settings = f"FOLDER, EXPECTED = {str(tmp_path)!r}, {expected!r}\n"
+    python(settings + IMAGES, PYGPU_STANDIN_ARCH=device)
 
 
 WITHOUT_POOLS = """

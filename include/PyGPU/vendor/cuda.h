@@ -36,6 +36,7 @@ namespace PyGPU {
 inline std::string architecture_name(const cudaDeviceProp& properties) {
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
 }
+inline const char* architecture_features(const cudaDeviceProp&) { return ""; }
 
 // Write the device's UUID, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {

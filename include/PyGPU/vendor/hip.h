@@ -234,6 +234,13 @@ inline std::string architecture_name(const cudaDeviceProp& properties) {
   return full.substr(0, full.find(':'));
 }
 
+// The features behind that name, "sramecc+:xnack-".
+inline std::string architecture_features(const cudaDeviceProp& properties) {
+  const std::string full = properties.gcnArchName;
+  const std::size_t colon = full.find(':');
+  return colon == std::string::npos ? "" : full.substr(colon + 1);
+}
+
 // The device's identity, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {
   hipUUID uuid{};

@@ -306,6 +306,7 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 namespace PyGPU {
 // Return the compiler's name of the device.
 inline const char* architecture_name(const cudaDeviceProp&) { return "host"; }
+inline const char* architecture_features(const cudaDeviceProp&) { return ""; }
 
 // Write the device's UUID, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {

@@ -79,6 +79,10 @@ void bind_properties(py::module_& m) {
   method(
       c, "architecture", [](const Properties& self) { return architecture_name(self.values); },
       "Return the compiler's name of the device: 'sm_90', 'gfx90a', 'host'.");
+  method(
+      c, "features", [](const Properties& self) { return architecture_features(self.values); },
+      "Return the settings of an AMD device that images are compiled for: 'sramecc+:xnack-'. Empty "
+      "on other devices.");
   method(c, "__repr__", [](const Properties& self) {
     return "<cudaDeviceProp: " + std::string(self.values.name) + " at " + self.bus_id + ">";
   });

@@ -1,0 +1,112 @@
+"""``python -m PyGPU compile``: kernel texts to images for GPUs that need not be here.
+
+Exit status: 0, 1 if an image could not be made, 2 for arguments that make no sense.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyGPU._compile import architectures, build, device_names, files, image_files
+from PyGPU._compile import options as _options
+from PyGPU._runtime import errors
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m PyGPU compile",
+        description="Compile kernel texts ahead of time, without a GPU. Each image is a file of "
+        "its own, such as mine.gfx942.hsaco, mine.sm_90.cubin, mine.compute_90.ptx or "
+        "mine.host.so. PyGPU.driver.module_from_file('folder/mine') loads the one for its device.",
+        epilog="Words after -- are options of nvcc, as SourceModule accepts them.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("texts", metavar="TEXT", nargs="+", type=Path, help="a file with CUDA C++")
+    add(
+        "--arch",
+        metavar="LIST",
+        help="gfx942,gfx90a:xnack+,sm_90,compute_90,host: HIPRTC compiles for gfx names, NVRTC for "
+        "sm and compute (PTX) names; the default is the current device's",
+    )
+    add("-o", "--output", metavar="FOLDER", type=Path, default=Path(), help="default: here")
+    add("-I", dest="include_dirs", metavar="FOLDER", action="append", default=[], help="of headers")
+    add("-D", dest="macros", metavar="NAME[=VALUE]", action="append", default=[])
+    add("--std", metavar="STANDARD", help="such as c++17, the default")
+    add("--no-extern-c", action="store_true", help="C++ names, for texts with templates")
+    add(
+        "--name-expression",
+        dest="expressions",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="an instance of a template, such as 'axpy<float>'; with --no-extern-c",
+    )
+    return parser
+
+
+def _architectures(parser: argparse.ArgumentParser, text: str | None) -> list[str]:
+    if text is None:
+        try:
+            return [device_names.device_image()]
+        except errors.Error as error:
+            parser.error(f"--arch is needed, for there is no device: {error}")
+    names = list(dict.fromkeys(filter(None, text.split(","))))
+    unknown = [name for name in names if architectures.target_of(name) is None]
+    if unknown or not names:
+        parser.error(f"--arch {text}: expected names such as gfx942, gfx90a:xnack+, sm_90 or host")
+    return names
+
+
+def _request(options: argparse.Namespace, words: Sequence[str], path: Path) -> build.Request:
+    before, after = _options.of_environment()
+    standard = [f"-std={options.std}"] if options.std else []
+    macros = [f"-D{macro}" for macro in options.macros]
+    return build.Request(
+        source=path.read_text("utf-8", "surrogateescape"),
+        options=(*before, *standard, *macros, *words, *after),
+        include_dirs=(*options.include_dirs, str(path.parent)),
+        extern_c=not options.no_extern_c,
+        expressions=tuple(options.expressions),
+        name=path.name,
+    )
+
+
+def _write(request: build.Request, arch: str, folder: Path, stem: str) -> Path:
+    """Compile for one architecture. CompileError, NotImplementedError, ValueError or OSError."""
+    target = architectures.target_of(arch) or ""
+    entry = build.build_for(request, arch)
+    if entry.log:
+        print(entry.log, file=sys.stderr)
+    made = image_files.Image(entry.image, entry.names, entry.parameters)
+    path = folder / image_files.name(stem, arch, entry.image, target)
+    if not files.place(path, image_files.packed(made)):
+        raise OSError(f"cannot write {path}")
+    return path
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command with its arguments; returns the exit status."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    parser = _parser()
+    options, words = parser.parse_args(arguments[:at]), arguments[at + 1 :]
+    names, status = _architectures(parser, options.arch), 0
+    for text in options.texts:
+        try:
+            request = _request(options, words, text)
+        except OSError as error:
+            parser.error(f"cannot read {text}: {error.strerror}")
+        for arch in names:
+            try:
+                print(_write(request, arch, options.output, text.stem))
+            except errors.CompileError as error:
+                log = f"\n{error.stderr.strip()}" if error.stderr else ""
+                print(f"{text}, {arch}: {error.msg}{log}", file=sys.stderr)
+                status = 1
+            except (NotImplementedError, ValueError, OSError) as error:
+                print(f"{text}, {arch}: {error}", file=sys.stderr)
+                status = 1
+    return status

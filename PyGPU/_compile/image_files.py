@@ -1,0 +1,93 @@
+"""Files of images that were compiled ahead of time: their names, contents, and choice by device.
+
+A file is called ``STEM.ARCHITECTURE.SUFFIX``, as in ``mine.sm_90.cubin``. Its last line is a note
+with the types of the kernels' parameters, which loaders of ELF files and PTX pass over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PyGPU._compile import architectures
+
+_NOTE = b"\n// PyGPU kernels: "
+
+
+class Image(NamedTuple):
+    """An image, and what :class:`PyGPU.driver.Module` is told of it."""
+
+    image: bytes
+    names: dict[str, str]
+    parameters: Mapping[str, Sequence[tuple[str, str, int]]]
+
+
+def name(stem: str, arch: str, image: bytes, target: str) -> str:
+    """Name of the file of an image. A colon, which scp takes for a host's name, becomes ``_``."""
+    return f"{stem}.{arch.replace(':', '_')}.{architectures.suffix(image, target)}"
+
+
+def packed(one: Image) -> bytes:
+    """The image with its note."""
+    facts = {"names": one.names, "parameters": dict(one.parameters)}
+    is_binary = one.image.startswith(b"\x7fELF")
+    image = one.image if is_binary else one.image.rstrip(b"\0")  # PTX is text
+    return image + _NOTE + json.dumps(facts).encode() + b"\n"
+
+
+def unpacked(data: bytes) -> Image:
+    """The image without its note, and what the note says."""
+    image, mark, line = data.rpartition(_NOTE)
+    try:
+        facts = json.loads(line) if mark else {}
+        return Image(image if mark else data, facts.get("names", {}), facts.get("parameters", {}))
+    except (ValueError, AttributeError):  # no note of ours
+        return Image(data, {}, {})
+
+
+def _in_folder(folder: Path) -> dict[str, dict[str, Path]]:
+    """Files of images in a folder: stem -> architecture -> path."""
+    found: dict[str, dict[str, Path]] = {}
+    for path in sorted(folder.iterdir()):
+        parts = path.name.rsplit(".", 2)
+        arch = parts[1].replace("_", ":") if len(parts) == 3 else ""
+        arch = arch if arch.startswith("gfx") else arch.replace(":", "_")
+        if architectures.target_of(arch):
+            found.setdefault(parts[0], {})[arch] = path
+    return found
+
+
+def choose(path: Path, device: str) -> Path:
+    """File to load on a device.
+
+    Parameters
+    ----------
+    path : Path
+        A folder with the images of one text, or a stem, ``folder/mine``, in it.
+    device : str
+        Name of the device's architecture.
+
+    Raises
+    ------
+    LookupError
+        Where no image runs on the device; its text lists what is there.
+    FileNotFoundError
+        Where `path` is neither.
+    """
+    found = _in_folder(path if path.is_dir() else path.parent)
+    stems = list(found) if path.is_dir() else [path.name]
+    if len(stems) > 1:
+        raise LookupError(f"{path}: images of several texts; name one: {path / stems[0]}")
+    images = found.get(stems[0], {}) if stems else {}
+    if not images and not path.is_dir():
+        raise FileNotFoundError(2, "no such file, and no images of that name", str(path))
+    chosen = architectures.best(images, device)
+    if chosen is None:
+        there = ", ".join(sorted(one.name for one in images.values())) or "no image"
+        raise LookupError(
+            f"{path}: no image runs on the device, which is {device}; the folder has {there}; "
+            f"make one: python -m PyGPU compile TEXT --arch {device} -o FOLDER"
+        )
+    return images[chosen]

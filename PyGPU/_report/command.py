@@ -1,0 +1,121 @@
+"""``python -m PyGPU report``: what a machine is and what works there, in one text file.
+
+Exit status: 0 if no check failed, 1 if one did, 2 for arguments that make no sense.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import os
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Sequence
+from typing import TextIO
+
+from PyGPU._report import facts, runner, table
+from PyGPU._runtime import core, hooks
+
+_MOST_LINES = 60  # of what a check's process prints
+
+
+class _Report:
+    """The report's file and the terminal, written line by line: a crash loses nothing."""
+
+    def __init__(self, file: TextIO | None) -> None:
+        self._file = file
+
+    def line(self, text: str = "") -> None:
+        for one in facts.anonymous(text).split("\n"):
+            print(one, flush=True)
+            if self._file is not None:
+                print(one, file=self._file, flush=True)
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # a pipe has no disk
+                os.fsync(self._file.fileno())
+
+    def section(self, title: str) -> None:
+        self.line(f"\n== {title}")
+
+    def result(self, result: runner.Result) -> None:
+        seconds = "".join(f"{one:9.3f}" for one in result.seconds)
+        self.line(f"{result.state:8}{result.name:28}{seconds}")
+        if result.text:
+            self.line(textwrap.indent(result.text.rstrip(), "    "))
+        printed = result.output.splitlines()
+        for one in printed[-_MOST_LINES:]:
+            self.line(f"    | {one}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m PyGPU report",
+        description="Write down what this machine is, try PyGPU's parts with known answers, and "
+        "measure transfers and launches, in about a minute. The file holds no names of users; "
+        "read it, then send it.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("-o", "--output", metavar="FILE", help="write the report there, and to the terminal")
+    add(
+        "--timeout", metavar="SECONDS", type=float, default=120.0, help="for one check: %(default)g"
+    )
+    add("--only", metavar="TEXT", default="", help="checks with TEXT in their names")
+    return parser
+
+
+def _run(report: _Report, names: Sequence[str], limit: float) -> dict[str, int]:
+    """Run the checks and report each. How many ended in which state."""
+    counts = dict.fromkeys(("OK", "FAILED", "SKIPPED"), 0)
+    is_terminal, has_device = sys.stderr.isatty(), True
+    last = max((name for name in names if name.startswith("machine.")), key=names.index, default="")
+
+    def started(name: str) -> None:
+        if is_terminal:
+            print(f"\r\x1b[K{name} ...\r", end="", file=sys.stderr, flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="PyGPU-") as cache:
+        for result in runner.run(names, limit, cache, started):
+            report.result(result)
+            counts[result.state] += 1
+            has_device &= (result.name, result.state) != ("machine.runtime", "FAILED")
+            if not has_device and result.name == last:
+                report.line("The other checks need a device.")
+                break
+    return counts
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command with its arguments; returns the exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    names = [name for name in table.CHECKS if options.only in name]
+    if not names:
+        parser.error(f"--only {options.only}: no such check; there are {', '.join(table.CHECKS)}")
+    if not options.timeout > 0:
+        parser.error(f"--timeout {options.timeout:g}: expected seconds, more than 0")
+    if options.output is None:
+        return _write(None, names, options.timeout)
+    try:
+        with open(options.output, "w", encoding="utf-8") as file:
+            return _write(file, names, options.timeout)
+    except OSError as error:
+        parser.error(f"cannot write {options.output!r}: {error.strerror}")
+
+
+def _write(file: TextIO | None, names: Sequence[str], limit: float) -> int:
+    report, start = _Report(file), time.monotonic()
+    now = datetime.datetime.now(datetime.timezone.utc)
+    report.line(f"PyGPU report of {now:%Y-%m-%d %H:%M} UTC")
+    report.section("environment")
+    for line in facts.lines(hooks.loaded("PyGPU").__version__):
+        report.line(line)
+    report.section("checks: seconds of the first run, with compilations, and of the second")
+    counts = _run(report, names, limit)
+    report.section("total")
+    text = ", ".join(f"{count} {state}" for state, count in counts.items())
+    report.line(f"{text}; {time.monotonic() - start:.1f} s on the target {core.target}")
+    return 1 if counts["FAILED"] else 0

@@ -1,0 +1,49 @@
+"""Public modules that the checks use, loaded by their names, as any program loads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU._runtime import hooks
+
+PyGPU: Any = hooks.loaded("PyGPU")
+cumath: Any = hooks.loaded("PyGPU.cumath")
+curandom: Any = hooks.loaded("PyGPU.curandom")
+driver: Any = hooks.loaded("PyGPU.driver")
+gpuarray: Any = hooks.loaded("PyGPU.gpuarray")
+tools: Any = hooks.loaded("PyGPU.tools")
+SourceModule: Any = hooks.loaded("PyGPU.compiler").SourceModule
+ElementwiseKernel: Any = hooks.loaded("PyGPU.elementwise").ElementwiseKernel
+ReductionKernel: Any = hooks.loaded("PyGPU.reduction").ReductionKernel
+scan: Any = hooks.loaded("PyGPU.scan")
+
+
+class Skipped(Exception):
+    """A check does not apply to this machine; its text is the reason."""
+
+
+def expect(what: str, found: Any, expected: Any, tolerance: float = 0.0) -> None:
+    """AssertionError that names the first wrong element.
+
+    Parameters
+    ----------
+    what : str
+    found, expected : array-like
+    tolerance : float
+        Greatest difference, as a share of the expected value; 0: every bit is equal.
+    """
+    a, b = np.asarray(found), np.asarray(expected)
+    if a.shape != b.shape:
+        raise AssertionError(f"{what}: the shape is {a.shape}, expected {b.shape}")
+    if tolerance:
+        wrong = ~np.isclose(a, b, rtol=tolerance, atol=tolerance)
+    else:
+        wrong = (a != b) & ~((a != a) & (b != b))
+    if wrong.any():
+        first = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise AssertionError(
+            f"{what}: {int(wrong.sum())} of {wrong.size} elements are wrong; the first is "
+            f"element {first}: {a[first]!r}, expected {b[first]!r}"
+        )

@@ -1,0 +1,85 @@
+"""Facts about the machine that only the runtime, its devices and compilers know."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable
+
+from PyGPU._compile import libraries, rtc
+from PyGPU._report.faces import PyGPU, driver
+from PyGPU._runtime import core, errors, targets
+
+
+def runtime() -> str:
+    """Versions of runtime and driver, and the number of devices."""
+    count, status = core.cudaGetDeviceCount()
+    lines = [
+        f"runtime {core.cudaRuntimeGetVersion()[0]}, driver {core.cudaDriverGetVersion()[0]}",
+        f"library {targets.runtime_library(core.target) or 'linked'}",
+        f"built for {core.architectures or 'every architecture'}",
+        f"devices {count}, status {status.code} {status.name}",
+    ]
+    if not count:
+        raise AssertionError("\n".join(["no device is visible", *lines]))
+    return "\n".join(lines)
+
+
+def devices() -> str:
+    """Names and attributes of all devices; of a later one, those that differ from the first's."""
+    lines: list[str] = []
+    first: dict[str, int] = {}
+    for ordinal in range(core.cudaGetDeviceCount()[0]):
+        properties = core.cudaDeviceProp(ordinal)
+        device = driver.Device(ordinal)
+        lines.append(
+            f"device {ordinal}: {properties.name()}, {_architecture(properties)}, "
+            f"{properties.totalGlobalMem()} bytes, {properties.multiProcessorCount()} "
+            f"multiprocessors, bus {device.pci_bus_id()}"
+        )
+        own = {str(one): value for one, value in device.get_attributes().items()}
+        lines += _columns(f"{n} {v}" for n, v in own.items() if first.get(n) != v)
+        first = first or own
+    free, total, status = core.cudaMemGetInfo()
+    lines.append(f"memory: {free} of {total} bytes are free, status {status.code}")
+    return "\n".join(lines)
+
+
+def _architecture(properties: core.cudaDeviceProp) -> str:
+    return ":".join(filter(None, (properties.architecture(), properties.features())))
+
+
+def _columns(items: Iterable[str]) -> list[str]:
+    """Items in lines of at most 96 characters."""
+    lines = [""]
+    for item in items:
+        if lines[-1] and len(lines[-1]) + len(item) > 94:
+            lines.append("")
+        lines[-1] += f"{', ' if lines[-1] else '  '}{item}"
+    return [line for line in lines if line]
+
+
+def compilers() -> str:
+    """Run-time compilers, and compilers on PATH, with their versions."""
+    try:
+        lines = [f"in use: {PyGPU.compiler.get_nvcc_version()}"]
+    except errors.CompileError as error:
+        lines = [f"in use: {error.msg}"]
+    for prefix in ("nvrtc", "hiprtc"):
+        try:
+            path = rtc.locate(prefix)
+            lines.append(f"{prefix}: {path}, version {rtc.library(prefix).version()}")
+        except errors.CompileError as error:
+            lines.append(f"{prefix}: {error.msg}")
+    for name in ("hipcc", "nvcc", os.environ.get("PYGPU_HOST_CXX", "g++"), "clang++"):
+        program = libraries.program_on(os.environ.get("PATH", os.defpath), name)
+        lines.append(f"{name}: {_version(program) if program else 'not on PATH'}")
+    return "\n".join(lines)
+
+
+def _version(path: str) -> str:
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{path}: {error}"
+    return f"{path}: " + "; ".join(filter(None, map(str.strip, done.stdout.splitlines()[:4])))

@@ -1,0 +1,143 @@
+"""Checks in processes of their own, whose crashes and hangs are results like others."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from PyGPU._runtime import core
+
+_MOST_PRINTED = 1 << 14  # bytes
+
+
+class Result(NamedTuple):
+    """How a check ended."""
+
+    name: str
+    state: str  # "OK", "FAILED" or "SKIPPED"
+    seconds: list[float]  # of its first and its second run
+    text: str  # facts, a reason or a traceback
+    output: str  # of the process meanwhile: what runtime, compiler and kernels print
+
+
+def run(
+    names: Sequence[str], limit: float, cache: str, started: Callable[[str], None]
+) -> Iterator[Result]:
+    """Run checks in their order; a new process follows on each that fails.
+
+    Parameters
+    ----------
+    names : sequence of str
+    limit : float
+        Seconds for one check, after which its process is killed.
+    cache : str
+        Folder for compiled kernels.
+    started : callable(name)
+        Called when a check begins.
+    """
+    left = list(names)
+    while left:
+        with _Process(left, cache) as process:
+            for result in process.results(left[0], limit, started):
+                left.remove(result.name)
+                yield result
+
+
+class _Process(contextlib.ExitStack):
+    """A process that runs checks, and what it reports. It ends with the block."""
+
+    def __init__(self, names: Sequence[str], cache: str) -> None:
+        super().__init__()
+        self._told, self._seen = b"", 0
+        self._reader, writer = os.pipe()
+        self.callback(os.close, self._reader)
+        self._output = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "PyGPU._report.child", str(writer), *names],
+                env={**os.environ, "PYGPU_TARGET": core.target, "PYGPU_CACHE_DIR": cache},
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=subprocess.STDOUT,
+                pass_fds=(writer,),
+            )
+        finally:
+            os.close(writer)
+        self.callback(self._end)
+
+    def _end(self) -> None:
+        self._process.kill()  # nothing where it has ended
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(10)  # a process that the driver holds outlives its kill
+
+    def _printed(self) -> str:
+        """The end of what the process has printed since the last call."""
+        file = self._output.fileno()  # whose position is the process's
+        size = os.fstat(file).st_size
+        start = max(self._seen, size - _MOST_PRINTED)
+        self._seen = size
+        return os.pread(file, size - start, start).decode("utf-8", "replace").strip()
+
+    def _line(self, end: float) -> dict[str, Any] | None:
+        """The next object that it reports; None at its end. TimeoutError where `end` comes."""
+        while b"\n" not in self._told:
+            ready = select.select([self._reader], [], [], max(0.0, end - time.monotonic()))[0]
+            if not ready:
+                raise TimeoutError
+            data = os.read(self._reader, 1 << 16)
+            if not data:
+                return None
+            self._told += data
+        line, _, self._told = self._told.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def results(self, first: str, limit: float, started: Callable[[str], None]) -> Iterator[Result]:
+        """Results until the process ends; its own end is one where a check was under way."""
+        current: str | None = first  # while it starts
+        begin = time.monotonic()
+        while True:
+            try:
+                told = self._line(begin + limit)
+            except TimeoutError:
+                self._process.kill()
+                yield self._lost(current or first, begin, f"no end within {limit:g} s: killed")
+                return
+            if told is None:
+                status = self._ended()
+                if current is not None:
+                    yield self._lost(current, begin, status)
+                return
+            begin = time.monotonic()
+            if "begin" in told:
+                current = told["begin"]
+                started(told["begin"])
+            else:
+                current = None
+                name, state = told["end"], told["state"]
+                yield Result(name, state, told["seconds"], told["text"], self._printed())
+
+    def _lost(self, name: str, begin: float, why: str) -> Result:
+        return Result(name, "FAILED", [time.monotonic() - begin], why, self._printed())
+
+    def _ended(self) -> str:
+        """How the process ended."""
+        try:
+            status = self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            return "the process closed its report and did not end"
+        if status >= 0:
+            return f"the process ended with status {status}"
+        try:
+            return f"the process was ended by {signal.Signals(-status).name}"
+        except ValueError:
+            return f"the process was ended by signal {-status}"
