@@ -52,11 +52,20 @@ def test_a_runtime_without_stream_ordered_memory(python):
     python(WITHOUT_POOLS, PYGPU_STANDIN_POOLS=0)
 
 
+def device_count(python, **variables):
+    show = "import PyGPU; print(PyGPU.cudaGetDeviceCount())"
+    return python(show, **{f"{name}_VISIBLE_DEVICES": value for name, value in variables.items()})
+
+
 @pytest.mark.parametrize("name", ["HIP", "CUDA", "ROCR"])
 def test_hidden_devices(python, name):
-    show = "import PyGPU; print(PyGPU.cudaGetDeviceCount())"
-    done = python(show, **{f"{name}_VISIBLE_DEVICES": ""})
-    assert done.stdout == "(0, <cudaError: code=100>)\n"
+    assert device_count(python, **{name: "-1"}).stdout == "(0, <cudaError: code=100>)\n"
+    assert device_count(python, **{name: "0"}).stdout == "(1, <cudaError: code=0>)\n"
+
+
+def test_the_own_variable_of_hip_counts_before_that_of_cuda(python):
+    assert device_count(python, HIP="0", CUDA="-1").stdout == "(1, <cudaError: code=0>)\n"
+    assert device_count(python, HIP="-1", CUDA="0").stdout == "(0, <cudaError: code=100>)\n"
 
 
 def test_arrays_lie_on_a_device_of_rocm():
