@@ -51,8 +51,9 @@ bool reaches_peer(int device, int peer);
 class Storage : public std::enable_shared_from_this<Storage> {
  public:
   Storage() : uses_(this) {}
-  // Memory of `kind`; where there is no pool, plain device memory. Out of memory: runs `reclaim`,
-  // trims the pool, tries once more, then throws DeviceError with the state of the memory.
+  // Memory of `kind`; where there is no pool, and with PYGPU_POOLS=0, plain device memory.
+  // Out of memory: runs `reclaim`, trims the pool, tries once more, then throws DeviceError with the
+  // state of the memory.
   static std::shared_ptr<Storage> take(std::size_t nbytes, MemoryKind kind = MemoryKind::pooled);
   // Takes over memory that cudaFree is to free.
   static std::shared_ptr<Storage> adopt(void* address, std::size_t nbytes);

@@ -15,12 +15,21 @@
 namespace PyGPU {
 namespace {
 
+// Is stream-ordered allocation wanted? PYGPU_POOLS=0 turns it off: runtimes exist whose pools fail.
+bool wants_pools() {
+  static const bool wanted = [] {
+    const char* const text = std::getenv("PYGPU_POOLS");
+    return !text || *text != '0';
+  }();
+  return wanted;
+}
+
 // Our pool on each device that has pools, made at its first use. Its release threshold is high, so
 // that it keeps freed memory and the next allocation needs no call to the driver. The default pool
 // is left to the other libraries of the process.
 class Pools {
  public:
-  // Null where the device has no pools.
+  // Null where the device has no pools, and where none are wanted.
   cudaMemPool_t on(int device) {
     if (!is_device_number(device)) return nullptr;
     Pool& pool = pools_[device];
@@ -42,6 +51,7 @@ class Pools {
   };
 
   static cudaMemPool_t make(int device) {
+    if (!wants_pools()) return nullptr;
     int supported = 0;
     cudaMemPool_t pool = nullptr;
     std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();

@@ -92,6 +92,7 @@ assert seen[0].filename == "<string>", "the warning points to the program's own 
     [
         ("PYGPU_CHECK", ["", "warn", "error", "off"], "foo", "warn, error, off"),
         ("PYGPU_BLOCK_CACHE", ["", "0", "1"], "maybe", "0, 1"),
+        ("PYGPU_POOLS", ["", "0", "1"], "off", "0, 1"),
     ],
 )
 def test_a_setting_that_is_not_known_is_told_once(name, right, wrong, expected):
