@@ -37,7 +37,9 @@ class Pools {
     if (pool.epoch.load(std::memory_order_acquire) != now) {
       std::lock_guard<std::mutex> hold(lock_);
       if (pool.epoch.load(std::memory_order_relaxed) != now) {
-        pool.handle = make(device);
+        pool.handle = nullptr;
+        // ROCm 7 makes no pool while a stream is captured: the next array asks again.
+        if (make(pool.handle, device) == cudaErrorStreamCaptureUnsupported) return nullptr;
         pool.epoch.store(now, std::memory_order_release);
       }
     }
@@ -50,8 +52,9 @@ class Pools {
     cudaMemPool_t handle = nullptr;
   };
 
-  static cudaMemPool_t make(int device) {
-    if (!wants_pools()) return nullptr;
+  // Makes `made`; it stays null on an error and where the device has no pools.
+  static cudaError_t make(cudaMemPool_t& made, int device) {
+    if (!wants_pools()) return cudaSuccess;
     int supported = 0;
     cudaMemPool_t pool = nullptr;
     std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
@@ -60,12 +63,15 @@ class Pools {
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
     const BesideCaptures beside = beside_captures();
-    if (!cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) && supported &&
-        !cudaMemPoolCreate(&pool, &properties) &&
-        !cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep))
-      return pool;
-    (void)cudaGetLastError();
-    return nullptr;
+    cudaError_t error = cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device);
+    if (!error && !supported) return cudaSuccess;
+    if (!error) error = cudaMemPoolCreate(&pool, &properties);
+    if (!error) error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    if (!error)
+      made = pool;
+    else
+      (void)cudaGetLastError();
+    return error;
   }
 
   std::mutex lock_;

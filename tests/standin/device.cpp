@@ -14,6 +14,11 @@ thread_local hipError_t last_error = hipSuccess;
 
 namespace {
 
+#if HIP_VERSION_MAJOR >= 7
+#define HIP_7_ERRORS(X) X(ErrorInvalidChannelDescriptor) X(ErrorInvalidTexture)
+#else
+#define HIP_7_ERRORS(X)
+#endif
 // clang-format off
 // X(name)
 #define HIP_ERRORS(X)                                                                              \
@@ -39,7 +44,7 @@ namespace {
   X(ErrorStreamCaptureMerge) X(ErrorStreamCaptureUnmatched) X(ErrorStreamCaptureUnjoined)          \
   X(ErrorStreamCaptureIsolation) X(ErrorStreamCaptureImplicit) X(ErrorCapturedEvent)               \
   X(ErrorStreamCaptureWrongThread) X(ErrorGraphExecUpdateFailure) X(ErrorUnknown)                  \
-  X(ErrorRuntimeMemory) X(ErrorRuntimeOther) X(ErrorTbd)
+  X(ErrorRuntimeMemory) X(ErrorRuntimeOther) X(ErrorTbd) HIP_7_ERRORS(X)
 // clang-format on
 
 const char* name_of(hipError_t error) {

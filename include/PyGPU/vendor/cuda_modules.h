@@ -128,8 +128,8 @@ constexpr bool launch_runs_kernel = false;
 // The runtime is linked statically: each library has its own.
 constexpr bool shares_last_error = false;
 
-// Has the null stream a number in the exchange of arrays, 1?
-constexpr bool null_stream_has_number = true;
+// Does handle 1 stand for the null stream in every library of the process?
+constexpr bool null_stream_has_number() { return true; }
 
 // Are freed blocks of the pool kept by default? See block_cache.h.
 constexpr bool keeps_blocks = true;

@@ -86,8 +86,23 @@ inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, voi
 
 // What these are: see cuda_modules.h.
 constexpr bool launch_runs_kernel = false;
-constexpr bool shares_last_error = false;  // before ROCm 7 the next call that succeeds replaces it
-constexpr bool null_stream_has_number = false;  // ROCm has none for it
+// Before ROCm 7 the next call replaces the last error, even one that succeeds. Since ROCm 7 an
+// error stays, and other libraries of the process leave harmless ones unread.
+constexpr bool shares_last_error = false;
+
+// hipStreamLegacy: older runtimes crash on that handle, whatever headers PyGPU was built with.
+inline bool null_stream_has_number() {
+#if defined(hipStreamLegacy)
+  static const bool has = [] {
+    int version = 0;
+    return !hipRuntimeGetVersion(&version) && version >= 60400000;
+  }();
+  return has;
+#else
+  return false;
+#endif
+}
+
 constexpr bool keeps_blocks = true;
 
 constexpr unsigned loop_threads = 256;

@@ -77,7 +77,7 @@ constexpr auto launch_kernel = cudaHostLaunchKernel;
 // What these are: see cuda_modules.h.
 constexpr bool launch_runs_kernel = true;
 constexpr bool shares_last_error = true;
-constexpr bool null_stream_has_number = true;
+constexpr bool null_stream_has_number() { return true; }
 constexpr bool keeps_blocks = false;
 
 // Blocks of one thread, which takes so many elements in a loop that the compiler vectorises.

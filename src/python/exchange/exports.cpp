@@ -121,7 +121,7 @@ bool read_stream(const py::object& stream, StreamRef& found) {
           "stream: 0 could mean two streams; 1 is the legacy default stream, 2 the per-thread one");
     if (is_rocm && (number == 1 || number == 2))
       throw py::value_error("stream: " + std::to_string(number) +
-                            " is no stream of ROCm's; 0 is the default stream");
+                            " is no stream of ROCm's in DLPack; 0 is the default stream");
   }
   found = stream_of(stream);
   if (found.handle == cudaStreamLegacy) found = {};
