@@ -15,13 +15,11 @@
 namespace PyGPU {
 namespace {
 
-// Is stream-ordered allocation wanted? PYGPU_POOLS=0 turns it off: runtimes exist whose pools fail.
-bool wants_pools() {
-  static const bool wanted = [] {
-    const char* const text = std::getenv("PYGPU_POOLS");
-    return !text || *text != '0';
-  }();
-  return wanted;
+// Is stream-ordered allocation wanted? PYGPU_POOLS=0 turns it off, 1 turns it on wherever the
+// device has pools.
+bool wants_pools(int device) {
+  static const char* const text = std::getenv("PYGPU_POOLS");
+  return text && *text ? *text != '0' : !has_faulty_pools(device);
 }
 
 // Our pool on each device that has pools, made at its first use. Its release threshold is high, so
@@ -54,7 +52,7 @@ class Pools {
 
   // Makes `made`; it stays null on an error and where the device has no pools.
   static cudaError_t make(cudaMemPool_t& made, int device) {
-    if (!wants_pools()) return cudaSuccess;
+    if (!wants_pools(device)) return cudaSuccess;
     int supported = 0;
     cudaMemPool_t pool = nullptr;
     std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();

@@ -55,6 +55,33 @@ def test_a_runtime_without_stream_ordered_memory(python):
     python(WITHOUT_POOLS, PYGPU_STANDIN_POOLS=0)
 
 
+@pytest.mark.parametrize(
+    ("arch", "has_pools"),
+    [
+        ("gfx908:sramecc+:xnack-", True),
+        ("gfx942:sramecc+:xnack-", True),
+        ("gfx950", True),
+        ("gfx1030", False),
+        ("gfx1100", False),
+        ("gfx1201", False),
+        ("gfx1250", True),
+    ],
+)
+def test_pools_that_lose_data_are_not_used_unasked(python, arch, has_pools):
+    """On Radeon GPUs since ROCm 7."""
+    text = """
+import numpy as np, PyGPU.driver as drv, PyGPU.gpuarray as gpuarray
+try:
+    gpuarray.empty(1 << 57, np.uint8)
+except drv.MemoryError as error:
+    print(str(error).split()[0])
+"""
+    call = "cudaMallocAsync" if has_pools or needs.HIP < (7, 0) else "cudaMalloc"
+    assert python(text, PYGPU_STANDIN_ARCH=arch, PYGPU_POOLS="").stdout == f"{call}\n"
+    asked = python(text, PYGPU_STANDIN_ARCH=arch, PYGPU_POOLS=1)
+    assert asked.stdout == "cudaMallocAsync\n"
+
+
 def hip(name, *arguments):
     """What a C program gets from a function of the runtime."""
     call = getattr(ctypes.CDLL(targets.runtime_library("hip")), name)

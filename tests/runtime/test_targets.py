@@ -164,6 +164,25 @@ def test_what_hides_devices_from_rocm(monkeypatch, values, hides):
     assert why is None if hides is None else why.startswith(f"{hides}_VISIBLE_DEVICES=")
 
 
+@pytest.mark.parametrize(
+    ("asked", "is_known"),
+    [
+        ("gfx908,gfx90a", True),
+        ("gfx90a:sramecc+:xnack-", True),
+        ("gfx9-4-generic,gfx1250", True),
+        ("gfx90a:", False),
+        ("gfx", False),
+        ("sm_90", False),
+    ],
+)
+def test_what_setup_takes_for_architectures_of_amd(asked, is_known):
+    """As rocminfo prints them."""
+    pytest.importorskip("pybind11")
+    setup = Path(__file__).parents[2] / "setup.py"
+    done = run(str(setup), "--version", cwd=setup.parent, PYBIND_GPU_TARGET=asked)
+    assert ("expected host, cuda, all, or AMD" in done.stderr) is not is_known
+
+
 def test_the_module_explains_itself():
     facts = json.loads(run("-m", "PyGPU", "--json", PYGPU_TARGET=PyGPU.target).stdout)
     assert facts["version"] == PyGPU.__version__

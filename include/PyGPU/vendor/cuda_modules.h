@@ -134,6 +134,9 @@ constexpr bool null_stream_has_number() { return true; }
 // Are freed blocks of the pool kept by default? See block_cache.h.
 constexpr bool keeps_blocks = true;
 
+// Are the pools of this device known to lose data? They are then used with PYGPU_POOLS=1 alone.
+constexpr bool has_faulty_pools(int) { return false; }
+
 // The shape of elementwise kernels: threads of a block, bytes of a vector access, and vectors of
 // each array that a thread takes.
 constexpr unsigned loop_threads = 128;

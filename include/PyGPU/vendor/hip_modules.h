@@ -4,6 +4,7 @@
 #include <hip/hip_runtime.h>
 
 #include <cstddef>
+#include <string_view>
 
 namespace PyGPU {
 
@@ -104,6 +105,19 @@ inline bool null_stream_has_number() {
 }
 
 constexpr bool keeps_blocks = true;
+
+// Since ROCm 7, pools on Radeon GPUs crash (gfx1100: ROCm/legacy-rocm-build 6178) or give memory
+// that reads as zeros (gfx1030, gfx1201: ROCm/rocm-systems 10943, 11693), where ROCm 6.4 did not.
+inline bool has_faulty_pools(int device) {
+  int version = 0;
+  hipDeviceProp_t properties;
+  if (hipRuntimeGetVersion(&version) || version < 70000000) return false;
+  if (hipGetDeviceProperties(&properties, device)) return false;
+  const std::string_view name = properties.gcnArchName;
+  const std::string_view family = name.substr(0, 5);
+  const bool is_instinct = name.substr(0, 6) == "gfx125";
+  return (family == "gfx10" || family == "gfx11" || family == "gfx12") && !is_instinct;
+}
 
 constexpr unsigned loop_threads = 256;
 constexpr std::size_t loop_bytes = 16;

@@ -79,6 +79,7 @@ constexpr bool launch_runs_kernel = true;
 constexpr bool shares_last_error = true;
 constexpr bool null_stream_has_number() { return true; }
 constexpr bool keeps_blocks = false;
+constexpr bool has_faulty_pools(int) { return false; }
 
 // Blocks of one thread, which takes so many elements in a loop that the compiler vectorises.
 constexpr unsigned loop_threads = 1;
