@@ -101,6 +101,15 @@ def test_an_attribute_of_hip_6():
     assert supported == expected
 
 
+def test_read_only_registration_is_refused():
+    """HIP's flag of that name has the bit of another one."""
+    memory = np.zeros(1000)
+    address, flags = memory.ctypes.data, PyGPU.cudaHostRegisterReadOnly
+    assert PyGPU.cudaHostRegister(address, memory.nbytes, flags) == PyGPU.cudaErrorNotSupported
+    assert PyGPU.cudaHostRegister(address, memory.nbytes) == 0
+    assert PyGPU.cudaHostUnregister(address) == 0
+
+
 def test_hip_6_knows_unregistered_memory():
     """Before, it was an error. PyGPU answers the same with both."""
     memory, found = np.zeros(10), np.zeros(64, np.uint8)
