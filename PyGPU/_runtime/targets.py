@@ -41,7 +41,7 @@ _SHOWN = {
 
 
 def _hidden(name: str, runtime: str | None = None) -> str | None:
-    """The reason if this variable hides every device from its runtime, or from another one."""
+    """Say so if the variable hides every device; `runtime` names the rules if not its own."""
     value = os.environ.get(name)
     if value is None or re.fullmatch(_SHOWN[runtime or name], value, re.DOTALL):
         return None
