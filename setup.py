@@ -170,7 +170,9 @@ def version():
 
 def wanted_targets(asked):
     """{target: how to find it}, and whether it is an error if one is not found."""
-    if re.fullmatch(r"gfx[0-9a-f]+(,gfx[0-9a-f]+)*", asked):
+    # As rocminfo and compilers write them: gfx90a:sramecc+:xnack-, gfx9-4-generic.
+    architecture = r"gfx[0-9a-f]+(-[0-9]+)*(-generic)?(:[a-z]+[+-])*"
+    if re.fullmatch(rf"{architecture}(,{architecture})*", asked):
         return {"hip": lambda: hip_extension(asked)}, True
     choices = {
         "": ({"cuda": cuda_extension}, False),

@@ -52,7 +52,11 @@ if _targets.fallback:
     _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
 
 # C++ reads these, and takes what it does not know for a default without a word.
-_settings = {"PYGPU_CHECK": ("warn", "error", "off"), "PYGPU_BLOCK_CACHE": ("0", "1")}
+_settings = {
+    "PYGPU_CHECK": ("warn", "error", "off"),
+    "PYGPU_BLOCK_CACHE": ("0", "1"),
+    "PYGPU_POOLS": ("0", "1"),
+}
 for _name, _values in _settings.items():
     if _os.environ.get(_name) and _os.environ[_name] not in _values:
         _warnings.warn(

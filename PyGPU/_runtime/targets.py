@@ -11,6 +11,7 @@ import glob
 import importlib
 import importlib.util
 import os
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -29,13 +30,33 @@ def is_built(target: str) -> bool:
     return importlib.util.find_spec(f"PyGPU._{target}") is not None
 
 
-def _hidden(*variables: str) -> str | None:
-    """The visibility variable that hides every device, if one does."""
-    for name in variables:
-        value = os.environ.get(name)
-        if value is not None and value.strip() in ("", "-1", "NoDevFiles"):
-            return f"{name}={value!r} hides every device"
-    return None
+# Values of the visibility variables that leave a device. Runtimes discard an invalid entry and all
+# entries after it, so the first entry decides.
+_INDEX = r"(0|[1-9]\d*|GPU-[\da-fA-F]{0,16})(,.*)?"
+_SHOWN = {
+    "CUDA_VISIBLE_DEVICES": r"(?!\s*(-1|NoDevFiles)?\s*(,|$)).*",
+    "ROCR_VISIBLE_DEVICES": r"(?i)\s*(\+?(0x[\da-f]+|\d+)|gpu-[\da-f]{1,16})\s*(,.*)?",
+    "HIP_VISIBLE_DEVICES": rf'{_INDEX}| *"{_INDEX}" *',
+}
+
+
+def _hidden(name: str, runtime: str | None = None) -> str | None:
+    """Say so if the variable hides every device; `runtime` names the rules if not its own."""
+    value = os.environ.get(name)
+    if value is None or re.fullmatch(_SHOWN[runtime or name], value, re.DOTALL):
+        return None
+    return f"{name}={value!r} hides every device"
+
+
+def _hidden_by_rocm() -> str | None:
+    """ROCr hides devices, and HIP some of those that are left.
+
+    HIP reads CUDA_VISIBLE_DEVICES only where HIP_VISIBLE_DEVICES is not set, and never
+    GPU_DEVICE_ORDINAL, which is for OpenCL.
+    """
+    own = "HIP_VISIBLE_DEVICES"
+    read = own if own in os.environ else "CUDA_VISIBLE_DEVICES"
+    return _hidden("ROCR_VISIBLE_DEVICES") or _hidden(read, own)
 
 
 def _loads(library: str) -> bool:
@@ -58,7 +79,7 @@ def why_no_device(target: str) -> str | None:
         if not any(glob.glob(node) for node in nodes):
             return "no NVIDIA device node (/dev/nvidia0)"
         return None if _loads("libcuda.so.1") else "the driver's library libcuda.so.1 is not found"
-    hidden = _hidden("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+    hidden = _hidden_by_rocm()
     if hidden:
         return hidden
     if not os.path.exists("/dev/kfd"):

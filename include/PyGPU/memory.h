@@ -51,9 +51,9 @@ bool reaches_peer(int device, int peer);
 class Storage : public std::enable_shared_from_this<Storage> {
  public:
   Storage() : uses_(this) {}
-  // Allocate memory of `kind`, or plain device memory where the device has no pools. Out of memory:
-  // runs `reclaim`, trims the pool, retries once, then throws DeviceError with the state of the
-  // memory.
+  // Allocate memory of `kind`, or plain device memory where the device has no pools and with
+  // PYGPU_POOLS=0. Out of memory: runs `reclaim`, trims the pool, retries once, then throws
+  // DeviceError with the state of the memory.
   static std::shared_ptr<Storage> take(std::size_t nbytes, MemoryKind kind = MemoryKind::pooled);
   // Take ownership of memory that must be freed by cudaFree.
   static std::shared_ptr<Storage> adopt(void* address, std::size_t nbytes);

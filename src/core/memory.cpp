@@ -15,12 +15,19 @@
 namespace PyGPU {
 namespace {
 
+// True if stream-ordered allocation is wanted. PYGPU_POOLS=0 turns it off, 1 turns it on wherever
+// the device has pools.
+bool wants_pools(int device) {
+  static const char* const text = std::getenv("PYGPU_POOLS");
+  return text && *text ? *text != '0' : !has_faulty_pools(device);
+}
+
 // PyGPU's pool on each device that supports pools, created at its first use. Its release threshold
 // is high: it keeps freed memory, so that the next allocation needs no call of the driver. The
 // default pool is left to the other libraries of the process.
 class Pools {
  public:
-  // Return the pool; null if the device has no pools.
+  // Return the pool; null if the device has no pools, or none are wanted.
   cudaMemPool_t on(int device) {
     if (!is_device_number(device)) return nullptr;
     Pool& pool = pools_[device];
@@ -28,7 +35,9 @@ class Pools {
     if (pool.epoch.load(std::memory_order_acquire) != now) {
       std::lock_guard<std::mutex> hold(lock_);
       if (pool.epoch.load(std::memory_order_relaxed) != now) {
-        pool.handle = make(device);
+        pool.handle = nullptr;
+        // ROCm 7 makes no pool while a stream is captured: the next array asks again.
+        if (make(pool.handle, device) == cudaErrorStreamCaptureUnsupported) return nullptr;
         pool.epoch.store(now, std::memory_order_release);
       }
     }
@@ -41,7 +50,9 @@ class Pools {
     cudaMemPool_t handle = nullptr;
   };
 
-  static cudaMemPool_t make(int device) {
+  // Makes `made`; it stays null on an error and where the device has no pools.
+  static cudaError_t make(cudaMemPool_t& made, int device) {
+    if (!wants_pools(device)) return cudaSuccess;
     int supported = 0;
     cudaMemPool_t pool = nullptr;
     std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
@@ -50,12 +61,15 @@ class Pools {
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
     const BesideCaptures beside = beside_captures();
-    if (!cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) && supported &&
-        !cudaMemPoolCreate(&pool, &properties) &&
-        !cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep))
-      return pool;
-    (void)cudaGetLastError();
-    return nullptr;
+    cudaError_t error = cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device);
+    if (!error && !supported) return cudaSuccess;
+    if (!error) error = cudaMemPoolCreate(&pool, &properties);
+    if (!error) error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    if (!error)
+      made = pool;
+    else
+      (void)cudaGetLastError();
+    return error;
   }
 
   std::mutex lock_;

@@ -200,5 +200,5 @@ auto._finish_up()
 @pytest.mark.no_device
 @pytest.mark.skipif(PyGPU.target == "host", reason="the host machine always has a device")
 def test_without_a_device(python):
-    done = python("import PyGPU.autoinit", expect=1, CUDA_VISIBLE_DEVICES="")
+    done = python("import PyGPU.autoinit", expect=1, CUDA_VISIBLE_DEVICES="-1")
     assert "RuntimeError" in done.stderr.strip().splitlines()[-1]

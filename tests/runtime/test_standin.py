@@ -1,5 +1,7 @@
 """What is AMD's own in the stand-in for its runtime (tests/standin), seen through PyGPU."""
 
+import ctypes
+
 import needs
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import PyGPU
 import PyGPU.driver as drv
 import PyGPU.gpuarray as gpuarray
+from PyGPU._runtime import targets
 from PyGPU.compiler import SourceModule
 
 pytestmark = pytest.mark.skipif(not needs.STANDIN, reason="about the stand-in for AMD's runtime")
@@ -81,11 +84,115 @@ def test_a_runtime_without_stream_ordered_memory(python):
     python(WITHOUT_POOLS, PYGPU_STANDIN_POOLS=0)
 
 
+@pytest.mark.parametrize(
+    ("arch", "has_pools"),
+    [
+        ("gfx908:sramecc+:xnack-", True),
+        ("gfx942:sramecc+:xnack-", True),
+        ("gfx950", True),
+        ("gfx1030", False),
+        ("gfx1100", False),
+        ("gfx1201", False),
+        ("gfx1250", True),
+    ],
+)
+def test_pools_that_lose_data_are_not_used_unasked(python, arch, has_pools):
+    """On Radeon GPUs since ROCm 7."""
+    text = """
+import numpy as np, PyGPU.driver as drv, PyGPU.gpuarray as gpuarray
+try:
+    gpuarray.empty(1 << 57, np.uint8)
+except drv.MemoryError as error:
+    print(str(error).split()[0])
+"""
+    call = "cudaMallocAsync" if has_pools or needs.HIP < (7, 0) else "cudaMalloc"
+    assert python(text, PYGPU_STANDIN_ARCH=arch, PYGPU_POOLS="").stdout == f"{call}\n"
+    asked = python(text, PYGPU_STANDIN_ARCH=arch, PYGPU_POOLS=1)
+    assert asked.stdout == "cudaMallocAsync\n"
+
+
+def hip(name, *arguments):
+    """What a C program gets from a function of the runtime."""
+    call = getattr(ctypes.CDLL(targets.runtime_library("hip")), name)
+    return call(*map(ctypes.c_void_p, arguments))
+
+
+def test_the_null_stream_has_a_number_since_it_is_in_the_header():
+    expected = 0 if needs.HIP >= (6, 2) else 400
+    assert hip("hipStreamSynchronize", 1) == expected
+    assert hip("hipStreamSynchronize", 0) == hip("hipStreamSynchronize", 2) == 0
+    PyGPU.cudaGetLastError()
+
+
+def test_an_attribute_of_hip_6():
+    supported = PyGPU.cudaDeviceGetAttribute(PyGPU.cudaDevAttrHostRegisterSupported, 0)
+    expected = (1, 0) if needs.HIP >= (6, 0) else (0, PyGPU.cudaErrorNotSupported)
+    assert supported == expected
+
+
+def test_read_only_registration_is_refused():
+    """HIP's flag of that name has the bit of another one."""
+    memory = np.zeros(1000)
+    address, flags = memory.ctypes.data, PyGPU.cudaHostRegisterReadOnly
+    assert PyGPU.cudaHostRegister(address, memory.nbytes, flags) == PyGPU.cudaErrorNotSupported
+    assert PyGPU.cudaHostRegister(address, memory.nbytes) == 0
+    assert PyGPU.cudaHostUnregister(address) == 0
+
+
+def test_hip_6_knows_unregistered_memory():
+    """Before, it was an error. PyGPU answers the same with both."""
+    memory, found = np.zeros(10), np.zeros(64, np.uint8)
+    code = hip("hipPointerGetAttributes", found.ctypes.data, memory.ctypes.data)
+    assert code == (0 if needs.HIP >= (6, 0) else 1)
+    PyGPU.cudaGetLastError()
+    attributes, status = PyGPU.cudaPointerGetAttributes(memory.ctypes.data)
+    assert status == 0 and attributes["type"] == PyGPU.cudaMemoryTypeUnregistered
+
+
+def test_a_query_of_pending_work_is_no_last_error_since_hip_7():
+    PyGPU.cudaSetDevice(1000)
+    assert PyGPU.cudaGetDevice() == (0, 0)
+    assert PyGPU.cudaGetLastError() == (101 if needs.HIP >= (7, 0) else 0)
+
+
+FIRST_ARRAY_IN_A_CAPTURE = """
+import ctypes, sys
+import numpy as np
+import PyGPU, PyGPU.driver as drv
+from PyGPU._runtime import targets
+from PyGPU.gpuarray import GPUArray
+stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
+lib = ctypes.CDLL(targets.runtime_library("hip"))
+assert lib.hipStreamBeginCapture(ctypes.c_void_p(stream.get()), 0) == 0
+first = GPUArray(100, np.uint8)
+graph = ctypes.c_void_p()
+assert lib.hipStreamEndCapture(ctypes.c_void_p(stream.get()), ctypes.byref(graph)) == 0
+try:
+    GPUArray(1 << 57, np.uint8)
+except drv.MemoryError as error:
+    print(str(error).split()[0])
+"""
+
+
+def test_another_librarys_capture_does_not_cost_the_pool(python):
+    """HIP 7 makes no pool while a stream is captured; later arrays come from one."""
+    assert python(FIRST_ARRAY_IN_A_CAPTURE).stdout == "cudaMallocAsync\n"
+
+
+def device_count(python, **variables):
+    show = "import PyGPU; print(PyGPU.cudaGetDeviceCount())"
+    return python(show, **{f"{name}_VISIBLE_DEVICES": value for name, value in variables.items()})
+
+
 @pytest.mark.parametrize("name", ["HIP", "CUDA", "ROCR"])
 def test_hidden_devices(python, name):
-    show = "import PyGPU; print(PyGPU.cudaGetDeviceCount())"
-    done = python(show, **{f"{name}_VISIBLE_DEVICES": ""})
-    assert done.stdout == "(0, <cudaError: code=100>)\n"
+    assert device_count(python, **{name: "-1"}).stdout == "(0, <cudaError: code=100>)\n"
+    assert device_count(python, **{name: "0"}).stdout == "(1, <cudaError: code=0>)\n"
+
+
+def test_the_own_variable_of_hip_counts_before_that_of_cuda(python):
+    assert device_count(python, HIP="0", CUDA="-1").stdout == "(1, <cudaError: code=0>)\n"
+    assert device_count(python, HIP="-1", CUDA="0").stdout == "(0, <cudaError: code=100>)\n"
 
 
 def test_arrays_lie_on_a_device_of_rocm():

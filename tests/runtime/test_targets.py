@@ -82,7 +82,7 @@ assert [w.category for w in seen] == [PyGPU.HostFallbackWarning]
 assert "PYGPU_TARGET=host" in str(seen[0].message)
 assert seen[0].filename == "<string>", "the warning points to the program's own import"
 """
-    hidden = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
+    hidden = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1"}
     done = run("-c", source, **hidden)
     assert done.returncode == 0, done.stderr
 
@@ -92,6 +92,7 @@ assert seen[0].filename == "<string>", "the warning points to the program's own 
     [
         ("PYGPU_CHECK", ["", "warn", "error", "off"], "foo", "warn, error, off"),
         ("PYGPU_BLOCK_CACHE", ["", "0", "1"], "maybe", "0, 1"),
+        ("PYGPU_POOLS", ["", "0", "1"], "off", "0, 1"),
     ],
 )
 def test_a_setting_that_is_not_known_is_told_once(name, right, wrong, expected):
@@ -108,8 +109,78 @@ def test_hidden_devices_are_given_as_the_reason(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert targets.why_no_device("cuda") == "CUDA_VISIBLE_DEVICES='' hides every device"
     monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "-1")
-    assert "ROCR_VISIBLE_DEVICES" in targets.why_no_device("hip")
+    assert targets.why_no_device("hip") == "ROCR_VISIBLE_DEVICES='-1' hides every device"
     assert targets.why_no_device("host") is None
+
+
+# (ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES), and the variable that hides all
+@pytest.mark.parametrize(
+    ("values", "hides"),
+    [
+        ((None, None, None), None),
+        ((None, "0", None), None),
+        ((None, "2,0", None), None),
+        ((None, "1,", None), None),
+        ((None, "0,-1", None), None),
+        ((None, "GPU-0123456789abcdef", None), None),
+        ((None, '"1"', None), None),
+        ((None, "", None), "HIP"),
+        ((None, " ", None), "HIP"),
+        ((None, "-1", None), "HIP"),
+        ((None, "-1,0", None), "HIP"),
+        ((None, "NoDevFiles", None), "HIP"),
+        ((None, " 1", None), "HIP"),
+        ((None, "01", None), "HIP"),
+        ((None, ",1", None), "HIP"),
+        ((None, '1"', None), "HIP"),
+        ((None, "0", "-1"), None),
+        ((None, "0", ""), None),
+        ((None, "-1", "0"), "HIP"),
+        ((None, None, "0"), None),
+        ((None, None, "-1"), "CUDA"),
+        ((None, None, ""), "CUDA"),
+        (("0", None, None), None),
+        ((" 1 ,0", None, None), None),
+        (("0x1", None, None), None),
+        (("gpu-DEADBEEF", None, None), None),
+        (("", None, None), "ROCR"),
+        (("GPU-XX", None, None), "ROCR"),
+        (("none", None, None), "ROCR"),
+        (("-1", "0", "0"), "ROCR"),
+        (("0", "-1", "0"), "HIP"),
+    ],
+)
+def test_what_hides_devices_from_rocm(monkeypatch, values, hides):
+    """As libamdhip64 5.2 to 7.2 with three devices do; 5.2 ignores an empty value."""
+    monkeypatch.setattr(targets.os.path, "exists", lambda path: path == "/dev/kfd")
+    monkeypatch.setattr(targets.glob, "glob", lambda pattern: ["/dev/dri/renderD128"])
+    monkeypatch.setenv("GPU_DEVICE_ORDINAL", "-1")  # OpenCL's
+    for name, value in zip(("ROCR", "HIP", "CUDA"), values):
+        if value is None:
+            monkeypatch.delenv(f"{name}_VISIBLE_DEVICES", raising=False)
+        else:
+            monkeypatch.setenv(f"{name}_VISIBLE_DEVICES", value)
+    why = targets.why_no_device("hip")
+    assert why is None if hides is None else why.startswith(f"{hides}_VISIBLE_DEVICES=")
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_known"),
+    [
+        ("gfx908,gfx90a", True),
+        ("gfx90a:sramecc+:xnack-", True),
+        ("gfx9-4-generic,gfx1250", True),
+        ("gfx90a:", False),
+        ("gfx", False),
+        ("sm_90", False),
+    ],
+)
+def test_what_setup_takes_for_architectures_of_amd(asked, is_known):
+    """As rocminfo prints them."""
+    pytest.importorskip("pybind11")
+    setup = Path(__file__).parents[2] / "setup.py"
+    done = run(str(setup), "--version", cwd=setup.parent, PYBIND_GPU_TARGET=asked)
+    assert ("expected host, cuda, all, or AMD" in done.stderr) is not is_known
 
 
 def test_the_module_explains_itself():

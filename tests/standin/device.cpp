@@ -1,6 +1,8 @@
 // Errors, devices, streams and events of the stand-in.
 #include <cstdio>
 #include <cstdlib>
+#include <regex>
+#include <string>
 #include <utility>
 
 #include "PyGPU/vendor/hip_attributes.h"
@@ -12,6 +14,11 @@ thread_local hipError_t last_error = hipSuccess;
 
 namespace {
 
+#if HIP_VERSION_MAJOR >= 7
+#define HIP_7_ERRORS(X) X(ErrorInvalidChannelDescriptor) X(ErrorInvalidTexture)
+#else
+#define HIP_7_ERRORS(X)
+#endif
 // clang-format off
 // X(name)
 #define HIP_ERRORS(X)                                                                              \
@@ -37,7 +44,7 @@ namespace {
   X(ErrorStreamCaptureMerge) X(ErrorStreamCaptureUnmatched) X(ErrorStreamCaptureUnjoined)          \
   X(ErrorStreamCaptureIsolation) X(ErrorStreamCaptureImplicit) X(ErrorCapturedEvent)               \
   X(ErrorStreamCaptureWrongThread) X(ErrorGraphExecUpdateFailure) X(ErrorUnknown)                  \
-  X(ErrorRuntimeMemory) X(ErrorRuntimeOther) X(ErrorTbd)
+  X(ErrorRuntimeMemory) X(ErrorRuntimeOther) X(ErrorTbd) HIP_7_ERRORS(X)
 // clang-format on
 
 const char* name_of(hipError_t error) {
@@ -89,11 +96,19 @@ void begin() {
   if (std::exchange(is_chosen, false)) unsetenv("PYGPU_HOST_WARP");
 }
 
-// Are all devices hidden?
+// Does this value of a visibility variable leave a device? The first entry decides.
+bool shows(const char* value, const char* first_entry) {
+  return std::regex_match(value, std::regex(std::string(first_entry) + "(,.*)?"));
+}
+// Are all devices hidden? An empty value of HIP's variables counts as none before ROCm 5.5.
 bool is_hidden() {
-  for (const char* name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}) {
-    const char* const visible = std::getenv(name);
-    if (visible && (!*visible || std::strcmp(visible, "-1") == 0)) return true;
+  const char* const rocr = std::getenv("ROCR_VISIBLE_DEVICES");
+  if (rocr && !shows(rocr, "\\s*(\\+?(0[xX][\\da-fA-F]+|\\d+)|[gG][pP][uU]-[\\da-fA-F]{1,16})\\s*"))
+    return true;
+  for (const char* name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
+    const char* const value = std::getenv(name);
+    if (!value || (HIP_VERSION < 50500000 && !*value)) continue;
+    return !shows(value, "(0|[1-9]\\d*|GPU-[\\da-fA-F]{0,16})");
   }
   return false;
 }

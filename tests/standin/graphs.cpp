@@ -1,14 +1,35 @@
 // Captured streams and graphs of the stand-in.
+#include <map>
+#include <mutex>
+#include <thread>
+
 #include "machine.h"
 
 using namespace standin;
 
 namespace {
 
+struct Captured {
+  hipStreamCaptureMode mode;
+  std::thread::id thread;
+};
+std::mutex lock;
+std::map<hipStream_t, Captured> captured_streams;
+
 cudaGraph_t graph_of(hipGraph_t graph) { return reinterpret_cast<cudaGraph_t>(graph); }
 cudaGraphExec_t exec_of(hipGraphExec_t exec) { return reinterpret_cast<cudaGraphExec_t>(exec); }
 
 }  // namespace
+
+bool standin::forbids_pools() {
+  const std::lock_guard<std::mutex> hold(lock);
+  for (const auto& [stream, captured] : captured_streams)
+    if (captured.mode == hipStreamCaptureModeGlobal ||
+        (captured.mode == hipStreamCaptureModeThreadLocal &&
+         captured.thread == std::this_thread::get_id()))
+      return true;
+  return false;
+}
 
 STANDIN_EXPORT hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
   cudaStreamCaptureStatus captured = cudaStreamCaptureStatusNone;
@@ -17,10 +38,17 @@ STANDIN_EXPORT hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCapt
   return finish(status ? error : cudaErrorInvalidValue);
 }
 STANDIN_EXPORT hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
-  return finish(cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureMode(mode)));
+  const cudaError_t error = cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureMode(mode));
+  const std::lock_guard<std::mutex> hold(lock);
+  if (!error) captured_streams[stream] = {mode, std::this_thread::get_id()};
+  return finish(error);
 }
 STANDIN_EXPORT hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
-  return finish(cudaStreamEndCapture(stream_of(stream), reinterpret_cast<cudaGraph_t*>(graph)));
+  const cudaError_t error =
+      cudaStreamEndCapture(stream_of(stream), reinterpret_cast<cudaGraph_t*>(graph));
+  const std::lock_guard<std::mutex> hold(lock);
+  captured_streams.erase(stream);
+  return finish(error);
 }
 STANDIN_EXPORT hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
   if (!mode) return finish(cudaErrorInvalidValue);

@@ -58,14 +58,13 @@ STANDIN_EXPORT hipError_t hipPointerGetAttributes(hipPointerAttribute_t* to, con
   cudaPointerAttributes from{};
   if (!to) return finish(hipErrorInvalidValue);
   if (const cudaError_t error = cudaPointerGetAttributes(&from, address)) return finish(error);
-  if (from.type == cudaMemoryTypeUnregistered) return finish(hipErrorInvalidValue);
   *to = {};
-  const hipMemoryType type =
-      from.type == cudaMemoryTypeDevice ? hipMemoryTypeDevice : hipMemoryTypeHost;
 #if HIP_VERSION >= 60000000
-  to->type = type;
+  to->type = static_cast<hipMemoryType>(from.type);  // the numbers are CUDA's
+  static_assert(hipMemoryTypeUnregistered == 0 && hipMemoryTypeManaged == 3);
 #else
-  to->memoryType = type;
+  if (from.type == cudaMemoryTypeUnregistered) return finish(hipErrorInvalidValue);
+  to->memoryType = from.type == cudaMemoryTypeDevice ? hipMemoryTypeDevice : hipMemoryTypeHost;
 #endif
   to->device = from.device;
   to->devicePointer = from.devicePointer;
@@ -92,6 +91,7 @@ STANDIN_EXPORT hipError_t hipMallocFromPoolAsync(void** address, size_t nbytes, 
       [=] { return cudaMallocFromPoolAsync(address, nbytes, pool_of(pool), stream_of(stream)); });
 }
 STANDIN_EXPORT hipError_t hipFreeAsync(void* address, hipStream_t stream) {
+  if (!address && HIP_VERSION_MAJOR < 7) return finish(hipErrorInvalidValue);
   return with_pools([=] { return cudaFreeAsync(address, stream_of(stream)); });
 }
 STANDIN_EXPORT hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
@@ -102,6 +102,7 @@ STANDIN_EXPORT hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolP
   if (!asked || asked->allocType != hipMemAllocationTypePinned ||
       asked->location.type != hipMemLocationTypeDevice)
     return finish(hipErrorInvalidValue);
+  if (HIP_VERSION_MAJOR >= 7 && forbids_pools()) return finish(hipErrorStreamCaptureUnsupported);
   const cudaMemPoolProps properties{cudaMemAllocationTypePinned,
                                     {cudaMemLocationTypeDevice, asked->location.id}};
   return with_pools(

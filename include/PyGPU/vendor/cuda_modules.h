@@ -129,11 +129,14 @@ constexpr bool launch_runs_kernel = false;
 // here: the runtime is linked statically, so each library has its own last error.
 constexpr bool shares_last_error = false;
 
-// True if the exchange of arrays has a number for the null stream, 1.
-constexpr bool null_stream_has_number = true;
+// True if handle 1 stands for the null stream in every library of the process.
+constexpr bool null_stream_has_number() { return true; }
 
 // True if freed blocks of the pool are cached by default. See block_cache.h.
 constexpr bool keeps_blocks = true;
+
+// True if the pools of this device are known to lose data; PYGPU_POOLS=1 uses them all the same.
+constexpr bool has_faulty_pools(int) { return false; }
 
 // Tuning of elementwise kernels: threads per block, bytes of a vector access, and vectors per
 // thread in each array.

@@ -143,7 +143,9 @@ PYGPU_CUDA_ERRORS(PYGPU_CONSTANT)
 #undef PYGPU_CONSTANT
 
 #define cudaStreamPerThread hipStreamPerThread
-#define cudaStreamLegacy (static_cast<hipStream_t>(nullptr))  // HIP's null stream is the legacy one
+// The legacy stream is HIP's null stream. hipStreamLegacy (1), which newer headers have, is the
+// same stream, but older runtimes of the same major version crash on that handle.
+#define cudaStreamLegacy (static_cast<hipStream_t>(nullptr))
 constexpr unsigned cudaHostRegisterReadOnly = 8;
 constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
 
@@ -169,7 +171,7 @@ inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, i
   return attribute > 0 && attribute < most ? cudaErrorNotSupported : cudaErrorInvalidValue;
 }
 
-// HIP uses the bit of read-only registration for something else.
+// The bit of read-only registration is that of hipExtHostRegisterCoarseGrained.
 inline hipError_t cudaHostRegister(void* address, size_t nbytes, unsigned flags) {
   if (flags & cudaHostRegisterReadOnly) return cudaErrorNotSupported;
   return hipHostRegister(address, nbytes, flags);
@@ -217,12 +219,14 @@ inline hipError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, co
     return hipSuccess;
   }
   const bool on_device = found.type == hipMemoryTypeDevice;
+  const bool is_managed = found.isManaged || found.type == hipMemoryTypeManaged;
 #else
   const bool on_device = found.memoryType == hipMemoryTypeDevice;
+  const bool is_managed = found.isManaged;
 #endif
-  const cudaMemoryType type = found.isManaged ? cudaMemoryTypeManaged
-                              : on_device     ? cudaMemoryTypeDevice
-                                              : cudaMemoryTypeHost;
+  const cudaMemoryType type = is_managed  ? cudaMemoryTypeManaged
+                              : on_device ? cudaMemoryTypeDevice
+                                          : cudaMemoryTypeHost;
   *attributes = {type, found.device, found.devicePointer, found.hostPointer};
   return error;
 }

@@ -1,6 +1,14 @@
 // The attributes of devices that HIP has, by CUDA's name and by its own.
 #pragma once
 
+#include <hip/hip_version.h>
+
+#if HIP_VERSION >= 60000000
+#define PYGPU_HIP_6_DEVICE_ATTRIBUTES(S) S(HostRegisterSupported)
+#else
+#define PYGPU_HIP_6_DEVICE_ATTRIBUTES(S)
+#endif
+
 // S(name of both), X(CUDA's name, HIP's name)
 // clang-format off
 #define PYGPU_HIP_DEVICE_ATTRIBUTES(S, X)                                                         \
@@ -18,7 +26,7 @@
   S(SingleToDoublePrecisionPerfRatio) S(PageableMemoryAccess) S(ConcurrentManagedAccess)          \
   S(ComputePreemptionSupported) S(CanUseHostPointerForRegisteredMem) S(CooperativeLaunch)         \
   S(PageableMemoryAccessUsesHostPageTables) S(DirectManagedMemAccessFromHost)                     \
-  S(MemoryPoolsSupported)                                                                         \
+  S(MemoryPoolsSupported) PYGPU_HIP_6_DEVICE_ATTRIBUTES(S)                                        \
   X(GpuOverlap, DeviceOverlap) X(MultiProcessorCount, MultiprocessorCount)                        \
   X(GlobalMemoryBusWidth, MemoryBusWidth) X(PciDomainId, PciDomainID)                             \
   X(MaxSharedMemoryPerBlockOptin, SharedMemPerBlockOptin)                                         \

@@ -4,6 +4,7 @@
 #include <hip/hip_runtime.h>
 
 #include <cstddef>
+#include <string_view>
 
 namespace PyGPU {
 
@@ -86,9 +87,37 @@ inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, voi
 
 // What these are: see cuda_modules.h.
 constexpr bool launch_runs_kernel = false;
-constexpr bool shares_last_error = false;  // before ROCm 7 the next call that succeeds replaces it
-constexpr bool null_stream_has_number = false;  // ROCm has none for it
+// Before ROCm 7 the next call replaces the last error, even one that succeeds. Since ROCm 7 an
+// error stays, and other libraries of the process leave harmless ones unread.
+constexpr bool shares_last_error = false;
+
+// hipStreamLegacy: older runtimes crash on that handle, whatever headers PyGPU was built with.
+inline bool null_stream_has_number() {
+#if defined(hipStreamLegacy)
+  static const bool has = [] {
+    int version = 0;
+    return !hipRuntimeGetVersion(&version) && version >= 60400000;
+  }();
+  return has;
+#else
+  return false;
+#endif
+}
+
 constexpr bool keeps_blocks = true;
+
+// Since ROCm 7, pools on Radeon GPUs crash (gfx1100: ROCm/legacy-rocm-build 6178) or give memory
+// that reads as zeros (gfx1030, gfx1201: ROCm/rocm-systems 10943, 11693), where ROCm 6.4 did not.
+inline bool has_faulty_pools(int device) {
+  int version = 0;
+  hipDeviceProp_t properties;
+  if (hipRuntimeGetVersion(&version) || version < 70000000) return false;
+  if (hipGetDeviceProperties(&properties, device)) return false;
+  const std::string_view name = properties.gcnArchName;
+  const std::string_view family = name.substr(0, 5);
+  const bool is_instinct = name.substr(0, 6) == "gfx125";
+  return (family == "gfx10" || family == "gfx11" || family == "gfx12") && !is_instinct;
+}
 
 constexpr unsigned loop_threads = 256;
 constexpr std::size_t loop_bytes = 16;

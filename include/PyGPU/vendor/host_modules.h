@@ -79,8 +79,9 @@ inline const auto launch_kernel = cudaHostLaunchKernel;
 // Documented in cuda_modules.h.
 constexpr bool launch_runs_kernel = true;
 constexpr bool shares_last_error = true;
-constexpr bool null_stream_has_number = true;
+constexpr bool null_stream_has_number() { return true; }
 constexpr bool keeps_blocks = false;
+constexpr bool has_faulty_pools(int) { return false; }
 
 // Blocks have one thread, which processes this many elements in a loop that the compiler
 // vectorizes.

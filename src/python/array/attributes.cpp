@@ -56,7 +56,7 @@ py::object pending_stream(const GPUArray& array) {
   if (!array.layout().size()) return py::none();
   order_after_all({}, array.core.device());
   if (is_idle(array.core.device())) return py::none();
-  if (null_stream_has_number) return py::int_(1);
+  if (null_stream_has_number()) return py::int_(1);
   check("cudaStreamSynchronize", waiting([&] {
           return on_device(array.core.device(), [] { return cudaStreamSynchronize(nullptr); });
         }));

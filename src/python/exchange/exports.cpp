@@ -123,7 +123,7 @@ bool read_stream(const py::object& stream, StreamRef& found) {
           "stream=0 is ambiguous; pass 1 for the legacy default stream, 2 for the per-thread one");
     if (is_rocm && (number == 1 || number == 2))
       throw py::value_error("stream=" + std::to_string(number) +
-                            " is not a ROCm stream; pass 0 for the default stream");
+                            " is not a ROCm stream of DLPack; pass 0 for the default stream");
   }
   found = stream_of(stream);
   if (found.handle == cudaStreamLegacy) found = {};
