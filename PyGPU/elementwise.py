@@ -1,4 +1,4 @@
-"""Kernels from an expression: the names of ``pycuda.elementwise``."""
+"""Elementwise kernels from an expression in C: the names of ``pycuda.elementwise``."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ __all__ = [
 ]
 
 _NEVER = (1 << 63) - 1
-_MANY = 1 << 19 if core.target != "host" else _NEVER  # indices worth a kernel of their own
+_MANY = 1 << 19 if core.target != "host" else _NEVER  # indices that pay for the batched kernel
 
 
-_MOST = 1 << 62  # so that differences of indices have 64 bits
+_MOST = 1 << 62  # limit of indices, so that their differences fit in 64 bits
 
 
 def _index(name, value, default):
@@ -64,7 +64,7 @@ def _index(name, value, default):
 
 
 def _indices(absolute, relative, n):
-    """(start, stop, step) of what a call says by range= and slice=."""
+    """Return the (start, stop, step) that range= or slice= of a call selects."""
     if absolute is not None and relative is not None:
         raise TypeError("range and slice: expected at most one of them")
     if relative is not None:
@@ -98,7 +98,7 @@ _MAKERS = {
 
 
 class _Variant:
-    """A kernel as it is compiled for a device."""
+    """A kernel compiled for one device."""
 
     def __init__(self, module, function, arguments, given, operation, many):
         self.parts = module, function, arguments
@@ -112,43 +112,58 @@ class _Variant:
 
 
 class ElementwiseKernel:
-    """An operation on the elements of arrays, compiled when it is first called.
+    """An operation on the elements of arrays, compiled into a kernel at the first call.
 
-    ``kernel(*args, range=None, slice=None, stream=None)`` does it for each index ``i`` of the first
-    array, or for those of `range`, a slice of numbers as they are, or of `slice`, which counts from
-    the end of the array where negative. Arrays are gone through in the order of their memory:
-    those of one shape must all be in C order, or all in Fortran order. Their dtypes are up to the
-    caller. Scalars are converted as :mod:`struct` does: an int serves for a float, not the other
-    way round.
+    A call, ``kernel(*args, range=None, slice=None, stream=None)``, runs the operation for each
+    index ``i`` of the first array. With `range`, a slice or range of numbers, it runs for those
+    numbers only. With `slice`, it runs for the selected indices of the array, where negative
+    numbers count from the end.
+
+    Elements are visited in memory order. Arrays must be contiguous, and arrays of one shape must
+    all be in C order, or all in Fortran order. The dtypes of arrays are not checked. Scalars are
+    converted as :mod:`struct` does: an int can be passed for a float, but not a float for an int.
 
     Parameters
     ----------
     arguments : str or list of VectorArg and ScalarArg
-        In C, as in ``"float a, float *x, float *z"``.
+        Declarations in C, as in ``"float a, float *x, float *z"``.
     operation : str
-        In C, as in ``"z[i] = a * x[i]"``. It may also use ``n``, the size of the first array, and
-        ``tid, total_threads, cta_start``: the thread in its block, all threads, those of the blocks
-        before.
+        Statement in C, as in ``"z[i] = a * x[i]"``. It may also use ``n``, the size of the first
+        array; ``tid``, the thread's index in its block; ``total_threads``, the number of threads;
+        and ``cta_start``, the number of threads in the blocks before.
     name : str
-        Of the kernel.
+        Name of the kernel.
     keep : bool
-        Leave the text and the image in a folder whose name is printed.
+        Keep the text and the image in a folder, and print its name.
     options : list of str, optional
-        The compiler's.
+        Options for the compiler.
     preamble : str
-        Text before the kernel: functions, ``#include`` lines. It comes after
+        Text before the kernel, such as functions and ``#include`` lines. It comes after
         <pycuda-complex.hpp>.
     loop_prep, after_loop : str
-        What each thread does before its first index and after its last.
+        Statements that each thread runs before its first index and after its last.
 
     Raises
     ------
     ArgumentError
-        In the call: for a wrong number of arguments, and those that do not fit.
+        At a call: the number of arguments is wrong, or an argument does not match.
     RuntimeError
-        In the call: for arrays that are not contiguous, or not in one order.
+        At a call: an array is not contiguous, or the arrays have different orders.
     CompileError, ValueError, AssertionError
-        In the first call: for bad C, a bad declaration, no array among the arguments.
+        At the first call: the C code does not compile, a declaration cannot be parsed, or no
+        argument is an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> from PyGPU.elementwise import ElementwiseKernel
+    >>> axpb = ElementwiseKernel("float a, float *x, float b, float *z", "z[i] = a * x[i] + b")
+    >>> x = gpuarray.to_gpu(np.array([1, 2, 3], np.float32))
+    >>> z = gpuarray.empty_like(x)
+    >>> axpb(10, x, 5, z)
+    >>> z
+    array([15., 25., 35.], dtype=float32)
     """
 
     def __init__(
@@ -168,7 +183,7 @@ class ElementwiseKernel:
             **{"name": name, "keep": keep, "options": options},
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
-        self._variants: dict[tuple[int, str], Any] = {}  # (core._here(), form) -> _Variant
+        self._variants: dict[tuple[int, str], Any] = {}  # (core._here(), kind) -> _Variant
         self._many = _MANY
 
     def __call__(
@@ -207,8 +222,7 @@ class ElementwiseKernel:
         variant.launcher.launch_over(stream, args, *indices, True)
 
     def _size(self, variant, args):
-        """Of the first array, once the arguments are as many as declared, and arrays where they
-        must be."""
+        """Return the size of the first array, after checking the arguments' number and types."""
         if len(args) != len(variant.names):
             raise _wrong_count(self._settings["name"], variant.names, len(args))
         for place, *_ in variant.vectors:
@@ -228,30 +242,53 @@ class ElementwiseKernel:
         around = [self._settings[text] for text in ("preamble", "loop_prep", "after_loop")]
         return can_be_batched([one.name for one in vectors], self._operation, *around)
 
-    def _variant(self, form):
-        key = core._here(), form
+    def _variant(self, kind):
+        key = core._here(), kind
         if key not in self._variants:
             arguments = arguments_of(self._arguments)
             given = len(arguments)
             if not any(isinstance(one, VectorArg) for one in arguments):
-                raise AssertionError("ElementwiseKernel: no array is among the arguments")
-            make = _MAKERS[form]
+                raise AssertionError("ElementwiseKernel: no argument is an array")
+            make = _MAKERS[kind]
             made = make(arguments, self._operation, **self._settings)
             many = self._many if self._may_be_batched else _NEVER
-            # Another thread may have been faster.
+            # setdefault, because another thread may have compiled the same kernel meanwhile.
             self._variants.setdefault(key, _Variant(*made, given, self._operation, many))
         return self._variants[key]
 
     def generate_stride_kernel_and_types(
         self, use_range: bool
     ) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
-        """(module, Function, list of Argument) on the current device; the arguments end with ``n``
-        or, with `use_range`, ``n, start, stop, step``."""
+        """Compile the kernel for the current device.
+
+        Parameters
+        ----------
+        use_range : bool
+            Compile the kernel for calls with range= or slice=.
+
+        Returns
+        -------
+        tuple of (SourceModule, Function, list of VectorArg and ScalarArg)
+            Module, kernel and arguments. The arguments end with ``n`` or, with `use_range`, with
+            ``n, start, stop, step``.
+        """
         return self._variant("ranged" if use_range else "plain").parts
 
     def get_texref(self, name: str, use_range: bool = False) -> TextureReference:
-        """The texture reference of that name, which the preamble declares, on the current device;
-        calls with range= or slice= have others, with `use_range`."""
+        """Return a texture reference that the preamble declares, on the current device.
+
+        Parameters
+        ----------
+        name : str
+            Name of the texture reference.
+        use_range : bool
+            Return the reference of calls with range= or slice=, which use another kernel.
+
+        Returns
+        -------
+        TextureReference
+            The texture reference.
+        """
         return self.generate_stride_kernel_and_types(use_range)[0].get_texref(name)
 
 
@@ -268,7 +305,7 @@ def _no_array(name, value):
 
 
 def _check_orders(vectors):
-    """RuntimeError unless equal places in memory are equal indices."""
+    """Raise RuntimeError unless equal indices select equal positions in memory."""
     orders = {}  # shape -> an array's name, and whether it is in C order
     for name, vector in vectors:
         flags = vector.flags
