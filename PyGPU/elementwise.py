@@ -248,7 +248,10 @@ class ElementwiseKernel:
             arguments = arguments_of(self._arguments)
             given = len(arguments)
             if not any(isinstance(one, VectorArg) for one in arguments):
-                raise AssertionError("ElementwiseKernel: no argument is an array")
+                raise AssertionError(
+                    f"arguments={self._arguments!r}: expected at least one pointer, such as "
+                    "'float *x'"
+                )
             make = _MAKERS[kind]
             made = make(arguments, self._operation, **self._settings)
             many = self._many if self._may_be_batched else _NEVER
