@@ -1,13 +1,6 @@
-"""Kernels of one expression behind ``pycuda.gpuarray`` and ``pycuda.cumath``, made from a table."""
+"""Table of the elementwise kernels of one expression, and the docstrings of their getters."""
 
 import re
-from inspect import Parameter, Signature
-
-import numpy as np
-
-from PyGPU._kernels.text.indexed import get_elwise_kernel
-from PyGPU._kernels.types import dtype_to_ctype
-from PyGPU._runtime import context_dependent_memoize
 
 _XYZ = "{dtype_x} *x, {dtype_y} *y, {dtype_z} *z"
 _FLAGS = "x_is_scalar=False y_is_scalar=False"  # arrays with one element, used for all
@@ -15,7 +8,7 @@ _FLAGS = "x_is_scalar=False y_is_scalar=False"  # arrays with one element, used 
 # getter's arguments, the kernel's arguments, and the result for x = [1, 4, 9]. In the texts,
 # {dtype_x} is the C type of dtype_x, {x_is_scalar} an index, {as_z} a cast to dtype_z if that is
 # complex.
-_TABLE = {
+TABLE = {
     "get_copy_kernel": (
         "dtype_dest dtype_src",
         "{dtype_dest} *dest, {dtype_src} *src",
@@ -149,33 +142,6 @@ _TABLE = {
         ('"f4", "f4"', "x, z", "[0.0, 0.0, 0.0]"),
     ),
 }
-_DEFAULTS = {"False": False, "None": None, "float32": np.float32}
-
-
-def _signature(parameters):
-    made = []
-    for name, _, default in (one.partition("=") for one in parameters.split()):
-        value = _DEFAULTS[default] if default else Parameter.empty
-        made.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value))
-    return Signature(made)
-
-
-def _words(given):
-    """Return the words that replace a getter's parameters in the texts."""
-    words = {}
-    for name, value in given.items():
-        if "dtype" in name:
-            words[name] = dtype_to_ctype(given["in_dtype"] if value is None else value)
-        elif name.endswith("_is_scalar"):
-            words[name] = "0" if value else "i"
-        else:
-            words[name] = value
-    if "dtype_z" in given:
-        is_complex = np.dtype(given["dtype_z"]).kind == "c"
-        words["as_z"] = f"({words['dtype_z']})" if is_complex else ""
-    return words
-
-
 # Types and descriptions of parameters that are not dtypes.
 _DESCRIBED = {
     "operator": ("str", "Binary operator in C."),
@@ -187,7 +153,7 @@ _DESCRIBED = {
 
 
 def _described(parameters):
-    """The text of the section "Parameters"."""
+    """Return the text of the section "Parameters"."""
     names = [one.partition("=")[0] for one in parameters.split()]
     dtypes = ", ".join(name for name in names if name not in _DESCRIBED)
     lines = [f"{dtypes} : numpy.dtype", "    Dtypes of the kernel's arguments."]
@@ -198,8 +164,8 @@ def _described(parameters):
     return "\n    ".join(lines)
 
 
-def _documentation(name, parameters, arguments, operation, example):
-    """The docstring of a getter."""
+def documentation(name, parameters, arguments, operation, example):
+    """Return the docstring of a getter."""
     shown = re.sub(r"\{[xy]_is_scalar\}", "i", operation).replace("{as_z}", "")
     shown, declared = (re.sub("[{}]", "", one) for one in (shown, arguments))
     given, passed, result = example
@@ -228,22 +194,3 @@ def _documentation(name, parameters, arguments, operation, example):
     >>> z.get().round(4).tolist()
     {result}
     """
-
-
-def _getter(name, parameters, arguments, operation, example):
-    signature = _signature(parameters)
-
-    def getter(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        words = _words(bound.arguments)
-        return get_elwise_kernel(arguments.format(**words), operation.format(**words), name[4:])
-
-    getter.__name__ = getter.__qualname__ = name
-    getter.__signature__ = signature
-    getter.__doc__ = _documentation(name, parameters, arguments, operation, example)
-    return context_dependent_memoize(getter)
-
-
-#: The getters by name.
-GETTERS = {name: _getter(name, *row) for name, row in _TABLE.items()}

@@ -4,14 +4,58 @@ Each getter returns a Function on the current device that is prepared for its ar
 argument is the number of elements.
 """
 
+from inspect import Parameter, Signature
+
 import numpy as np
 
-from PyGPU._kernels.getter_table import GETTERS
+from PyGPU._kernels.getter_table import TABLE, documentation
 from PyGPU._kernels.text.indexed import get_elwise_kernel, get_elwise_kernel_and_types
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
 from PyGPU._runtime import context_dependent_memoize
 
-globals().update(GETTERS)
+_DEFAULTS = {"False": False, "None": None, "float32": np.float32}
+
+
+def _signature(parameters):
+    made = []
+    for name, _, default in (one.partition("=") for one in parameters.split()):
+        value = _DEFAULTS[default] if default else Parameter.empty
+        made.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value))
+    return Signature(made)
+
+
+def _words(given):
+    """Return the words that replace a getter's parameters in the texts."""
+    words = {}
+    for name, value in given.items():
+        if "dtype" in name:
+            words[name] = dtype_to_ctype(given["in_dtype"] if value is None else value)
+        elif name.endswith("_is_scalar"):
+            words[name] = "0" if value else "i"
+        else:
+            words[name] = value
+    if "dtype_z" in given:
+        is_complex = np.dtype(given["dtype_z"]).kind == "c"
+        words["as_z"] = f"({words['dtype_z']})" if is_complex else ""
+    return words
+
+
+def _getter(name, parameters, arguments, operation, example):
+    signature = _signature(parameters)
+
+    def getter(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        words = _words(bound.arguments)
+        return get_elwise_kernel(arguments.format(**words), operation.format(**words), name[4:])
+
+    getter.__name__ = getter.__qualname__ = name
+    getter.__signature__ = signature
+    getter.__doc__ = documentation(name, parameters, arguments, operation, example)
+    return context_dependent_memoize(getter)
+
+
+globals().update({name: _getter(name, *row) for name, row in TABLE.items()})
 
 
 @context_dependent_memoize
@@ -340,7 +384,7 @@ def _texel(dtype):
 
 
 __all__ = [
-    *GETTERS,
+    *TABLE,
     "get_binary_minmax_kernel",
     "get_linear_combination_kernel",
     "get_pow_array_kernel",
