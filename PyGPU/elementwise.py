@@ -104,8 +104,8 @@ class _Variant:
         self.parts = module, function, arguments
         self.names = [one.name for one in arguments[:given]]
         self.vectors = [
-            (place, one.dtype, is_always_used_by_element(one.name, operation))
-            for place, one in enumerate(arguments[:given])
+            (position, one.dtype, is_always_used_by_element(one.name, operation))
+            for position, one in enumerate(arguments[:given])
             if isinstance(one, VectorArg)
         ]
         self.launcher = core._ElementwiseLauncher(function, given, self.vectors, many)
@@ -216,8 +216,8 @@ class ElementwiseKernel:
         self._check(variant, args, highest + 1)
         if lowest < 0 and any(always for *_, always in variant.vectors):
             raise errors.ArgumentError(
-                f"{self._settings['name']}: range: indices from {lowest} on are used, before the "
-                "arrays' first elements"
+                f"{self._settings['name']}: range: the lowest index, {lowest}, is before the "
+                "arrays' first elements; expected indices from 0 on"
             )
         variant.launcher.launch_over(stream, args, *indices, True)
 
@@ -225,16 +225,18 @@ class ElementwiseKernel:
         """Return the size of the first array, after checking the arguments' number and types."""
         if len(args) != len(variant.names):
             raise _wrong_count(self._settings["name"], variant.names, len(args))
-        for place, *_ in variant.vectors:
-            if not isinstance(args[place], core.GPUArray):
-                raise _no_array(variant.names[place], args[place])
+        for position, *_ in variant.vectors:
+            if not isinstance(args[position], core.GPUArray):
+                raise _no_array(variant.names[position], args[position])
         return args[variant.vectors[0][0]]._size
 
     def _check(self, variant, args, needed):
-        for place, dtype, always in variant.vectors:
-            name = f"{self._settings['name']}: {variant.names[place]}"
-            require_elements(name, args[place], dtype, needed if always else 0)
-        _check_orders([(variant.names[place], args[place]) for place, *_ in variant.vectors])
+        for position, dtype, always in variant.vectors:
+            name = f"{self._settings['name']}: {variant.names[position]}"
+            require_elements(name, args[position], dtype, needed if always else 0)
+        _check_orders(
+            [(variant.names[position], args[position]) for position, *_ in variant.vectors]
+        )
 
     @functools.cached_property
     def _may_be_batched(self):
@@ -274,6 +276,14 @@ class ElementwiseKernel:
         tuple of (SourceModule, Function, list of VectorArg and ScalarArg)
             Module, kernel and arguments. The arguments end with ``n`` or, with `use_range`, with
             ``n, start, stop, step``.
+
+        Examples
+        --------
+        >>> from PyGPU.elementwise import ElementwiseKernel
+        >>> twice = ElementwiseKernel("float *x", "x[i] *= 2")
+        >>> module, kernel, arguments = twice.generate_stride_kernel_and_types(False)
+        >>> arguments
+        [VectorArg('x', float32), ScalarArg('n', uint64)]
         """
         return self._variant("ranged" if use_range else "plain").parts
 

@@ -30,7 +30,7 @@ class _Selection(NamedTuple):
 
     view: "core.GPUArray"  # the array indexed by the key's ints and slices only
     parts: "list[_Part]"
-    place: int  # position of the parts' axes among the other axes of the result
+    position: int  # position of the parts' axes among the other axes of the result
 
 
 class _Loop(NamedTuple):
@@ -81,7 +81,7 @@ def _takes(item):
 def _items(array, key):
     """Return the items of a key, with the slices that ``...`` represents inserted after it."""
     items = [_part_of(item) for item in (key if isinstance(key, tuple) else (key,))]
-    ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
+    ellipses = [position for position, item in enumerate(items) if item is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError("an index can hold '...' only once")
     taken = sum(_takes(item) for item in items)
@@ -160,7 +160,7 @@ def _stretched(strides, shape, whole):
 
 
 def _loop(selection, scatters=False):
-    view, place = selection.view, selection.place
+    view, position = selection.view, selection.position
     found = [_indices_of(part, view) for part in selection.parts]
     shapes = [indices.shape for indices in found]
     try:
@@ -173,7 +173,7 @@ def _loop(selection, scatters=False):
     found = [] if 0 in made else [_checked(*each, view) for each in zip(selection.parts, found)]
     used = {axis for part in selection.parts for axis in part.axes}
     kept = [axis for axis in range(view.ndim) if axis not in used]
-    before, after = kept[:place], kept[place:]
+    before, after = kept[:position], kept[position:]
     indices = [
         Index(
             array,
@@ -328,20 +328,23 @@ def _assign_by_mask(selection, value):
     mask, axes, _ = selection.parts[0]
     if mask.dtype != np.bool_ or mask.ndim == 0:
         return False
-    view, place = selection.view, selection.place
+    view, position = selection.view, selection.position
     _check_mask(selection.parts[0], view)
     # Broadcast as if one element were true: an axis of length one replaces the mask's axes.
     kept = [axis for axis in range(view.ndim) if axis not in axes]
-    order = [*kept[:place], *axes, *kept[place:]]
+    order = [*kept[:position], *axes, *kept[position:]]
     shape = [view.shape[axis] for axis in order]
-    one = [*shape[:place], 1, *shape[place + len(axes) :]]
-    if value.ndim > len(one) - place - 1 and value.shape[value.ndim - (len(one) - place)] != 1:
+    one = [*shape[:position], 1, *shape[position + len(axes) :]]
+    if (
+        value.ndim > len(one) - position - 1
+        and value.shape[value.ndim - (len(one) - position)] != 1
+    ):
         return False
     over = _strides_over(one, value)
-    read = (value._address, over[:place] + (0,) * len(axes) + over[place + 1 :])
+    read = (value._address, over[:position] + (0,) * len(axes) + over[position + 1 :])
     if isinstance(mask, np.ndarray):
         mask = core.to_gpu(mask)
-    where = (mask._address, (0,) * place + mask.strides + (0,) * (len(kept) - place))
+    where = (mask._address, (0,) * position + mask.strides + (0,) * (len(kept) - position))
     target = (view._address, tuple(view.strides[axis] for axis in order))
     gather(shape, (view, value, mask), target, read, mask=where)
     return True

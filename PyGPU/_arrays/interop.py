@@ -71,8 +71,8 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
             f"{type(x).__name__}"
         )
     device_id = tuple(int(part) for part in x.__dlpack_device__())
-    here = _place(x, *device_id)
-    wanted = here if device is None else _number(device)
+    here = _device_number(x, *device_id)
+    wanted = here if device is None else _requested_number(device)
     if wanted != here and copy is False:
         raise BufferError(
             f"from_dlpack: copy=False: x is on device {here}, so an array on device {wanted} needs "
@@ -143,7 +143,7 @@ def asarray(x, *, stream=None):
     )
 
 
-def _place(x, kind, number):
+def _device_number(x, kind, number):
     """Return the number of the device that `x` is on."""
     if kind not in _REACHED:
         where = _KINDS.get(kind, f"a device of DLPack's type {kind}")
@@ -162,7 +162,7 @@ def _place(x, kind, number):
     return number
 
 
-def _number(device):
+def _requested_number(device):
     """Return the number of the device that `device` names."""
     if isinstance(device, tuple):
         kind, number = (int(part) for part in device)

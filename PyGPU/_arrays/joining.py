@@ -146,6 +146,13 @@ def reverse(self, stream=None):
     -------
     GPUArray
         The reversed array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1, 2, 3])).reverse()
+    array([3, 2, 1])
     """
     out = core.empty_like(self)
     backwards = self[(slice(None, None, -1),) * self.ndim] if self.ndim else self

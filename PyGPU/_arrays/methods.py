@@ -12,14 +12,30 @@ _BOOL = np.dtype(np.bool_)
 
 
 def real(self):
-    """The real parts: a new array, or the array itself if its dtype is real."""
+    """The real parts: a new array, or the array itself if its dtype is real.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1 + 2j])).real
+    array([1.])
+    """
     if self.dtype.kind != "c":
         return self
     return run("real", (self,), (self.dtype,), asked(np.real, (self.dtype,)))
 
 
 def imag(self):
-    """The imaginary parts: a new array, of zeros if the array's dtype is real."""
+    """The imaginary parts: a new array, of zeros if the array's dtype is real.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1 + 2j])).imag
+    array([2.])
+    """
     if self.dtype.kind != "c" and isinstance(self, tracing.Traced):
         return run("where", (False, self, 0), (_BOOL, self.dtype, self.dtype), (self.dtype,))
     if self.dtype.kind != "c":
@@ -39,6 +55,13 @@ def conj(self, out=None):
     -------
     GPUArray
         The conjugates, in the array's dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1 + 2j])).conj()
+    array([1.-2.j])
     """
     return self if self.dtype.kind != "c" else apply("conjugate", self, out=out)
 
@@ -48,10 +71,13 @@ def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=Non
 
     Parameters
     ----------
-    selffac, otherfac : number
-        Factors. The two arrays alone decide the result's dtype, which must hold the factors.
+    selffac : number
+        Factor of the array. The two arrays alone decide the result's dtype, which must be able to
+        hold both factors.
     other : GPUArray
         Second array; the two shapes broadcast.
+    otherfac : number
+        Factor of `other`.
     add_timer : callable(elements, seconds), optional
         Receives the number of elements that the kernel moved, and a function that returns the
         kernel's time in seconds.
@@ -69,6 +95,14 @@ def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=Non
     ------
     ArgumentError
         The result's dtype cannot hold a factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1.0, 2.0]))
+    >>> a.mul_add(10, a, 1)
+    array([11., 22.])
     """
     require_array("other", other)
     start, end = (Event(), Event()) if add_timer else (None, None)
@@ -115,6 +149,13 @@ def clip(self, min=None, max=None, out=None, stream=None):
     -------
     GPUArray
         The limited elements.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1, 5, 9])).clip(2, 6)
+    array([2, 5, 6])
     """
     if min is None and max is None:
         return apply("copy", self, out=out, stream=stream)

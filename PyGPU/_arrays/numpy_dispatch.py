@@ -72,7 +72,7 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if method not in ("__call__", "reduce"):
         raise functions.not_implemented(f"numpy.{ufunc.__name__}.{method}")
     for operand in inputs:
-        kind_of(operand)  # a TypeError for what is on the host
+        kind_of(operand)  # raises TypeError for arrays on the host
     if kwargs.pop("where", True) is not True:
         raise TypeError(f"numpy.{ufunc.__name__}: where= is not implemented for GPUArray")
     if method == "reduce":

@@ -46,7 +46,7 @@ def refuse_unknown(name, function, kwargs):
     unknown = [keyword for keyword in kwargs if keyword not in known]
     if unknown:
         raise TypeError(
-            f"{name}: {', '.join(unknown)}: not implemented for GPUArray, where it takes "
+            f"{name}: {', '.join(unknown)}: not implemented for GPUArray, which supports "
             f"{', '.join(known)}; fetch the array with .get() to work on the host"
         ) from None
 
@@ -168,6 +168,29 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
 
 
 def round(a, decimals=0, out=None):
+    """Round the elements to a number of decimals, halves to the even digit.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array to round.
+    decimals : int
+        Number of digits after the decimal point; negative numbers round digits before it.
+    out : GPUArray, optional
+        Array for the result; a new array by default.
+
+    Returns
+    -------
+    GPUArray
+        The rounded elements, in the dtype of `a`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1.25, 2.5])).round(1)
+    array([1.2, 2.5])
+    """
     decimals, kind = operator.index(decimals), a.dtype.kind
     if kind in "biu" and decimals >= 0:
         return copy(a) if out is None else _into(out, a)
@@ -214,7 +237,7 @@ def _axes(axes, ndim):
     """
     found = [core._axis_index(axis, ndim) for axis in (axes if np.iterable(axes) else (axes,))]
     if len(set(found)) < len(found):
-        raise ValueError(f"an axis stands twice in {axes}")
+        raise ValueError(f"axes={axes}: expected each axis once")
     return found
 
 
@@ -238,7 +261,9 @@ def expand_dims(a, axis):
 def moveaxis(a, source, destination):
     source, destination = _axes(source, a.ndim), _axes(destination, a.ndim)
     if len(source) != len(destination):
-        raise ValueError(f"moveaxis: {len(source)} axes to {len(destination)} places")
+        raise ValueError(
+            f"moveaxis: {len(source)} source axes, but {len(destination)} destination axes"
+        )
     order = [axis for axis in range(a.ndim) if axis not in source]
     for to, axis in sorted(zip(destination, source)):
         order.insert(to, axis)

@@ -76,7 +76,7 @@ def _arange_arguments(args, start, stop, step, dtype):
             raise TypeError(f"arange: {name} was given twice")
         given[name] = value
     if given["stop"] is None:
-        raise TypeError("arange: expected where to stop")
+        raise TypeError("arange: stop is missing")
     return given["start"], given["stop"], given["step"], dtype
 
 
@@ -143,7 +143,7 @@ def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, 
     if dtype.kind not in "iuf":
         raise TypeError(f"dtype: expected integers or floating-point numbers, got {dtype}")
     if step == 0:
-        raise ValueError("step: expected a number other than 0")
+        raise ValueError("step=0: expected a number other than 0")
     if is_whole:
         size = max(-((start - stop) // step), 0)
     else:

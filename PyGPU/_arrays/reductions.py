@@ -4,6 +4,9 @@ Every reduction accepts arrays of any strides, of bool, integers, floating-point
 numbers. Without `axis`, the result is an array without axes.
 """
 
+import inspect
+import re
+
 from PyGPU._runtime import core
 
 _reduce = core._reduce
@@ -24,7 +27,7 @@ def sum(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdim
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+        Allocator of a new result; the array's allocator by default.
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
@@ -68,7 +71,7 @@ def prod(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdi
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+        Allocator of a new result; the array's allocator by default.
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
@@ -105,7 +108,7 @@ def mean(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdi
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+        Allocator of a new result; the array's allocator by default.
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
@@ -139,7 +142,7 @@ def max(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+        Allocator of a new result; the array's allocator by default.
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
@@ -180,7 +183,7 @@ def min(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+        Allocator of a new result; the array's allocator by default.
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
@@ -221,7 +224,7 @@ def any(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+        Allocator of a new result; the array's allocator by default.
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
@@ -255,7 +258,7 @@ def all(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+        Allocator of a new result; the array's allocator by default.
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
@@ -292,7 +295,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+        Allocator of a new result; the array's allocator by default.
     out : GPUArray, optional
         Array for the result.
 
@@ -317,8 +320,20 @@ def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
     return core._dot(a, b, dtype, stream, allocator, out)
 
 
-def _method(operation, has_dtype):
+def _method_documentation(function, parameters):
+    """Return a function's docstring, changed to that of a method with these parameters."""
+    before, rest = function.__doc__.split("    Parameters\n    ----------\n")
+    section, after = rest.split("\n\n", 1)
+    described = {entry.split()[0]: entry for entry in re.split(r"\n(?=    \w)", section)}
+    section = "\n".join(described[name] for name in parameters)
+    after = re.sub(rf"gpuarray\.{function.__name__}\(a(, )?", f"a.{function.__name__}(", after)
+    return f"{before}    Parameters\n    ----------\n{section}\n\n{after}"
+
+
+def _method(function, has_dtype):
     """Make a method of GPUArray whose parameters start in the order of NumPy's methods."""
+
+    operation = function.__name__
 
     def with_dtype(
         self, axis=None, dtype=None, out=None, keepdims=False, *, stream=None, allocator=None
@@ -331,13 +346,13 @@ def _method(operation, has_dtype):
     method = with_dtype if has_dtype else plain
     method.__name__ = operation
     method.__qualname__ = f"GPUArray.{operation}"
-    method.__doc__ = f"See PyGPU.gpuarray.{operation}; the first parameters are in NumPy's order."
+    method.__doc__ = _method_documentation(function, [*inspect.signature(method).parameters][1:])
     return method
 
 
 #: GPUArray's methods. As in PyCUDA, the first parameter of `any` and `all` is the stream.
 METHODS = {
-    **{name: _method(name, True) for name in ("sum", "prod", "mean")},
-    **{name: _method(name, False) for name in ("max", "min")},
+    **{function.__name__: _method(function, True) for function in (sum, prod, mean)},
+    **{function.__name__: _method(function, False) for function in (max, min)},
     **{"any": any, "all": all, "dot": dot},
 }

@@ -73,8 +73,8 @@ class Traced:
     function that needs the array's memory fails.
     """
 
-    def __init__(self, trace, place, dtype):
-        self._trace, self._place, self._dtype = trace, place, dtype
+    def __init__(self, trace, source, dtype):
+        self._trace, self._source, self._dtype = trace, source, dtype
 
     dtype = property(operator.attrgetter("_dtype"))
 
@@ -177,11 +177,11 @@ class Trace:
 
     def result(self, symbol):
         """Return the source of a result. An argument that is returned unchanged becomes a copy."""
-        place = self._operand(symbol, symbol.dtype, False)
-        if not isinstance(place, Argument):
-            return place
-        self.steps.append(Step("copy", (place,), (place.dtype,), (place.dtype,)))
-        return Result(len(self.steps) - 1, 0, place.dtype)
+        source = self._operand(symbol, symbol.dtype, False)
+        if not isinstance(source, Argument):
+            return source
+        self.steps.append(Step("copy", (source,), (source.dtype,), (source.dtype,)))
+        return Result(len(self.steps) - 1, 0, source.dtype)
 
     def argument(self, slot):
         """Return the object that represents an array or a number among the arguments."""
@@ -235,7 +235,7 @@ class Trace:
         if isinstance(operand, Traced):
             if operand._trace is not self:
                 raise refused("an array of another function that is traced: pass it as an argument")
-            return operand._place
+            return operand._source
         if isinstance(operand, GPUArray):
             raise foreign(operand)
         if isinstance(operand, Number):

@@ -1,5 +1,6 @@
 """Table of the elementwise kernels of one expression, and the docstrings of their getters."""
 
+import itertools
 import re
 
 _XYZ = "{dtype_x} *x, {dtype_y} *y, {dtype_z} *z"
@@ -155,12 +156,14 @@ _DESCRIBED = {
 def _described(parameters):
     """Return the text of the section "Parameters"."""
     names = [one.partition("=")[0] for one in parameters.split()]
-    dtypes = ", ".join(name for name in names if name not in _DESCRIBED)
-    lines = [f"{dtypes} : numpy.dtype", "    Dtypes of the kernel's arguments."]
-    for name in names:
-        if name in _DESCRIBED:
-            kind, text = _DESCRIBED[name]
-            lines += [f"{name} : {kind}", f"    {text}"]
+    lines = []
+    for is_described, group in itertools.groupby(names, _DESCRIBED.__contains__):
+        if is_described:
+            for name in group:
+                kind, text = _DESCRIBED[name]
+                lines += [f"{name} : {kind}", f"    {text}"]
+        else:
+            lines += [f"{', '.join(group)} : numpy.dtype", "    Dtypes of the kernel's arguments."]
     return "\n    ".join(lines)
 
 

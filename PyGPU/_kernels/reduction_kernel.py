@@ -232,7 +232,7 @@ class ReductionKernel:
             if require_array("out", out).dtype != self.dtype_out:
                 raise ValueError(f"out: expected dtype {self.dtype_out}, got {out.dtype}")
             if out.size == 0:
-                raise ValueError("out: it has no element to take the result")
+                raise ValueError("out: expected at least one element, for the result; got none")
         rest = (stream, args, out, allocator, kernel_wrapper)
         result = self._launcher().launch(*rest)
         return self._launch_checked(*rest) if result is None else result
@@ -260,8 +260,8 @@ class ReductionKernel:
             flags = [value.flags for value in vectors]
             if not all(f.c_contiguous for f in flags) and not all(f.f_contiguous for f in flags):
                 raise RuntimeError(
-                    f"{self._name}: arrays in C order and in Fortran order: elements of the same "
-                    "index would not meet"
+                    f"{self._name}: some arrays are in C order and others in Fortran order; "
+                    "expected one order, in which equal indices select equal elements"
                 )
 
 

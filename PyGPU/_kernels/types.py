@@ -123,7 +123,19 @@ class VectorArg(Argument):
     struct_char = "P"
 
     def declarator(self) -> str:
-        """Return the declaration in C."""
+        """Return the declaration in C.
+
+        Returns
+        -------
+        str
+            The declaration.
+
+        Examples
+        --------
+        >>> from PyGPU.tools import VectorArg
+        >>> VectorArg("f4", "x").declarator()
+        'float *x'
+        """
         return f"{dtype_to_ctype(self.dtype)} *{self.name}"
 
 
@@ -146,7 +158,19 @@ class ScalarArg(Argument):
     """
 
     def declarator(self) -> str:
-        """Return the declaration in C."""
+        """Return the declaration in C.
+
+        Returns
+        -------
+        str
+            The declaration.
+
+        Examples
+        --------
+        >>> from PyGPU.tools import ScalarArg
+        >>> ScalarArg("i4", "n").declarator()
+        'int n'
+        """
         return f"{dtype_to_ctype(self.dtype)} {self.name}"
 
     @property

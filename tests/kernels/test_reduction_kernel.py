@@ -179,7 +179,7 @@ def test_layouts_that_are_alike(dot_kernel):
     c, f = to_gpu(x), to_gpu(np.asfortranarray(x))
     assert_close(dot_kernel(c, c).get(), (x * x).sum(), 64)
     assert_close(dot_kernel(f, f).get(), (x * x).sum(), 64)
-    with pytest.raises(RuntimeError, match="C order and in Fortran order"):
+    with pytest.raises(RuntimeError, match="in C order and others in Fortran order"):
         dot_kernel(c, f)
     with pytest.raises(RuntimeError, match="y: only contiguous arrays"):
         dot_kernel(c, c[:, ::2])

@@ -32,7 +32,7 @@ __device__ inline unsigned true_of_16(const unsigned char *mask, long long n, lo
 }
 """
 
-# BEHIND stands for the work of the last block.
+# BEHIND is replaced by the work of the last block.
 _COUNT = """
 extern "C" __global__ void __launch_bounds__(THREADS)
 count_true(long long n, const unsigned char *mask, long long *countsPARAMETERS) {
@@ -53,8 +53,9 @@ count_true(long long n, const unsigned char *mask, long long *countsPARAMETERS) 
 }
 """
 
-# LOAD and STORE stand for the load and store of a selected element. PLACE is its index in the whole
-# array, `at` its index in the packed array. A thread overlaps the loads of several elements.
+# LOAD and STORE are replaced by the load and store of a selected element. PLACE is the element's
+# index in the whole array, `at` its index in the packed array. A thread overlaps the loads of
+# several elements.
 _COPY = """
 extern "C" __global__ void __launch_bounds__(THREADS)
 NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETERS) {

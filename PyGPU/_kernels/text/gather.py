@@ -47,14 +47,14 @@ _BY_BLOCK = f"""bool is_valid = v >= -n && v < n;
       {_NEGATIVE}"""
 #: Treatment of an index `v` that is not in [0, n), by mode.
 MODES = {
-    # Its item is not copied.
+    # The item of the index is not copied.
     "raise": _RAISE,
-    # Its item is not copied, and the index is reported. A launch without such an index reports
+    # The item is not copied, and the index is reported. A launch without such an index reports
     # nothing.
     "report": f"bool is_valid = v >= -n && v < n; if (!is_valid) *report = v; {_NEGATIVE}",
-    # Its item is not copied. The launch reports the index, or 0, as soon as all are checked.
+    # The item is not copied. The launch reports the index, or 0, as soon as all are checked.
     "poll": _BY_BLOCK,
-    # As "poll", for a launch of one block; no item at all is copied if an index is out of range.
+    # Like "poll", for a launch of one block; no item at all is copied if an index is out of range.
     "poll block": _BY_BLOCK,
     # The launch follows a check; no item at all is copied if the check found such an index.
     "checked": _RAISE,
