@@ -26,7 +26,7 @@ _DTYPES = frozenset(map(np.dtype, core.SUPPORTED_DTYPES))
 _NUMBERS = frozenset((int, float, complex, *(dtype.type for dtype in _DTYPES)))
 
 
-class _Recent:
+class _RecentlyUsed:
     """A cache of recently used values by key: at least the last `count`, at most twice as many."""
 
     def __init__(self, count):
@@ -53,7 +53,7 @@ class Fused:
 
     def __init__(self, function):
         functools.update_wrapper(self, function)
-        self._programs = _Recent(128)
+        self._programs = _RecentlyUsed(128)
 
     def __call__(self, /, *args, out=None, stream=None, **kwargs):
         kinds = []
@@ -159,7 +159,7 @@ def _kind(argument):
         return argument.dtype
     if isinstance(argument, np.ndarray):
         return np.ndarray, kind_of(argument)  # raises TypeError if it has axes
-    return _static(argument)
+    return _value_key(argument)
 
 
 def _value(argument):
@@ -170,10 +170,10 @@ def _value(argument):
     return repr(argument) if is_number else None
 
 
-def _static(value):
+def _value_key(value):
     """Return the key of a value; 1, 1.0 and True have different keys."""
     if type(value) is tuple:
-        return (tuple, *map(_static, value))
+        return (tuple, *map(_value_key, value))
     if isinstance(value, (float, complex)):
         return type(value), repr(value)  # tells -0.0 from 0.0
     try:

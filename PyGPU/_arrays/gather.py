@@ -23,7 +23,7 @@ def _index_array(name, value):
     return array
 
 
-def _fitting(out, shape, arrays):
+def _check_out(out, shape, arrays):
     """Raise TypeError or ValueError unless each of `out` has its array's dtype, and the shape."""
     for target, array in zip(out, arrays):
         if require_array("out", target).dtype != array.dtype:
@@ -32,7 +32,7 @@ def _fitting(out, shape, arrays):
             raise ValueError(f"out: expected shape {shape}, got {target.shape}")
 
 
-def _apart(arrays, targets, stream):
+def _disjoint(arrays, targets, stream):
     """Return the arrays, with copies of those that overlap `targets`."""
     return [
         in_c_order(array, stream)
@@ -42,9 +42,9 @@ def _apart(arrays, targets, stream):
     ]
 
 
-def _kept(indices, targets, stream):
+def _disjoint_index(indices, targets, stream):
     """Return the index array, or a copy if it overlaps `targets`."""
-    return indices if isinstance(indices, np.ndarray) else _apart([indices], targets, stream)[0]
+    return indices if isinstance(indices, np.ndarray) else _disjoint([indices], targets, stream)[0]
 
 
 def _flat(array, indices, **more):
@@ -112,8 +112,8 @@ def _take(a, indices, out, stream, axis, mode):
     if out is None:
         out = core.GPUArray(shape, a.dtype, a.allocator)
     else:
-        _fitting([out], shape, [a])
-        a, indices = _apart([a], [out], stream)[0], _kept(indices, [out], stream)
+        _check_out([out], shape, [a])
+        a, indices = _disjoint([a], [out], stream)[0], _disjoint_index(indices, [out], stream)
     lengths, steps = a.shape[before:after], a.strides[before:after]
     indices = checked(indices, [(math.prod(lengths), 0)], own, mode, stream)
     nothing = (0,) * indices.ndim
@@ -172,8 +172,8 @@ def put(a, indices, values, stream=None, mode="raise"):
         values = core.to_gpu(values)
     if indices.size == 0 or values.size == 0:
         return
-    indices = checked(_kept(indices, [a], stream), [(a.size, 0)], 0, mode, stream)
-    values = _apart([values], [a], stream)[0]
+    indices = checked(_disjoint_index(indices, [a], stream), [(a.size, 0)], 0, mode, stream)
+    values = _disjoint([values], [a], stream)[0]
     if values.shape != indices.shape:
         places = np.arange(indices.size).reshape(indices.shape) % values.size
         values = take(values, places, stream=stream)
@@ -316,7 +316,7 @@ def multi_take_put(
             "expected the same"
         )
     offsets = [0] * len(arrays) if src_offsets is None else list(src_offsets)
-    _as_many("src_offsets", offsets, arrays)
+    _checked_length("src_offsets", offsets, arrays)
     offsets = [integer("src_offsets", offset) for offset in offsets]
     return _multi_gather(arrays, dest_indices, src_indices, dest_shape, out, stream, offsets)
 
@@ -328,7 +328,7 @@ def _one_axis(name, indices):
     return indices
 
 
-def _as_many(name, values, arrays):
+def _checked_length(name, values, arrays):
     if len(values) != len(arrays):
         raise ValueError(f"{name}: expected as many as arrays, {len(arrays)}, got {len(values)}")
     return values
@@ -340,10 +340,12 @@ def _multi_gather(arrays, dest, src, dest_shape=None, out=None, stream=None, off
     if dest is None:
         dest_shape = src.shape
     if out is not None:
-        out = list(_as_many("out", out, arrays))
-        _fitting(out, src.shape if dest is None else None, arrays)
-        arrays = _apart(arrays, out, stream)
-        dest, src = (each if each is None else _kept(each, out, stream) for each in (dest, src))
+        out = list(_checked_length("out", out, arrays))
+        _check_out(out, src.shape if dest is None else None, arrays)
+        arrays = _disjoint(arrays, out, stream)
+        dest, src = (
+            each if each is None else _disjoint_index(each, out, stream) for each in (dest, src)
+        )
     elif dest_shape is None:
         raise ValueError("dest_shape: expected the shape of the results, or arrays as out")
     else:

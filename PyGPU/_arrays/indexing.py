@@ -71,7 +71,7 @@ def _is_array(item):
     return isinstance(item, (core.GPUArray, np.ndarray))
 
 
-def _takes(item):
+def _axes_indexed_by(item):
     """Return the number of the array's axes that an item of a key indexes."""
     if item is None or item is Ellipsis:
         return 0
@@ -84,7 +84,7 @@ def _items(array, key):
     ellipses = [position for position, item in enumerate(items) if item is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError("an index can hold '...' only once")
-    taken = sum(_takes(item) for item in items)
+    taken = sum(_axes_indexed_by(item) for item in items)
     if taken > array.ndim:
         raise IndexError(f"too many indices: {taken} for an array of {array.ndim} dimensions")
     at = ellipses[0] + 1 if ellipses else len(items)
@@ -102,7 +102,7 @@ def _selection(array, key):
     view_axis = own_axis = kept = 0
     joined = False
     for item in _items(array, key):
-        width = _takes(item)
+        width = _axes_indexed_by(item)
         if _is_array(item):
             parts.append(_Part(item, tuple(range(view_axis, view_axis + width)), own_axis))
             basic += [slice(None)] * width
@@ -153,7 +153,7 @@ def _checked(part, indices, view):
     return checked(indices, [(view.shape[part.axes[0]], 0)], part.own_axis)
 
 
-def _stretched(strides, shape, whole):
+def _broadcast_strides(strides, shape, whole):
     """Return the strides of an array broadcast to the shape `whole`."""
     own = [0 if length == 1 else stride for stride, length in zip(strides, shape)]
     return (0,) * (len(whole) - len(own)) + tuple(own)
@@ -177,7 +177,9 @@ def _loop(selection, scatters=False):
     indices = [
         Index(
             array,
-            (0,) * len(before) + _stretched(array.strides, array.shape, made) + (0,) * len(after),
+            (0,) * len(before)
+            + _broadcast_strides(array.strides, array.shape, made)
+            + (0,) * len(after),
             tuple(view.shape[axis] for axis in part.axes),
             tuple(view.strides[axis] for axis in part.axes),
             scatters,
@@ -273,7 +275,7 @@ def _strides_over(shape, value):
     )
     if not fits:
         raise ValueError(f"a value of shape {value.shape} does not broadcast to {tuple(shape)}")
-    return _stretched(value.strides[extra:], own, shape)
+    return _broadcast_strides(value.strides[extra:], own, shape)
 
 
 @beside_first

@@ -105,9 +105,9 @@ def _is_number(operand):
 class Program:
     """The work of a call: computing numbers on the host, and launching one or several kernels."""
 
-    def __init__(self, trace, results, form):
+    def __init__(self, trace, results, container):
         self._computed, self._conditions = trace.computed, list(trace.conditions.values())
-        self._form, self.dtypes = form, [one.dtype for one in results]
+        self._container, self.dtypes = container, [one.dtype for one in results]
         self._whole = _Kernel(trace, results)
         # Results that depend on different arrays may have different shapes, and then need a launch
         # each.
@@ -119,7 +119,7 @@ class Program:
                     at = [k for k, one in enumerate(results) if of[one] == arrays]
                     self._parts.append((_Kernel(trace, [results[k] for k in at]), at))
         self.is_plain = not (self._parts or self._computed or self._conditions)
-        self.is_one = self.is_plain and form is None
+        self.is_one = self.is_plain and container is None
         self.operation, self.pick = self._whole.operation, self._whole.pick
         kernels = [part for part, _ in self._parts] or [self._whole]
         self.most_operands = max(one.count for one in kernels)
@@ -150,12 +150,16 @@ class Program:
                 some = kernel(values, None, stream)
                 for k, one in zip(at, some if len(at) > 1 else (some,)):
                     made[k] = one
-            return self._form(made if out is None else _copied(made, out, stream))
+            return self._container(made if out is None else _copied(made, out, stream))
         made = whole(values, out, stream)
-        return made if self._form is None else self._form(made if len(self.dtypes) > 1 else (made,))
+        return (
+            made
+            if self._container is None
+            else self._container(made if len(self.dtypes) > 1 else (made,))
+        )
 
     def _checked(self, out):
-        given = (out,) if self._form is None else out
+        given = (out,) if self._container is None else out
         count = len(self.dtypes)
         if not isinstance(given, (tuple, list)) or len(given) != count:
             raise TypeError(f"out: expected {count} arrays or None, in a tuple, got {out!r}")
@@ -167,7 +171,7 @@ class Program:
         )
 
 
-def _stretches(shape, other):
+def _broadcasts_to(shape, other):
     try:
         return np.broadcast_shapes(shape, other) == other
     except ValueError:
@@ -180,7 +184,7 @@ def _copied(made, out, stream):
     if any(core._overlap(*pair) for pair in itertools.combinations(given, 2)):
         raise ValueError("out: the results overlap")
     for result, target in zip(made, out):
-        if target is not None and not _stretches(result.shape, target.shape):
+        if target is not None and not _broadcasts_to(result.shape, target.shape):
             raise errors.ShapeError(f"out: expected shape {result.shape}, got {target.shape}")
     for k, (result, target) in enumerate(zip(made, out)):
         if target is not None:

@@ -260,7 +260,7 @@ class Trace:
             simple = self._power(operands[1], compute)
             if simple:
                 name, operands, compute = simple, operands[:1], compute[:1]
-        # Compilers would replace a power by a constant with other operations.
+        # Compilers would replace a power with a constant exponent by other operations.
         as_numbers = name in ("power", "float_power")
         operands = tuple(
             [self._operand(one, dtype, as_numbers) for one, dtype in zip(operands, compute)]
