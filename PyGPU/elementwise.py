@@ -76,7 +76,7 @@ def _indices(absolute, relative, n):
         raise TypeError(f"range: expected a slice, got {absolute!r}")
     step = _index("range: step", absolute.step, 1)
     if step == 0:
-        raise ValueError("range: step is 0")
+        raise ValueError("range: step=0: expected a number other than 0")
     start = _index("range: start", absolute.start, 0 if step > 0 else n - 1)
     return start, _index("range: stop", absolute.stop, n if step > 0 else -1), step
 
@@ -306,7 +306,7 @@ class ElementwiseKernel:
 
 
 def _wrong_count(kernel, names, count):
-    extra = f"without {', '.join(names[count:])}" if count < len(names) else "too many"
+    extra = f"missing {', '.join(names[count:])}" if count < len(names) else "too many"
     return errors.ArgumentError(
         f"{kernel}({', '.join(names)}) takes {len(names)} arguments, not {count}: {extra}"
     )

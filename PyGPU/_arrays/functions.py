@@ -52,7 +52,9 @@ def _fitting(operand, dtype):
 def checked_out(out, dtype, casting):
     """Return `out` if it is a GPUArray that results of `dtype` can be cast to; else TypeError."""
     if not isinstance(out, GPUArray):
-        raise TypeError(f"out: expected a GPUArray, got {type(out).__name__}; see .get()")
+        raise TypeError(
+            f"out: expected a GPUArray, got {type(out).__name__}; .get() fetches the result"
+        )
     fits = np.can_cast(dtype, out.dtype, casting) and (dtype.kind != "c" or out.dtype.kind == "c")
     if not fits:
         raise TypeError(f"out: results of {dtype} do not fit into {out.dtype} ({casting=})")

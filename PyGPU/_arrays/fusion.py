@@ -126,9 +126,11 @@ class Fused:
         if isinstance(answer, Symbol):
             return trace.result(answer)
         if isinstance(answer, GPUArray):
-            raise self._wrong("a result is an array that is no argument: it would never change")
+            raise self._wrong(
+                "a result is an array that is not an argument, so it would never change"
+            )
         if isinstance(answer, Scalar) or type(answer) in _NUMBERS:
-            raise self._wrong("a result depends on no array: compute it without the function")
+            raise self._wrong("a result depends on no array: compute it outside of the function")
         raise self._wrong(
             f"expected an array, or a tuple of up to {MOST_RESULTS}, as the result, got {answer!r}"
         )

@@ -254,7 +254,8 @@ def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
     for k, array in enumerate(arrays):
         if require_array(f"arrays[{k}]", array).shape != dest_indices.shape:
             raise ValueError(
-                f"arrays[{k}] has shape {array.shape}, dest_indices {dest_indices.shape}"
+                f"arrays[{k}] has shape {array.shape}, dest_indices {dest_indices.shape}: "
+                "expected the same"
             )
     return _multi_gather(arrays, dest_indices, None, dest_shape, out, stream)
 

@@ -203,7 +203,9 @@ class Trace:
             parts = [operator.itemgetter(k) for k in range(len(value))]
             return tuple([self.compute(part, whole) for part in parts])
         if not isinstance(value, (int, float, complex, np.generic)):
-            raise refused(f"expected a number, got {type(value).__name__}: compute it before")
+            raise refused(
+                f"expected a number, got {type(value).__name__}: compute it before the call"
+            )
         return self._number(self, self._append(function, slots, value), value)
 
     def _append(self, function, slots, value):
@@ -228,7 +230,9 @@ class Trace:
 
     def _require_open(self):
         if not self._is_open:
-            raise refused("used after the end of the trace that it belongs to")
+            raise refused(
+                "an array or number is used after the end of the trace that it belongs to"
+            )
 
     def _operand(self, operand, dtype, as_number):
         """Convert an operand of a step to an Argument, Literal or Result of a dtype."""

@@ -35,10 +35,16 @@ def _maker(name, dtype):
     def make(*components, **named):
         values = dict(zip(fields, components))
         if len(components) > len(fields) or values.keys() & named.keys():
-            raise TypeError(f"make_{name}({', '.join(fields)}): got {components} and {named}")
+            raise TypeError(
+                f"make_{name}({', '.join(fields)}): expected each component once, got {components} "
+                f"and {named}"
+            )
         values.update(named)
         if values.keys() != set(fields):
-            raise TypeError(f"make_{name}({', '.join(fields)}): got {', '.join(values) or 'none'}")
+            raise TypeError(
+                f"make_{name}({', '.join(fields)}): expected all components, got "
+                f"{', '.join(values) or 'none'}"
+            )
         return np.array(tuple(values[field] for field in fields), dtype)
 
     make.__name__ = make.__qualname__ = f"make_{name}"

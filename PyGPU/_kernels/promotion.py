@@ -97,5 +97,7 @@ def _choice(name, criterion, then_, else_):
     results = asked(functools.partial(np.where, np.empty(0, bool)), (then_, else_))
     first = _BOOL if name == "where" else dtype_of_kind(criterion)
     if first.kind == "c":
-        raise TypeError("if_positive: complex numbers have no order")
+        raise TypeError(
+            "if_positive: criterion: expected real numbers; complex numbers have no order"
+        )
     return (first, *results, *results), results

@@ -81,7 +81,7 @@ class DTypeRegistry:
         for name in names:
             other = self.name_to_dtype.get(name, dtype)
             if other != dtype:
-                raise RuntimeError(f"the name '{name}' is already that of {other}, not {dtype}")
+                raise RuntimeError(f"the name '{name}' already belongs to {other}, not to {dtype}")
         self.dtype_to_name.setdefault(dtype, names[0])
         self.dtype_to_name.setdefault(str(dtype), names[0])
         for name in names:

@@ -85,7 +85,7 @@ def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
     >>> dtype_to_ctype(point)
     'weighted_point'
     """
-    warnings.warn("register_dtype is deprecated: get_or_register_dtype", DeprecationWarning, 2)
+    warnings.warn("register_dtype is deprecated: use get_or_register_dtype", DeprecationWarning, 2)
     if np.dtype(dtype) in REGISTRY.dtype_to_name and not alias_ok:
         raise RuntimeError(f"dtype '{dtype}' is already registered")
     get_or_register_dtype(name, dtype)
@@ -197,9 +197,9 @@ def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int)
     held, has = array._size, f"{array._size} elements"
     if array.dtype.itemsize < dtype.itemsize:
         held = array.nbytes // dtype.itemsize
-        has = f"{held} elements of {dtype}, as it is of {array.dtype}"
+        has = f"{held} elements of {dtype}, because its dtype is {array.dtype}"
     if held < needed:
-        raise errors.ArgumentError(f"{name}: it has {has}, and indices up to {needed - 1} are used")
+        raise errors.ArgumentError(f"{name}: it has {has}, but the kernel uses {needed}")
 
 
 def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:
