@@ -6,8 +6,8 @@ implemented raises TypeError; no array is silently copied to the host.
 `__array_ufunc__` also receives the operators of NumPy's scalars and arrays on the left. In
 ``numpy.float32(2) * a`` both ways agree: NumPy's scalars are strong in GPUArray's operators and
 here. Comparisons differ: comparison operators return the operands' dtype, and ufuncs return bool.
-NumPy converts a scalar on the left of a comparison operator to an array without axes before it
-calls the ufunc, and does so in no other case. An array without axes therefore marks an operator.
+Before it calls the ufunc, NumPy converts a scalar on the left of a comparison operator to an array
+without axes. NumPy does so in no other case, so that such an array marks an operator.
 """
 
 import numpy as np

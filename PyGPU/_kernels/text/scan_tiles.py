@@ -46,8 +46,8 @@ class Tile(NamedTuple):
     def delays(self, multiprocessors):
         """Return (few, many, delay), which set the delay before a block's first look.
 
-        A block waits for a part of `delay` if the launch has more than `few` tiles, and for all of
-        it if there are more than `many` tiles: the more tiles run, the longer a look takes.
+        Blocks of launches of more than `few` tiles wait for a part of `delay`. With more than
+        `many` tiles they wait for all of it: the more tiles run, the longer a look takes.
         """
         return self.warp, 2 * self.blocks * multiprocessors, self.delay
 
