@@ -1,4 +1,4 @@
-"""Types of PyGPU.cumath, whose functions of one array are made from a table."""
+"""Types of PyGPU.cumath, whose functions of one array are created from a table."""
 
 from PyGPU._types import GPUArray, Operand, StreamLike
 

@@ -1,4 +1,4 @@
-"""Kernels from an expression: the names of ``pycuda.elementwise``."""
+"""Elementwise kernels from an expression in C: the names of ``pycuda.elementwise``."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ __all__ = [
 ]
 
 _NEVER = (1 << 63) - 1
-_MANY = 1 << 19 if core.target != "host" else _NEVER  # indices worth a kernel of their own
+_MANY = 1 << 19 if core.target != "host" else _NEVER  # indices that pay for the batched kernel
 
 
-_MOST = 1 << 62  # so that differences of indices have 64 bits
+_MOST = 1 << 62  # limit of indices, so that their differences fit in 64 bits
 
 
 def _index(name, value, default):
@@ -64,7 +64,7 @@ def _index(name, value, default):
 
 
 def _indices(absolute, relative, n):
-    """(start, stop, step) of what a call says by range= and slice=."""
+    """Return the (start, stop, step) that range= or slice= of a call selects."""
     if absolute is not None and relative is not None:
         raise TypeError("range and slice: expected at most one of them")
     if relative is not None:
@@ -76,7 +76,7 @@ def _indices(absolute, relative, n):
         raise TypeError(f"range: expected a slice, got {absolute!r}")
     step = _index("range: step", absolute.step, 1)
     if step == 0:
-        raise ValueError("range: step is 0")
+        raise ValueError("range: step=0: expected a number other than 0")
     start = _index("range: start", absolute.start, 0 if step > 0 else n - 1)
     return start, _index("range: stop", absolute.stop, n if step > 0 else -1), step
 
@@ -98,57 +98,72 @@ _MAKERS = {
 
 
 class _Variant:
-    """A kernel as it is compiled for a device."""
+    """A kernel compiled for one device."""
 
     def __init__(self, module, function, arguments, given, operation, many):
         self.parts = module, function, arguments
         self.names = [one.name for one in arguments[:given]]
         self.vectors = [
-            (place, one.dtype, is_always_used_by_element(one.name, operation))
-            for place, one in enumerate(arguments[:given])
+            (position, one.dtype, is_always_used_by_element(one.name, operation))
+            for position, one in enumerate(arguments[:given])
             if isinstance(one, VectorArg)
         ]
         self.launcher = core._ElementwiseLauncher(function, given, self.vectors, many)
 
 
 class ElementwiseKernel:
-    """An operation on the elements of arrays, compiled when it is first called.
+    """An operation on the elements of arrays, compiled into a kernel at the first call.
 
-    ``kernel(*args, range=None, slice=None, stream=None)`` does it for each index ``i`` of the first
-    array, or for those of `range`, a slice of numbers as they are, or of `slice`, which counts from
-    the end of the array where negative. Arrays are gone through in the order of their memory:
-    those of one shape must all be in C order, or all in Fortran order. Their dtypes are up to the
-    caller. Scalars are converted as :mod:`struct` does: an int serves for a float, not the other
-    way round.
+    A call, ``kernel(*args, range=None, slice=None, stream=None)``, runs the operation for each
+    index ``i`` of the first array. With `range`, a slice or range of numbers, it runs for those
+    numbers only. With `slice`, it runs for the selected indices of the array, where negative
+    numbers count from the end.
+
+    Elements are visited in memory order. Arrays must be contiguous, and arrays of one shape must
+    all be in C order, or all in Fortran order. The dtypes of arrays are not checked. Scalars are
+    converted as :mod:`struct` does: an int can be passed for a float, but not a float for an int.
 
     Parameters
     ----------
     arguments : str or list of VectorArg and ScalarArg
-        In C, as in ``"float a, float *x, float *z"``.
+        Declarations in C, as in ``"float a, float *x, float *z"``.
     operation : str
-        In C, as in ``"z[i] = a * x[i]"``. It may also use ``n``, the size of the first array, and
-        ``tid, total_threads, cta_start``: the thread in its block, all threads, those of the blocks
-        before.
+        Statement in C, as in ``"z[i] = a * x[i]"``. It may also use ``n``, the size of the first
+        array; ``tid``, the thread's index in its block; ``total_threads``, the number of threads;
+        and ``cta_start``, the number of threads in the blocks before.
     name : str
-        Of the kernel.
+        Name of the kernel.
     keep : bool
-        Leave the text and the image in a folder whose name is printed.
+        Keep the text and the image in a folder, and print its name.
     options : list of str, optional
-        The compiler's.
+        Options for the compiler.
     preamble : str
-        Text before the kernel: functions, ``#include`` lines. It comes after
+        Text before the kernel, such as functions and ``#include`` lines. It comes after
         <pycuda-complex.hpp>.
     loop_prep, after_loop : str
-        What each thread does before its first index and after its last.
+        Statements that each thread runs before its first index and after its last.
 
     Raises
     ------
     ArgumentError
-        In the call: for a wrong number of arguments, and those that do not fit.
+        At a call: the number of arguments is wrong, or an argument does not match.
     RuntimeError
-        In the call: for arrays that are not contiguous, or not in one order.
+        At a call: an array is not contiguous, or the arrays have different orders.
     CompileError, ValueError, AssertionError
-        In the first call: for bad C, a bad declaration, no array among the arguments.
+        At the first call: the C code does not compile, a declaration cannot be parsed, or no
+        argument is an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> from PyGPU.elementwise import ElementwiseKernel
+    >>> axpb = ElementwiseKernel("float a, float *x, float b, float *z", "z[i] = a * x[i] + b")
+    >>> x = gpuarray.to_gpu(np.array([1, 2, 3], np.float32))
+    >>> z = gpuarray.empty_like(x)
+    >>> axpb(10, x, 5, z)
+    >>> z
+    array([15., 25., 35.], dtype=float32)
     """
 
     def __init__(
@@ -168,7 +183,7 @@ class ElementwiseKernel:
             **{"name": name, "keep": keep, "options": options},
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
-        self._variants: dict[tuple[int, str], Any] = {}  # (core._here(), form) -> _Variant
+        self._variants: dict[tuple[int, str], Any] = {}  # (core._here(), kind) -> _Variant
         self._many = _MANY
 
     def __call__(
@@ -201,26 +216,27 @@ class ElementwiseKernel:
         self._check(variant, args, highest + 1)
         if lowest < 0 and any(always for *_, always in variant.vectors):
             raise errors.ArgumentError(
-                f"{self._settings['name']}: range: indices from {lowest} on are used, before the "
-                "arrays' first elements"
+                f"{self._settings['name']}: range: the lowest index, {lowest}, is before the "
+                "arrays' first elements; expected indices from 0 on"
             )
         variant.launcher.launch_over(stream, args, *indices, True)
 
     def _size(self, variant, args):
-        """Of the first array, once the arguments are as many as declared, and arrays where they
-        must be."""
+        """Return the size of the first array, after checking the arguments' number and types."""
         if len(args) != len(variant.names):
             raise _wrong_count(self._settings["name"], variant.names, len(args))
-        for place, *_ in variant.vectors:
-            if not isinstance(args[place], core.GPUArray):
-                raise _no_array(variant.names[place], args[place])
+        for position, *_ in variant.vectors:
+            if not isinstance(args[position], core.GPUArray):
+                raise _no_array(variant.names[position], args[position])
         return args[variant.vectors[0][0]]._size
 
     def _check(self, variant, args, needed):
-        for place, dtype, always in variant.vectors:
-            name = f"{self._settings['name']}: {variant.names[place]}"
-            require_elements(name, args[place], dtype, needed if always else 0)
-        _check_orders([(variant.names[place], args[place]) for place, *_ in variant.vectors])
+        for position, dtype, always in variant.vectors:
+            name = f"{self._settings['name']}: {variant.names[position]}"
+            require_elements(name, args[position], dtype, needed if always else 0)
+        _check_orders(
+            [(variant.names[position], args[position]) for position, *_ in variant.vectors]
+        )
 
     @functools.cached_property
     def _may_be_batched(self):
@@ -228,35 +244,69 @@ class ElementwiseKernel:
         around = [self._settings[text] for text in ("preamble", "loop_prep", "after_loop")]
         return can_be_batched([one.name for one in vectors], self._operation, *around)
 
-    def _variant(self, form):
-        key = core._here(), form
+    def _variant(self, kind):
+        key = core._here(), kind
         if key not in self._variants:
             arguments = arguments_of(self._arguments)
             given = len(arguments)
             if not any(isinstance(one, VectorArg) for one in arguments):
-                raise AssertionError("ElementwiseKernel: no array is among the arguments")
-            make = _MAKERS[form]
+                raise AssertionError(
+                    f"arguments={self._arguments!r}: expected at least one pointer, such as "
+                    "'float *x'"
+                )
+            make = _MAKERS[kind]
             made = make(arguments, self._operation, **self._settings)
             many = self._many if self._may_be_batched else _NEVER
-            # Another thread may have been faster.
+            # setdefault, because another thread may have compiled the same kernel meanwhile.
             self._variants.setdefault(key, _Variant(*made, given, self._operation, many))
         return self._variants[key]
 
     def generate_stride_kernel_and_types(
         self, use_range: bool
     ) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
-        """(module, Function, list of Argument) on the current device; the arguments end with ``n``
-        or, with `use_range`, ``n, start, stop, step``."""
+        """Compile the kernel for the current device.
+
+        Parameters
+        ----------
+        use_range : bool
+            Compile the kernel for calls with range= or slice=.
+
+        Returns
+        -------
+        tuple of (SourceModule, Function, list of VectorArg and ScalarArg)
+            Module, kernel and arguments. The arguments end with ``n`` or, with `use_range`, with
+            ``n, start, stop, step``.
+
+        Examples
+        --------
+        >>> from PyGPU.elementwise import ElementwiseKernel
+        >>> twice = ElementwiseKernel("float *x", "x[i] *= 2")
+        >>> module, kernel, arguments = twice.generate_stride_kernel_and_types(False)
+        >>> arguments
+        [VectorArg('x', float32), ScalarArg('n', uint64)]
+        """
         return self._variant("ranged" if use_range else "plain").parts
 
     def get_texref(self, name: str, use_range: bool = False) -> TextureReference:
-        """The texture reference of that name, which the preamble declares, on the current device;
-        calls with range= or slice= have others, with `use_range`."""
+        """Return a texture reference that the preamble declares, on the current device.
+
+        Parameters
+        ----------
+        name : str
+            Name of the texture reference.
+        use_range : bool
+            Return the reference of calls with range= or slice=, which use another kernel.
+
+        Returns
+        -------
+        TextureReference
+            The texture reference.
+        """
         return self.generate_stride_kernel_and_types(use_range)[0].get_texref(name)
 
 
 def _wrong_count(kernel, names, count):
-    extra = f"without {', '.join(names[count:])}" if count < len(names) else "too many"
+    extra = f"missing {', '.join(names[count:])}" if count < len(names) else "too many"
     return errors.ArgumentError(
         f"{kernel}({', '.join(names)}) takes {len(names)} arguments, not {count}: {extra}"
     )
@@ -268,7 +318,7 @@ def _no_array(name, value):
 
 
 def _check_orders(vectors):
-    """RuntimeError unless equal places in memory are equal indices."""
+    """Raise RuntimeError unless equal indices select equal positions in memory."""
     orders = {}  # shape -> an array's name, and whether it is in C order
     for name, vector in vectors:
         flags = vector.flags

@@ -1,8 +1,7 @@
 """Arrays in device memory: the names of ``pycuda.gpuarray``.
 
-The class, and what runs often, are C++ (``src/python/array``). What is put together in Python
-brings the compiler along; it is loaded when it is first asked for, so that ``import PyGPU`` stays
-quick.
+The class and the frequently called functions are C++ (``src/python/array``). Functions written in
+Python need the compiler; they are loaded at first use, which keeps ``import PyGPU`` fast.
 """
 
 from PyGPU._runtime import hooks
@@ -18,7 +17,7 @@ zeros_like = core.zeros_like
 
 
 def _restored(ary):
-    """What a pickled array is made from: a plain function, found on every target."""
+    """Make an array from a pickle; a plain function, so that a pickle loads on every target."""
     return to_gpu(ary)
 
 
@@ -29,11 +28,11 @@ def _by_name(modules):
     return {name: module for module, names in modules.items() for name in names.split()}
 
 
-#: Functions that are loaded when they are asked for, and their modules.
+#: Functions that are loaded at first use, and their modules.
 DEFERRED = _by_name(
     {
-        "PyGPU._arrays.reductions": "sum prod mean min max any all dot "
-        "subset_sum subset_dot subset_min subset_max",
+        "PyGPU._arrays.reductions": "sum prod mean min max any all dot",
+        "PyGPU._arrays.subsets": "subset_sum subset_dot subset_min subset_max",
         "PyGPU._arrays.functions": "if_positive where maximum minimum "
         "logical_and logical_or logical_not",
         "PyGPU._arrays.gather": "take put multi_take multi_put multi_take_put",
@@ -47,11 +46,11 @@ DEFERRED = _by_name(
     }
 )
 
-# Methods and properties of the class, likewise; each module has them in its METHODS.
+# Methods and properties of the class that are loaded at first use, from the METHODS of a module.
 _MEMBERS = _by_name(
     {
         "PyGPU._arrays.reductions": "sum prod mean min max any all dot",
-        "PyGPU._arrays.functions": "real imag conj conjugate mul_add _axpbyz clip",
+        "PyGPU._arrays.methods": "real imag conj conjugate mul_add _axpbyz clip",
         "PyGPU._driver.bound_arrays": "bind_to_texref bind_to_texref_ext",
         "PyGPU._arrays.gather": "take put",
         "PyGPU._arrays.joining": "reverse",
@@ -64,7 +63,7 @@ _MEMBERS = _by_name(
 
 
 class _Member:
-    """Stands in the class for a method or property until that is asked for."""
+    """A placeholder in the class that loads a method or property at first use."""
 
     def __init__(self, name):
         self._name = name
@@ -80,7 +79,7 @@ for _name in _MEMBERS:
 
 
 def _get_common_dtype(obj1, obj2):
-    """The dtype of a sum, for programs that import it from PyCUDA's gpuarray."""
+    """Return the dtype of a sum, for programs that import this name from PyCUDA's gpuarray."""
     compyte = hooks.loaded("PyGPU.compyte.array")
     return compyte.get_common_dtype(obj1, obj2, allow_double=True)
 

@@ -34,7 +34,7 @@ _Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
 
 @disjoint_base
 class GPUArray:
-    # Not declared: __array__, which only refuses np.asarray(array), and NumPy's dispatch.
+    # Not declared: __array__, which only raises TypeError in np.asarray(array); NumPy's dispatch.
     __array_priority__: ClassVar[int]
     __hash__: ClassVar[None]  # type: ignore[assignment]
     allocator: _Allocator

@@ -1,4 +1,4 @@
-"""Scans: prefix sums with any associative operation. The names of ``pycuda.scan``."""
+"""Scans: prefix sums of any associative operation. The names of ``pycuda.scan``."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
 def _in_order(stream, scratch, work):
+    """Call `work`, which uses the array `scratch`, in the order of the stream."""
     core._keep_for_others_graph(scratch, stream)
     streams.in_order(stream, [scratch], work)
 
 
-def _with_room(nbytes, stream, work):
-    """Call `work(room)`, which enqueues launches that use so much memory of the pool."""
-    room = core.GPUArray((nbytes,), np.uint8)
-    _in_order(stream, room, lambda: work(room))
+def _with_scratch(nbytes, stream, work):
+    """Call `work(scratch)`, which enqueues launches that use so many bytes of pool memory."""
+    scratch = core.GPUArray((nbytes,), np.uint8)
+    _in_order(stream, scratch, lambda: work(scratch))
 
 
 def _tiles(scan, tile, options):
-    """A scan in one pass over tiles, on a GPU."""
+    """Compile a scan that makes one pass over tiles, for a GPU."""
     text = scan_tiles.text(scan, tile)
     module = compiler.SourceModule(text, options=options, no_extern_c=True)
     multiprocessors = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
@@ -44,9 +45,12 @@ def _tiles(scan, tile, options):
 
 
 class _Chunks:
-    """A scan by a thread for each of a few long chunks: one a core of the host machine."""
+    """A scan that divides the array into a few long chunks, one thread each.
 
-    _SHORTEST = 1 << 18  # bytes that are worth another chunk
+    It serves the host machine, where each core gets a chunk.
+    """
+
+    _SHORTEST = 1 << 18  # bytes; shorter chunks do not pay for a thread
 
     def __init__(self, scan, options):
         text = scan_text.chunks(scan)
@@ -54,10 +58,13 @@ class _Chunks:
         self._totals = module.get_function(f"{scan.name}_totals").prepare("qqPqP")
         self._chunks = module.get_function(f"{scan.name}_chunks").prepare("qqPqPqP")
         self._most = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
-        self._itemsize = max(scan.dtype.itemsize, 4)  # a float holds the total of halves
+        self._itemsize = max(scan.dtype.itemsize, 4)  # totals of float16 are stored as float
 
     def launch(self, stream, source, target, is_checked=False):
-        """As core._ScanLauncher does; the arrays must always be looked at."""
+        """Launch the scan as core._ScanLauncher does.
+
+        It returns False unless `is_checked`: it does not check the arrays itself.
+        """
         if not is_checked:
             return False
         size, step = source._size, source.strides[0]
@@ -76,12 +83,12 @@ class _Chunks:
             )
             self._chunks.prepared_async_call(*launch, totals)
 
-        _with_room(count * self._itemsize, stream, both)
+        _with_scratch(count * self._itemsize, stream, both)
         return True
 
 
 def _build(scan, options):
-    """The scan on the current device."""
+    """Compile the scan for the current device."""
     tile = scan_tiles.tile_for(
         scan.dtype.itemsize,
         state.device_attribute(core.cudaDevAttrWarpSize),
@@ -92,37 +99,37 @@ def _build(scan, options):
     return _tiles(scan, tile, options)
 
 
-def _goes_as(dtype, own):
-    """Can elements of one dtype be read as the other: are they the same, but for a sign?"""
+def _is_same_but_sign(dtype, own):
+    """Test whether two dtypes are equal, or integers of one size that differ in sign only."""
     return dtype == own or (
         dtype.kind in "iu" and own.kind in "iu" and dtype.itemsize == own.itemsize
     )
 
 
 def _checked(name, ary, dtype):
-    """What the kernels can take: elements of `dtype`, or of its other sign, along one axis."""
+    """Check an array: elements of `dtype`, or of the same size with another sign, on one axis."""
     require_array(name, ary)
-    if not _goes_as(ary.dtype, dtype):
-        raise TypeError(f"{name}: its dtype is {ary.dtype}, the kernel's {dtype}")
+    if not _is_same_but_sign(ary.dtype, dtype):
+        raise TypeError(f"{name}: expected dtype {dtype}, that of the kernel, got {ary.dtype}")
     if ary.ndim != 1:
-        raise ValueError(f"{name}: its shape is {ary.shape}, expected one axis")
+        raise ValueError(f"{name}: expected an array with one axis, got shape {ary.shape}")
     if ary._size and (ary._address | ary.strides[0]) % dtype.alignment:
         raise ValueError(
-            f"{name}: its elements lie {ary.strides[0]} bytes apart from {ary._address:#x} on, "
+            f"{name}: its elements begin at {ary._address:#x}, {ary.strides[0]} bytes apart; "
             f"expected multiples of {dtype.alignment}"
         )
     return ary
 
 
-def _in_the_way(source, target):
-    """Would results be written over elements that are yet to be read?"""
+def _would_overwrite(source, target):
+    """Test whether results would overwrite elements before they are read."""
     if (source._address, source.strides) == (target._address, target.strides):
         return False
     return core._overlap(source, target)
 
 
 class _ScanKernel:
-    """What the two kinds of scan share."""
+    """The common base of inclusive and exclusive scans."""
 
     def __init__(
         self,
@@ -143,18 +150,18 @@ class _ScanKernel:
         start = self._start()
         self._scan = scan_text.Scan(self.dtype, scan_expr, start, name_prefix, str(preamble))
         self._options = options
-        self._forms: dict[int, Any] = {}  # by device
-        self._form()
+        self._launchers: dict[int, Any] = {}  # core._here() -> _Chunks or core._ScanLauncher
+        self._launcher()
 
     def _start(self):
-        """C text of what comes before the first element, or None."""
+        """Return C for the value before the first element, or None."""
         return None
 
-    def _form(self):
+    def _launcher(self):
         here = core._here()
-        if here not in self._forms:
-            self._forms[here] = _build(self._scan, self._options)
-        return self._forms[here]
+        if here not in self._launchers:
+            self._launchers[here] = _build(self._scan, self._options)
+        return self._launchers[here]
 
     def __call__(
         self,
@@ -163,48 +170,51 @@ class _ScanKernel:
         allocator: AllocatorLike | None = None,
         stream: StreamLike = None,
     ) -> core.GPUArray:
-        """Scan an array of one axis, of any stride. Integers of the kernel's size but of the other
-        sign are read, and written, as the kernel's.
+        """Scan an array with one axis, of any stride.
+
+        Integers of the kernel's size but the other sign are read and written as the kernel's dtype.
 
         Parameters
         ----------
         input_ary : GPUArray
+            Array to scan.
         output_ary : GPUArray or "new", optional
-            Where the result goes; `input_ary` itself by default.
+            Array for the result, or "new" for a new array; `input_ary` itself by default.
         allocator : callable, optional
-            Of a new array; that of `input_ary` by default.
+            Allocator of a new array; that of `input_ary` by default.
         stream : Stream, optional
+            Stream to launch on; the null stream by default.
 
         Returns
         -------
         GPUArray
-            The output.
+            The array with the result.
 
         Raises
         ------
         TypeError
-            For what is no GPUArray of the kernel's dtype, or of the same integers with another
-            sign.
+            An argument is no GPUArray of the kernel's dtype, or of that dtype with another sign.
         ValueError
-            For another number of axes, another shape, elements that are not aligned or, in the
-            output, overlap.
+            An array has not one axis, the shapes differ, elements are not aligned, or elements of
+            the output overlap.
         """
         target: Any = input_ary if output_ary is None else output_ary
-        if self._form().launch(stream, input_ary, target):
+        if self._launcher().launch(stream, input_ary, target):
             return target
-        return self._look_and_scan(input_ary, output_ary, allocator, stream)
+        return self._check_and_scan(input_ary, output_ary, allocator, stream)
 
-    def _look_and_scan(self, input_ary, output_ary, allocator, stream):
+    def _check_and_scan(self, input_ary, output_ary, allocator, stream):
         source = _checked("input_ary", input_ary, self.dtype)
         if output_ary is None:
             target = source
         elif isinstance(output_ary, str) and output_ary == "new":
-            target = _new_beside(source, allocator or source.allocator)
+            target = _new_like(source, allocator or source.allocator)
         else:
             target = _checked("output_ary", output_ary, self.dtype)
             if target.shape != source.shape:
                 raise errors.ShapeError(
-                    f"output_ary: its shape is {target.shape}, that of input_ary {source.shape}"
+                    f"output_ary: expected shape {source.shape}, that of input_ary, got "
+                    f"{target.shape}"
                 )
         if source._size == 0:
             return target
@@ -215,20 +225,20 @@ class _ScanKernel:
         return target
 
     def _scan_to(self, source, target, stream):
-        if target is source or not _in_the_way(source, target):
-            self._form().launch(stream, source, target, True)
+        if target is source or not _would_overwrite(source, target):
+            self._launcher().launch(stream, source, target, True)
             return
         copy = core.GPUArray(source.shape, source.dtype)
 
         def scan_copy():
             copy.set_async(source, stream=stream)
-            self._form().launch(stream, copy, target, True)
+            self._launcher().launch(stream, copy, target, True)
 
         _in_order(stream, copy, scan_copy)
 
 
 @beside_first
-def _new_beside(source, allocator):
+def _new_like(source, allocator):
     return core.GPUArray(source.shape, source.dtype, allocator=allocator)
 
 
@@ -244,41 +254,87 @@ class InclusiveScanKernel(_ScanKernel):
     Parameters
     ----------
     dtype : numpy.dtype
-        Any that has a C type, registered structures too. float16 is computed in float.
+        Dtype of the elements: any dtype with a type in C, registered structures included.
+        float16 is computed in float.
     scan_expr : str
-        The operation: C text over ``a``, all that comes before, and ``b``. The order is kept, so
-        it need not be commutative.
+        The operation: a C expression of ``a``, the result for all elements before, and ``b``. The
+        order of elements is kept, so the operation need not be commutative.
     neutral : optional
-        Not used by this kind.
+        Not used by inclusive scans.
     name_prefix : str
-        Of the kernel's names.
+        Prefix of the kernels' names.
     options : list of str, optional
-        For the compiler.
+        Options for the compiler.
     preamble : str
-        C text that stands before: functions and types that the operation uses.
-    devices
-        Taken for PyCUDA's sake.
+        C text before the kernels: functions and types that the operation uses.
+    devices : optional
+        Ignored; PyCUDA has this parameter.
 
     Raises
     ------
     CompileError
-        For text that does not compile.
+        The text does not compile.
+
+    See Also
+    --------
+    ExclusiveScanKernel : Scan without the element itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> from PyGPU.scan import InclusiveScanKernel
+    >>> cumulative_sum = InclusiveScanKernel(np.int64, "a + b")
+    >>> cumulative_sum(gpuarray.to_gpu(np.array([1, 2, 3])))
+    array([1, 3, 6])
     """
 
 
 class ExclusiveScanKernel(_ScanKernel):
     """``out[i] = neutral op x[0] op ... op x[i - 1]``, for any associative operation.
 
-    The parameters are those of :class:`InclusiveScanKernel`, but that `neutral` is needed: a
-    number, or C text. It comes first once, so it may as well be a start that is not neutral.
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Dtype of the elements: any dtype with a type in C, registered structures included.
+        float16 is computed in float.
+    scan_expr : str
+        The operation: a C expression of ``a``, the result for all elements before, and ``b``. The
+        order of elements is kept, so the operation need not be commutative.
+    neutral : number or str
+        First value of the scan, as a number or C text. It is used once, so it may be any start
+        value.
+    name_prefix : str
+        Prefix of the kernels' names.
+    options : list of str, optional
+        Options for the compiler.
+    preamble : str
+        C text before the kernels: functions and types that the operation uses.
+    devices : optional
+        Ignored; PyCUDA has this parameter.
 
     Raises
     ------
+    CompileError
+        The text does not compile.
     ValueError
-        Without a neutral.
+        `neutral` is missing.
+
+    See Also
+    --------
+    InclusiveScanKernel : Scan with the element itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> from PyGPU.scan import ExclusiveScanKernel
+    >>> offsets = ExclusiveScanKernel(np.int64, "a + b", neutral=0)
+    >>> offsets(gpuarray.to_gpu(np.array([1, 2, 3])))
+    array([0, 1, 3])
     """
 
     def _start(self):
         if self.neutral is None:
-            raise ValueError("neutral: an exclusive scan needs one, got None")
+            raise ValueError("neutral=None: an exclusive scan needs a number or C text")
         return scan_text.literal(self.neutral, self.dtype)

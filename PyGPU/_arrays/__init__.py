@@ -1,1 +1,1 @@
-"""What GPUArray's functions do."""
+"""Implementation of GPUArray's functions."""

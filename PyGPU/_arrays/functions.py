@@ -1,14 +1,13 @@
-"""Functions of arrays, element by element: NumPy's by name, and those of PyGPU.gpuarray.
+"""Elementwise functions of GPUArrays: NumPy's functions by name, and those of PyGPU.gpuarray.
 
-Operands are arrays of shapes that broadcast, and numbers. Python's numbers are weak, as in NumPy;
+Operands are numbers, and arrays whose shapes broadcast. Python's numbers are weak, as in NumPy;
 NumPy's scalars and ndarrays without axes count as arrays.
 """
 
 import numpy as np
 
 from PyGPU._arrays import tracing
-from PyGPU._driver import Event
-from PyGPU._kernels import COMPARISONS, NAMES, asked, promoted
+from PyGPU._kernels import COMPARISONS, NAMES, promoted
 from PyGPU._runtime import core, require_array
 
 __all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
@@ -21,9 +20,9 @@ _DTYPES = frozenset(map(np.dtype, core.SUPPORTED_DTYPES))
 
 
 def kind_of(operand):
-    """An operand, as `promoted` takes it: a dtype, or the type and value of a Python number.
+    """Describe an operand for `promoted`: its dtype, or a Python number's type and value.
 
-    Values count for integers alone: NumPy refuses those that do not fit.
+    Values matter for integers only: NumPy rejects integers that do not fit the dtype.
     """
     if isinstance(operand, GPUArray):
         return operand.dtype
@@ -46,13 +45,16 @@ def kind_of(operand):
 
 
 def _fitting(operand, dtype):
-    """An operand as the engine takes it: any number can be true or false."""
+    """Convert a number that is computed with as bool to bool; return all else unchanged."""
     return operand if dtype != _BOOL or isinstance(operand, GPUArray) else bool(operand)
 
 
 def checked_out(out, dtype, casting):
+    """Return `out` if it is a GPUArray that results of `dtype` can be cast to; else TypeError."""
     if not isinstance(out, GPUArray):
-        raise TypeError(f"out: expected a GPUArray, got {type(out).__name__}; see .get()")
+        raise TypeError(
+            f"out: expected a GPUArray, got {type(out).__name__}; .get() fetches the result"
+        )
     fits = np.can_cast(dtype, out.dtype, casting) and (dtype.kind != "c" or out.dtype.kind == "c")
     if not fits:
         raise TypeError(f"out: results of {dtype} do not fit into {out.dtype} ({casting=})")
@@ -67,19 +69,25 @@ def run(
     Parameters
     ----------
     name : str
+        Name of the operation.
     operands : tuple of GPUArray and numbers
+        The operands; their shapes broadcast.
     compute, results : tuple of numpy.dtype
+        The dtype that each operand is converted to, and the dtype of each result.
     out : GPUArray or tuple of GPUArray and None, optional
-        Of the shape that the operands give together, or one that this stretches to.
-    stream : optional
+        Arrays for the results. Their shape is the operands' common shape, or one that it
+        broadcasts to.
+    stream : Stream, optional
+        Stream to launch on.
     allocator : callable, optional
-        The first array's by default.
+        Allocator of new arrays; by default that of the first array operand.
     casting : str
-        Which dtypes of `out` will do, as in numpy.can_cast.
+        Casts that are allowed into `out`, as in numpy.can_cast.
 
     Returns
     -------
     GPUArray or tuple of GPUArray
+        The results, a tuple if the operation has several.
     """
     if tracing.traced(operands):
         return tracing.record(
@@ -106,13 +114,13 @@ def run(
 
 
 def typed(name, operands, dtype=None, casting="same_kind"):
-    """(operands, compute, results) of a function of NumPy's: what :func:`run` takes."""
+    """Return (operands, compute, results), as :func:`run` needs them, of a NumPy function."""
     try:
         return operands, *promoted(name, tuple(map(kind_of, operands)), dtype, casting)
     except OverflowError:
         if name not in COMPARISONS:
             raise
-        # An integer that its partner's dtype does not hold compares like an infinity.
+        # An integer beyond the range of the other operand's dtype compares like an infinity.
         tracing.require_values(operands)
         operands = tuple([tracing.computed(_as_infinity, one) for one in operands])
         return operands, *promoted(name, tuple(map(kind_of, operands)), dtype, casting)
@@ -123,11 +131,11 @@ def _as_infinity(operand):
 
 
 def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, casting="same_kind"):
-    """A function of NumPy's on arrays and numbers; the dtypes are NumPy's. See :func:`run`."""
+    """Apply a NumPy function to arrays and numbers, with NumPy's result dtypes. See :func:`run`."""
     if dtype is None:
         try:
             done = _apply(_OPERATIONS[name], operands, stream, allocator, out)
-            if done is not NotImplemented:  # else `out` needs a look
+            if done is not NotImplemented:  # NotImplemented: `out` must be checked here
                 return done
         except TypeError:
             if not tracing.traced(operands):
@@ -137,55 +145,133 @@ def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, ca
 
 
 def where(criterion, then_, else_, out=None, stream=None):
-    """Elements of `then_` where `criterion` is not zero, of `else_` elsewhere.
+    """Choose elements of `then_` where `criterion` is not zero, and of `else_` elsewhere.
 
     Parameters
     ----------
     criterion, then_, else_ : GPUArray or number
-        Of any dtypes; the shapes broadcast.
+        Condition and alternatives, of any dtypes; the shapes broadcast.
     out : GPUArray, optional
+        Array for the result; a new array by default.
     stream : Stream, optional
+        Stream to launch on; the null stream by default.
 
     Returns
     -------
     GPUArray
-        Of the dtype to which NumPy promotes `then_` and `else_`.
+        The chosen elements, in the dtype that NumPy promotes `then_` and `else_` to.
+
+    See Also
+    --------
+    if_positive : Choose where the criterion is greater than zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([-1.0, 0.0, 2.0]))
+    >>> gpuarray.where(a, a, 9.0)
+    array([-1.,  9.,  2.])
     """
     return apply("where", criterion, then_, else_, out=out, stream=stream)
 
 
 def if_positive(criterion, then_, else_, out=None, stream=None):
-    """Elements of `then_` where `criterion` is greater than zero. See :func:`where`."""
+    """Choose elements of `then_` where `criterion` is greater than zero, else of `else_`.
+
+    Parameters
+    ----------
+    criterion, then_, else_ : GPUArray or number
+        Condition and alternatives, of any dtypes; the shapes broadcast.
+    out : GPUArray, optional
+        Array for the result; a new array by default.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+
+    Returns
+    -------
+    GPUArray
+        The chosen elements, in the dtype that NumPy promotes `then_` and `else_` to.
+
+    See Also
+    --------
+    where : Choose where the criterion is not zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([-1.0, 0.0, 2.0]))
+    >>> gpuarray.if_positive(a, a, 9.0)
+    array([9., 9., 2.])
+    """
     return apply("if_positive", criterion, then_, else_, out=out, stream=stream)
 
 
 def _weak(value):
-    """NumPy's scalars as Python's numbers: the result keeps the array's dtype."""
+    """Convert NumPy's scalars to Python's, which are weak: the result keeps the array's dtype."""
     if isinstance(value, tracing.Number):
         return tracing.computed(_weak, value)
     return value.item() if isinstance(value, np.generic) else value
 
 
 def maximum(a, b, out=None, stream=None):
-    """The larger of two elements; not-a-number gives way to any number.
+    """Return the larger of two elements, ignoring NaN unless both are NaN.
 
     Parameters
     ----------
     a, b : GPUArray or number
-        A number does not change the array's dtype within its kind, be it Python's or NumPy's.
+        Operands; the shapes broadcast. A Python or NumPy number of the array's kind does not
+        change the array's dtype.
     out : GPUArray, optional
+        Array for the result; a new array by default.
     stream : Stream, optional
+        Stream to launch on; the null stream by default.
+
+    Returns
+    -------
+    GPUArray
+        The larger elements, in the dtype that NumPy promotes `a` and `b` to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.maximum(gpuarray.to_gpu(np.array([1.0, np.nan])), 0.5)
+    array([1. , 0.5])
     """
     return apply("fmax", _weak(a), _weak(b), out=out, stream=stream)
 
 
 def minimum(a, b, out=None, stream=None):
-    """The smaller of two elements. See :func:`maximum`."""
+    """Return the smaller of two elements, ignoring NaN unless both are NaN.
+
+    Parameters
+    ----------
+    a, b : GPUArray or number
+        Operands, as in :func:`maximum`.
+    out : GPUArray, optional
+        Array for the result; a new array by default.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+
+    Returns
+    -------
+    GPUArray
+        The smaller elements, in the dtype that NumPy promotes `a` and `b` to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.minimum(gpuarray.to_gpu(np.array([1.0, np.nan])), 0.5)
+    array([0.5, 0.5])
+    """
     return apply("fmin", _weak(a), _weak(b), out=out, stream=stream)
 
 
 def _truth(number):
-    kind_of(number)  # a TypeError for what is none
+    kind_of(number)  # raises TypeError if it is not a number
     return bool(number)
 
 
@@ -200,137 +286,87 @@ def _logical(name, operands, out, allocator):
 
 
 def logical_and(x1, x2, /, out=None, *, allocator=None):
-    """Are both not zero? bool.
+    """Compute the truth value of ``x1 and x2`` for each pair of elements.
 
     Parameters
     ----------
     x1, x2 : GPUArray or number
-        Not-a-number is not zero.
+        Operands; zero is false, everything else, NaN included, is true.
     out : GPUArray, optional
-        Of bool.
+        Array of bool for the result; a new array by default.
     allocator : callable, optional
-        The first array's by default.
+        Allocator of a new array; by default that of the first array operand.
+
+    Returns
+    -------
+    GPUArray
+        The truth values, of dtype bool.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.logical_and(gpuarray.to_gpu(np.array([0, 1, 2])), 3)
+    array([False,  True,  True])
     """
     return _logical("logical_and", (x1, x2), out, allocator)
 
 
 def logical_or(x1, x2, /, out=None, *, allocator=None):
-    """Is one of both not zero? See :func:`logical_and`."""
-    return _logical("logical_or", (x1, x2), out, allocator)
-
-
-def logical_not(x, /, out=None, *, allocator=None):
-    """Is it zero? See :func:`logical_and`."""
-    return _logical("logical_not", (x,), out, allocator)
-
-
-# Methods of GPUArray.
-
-
-def real(self):
-    """The real parts: a new array; the array itself if it is real."""
-    if self.dtype.kind != "c":
-        return self
-    return run("real", (self,), (self.dtype,), asked(np.real, (self.dtype,)))
-
-
-def imag(self):
-    """The imaginary parts, or zeros: a new array."""
-    if self.dtype.kind != "c" and isinstance(self, tracing.Traced):
-        return run("where", (False, self, 0), (_BOOL, self.dtype, self.dtype), (self.dtype,))
-    if self.dtype.kind != "c":
-        return core.zeros_like(self)
-    return run("imag", (self,), (self.dtype,), asked(np.imag, (self.dtype,)))
-
-
-def conj(self, out=None):
-    """The complex conjugate: a new array or `out`; the array itself if it is real."""
-    return self if self.dtype.kind != "c" else apply("conjugate", self, out=out)
-
-
-def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
-    """``selffac * self + otherfac * other`` in one kernel.
+    """Compute the truth value of ``x1 or x2`` for each pair of elements.
 
     Parameters
     ----------
-    selffac, otherfac : number
-        Of the domain of the result's dtype, which the two arrays alone decide.
-    other : GPUArray
-        Its shape and the array's broadcast.
-    add_timer : callable(elements, seconds), optional
-        Receives how many elements the kernel moved, and a function that gives its time.
-    stream : Stream, optional
+    x1, x2 : GPUArray or number
+        Operands; zero is false, everything else, NaN included, is true.
     out : GPUArray, optional
+        Array of bool for the result; a new array by default.
+    allocator : callable, optional
+        Allocator of a new array; by default that of the first array operand.
 
     Returns
     -------
     GPUArray
+        The truth values, of dtype bool.
 
-    Raises
-    ------
-    ArgumentError
-        For factors that the dtype cannot hold.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.logical_or(gpuarray.to_gpu(np.array([0, 1, 2])), 0)
+    array([False,  True,  True])
     """
-    require_array("other", other)
-    start, end = (Event(), Event()) if add_timer else (None, None)
-    if start:
-        start.record(stream)
-    result = apply("mul_add", selffac, self, otherfac, other, out=out, stream=stream)
-    if start:
-        end.record(stream)
-
-        def seconds():
-            end.synchronize()
-            return end.time_since(start) * 1e-3
-
-        add_timer(3 * result.size, seconds)
-    return result
+    return _logical("logical_or", (x1, x2), out, allocator)
 
 
-def _axpbyz(self, selffac, other, otherfac, out, add_timer=None, stream=None):
-    """:func:`mul_add` into `out`: a name that programs of PyCUDA's time call."""
-    return mul_add(self, selffac, other, otherfac, add_timer, stream, out)
-
-
-def _at_least(bound, least):
-    return least if type(bound) is int and bound < least else bound
-
-
-def _at_most(bound, most):
-    return most if type(bound) is int and bound > most else bound
-
-
-def clip(self, min=None, max=None, out=None, stream=None):
-    """The elements, no smaller than `min` and no larger than `max`; not-a-number stays.
+def logical_not(x, /, out=None, *, allocator=None):
+    """Compute the truth value of ``not x`` for each element.
 
     Parameters
     ----------
-    min, max : GPUArray or number, optional
-        None: no bound. Shapes and dtypes are NumPy's.
+    x : GPUArray or number
+        Operand; zero is false, everything else, NaN included, is true.
     out : GPUArray, optional
-    stream : Stream, optional
+        Array of bool for the result; a new array by default.
+    allocator : callable, optional
+        Allocator of a new array; the allocator of `x` by default.
+
+    Returns
+    -------
+    GPUArray
+        The truth values, of dtype bool.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.logical_not(gpuarray.to_gpu(np.array([0, 1, 2])))
+    array([ True, False, False])
     """
-    if min is None and max is None:
-        return apply("copy", self, out=out, stream=stream)
-    # A bound may lie beyond all elements, as in NumPy; NumPy 1 then has a wider result.
-    if self.dtype.kind in "iu" and not core._takes_types_from_values:
-        info = np.iinfo(self.dtype)
-        min = tracing.computed(_at_least, min, info.min)
-        max = tracing.computed(_at_most, max, info.max)
-    if min is None:
-        return apply("minimum", self, max, out=out, stream=stream)
-    if max is None:
-        return apply("maximum", self, min, out=out, stream=stream)
-    return apply("clip", self, min, max, out=out, stream=stream)
+    return _logical("logical_not", (x,), out, allocator)
 
 
-#: Of the class GPUArray.
-METHODS = {
-    **{"real": property(real), "imag": property(imag), "conj": conj, "conjugate": conj},
-    **{"mul_add": mul_add, "_axpbyz": _axpbyz, "clip": clip},
-}
-
-#: NumPy's ufuncs that are implemented, and their operations.
+#: The NumPy ufuncs that are implemented, and the names of their operations.
 UFUNCS = {
     getattr(np, name): name for name in NAMES if isinstance(getattr(np, name, None), np.ufunc)
 }

@@ -1,7 +1,7 @@
-"""Functions of arrays as one kernel: :func:`fuse`.
+"""Compiling a function of arrays into one kernel: :func:`fuse`.
 
-A function is traced once for each combination of its arguments' kinds. What it does with arrays
-becomes an operation as those of GPUArray are, by its text: functions that do the same share it.
+A function is traced once for each combination of its arguments' types. Its work on arrays becomes
+an operation like GPUArray's own, identified by its text: functions that do the same share it.
 """
 
 import functools
@@ -26,8 +26,8 @@ _DTYPES = frozenset(map(np.dtype, core.SUPPORTED_DTYPES))
 _NUMBERS = frozenset((int, float, complex, *(dtype.type for dtype in _DTYPES)))
 
 
-class _Recent:
-    """What was used last, by keys: at least the last `count`, at most twice as many."""
+class _RecentlyUsed:
+    """A cache of recently used values by key: at least the last `count`, at most twice as many."""
 
     def __init__(self, count):
         self._count, self._new, self._old = count, {}, {}
@@ -49,11 +49,11 @@ class _Recent:
 
 
 class Fused:
-    """A function as one kernel. See :func:`fuse`."""
+    """A function that runs as one kernel. See :func:`fuse`."""
 
     def __init__(self, function):
         functools.update_wrapper(self, function)
-        self._programs = _Recent(128)
+        self._programs = _RecentlyUsed(128)
 
     def __call__(self, /, *args, out=None, stream=None, **kwargs):
         kinds = []
@@ -74,7 +74,7 @@ class Fused:
         program = self._programs.get(key)
         if program is None:
             program = self._traced(key, args, kwargs)
-        elif program.is_one and out is None:  # the same as below, sooner
+        elif program.is_one and out is None:  # a shortcut for the lines below
             return _run_fused(program.operation, program.pick(given), None, stream)
         values = program.values(given)
         if not program.holds(values):
@@ -86,13 +86,13 @@ class Fused:
         return program(values, out, stream)
 
     def _inside(self, args, kwargs, out, stream):
-        """In a function that is traced itself."""
+        """Call the function as a part of another function that is being traced."""
         if out is not None or stream is not None:
             raise refused("out= and stream= are arguments of the outer function")
         return self.__wrapped__(*args, **kwargs)
 
     def _traced(self, key, args, kwargs):
-        """The program for arguments of these kinds, which is kept."""
+        """Trace the function for arguments of these types, and cache the program."""
         trace = Trace((*args, *kwargs.values()), Symbol, Scalar)
         symbols = [
             trace.argument(slot) if _is_traced(one) else one for slot, one in enumerate(trace.given)
@@ -101,7 +101,7 @@ class Fused:
         try:
             answer = self.__wrapped__(*symbols[: len(args)], **named)
         except (TypeError, AttributeError) as error:
-            # What has no attribute, Python tells from 3.10 on.
+            # Errors name the object without the attribute from Python 3.10 on.
             is_ours = type(error) is TypeError or isinstance(getattr(error, "obj", None), Symbol)
             located = at_the_line(error) if is_ours else None
             if located is None:
@@ -126,15 +126,17 @@ class Fused:
         if isinstance(answer, Symbol):
             return trace.result(answer)
         if isinstance(answer, GPUArray):
-            raise self._wrong("a result is an array that is no argument: it would never change")
+            raise self._wrong(
+                "a result is an array that is not an argument, so it would never change"
+            )
         if isinstance(answer, Scalar) or type(answer) in _NUMBERS:
-            raise self._wrong("a result depends on no array: compute it without the function")
+            raise self._wrong("a result depends on no array: compute it outside of the function")
         raise self._wrong(
             f"expected an array, or a tuple of up to {MOST_RESULTS}, as the result, got {answer!r}"
         )
 
     def _wrong(self, text):
-        """The TraceError for the whole function."""
+        """Make the TraceError for the whole function."""
         code = getattr(inspect.unwrap(self), "__code__", None)
         return located(text, code, code.co_firstlineno) if code else errors.TraceError(text)
 
@@ -154,28 +156,28 @@ class Fused:
 
 
 def _kind(argument):
-    """The kind of an argument: what a trace depends on. A value where that is not traced."""
+    """Return the key of an argument: its type, or the value of an argument that is not traced."""
     if isinstance(argument, GPUArray):
         return argument.dtype
     if isinstance(argument, np.ndarray):
-        return np.ndarray, kind_of(argument)  # TypeError unless it is without axes
-    return _static(argument)
+        return np.ndarray, kind_of(argument)  # raises TypeError if it has axes
+    return _value_key(argument)
 
 
 def _value(argument):
-    """A number as part of a key."""
+    """Return a number as part of a key."""
     if type(argument) is int:
         return argument
     is_number = type(argument) in _NUMBERS or isinstance(argument, np.ndarray)
     return repr(argument) if is_number else None
 
 
-def _static(value):
-    """A key for a value: 1, 1.0 and True are different ones."""
+def _value_key(value):
+    """Return the key of a value; 1, 1.0 and True have different keys."""
     if type(value) is tuple:
-        return (tuple, *map(_static, value))
+        return (tuple, *map(_value_key, value))
     if isinstance(value, (float, complex)):
-        return type(value), repr(value)  # -0.0 is not 0.0
+        return type(value), repr(value)  # tells -0.0 from 0.0
     try:
         hash(value)
     except TypeError:
@@ -183,44 +185,53 @@ def _static(value):
             f"expected arrays, numbers and values that can be hashed, got {value!r}"
         ) from None
     try:
-        return type(value), weakref.ref(value)  # or it would live as long as the trace
+        return type(value), weakref.ref(value)  # the cache must not keep the value alive
     except TypeError:
         return type(value), value
 
 
 def _is_traced(argument):
-    """Does something stand for it? Other values go to the function as they are."""
+    """Test whether the argument is traced. Other arguments are passed to the function unchanged."""
     return isinstance(argument, (GPUArray, np.ndarray)) or type(argument) in _NUMBERS
 
 
 def fuse(function=None):
-    """Make one kernel of a function of arrays, element by element; a decorator, too.
+    """Compile a function of arrays, which works element by element, into one kernel.
 
-    The function is called once for each combination of its arguments' kinds, with what stands for
-    them: its operators, and NumPy's and PyGPU's functions, are written down. Its results are those
-    of the function itself, to the last bit: values, dtypes, shapes, orders of axes.
+    The function is called once for each combination of its arguments' types, with objects that
+    record its operators and calls of NumPy's and PyGPU's functions. The fused function returns the
+    same values to the last bit, and the same dtypes, shapes and orders of axes.
 
     Parameters
     ----------
     function : callable
-        Of arrays and numbers, which may change from call to call; of any other values that can be
-        hashed, each of which is traced for itself. What it reads elsewhere, it reads when it is
-        traced. It gives an array, or a tuple or list of up to four. A kernel takes up to eight
-        arrays and numbers.
+        Function of at most eight arrays and numbers that returns an array, or a tuple or list of up
+        to four. Numbers may change from call to call. Other arguments must be hashable; each value
+        of theirs is traced separately. Global variables are read once, when the function is traced.
 
     Returns
     -------
     callable
-        With two arguments more: `out`, for the results, an array or a tuple of arrays and None,
-        and `stream`. Results of different shapes are computed by a kernel each.
+        The fused function. It has two more parameters: `out`, an array for the result (or a tuple
+        of arrays and None), and `stream`. Results of different shapes need a kernel each.
 
     Raises
     ------
     TraceError
-        At a call, with the line: for what is no function of single elements, and what depends on
-        the values of elements (``if a > 0``).
+        At a call, with the line: an operation does not work element by element, or depends on the
+        value of an element (``if a > 0``).
     TypeError
-        For what is not callable, or has parameters `out` or `stream` itself.
+        `function` is not callable, or has itself a parameter `out` or `stream`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> @gpuarray.fuse
+    ... def scaled_root(a, factor):
+    ...     return np.sqrt(a) * factor + 1
+    >>> scaled_root(gpuarray.to_gpu(np.array([1.0, 4.0, 9.0])), 10)
+    array([11., 21., 31.])
     """
     if function is None:  # @fuse()
         return fuse
@@ -228,10 +239,10 @@ def fuse(function=None):
         raise TypeError(f"function: expected a callable, got {function!r}")
     try:
         own = {"out", "stream"} & set(inspect.signature(function).parameters)
-    except ValueError:  # of C, and reported by nobody
+    except ValueError:  # a function of C without a signature
         own = set()
     if own and not isinstance(function, np.ufunc):
         raise TypeError(
-            f"function: {function!r} has parameters {sorted(own)}, which the fused function has"
+            f"function: {function!r} has parameters {sorted(own)}, which the fused function adds"
         )
     return Fused(function)

@@ -1,9 +1,9 @@
-"""Elements taken from and put to places that index arrays name.
+"""Taking elements from, and putting them to, the positions that index arrays select.
 
-The places count an array's elements in C order, whatever its layout. Index arrays are GPUArrays or
-on the host; negative indices count from the end. Those on the host are checked before the launch,
-those on the device by a kernel whose answer is waited for: an index out of range is an IndexError
-and nothing is written. Where an index of a target is repeated, any one of its values stays.
+Indices count an array's elements in C order, whatever its layout; negative indices count from the
+end. Index arrays on the host are checked before the launch. Index arrays on the device are checked
+by a kernel, and the call waits for its result. An index out of range raises IndexError and nothing
+is written. If a target index is repeated, any one of its values is stored.
 """
 
 import math
@@ -23,8 +23,8 @@ def _index_array(name, value):
     return array
 
 
-def _fitting(out, shape, arrays):
-    """TypeError or ValueError unless each of `out` has the dtype of its array, and the shape."""
+def _check_out(out, shape, arrays):
+    """Raise TypeError or ValueError unless each of `out` has its array's dtype, and the shape."""
     for target, array in zip(out, arrays):
         if require_array("out", target).dtype != array.dtype:
             raise TypeError(f"out: expected dtype {array.dtype}, got {target.dtype}")
@@ -32,8 +32,8 @@ def _fitting(out, shape, arrays):
             raise ValueError(f"out: expected shape {shape}, got {target.shape}")
 
 
-def _apart(arrays, targets, stream):
-    """Arrays that nothing which is written to `targets` changes."""
+def _disjoint(arrays, targets, stream):
+    """Return the arrays, with copies of those that overlap `targets`."""
     return [
         in_c_order(array, stream)
         if any(core._overlap(array, target) for target in targets)
@@ -42,41 +42,55 @@ def _apart(arrays, targets, stream):
     ]
 
 
-def _kept(indices, targets, stream):
-    return indices if isinstance(indices, np.ndarray) else _apart([indices], targets, stream)[0]
+def _disjoint_index(indices, targets, stream):
+    """Return the index array, or a copy if it overlaps `targets`."""
+    return indices if isinstance(indices, np.ndarray) else _disjoint([indices], targets, stream)[0]
 
 
 def _flat(array, indices, **more):
-    """An Index into all elements of an array."""
+    """Make an Index into all elements of an array."""
     return Index(indices, indices.strides, array.shape, array.strides, **more)
 
 
 def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
-    """``a[indices]`` of the flat array, or along an axis.
+    """Take elements by flat indices, or along an axis.
 
     Parameters
     ----------
     a : GPUArray
-    indices : GPUArray or array_like of integers, of any shape
+        Array to take elements from.
+    indices : GPUArray or array_like of integers
+        Indices, of any shape.
     out : GPUArray, optional
-        Of the result's shape and a's dtype; returned.
-    stream : optional
+        Array for the result, of its shape and the dtype of `a`.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
     axis : int, optional
+        Axis that the indices select along; by default they count all elements in C order.
     mode : {"raise", "clip", "wrap"}
-        Of indices out of range. "raise" waits for a check of indices that are on the device;
-        "clip" takes the nearest element (the first for negative ones), "wrap" counts modulo.
+        Treatment of indices out of range. "raise" checks them, and waits for the check if they are
+        on the device. "clip" takes the nearest element, the first one for negative indices. "wrap"
+        counts modulo the length.
 
     Returns
     -------
     GPUArray
-        Of shape ``a.shape[:axis] + indices.shape + a.shape[axis + 1:]``.
+        The elements, of shape ``a.shape[:axis] + indices.shape + a.shape[axis + 1:]``.
 
     Raises
     ------
     IndexError
-        For an index out of range.
+        An index is out of range.
     TypeError, ValueError
-        For indices that are no integers; for `out` of another dtype or shape.
+        The indices are not integers, or `out` has another dtype or shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([10, 20, 30]))
+    >>> gpuarray.take(a, [2, 0, -1])
+    array([30, 10, 30])
     """
     if out is None:
         taken = core._take(a, indices, axis, mode, stream)
@@ -98,8 +112,8 @@ def _take(a, indices, out, stream, axis, mode):
     if out is None:
         out = core.GPUArray(shape, a.dtype, a.allocator)
     else:
-        _fitting([out], shape, [a])
-        a, indices = _apart([a], [out], stream)[0], _kept(indices, [out], stream)
+        _check_out([out], shape, [a])
+        a, indices = _disjoint([a], [out], stream)[0], _disjoint_index(indices, [out], stream)
     lengths, steps = a.shape[before:after], a.strides[before:after]
     indices = checked(indices, [(math.prod(lengths), 0)], own, mode, stream)
     nothing = (0,) * indices.ndim
@@ -113,17 +127,37 @@ def _take(a, indices, out, stream, axis, mode):
 
 @beside_first
 def put(a, indices, values, stream=None, mode="raise"):
-    """``a[indices] = values`` of the flat array, as numpy.put.
+    """Assign ``a[indices] = values`` by flat indices, as numpy.put.
 
     Parameters
     ----------
     a : GPUArray
-    indices : GPUArray or array_like of integers, of any shape
-    values : GPUArray of a's dtype, or array_like
-        Repeated if there are fewer than indices.
-    stream : optional
+        Array to write to.
+    indices : GPUArray or array_like of integers
+        Flat indices in C order, of any shape.
+    values : GPUArray or array_like
+        Values, repeated if there are fewer values than indices. A GPUArray must have the dtype of
+        `a`; other values are converted.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
     mode : {"raise", "clip", "wrap"}
-        As in :func:`take`.
+        Treatment of indices out of range, as in :func:`take`.
+
+    Raises
+    ------
+    IndexError
+        An index is out of range; nothing is written.
+    TypeError
+        The indices are not integers, or the dtype of `values` differs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([10, 20, 30]))
+    >>> gpuarray.put(a, [2, 0], [3, 1])
+    >>> a
+    array([ 1, 20,  3])
     """
     a = require_array("a", a)
     indices = _index_array("indices", indices)
@@ -138,8 +172,8 @@ def put(a, indices, values, stream=None, mode="raise"):
         values = core.to_gpu(values)
     if indices.size == 0 or values.size == 0:
         return
-    indices = checked(_kept(indices, [a], stream), [(a.size, 0)], 0, mode, stream)
-    values = _apart([values], [a], stream)[0]
+    indices = checked(_disjoint_index(indices, [a], stream), [(a.size, 0)], 0, mode, stream)
+    values = _disjoint([values], [a], stream)[0]
     if values.shape != indices.shape:
         places = np.arange(indices.size).reshape(indices.shape) % values.size
         values = take(values, places, stream=stream)
@@ -152,18 +186,33 @@ def put(a, indices, values, stream=None, mode="raise"):
 
 @beside_first
 def multi_take(arrays, indices, out=None, stream=None):
-    """``[take(a, indices) for a in arrays]``.
+    """Take the elements at the same indices from several arrays.
+
+    ``out[k][i] = arrays[k][indices[i]]``, for all k and i.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-    indices : GPUArray or array_like of integers, one axis
+        Arrays to take elements from.
+    indices : GPUArray or array_like of integers
+        Flat indices, an array with one axis.
     out : sequence of GPUArray, optional
-    stream : optional
+        Arrays for the results; new arrays by default.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
 
     Returns
     -------
     list of GPUArray
+        The taken elements, an array for each of `arrays`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([10, 20, 30]))
+    >>> gpuarray.multi_take([a, a + 1], [2, 0])
+    [array([30, 10]), array([31, 11])]
     """
     indices = _one_axis("indices", indices)
     return _multi_gather(arrays, None, indices, out=out, stream=stream)
@@ -171,27 +220,42 @@ def multi_take(arrays, indices, out=None, stream=None):
 
 @beside_first
 def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
-    """``out[k][dest_indices[i]] = arrays[k][i]``, for all k and i.
+    """Put the elements of several arrays at the same indices.
+
+    ``out[k][dest_indices[i]] = arrays[k][i]``, for all k and i.
 
     Parameters
     ----------
-    arrays : sequence of GPUArray of the indices' shape
-    dest_indices : GPUArray or array_like of integers, one axis
+    arrays : sequence of GPUArray
+        Arrays of the shape of `dest_indices`.
+    dest_indices : GPUArray or array_like of integers
+        Flat indices into the results, an array with one axis.
     dest_shape : int or sequence of int, optional
-        Of new arrays to put to; what nothing is put to is 0.
+        Shape of new result arrays; their other elements are 0.
     out : sequence of GPUArray, optional
-        Or else, the arrays to put to.
-    stream : optional
+        Arrays to put the elements to, instead of new arrays.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
 
     Returns
     -------
     list of GPUArray
+        The results: `out`, or the new arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1, 2]))
+    >>> gpuarray.multi_put([a], [2, 0], dest_shape=3)
+    [array([2, 0, 1])]
     """
     dest_indices = _one_axis("dest_indices", dest_indices)
     for k, array in enumerate(arrays):
         if require_array(f"arrays[{k}]", array).shape != dest_indices.shape:
             raise ValueError(
-                f"arrays[{k}] has shape {array.shape}, dest_indices {dest_indices.shape}"
+                f"arrays[{k}] has shape {array.shape}, dest_indices {dest_indices.shape}: "
+                "expected the same"
             )
     return _multi_gather(arrays, dest_indices, None, dest_shape, out, stream)
 
@@ -200,30 +264,45 @@ def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
 def multi_take_put(
     arrays, dest_indices, src_indices, dest_shape=None, out=None, stream=None, src_offsets=None
 ):
-    """``out[k][dest_indices[i]] = arrays[k][src_indices[i] + src_offsets[k]]``, for all k and i.
+    """Take elements of several arrays at given indices, and put them at other indices.
+
+    ``out[k][dest_indices[i]] = arrays[k][src_indices[i] + src_offsets[k]]``, for all k and i.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-    dest_indices, src_indices : GPUArray or array_like of integers, one axis, alike
+        Arrays to take elements from.
+    dest_indices, src_indices : GPUArray or array_like of integers
+        Flat indices into the results and into `arrays`: arrays with one axis, of the same length
+        and dtype.
     dest_shape : int or sequence of int, optional
-        Of new arrays to put to; what nothing is put to is 0.
+        Shape of new result arrays; their other elements are 0.
     out : sequence of GPUArray, optional
-        Or else, the arrays to put to.
-    stream : optional
+        Arrays to put the elements to, instead of new arrays.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
     src_offsets : sequence of int, optional
+        For each array, a number that is added to `src_indices`; 0 by default.
 
     Returns
     -------
     list of GPUArray
+        The results: `out`, or the new arrays.
 
     Raises
     ------
     TypeError
-        For index arrays of different dtypes, for `out` of other dtypes than `arrays`.
+        The index arrays differ in dtype, or `out` differs from `arrays` in dtype.
     ValueError
-        For index arrays of different shapes or of other than one axis; for lists of different
-        lengths.
+        An index array has not one axis, their shapes differ, or the sequences differ in length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([10, 20, 30]))
+    >>> gpuarray.multi_take_put([a], [0, 2], [1, 1], dest_shape=3)
+    [array([20,  0, 20])]
     """
     dest_indices = _one_axis("dest_indices", dest_indices)
     src_indices = _one_axis("src_indices", src_indices)
@@ -238,7 +317,7 @@ def multi_take_put(
             "expected the same"
         )
     offsets = [0] * len(arrays) if src_offsets is None else list(src_offsets)
-    _as_many("src_offsets", offsets, arrays)
+    _checked_length("src_offsets", offsets, arrays)
     offsets = [integer("src_offsets", offset) for offset in offsets]
     return _multi_gather(arrays, dest_indices, src_indices, dest_shape, out, stream, offsets)
 
@@ -250,22 +329,24 @@ def _one_axis(name, indices):
     return indices
 
 
-def _as_many(name, values, arrays):
+def _checked_length(name, values, arrays):
     if len(values) != len(arrays):
-        raise ValueError(f"{name} and arrays: expected as many, got {len(values)}, {len(arrays)}")
+        raise ValueError(f"{name}: expected as many as arrays, {len(arrays)}, got {len(values)}")
     return values
 
 
 def _multi_gather(arrays, dest, src, dest_shape=None, out=None, stream=None, offsets=None):
-    """All checks, then the moves. Without `dest` or `src`: one element after the other."""
+    """Check all arguments, then move the elements; without `dest` or `src`, in sequence."""
     arrays = [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
     if dest is None:
         dest_shape = src.shape
     if out is not None:
-        out = list(_as_many("out", out, arrays))
-        _fitting(out, src.shape if dest is None else None, arrays)
-        arrays = _apart(arrays, out, stream)
-        dest, src = (each if each is None else _kept(each, out, stream) for each in (dest, src))
+        out = list(_checked_length("out", out, arrays))
+        _check_out(out, src.shape if dest is None else None, arrays)
+        arrays = _disjoint(arrays, out, stream)
+        dest, src = (
+            each if each is None else _disjoint_index(each, out, stream) for each in (dest, src)
+        )
     elif dest_shape is None:
         raise ValueError("dest_shape: expected the shape of the results, or arrays as out")
     else:
@@ -292,5 +373,5 @@ def _multi_gather(arrays, dest, src, dest_shape=None, out=None, stream=None, off
     return out
 
 
-#: Of the class GPUArray.
+#: Methods of the class GPUArray.
 METHODS = {"take": take, "put": put}

@@ -1,9 +1,9 @@
-"""``a[key]`` and ``a[key] = value`` where the key holds masks or arrays of integers.
+"""``a[key]`` and ``a[key] = value`` where the key contains masks or arrays of integers.
 
-The meaning is NumPy's ("advanced indexing"), its results are copies. Masks and index arrays are
-GPUArrays, or ndarrays and lists on the host, mixed with ints, slices, ``...`` and None. Where an
-element is assigned more than once, any one of the values stays (of a structure, perhaps parts of
-several).
+The rules are those of NumPy's advanced indexing, and results are copies. Masks and index arrays are
+GPUArrays, or ndarrays and lists on the host, mixed with ints, slices, ``...`` and None. If several
+values are assigned to one element, any one of them is stored; of a structure, possibly parts of
+several.
 """
 
 from typing import NamedTuple
@@ -21,28 +21,28 @@ class _Part(NamedTuple):
     """A mask or index array of a key."""
 
     array: object  # GPUArray or ndarray
-    axes: "tuple[int, ...]"  # those of the view that it goes through
-    own_axis: int  # the first of them in the array that is indexed
+    axes: "tuple[int, ...]"  # axes of the view that the part indexes
+    own_axis: int  # the first of these axes, counted in the array that is indexed
 
 
 class _Selection(NamedTuple):
-    """What a key selects."""
+    """The selection that a key makes of an array."""
 
-    view: "core.GPUArray"  # by the key's ints and slices alone
+    view: "core.GPUArray"  # the array indexed by the key's ints and slices only
     parts: "list[_Part]"
-    place: int  # of the axes that the parts make, among the others of the result
+    position: int  # position of the parts' axes among the other axes of the result
 
 
 class _Loop(NamedTuple):
-    """Over the elements that are selected."""
+    """The loop over the selected elements."""
 
     shape: "tuple[int, ...]"
-    strides: "tuple[int, ...]"  # of the view
+    strides: "tuple[int, ...]"  # strides of the view
     indices: "list[Index]"
 
 
 def _part_of(item):
-    """An item of a key as an array of bools or integers; unchanged if it is none."""
+    """Convert an item of a key to an array of bools or integers; return other items unchanged."""
     if isinstance(item, core.GPUArray):
         array = item
     elif isinstance(item, (np.ndarray, np.bool_, bool, list, tuple)):
@@ -53,9 +53,9 @@ def _part_of(item):
         return item
     if isinstance(item, core.GPUArray) and item._is_answer and array.dtype.kind != "b":
         raise IndexError(
-            f"what a comparison by an operator gives has the array's dtype, {array.dtype}, and is "
-            "no index: numpy.equal, numpy.greater and the like give masks; a comparison is a mask "
-            "after .astype(bool), which comes before ~, and numbers of elements after .astype(int)"
+            f"the result of a comparison operator has the array's dtype, {array.dtype}, and is "
+            "no index: numpy.equal, numpy.greater and the like give masks; .astype(bool), applied "
+            "before ~, makes it a mask, and .astype(int) makes it indices"
         )
     if array.dtype.kind not in "biu":
         raise IndexError(
@@ -71,20 +71,20 @@ def _is_array(item):
     return isinstance(item, (core.GPUArray, np.ndarray))
 
 
-def _takes(item):
-    """The number of axes that an item of a key stands for."""
+def _axes_indexed_by(item):
+    """Return the number of the array's axes that an item of a key indexes."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if _is_array(item) and item.dtype == np.bool_ else 1
 
 
 def _items(array, key):
-    """The items of a key, those that ``...`` stands for behind it."""
+    """Return the items of a key, with the slices that ``...`` represents inserted after it."""
     items = [_part_of(item) for item in (key if isinstance(key, tuple) else (key,))]
-    ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
+    ellipses = [position for position, item in enumerate(items) if item is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError("an index can hold '...' only once")
-    taken = sum(_takes(item) for item in items)
+    taken = sum(_axes_indexed_by(item) for item in items)
     if taken > array.ndim:
         raise IndexError(f"too many indices: {taken} for an array of {array.ndim} dimensions")
     at = ellipses[0] + 1 if ellipses else len(items)
@@ -93,16 +93,16 @@ def _items(array, key):
 
 
 def _selection(array, key):
-    """Apart: what views can do, and the parts that need a kernel.
+    """Split a key into the part that a view can do and the parts that need a kernel.
 
-    The axes that the parts make stand where the parts do; where anything but ints lies between
-    them, in front.
+    The parts' axes take the position of the parts in the key. If anything but ints is between the
+    parts, their axes come first.
     """
     basic, parts, places = [], [], []
     view_axis = own_axis = kept = 0
     joined = False
     for item in _items(array, key):
-        width = _takes(item)
+        width = _axes_indexed_by(item)
         if _is_array(item):
             parts.append(_Part(item, tuple(range(view_axis, view_axis + width)), own_axis))
             basic += [slice(None)] * width
@@ -131,12 +131,12 @@ def _check_mask(part, view):
 
 
 def _mask_indices(mask):
-    # Of 32 bits, half the memory is written and read.
+    # Indices of 32 bits halve the memory traffic.
     return select.nonzero_flat(mask, np.int32 if mask.size <= _MOST_INT32 else np.int64)
 
 
 def _indices_of(part, view):
-    """The indices that a part stands for; those of a mask are on the device, and valid."""
+    """Return the indices that a part selects; a mask's indices are on the device and valid."""
     array = part.array
     if array.dtype != np.bool_:
         return array
@@ -153,14 +153,14 @@ def _checked(part, indices, view):
     return checked(indices, [(view.shape[part.axes[0]], 0)], part.own_axis)
 
 
-def _stretched(strides, shape, whole):
-    """The strides of an array broadcast to the shape `whole`."""
+def _broadcast_strides(strides, shape, whole):
+    """Return the strides of an array broadcast to the shape `whole`."""
     own = [0 if length == 1 else stride for stride, length in zip(strides, shape)]
     return (0,) * (len(whole) - len(own)) + tuple(own)
 
 
 def _loop(selection, scatters=False):
-    view, place = selection.view, selection.place
+    view, position = selection.view, selection.position
     found = [_indices_of(part, view) for part in selection.parts]
     shapes = [indices.shape for indices in found]
     try:
@@ -169,15 +169,17 @@ def _loop(selection, scatters=False):
         raise IndexError(
             f"index arrays of shapes {', '.join(map(str, shapes))} do not broadcast together"
         ) from None
-    # What selects nothing may be any indices, as NumPy has it.
+    # NumPy does not check the indices of an empty selection.
     found = [] if 0 in made else [_checked(*each, view) for each in zip(selection.parts, found)]
     used = {axis for part in selection.parts for axis in part.axes}
     kept = [axis for axis in range(view.ndim) if axis not in used]
-    before, after = kept[:place], kept[place:]
+    before, after = kept[:position], kept[position:]
     indices = [
         Index(
             array,
-            (0,) * len(before) + _stretched(array.strides, array.shape, made) + (0,) * len(after),
+            (0,) * len(before)
+            + _broadcast_strides(array.strides, array.shape, made)
+            + (0,) * len(after),
             tuple(view.shape[axis] for axis in part.axes),
             tuple(view.strides[axis] for axis in part.axes),
             scatters,
@@ -197,7 +199,7 @@ def _loop(selection, scatters=False):
 
 
 def _rows(array, key):
-    """``array[key]`` where the key is a mask of rows, the short way; else None."""
+    """Return ``array[key]`` if the key is a mask of rows, without the general loop; else None."""
     is_mask = isinstance(key, core.GPUArray) and key.dtype == np.bool_
     if not is_mask or array.ndim < 2 or key.shape != array.shape[:1]:
         return None
@@ -207,23 +209,24 @@ def _rows(array, key):
 
 @beside_first
 def get_item(array, key):
-    """``array[key]``: a new array where the key holds masks or index arrays, else a view.
+    """Return ``array[key]``: a copy if the key contains masks or index arrays, else a view.
 
     Parameters
     ----------
     array : GPUArray
+        Array to index.
     key : masks (GPUArray or ndarray of bools), index arrays (GPUArray, ndarray, list of integers),
         int, slice, ``...``, None, or a tuple of these
 
     Returns
     -------
     GPUArray
-        In C order.
+        The selected elements; a copy is in C order.
 
     Raises
     ------
     IndexError
-        For an index out of range; for shapes that do not fit; for arrays of other dtypes.
+        An index is out of range, shapes do not match, or an index array has another dtype.
     """
     if (rows := _rows(array, key)) is not None:
         return rows
@@ -239,7 +242,7 @@ def get_item(array, key):
 
 
 def _value_for(array, value):
-    """What is assigned, on the device and in the array's dtype."""
+    """Convert an assigned value to a device array of the array's dtype."""
     dtype = array.dtype
     is_array = isinstance(value, core.GPUArray) or (isinstance(value, np.ndarray) and value.ndim)
     if is_array:
@@ -264,7 +267,7 @@ def _value_for(array, value):
 
 
 def _strides_over(shape, value):
-    """The strides of `value` broadcast to `shape`; more axes than that may be of length one."""
+    """Return the strides of `value` broadcast to `shape`; excess axes must have length one."""
     extra = max(value.ndim - len(shape), 0)
     own = value.shape[extra:]
     fits = all(length == 1 for length in value.shape[:extra]) and all(
@@ -272,26 +275,28 @@ def _strides_over(shape, value):
     )
     if not fits:
         raise ValueError(f"a value of shape {value.shape} does not broadcast to {tuple(shape)}")
-    return _stretched(value.strides[extra:], own, shape)
+    return _broadcast_strides(value.strides[extra:], own, shape)
 
 
 @beside_first
 def set_item(array, key, value):
-    """``array[key] = value``, for the keys of :func:`get_item`.
+    """Assign ``array[key] = value``, for the keys of :func:`get_item`.
 
     Parameters
     ----------
     array : GPUArray
+        Array to assign to.
     key
+        Key, as in :func:`get_item`.
     value : scalar, ndarray or GPUArray
-        Broadcast to what is selected. Arrays are cast as "same_kind" allows.
+        Value, broadcast to the selection. Arrays are cast as "same_kind" allows.
 
     Raises
     ------
     IndexError
-        As in :func:`get_item`; nothing is written.
+        The key is invalid, as in :func:`get_item`; nothing is written.
     TypeError, ValueError
-        For a value of a dtype or shape that does not fit.
+        The value's dtype or shape does not fit.
     """
     selection = _selection(array, key)
     selection = selection._replace(
@@ -313,32 +318,35 @@ def set_item(array, key, value):
 
 
 def _assign_by_mask(selection, value):
-    """Assign what is the same for each true element of the only mask: without counting them.
+    """Assign by a single mask without counting its true elements, if the value allows it.
 
     Returns
     -------
     bool
-        False where this is another case.
+        True if the value was assigned; False if each true element needs its own value.
     """
     if len(selection.parts) != 1:
         return False
     mask, axes, _ = selection.parts[0]
     if mask.dtype != np.bool_ or mask.ndim == 0:
         return False
-    view, place = selection.view, selection.place
+    view, position = selection.view, selection.position
     _check_mask(selection.parts[0], view)
-    # As if one element were true: an axis of length one in place of the mask's.
+    # Broadcast as if one element were true: an axis of length one replaces the mask's axes.
     kept = [axis for axis in range(view.ndim) if axis not in axes]
-    order = [*kept[:place], *axes, *kept[place:]]
+    order = [*kept[:position], *axes, *kept[position:]]
     shape = [view.shape[axis] for axis in order]
-    one = [*shape[:place], 1, *shape[place + len(axes) :]]
-    if value.ndim > len(one) - place - 1 and value.shape[value.ndim - (len(one) - place)] != 1:
+    one = [*shape[:position], 1, *shape[position + len(axes) :]]
+    if (
+        value.ndim > len(one) - position - 1
+        and value.shape[value.ndim - (len(one) - position)] != 1
+    ):
         return False
     over = _strides_over(one, value)
-    read = (value._address, over[:place] + (0,) * len(axes) + over[place + 1 :])
+    read = (value._address, over[:position] + (0,) * len(axes) + over[position + 1 :])
     if isinstance(mask, np.ndarray):
         mask = core.to_gpu(mask)
-    where = (mask._address, (0,) * place + mask.strides + (0,) * (len(kept) - place))
+    where = (mask._address, (0,) * position + mask.strides + (0,) * (len(kept) - position))
     target = (view._address, tuple(view.strides[axis] for axis in order))
     gather(shape, (view, value, mask), target, read, mask=where)
     return True

@@ -4,7 +4,7 @@ import numpy as np
 
 from PyGPU._runtime import core, errors, on_device, order_after, state
 
-# DLPack's numbers of kinds of memory, and which of them device code reaches on this target.
+# DLPack's codes of memory kinds, and the kinds that device code can access on this target.
 _KINDS = {
     1: "the CPU",
     2: "a CUDA device",
@@ -15,33 +15,55 @@ _KINDS = {
 }
 _DEVICES = {"cuda": (2, 13), "hip": (10,), "host": ()}[core.target]
 _REACHED = {"cuda": (2, 3, 13), "hip": (10, 11), "host": (1,)}[core.target]
-# What a producer calls the null stream, whose order GPUArrays follow; the CPU has no streams.
+# The null stream in DLPack's numbering. GPUArrays follow its order; the CPU has no streams.
 _NULL_STREAM = {"cuda": 1, "hip": 0, "host": None}[core.target]
-_LEGACY = 1  # what the CUDA array interface calls it
+_LEGACY = 1  # the null stream's number in the CUDA array interface
 
 
 def from_dlpack(x, /, *, device=None, copy=None, stream=None):
-    """Another library's array as a GPUArray in the same memory, by DLPack.
+    """Import an array of another library by DLPack, as a GPUArray in the same memory.
 
-    The work that its library has queued on it comes first, in the order of the null stream. The
-    memory is given back when the last view is gone and the work on it that PyGPU queued is done.
+    Work that the other library has enqueued on the array comes first, in the order of the null
+    stream. The memory is released after the last view is deleted and PyGPU's work on it is done.
 
     Parameters
     ----------
     x : object with ``__dlpack__`` and ``__dlpack_device__``
-        On the device of this target; on ``host``, in the memory of the CPU.
+        Array on a device of this target; on the target ``host``, in the memory of the CPU.
     device : int or (int, int), optional
-        The device that the array is to be on, by its number or in DLPack's form; another one than
-        x is on makes a copy.
+        Device of the result: its number, or DLPack's pair of memory kind and number. If `x` is on
+        another device, its data is copied.
     copy : bool, optional
-        True: a copy in memory of its own. False: no copy, neither here nor by x's library.
-    stream : optional
-        A non-blocking stream that the array is going to be used on: it waits for the data too.
+        True copies the data to new memory. False forbids copies, here and in the other library.
+    stream : Stream, optional
+        Non-blocking stream that the array will be used on; the stream waits for the data.
+
+    Returns
+    -------
+    GPUArray
+        An array that shares the memory of `x`, or a copy.
 
     Raises
     ------
     BufferError
-        For what is elsewhere, of a dtype that NumPy lacks, or read-only (unless copied).
+        The memory of `x` is not accessible, its dtype does not exist in NumPy, or it is read-only
+        and not copied.
+
+    See Also
+    --------
+    asarray : Import by the CUDA array interface or by DLPack.
+
+    Examples
+    --------
+    On the target ``host``, arrays of NumPy can be imported:
+
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> x = np.zeros(3)
+    >>> a = gpuarray.from_dlpack(x)
+    >>> a += 1
+    >>> x
+    array([1., 1., 1.])
     """
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
         raise TypeError(
@@ -49,17 +71,18 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
             f"{type(x).__name__}"
         )
     device_id = tuple(int(part) for part in x.__dlpack_device__())
-    here = _place(x, *device_id)
-    wanted = here if device is None else _number(device)
+    here = _device_number(x, *device_id)
+    wanted = here if device is None else _requested_number(device)
     if wanted != here and copy is False:
         raise BufferError(
-            f"from_dlpack: copy=False: x is on device {here}; on device {wanted} is only a copy"
+            f"from_dlpack: copy=False: x is on device {here}, so an array on device {wanted} needs "
+            "a copy"
         )
     with on_device(here):
         array = core._take_dlpack(_capsule(x, copy), x, device_id, copy is True)
         _order(stream, array)
     if wanted != here:
-        strides = core.empty_like(array).strides  # without gaps, the axes in the same order
+        strides = core.empty_like(array).strides  # contiguous, the axes in the same order
         with on_device(wanted):
             copied = core.GPUArray(array.shape, array.dtype, strides=strides)
             copied.set(array)
@@ -68,23 +91,39 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
 
 
 def asarray(x, *, stream=None):
-    """A GPUArray in the memory of x, without a copy.
+    """Return a GPUArray that shares the memory of `x`.
 
     Parameters
     ----------
     x : GPUArray, or array of another library in device memory
-        A GPUArray is returned as it is. Others tell of their memory by the CUDA array interface
-        of version 3, which orders work as DLPack does; by DLPack; or by an older interface, whose
-        data is waited for with all work of the device.
-    stream : optional
-        A non-blocking stream that the array is going to be used on: it waits for the data too.
+        A GPUArray is returned unchanged. Other arrays are imported by the CUDA array interface of
+        version 3, else by DLPack, else by an older interface. An older interface has no stream, so
+        the import waits for all work of the device.
+    stream : Stream, optional
+        Non-blocking stream that the array will be used on; the stream waits for the data.
+
+    Returns
+    -------
+    GPUArray
+        `x` itself, or an array that shares its memory.
 
     Raises
     ------
     TypeError
-        For arrays of NumPy and other objects of the host: ``to_gpu`` copies them.
+        `x` is an array of NumPy or another object of the host; ``to_gpu`` copies these.
     BufferError
-        For memory that cannot be shared: elsewhere, read-only, with a mask.
+        The memory cannot be shared: it is elsewhere, is read-only, or has a mask.
+
+    See Also
+    --------
+    from_dlpack : Import by DLPack, with a choice of device and copy.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.zeros(3)
+    >>> gpuarray.asarray(a) is a
+    True
     """
     if isinstance(x, core.GPUArray):
         return x
@@ -100,12 +139,12 @@ def asarray(x, *, stream=None):
         return from_dlpack(x, stream=stream)
     raise TypeError(
         "asarray: expected a GPUArray or an object with __cuda_array_interface__ or __dlpack__, "
-        f"got {type(x).__name__}; to_gpu(numpy.asarray(x)) copies what is on the host"
+        f"got {type(x).__name__}; to_gpu(numpy.asarray(x)) copies data of the host"
     )
 
 
-def _place(x, kind, number):
-    """The number of the device that x is on, for this target."""
+def _device_number(x, kind, number):
+    """Return the number of the device that `x` is on."""
     if kind not in _REACHED:
         where = _KINDS.get(kind, f"a device of DLPack's type {kind}")
         advice = f"the target {core.target} reaches {_KINDS[_REACHED[0]]}; move x there first"
@@ -118,13 +157,13 @@ def _place(x, kind, number):
     if not 0 <= number < count:
         raise BufferError(
             f"from_dlpack: {type(x).__name__} is on device {number}; this process sees {count} "
-            "of them, from 0 on"
+            "devices, numbered from 0"
         )
     return number
 
 
-def _number(device):
-    """What `device` asks for, as a number."""
+def _requested_number(device):
+    """Return the number of the device that `device` names."""
     if isinstance(device, tuple):
         kind, number = (int(part) for part in device)
         if kind not in _REACHED:
@@ -139,7 +178,7 @@ def _number(device):
 
 
 def _capsule(x, copy):
-    """A capsule of x, ready in the order of the null stream."""
+    """Export `x` as a DLPack capsule whose data is ready in the order of the null stream."""
     asked = {} if _NULL_STREAM is None else {"stream": _NULL_STREAM}
     newer = {"max_version": (1, 1)}
     if copy is False:
@@ -151,15 +190,15 @@ def _capsule(x, copy):
 
 
 def _order(stream, array):
-    """Work on `stream` waits for what the null stream of the array's device has to do."""
+    """Make `stream` wait for the work of the null stream of the array's device."""
     if stream is not None and array.size > 0:
         order_after(stream, None)
 
 
 def _from_interface(x, interface, stream):
-    """The memory that ``__cuda_array_interface__`` tells of."""
+    """Make a GPUArray of the memory that ``__cuda_array_interface__`` describes."""
     if interface.get("mask") is not None:
-        raise BufferError("asarray: an array with a mask; a GPUArray has none")
+        raise BufferError("asarray: the array has a mask; a GPUArray cannot have one")
     for key in ("data", "shape", "typestr"):
         if interface.get(key) is None:
             raise TypeError(
@@ -168,21 +207,21 @@ def _from_interface(x, interface, stream):
     address, read_only = interface["data"]
     if read_only:
         raise BufferError(
-            "asarray: the array is read-only, which no GPUArray is; copy it in its own library, or "
-            "with GPUArray(shape, dtype, gpudata=x).copy()"
+            "asarray: the array is read-only, and GPUArrays are writable; copy it in its own "
+            "library, or with GPUArray(shape, dtype, gpudata=x).copy()"
         )
     producer = interface.get("stream") if _version(interface) >= 3 else None
     if producer == 0:
         raise ValueError(
-            "asarray: stream 0 in __cuda_array_interface__ could mean two streams; 1 is the legacy "
-            "default stream, 2 the per-thread one"
+            "asarray: stream 0 in __cuda_array_interface__ is ambiguous; 1 is the legacy default "
+            "stream, 2 the per-thread one"
         )
     strides, wait = interface.get("strides"), producer != _LEGACY
     array = core._borrow_memory(x, address, interface["shape"], strides, _dtype(interface), wait)
     if array.size:
         here = errors.check(core.cudaPointerGetAttributes(array.ptr), "cudaPointerGetAttributes")
         with on_device(here["device"]):
-            if _version(interface) < 3:  # which cannot tell what its data waits for
+            if _version(interface) < 3:  # older versions have no stream to wait for
                 errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
             elif producer is not None and producer != _LEGACY:
                 order_after(None, producer)

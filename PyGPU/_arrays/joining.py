@@ -1,74 +1,158 @@
-"""Arrays joined, transposed and reversed."""
+"""Joining, transposing, reshaping and reversing arrays."""
 
 from PyGPU._runtime import beside_first, core
 
 
 def concatenate(arrays, axis=0, allocator=None):
-    """Arrays one after the other along an axis.
+    """Join arrays along an existing axis.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Of shapes that differ along the axis alone.
+        Arrays whose shapes differ along `axis` only.
     axis : int
+        Axis to join along.
     allocator : callable, optional
-        The first array's by default.
+        Allocator of the result; by default that of the first array.
 
     Returns
     -------
     GPUArray
-        In C order, of the dtype to which NumPy promotes those of the arrays.
+        A new array in C order, of the dtype that NumPy promotes the dtypes of the arrays to.
 
     Raises
     ------
     ValueError
-        For no arrays, arrays without axes, shapes that do not fit, an axis that is not there.
+        `arrays` is empty, an array has no axes, the shapes do not match, or `axis` is out of
+        range.
+
+    See Also
+    --------
+    stack : Join arrays along a new axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1, 2]))
+    >>> gpuarray.concatenate([a, a])
+    array([1, 2, 1, 2])
     """
     return core._concatenate(arrays, axis, allocator)
 
 
 def stack(arrays, axis=0, allocator=None):
-    """Arrays of one shape beside each other along a new axis.
+    """Join arrays of one shape along a new axis.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
+        Arrays of the same shape.
     axis : int
-        Of the result.
+        Position of the new axis in the result.
     allocator : callable, optional
-        The first array's by default.
+        Allocator of the result; by default that of the first array.
 
     Returns
     -------
     GPUArray
-        In C order, of the dtype to which NumPy promotes those of the arrays.
+        A new array in C order, of the dtype that NumPy promotes the dtypes of the arrays to.
 
     Raises
     ------
     ValueError
-        For no arrays, shapes that differ, an axis that is not there.
+        `arrays` is empty, the shapes differ, or `axis` is out of range.
+
+    See Also
+    --------
+    concatenate : Join arrays along an existing axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1, 2]))
+    >>> gpuarray.stack([a, a])
+    array([[1, 2],
+           [1, 2]])
     """
     return core._stack(arrays, axis, allocator)
 
 
 def transpose(a, axes=None):
-    """``a.transpose(axes)``: a view."""
+    """Return a view with permuted axes, ``a.transpose(axes)``.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array to view.
+    axes : sequence of int, optional
+        The axes of `a` in their new order; reversed by default.
+
+    Returns
+    -------
+    GPUArray
+        A view of the memory of `a`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.transpose(gpuarray.to_gpu(np.array([[1, 2], [3, 4]])))
+    array([[1, 3],
+           [2, 4]])
+    """
     return a.transpose(axes)
 
 
 def reshape(a, *shape, order="C"):
-    """``a.reshape(*shape, order=order)``: a view."""
+    """Return a view with another shape, ``a.reshape(*shape, order=order)``.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array to view.
+    *shape : int or sequence of int
+        The new shape; one length may be -1.
+    order : {"C", "F", "A"}
+        Order in which the elements are counted.
+
+    Returns
+    -------
+    GPUArray
+        A view of the memory of `a`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.reshape(gpuarray.to_gpu(np.array([1, 2, 3, 4])), 2, 2)
+    array([[1, 2],
+           [3, 4]])
+    """
     return a.reshape(*shape, order=order)
 
 
 @beside_first
 def reverse(self, stream=None):
-    """A new array with the elements in reversed order along every axis.
+    """Return a new array with the elements in reverse order along every axis.
 
     Parameters
     ----------
-    self : GPUArray
-    stream : optional
+    stream : Stream, optional
+        Stream to copy on; the null stream by default.
+
+    Returns
+    -------
+    GPUArray
+        The reversed array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1, 2, 3])).reverse()
+    array([3, 2, 1])
     """
     out = core.empty_like(self)
     backwards = self[(slice(None, None, -1),) * self.ndim] if self.ndim else self
@@ -76,5 +160,5 @@ def reverse(self, stream=None):
     return out
 
 
-#: Of the class GPUArray.
+#: Methods of the class GPUArray.
 METHODS = {"reverse": reverse}

@@ -1,13 +1,13 @@
 """NumPy's functions on GPUArray: ``__array_ufunc__`` and ``__array_function__``.
 
-The work stays on the device, and the results are NumPy's, dtypes included. What is not there is a
-TypeError: nothing is copied to the host in silence.
+The work stays on the device, and the results have NumPy's dtypes. A function that is not
+implemented raises TypeError; no array is silently copied to the host.
 
-With `__array_ufunc__`, the operators of NumPy's scalars and arrays reach GPUArray through the
-ufuncs as well. Of ``numpy.float32(2) * a`` nothing is lost by that: NumPy's scalars are strong in
-GPUArray's operators and here. Comparisons differ: those of operators have the dtype of their
-operands, and those of ufuncs are bool. NumPy turns a scalar on the left of a comparison into an
-array without axes before it calls the ufunc, and only then: such an array marks an operator.
+`__array_ufunc__` also receives the operators of NumPy's scalars and arrays on the left. In
+``numpy.float32(2) * a`` both ways agree: NumPy's scalars are strong in GPUArray's operators and
+here. Comparisons differ: comparison operators return the operands' dtype, and ufuncs return bool.
+Before it calls the ufunc, NumPy converts a scalar on the left of a comparison operator to an array
+without axes. NumPy does so in no other case, so that such an array marks an operator.
 """
 
 import numpy as np
@@ -20,13 +20,13 @@ from PyGPU._runtime import core
 
 GPUArray = core.GPUArray
 
-# Ufuncs whose operator does the same, faster.
+# Ufuncs that an operator of GPUArray computes in the same way, with less overhead.
 _OPERATORS: dict[np.ufunc, object] = {
     **{np.add: GPUArray.__add__, np.subtract: GPUArray.__sub__, np.multiply: GPUArray.__mul__},
     **{np.divide: GPUArray.__truediv__, np.power: GPUArray.__pow__},
     **{np.negative: GPUArray.__neg__, np.absolute: GPUArray.__abs__},
 }
-_WEAK = (int, float)  # what is known to be a number at once
+_WEAK = (int, float)  # types that need no further check to be a number
 _OPERANDS = GPUArray, int, float, np.generic
 _REFLECTED = {
     **{np.equal: GPUArray.__eq__, np.not_equal: GPUArray.__ne__},
@@ -37,19 +37,18 @@ assert {ufunc.__name__ for ufunc in _REFLECTED} == COMPARISONS
 
 
 def _is_foreign(value):
-    """Is it of a class that has its own say about ufuncs?"""
+    """Test whether the value's class, not one of ours, defines ``__array_ufunc__``."""
     ours = GPUArray, np.ndarray, np.generic, tracing.Number
     return not isinstance(value, ours) and hasattr(type(value), "__array_ufunc__")
 
 
 def array_ufunc(self, ufunc, method, *inputs, **kwargs):
-    """GPUArray.__array_ufunc__.
+    """Implement GPUArray.__array_ufunc__.
 
     Raises
     ------
     TypeError
-        For ufuncs, methods and arguments that are not implemented, and for ndarrays with axes
-        among the operands.
+        A ufunc, method or argument is not implemented, or an operand is an ndarray with axes.
     """
     if method == "__call__" and not kwargs:
         first = inputs[0]
@@ -73,7 +72,7 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if method not in ("__call__", "reduce"):
         raise functions.not_implemented(f"numpy.{ufunc.__name__}.{method}")
     for operand in inputs:
-        kind_of(operand)  # a TypeError for what is on the host
+        kind_of(operand)  # raises TypeError for arrays on the host
     if kwargs.pop("where", True) is not True:
         raise TypeError(f"numpy.{ufunc.__name__}: where= is not implemented for GPUArray")
     if method == "reduce":
@@ -94,7 +93,7 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
 
 
 def array_function(self, func, types, args, kwargs):
-    """GPUArray.__array_function__. Raises TypeError for functions that are not implemented."""
+    """Implement GPUArray.__array_function__; TypeError for functions that are not implemented."""
     if not all(issubclass(one, (GPUArray, np.ndarray)) for one in types):
         return NotImplemented
     try:
@@ -108,5 +107,5 @@ def array_function(self, func, types, args, kwargs):
         raise
 
 
-#: Of the class GPUArray.
+#: Methods of the class GPUArray.
 METHODS = {"__array_ufunc__": array_ufunc, "__array_function__": array_function}

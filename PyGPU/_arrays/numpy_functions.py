@@ -1,6 +1,6 @@
-"""NumPy's functions of arrays, other than ufuncs, for GPUArray: by NumPy's arguments and rules.
+"""NumPy's functions of arrays, other than ufuncs, for GPUArray, with NumPy's rules.
 
-An argument that a function does not take here is a TypeError.
+A parameter of NumPy's function that is missing here raises TypeError.
 """
 
 import functools
@@ -9,20 +9,21 @@ import operator
 
 import numpy as np
 
-from PyGPU._arrays import functions, joining, ranges, reductions, tracing
-from PyGPU._arrays.functions import apply, imag, real, run
+from PyGPU._arrays import functions, joining, methods, ranges, reductions, tracing
+from PyGPU._arrays.functions import apply, run
 from PyGPU._arrays.joining import transpose
+from PyGPU._arrays.methods import imag, real
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
 
 def _size_of(dtype):
-    """The dtype of such a number's absolute value."""
+    """Return the dtype of the absolute value of a `dtype`."""
     return np.absolute(np.empty(0, dtype)).dtype
 
 
 _SCAN = "PyGPU.scan.InclusiveScanKernel"
-# What does the work of functions that are not here.
+# Alternatives to suggest for functions that are not implemented.
 _ELSEWHERE = {
     **{"numpy.cumsum": _SCAN, "numpy.cumprod": _SCAN},
     **{"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"},
@@ -30,7 +31,7 @@ _ELSEWHERE = {
 
 
 def not_implemented(name):
-    """The TypeError for a function that is not there."""
+    """Make the TypeError for a function that is not implemented."""
     other = _SCAN if name.endswith(".accumulate") else _ELSEWHERE.get(name)
     advice = f"use {other}, or " if other else ""
     return TypeError(
@@ -40,12 +41,12 @@ def not_implemented(name):
 
 
 def refuse_unknown(name, function, kwargs):
-    """TypeError for keywords that are NumPy's alone."""
+    """Raise TypeError if `kwargs` has keywords that only NumPy's function has."""
     known = inspect.signature(function).parameters
     unknown = [keyword for keyword in kwargs if keyword not in known]
     if unknown:
         raise TypeError(
-            f"{name}: {', '.join(unknown)}: not implemented for GPUArray, where it takes "
+            f"{name}: {', '.join(unknown)}: not implemented for GPUArray, which supports "
             f"{', '.join(known)}; fetch the array with .get() to work on the host"
         ) from None
 
@@ -56,7 +57,7 @@ def _reduced(function, own, dtype):
 
 
 def _asked(function, a, dtype):
-    """The dtype of a reduction: NumPy widens small integers."""
+    """Return the dtype of a reduction: NumPy widens small integers."""
     dtype = None if dtype is None else np.dtype(dtype)
     return _reduced(function, require_array("a", a).dtype, dtype)
 
@@ -72,7 +73,7 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False):
 
 
 def _over_numbers(function, name, a, axis, dtype, out, keepdims):
-    """NumPy's sum or prod that leaves not-a-number out, which integers cannot be."""
+    """Compute NumPy's sum or product without the NaNs; integers have none."""
     dtype = _asked(function, a, dtype)
     name = f"nan{name}" if a.dtype.kind in "fc" else name
     return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
@@ -96,7 +97,7 @@ def _into(out, array):
 
 
 def _extreme(name, a, axis, out, keepdims):
-    """NumPy's max or min, in which not-a-number wins."""
+    """Compute NumPy's max or min, whose result is NaN if any element is NaN."""
     name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
     is_other = out is not None and require_array("out", out).dtype != a.dtype
     found = core._reduce(name, a, axis, None, None if is_other else out, keepdims, None, None)
@@ -134,7 +135,7 @@ _REDUCTIONS: dict[np.ufunc, object] = {
 
 
 def reduce(ufunc, a, out=None, **kwargs):
-    """``ufunc.reduce``: along the first axis by default."""
+    """Compute ``ufunc.reduce``, along the first axis by default."""
     name = f"numpy.{ufunc.__name__}.reduce"
     if ufunc not in _REDUCTIONS:
         raise not_implemented(name)
@@ -163,10 +164,33 @@ def where(condition, x=None, y=None):
 
 def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     a_min, a_max = (min if a_min is None else a_min), (max if a_max is None else a_max)
-    return functions.clip(require_array("a", a), a_min, a_max, out=out)
+    return methods.clip(require_array("a", a), a_min, a_max, out=out)
 
 
 def round(a, decimals=0, out=None):
+    """Round the elements to a number of decimals, halves to the even digit.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array to round.
+    decimals : int
+        Number of digits after the decimal point; negative numbers round digits before it.
+    out : GPUArray, optional
+        Array for the result; a new array by default.
+
+    Returns
+    -------
+    GPUArray
+        The rounded elements, in the dtype of `a`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1.25, 2.5])).round(1)
+    array([1.2, 2.5])
+    """
     decimals, kind = operator.index(decimals), a.dtype.kind
     if kind in "biu" and decimals >= 0:
         return copy(a) if out is None else _into(out, a)
@@ -189,7 +213,7 @@ def copy(a, order="K", subok=False):
 
 
 def _in_order(a, order):
-    """The array, contiguous in an order: itself, or a copy."""
+    """Return the array itself if it is contiguous in the order, else a copy."""
     if order not in ("C", "F"):
         raise ValueError(f"order: expected 'C' or 'F', got {order!r}")
     is_contiguous = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
@@ -207,11 +231,13 @@ def ravel(a, order="C"):
 
 
 def _axes(axes, ndim):
-    """One or several axes, counted from 0. AxisError, a ValueError, for those that are not there;
-    ValueError for those that stand twice."""
+    """Return one or several axes, counted from 0.
+
+    Raises AxisError, a ValueError, for an axis out of range, and ValueError for a repeated axis.
+    """
     found = [core._axis_index(axis, ndim) for axis in (axes if np.iterable(axes) else (axes,))]
     if len(set(found)) < len(found):
-        raise ValueError(f"an axis stands twice in {axes}")
+        raise ValueError(f"axes={axes}: expected each axis once")
     return found
 
 
@@ -235,7 +261,9 @@ def expand_dims(a, axis):
 def moveaxis(a, source, destination):
     source, destination = _axes(source, a.ndim), _axes(destination, a.ndim)
     if len(source) != len(destination):
-        raise ValueError(f"moveaxis: {len(source)} axes to {len(destination)} places")
+        raise ValueError(
+            f"moveaxis: {len(source)} source axes, but {len(destination)} destination axes"
+        )
     order = [axis for axis in range(a.ndim) if axis not in source]
     for to, axis in sorted(zip(destination, source)):
         order.insert(to, axis)
@@ -329,7 +357,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True):
     return ranges.full_like(a, fill_value, dtype, order)
 
 
-#: NumPy's functions, and ours.
+#: NumPy's functions, and the functions here that implement them.
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (
@@ -342,5 +370,5 @@ FUNCTIONS = {
 }
 FUNCTIONS.update({np.amax: max, np.amin: min, np.around: round})
 
-#: Of the class GPUArray.
+#: Methods of the class GPUArray.
 METHODS = {"round": round}

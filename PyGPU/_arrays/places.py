@@ -1,4 +1,4 @@
-"""The places that index arrays name, and copies to and from them."""
+"""Copies of items to and from the positions that index arrays select, and checks of indices."""
 
 from typing import NamedTuple
 
@@ -11,56 +11,65 @@ _MODES = ("raise", "clip", "wrap")
 
 
 class Index(NamedTuple):
-    """An index array, and the axes that its values count through (in C order)."""
+    """An index array, and the axes that its values index (in C order)."""
 
-    array: "core.GPUArray"  # as `checked` gives it
-    strides: "tuple[int, ...]"  # of the array, for each axis of the loop
-    lengths: "tuple[int, ...]"  # of the axes counted through
-    steps: "tuple[int, ...]"  # their strides, in bytes
-    scatters: bool = False  # the target's places, else the source's
+    array: "core.GPUArray"  # as `checked` returns it
+    strides: "tuple[int, ...]"  # strides of the index array, for each axis of the loop
+    lengths: "tuple[int, ...]"  # lengths of the axes that the values index
+    steps: "tuple[int, ...]"  # strides of these axes, in bytes
+    scatters: bool = False  # the values select positions of the target; else of the source
     offset: int = 0  # added to each value
 
 
 def gather(shape, arrays, target, source, indices=(), mask=None, mode="raise", stream=None):
-    """Copy items, each to its place.
+    """Copy items from source positions to target positions.
 
     Parameters
     ----------
     shape : sequence of int
-        Of the loop: each of its points is an item.
+        Shape of the loop; each point of the loop copies one item.
     arrays : sequence of GPUArray
-        Whose memory is used, for the order of the stream. The items are the first one's.
+        Arrays whose memory the copy uses, to order it on the stream. The first one sets the size
+        of an item.
     target, source : (int, sequence of int)
-        An address, and bytes from one item to the next, as the loop alone would have them; index
-        arrays add to that.
+        Address and strides in bytes, for each axis of the loop. Index arrays add to the positions.
     indices : sequence of Index
+        Index arrays, for target and source.
     mask : (int, sequence of int), optional
-        Of bools; where they are false, nothing is copied.
+        Address and strides of bools; items at false elements are not copied.
     mode : {"raise", "clip", "wrap"}
-        What becomes of indices out of range; "raise": their items are not copied. See `checked`.
-    stream
+        Treatment of indices out of range. "raise" does not copy their items; see `checked`.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
     """
     core._gather(shape, arrays[0].itemsize, target, source, indices, mask, mode, stream, arrays)
 
 
 def checked(indices, bounds, axis, mode="raise", stream=None):
-    """Index arrays fit for :class:`Index`, on the device.
+    """Check index arrays, and return them on the device, ready for :class:`Index`.
 
     Parameters
     ----------
     indices : GPUArray or numpy.ndarray
         Integers of any shape.
     bounds : iterable of (count, offset)
-        Valid are indices that make ``-count ... count - 1`` together with the offset.
+        An index is valid if its sum with `offset` is in ``-count ... count - 1``.
     axis : int
-        For the message.
+        Axis to name in the message.
     mode : {"raise", "clip", "wrap"}
-        Only "raise" has anything to check. Of arrays on the device it waits for the answer.
+        Only "raise" checks the indices. If they are on the device, it waits for the result.
+    stream : Stream, optional
+        Stream of the check; the null stream by default.
+
+    Returns
+    -------
+    GPUArray
+        The indices.
 
     Raises
     ------
     IndexError
-        For indices out of range.
+        An index is out of range.
     """
     if mode not in _MODES:
         raise ValueError(f"mode={mode!r}: expected one of {', '.join(map(repr, _MODES))}")
@@ -92,7 +101,7 @@ def _wrong_on_host(indices, count, offset):
 
 
 def in_c_order(array, stream):
-    """A copy in C order, for work on the stream."""
+    """Return a copy in C order, made on the stream."""
     copied = core.empty_like(array, order="C")
     core._keep_for_others_graph(copied, stream)
     copied.set_async(array, stream=stream)

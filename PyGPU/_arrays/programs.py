@@ -1,4 +1,4 @@
-"""What was traced as programs of kernels: texts, operations, and what a call does with them."""
+"""Programs of traced functions: their kernels, and the work of a call."""
 
 import hashlib
 import itertools
@@ -11,17 +11,19 @@ from PyGPU._arrays.tracing import Argument, Literal, Result
 from PyGPU._kernels import fused
 from PyGPU._runtime import core, errors
 
-#: Of a kernel.
+#: Limits of a kernel.
 MOST_OPERANDS, MOST_RESULTS = core._max_operands, core._max_results
 
 
 class _Kernel:
-    """An operation that gives some of a trace's results.
+    """An operation that computes some of a trace's results.
 
     Parameters
     ----------
     trace : Trace
+        The recorded steps.
     results : list of Result
+        The results to compute.
     """
 
     def __init__(self, trace, results):
@@ -43,12 +45,12 @@ def _arrays(arguments):
 
 
 def _only(slot):
-    """What gives a tuple of one, from a tuple."""
+    """Return an index that selects a tuple of one element from a tuple."""
     return slice(slot, slot + 1)
 
 
 def _reached(trace, results):
-    """The arguments that results depend on, the first operands' first, and the steps."""
+    """Return the arguments that results depend on, in order of first use, and the steps."""
     arguments, inside, left = {}, set(), list(reversed(results))
     while left:
         one = left.pop()
@@ -61,7 +63,7 @@ def _reached(trace, results):
 
 
 def _operation(trace, arguments, inside, results):
-    """The number of the operation that has the text of these steps."""
+    """Return the number of the operation whose kernel text consists of these steps."""
     places = {one: k for k, one in enumerate(arguments)}
     texts = {
         one: fused.Value(name, one.dtype)
@@ -101,13 +103,14 @@ def _is_number(operand):
 
 
 class Program:
-    """What is done at a call: the host's sums of numbers, and one kernel or several."""
+    """The work of a call: computing numbers on the host, and launching one or several kernels."""
 
-    def __init__(self, trace, results, form):
+    def __init__(self, trace, results, container):
         self._computed, self._conditions = trace.computed, list(trace.conditions.values())
-        self._form, self.dtypes = form, [one.dtype for one in results]
+        self._container, self.dtypes = container, [one.dtype for one in results]
         self._whole = _Kernel(trace, results)
-        # Results of other shapes than others', which depend on other arrays, are other launches.
+        # Results that depend on different arrays may have different shapes, and then need a launch
+        # each.
         self._parts = []
         if len(results) > 1:
             of = {one: frozenset(_arrays(_reached(trace, [one])[0])) for one in results}
@@ -116,13 +119,13 @@ class Program:
                     at = [k for k, one in enumerate(results) if of[one] == arrays]
                     self._parts.append((_Kernel(trace, [results[k] for k in at]), at))
         self.is_plain = not (self._parts or self._computed or self._conditions)
-        self.is_one = self.is_plain and form is None
+        self.is_one = self.is_plain and container is None
         self.operation, self.pick = self._whole.operation, self._whole.pick
         kernels = [part for part, _ in self._parts] or [self._whole]
         self.most_operands = max(one.count for one in kernels)
 
     def values(self, given):
-        """The arguments of a call, and what the host computes from them."""
+        """Return the arguments of a call, followed by the numbers that the host computes."""
         if self.is_plain:
             return given
         values = list(given)
@@ -131,7 +134,7 @@ class Program:
         return tuple(values)
 
     def holds(self, values):
-        """Would the function do the same for these values?"""
+        """Test whether the trace is valid for these values."""
         for slot, function, expected in self._conditions:
             if function(values[slot]) != expected:
                 return False
@@ -147,12 +150,16 @@ class Program:
                 some = kernel(values, None, stream)
                 for k, one in zip(at, some if len(at) > 1 else (some,)):
                     made[k] = one
-            return self._form(made if out is None else _copied(made, out, stream))
+            return self._container(made if out is None else _copied(made, out, stream))
         made = whole(values, out, stream)
-        return made if self._form is None else self._form(made if len(self.dtypes) > 1 else (made,))
+        return (
+            made
+            if self._container is None
+            else self._container(made if len(self.dtypes) > 1 else (made,))
+        )
 
     def _checked(self, out):
-        given = (out,) if self._form is None else out
+        given = (out,) if self._container is None else out
         count = len(self.dtypes)
         if not isinstance(given, (tuple, list)) or len(given) != count:
             raise TypeError(f"out: expected {count} arrays or None, in a tuple, got {out!r}")
@@ -164,7 +171,7 @@ class Program:
         )
 
 
-def _stretches(shape, other):
+def _broadcasts_to(shape, other):
     try:
         return np.broadcast_shapes(shape, other) == other
     except ValueError:
@@ -172,12 +179,12 @@ def _stretches(shape, other):
 
 
 def _copied(made, out, stream):
-    """The results, in `out` where that has an array: all kernels have read by then."""
+    """Copy the results to the arrays in `out`, after all kernels have read their operands."""
     given = [one for one in out if one is not None]
     if any(core._overlap(*pair) for pair in itertools.combinations(given, 2)):
         raise ValueError("out: the results overlap")
     for result, target in zip(made, out):
-        if target is not None and not _stretches(result.shape, target.shape):
+        if target is not None and not _broadcasts_to(result.shape, target.shape):
             raise errors.ShapeError(f"out: expected shape {result.shape}, got {target.shape}")
     for k, (result, target) in enumerate(zip(made, out)):
         if target is not None:

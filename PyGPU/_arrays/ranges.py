@@ -1,4 +1,4 @@
-"""Arrays made of ranges of numbers and of one value."""
+"""New arrays of evenly spaced numbers, and of one value."""
 
 import functools
 import math
@@ -15,13 +15,16 @@ _map = core._map
 
 @functools.cache
 def _natural(dtype):
-    """(lowest, highest, type of computation) of integers: whatever their sign, they wrap."""
+    """Return (lowest, highest, loop dtype) of an integer dtype.
+
+    The loop dtype is unsigned, so that both signed and unsigned integers wrap.
+    """
     info = np.iinfo(dtype)
     return int(info.min), int(info.max), np.dtype(np.uint64 if dtype.itemsize == 8 else np.uint32)
 
 
 def _integers(size, start, step, dtype, allocator, stream):
-    """A new array of ``start + i * step``, all of which the dtype holds. OverflowError."""
+    """Make an array of ``start + i * step``; OverflowError if the dtype cannot hold an element."""
     out = core.GPUArray(size, dtype, allocator)
     if size == 0:
         return out
@@ -37,8 +40,10 @@ def _integers(size, start, step, dtype, allocator, stream):
 
 
 def _reals(size, start, step, dtype, allocator, stream=None, stop=None):
-    """A new array of ``start + i * step``, computed in double precision; if `stop` is given, the
-    last is that."""
+    """Make an array of ``start + i * step``, computed in double precision.
+
+    With `stop`, the last element is exactly `stop`.
+    """
     out = core.GPUArray(size, dtype, allocator)
     if stop is None:
         _map("range", (start, step), (_REAL,) * 2, (out,), stream)
@@ -54,7 +59,7 @@ def _check_real(function, given):
 
 
 def _arange_arguments(args, start, stop, step, dtype):
-    """(start or None, stop, step or None, dtype or None)"""
+    """Return (start or None, stop, step or None, dtype or None) of a call of `arange`."""
     if len(args) == 1 and stop is None and not isinstance(args[0], np.dtype):
         return start, args[0], step, dtype
     args = list(args)
@@ -71,36 +76,56 @@ def _arange_arguments(args, start, stop, step, dtype):
             raise TypeError(f"arange: {name} was given twice")
         given[name] = value
     if given["stop"] is None:
-        raise TypeError("arange: expected where to stop")
+        raise TypeError("arange: stop is missing")
     return given["start"], given["stop"], given["step"], dtype
 
 
 def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, stream=None):
-    """``arange([start,] stop[, step][, dtype])``: start, start + step, ... before stop.
+    """Make an array of evenly spaced numbers: ``arange([start,] stop[, step][, dtype])``.
 
     Parameters
     ----------
-    start, stop, step : int or float
-        `start` is 0 and `step` 1 by default.
-    dtype : optional
-        Of integers or floating-point numbers; guessed, with a UserWarning, by default. Its
-        numbers are exact: integers of 64 bits, others rounded once from double precision.
+    *args : int, float or numpy.dtype
+        `start`, `stop`, `step` and `dtype` by position, as in PyCUDA.
+    start : int or float, optional
+        First number; 0 by default.
+    stop : int or float
+        End of the range, which is not included.
+    step : int or float, optional
+        Distance between two numbers; 1 by default.
+    dtype : numpy.dtype, optional
+        Dtype of integers or floating-point numbers; by default guessed from the numbers, with a
+        UserWarning. Integers are exact to 64 bits; floating-point numbers are computed in double
+        precision and rounded once.
     allocator : callable, optional
-    stream : optional
+        Allocator of the array; stream-ordered memory by default.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
 
     Returns
     -------
     GPUArray
-        Of one axis.
+        The numbers, an array with one axis.
 
     Raises
     ------
     TypeError
-        For other dtypes, and for what is no number.
+        The dtype is neither integer nor floating-point, or an argument is not a number.
     ValueError
-        For a step of 0, and for numbers that are not finite.
+        `step` is 0, or a number is not finite.
     OverflowError
-        For integers that the dtype cannot hold.
+        The dtype cannot hold one of the integers.
+
+    See Also
+    --------
+    linspace : Choose the number of elements instead of the step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.arange(0, 10, 3, dtype=np.int32)
+    array([0, 3, 6, 9], dtype=int32)
     """
     start, stop, step, dtype = _arange_arguments(args, start, stop, step, dtype)
     start, step = 0 if start is None else start, 1 if step is None else step
@@ -118,7 +143,7 @@ def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, 
     if dtype.kind not in "iuf":
         raise TypeError(f"dtype: expected integers or floating-point numbers, got {dtype}")
     if step == 0:
-        raise ValueError("step: expected a number other than 0")
+        raise ValueError("step=0: expected a number other than 0")
     if is_whole:
         size = max(-((start - stop) // step), 0)
     else:
@@ -132,25 +157,43 @@ def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, 
 
 
 def linspace(start, stop, num=50, endpoint=True, dtype=np.float64, allocator=None):
-    """`num` numbers from start to stop at equal distances.
+    """Make an array of `num` evenly spaced numbers from `start` to `stop`.
 
     Parameters
     ----------
     start, stop : float
+        First number and end of the interval.
     num : int
+        Number of elements.
     endpoint : bool
-        Is stop among them?
-    dtype
-        Of floating-point numbers.
+        Include `stop` as the last number.
+    dtype : numpy.dtype
+        Dtype of floating-point numbers.
     allocator : callable, optional
+        Allocator of the array; stream-ordered memory by default.
+
+    Returns
+    -------
+    GPUArray
+        The numbers, an array with one axis.
 
     Raises
     ------
     TypeError
-        For other dtypes, and for what is no number.
+        The dtype is not floating-point, or an argument is not a number.
+
+    See Also
+    --------
+    arange : Choose the step instead of the number of elements.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.linspace(0, 1, 5)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     _check_real("linspace", (start, stop))
-    start, stop = float(start), float(stop)  # differences of NumPy's small integers would wrap
+    start, stop = float(start), float(stop)  # NumPy's small integers would wrap when subtracted
     dtype, num = np.dtype(dtype), extent("num", num)
     if dtype.kind != "f":
         raise TypeError(f"dtype: expected floating-point numbers, got {dtype}")
@@ -159,26 +202,85 @@ def linspace(start, stop, num=50, endpoint=True, dtype=np.float64, allocator=Non
 
 
 def ones(shape, dtype=np.float64, allocator=None, order="C"):
-    """A new array of ones."""
-    return full(shape, 1, dtype, allocator, order)
-
-
-def ones_like(other_ary, dtype=None, order="K"):
-    """An array of ones of the same shape; order K, A, C or F."""
-    return full_like(other_ary, 1, dtype, order)
-
-
-def full(shape, fill_value, dtype=None, allocator=None, order="C"):
-    """A new array of one value.
+    """Make an array of ones.
 
     Parameters
     ----------
     shape : int or sequence of int
-    fill_value : scalar
-    dtype : optional
-        That of the value by default.
+        Shape of the array.
+    dtype : numpy.dtype
+        Dtype of the array.
     allocator : callable, optional
+        Allocator of the array; stream-ordered memory by default.
     order : {"C", "F"}
+        Memory order of the axes.
+
+    Returns
+    -------
+    GPUArray
+        The array of ones.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.ones(3)
+    array([1., 1., 1.])
+    """
+    return full(shape, 1, dtype, allocator, order)
+
+
+def ones_like(other_ary, dtype=None, order="K"):
+    """Make an array of ones with the shape of another array.
+
+    Parameters
+    ----------
+    other_ary : GPUArray
+        Array that sets shape, and by default dtype and order.
+    dtype : numpy.dtype, optional
+        Dtype of the array; that of `other_ary` by default.
+    order : {"K", "A", "C", "F"}
+        Memory order of the axes; "K" keeps that of `other_ary`.
+
+    Returns
+    -------
+    GPUArray
+        The array of ones.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.ones_like(gpuarray.zeros(2, "int32"))
+    array([1, 1], dtype=int32)
+    """
+    return full_like(other_ary, 1, dtype, order)
+
+
+def full(shape, fill_value, dtype=None, allocator=None, order="C"):
+    """Make an array filled with one value.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the array.
+    fill_value : scalar
+        Value of every element.
+    dtype : numpy.dtype, optional
+        Dtype of the array; that of `fill_value` by default.
+    allocator : callable, optional
+        Allocator of the array; stream-ordered memory by default.
+    order : {"C", "F"}
+        Memory order of the axes.
+
+    Returns
+    -------
+    GPUArray
+        The filled array.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.full(2, 0.5)
+    array([0.5, 0.5])
     """
     if dtype is None:
         dtype = np.asarray(fill_value).dtype
@@ -186,7 +288,31 @@ def full(shape, fill_value, dtype=None, allocator=None, order="C"):
 
 
 def full_like(other_ary, fill_value, dtype=None, order="K"):
-    """An array of one value, of the same shape; order K, A, C or F."""
+    """Make an array filled with one value, with the shape of another array.
+
+    Parameters
+    ----------
+    other_ary : GPUArray
+        Array that sets shape, and by default dtype and order.
+    fill_value : scalar
+        Value of every element.
+    dtype : numpy.dtype, optional
+        Dtype of the array; that of `other_ary` by default.
+    order : {"K", "A", "C", "F"}
+        Memory order of the axes; "K" keeps that of `other_ary`.
+
+    Returns
+    -------
+    GPUArray
+        The filled array.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.full_like(gpuarray.zeros((2, 2), "int32"), 7)
+    array([[7, 7],
+           [7, 7]], dtype=int32)
+    """
     return _with_value(core.empty_like(other_ary, dtype, order), fill_value)
 
 

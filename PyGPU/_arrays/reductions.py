@@ -1,137 +1,339 @@
 """Reductions of arrays: the functions of PyGPU.gpuarray, and GPUArray's methods of those names.
 
-All take arrays of any strides and of every dtype of bool, integers, floating-point and complex
-numbers. Without `axis` they fold all elements to an array without axes.
+Every reduction accepts arrays of any strides, of bool, integers, floating-point and complex
+numbers. Without `axis`, the result is an array without axes.
 """
+
+import inspect
+import re
 
 from PyGPU._runtime import core
 
 _reduce = core._reduce
 
-__all__ = [
-    *("all", "any", "dot", "max", "mean", "min", "prod", "sum"),
-    *("subset_dot", "subset_max", "subset_min", "subset_sum"),
-]
+__all__ = ["all", "any", "dot", "max", "mean", "min", "prod", "sum"]
 
 
 def sum(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdims=False):
-    """The sum of elements.
+    """Sum the elements of an array.
 
     Parameters
     ----------
     a : GPUArray
+        Array of bool, integers, real or complex numbers, with any strides.
     dtype : numpy.dtype, optional
-        Of the computation and of the result; the array's own by default, so that small integers
-        wrap. float16 is added in float32.
+        Dtype of the computation and of the result; the array's own by default, so that small
+        integers wrap. float16 is accumulated in float32.
     stream : Stream, optional
+        Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
-        The array's by default.
+        Allocator of a new result; the array's allocator by default.
     axis : int or tuple of int, optional
+        Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Of the result's shape and dtype. It decides the dtype where `dtype` does not.
+        Array for the result, of its shape and dtype. Without `dtype`, its dtype is used.
     keepdims : bool
-        Leave the axes in, of length one.
+        Keep the reduced axes with length one.
 
     Returns
     -------
     GPUArray
+        The sums; an array without axes if all axes are reduced.
 
     Raises
     ------
     numpy.AxisError
-        For an axis that the array does not have: a ValueError and an IndexError.
+        The array does not have such an axis. AxisError is a ValueError and an IndexError.
     ValueError
-        For an axis that is named twice, an `out` that does not fit, a dtype without a C type.
+        `axis` names an axis twice, `out` does not fit, or the dtype has no C type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([[1, 2], [3, 4]]))
+    >>> gpuarray.sum(a), gpuarray.sum(a, axis=0)
+    (array(10), array([4, 6]))
     """
     return _reduce("sum", a, axis, dtype, out, keepdims, stream, allocator)
 
 
 def prod(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdims=False):
-    """The product of elements. See :func:`sum`."""
+    """Multiply the elements of an array.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array of bool, integers, real or complex numbers, with any strides.
+    dtype : numpy.dtype, optional
+        Dtype of the computation and of the result; the array's own by default, so that small
+        integers wrap. float16 is accumulated in float32.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the array's allocator by default.
+    axis : int or tuple of int, optional
+        Axes to reduce; all axes by default.
+    out : GPUArray, optional
+        Array for the result, of its shape and dtype. Without `dtype`, its dtype is used.
+    keepdims : bool
+        Keep the reduced axes with length one.
+
+    Returns
+    -------
+    GPUArray
+        The products; an array without axes if all axes are reduced.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([[1, 2], [3, 4]]))
+    >>> gpuarray.prod(a, axis=1)
+    array([ 2, 12])
+    """
     return _reduce("prod", a, axis, dtype, out, keepdims, stream, allocator)
 
 
 def mean(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdims=False):
-    """The mean of elements, as float64 for integers. See :func:`sum`."""
+    """Compute the mean of the elements of an array.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array of bool, integers, real or complex numbers, with any strides.
+    dtype : numpy.dtype, optional
+        Dtype of the computation and of the result; by default float64 for integers,
+        else the array's own. float16 is accumulated in float32.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the array's allocator by default.
+    axis : int or tuple of int, optional
+        Axes to reduce; all axes by default.
+    out : GPUArray, optional
+        Array for the result, of its shape and dtype. Without `dtype`, its dtype is used.
+    keepdims : bool
+        Keep the reduced axes with length one.
+
+    Returns
+    -------
+    GPUArray
+        The means; an array without axes if all axes are reduced.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([[1, 2], [3, 4]]))
+    >>> gpuarray.mean(a)
+    array(2.5)
+    """
     return _reduce("mean", a, axis, dtype, out, keepdims, stream, allocator)
 
 
 def max(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
-    """The largest element, not-a-number only where there is nothing else. See :func:`sum`.
+    """Find the largest element, ignoring NaN unless every element is NaN.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array of bool, integers or real numbers, with any strides.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the array's allocator by default.
+    axis : int or tuple of int, optional
+        Axes to reduce; all axes by default.
+    out : GPUArray, optional
+        Array for the result, of its shape and dtype.
+    keepdims : bool
+        Keep the reduced axes with length one.
+
+    Returns
+    -------
+    GPUArray
+        The largest elements, in the array's dtype.
 
     Raises
     ------
     TypeError
-        For complex numbers.
+        The array is complex.
     ValueError
-        Without elements.
+        The array has no elements.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([3.0, np.nan, 1.0]))
+    >>> gpuarray.max(a)
+    array(3.)
     """
     return _reduce("max", a, axis, None, out, keepdims, stream, allocator)
 
 
 def min(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
-    """The smallest element. See :func:`max`."""
-    return _reduce("min", a, axis, None, out, keepdims, stream, allocator)
-
-
-def any(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
-    """Is an element not zero? bool; not-a-number is not zero. See :func:`sum`."""
-    return _reduce("any", a, axis, None, out, keepdims, stream, allocator)
-
-
-def all(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
-    """Is no element zero? bool. See :func:`sum`."""
-    return _reduce("all", a, axis, None, out, keepdims, stream, allocator)
-
-
-def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
-    """The sum of the products of all elements, in C order; nothing is conjugated.
+    """Find the smallest element, ignoring NaN unless every element is NaN.
 
     Parameters
     ----------
-    a, b : GPUArray
-        Of the same size.
-    dtype : numpy.dtype, optional
-        Of the computation and of the result; by default what both promote to.
+    a : GPUArray
+        Array of bool, integers or real numbers, with any strides.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the array's allocator by default.
+    axis : int or tuple of int, optional
+        Axes to reduce; all axes by default.
+    out : GPUArray, optional
+        Array for the result, of its shape and dtype.
+    keepdims : bool
+        Keep the reduced axes with length one.
 
     Returns
     -------
     GPUArray
-        Without axes.
+        The smallest elements, in the array's dtype.
+
+    Raises
+    ------
+    TypeError
+        The array is complex.
+    ValueError
+        The array has no elements.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([3.0, np.nan, 1.0]))
+    >>> gpuarray.min(a)
+    array(1.)
+    """
+    return _reduce("min", a, axis, None, out, keepdims, stream, allocator)
+
+
+def any(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+    """Test whether any element is not zero; NaN is not zero.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array of bool, integers, real or complex numbers, with any strides.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the array's allocator by default.
+    axis : int or tuple of int, optional
+        Axes to reduce; all axes by default.
+    out : GPUArray, optional
+        Array for the result, of its shape and dtype.
+    keepdims : bool
+        Keep the reduced axes with length one.
+
+    Returns
+    -------
+    GPUArray
+        The truth values, of dtype bool.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([[0, 1], [0, 0]]))
+    >>> gpuarray.any(a, axis=1)
+    array([ True, False])
+    """
+    return _reduce("any", a, axis, None, out, keepdims, stream, allocator)
+
+
+def all(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+    """Test whether all elements are not zero; NaN is not zero.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array of bool, integers, real or complex numbers, with any strides.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the array's allocator by default.
+    axis : int or tuple of int, optional
+        Axes to reduce; all axes by default.
+    out : GPUArray, optional
+        Array for the result, of its shape and dtype.
+    keepdims : bool
+        Keep the reduced axes with length one.
+
+    Returns
+    -------
+    GPUArray
+        The truth values, of dtype bool.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([[0, 1], [2, 3]]))
+    >>> gpuarray.all(a, axis=1)
+    array([False,  True])
+    """
+    return _reduce("all", a, axis, None, out, keepdims, stream, allocator)
+
+
+def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
+    """Sum the products of all pairs of elements, in C order; nothing is conjugated.
+
+    Parameters
+    ----------
+    a, b : GPUArray
+        Arrays of the same size.
+    dtype : numpy.dtype, optional
+        Dtype of the computation and of the result; by default the dtype that `a` and `b` promote
+        to.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the array's allocator by default.
+    out : GPUArray, optional
+        Array for the result.
+
+    Returns
+    -------
+    GPUArray
+        The dot product, an array without axes.
 
     Raises
     ------
     ValueError
-        For sizes that differ.
+        The sizes differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
+    >>> gpuarray.dot(a, a)
+    array(14)
     """
     return core._dot(a, b, dtype, stream, allocator, out)
 
 
-def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
-    """The sum of the elements of `a`, seen flat in C order, at the indices in `subset`.
-
-    The indices are not checked: they must be in [0, a.size).
-    """
-    return core._reduce_subset("sum", subset, (a,), dtype, stream, allocator)
-
-
-def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
-    """The dot product of the elements at the indices in `subset`; `dtype` is by default `a`'s."""
-    return core._reduce_subset("dot", subset, (a, b), dtype, stream, allocator)
+def _method_documentation(function, parameters):
+    """Return a function's docstring, changed to that of a method with these parameters."""
+    before, rest = function.__doc__.split("    Parameters\n    ----------\n")
+    section, after = rest.split("\n\n", 1)
+    described = {entry.split()[0]: entry for entry in re.split(r"\n(?=    \w)", section)}
+    section = "\n".join(described[name] for name in parameters)
+    after = re.sub(rf"gpuarray\.{function.__name__}\(a(, )?", f"a.{function.__name__}(", after)
+    return f"{before}    Parameters\n    ----------\n{section}\n\n{after}"
 
 
-def subset_max(subset, a, stream=None, allocator=None):
-    """The largest of the elements at the indices in `subset`."""
-    return core._reduce_subset("max", subset, (a,), None, stream, allocator)
+def _method(function, has_dtype):
+    """Make a method of GPUArray whose parameters start in the order of NumPy's methods."""
 
-
-def subset_min(subset, a, stream=None, allocator=None):
-    """The smallest of the elements at the indices in `subset`."""
-    return core._reduce_subset("min", subset, (a,), None, stream, allocator)
-
-
-def _method(operation, has_dtype):
-    """A method whose arguments begin as those of NumPy's arrays."""
+    operation = function.__name__
 
     def with_dtype(
         self, axis=None, dtype=None, out=None, keepdims=False, *, stream=None, allocator=None
@@ -144,13 +346,13 @@ def _method(operation, has_dtype):
     method = with_dtype if has_dtype else plain
     method.__name__ = operation
     method.__qualname__ = f"GPUArray.{operation}"
-    method.__doc__ = f"See PyGPU.gpuarray.{operation}; the first arguments are in NumPy's order."
+    method.__doc__ = _method_documentation(function, [*inspect.signature(method).parameters][1:])
     return method
 
 
-#: GPUArray's methods. PyCUDA has `any` and `all`, whose first argument is the stream.
+#: GPUArray's methods. As in PyCUDA, the first parameter of `any` and `all` is the stream.
 METHODS = {
-    **{name: _method(name, True) for name in ("sum", "prod", "mean")},
-    **{name: _method(name, False) for name in ("max", "min")},
+    **{function.__name__: _method(function, True) for function in (sum, prod, mean)},
+    **{function.__name__: _method(function, False) for function in (max, min)},
     **{"any": any, "all": all, "dot": dot},
 }

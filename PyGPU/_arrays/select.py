@@ -1,5 +1,7 @@
-"""The flat indices of a mask's true elements: of few by one block, of many by the kernels of
-PyGPU/_kernels/text/compaction.py."""
+"""Flat indices of a mask's true elements.
+
+Small masks use one block; large masks use the kernels of PyGPU/_kernels/text/compaction.py.
+"""
 
 import numpy as np
 
@@ -9,16 +11,16 @@ from PyGPU._driver import Program
 from PyGPU._kernels import compaction
 from PyGPU._runtime import context_dependent_memoize, core, state
 
-# Elements from which on indices are written without numbering all elements first.
+# Larger masks are not compacted from an array of all indices: their indices are written directly.
 _MANY = 1 << 20 if core.target != "host" else 1 << 14
 
 
 class _Kernels:
-    """The compaction on one device, to indices of `dtype`."""
+    """The compaction kernels of one device, for indices of `dtype`."""
 
     def __init__(self, by_warps, warp, dtype):
         self._threads = compaction.THREADS if by_warps else 16
-        self._stretches = self._threads // warp if by_warps else self._threads  # of a block
+        self._chunks = self._threads // warp if by_warps else self._threads  # chunks per block
         text = (
             compaction.indices_by_warps(warp, dtype)
             if by_warps
@@ -29,11 +31,11 @@ class _Kernels:
         self._scan = scan.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
 
     def _launch(self, kernel, mask, *arrays):
-        blocks = -(-mask.size // (compaction.STRETCH * self._stretches))
+        blocks = -(-mask.size // (compaction.STRETCH * self._chunks))
         kernel((blocks, 1), (self._threads, 1, 1), None, mask.size, mask, *arrays)
 
     def offsets(self, mask):
-        """Where the indices of each stretch begin; behind them all, how many there are."""
+        """Return the position of each chunk's first index in the result, then the total count."""
         offsets = core.GPUArray((-(-mask.size // compaction.STRETCH) + 1,), np.int64)
         self._launch(self._count, mask, offsets)
         return self._scan(offsets)
@@ -49,7 +51,7 @@ def _kernels(dtype):
 
 
 def _checked(mask):
-    """The mask in C order."""
+    """Return the mask in C order; TypeError unless it is a GPUArray of bool."""
     if not isinstance(mask, core.GPUArray):
         raise TypeError(f"mask: expected a GPUArray of bool, got {type(mask).__name__}")
     if mask.dtype != np.bool_:
@@ -66,23 +68,24 @@ def _last(offsets):
 
 
 def nonzero_flat(mask, dtype=np.int64):
-    """The flat indices, in C order, of a mask's true elements. Waits for their number.
+    """Return the flat indices, in C order, of a mask's true elements. Waits for their number.
 
     Parameters
     ----------
     mask : GPUArray of bool
-        Of any shape and layout.
+        Mask of any shape and layout.
     dtype : dtype, optional
-        Of the indices: int64, or int32 where that holds them.
+        Dtype of the indices: int64, or int32 if it can hold them.
 
     Returns
     -------
-    GPUArray of `dtype`, one axis, ascending
+    GPUArray
+        The indices in ascending order, an array of `dtype` with one axis.
 
     Raises
     ------
     TypeError
-        For anything else.
+        `mask` is not a GPUArray of bool.
     """
     mask = _checked(mask)
     if 0 < mask.size <= _MANY:

@@ -1,7 +1,7 @@
-"""What subclasses of GPUArray that were written for PyCUDA call and replace.
+"""Methods that subclasses of PyCUDA's GPUArray call and override.
 
-PyCUDA's operators are sums ``selffac * self + otherfac * other``, made by two methods that programs
-replace. A class that does so gets operators that call them.
+PyCUDA computes its operators as ``selffac * self + otherfac * other``, in two methods that programs
+override. A class that overrides one of them gets operators that call these methods.
 """
 
 import operator
@@ -16,13 +16,16 @@ GPUArray = core.GPUArray
 
 
 def _axpbz(self, selffac, other, out, stream=None):
-    """``out = selffac * self + other``, with two numbers.
+    """Compute ``out = selffac * self + other`` with two numbers.
 
     Parameters
     ----------
     selffac, other : number
+        Factor and summand.
     out : GPUArray
+        Array for the result.
     stream : Stream, optional
+        Stream to launch on; the null stream by default.
 
     Returns
     -------
@@ -42,10 +45,11 @@ def _memcpy_discontig(dst, src, async_=False, stream=None):
     Parameters
     ----------
     dst, src : GPUArray or numpy.ndarray
-        Of equal shape and dtype; one at least a GPUArray.
+        Arrays of equal shape and dtype; at least one is a GPUArray.
     async_ : bool
-        Enqueue the copy on `stream` and return; a host side must then be page-locked.
+        Enqueue the copy on `stream` and return; the array on the host must be page-locked.
     stream : Stream, optional
+        Stream of an asynchronous copy; the null stream by default.
     """
     if not isinstance(dst, GPUArray):
         require_array("src", src).get(dst, async_=async_, stream=stream)
@@ -56,14 +60,14 @@ def _memcpy_discontig(dst, src, async_=False, stream=None):
 
 
 def _result(function, array, other):
-    """An array for what an operator gives, as the operator would make it."""
+    """Allocate the result of an operator, with the operator's dtype and shape."""
     (dtype,) = asked(function, (kind_of(array), kind_of(other)))
     return core._empty_for((array, other), dtype)
 
 
 def _sum(self, selffac, other, otherfac, out):
     if isinstance(other, GPUArray):
-        if otherfac < 0 and out.dtype.kind == "u":  # modulo 2^n
+        if otherfac < 0 and out.dtype.kind == "u":  # -1 modulo 2^n
             otherfac = int(np.iinfo(out.dtype).max)
         return self._axpbyz(selffac, other, otherfac, out)
     return self._axpbz(selffac, otherfac * other, out)
@@ -100,7 +104,7 @@ _OPERATORS = {
 
 
 def init_subclass(cls, /, **keywords):
-    """Give a class that has PyCUDA's inner sums of its own the operators that call them."""
+    """Add operators to a class that overrides ``_axpbz`` or ``_axpbyz``; they call its method."""
     super(GPUArray, cls).__init_subclass__(**keywords)
     if "_axpbz" in cls.__dict__ or "_axpbyz" in cls.__dict__:
         for name, function in _OPERATORS.items():
@@ -108,5 +112,5 @@ def init_subclass(cls, /, **keywords):
                 setattr(cls, name, function)
 
 
-#: Of the class GPUArray.
+#: Methods of the class GPUArray.
 METHODS = {"_axpbz": _axpbz, "__init_subclass__": classmethod(init_subclass)}

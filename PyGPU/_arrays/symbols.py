@@ -1,7 +1,7 @@
-"""The operators and functions of what stands for arrays and numbers in a function that is traced.
+"""Operators and functions of the objects that represent arrays and numbers in a traced function.
 
-They have GPUArray's types and rules, because they are recorded by GPUArray's functions. What is no
-function of single elements is a TraceError.
+They have the types and rules of GPUArray, because GPUArray's own functions record them. An
+operation that does not work element by element raises TraceError.
 """
 
 import operator
@@ -18,8 +18,11 @@ _F8 = np.dtype(np.float64)
 
 
 class Symbol(Traced, GPUArray):
-    """Stands for an array: with GPUArray's operators, those of its methods and of NumPy's functions
-    that are about single elements."""
+    """An array in a traced function.
+
+    It has GPUArray's operators, and those of its methods and of NumPy's functions that work element
+    by element.
+    """
 
     __hash__ = None
 
@@ -69,35 +72,35 @@ class Symbol(Traced, GPUArray):
         return quotient if quotient is NotImplemented else (quotient, self.__rmod__(other))
 
     def __matmul__(self, other):
-        raise refused("@ is no function of single elements: libraries of linear algebra have it")
+        raise refused("@ does not work element by element: use a library of linear algebra")
 
     __rmatmul__ = __matmul__
 
     def astype(self, dtype, stream=None):
-        """Of another dtype, cast as in C."""
+        """Convert to another dtype, as a C cast does."""
         dtype = np.dtype(dtype)
         return run("copy", (self,), (self.dtype,), (dtype,), stream=stream)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if method != "__call__":
-            raise refused(f"numpy.{ufunc.__name__}.{method} is no function of single elements")
+            raise refused(f"numpy.{ufunc.__name__}.{method} does not work element by element")
         first = inputs[0].now if isinstance(inputs[0], Number) else inputs[0]
         if isinstance(first, np.ndarray) and ufunc in _REFLECTED and not kwargs:
-            return getattr(inputs[1], _REFLECTED[ufunc])(inputs[0])  # an operator's, see there
+            return getattr(inputs[1], _REFLECTED[ufunc])(inputs[0])  # see _REFLECTED
         if len(inputs) == 1 and ufunc in _UNARY and not kwargs:
             return _UNARY[ufunc](self)
-        kwargs.setdefault("casting", "same_kind")  # not by C++'s operators
+        kwargs.setdefault("casting", "same_kind")  # given explicitly: bypass C++'s operators
         return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
     def __array_function__(self, func, types, args, kwargs):
         if func not in _FUNCTIONS:
             name = f"{func.__module__}.{func.__name__}"
-            raise refused(f"{name} is no function of single elements, or not one of GPUArrays")
+            raise refused(f"{name} does not work element by element, or GPUArray does not have it")
         ours = [one for one in types if one is not Scalar]
         return super().__array_function__(func, ours, args, kwargs)
 
 
-# What GPUArray's dispatch gives to an operator, where the ufunc itself has other rules.
+# Ufuncs that GPUArray's dispatch replaces by an operator, whose rules differ from the ufunc's.
 _UNARY = {np.negative: operator.neg, np.absolute: operator.abs}
 _REFLECTED = {
     **{np.equal: "__eq__", np.not_equal: "__ne__", np.less: "__gt__", np.less_equal: "__ge__"},
@@ -110,7 +113,7 @@ _FUNCTIONS = {
 
 
 def _is_operand(value):
-    """Would GPUArray's operators take it?"""
+    """Test whether GPUArray's operators accept the value."""
     if isinstance(value, np.generic):
         return value.dtype.kind in "biufc"
     return isinstance(value, (GPUArray, Number, np.ndarray, int, float, complex))
@@ -126,7 +129,7 @@ def _binary(name, is_reflected):
 
 
 def _comparison(name):
-    """0 and 1 in the dtype of the array, or of both, as GPUArray's (src/python/array)."""
+    """Make a comparison with 0 and 1 in the operands' dtype, as in src/python/array."""
 
     def method(self, other):
         if not _is_operand(other):
@@ -140,7 +143,7 @@ def _comparison(name):
     return method
 
 
-# Python's operators, and NumPy's names.
+# Python's names of operators, and NumPy's names of the same operations.
 _BINARY = {
     **{"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide"},
     **{"floordiv": "floor_divide", "mod": "remainder", "pow": "power", "and": "bitwise_and"},
@@ -158,13 +161,13 @@ for _python, _name in _COMPARED.items():
 
 _VALUES = "no element is known while the function is traced"
 _REASONS = {
-    **{f"__i{python}__": "no argument can be changed: write a = a + b" for python in _BINARY},
+    **{f"__i{python}__": "arguments cannot be changed: write a = a + b" for python in _BINARY},
     "__bool__": f"{_VALUES}: for if, write numpy.where(condition, a, b); for and, or, a < b < c, "
     "numpy.logical_and; for max, numpy.maximum",
     "__round__": "write numpy.round(a)",
     **dict.fromkeys(("__iter__", "__getitem__", "__setitem__"), "index the arrays before the call"),
     **dict.fromkeys(("__len__", "shape", "size", "ndim", "strides", "nbytes", "flags"),
-                    "a fused function is for arrays of any shape"),
+                    "a fused function must work for arrays of any shape"),
     **dict.fromkeys(("__int__", "__float__", "__complex__", "__index__", "item", "tolist", "get"),
                     _VALUES),
 }  # fmt: skip
@@ -172,7 +175,7 @@ _USED = {"dtype", "real", "imag", "conj", "conjugate", "mul_add", "_axpbyz", "cl
 
 
 def _refusal(name):
-    reason = _REASONS.get(name, "it is no function of single elements")
+    reason = _REASONS.get(name, "it does not work element by element")
     text = f"{name} of an array cannot be traced: {reason}"
     if name.startswith("_") and not name.startswith("__"):
         text = "kernels cannot be called in a fused function"
@@ -189,7 +192,7 @@ for _name in set(dir(GPUArray)) - set(dir(object)) - set(vars(Symbol)) - _USED:
 
 
 class Scalar(Number):
-    """Stands for a number: with Python's operators, NumPy's functions, and a few attributes."""
+    """A number in a traced function: it has Python's operators and NumPy's functions."""
 
     __hash__ = None  # type: ignore[assignment]
     dtype = property(operator.attrgetter("now.dtype"))
@@ -198,7 +201,7 @@ class Scalar(Number):
         return f"<a number of {type(self.now).__name__} in a function that is traced>"
 
     def __getattr__(self, name):
-        if name.startswith("__"):  # what Python and NumPy ask any object for
+        if name.startswith("__"):  # Python and NumPy look these up on any object
             raise AttributeError(name)
         raise refused(f"{name} of a number among the arguments cannot be traced")
 
@@ -228,8 +231,8 @@ def _of_numbers(function, is_reflected=False):
 def _unknown(name):
     def refuse(self, *args):
         raise refused(
-            f"{name}: a number among the arguments may change from call to call, so that it is not "
-            "known while the function is traced; give it by the parameter's default or by "
+            f"{name}: a number among the arguments may change from call to call, so its value is "
+            "not known while the function is traced; set it as the parameter's default or by "
             "functools.partial, which make it a part of the function"
         )
 

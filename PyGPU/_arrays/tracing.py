@@ -1,9 +1,10 @@
-"""Operations that are recorded instead of run, while a function is traced for :func:`PyGPU.fuse`.
+"""Recording of operations, instead of running them, while :func:`PyGPU.fuse` traces a function.
 
-A :class:`Traced` stands for an array: an argument, or what an operation gives. A :class:`Number`
-stands for a number among the arguments, or what follows from such numbers alone; that is computed
-on the host at each call, by the same functions. What depends on a number's value (NumPy's types of
-integers, the square of ``a**2``) makes a condition, on which the trace holds.
+A :class:`Traced` represents an array: an argument or the result of an operation. A :class:`Number`
+represents a number among the arguments, or a number computed from such numbers alone; the host
+computes it at each call with the same functions. Where the recorded operations depend on a number's
+value (NumPy's types of integers, the square for ``a**2``), the trace records a condition.
+The trace is valid only for calls that meet its conditions.
 """
 
 import linecache
@@ -18,7 +19,7 @@ from PyGPU._runtime import core, errors
 
 GPUArray = core.GPUArray
 _BOOL = np.dtype(np.bool_)
-#: More would be a text that takes minutes to compile.
+#: Most operations of a function: the text of more would take minutes to compile.
 MOST_STEPS = 512
 
 
@@ -28,19 +29,19 @@ def _is_ours(frame):
 
 
 def trace_error(text, frame):
-    """The TraceError that names the line at which a frame is."""
+    """Make the TraceError that names the current line of a frame."""
     return located(text, frame.f_code, frame.f_lineno)
 
 
 def located(text, code, line):
-    """The TraceError that names a line."""
-    said = linecache.getline(code.co_filename, line).strip()
-    place = f'\n  File "{code.co_filename}", line {line}, in {code.co_name}'
-    return errors.TraceError(text + place + (f"\n    {said}" if said else ""))
+    """Make the TraceError that names a line."""
+    source_line = linecache.getline(code.co_filename, line).strip()
+    location = f'\n  File "{code.co_filename}", line {line}, in {code.co_name}'
+    return errors.TraceError(text + location + (f"\n    {source_line}" if source_line else ""))
 
 
 def refused(text):
-    """The TraceError for what the user's function, which has called us, does now."""
+    """Make the TraceError that names the current line of the traced function, our caller."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame):
         frame = frame.f_back
@@ -48,8 +49,10 @@ def refused(text):
 
 
 def at_the_line(error):
-    """The TraceError for another error, which names the line of the user's; None for one that is
-    not from there."""
+    """Convert an error into the TraceError that names the line of the user's function.
+
+    Return None if the error was raised outside of the user's function.
+    """
     found, trace = None, error.__traceback__
     while trace is not None:
         if not _is_ours(trace.tb_frame):
@@ -58,32 +61,34 @@ def at_the_line(error):
     if found is None:
         return None
     text = str(error).replace("'Symbol' object", "'GPUArray' object")
-    if text.startswith("this object was not made"):  # C++ looks for its memory
-        text = "a function that runs at once cannot be traced, nor one of more than single elements"
+    if text.startswith("this object was not made"):  # C++ found no memory in a traced array
+        text = "a function that runs at once, or does not work element by element, cannot be traced"
     return located(text, found.tb_frame.f_code, found.tb_lineno)
 
 
 class Traced:
-    """An array of which only the dtype is known. Its class is a GPUArray's, too: what asks for that
-    takes it, and what needs memory finds none."""
+    """An array of which only the dtype is known.
 
-    def __init__(self, trace, place, dtype):
-        self._trace, self._place, self._dtype = trace, place, dtype
+    Its subclass :class:`Symbol` is also a GPUArray, so that functions of GPUArrays accept it; a
+    function that needs the array's memory fails.
+    """
+
+    def __init__(self, trace, source, dtype):
+        self._trace, self._source, self._dtype = trace, source, dtype
 
     dtype = property(operator.attrgetter("_dtype"))
 
 
 class Number:
-    """A number of which only the kind is known: one among the arguments, or what is computed from
-    such."""
+    """A number of which only the type is known: an argument, or computed from arguments."""
 
     def __init__(self, trace, slot, value):
         self._trace, self._slot = trace, slot
-        self.now = value  # in the call that is traced
+        self.now = value  # the value in the call that is traced
 
 
 class Argument(NamedTuple):
-    """An array, or a number as a dtype, by its place among a call's values."""
+    """An array, or a number converted to a dtype, by its index among a call's values."""
 
     slot: int
     dtype: np.dtype
@@ -91,14 +96,14 @@ class Argument(NamedTuple):
 
 
 class Literal(NamedTuple):
-    """A number that stands in the function, by its bytes in a dtype."""
+    """A constant of the function, as the bytes of a dtype."""
 
     data: bytes
     dtype: np.dtype
 
 
 class Result(NamedTuple):
-    """One of the results of a step."""
+    """A result of a step."""
 
     step: int
     which: int
@@ -106,7 +111,7 @@ class Result(NamedTuple):
 
 
 class Step(NamedTuple):
-    """An operation: `operands` are Arguments, Literals and Results."""
+    """An operation; its `operands` are Arguments, Literals and Results."""
 
     name: str
     operands: tuple[Any, ...]
@@ -115,7 +120,7 @@ class Step(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """`function(value)` of a call must be what it was for the call that was traced."""
+    """The trace is valid only for calls in which `function(value)` equals `expected`."""
 
     slot: int
     function: object
@@ -127,7 +132,7 @@ def itself(value):
 
 
 def _simple_power(exponent, kind):
-    """The operation that stands for a power with this exponent, as in src/python/array/map.cpp."""
+    """Return the operation that replaces a power, or None; as src/python/array/map.cpp does."""
     if kind == "b" or not (isinstance(exponent, float) or hasattr(exponent, "__index__")):
         return None
     known = ((2, "square"), (3, "cube"), (0.5, "sqrt"), (-1, "reciprocal"))
@@ -140,20 +145,20 @@ def _is_negative(number):
 
 
 def _plain(value):
-    """NumPy's scalar for an array without axes."""
+    """Convert an array without axes to a NumPy scalar."""
     return value[()] if isinstance(value, np.ndarray) else value
 
 
 class Trace:
-    """What a function does with its arguments.
+    """The recorded operations of a function.
 
     Parameters
     ----------
     values : sequence
-        The arguments, of which some are arrays and numbers. What the host computes from numbers at
-        each call comes behind.
+        The arguments, some of them arrays and numbers. Values that the host computes from numbers
+        at each call are appended.
     array, number : type
-        The classes of what stands for them.
+        Classes of the objects that represent arrays and numbers.
     """
 
     def __init__(self, values, array, number):
@@ -161,36 +166,36 @@ class Trace:
         self._is_open = True
         self.given = tuple(values)
         self.steps = []
-        self.computed = []  # (function, slots) of the values behind the arguments
+        self.computed = []  # (function, slots) of the values after the arguments
         self.conditions = {}
         self._known = {}
         self._values = list(values)
 
     def close(self):
-        """Nothing is recorded any more."""
+        """Stop recording."""
         self._is_open, self.given, self._values = False, (), []
 
     def result(self, symbol):
-        """Where a result comes from. An argument that is returned as it is becomes a copy."""
-        place = self._operand(symbol, symbol.dtype, False)
-        if not isinstance(place, Argument):
-            return place
-        self.steps.append(Step("copy", (place,), (place.dtype,), (place.dtype,)))
-        return Result(len(self.steps) - 1, 0, place.dtype)
+        """Return the source of a result. An argument that is returned unchanged becomes a copy."""
+        source = self._operand(symbol, symbol.dtype, False)
+        if not isinstance(source, Argument):
+            return source
+        self.steps.append(Step("copy", (source,), (source.dtype,), (source.dtype,)))
+        return Result(len(self.steps) - 1, 0, source.dtype)
 
     def argument(self, slot):
-        """The stand-in for an array or a number among the arguments."""
+        """Return the object that represents an array or a number among the arguments."""
         value = self._values[slot]
         if isinstance(value, GPUArray):
             return self._array(self, Argument(slot, value.dtype, True), value.dtype)
         return self._number(self, slot, value)
 
     def compute(self, function, *operands):
-        """What a function gives for numbers: a Number, or a tuple of them."""
+        """Apply a function to numbers; return a Number, or a tuple of Numbers."""
         self._require_open()
         for one in operands:
             if isinstance(one, Number) and one._trace is not self:
-                raise refused("a number of another function that is traced")
+                raise refused("the number belongs to another function that is traced")
         slots = tuple([self._slot(one) for one in operands])
         value = function(*[self._values[slot] for slot in slots])
         if isinstance(value, tuple):
@@ -198,7 +203,9 @@ class Trace:
             parts = [operator.itemgetter(k) for k in range(len(value))]
             return tuple([self.compute(part, whole) for part in parts])
         if not isinstance(value, (int, float, complex, np.generic)):
-            raise refused(f"expected a number, got {type(value).__name__}: compute it before")
+            raise refused(
+                f"expected a number, got {type(value).__name__}: compute it before the call"
+            )
         return self._number(self, self._append(function, slots, value), value)
 
     def _append(self, function, slots, value):
@@ -216,21 +223,23 @@ class Trace:
         return self._append(partial(itself, operand), (), operand)
 
     def require(self, slot, function, expected):
-        """Hold only for calls whose value gives what this one's does."""
+        """Add a condition: at each call, ``function(value)`` must equal `expected`."""
         self.conditions.setdefault(
             (slot, function, repr(expected)), Condition(slot, function, expected)
         )
 
     def _require_open(self):
         if not self._is_open:
-            raise refused("used after the function that it belongs to was traced")
+            raise refused(
+                "an array or number is used after the end of the trace that it belongs to"
+            )
 
     def _operand(self, operand, dtype, as_number):
-        """An operand of a step, as a dtype."""
+        """Convert an operand of a step to an Argument, Literal or Result of a dtype."""
         if isinstance(operand, Traced):
             if operand._trace is not self:
                 raise refused("an array of another function that is traced: pass it as an argument")
-            return operand._place
+            return operand._source
         if isinstance(operand, GPUArray):
             raise foreign(operand)
         if isinstance(operand, Number):
@@ -244,10 +253,10 @@ class Trace:
         return Literal(data, dtype)
 
     def record(self, name, operands, compute, results):
-        """The stand-in for what an operation gives, or a tuple of them."""
+        """Record an operation; return the object, or a tuple of objects, that it results in."""
         self._require_open()
         if not any(isinstance(one, Traced) for one in operands):
-            raise refused(f"{name} of numbers alone: NumPy and Python have such functions")
+            raise refused(f"{name} of numbers alone: use the function of NumPy or Python instead")
         for one in operands:
             if isinstance(one, Number) and type(one.now) is int:
                 self._require_held(one, operands)
@@ -255,7 +264,8 @@ class Trace:
             simple = self._power(operands[1], compute)
             if simple:
                 name, operands, compute = simple, operands[:1], compute[:1]
-        as_numbers = name in ("power", "float_power")  # compilers know better about some constants
+        # Compilers would replace a power with a constant exponent by other operations.
+        as_numbers = name in ("power", "float_power")
         operands = tuple(
             [self._operand(one, dtype, as_numbers) for one, dtype in zip(operands, compute)]
         )
@@ -271,7 +281,7 @@ class Trace:
         return made[0] if len(made) == 1 else tuple(made)
 
     def _require_held(self, number, operands):
-        """NumPy's types depend on the value of an integer that meets integers."""
+        """Add the condition on an integer's value that keeps NumPy's result types the same."""
         met = [d for d in map(_dtype_of, operands) if d is not None and d.kind in "biu"]
         if not met:
             return
@@ -300,21 +310,21 @@ class Trace:
 
 
 def _dtype_of(operand):
-    """An operand's dtype; None for Python's numbers, which are weak."""
+    """Return an operand's dtype; None for Python's numbers, which are weak."""
     value = operand.now if isinstance(operand, Number) else operand
     return value.dtype if isinstance(value, (GPUArray, np.generic, np.ndarray)) else None
 
 
 def foreign(array):
-    """The TraceError for an array that is not an argument."""
+    """Make the TraceError for an array that is not an argument."""
     return refused(
-        f"an array of shape {array.shape} that is no argument: its elements of today would be used "
-        "at all calls; pass it as an argument"
+        f"an array of shape {array.shape} is no argument of the function: all calls would use the "
+        "elements that it has now; pass it as an argument"
     )
 
 
 def traced(operands):
-    """The trace that the operands belong to, or None."""
+    """Return the trace that the operands belong to, or None."""
     for one in operands:
         if isinstance(one, (Traced, Number)):
             return one._trace
@@ -322,7 +332,7 @@ def traced(operands):
 
 
 def record(name, operands, compute, results, **refused_settings):
-    """The stand-in for what an operation gives."""
+    """Record an operation in the trace of its operands."""
     for setting, value in refused_settings.items():
         if value is not None:
             raise refused(f"{setting}= is an argument of the fused function, not of those inside")
@@ -330,14 +340,14 @@ def record(name, operands, compute, results, **refused_settings):
 
 
 def require_values(operands):
-    """Hold only for calls with these numbers."""
+    """Add the condition that these numbers have the same values at each call."""
     for one in operands:
         if isinstance(one, Number):
             one._trace.require(one._slot, itself, one.now)
 
 
 def computed(function, *operands):
-    """A function of numbers: now, or, where one is a Number, at each call."""
+    """Apply a function to numbers: now, or at each call if one of them is a Number."""
     for one in operands:
         if isinstance(one, Number):
             return one._trace.compute(function, *operands)

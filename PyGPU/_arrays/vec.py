@@ -1,4 +1,4 @@
-"""CUDA's vector types as NumPy's: vec.float4 and its like, and their make_ functions."""
+"""CUDA's vector types as NumPy dtypes, vec.float4 and the others, and their make_ functions."""
 
 import numpy as np
 
@@ -9,13 +9,24 @@ _NUMBERS = {
     **{"long": "i8", "ulong": "u8", "longlong": "i8", "ulonglong": "u8"},
     **{"float": "f4", "double": "f8"},
 }
-_FEW = {"longlong", "ulonglong", "double"}  # of one and two components alone
+_FEW = {"longlong", "ulonglong", "double"}  # these types have one or two components only
 _COMPONENTS = "xyzw"
 
 
 class vec:
-    """The types ``vec.char1`` ... ``vec.double2``, structures of x, y, z and w, and for each a
-    function such as ``vec.make_float4(x, y, z, w)``, which gives a 0-d ndarray."""
+    """CUDA's vector types, ``vec.char1`` to ``vec.double2``, as structured NumPy dtypes.
+
+    The fields are x, y, z and w. For each type, a function such as ``vec.make_float4(x, y, z, w)``
+    returns a 0-d ndarray, which can be passed to a kernel by value.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.vec.float2
+    dtype([('x', '<f4'), ('y', '<f4')])
+    >>> gpuarray.vec.make_float2(1, 2)
+    array((1., 2.), dtype=[('x', '<f4'), ('y', '<f4')])
+    """
 
 
 def _maker(name, dtype):
@@ -24,14 +35,31 @@ def _maker(name, dtype):
     def make(*components, **named):
         values = dict(zip(fields, components))
         if len(components) > len(fields) or values.keys() & named.keys():
-            raise TypeError(f"make_{name}({', '.join(fields)}): got {components} and {named}")
+            raise TypeError(
+                f"make_{name}({', '.join(fields)}): expected each component once, got {components} "
+                f"and {named}"
+            )
         values.update(named)
         if values.keys() != set(fields):
-            raise TypeError(f"make_{name}({', '.join(fields)}): got {', '.join(values) or 'none'}")
+            raise TypeError(
+                f"make_{name}({', '.join(fields)}): expected all components, got "
+                f"{', '.join(values) or 'none'}"
+            )
         return np.array(tuple(values[field] for field in fields), dtype)
 
     make.__name__ = make.__qualname__ = f"make_{name}"
-    make.__doc__ = f"A 0-d ndarray of vec.{name}. Parameters: {', '.join(fields)}."
+    make.__doc__ = f"""Make a value of the vector type {name}.
+
+    Parameters
+    ----------
+    {", ".join(fields)} : number
+        Components, by position or by name.
+
+    Returns
+    -------
+    numpy.ndarray
+        A 0-d array of dtype vec.{name}.
+    """
     return make
 
 

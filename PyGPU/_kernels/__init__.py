@@ -1,4 +1,4 @@
-"""From an expression to a launch: types, operations, plans, kernel text."""
+"""The way from an expression to a launch: types, operations, kernel texts, kernels."""
 
 from PyGPU._kernels import types
 from PyGPU._kernels.operations import NAMES

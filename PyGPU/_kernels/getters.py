@@ -1,110 +1,18 @@
-"""The kernels behind ``pycuda.gpuarray`` and ``pycuda.cumath``, which other packages ask for by
-name: prepared Functions on the current device, whose last argument is the number of elements."""
+"""Kernels behind ``pycuda.gpuarray`` and ``pycuda.cumath``, which other packages get by name.
+
+Each getter returns a Function on the current device that is prepared for its arguments. The last
+argument is the number of elements.
+"""
 
 from inspect import Parameter, Signature
 
 import numpy as np
 
+from PyGPU._kernels.getter_table import TABLE, documentation
 from PyGPU._kernels.text.indexed import get_elwise_kernel, get_elwise_kernel_and_types
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
 from PyGPU._runtime import context_dependent_memoize
 
-_XYZ = "{dtype_x} *x, {dtype_y} *y, {dtype_z} *z"
-_FLAGS = "x_is_scalar=False y_is_scalar=False"  # of arrays with one element for all
-# Getter: its parameters, the kernel's arguments, the operation. In these, {dtype_x} is the C type
-# of dtype_x, {x_is_scalar} an index, {as_z} a cast to dtype_z where that is complex.
-_TABLE = {
-    "get_copy_kernel": (
-        "dtype_dest dtype_src",
-        "{dtype_dest} *dest, {dtype_src} *src",
-        "dest[i] = ({dtype_dest})src[i]",
-    ),
-    "get_axpbyz_kernel": (
-        f"dtype_x dtype_y dtype_z {_FLAGS}",
-        "{dtype_x} a, {dtype_x} *x, {dtype_y} b, {dtype_y} *y, {dtype_z} *z",
-        "z[i] = {as_z}a * {as_z}x[{x_is_scalar}] + {as_z}b * {as_z}y[{y_is_scalar}]",
-    ),
-    "get_axpbz_kernel": (
-        "dtype_x dtype_z",
-        "{dtype_z} a, {dtype_x} *x, {dtype_z} b, {dtype_z} *z",
-        "z[i] = a * {as_z}x[i] + b",
-    ),
-    "get_binary_op_kernel": (
-        f"dtype_x dtype_y dtype_z operator {_FLAGS}",
-        _XYZ,
-        "z[i] = {as_z}x[{x_is_scalar}] {operator} {as_z}y[{y_is_scalar}]",
-    ),
-    "get_rdivide_elwise_kernel": (
-        "dtype_x dtype_z",
-        "{dtype_x} *x, {dtype_z} y, {dtype_z} *z",
-        "z[i] = y / {as_z}x[i]",
-    ),
-    "get_binary_func_kernel": ("func dtype_x dtype_y dtype_z", _XYZ, "z[i] = {func}(x[i], y[i])"),
-    "get_binary_func_scalar_kernel": (
-        "func dtype_x dtype_y dtype_z",
-        "{dtype_x} *x, {dtype_y} y, {dtype_z} *z",
-        "z[i] = {func}(x[i], y)",
-    ),
-    "get_fill_kernel": ("dtype", "{dtype} a, {dtype} *z", "z[i] = a"),
-    "get_reverse_kernel": ("dtype", "{dtype} *y, {dtype} *z", "z[i] = y[n - 1 - i]"),
-    "get_real_kernel": ("dtype real_dtype", "{dtype} *y, {real_dtype} *z", "z[i] = y[i].real()"),
-    "get_imag_kernel": ("dtype real_dtype", "{dtype} *y, {real_dtype} *z", "z[i] = y[i].imag()"),
-    "get_conj_kernel": (
-        "dtype conj_dtype",
-        "{dtype} *y, {conj_dtype} *z",
-        "z[i] = ({conj_dtype})pycuda::conj(y[i])",
-    ),
-    "get_arange_kernel": (
-        "dtype",
-        "{dtype} *z, {dtype} start, {dtype} step",
-        "z[i] = start + ({dtype})i * step",
-    ),
-    "get_fmod_kernel": (
-        "dtype=float32",
-        "{dtype} *arg, {dtype} *mod, {dtype} *z",
-        "z[i] = fmod(arg[i], mod[i])",
-    ),
-    "get_modf_kernel": (
-        "dtype=float32",
-        "{dtype} *x, {dtype} *intpart, {dtype} *fracpart",
-        "fracpart[i] = modf(x[i], &intpart[i])",
-    ),
-    "get_frexp_kernel": (
-        "dtype=float32",
-        "{dtype} *x, {dtype} *significand, {dtype} *exponent",
-        "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power",
-    ),
-    "get_ldexp_kernel": (
-        "dtype=float32",
-        "{dtype} *sig, {dtype} *expt, {dtype} *z",
-        "z[i] = ldexp(sig[i], int(expt[i]))",
-    ),
-    "get_unary_func_kernel": (
-        "func_name in_dtype out_dtype=None",
-        "{in_dtype} *y, {out_dtype} *z",
-        "z[i] = {func_name}(y[i])",
-    ),
-    "get_if_positive_kernel": (
-        "crit_dtype dtype",
-        "{crit_dtype} *crit, {dtype} *then_, {dtype} *else_, {dtype} *result",
-        "result[i] = crit[i] > 0 ? then_[i] : else_[i]",
-    ),
-    "get_where_kernel": (
-        "crit_dtype dtype",
-        "{crit_dtype} *crit, {dtype} *then_, {dtype} *else_, {dtype} *result",
-        "result[i] = crit[i] != 0 ? then_[i] : else_[i]",
-    ),
-    "get_scalar_op_kernel": (
-        "dtype_x dtype_a dtype_y operator",
-        "{dtype_x} *x, {dtype_a} a, {dtype_y} *y",
-        "y[i] = x[i] {operator} a",
-    ),
-    "get_logical_not_kernel": (
-        "dtype_x dtype_out",
-        "{dtype_x} *x, {dtype_out} *out",
-        "out[i] = x[i] == ({dtype_x})0",
-    ),
-}
 _DEFAULTS = {"False": False, "None": None, "float32": np.float32}
 
 
@@ -117,7 +25,7 @@ def _signature(parameters):
 
 
 def _words(given):
-    """What stands for a getter's parameters in the text."""
+    """Return the words that replace a getter's parameters in the texts."""
     words = {}
     for name, value in given.items():
         if "dtype" in name:
@@ -132,7 +40,7 @@ def _words(given):
     return words
 
 
-def _getter(name, parameters, arguments, operation):
+def _getter(name, parameters, arguments, operation, example):
     signature = _signature(parameters)
 
     def getter(*args, **kwargs):
@@ -143,16 +51,41 @@ def _getter(name, parameters, arguments, operation):
 
     getter.__name__ = getter.__qualname__ = name
     getter.__signature__ = signature
-    getter.__doc__ = f"The kernel of ``{operation}`` with the arguments ``{arguments}, n``."
+    getter.__doc__ = documentation(name, parameters, arguments, operation, example)
     return context_dependent_memoize(getter)
 
 
-globals().update({name: _getter(name, *row) for name, row in _TABLE.items()})
+globals().update({name: _getter(name, *row) for name, row in TABLE.items()})
 
 
 @context_dependent_memoize
 def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, use_scalar):
-    """z = min or max, which `func` says, of x and y. A NaN loses against a number."""
+    """Make the kernel of ``z[i] = min(x[i], y[i])`` or of the maximum, which ignores NaN.
+
+    Parameters
+    ----------
+    func : str
+        Name of a function in C that ends with "min" or "max".
+    dtype_x, dtype_y, dtype_z : numpy.dtype
+        Dtypes of the kernel's arguments ``x, y, z, n``.
+    use_scalar : bool
+        `y` is a number instead of an array.
+
+    Returns
+    -------
+    Function
+        The prepared kernel on the current device, cached for each context.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> x = gpuarray.to_gpu(np.array([1, 4, 9], "i4"))
+    >>> kernel = elementwise.get_binary_minmax_kernel("max", "i4", "i4", "i4", True)
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), x, 5, x, x.size)
+    >>> x
+    array([5, 5, 9], dtype=int32)
+    """
     types = [np.dtype(one) for one in (dtype_x, dtype_y, dtype_z)]
     y, order = "y" if use_scalar else "y[i]", "<" if func.endswith("min") else ">"
     if any(one.kind == "f" for one in types):
@@ -176,7 +109,30 @@ def _as(dtype, text):
 
 @context_dependent_memoize
 def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array):
-    """z = x ** y, in double precision for integers; x and y are arrays or values."""
+    """Make the kernel of ``z = pow(x, y)``, in double precision for integers.
+
+    Parameters
+    ----------
+    dtype_x, dtype_y, dtype_z : numpy.dtype
+        Dtypes of the kernel's arguments ``x, y, z, n``.
+    is_base_array, is_exp_array : bool
+        Whether `x` and `y` are arrays, or numbers.
+
+    Returns
+    -------
+    Function
+        The prepared kernel on the current device, cached for each context.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> x = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
+    >>> kernel = elementwise.get_pow_array_kernel("f4", "f4", "f4", True, False)
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), x, 0.5, x, x.size)
+    >>> x
+    array([1., 2., 3.], dtype=float32)
+    """
     types = [np.dtype(one) for one in (dtype_x, dtype_y, dtype_z)]
     compute = types[2] if types[2].kind in "fc" else np.dtype(np.float64)
     x, y = "x[i]" if is_base_array else "x", "y[i]" if is_exp_array else "y"
@@ -193,7 +149,31 @@ def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array)
 
 @context_dependent_memoize
 def get_pow_kernel(dtype):
-    """z = y ** value: what PyCUDA had until exponents could be arrays, for older programs."""
+    """Make the kernel of ``z = pow(y, value)``, as older versions of PyCUDA have it.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Dtype of the kernel's arguments ``value, y, z, n``.
+
+    Returns
+    -------
+    Function
+        The prepared kernel on the current device, cached for each context.
+
+    See Also
+    --------
+    get_pow_array_kernel : Base and exponent can be arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> y = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
+    >>> elementwise.get_pow_kernel("f4").prepared_call((1, 1), (32, 1, 1), 0.5, y, y, y.size)
+    >>> y
+    array([1., 2., 3.], dtype=float32)
+    """
     arguments = [ScalarArg(dtype, "value"), VectorArg(dtype, "y"), VectorArg(dtype, "z")]
     return get_elwise_kernel(arguments, "z[i] = pow(y[i], value)", "pow_method")
 
@@ -208,7 +188,34 @@ def _statements(pattern, count):
 
 @context_dependent_memoize
 def get_take_kernel(dtype, idx_dtype, vec_count=1):
-    """dest0[i] = src0[idx[i]] and so on, with the arguments ``idx, dest0 ..., src0 ..., n``."""
+    """Make the kernel of ``dest0[i] = src0[idx[i]]``, for one or several pairs of arrays.
+
+    The kernel's arguments are ``idx, dest0 ..., src0 ..., n``.
+
+    Parameters
+    ----------
+    dtype, idx_dtype : numpy.dtype
+        Dtypes of the arrays and of the indices.
+    vec_count : int
+        Number of pairs of arrays.
+
+    Returns
+    -------
+    Function
+        The prepared kernel on the current device, cached for each context.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> index = gpuarray.to_gpu(np.array([2, 0], "i4"))
+    >>> source = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
+    >>> taken = gpuarray.zeros(2, "f4")
+    >>> kernel = elementwise.get_take_kernel("f4", "i4")
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), index, taken, source, taken.size)
+    >>> taken
+    array([9., 1.], dtype=float32)
+    """
     return get_elwise_kernel(
         [
             VectorArg(idx_dtype, "idx"),
@@ -222,8 +229,36 @@ def get_take_kernel(dtype, idx_dtype, vec_count=1):
 
 @context_dependent_memoize
 def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
-    """dest0[dest_idx[i]] = src0[src_idx[i] + offset0] and so on, with the arguments ``dest_idx,
-    src_idx, dest0 ..., src0 ..., offset0 ..., n``; without offsets if so asked."""
+    """Make the kernel of ``dest0[dest_idx[i]] = src0[src_idx[i] + offset0]``.
+
+    The kernel's arguments are ``dest_idx, src_idx, dest0 ..., src0 ..., offset0 ..., n``.
+
+    Parameters
+    ----------
+    dtype, idx_dtype : numpy.dtype
+        Dtypes of the arrays, and of indices and offsets.
+    with_offsets : bool
+        Whether the kernel has the offsets.
+    vec_count : int
+        Number of pairs of arrays.
+
+    Returns
+    -------
+    Function
+        The prepared kernel on the current device, cached for each context.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> index = gpuarray.to_gpu(np.array([2, 0], "i4"))
+    >>> source = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
+    >>> moved = gpuarray.zeros(3, "f4")
+    >>> kernel = elementwise.get_take_put_kernel("f4", "i4", with_offsets=False)
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), index, index, moved, source, index.size)
+    >>> moved
+    array([1., 0., 9.], dtype=float32)
+    """
     offsets = [ScalarArg(idx_dtype, f"offset{k}") for k in range(vec_count)] if with_offsets else []
     shift = " + offset{k}" if with_offsets else ""
     return get_elwise_kernel(
@@ -241,8 +276,34 @@ def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
 
 @context_dependent_memoize
 def get_put_kernel(dtype, idx_dtype, vec_count=1):
-    """dest0[dest_idx[i]] = src0[i] and so on, with the arguments ``dest_idx, dest0 ..., src0 ...,
-    n``."""
+    """Make the kernel of ``dest0[dest_idx[i]] = src0[i]``, for one or several pairs of arrays.
+
+    The kernel's arguments are ``dest_idx, dest0 ..., src0 ..., n``.
+
+    Parameters
+    ----------
+    dtype, idx_dtype : numpy.dtype
+        Dtypes of the arrays and of the indices.
+    vec_count : int
+        Number of pairs of arrays.
+
+    Returns
+    -------
+    Function
+        The prepared kernel on the current device, cached for each context.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> index = gpuarray.to_gpu(np.array([2, 0], "i4"))
+    >>> source = gpuarray.to_gpu(np.array([4, 9], "f4"))
+    >>> target = gpuarray.zeros(3, "f4")
+    >>> kernel = elementwise.get_put_kernel("f4", "i4")
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), index, target, source, index.size)
+    >>> target
+    array([9., 0., 4.], dtype=float32)
+    """
     return get_elwise_kernel(
         [
             VectorArg(idx_dtype, "dest_idx"),
@@ -256,19 +317,34 @@ def get_put_kernel(dtype, idx_dtype, vec_count=1):
 
 @context_dependent_memoize
 def get_linear_combination_kernel(summand_descriptors, dtype_z):
-    """(kernel, texture references) of z = a0 x0 + a1 x1 + ..., with the arguments
-    ``a0, x0, a1, x1 ..., z, n``, less the factors in device memory.
+    """Make the kernel of ``z = a0 * x0 + a1 * x1 + ...``, and references to factors in textures.
+
+    The kernel's arguments are ``a0, x0, a1, x1 ..., z, n``, without the factors in device memory.
 
     Parameters
     ----------
     summand_descriptors : tuple of (bool, dtype, dtype)
-        Is the factor in device memory? The types of the factor and of the array.
+        For each summand: whether the factor is in device memory, the factor's dtype, and the
+        array's dtype.
+    dtype_z : numpy.dtype
+        Dtype of the result.
 
     Returns
     -------
-    (Function, list of TextureReference)
-        A reference for each factor in device memory, in their order, to be bound to it by
-        :meth:`GPUArray.bind_to_texref_ext`.
+    tuple of (Function, list of TextureReference)
+        The kernel, cached for each context, and a reference for each factor in device memory, in
+        their order. :meth:`GPUArray.bind_to_texref_ext` binds the factor to its reference.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> x = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
+    >>> summands = ((False, "f4", "f4"), (False, "f4", "f4"))
+    >>> kernel, references = elementwise.get_linear_combination_kernel(summands, "f4")
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), 2, x, 10, x, x, x.size)
+    >>> x
+    array([ 12.,  48., 108.], dtype=float32)
     """
     arguments, terms, references = [], [], {}
     cast = f"({dtype_to_ctype(dtype_z)})" if np.dtype(dtype_z).kind == "c" else ""
@@ -296,7 +372,7 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
 
 
 def _texel(dtype):
-    """The C type of a texture's elements that stand for numbers of a dtype."""
+    """Return the C type of texture elements that hold numbers of a dtype."""
     name = dtype_to_ctype(dtype, with_fp_tex_hack=True)
     found = np.dtype(dtype)
     if not (name.startswith("fp_tex") or (found.kind in "iu" and found.itemsize <= 4)):
@@ -308,7 +384,7 @@ def _texel(dtype):
 
 
 __all__ = [
-    *_TABLE,
+    *TABLE,
     "get_binary_minmax_kernel",
     "get_linear_combination_kernel",
     "get_pow_array_kernel",

@@ -1,4 +1,4 @@
-"""Types of the getters, most of which are made from a table."""
+"""Types of the getters, most of which are created from a table."""
 
 from collections.abc import Callable
 

@@ -1,9 +1,9 @@
-"""What elementwise operations compute: expressions in C, by NumPy's names.
+"""Elementwise operations: their expressions in C, by NumPy's names.
 
-``a``, ``b``, ``c``, ``d`` are the operands, converted to their types of computation ``A``, ``B``,
-``C``, ``D``; ``T`` is ``A``. Functions with a P in front are in text/device_functions.py. An
-operation with two results has two expressions, and may have a statement that comes before both.
-``place``, of type ``A``, counts the elements, in the operations that are INDEXED alone.
+``a``, ``b``, ``c``, ``d`` are the operands, converted to the types of the computation ``A``, ``B``,
+``C``, ``D``; ``T`` is ``A``. Functions with the prefix P_ are in text/device_functions.py. An
+operation with two results has two expressions, and may have a statement before both. In INDEXED
+operations, ``place``, of type ``A``, is the element's index.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ _EXPRESSIONS = {
     "less_equal": "a <= b",
     "greater": "a > b",
     "greater_equal": "a >= b",
-    # Within the distance d + c |b| of a finite number, or equal.
+    # True if a and b are equal, or if |a - b| <= d + c |b| and b is finite.
     "isclose": "a == b || (b - b == b - b && P_absolute(a - b) <= d + c * P_absolute(b))",
     "isclose_or_nan": "(a != a && b != b) || a == b ||"
     " (b - b == b - b && P_absolute(a - b) <= d + c * P_absolute(b))",
@@ -66,7 +66,7 @@ _EXPRESSIONS = {
     "isinf": "P_isinf(a)",
     "isfinite": "a - a == a - a",
     "signbit": "copysign(A(1), a) < A(0)",
-    # Ranges: from a in steps of b; d instead at place c, which is the last.
+    # Ranges: a + index * b; range_to has exactly d at the index c, the last one.
     "range": "a + place * b",
     "range_to": "place == c ? d : a + place * b",
     # Parts
@@ -81,7 +81,7 @@ _EXPRESSIONS = {
     "ceil": "ceil(a)",
     "trunc": "trunc(a)",
     "rint": "rint(a)",
-    "round_behind": "rint(a * b) / b",  # the point: b is a power of ten
+    "round_behind": "rint(a * b) / b",  # decimals after the point; b is a power of ten
     "round_before": "rint(a / b) * b",
     "modf": ("P_rest(a)", "trunc(a)"),
     "frexp": ("P_fraction(a)", "P_power_of_two(a)"),
@@ -101,10 +101,10 @@ _EXPRESSIONS = {
     "rad2deg": "a * A(57.295779513082320877)",
 }
 _BEFORE = {"divmod": "const P_division<A> P_both = P_divmod(a, b);"}
-#: Their operands are numbers, and the result is contiguous.
+#: Operations whose operands are numbers and whose result is contiguous.
 INDEXED = frozenset(("range", "range_to"))
-_NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void: the operand is used
-# C leaves it open what a sum of integers is that does not fit, and promotes short ones to int.
+_NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void(a) avoids an unused operand
+# Signed overflow is undefined in C, and short integers are promoted to int: compute unsigned.
 _NATURAL = "(unsigned long long)"
 _INTEGER = {
     **{
@@ -129,12 +129,12 @@ _BOOL = {
     **dict.fromkeys(("minimum", "fmin"), "a && b"),
     "bitwise_count": "a",
 }
-# Kernels compute float16 in float: that is precise enough for products, but for neighbours of a
-# number its elements' precision counts.
+# Kernels compute float16 in float. That is precise enough for products, but a number's neighbors
+# depend on the precision of the elements.
 _HALF = {
     "cube": "a * a * a",
     **{name: f"P_half_{name}(a)" for name in ("sin", "cos")},
-    "round_behind": "rint(P_as_half(a * b)) / b",  # as NumPy, which rounds each step
+    "round_behind": "rint(P_as_half(a * b)) / b",  # NumPy rounds after each step
     "round_before": "rint(P_as_half(a / b)) * b",
     "nextafter": "P_half_nextafter(a, b)",
     "spacing": "P_half_spacing(a)",
@@ -148,7 +148,7 @@ _COMPLEX = {
     "round_behind": "A(rint(a.real() * b) / b, rint(a.imag() * b) / b)",
     "round_before": "A(rint(a.real() / b) * b, rint(a.imag() / b) * b)",
 }
-# Of integers with and without a sign, where C compares as if neither had one.
+# Comparisons of a signed with an unsigned integer; C would convert both to unsigned.
 _SIGN_AND_NONE = {
     "equal": "P_same(a, b)",
     "not_equal": "!P_same(a, b)",
@@ -165,7 +165,7 @@ NAMES = frozenset(_EXPRESSIONS)
 
 
 def expressions(name, compute, *others):
-    """The C expressions of an operation, one for each result, for its types of computation."""
+    """Return an operation's expressions in C, one for each result, for the dtypes computed in."""
     compute = np.dtype(compute)
     kinds = {compute.kind, *(np.dtype(other).kind for other in others)}
     if kinds == {"i", "u"} and name in _SIGN_AND_NONE:
@@ -175,5 +175,5 @@ def expressions(name, compute, *others):
 
 
 def before(name):
-    """The statement that an operation's expressions share."""
+    """Return the statement that an operation's expressions share."""
     return _BEFORE.get(name, "")

@@ -1,4 +1,4 @@
-"""The types that NumPy gives an operation: asked of NumPy, never a table of ours."""
+"""Result types of operations, found by calling NumPy on empty arrays instead of in a table."""
 
 import functools
 import warnings
@@ -9,7 +9,7 @@ _BOOL, _F8 = np.dtype(np.bool_), np.dtype(np.float64)
 _ORDER = frozenset(("less", "less_equal", "greater", "greater_equal"))
 COMPARISONS = _ORDER | {"equal", "not_equal"}
 _LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not"))
-# What is computed in the operand's own dtype, whatever the result's.
+# Operations that are computed in the operand's dtype, whatever the result's dtype.
 _OWN = frozenset(("isnan", "isinf", "isfinite", "signbit", "absolute", "bitwise_count"))
 _NEED_ORDER = _ORDER | {"maximum", "minimum", "fmax", "fmin", "clip"}
 
@@ -19,7 +19,7 @@ def _stand_in(kind):
 
 
 def asked(function, kinds, **settings):
-    """The dtypes that a function of NumPy's gives operands of these kinds."""
+    """Return the dtypes of the results that a NumPy function gives for operands of these kinds."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         answer = function(*map(_stand_in, kinds), **settings)
@@ -32,28 +32,33 @@ def dtype_of_kind(kind):
 
 @functools.lru_cache(maxsize=4096)
 def promoted(name, kinds, dtype=None, casting="same_kind"):
-    """(compute, results): dtypes of the operands of an operation, and of what it gives.
+    """Return (compute, results): the dtypes of an operation's operands and results.
 
     Parameters
     ----------
     name : str
-        Of a ufunc of NumPy's, or clip, where, if_positive, mul_add.
+        Name of a NumPy ufunc, or clip, where, if_positive, mul_add.
     kinds : tuple
-        Of each operand: a dtype; or, of a Python number, its type and a value. Values count for
-        integers alone: NumPy refuses those that do not fit.
+        For each operand: a dtype, or the type and value of a Python number. Values matter for
+        integers only: NumPy rejects integers that do not fit.
     dtype, casting
-        As the ufunc takes them.
+        Arguments of the ufunc.
+
+    Returns
+    -------
+    tuple of (tuple of numpy.dtype, tuple of numpy.dtype)
+        Dtypes to compute in, one for each operand, and dtypes of the results.
 
     Raises
     ------
     TypeError
-        Where the operation is not defined for these types.
+        The operation is not defined for these types.
     OverflowError
-        For integers that their partner's dtype does not hold (NumPy 2).
+        An integer does not fit the other operand's dtype (NumPy 2).
     """
     if name in ("where", "if_positive"):
         return _choice(name, *kinds)
-    if name == "mul_add":  # whose factors fit
+    if name == "mul_add":  # the factors fit the result's dtype
         results = asked(np.add, kinds[1::2])
         return results * 4, results
     settings = {} if dtype is None else {"dtype": dtype, "casting": casting}
@@ -64,8 +69,9 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
         advice = ""
         if name.startswith("bitwise_") and any(dtype_of_kind(kind).kind in "fc" for kind in kinds):
             advice = (
-                "; comparisons of GPUArrays by operators give numbers of their dtype: "
-                "numpy.logical_and and logical_or take those, numpy.greater and its like give bools"
+                "; comparison operators of GPUArrays return numbers: combine these with "
+                "numpy.logical_and or logical_or, or compare with numpy.greater and the like, "
+                "which return bool"
             )
         raise TypeError(f"{name} is not defined for {known}: {error}{advice}") from None
     own = tuple(map(dtype_of_kind, kinds))
@@ -76,7 +82,7 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
         if common[0].kind == "O":  # NumPy 1
             raise OverflowError(f"{name}: an integer of more than 64 bits")
         if common[0].kind == "f" and all(one.kind in "iu" for one in own):
-            return own, results  # float64 does not tell large integers apart
+            return own, results  # float64 would not distinguish large integers
         return common * 2, results
     if name in _LOGICAL:
         return (_BOOL,) * len(kinds), results
@@ -91,5 +97,7 @@ def _choice(name, criterion, then_, else_):
     results = asked(functools.partial(np.where, np.empty(0, bool)), (then_, else_))
     first = _BOOL if name == "where" else dtype_of_kind(criterion)
     if first.kind == "c":
-        raise TypeError("if_positive: complex numbers have no order")
+        raise TypeError(
+            "if_positive: criterion: expected real numbers; complex numbers have no order"
+        )
     return (first, *results, *results), results

@@ -1,4 +1,4 @@
-"""Which dtype belongs to which name in C, and declarations read by it."""
+"""The registry of dtypes and their names in C, and the parser of declarations."""
 
 from __future__ import annotations
 
@@ -18,14 +18,23 @@ Vector = TypeVar("Vector")
 
 
 class DTypeRegistry:
-    """Names in C of dtypes, both ways.
+    """A registry of dtypes and their names in C.
 
     Attributes
     ----------
     dtype_to_name : dict
-        The name that is written, by dtype and by the dtype's text.
+        The name to write, by dtype and by the dtype's text.
     name_to_dtype : dict
-        The dtype of each name that is read.
+        The dtype of each name that can be read.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.dtypes import DTypeRegistry
+    >>> registry = DTypeRegistry()
+    >>> registry.get_or_register_dtype(["int", "signed int"], "i4")
+    dtype('int32')
+    >>> registry.dtype_to_ctype("i4")
+    'int'
     """
 
     def __init__(self) -> None:
@@ -35,21 +44,35 @@ class DTypeRegistry:
     def get_or_register_dtype(
         self, names: str | Iterable[str], dtype: DTypeLike | None = None
     ) -> DType:
-        """Look a C name up, or give a type one.
+        """Look up the dtype of a C name, or register names for a dtype.
 
         Parameters
         ----------
         names : str or list of str
-            The first is what dtype_to_ctype will say.
+            Names in C. `dtype_to_ctype` returns the first one.
         dtype : numpy.dtype, optional
-            None: look `names` up.
+            Dtype to register; None looks up the first of `names`.
+
+        Returns
+        -------
+        numpy.dtype
+            The dtype.
 
         Raises
         ------
         KeyError
-            For an unknown name without a dtype.
+            `dtype` is None and the name is unknown.
         RuntimeError
-            For a name that another type has.
+            A name belongs to another dtype.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from PyGPU.tools import get_or_register_dtype
+        >>> get_or_register_dtype("float")
+        dtype('float32')
+        >>> get_or_register_dtype("my_pair", np.dtype([("a", "i4"), ("b", "i4")]))
+        dtype([('a', '<i4'), ('b', '<i4')])
         """
         names = [names] if isinstance(names, str) else list(names)
         if dtype is None:
@@ -58,7 +81,7 @@ class DTypeRegistry:
         for name in names:
             other = self.name_to_dtype.get(name, dtype)
             if other != dtype:
-                raise RuntimeError(f"the name '{name}' is already that of {other}, not {dtype}")
+                raise RuntimeError(f"the name '{name}' already belongs to {other}, not to {dtype}")
         self.dtype_to_name.setdefault(dtype, names[0])
         self.dtype_to_name.setdefault(str(dtype), names[0])
         for name in names:
@@ -66,7 +89,29 @@ class DTypeRegistry:
         return dtype
 
     def dtype_to_ctype(self, dtype: DTypeLike | None) -> str:
-        """The C name of a type; ValueError for None and for types without a name."""
+        """Return the C name of a dtype.
+
+        Parameters
+        ----------
+        dtype : numpy.dtype
+            Dtype, or an object that numpy.dtype accepts.
+
+        Returns
+        -------
+        str
+            The name in C.
+
+        Raises
+        ------
+        ValueError
+            `dtype` is None or has no name in C.
+
+        Examples
+        --------
+        >>> from PyGPU.compyte.dtypes import dtype_to_ctype
+        >>> dtype_to_ctype("f8")
+        'double'
+        """
         if dtype is None:
             raise ValueError("dtype may not be None")
         dtype = np.dtype(dtype)
@@ -84,7 +129,7 @@ def _advice(dtype: DType) -> str:
     return ""
 
 
-#: The one that kernels' arguments are read and written by.
+#: The registry for declarations of kernels' arguments.
 REGISTRY = DTypeRegistry()
 for _code, _names in signature.C_NAMES.items():
     REGISTRY.get_or_register_dtype(_names, _code)
@@ -96,18 +141,26 @@ def read_declaration(
     of_vector: Callable[[DType, str], Vector],
     dtype_of: Callable[[str], DType],
 ) -> Scalar | Vector:
-    """What is made of a declaration such as ``const float *x`` or ``int n``.
+    """Parse a declaration such as ``const float *x`` or ``int n``.
 
     Parameters
     ----------
+    c_arg : str
+        Declaration in C.
     of_scalar, of_vector : callable(dtype, name)
+        Functions that make the result for a value and for a pointer.
     dtype_of : callable(name)
-        KeyError for unknown names of types.
+        Function that returns the dtype of a type's name; KeyError for unknown names.
+
+    Returns
+    -------
+    object
+        The result of `of_scalar` or `of_vector`.
 
     Raises
     ------
     ValueError
-        For what is no declaration, or a type without a known name.
+        `c_arg` is not a declaration, or the name of its type is unknown.
     """
     text = re.sub(r"\b(?:const|volatile|restrict|__restrict__|__restrict)\b", " ", c_arg)
     match = re.fullmatch(r"\s*([\w:<>,\s]+?)\s*((?:\*\s*)*)\b(\w+)\s*(\[\s*\d*\s*\])?\s*", text)

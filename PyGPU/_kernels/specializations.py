@@ -1,15 +1,16 @@
-"""The kernels behind GPUArray's operators and functions, which C++ asks for by their keys."""
+"""The kernels behind GPUArray's operators and functions, which C++ requests by their keys."""
 
 from PyGPU._compile import build
 from PyGPU._kernels.text import compaction, elementwise, folding, gather, masks, reduction
 from PyGPU._runtime import core, state
 
-# Each product and sum is rounded, as NumPy's: what is fused gives what its operators give apart.
+# Products and sums are rounded separately, as in NumPy: a fused function gives the same results as
+# its operators.
 ROUNDED = ("-fmad=false",)
 
 
 def load(source, name, options=()):
-    """The compiled module of a text, on the current device, for C++."""
+    """Compile a text for the current device, and return the module to C++."""
     request = build.Request(
         source=source, options=tuple(options), extern_c=False, name=name, tuned=True
     )
@@ -17,45 +18,49 @@ def load(source, name, options=()):
 
 
 def elementwise_module(name, *key):
-    """The module with the kernel ``elementwise``. See :func:`text.elementwise.source`."""
-    options = ("-O3",) if elementwise.has_runs(*key) else ()  # makes vectors of runs
+    """Return the module with the kernel ``elementwise``. See :func:`text.elementwise.source`."""
+    options = ("-O3",) if elementwise.has_runs(*key) else ()  # vectorizes runs
     return load(elementwise.source(name, *key), f"{name}.cu", (*options, *ROUNDED))
 
 
 def reduction_module(operation, inputs, tables, compute, *plan):
-    """The module with the kernels of a reduction, and the bytes of what is accumulated. See
-    :class:`text.folding.Form`."""
+    """Return the module with the kernels of a reduction, and the accumulator's size in bytes.
+
+    See :class:`text.folding.Form`.
+    """
     form = folding.Form(operation, inputs, tables, compute, *plan)
     text = reduction.source(form)
-    options = () if form.outputs else ("-O3",)  # makes vectors of runs
+    options = () if form.outputs else ("-O3",)  # vectorizes runs
     return load(text, f"{operation}.cu", options), folding.accumulator(form).itemsize
 
 
 def gather_module(*key):
-    """The module with the kernel ``gather``. See :func:`text.gather.source`."""
+    """Return the module with the kernel ``gather``. See :func:`text.gather.source`."""
     return load(gather.source(*key), "gather.cu", ("-O3",))
 
 
 def check_module(*key):
-    """The module with the kernel ``check``. See :func:`text.gather.check_source`."""
+    """Return the module with the kernel ``check``. See :func:`text.gather.check_source`."""
     return load(gather.check_source(*key), "check.cu")
 
 
 def join_module(*key):
-    """The module with the kernel ``join``. See :func:`text.gather.join_source`."""
+    """Return the module with the kernel ``join``. See :func:`text.gather.join_source`."""
     return load(gather.join_source(*key), "join.cu")
 
 
 def mask_module(itemsize, threads):
-    """The module with the kernels ``select_items`` and ``assign_items``."""
+    """Return the module with the kernels ``select_items`` and ``assign_items``."""
     warp = state.device_attribute(core.cudaDevAttrWarpSize)
     return load(masks.source(itemsize, warp, threads), "mask.cu")
 
 
 def compaction_module(itemsize, is_short):
-    """The module with the kernels of :func:`text.compaction.items_by_warps`, the threads of their
-    blocks, the elements of a stretch, the stretches of a block. Short stretches keep a device busy
-    that has few elements."""
+    """Return the kernels of :func:`text.compaction.items_by_warps` and their sizes.
+
+    The sizes are the threads per block, the elements per stretch, and the stretches per block.
+    Short stretches keep a device busy that has few elements.
+    """
     warp, threads = state.device_attribute(core.cudaDevAttrWarpSize), compaction.THREADS
     stretch = 16 * warp if is_short else compaction.STRETCH
     module = load(compaction.items_by_warps(warp, itemsize, stretch), "compaction.cu")

@@ -1,8 +1,8 @@
-"""PyCUDA's two stages of a reduction, for programs that launch them themselves.
+"""PyCUDA's two stages of a reduction, for programs that launch the stages themselves.
 
-A block of the first stage leaves the total of ``block_size * seq_count`` elements in ``out``, at
-its own number; the second stage does the same to what the first has left. ``ReductionKernel`` goes
-another way.
+A block of the first stage writes the total of ``block_size * seq_count`` elements to ``out``, at
+the block's index. The second stage reduces the first stage's result in the same way.
+``ReductionKernel`` does not use these kernels.
 """
 
 from __future__ import annotations
@@ -55,10 +55,51 @@ def get_reduction_module(
     options: Sequence[str] | None = None,
     preamble: str = "",
 ) -> compiler.SourceModule:
-    """The module of one stage: ``name(out, arguments, seq_count, n)``, launched in blocks of
-    `block_size` threads with room for an ``out_type`` each in dynamic shared memory.
+    """Compile the kernel of one stage, ``name(out, arguments, seq_count, n)``.
 
-    The parameters are C, as :class:`PyGPU.reduction.ReductionKernel` has them; `arguments` is text.
+    A launch needs blocks of `block_size` threads, and dynamic shared memory for one ``out_type``
+    per thread.
+
+    Parameters
+    ----------
+    out_type : str
+        Type of the result in C.
+    block_size : int
+        Number of threads per block.
+    neutral : str
+        Neutral element of the operation, in C.
+    reduce_expr : str
+        C expression that combines two values `a` and `b`.
+    map_expr : str
+        C expression of the index `i` and the arguments.
+    arguments : str
+        Declarations in C.
+    name : str
+        Name of the kernel.
+    keep : bool
+        Keep the text and the image in a folder, and print its name.
+    options : list of str, optional
+        Options for the compiler.
+    preamble : str
+        C++ before the kernel.
+
+    Returns
+    -------
+    SourceModule
+        The module.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray, reduction
+    >>> module = reduction.get_reduction_module(
+    ...     "float", 32, "0", "a + b", "x[i]", "const float *x", name="total"
+    ... )
+    >>> x, out = gpuarray.to_gpu(np.array([1, 4, 9], np.float32)), gpuarray.zeros(1, np.float32)
+    >>> total = module.get_function("total")
+    >>> total(out, x, np.uint32(1), np.uint64(3), block=(32, 1, 1), shared=32 * 4)
+    >>> out
+    array([14.], dtype=float32)
     """
     text = _TEXT.format(
         **{"out_type": out_type, "block_size": block_size, "neutral": neutral},
@@ -81,10 +122,55 @@ def get_reduction_kernel_and_types(
     options: Sequence[str] | None = None,
     preamble: str = "",
 ) -> tuple[Function, list[str]]:
-    """(kernel, struct's characters of its arguments) of stage 1 or 2.
+    """Compile and prepare the kernel of stage 1 or 2.
 
-    The kernel is prepared for ``out, arguments, seq_count, n``. Stage 2 has
-    ``pycuda_reduction_inp``, what stage 1 has left, before the arguments.
+    The kernel's arguments are ``out, arguments, seq_count, n``. In stage 2,
+    ``pycuda_reduction_inp``, the result of stage 1, comes before the arguments.
+
+    Parameters
+    ----------
+    stage : {1, 2}
+        Number of the stage.
+    out_type : str
+        Type of the result in C.
+    block_size : int
+        Number of threads per block.
+    neutral : str
+        Neutral element of the operation, in C.
+    reduce_expr : str
+        C expression that combines two values `a` and `b`.
+    map_expr : str, optional
+        C expression of the index `i` and the arguments; by default ``in[i]`` in stage 1 and
+        ``pycuda_reduction_inp[i]`` in stage 2.
+    arguments : str, optional
+        Declarations in C.
+    name : str
+        Name of the kernel.
+    keep : bool
+        Keep the text and the image in a folder, and print its name.
+    options : list of str, optional
+        Options for the compiler.
+    preamble : str
+        C++ before the kernel.
+
+    Returns
+    -------
+    tuple of (Function, list of str)
+        The prepared kernel, and the :mod:`struct` characters of `arguments`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray, reduction
+    >>> kernel, types = reduction.get_reduction_kernel_and_types(
+    ...     1, "float", 32, "0", "a + b", arguments="const float *in"
+    ... )
+    >>> types
+    ['P']
+    >>> x, out = gpuarray.to_gpu(np.array([1, 4, 9], np.float32)), gpuarray.zeros(1, np.float32)
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), out, x, 1, 3, shared_size=32 * 4)
+    >>> out
+    array([14.], dtype=float32)
     """
     if stage not in (1, 2):
         raise AssertionError(f"stage={stage!r}: expected 1 or 2")

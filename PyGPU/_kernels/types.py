@@ -1,4 +1,4 @@
-"""C's names of NumPy's types, and kernel arguments read from declarations."""
+"""Names in C of NumPy's dtypes, and kernel arguments parsed from declarations in C."""
 
 from __future__ import annotations
 
@@ -20,18 +20,31 @@ _TEXTURE_NAMES = {
 
 
 def dtype_to_ctype(dtype: DTypeLike | None, with_fp_tex_hack: bool = False) -> str:
-    """The C name of a type.
+    """Return the C name of a dtype.
 
     Parameters
     ----------
-    dtype : numpy.dtype or what makes one
+    dtype : numpy.dtype
+        Dtype, or an object that numpy.dtype accepts.
     with_fp_tex_hack : bool
-        Names of the types of old textures for floating-point data.
+        Return PyCUDA's names of texture types for floating-point and complex dtypes.
+
+    Returns
+    -------
+    str
+        The name in C.
 
     Raises
     ------
     ValueError
-        For None, and for types without a name: strings, structures that are not registered.
+        `dtype` is None, or has no name in C: a string, or a structure that is not registered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.tools import dtype_to_ctype
+    >>> dtype_to_ctype(np.int32), dtype_to_ctype(np.complex64)
+    ('int', 'pycuda::complex<float>')
     """
     if with_fp_tex_hack and dtype is not None:
         found = np.dtype(dtype)
@@ -44,15 +57,42 @@ get_or_register_dtype = REGISTRY.get_or_register_dtype
 
 
 def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
-    """Deprecated: get_or_register_dtype(name, dtype)."""
-    warnings.warn("register_dtype is deprecated: get_or_register_dtype", DeprecationWarning, 2)
+    """Register a name in C for a dtype. Deprecated: use ``get_or_register_dtype(name, dtype)``.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Dtype to register.
+    name : str
+        Name in C.
+    alias_ok : bool
+        Allow a further name for a dtype that has one.
+
+    Raises
+    ------
+    RuntimeError
+        The dtype has a name and `alias_ok` is false, or the name belongs to another dtype.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from PyGPU.compyte.dtypes import dtype_to_ctype, register_dtype
+    >>> point = np.dtype([("x", "f4"), ("y", "f4"), ("weight", "f4")])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     register_dtype(point, "weighted_point")
+    >>> dtype_to_ctype(point)
+    'weighted_point'
+    """
+    warnings.warn("register_dtype is deprecated: use get_or_register_dtype", DeprecationWarning, 2)
     if np.dtype(dtype) in REGISTRY.dtype_to_name and not alias_ok:
         raise RuntimeError(f"dtype '{dtype}' is already registered")
     get_or_register_dtype(name, dtype)
 
 
 class Argument:
-    """A kernel's argument: its dtype and name."""
+    """An argument of a kernel: its dtype and name."""
 
     def __init__(self, dtype: DTypeLike, name: str) -> None:
         self.dtype: DType = np.dtype(dtype)
@@ -63,52 +103,149 @@ class Argument:
 
 
 class VectorArg(Argument):
-    """A pointer to elements."""
+    """A pointer argument of a kernel.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Dtype of the elements.
+    name : str
+        Name in the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.tools import VectorArg
+    >>> VectorArg(np.float32, "x").declarator()
+    'float *x'
+    """
 
     struct_char = "P"
 
     def declarator(self) -> str:
+        """Return the declaration in C.
+
+        Returns
+        -------
+        str
+            The declaration.
+
+        Examples
+        --------
+        >>> from PyGPU.tools import VectorArg
+        >>> VectorArg("f4", "x").declarator()
+        'float *x'
+        """
         return f"{dtype_to_ctype(self.dtype)} *{self.name}"
 
 
 class ScalarArg(Argument):
-    """A value."""
+    """A value argument of a kernel.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Dtype of the value.
+    name : str
+        Name in the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.tools import ScalarArg
+    >>> ScalarArg(np.int32, "n").declarator()
+    'int n'
+    """
 
     def declarator(self) -> str:
+        """Return the declaration in C.
+
+        Returns
+        -------
+        str
+            The declaration.
+
+        Examples
+        --------
+        >>> from PyGPU.tools import ScalarArg
+        >>> ScalarArg("i4", "n").declarator()
+        'int n'
+        """
         return f"{dtype_to_ctype(self.dtype)} {self.name}"
 
     @property
     def struct_char(self) -> str:
+        """The character of the dtype for :mod:`struct`."""
         return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
 
 
 def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int) -> None:
-    """What a kernel that reads elements of `dtype` needs: ValueError for an array that begins where
-    none can be, ArgumentError for one with fewer than `needed`."""
-    if array._size and array._address % dtype.alignment:
-        raise ValueError(
-            f"{name}: its elements begin at {array._address:#x}, expected a multiple of "
-            f"{dtype.alignment}; copy() makes an array that does"
-        )
-    held, has = array._size, f"{array._size} elements"
-    if array.dtype.itemsize < dtype.itemsize:
-        held = array.nbytes // dtype.itemsize
-        has = f"{held} elements of {dtype}, as it is of {array.dtype}"
-    if held < needed:
-        raise errors.ArgumentError(f"{name}: it has {has}, and indices up to {needed - 1} are used")
-
-
-def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:
-    """A VectorArg or ScalarArg from a declaration such as ``const float *x`` or ``int n``.
+    """Check that a kernel can read `needed` elements of `dtype` from an array.
 
     Raises
     ------
     ValueError
-        For what is no declaration, or a type without a known name.
+        The array's address is not aligned for `dtype`.
+    ArgumentError
+        The array has fewer than `needed` elements of `dtype`.
+    """
+    if array._size and array._address % dtype.alignment:
+        raise ValueError(
+            f"{name}: its elements begin at {array._address:#x}, expected a multiple of "
+            f"{dtype.alignment}; copy() makes an aligned array"
+        )
+    held, has = array._size, f"{array._size} elements"
+    if array.dtype.itemsize < dtype.itemsize:
+        held = array.nbytes // dtype.itemsize
+        has = f"{held} elements of {dtype}, because its dtype is {array.dtype}"
+    if held < needed:
+        raise errors.ArgumentError(f"{name}: it has {has}, but the kernel uses {needed}")
+
+
+def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:
+    """Parse a declaration such as ``const float *x`` or ``int n``.
+
+    Parameters
+    ----------
+    c_arg : str
+        Declaration in C.
+
+    Returns
+    -------
+    VectorArg or ScalarArg
+        The argument: a VectorArg for a pointer.
+
+    Raises
+    ------
+    ValueError
+        `c_arg` is not a declaration, or the name of its type is unknown.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import parse_c_arg
+    >>> parse_c_arg("const float *x")
+    VectorArg('x', float32)
     """
     return read_declaration(c_arg, ScalarArg, VectorArg, REGISTRY.name_to_dtype.__getitem__)
 
 
 def get_arg_type(c_arg: str) -> str:
-    """The struct character of a declared argument."""
+    """Return the :mod:`struct` character of a declared argument.
+
+    Parameters
+    ----------
+    c_arg : str
+        Declaration in C.
+
+    Returns
+    -------
+    str
+        The character; "P" for a pointer.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import get_arg_type
+    >>> get_arg_type("float *x"), get_arg_type("int n")
+    ('P', 'i')
+    """
     return parse_c_arg(c_arg).struct_char

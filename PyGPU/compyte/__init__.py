@@ -1,4 +1,4 @@
-"""What PyCUDA and PyOpenCL share under this name: layouts, and names of dtypes in C."""
+"""Modules that PyCUDA shares with PyOpenCL: array layouts, and names of dtypes in C."""
 
 from PyGPU.compyte import array, dtypes
 

@@ -25,37 +25,148 @@ __all__ = [
 
 
 def f_contiguous_strides(itemsize: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """Bytes from one index to the next of each axis, in Fortran order; axes of length zero count
-    as of one."""
+    """Return the strides of a contiguous array in Fortran order.
+
+    Parameters
+    ----------
+    itemsize : int
+        Size of an element in bytes.
+    shape : sequence of int
+        Lengths of the axes; a length of zero counts as one.
+
+    Returns
+    -------
+    tuple of int
+        Strides in bytes.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.array import f_contiguous_strides
+    >>> f_contiguous_strides(4, (2, 3))
+    (4, 8)
+    """
     lengths = [max(1, length) for length in shape]
     return tuple(itemsize * math.prod(lengths[:axis]) for axis in range(len(lengths)))
 
 
 def c_contiguous_strides(itemsize: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """Bytes from one index to the next of each axis, in C order; axes of length zero count as of
-    one."""
+    """Return the strides of a contiguous array in C order.
+
+    Parameters
+    ----------
+    itemsize : int
+        Size of an element in bytes.
+    shape : sequence of int
+        Lengths of the axes; a length of zero counts as one.
+
+    Returns
+    -------
+    tuple of int
+        Strides in bytes.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.array import c_contiguous_strides
+    >>> c_contiguous_strides(4, (2, 3))
+    (12, 4)
+    """
     return f_contiguous_strides(itemsize, shape[::-1])[::-1]
 
 
 def equal_strides(strides1: Sequence[int], strides2: Sequence[int], shape: Sequence[int]) -> bool:
-    """Do both lead to the same places? The stride of an axis of length one leads nowhere."""
+    """Test whether two strides describe the same layout; axes of length one do not count.
+
+    Parameters
+    ----------
+    strides1, strides2 : sequence of int
+        Strides in bytes.
+    shape : sequence of int
+        Lengths of the axes.
+
+    Returns
+    -------
+    bool
+        True if each index has the same position in memory.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.array import equal_strides
+    >>> equal_strides((12, 4), (99, 4), (1, 3))
+    True
+    """
     if not len(strides1) == len(strides2) == len(shape):
         return False
     return all(a == b or n == 1 for a, b, n in zip(strides1, strides2, shape))
 
 
 def is_f_contiguous_strides(strides: Sequence[int], itemsize: int, shape: Sequence[int]) -> bool:
-    """Is an array of these strides contiguous in Fortran order?"""
+    """Test whether an array with these strides is contiguous in Fortran order.
+
+    Parameters
+    ----------
+    strides : sequence of int
+        Strides in bytes.
+    itemsize : int
+        Size of an element in bytes.
+    shape : sequence of int
+        Lengths of the axes.
+
+    Returns
+    -------
+    bool
+        True if the array is contiguous in Fortran order.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.array import is_f_contiguous_strides
+    >>> is_f_contiguous_strides((4, 8), 4, (2, 3))
+    True
+    """
     return 0 in shape or equal_strides(strides, f_contiguous_strides(itemsize, shape), shape)
 
 
 def is_c_contiguous_strides(strides: Sequence[int], itemsize: int, shape: Sequence[int]) -> bool:
-    """Is an array of these strides contiguous in C order?"""
+    """Test whether an array with these strides is contiguous in C order.
+
+    Parameters
+    ----------
+    strides : sequence of int
+        Strides in bytes.
+    itemsize : int
+        Size of an element in bytes.
+    shape : sequence of int
+        Lengths of the axes.
+
+    Returns
+    -------
+    bool
+        True if the array is contiguous in C order.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.array import is_c_contiguous_strides
+    >>> is_c_contiguous_strides((4, 8), 4, (2, 3))
+    False
+    """
     return 0 in shape or equal_strides(strides, c_contiguous_strides(itemsize, shape), shape)
 
 
 class ArrayFlags:
-    """``f_contiguous``, ``c_contiguous`` and ``forc``, either of them, of an array."""
+    """The contiguity of an array: ``f_contiguous``, ``c_contiguous``, and ``forc`` for either.
+
+    Parameters
+    ----------
+    ary : GPUArray or numpy.ndarray
+        Array with strides, dtype and shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.compyte.array import ArrayFlags
+    >>> ArrayFlags(np.zeros((2, 3)))
+      C_CONTIGUOUS : True
+      F_CONTIGUOUS : False
+    """
 
     def __init__(self, ary: Any) -> None:
         layout = ary.strides, ary.dtype.itemsize, ary.shape
@@ -68,12 +179,28 @@ class ArrayFlags:
 
 
 def get_common_dtype(obj1: Any, obj2: Any, allow_double: bool) -> DType:
-    """The dtype of a sum of an array and an array or number.
+    """Return the dtype of the sum of an array and an array or number.
 
     Parameters
     ----------
+    obj1 : GPUArray or numpy.ndarray
+        Array.
+    obj2 : GPUArray, numpy.ndarray or number
+        Second operand.
     allow_double : bool
-        False: float32 and complex64 in place of float64 and complex128.
+        If false, return float32 and complex64 instead of float64 and complex128.
+
+    Returns
+    -------
+    numpy.dtype
+        The dtype of the sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.compyte.array import get_common_dtype
+    >>> get_common_dtype(np.zeros(1, np.int64), np.zeros(1, np.float32), allow_double=False)
+    dtype('float32')
     """
     one = np.zeros(1, obj1.dtype)
     other = np.zeros(1, obj2.dtype) if hasattr(obj2, "dtype") else obj2

@@ -1,4 +1,4 @@
-"""The names of ``pycuda.compyte.dtypes``: which dtype has which name in C."""
+"""The names of ``pycuda.compyte.dtypes``: dtypes and their names in C."""
 
 from __future__ import annotations
 
@@ -29,10 +29,19 @@ __all__ = [
 
 
 class TypeNameNotKnown(RuntimeError):
-    """A name in C that no dtype has."""
+    """A type name in C that belongs to no dtype.
+
+    Programs of PyCUDA catch this exception; PyGPU does not raise it.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.dtypes import TypeNameNotKnown
+    >>> issubclass(TypeNameNotKnown, RuntimeError)
+    True
+    """
 
 
-#: The registry by which kernels' arguments are read and written, and its tables.
+#: The registry for declarations of kernels' arguments, and its tables.
 TYPE_REGISTRY = REGISTRY
 DTYPE_TO_NAME = TYPE_REGISTRY.dtype_to_name
 NAME_TO_DTYPE = TYPE_REGISTRY.name_to_dtype
@@ -40,7 +49,7 @@ NAME_TO_DTYPE = TYPE_REGISTRY.name_to_dtype
 dtype_to_ctype = TYPE_REGISTRY.dtype_to_ctype
 get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
 
-# Codes of dtypes and their names, the first of which is written; of several, by commas.
+# For each dtype code, its names separated by commas; the first one is written.
 _C = {
     **{"i1": "signed char,char", "u1": "unsigned char"},
     **{"i2": "short,signed short,signed short int,short signed int"},
@@ -72,22 +81,82 @@ def _fill(registry: DTypeRegistry, names: dict[str, str]) -> None:
 def fill_registry_with_c_types(
     reg: DTypeRegistry, respect_windows: bool, include_bool: bool = True
 ) -> None:
-    """Add C's names. (`respect_windows` is for Windows, where long has four bytes.)"""
+    """Add the names of C's types to a registry.
+
+    Parameters
+    ----------
+    reg : DTypeRegistry
+        Registry to fill.
+    respect_windows : bool
+        Ignored; PyCUDA uses it for Windows, where long has four bytes.
+    include_bool : bool
+        Add bool as well.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.dtypes import DTypeRegistry, fill_registry_with_c_types
+    >>> registry = DTypeRegistry()
+    >>> fill_registry_with_c_types(registry, respect_windows=False)
+    >>> registry.dtype_to_ctype("i8")
+    'long'
+    """
     _fill(reg, {**({"?": "bool"} if include_bool else {}), **_C})
 
 
 def fill_registry_with_opencl_c_types(reg: DTypeRegistry) -> None:
-    """Add OpenCL's names."""
+    """Add the names of OpenCL's types to a registry.
+
+    Parameters
+    ----------
+    reg : DTypeRegistry
+        Registry to fill.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.dtypes import DTypeRegistry, fill_registry_with_opencl_c_types
+    >>> registry = DTypeRegistry()
+    >>> fill_registry_with_opencl_c_types(registry)
+    >>> registry.dtype_to_ctype("u4")
+    'uint'
+    """
     _fill(reg, _OPENCL)
 
 
 def fill_registry_with_c99_stdint_types(reg: DTypeRegistry) -> None:
-    """Add the names of <stdint.h>."""
+    """Add the names of the types in <stdint.h> to a registry.
+
+    Parameters
+    ----------
+    reg : DTypeRegistry
+        Registry to fill.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.dtypes import DTypeRegistry, fill_registry_with_c99_stdint_types
+    >>> registry = DTypeRegistry()
+    >>> fill_registry_with_c99_stdint_types(registry)
+    >>> registry.dtype_to_ctype("u4")
+    'uint32_t'
+    """
     _fill(reg, _STDINT)
 
 
 def fill_registry_with_c99_complex_types(reg: DTypeRegistry) -> None:
-    """Add the names of <complex.h>."""
+    """Add the names of the types in <complex.h> to a registry.
+
+    Parameters
+    ----------
+    reg : DTypeRegistry
+        Registry to fill.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.dtypes import DTypeRegistry, fill_registry_with_c99_complex_types
+    >>> registry = DTypeRegistry()
+    >>> fill_registry_with_c99_complex_types(registry)
+    >>> registry.dtype_to_ctype("c8")
+    'float complex'
+    """
     _fill(reg, _COMPLEX)
 
 
@@ -97,18 +166,33 @@ def parse_c_arg_backend(
     vec_arg_factory: Callable[[DType, str], Vector],
     name_to_dtype: Callable[[str], DType] | DTypeRegistry | None = None,
 ) -> Scalar | Vector:
-    """What a factory makes of the dtype and the name in a declaration such as ``const float *x``.
+    """Parse a declaration such as ``const float *x``, and pass dtype and name to a factory.
 
     Parameters
     ----------
+    c_arg : str
+        Declaration in C.
     scalar_arg_factory, vec_arg_factory : callable(dtype, name)
+        Functions that make the result for a value and for a pointer.
     name_to_dtype : callable(str) or DTypeRegistry, optional
-        TYPE_REGISTRY by default.
+        Dtypes of the types' names; TYPE_REGISTRY by default.
+
+    Returns
+    -------
+    object
+        The factory's result.
 
     Raises
     ------
     ValueError
-        For what is no declaration, or a type without a known name.
+        `c_arg` is not a declaration, or the name of its type is unknown.
+
+    Examples
+    --------
+    >>> from PyGPU.compyte.dtypes import parse_c_arg_backend
+    >>> from PyGPU.tools import ScalarArg, VectorArg
+    >>> parse_c_arg_backend("const float *x", ScalarArg, VectorArg)
+    VectorArg('x', float32)
     """
     if name_to_dtype is None:
         name_to_dtype = TYPE_REGISTRY

@@ -1,4 +1,4 @@
-"""The names of ``pycuda.gl``, for programs that import them: PyGPU does not reach into OpenGL."""
+"""Placeholders for ``pycuda.gl``, for programs that import it: PyGPU does not support OpenGL."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = [
 ]
 
 REASON = (
-    "it does not reach into OpenGL; have_gl_ext() says so. Copy what is to be drawn by get(), or "
-    "map the buffer by CUDA's own calls and pass its address"
+    "it does not support OpenGL, and have_gl_ext() returns False. Copy the data to draw with "
+    "get(), or map the buffer with CUDA's own calls and pass its address"
 )
 
 graphics_map_flags = graphics_register_flags

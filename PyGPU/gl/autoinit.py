@@ -1,4 +1,4 @@
-"""The name of ``pycuda.gl.autoinit``, whose import is its use: a context for OpenGL."""
+"""Placeholder for ``pycuda.gl.autoinit``, whose import creates a context for OpenGL."""
 
 from PyGPU.gl import REASON
 

@@ -1,8 +1,8 @@
-"""The modules of ``pycuda.sparse``, for programs that import them: they have no matrices here."""
+"""Placeholders for the modules of ``pycuda.sparse``, for programs that import them."""
 
 __all__: list[str] = []
 
 REASON = (
-    "PyCUDA does not document it; other packages have sparse matrices, and take GPUArrays by "
-    "__cuda_array_interface__"
+    "PyCUDA does not document these classes; other packages have sparse matrices, and import "
+    "GPUArrays by __cuda_array_interface__"
 )

@@ -1,4 +1,4 @@
-"""The names of ``pycuda.sparse.cg``, conjugate gradients: see PyGPU.sparse."""
+"""Placeholders for ``pycuda.sparse.cg``, the method of conjugate gradients. See PyGPU.sparse."""
 
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON
@@ -8,4 +8,11 @@ solve_pkt_with_cg = refused("sparse.cg.solve_pkt_with_cg", REASON)
 
 
 class ConvergenceError(RuntimeError):
-    """What programs catch."""
+    """An exception that programs of PyCUDA catch; PyGPU never raises it.
+
+    Examples
+    --------
+    >>> from PyGPU.sparse.cg import ConvergenceError
+    >>> issubclass(ConvergenceError, RuntimeError)
+    True
+    """

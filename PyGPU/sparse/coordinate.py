@@ -1,4 +1,4 @@
-"""The names of ``pycuda.sparse.coordinate``, matrices by coordinates: see PyGPU.sparse."""
+"""Placeholders for ``pycuda.sparse.coordinate``, coordinate-format matrices. See PyGPU.sparse."""
 
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON

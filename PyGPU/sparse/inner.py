@@ -1,4 +1,4 @@
-"""The names of ``pycuda.sparse.inner``, products that are fetched later: see PyGPU.sparse."""
+"""Placeholders for ``pycuda.sparse.inner``, asynchronous inner products. See PyGPU.sparse."""
 
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON

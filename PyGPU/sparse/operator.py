@@ -1,4 +1,4 @@
-"""The names of ``pycuda.sparse.operator``, operators: see PyGPU.sparse."""
+"""Placeholders for ``pycuda.sparse.operator``, linear operators. See PyGPU.sparse."""
 
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON

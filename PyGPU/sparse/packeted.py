@@ -1,4 +1,4 @@
-"""The names of ``pycuda.sparse.packeted``, products of matrices in packets: see PyGPU.sparse."""
+"""Placeholders for ``pycuda.sparse.packeted``, matrices in packeted format. See PyGPU.sparse."""
 
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON

@@ -1,4 +1,4 @@
-"""The names of ``pycuda.sparse.pkt_build``, packets of a matrix: see PyGPU.sparse."""
+"""Placeholders for ``pycuda.sparse.pkt_build``, builders of packeted matrices. See PyGPU.sparse."""
 
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON

@@ -120,7 +120,7 @@ def test_registries_of_ones_own():
     dtypes.fill_registry_with_opencl_c_types(registry)
     assert registry.get_or_register_dtype("uchar") == np.uint8
     assert registry.dtype_to_ctype(np.uint8) == "unsigned char", "the first name stays"
-    with pytest.raises(RuntimeError, match="'uchar' is already that of uint8, not int8"):
+    with pytest.raises(RuntimeError, match="'uchar' already belongs to uint8, not to int8"):
         registry.get_or_register_dtype("uchar", np.int8)
     opencl = dtypes.DTypeRegistry()
     dtypes.fill_registry_with_opencl_c_types(opencl)

@@ -8,6 +8,7 @@ from strategies import arrays, assert_same, counted_strides, examples, shapes
 
 import PyGPU.driver as drv
 from PyGPU._arrays import functions as ga
+from PyGPU._arrays import methods
 from PyGPU.errors import ArgumentError, ShapeError
 from PyGPU.gpuarray import GPUArray, empty, to_gpu, zeros
 
@@ -139,9 +140,9 @@ def test_logic_takes_an_allocator():
 def test_parts_of_complex_numbers(z):
     a = to_gpu(z)
     for got, expected in [
-        (ga.real(a), z.real),
-        (ga.imag(a), z.imag),
-        (ga.conj(a), z.conj()),
+        (methods.real(a), z.real),
+        (methods.imag(a), z.imag),
+        (methods.conj(a), z.conj()),
     ]:
         np.testing.assert_array_equal(got.get(), expected)
         assert got.dtype == expected.dtype
@@ -152,39 +153,41 @@ def test_parts_of_complex_numbers(z):
 def test_parts_of_real_numbers():
     for code in "?Bief":
         a = zeros((2, 3), np.dtype(code), order="F")
-        assert ga.real(a) is a
-        assert ga.conj(a) is a
-        assert ga.imag(a).dtype == code
-        assert ga.imag(a) is not a
-        assert not ga.imag(a).get().any()
-        assert ga.imag(a).flags.f_contiguous
+        assert methods.real(a) is a
+        assert methods.conj(a) is a
+        assert methods.imag(a).dtype == code
+        assert methods.imag(a) is not a
+        assert not methods.imag(a).get().any()
+        assert methods.imag(a).flags.f_contiguous
 
 
 def test_conj_into_an_array():
     z = np.array([1 + 2j, -3j], "c8")
     a, wide = to_gpu(z), empty(2, np.complex128)
-    assert ga.conj(a, out=wide) is wide
+    assert methods.conj(a, out=wide) is wide
     assert_same(wide.get(), z.conj().astype("c16"))
-    assert ga.conj(a, a) is a
+    assert methods.conj(a, a) is a
     assert_same(a.get(), z.conj())
     for method in (a.conj, a.conjugate):
         assert_same(method().get(), z)
         assert method(out=wide) is wide
     with pytest.raises(TypeError, match="float32"):
-        ga.conj(a, out=empty(2, np.float32))
+        methods.conj(a, out=empty(2, np.float32))
 
 
 def test_mul_add():
     x, y = np.arange(6, dtype="f4").reshape(2, 3), np.ones((2, 3), "f4", "F")
     a, b, out = to_gpu(x), to_gpu(y), empty((2, 3), np.float32)
-    assert_same(ga.mul_add(a, 2, b, -3.5).get(), 2 * x - np.float32(3.5) * y)
-    assert ga.mul_add(a, 2, b, 3, out=out, stream=drv.Stream()) is out
+    assert_same(methods.mul_add(a, 2, b, -3.5).get(), 2 * x - np.float32(3.5) * y)
+    assert methods.mul_add(a, 2, b, 3, out=out, stream=drv.Stream()) is out
     assert_same(out.get(), 2 * x + 3 * y)
-    assert ga._axpbyz(a, 1, b, 1, a) is a
+    assert methods._axpbyz(a, 1, b, 1, a) is a
     assert_same(a.get(), x + y)
-    assert_same(ga.mul_add(b, 2, gpu(4, 5, 6), 3).get(), 2 * y + np.array([12, 15, 18], "f4"))
+    assert_same(methods.mul_add(b, 2, gpu(4, 5, 6), 3).get(), 2 * y + np.array([12, 15, 18], "f4"))
     times = []
-    ga.mul_add(b, 1, b, 1, add_timer=lambda elements, seconds: times.append((elements, seconds())))
+    methods.mul_add(
+        b, 1, b, 1, add_timer=lambda elements, seconds: times.append((elements, seconds()))
+    )
     assert times[0][0] == 18
     assert times[0][1] >= 0
 
@@ -192,12 +195,12 @@ def test_mul_add():
 def test_types_of_mul_add():
     """The arrays decide; factors must fit."""
     f4, i4, c8 = empty(0, np.float32), empty(0, np.int32), empty(0, np.complex64)
-    assert ga.mul_add(f4, np.float64(2), f4, 3).dtype == np.float32
-    assert ga.mul_add(f4, 2, i4, 3).dtype == np.float64
-    assert ga.mul_add(i4, 2, c8, 2j).dtype == np.complex128
+    assert methods.mul_add(f4, np.float64(2), f4, 3).dtype == np.float32
+    assert methods.mul_add(f4, 2, i4, 3).dtype == np.float64
+    assert methods.mul_add(i4, 2, c8, 2j).dtype == np.complex128
     for array, factor in [(gpu(1), 2j), (gpu(1, code="i4"), 2.5)]:
         with pytest.raises(ArgumentError):
-            ga.mul_add(array, factor, array, 1)
+            methods.mul_add(array, factor, array, 1)
 
 
 def test_clip():
@@ -205,13 +208,13 @@ def test_clip():
     a = to_gpu(x)
     for bounds in [(0, 4), (None, 4), (-1.0, None), (gpu(1, 2, 3, 4, 5), 4)]:
         on_host = [bound.get() if isinstance(bound, GPUArray) else bound for bound in bounds]
-        assert_same(ga.clip(a, *bounds).get(), np.clip(x, *on_host))
+        assert_same(methods.clip(a, *bounds).get(), np.clip(x, *on_host))
     copied = np.clip(a, None, None)
     assert copied is not a
     assert_same(copied.get(), x)
-    assert ga.clip(a, 0, 1, out=a) is a
+    assert methods.clip(a, 0, 1, out=a) is a
     assert_same(a.get(), np.clip(x, 0, 1))
-    assert ga.clip(empty(0, np.int32), 0, 2.5).dtype == np.float64
+    assert methods.clip(empty(0, np.int32), 0, 2.5).dtype == np.float64
 
 
 numpy_2 = pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 takes types from values")
@@ -253,9 +256,9 @@ def test_clip_to_where_no_element_of_the_type_is(bounds):
         (lambda a: ga.logical_and(a, a, out=a), TypeError, "expected bool, got float32"),
         (lambda a: ga.logical_and(a, a, out=empty(2, np.bool_)), ShapeError, "shape"),
         (lambda a: ga.logical_not("x"), TypeError, "'x'"),
-        (lambda a: ga.mul_add(a, 1, 2, 3), TypeError, "other: expected a GPUArray, got int"),
-        (lambda a: ga.mul_add(a, 1, a[:2], 3), ShapeError, "shape"),
-        (lambda a: ga.mul_add(a, a, a, "x"), TypeError, "'x'"),
+        (lambda a: methods.mul_add(a, 1, 2, 3), TypeError, "other: expected a GPUArray, got int"),
+        (lambda a: methods.mul_add(a, 1, a[:2], 3), ShapeError, "shape"),
+        (lambda a: methods.mul_add(a, a, a, "x"), TypeError, "'x'"),
     ],
 )
 def test_bad_input(call, error, text):

@@ -217,9 +217,9 @@ def test_arguments_of_the_forms_for_many():
         multi_take_put(arrays, index, index.astype(np.int32), 5)
     with pytest.raises(ValueError, match=r"dest_indices has shape \(3,\), src_indices \(2,\)"):
         multi_take_put(arrays, index, index[1:], 5)
-    with pytest.raises(ValueError, match="src_offsets and arrays"):
+    with pytest.raises(ValueError, match="src_offsets: expected as many as arrays, 2, got 1"):
         multi_take_put(arrays, index, index, 5, src_offsets=[1])
-    with pytest.raises(ValueError, match="out and arrays"):
+    with pytest.raises(ValueError, match="out: expected as many as arrays"):
         multi_take(arrays, index, out=[zeros(3)])
     with pytest.raises(TypeError, match="out: expected dtype int16"):
         multi_take(arrays, index, out=[zeros(3), zeros(3)])

@@ -24,7 +24,7 @@ def vectors(n=4):
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(0, "without a, x, b, z"), (3, "without z"), (5, "too many")]
+    ("count", "text"), [(0, "missing a, x, b, z"), (3, "missing z"), (5, "too many")]
 )
 def test_wrong_counts(count, text):
     x, z = vectors()
@@ -117,7 +117,7 @@ def test_a_dtype_of_another_size_is_told():
         ({"range": 3}, TypeError, "range: expected a slice, got 3"),
         ({"slice": range(3)}, TypeError, "slice: expected a slice"),
         ({"slice": 3}, TypeError, "slice: expected a slice, got 3"),
-        ({"range": slice(0, 3, 0)}, ValueError, "step is 0"),
+        ({"range": slice(0, 3, 0)}, ValueError, "range: step=0"),
         ({"slice": slice(0, 3, 0)}, ValueError, "step"),
         ({"range": slice(0.5, 3)}, TypeError, "range: start: expected an integer"),
         ({"range": slice(0, "3")}, TypeError, "range: stop: expected an integer"),
@@ -137,7 +137,7 @@ def test_indices_before_the_first_element():
     x = gpuarray.zeros(20, np.float32)
     mark = ElementwiseKernel("float *z", "z[i] = 1")
     for indices in (slice(-3, 2), slice(2, -2, -1), range(-1, 0)):
-        with pytest.raises(ArgumentError, match=r"range: indices from -\d on"):
+        with pytest.raises(ArgumentError, match=r"range: the lowest index, -\d,"):
             mark(x[10:], range=indices)
     assert not x.get().any()
     mark(x[10:], range=slice(2, -1, -1))
@@ -166,7 +166,7 @@ def test_nothing_is_compiled_before_the_first_call():
         with pytest.raises(ValueError, match=text):
             bad(x, x)
     for arguments in ("float a", "", [ScalarArg(np.float32, "a")], []):
-        with pytest.raises(AssertionError, match="no array"):
+        with pytest.raises(AssertionError, match="expected at least one pointer"):
             ElementwiseKernel(arguments, "a")(1)
     with pytest.raises(TypeError, match="expected a str or a list of Argument, got 'float"):
         ElementwiseKernel(["float *x"], "x[i] = 0")(x)
@@ -306,7 +306,7 @@ LENGTHS = {
 def test_names_that_mean_something_in_a_kernel(name):
     kernel = ElementwiseKernel(f"float *z, int {name}", "z[i] = 1")
     with pytest.raises(
-        ValueError, match=f"arguments: '{name}' is there before: expected a name once"
+        ValueError, match=f"arguments: the name '{name}' is taken; expected distinct names"
     ):
         kernel(gpuarray.zeros(4, np.float32), 3, range=slice(0, 2))
 
@@ -315,10 +315,12 @@ def test_bytes_must_be_enough_for_the_declared_type():
     kernel = ElementwiseKernel("float *z, float *x", "z[i] = x[i]")
     total = ReductionKernel(np.float32, "0", "a + b", "x[i]", "float *x")
     z, x = gpuarray.zeros(20, np.float32), gpuarray.arange(20, dtype=np.uint8)
-    text = "x: it has 5 elements of float32, as it is of uint8, and indices up to 19 are used"
+    text = "x: it has 5 elements of float32, because its dtype is uint8, but the kernel uses 20"
     with pytest.raises(ArgumentError, match=text):
         kernel(z, x)
-    with pytest.raises(ArgumentError, match="x: it has 5 elements of float32, as it is of uint8"):
+    with pytest.raises(
+        ArgumentError, match="x: it has 5 elements of float32, because its dtype is uint8"
+    ):
         total(x)
     host = np.random.default_rng(0).random(20, np.float32)
     kernel(z, gpuarray.to_gpu(host.view(np.uint8)))  # bytes that are floats
@@ -341,10 +343,10 @@ def test_arrays_must_be_long_enough(operation):
         {"range": slice(0, 9, 4)},
         {"slice": slice(8, 2, -1)},
     ):
-        with pytest.raises(ArgumentError, match=r"x: it has 5 elements, and indices up to"):
+        with pytest.raises(ArgumentError, match=r"x: it has 5 elements, but the kernel uses"):
             kernel(long, short, **where)
     value = operation.partition("= ")[2]
     total = ReductionKernel(np.float32, "0", "a + b", f"z[i] + {value}", "float *z, float *x")
     total(short, long)
-    with pytest.raises(ArgumentError, match=r"x: it has 5 elements, and indices up to 11"):
+    with pytest.raises(ArgumentError, match=r"x: it has 5 elements, but the kernel uses 12"):
         total(long, short)

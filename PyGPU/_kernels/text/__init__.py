@@ -1,1 +1,1 @@
-"""Kernel text: what an expression becomes for a plan."""
+"""Kernel texts: the source code of an expression for each kind of plan."""

@@ -1,7 +1,7 @@
-"""Text of the kernels that fold some axes of an array.
+"""Text of the kernels that reduce some axes of an array.
 
-Each row of blocks has `share` of the elements of every output. Of several rows, each column of
-blocks has a counter.
+Each row of blocks reduces `share` elements of every output. If there are several rows, each column
+of blocks has a counter.
 """
 
 from PyGPU._kernels.text.common import Element, unravel, vector_of
@@ -16,7 +16,7 @@ from PyGPU._kernels.text.folding import (
 
 
 def source(form):
-    """The kernel ``first`` over one operand of any strides."""
+    """Return the kernel ``first`` for one operand of any strides."""
     fields = f"""
 struct P_loop {{
   long long outputs, length, share;
@@ -33,8 +33,11 @@ __device__ inline long long P_offset(const P_loop &loop, P_index i) {{
 
 
 def _by_threads(form):
-    """Neighbouring threads have neighbouring outputs (`by_output`) or neighbouring elements of one.
-    A thread has several loads under way: along what is folded, or of `outputs` at one place."""
+    """Return the kernel for blocks of many threads.
+
+    Adjacent threads have adjacent outputs (`by_output`), or adjacent elements of one output. A
+    thread overlaps several loads: along the reduced axes, or of `outputs` outputs.
+    """
     width, outputs = form.vector_width, form.outputs
     vector = vector_of(Element(form.inputs[0]), width)
     by_vector = folds_vectors(form) and not form.by_output
@@ -134,7 +137,7 @@ extern "C" __global__ void __launch_bounds__({AXIS_THREADS}) first(
 
 
 def _stored(form):
-    """Statements that store the totals of a thread."""
+    """Return the statements that store the totals of a thread."""
     width, outputs = form.vector_width, form.outputs
     if not form.by_output:
         return f"""#pragma unroll
@@ -142,7 +145,7 @@ def _stored(form):
     const long long own = output + u * many;
     if (own < loop.outputs) out[own] = P_result(total.item[u], count);
   }}"""
-    group = min(width, max(1, 16 // form.compute.itemsize))  # as the result is aligned for it
+    group = min(width, max(1, 16 // form.compute.itemsize))  # the result's alignment allows it
     vector = f"P_vector<R, {group}>"
     return f"""#pragma unroll
   for (int k = 0; k < {width}; k += {group}) {{
@@ -153,8 +156,8 @@ def _stored(form):
   }}"""
 
 
-_TOTALS_BYTES = 1 << 14  # of outputs that are folded side by side; they stay in the cache
-_LANES = 32  # elements of a row that are added to as many totals
+_TOTALS_BYTES = 1 << 14  # size of the totals of adjacent outputs, which stay in the cache
+_LANES = 32  # elements of a row that are added to separate totals
 
 _RUNS = f"""{SIDE_BY_SIDE}
 // The neighbouring outputs from one on, row by row.
@@ -216,7 +219,7 @@ __device__ inline A P_row(const P_loop &loop, const char *x, P_index begin, P_in
 
 
 def _by_runs(form):
-    """A block is one thread, which has a run of neighbouring outputs."""
+    """Return the kernel for blocks of one thread, which has a run of adjacent outputs."""
     last = form.kept - 1
     if form.by_output:
         most = "if (some > P_MOST) some = P_MOST;"

@@ -1,10 +1,11 @@
-"""What all kernel text is made of: elements in memory and as values, vectors of them, indices."""
+"""Building blocks of all kernel texts: elements in memory and as values, vectors, indices."""
 
 import numpy as np
 
 from PyGPU._kernels.registry import REGISTRY
 
-# A float of which the last bit says that bits were lost rounds to a half as the double itself.
+# A double is rounded to a float whose last bit records whether bits were lost. Rounding that float
+# to a half gives the same result as rounding the double, without double rounding.
 _HALF = """
 __device__ inline half P_half(float P_x) { return __float2half(P_x); }
 __device__ inline half P_half(double P_x) {
@@ -18,7 +19,7 @@ __device__ inline half P_half(double P_x) {
 template <class P_X> __device__ half P_half(P_X P_x) { return __float2half(float(P_x)); }
 """
 
-# A number of which the compiler knows nothing, so that it computes with it as with any other.
+# A number whose value is hidden from the compiler, so that the compiler cannot fold constants.
 _UNSEEN = """
 #ifdef PYGPU_TARGET_HOST
 #define P_ANY(P_place) __asm__("" : "+m"(P_x))
@@ -31,11 +32,12 @@ __device__ inline float P_unseen(float P_x) { P_ANY("+f"); return P_x; }
 __device__ inline double P_unseen(double P_x) { P_ANY("+d"); return P_x; }
 """
 
-# Integers of floating-point numbers, also of those that the integer cannot hold: compilers may make
-# anything of them, and do where they know the number. On the host machine it is what the processor
-# gives, an int or a long long of which the low bits are taken; on a GPU what its instruction gives,
-# as the compiler does not see the number. And g++ would take (double)(int)x for trunc(x), which has
-# no limits and keeps the sign of zero: what is computed with is hidden from it.
+# Conversions of floating-point numbers to integers, including numbers out of the integer's range.
+# C++ leaves these undefined, and compilers use that where they know the number. On the host
+# machine, the result is the processor's: an int or long long, truncated to the low bits. On a GPU,
+# it is that of the conversion instruction, because the number is hidden from the compiler.
+# g++ would also replace (double)(int)x by trunc(x), which has no limits and keeps the sign of zero;
+# P_used_whole therefore hides the integer from g++.
 _WHOLE = """
 template <class P_I, class P_X> __device__ inline P_I P_whole(P_X P_x) { return P_I(P_x); }
 #ifdef PYGPU_TARGET_HOST
@@ -66,16 +68,16 @@ template <class P_I, class P_X> __device__ inline P_I P_used_whole(P_X P_x) {
 }
 """
 
-#: Elements that are read or written at once.
+#: Elements that are read or written in one access.
 VECTOR = """
 template <class E, int N> struct alignas(sizeof(E) * N) P_vector { E item[N]; };
 """
 
 
 class Element:
-    """A dtype in kernel text: what lies in memory, and what is computed with.
+    """A dtype in kernel text: the type in memory, and the type of values.
 
-    Any byte may stand in an array of bools: all but 0 is true.
+    An array of bools may contain any byte; every byte but 0 is true.
     """
 
     def __init__(self, dtype):
@@ -87,21 +89,21 @@ class Element:
         self.computed = "float" if self.is_half else name
 
     def load(self, text):
-        """A value, from what lies in memory."""
+        """Convert an element in memory to a value."""
         if self.is_half:
             return f"__half2float({text})"
         return f"({text} != 0)" if self.is_bool else text
 
     def store(self, text):
-        """What lies in memory, from a value."""
+        """Convert a value to an element in memory."""
         if self.is_half:
             return f"P_half({text})"
         return f"(bool)({text})" if self.is_bool else f"({self.stored})({text})"
 
     def converted(self, text, target, is_used=True):
-        """A value of this type as one of another; a complex one loses its imaginary part.
+        """Convert a value of this type to another type; complex numbers lose the imaginary part.
 
-        Without `is_used` it is stored at once.
+        Without `is_used`, the value is only stored.
         """
         if self.computed == target.computed:
             return text
@@ -112,26 +114,28 @@ class Element:
         if target.is_bool:
             return f"({text} != 0)"
         if target.is_half:
-            return text  # which rounds once, where it is stored
+            return text  # rounded once, when it is stored
         if target.is_complex and not self.is_complex:
             part = target.computed[len("pycuda::complex<") : -1]
             return f"{target.computed}({part}({text}))"
         if self.dtype.kind in "fc" and target.dtype.kind in "iu":
             return f"{'P_used_whole' if is_used else 'P_whole'}<{target.computed}>({text})"
-        if self.is_bool and target.dtype.kind == "f":  # a choice, of which g++ makes vectors
+        if self.is_bool and target.dtype.kind == "f":  # g++ vectorizes a choice between constants
             return f"({text} ? {target.computed}(1) : {target.computed}(0))"
         return f"({target.computed})({text})"
 
 
-# Is this the last of `blocks` blocks to be done? It sees what all of them have written, and may go
-# on with it (the CUDA samples' threadFenceReduction). The counter is 0 between launches.
+# Return whether this block is the last of `blocks` blocks to finish. The last block sees everything
+# that the others have written and may process it (threadFenceReduction in the CUDA samples). The
+# counter is 0 between launches.
 #
-# Why it sees it, in the memory models of PTX and of AMD's GPUs alike: each thread's fence is a
-# release of what it wrote, at the scope of the device, and the barrier puts all of a block's before
-# the count; the counts are one chain of atomic operations, and the fence behind the last of them is
-# the acquire that matches all. The barrier hands on to the block what that thread has acquired: on
-# AMD the fence drops the compute unit's vector cache, and where a block spans two of them (gfx10
-# and later) the barrier's own fence, at the scope of the block, drops the other's.
+# The memory models of PTX and of AMD's GPUs both guarantee that it does. Each thread's fence is a
+# release of its writes at device scope. The barrier orders the writes of all threads of a block
+# before the count. The counts form one chain of atomic operations, and the fence after the last
+# count is the acquire that matches all releases. The barrier passes on to the block what its first
+# thread has acquired. On AMD, the fence invalidates the compute unit's vector cache; where a block
+# spans two compute units (gfx10 and later), the barrier's own fence, at block scope, invalidates
+# the other cache.
 LAST_BLOCK = """
 __device__ inline bool P_is_last(unsigned *done, unsigned blocks, bool &is_last) {
   __threadfence();
@@ -147,12 +151,12 @@ __device__ inline bool P_is_last(unsigned *done, unsigned blocks, bool &is_last)
 
 
 def vector_of(element, width):
-    """The C type of `width` elements that are read or written at once."""
+    """Return the C type of `width` elements that are read or written in one access."""
     return f"P_vector<{element.stored}, {width}>"
 
 
 def includes(elements):
-    """The headers of these elements' types."""
+    """Return the #include lines that the elements' types need."""
     half = any(one.is_half for one in elements)
     is_complex = any(one.is_complex for one in elements)
     return ("#include <cuda_fp16.h>\n" if half else "") + (
@@ -161,7 +165,7 @@ def includes(elements):
 
 
 def headed(elements, text):
-    """A text that loads and stores such elements, behind the headers and functions that it uses."""
+    """Prepend the headers and functions that a text needs to load and store such elements."""
     has_whole = "P_whole<" in text or "P_used_whole<" in text
     return (
         includes(elements)
@@ -173,24 +177,26 @@ def headed(elements, text):
 
 
 def index_types(index64):
-    """Types of counters: with a sign, and without one, which divides faster."""
+    """Return the types of indices: a signed type, and an unsigned type, which divides faster."""
     index = "long long" if index64 else "int"
     return f"typedef {index} P_index;\ntypedef unsigned {index} P_natural;\n"
 
 
 def unravel(counter, axes, lengths, step, last=True):
-    """Statements that take a counter apart, the fastest axis first, until it is 0.
+    """Return statements that split a counter into positions along axes, the last axis first.
 
     Parameters
     ----------
     counter : str
-        A variable of type P_index; it is used up.
+        Variable of type P_index; the statements overwrite it.
     axes : int
-        Of `lengths`, an array.
+        Number of axes.
+    lengths : str
+        Array of the lengths of the axes.
     step : str
-        Statements for each `axis` and the place `at` along it.
+        Statements for each `axis`, with the position `at` along it.
     last : bool
-        Nothing is left beyond the slowest axis, so that its counter needs no division.
+        The counter does not exceed the axes, so that the first axis needs no division.
     """
     rest = f"P_natural({counter}) / P_natural({lengths}[axis])"
     return f"""#pragma unroll

@@ -1,17 +1,18 @@
-"""Text of the kernels that compact: what a mask's true elements stand for, one after the other.
+"""Text of the kernels that compact: they pack indices or items at the true elements of a mask.
 
-``count_true`` counts the elements of each stretch, its last block or a scan makes of the counts
-where each begins, and the others write from there on, or read. On a GPU a warp has a stretch, on
-the host machine a thread.
+``count_true`` counts the true elements of each stretch of the mask. Its last block, or a scan,
+converts the counts to the positions at which the stretches start in the packed array. The other
+kernels write to the packed array, or read from it, starting there. A stretch is processed by a warp
+on a GPU, and by a thread on the host machine.
 """
 
 from PyGPU._kernels.text.common import LAST_BLOCK
 from PyGPU._kernels.text.gather import HEAD, WORDS
 from PyGPU._kernels.types import dtype_to_ctype
 
-STRETCH = 4096  # elements
-THREADS = 256  # of a block of warps
-SEVERAL = 8  # elements that a thread copies at once
+STRETCH = 4096  # elements of a stretch
+THREADS = 256  # threads per block on a GPU
+SEVERAL = 8  # elements that a thread copies at a time, to overlap their loads
 _FLAGS = """
 __device__ inline unsigned true_of_4(unsigned bytes) {
   const unsigned high = ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu | bytes) >> 7 & 0x01010101u;
@@ -31,7 +32,7 @@ __device__ inline unsigned true_of_16(const unsigned char *mask, long long n, lo
 }
 """
 
-# BEHIND: what the last block does.
+# BEHIND is replaced by the work of the last block.
 _COUNT = """
 extern "C" __global__ void __launch_bounds__(THREADS)
 count_true(long long n, const unsigned char *mask, long long *countsPARAMETERS) {
@@ -52,8 +53,9 @@ count_true(long long n, const unsigned char *mask, long long *countsPARAMETERS) 
 }
 """
 
-# LOAD and STORE of a chosen element: PLACE is where it lies in the whole, `at` in what is packed. A
-# thread has several on their way.
+# LOAD and STORE are replaced by the load and store of a selected element. PLACE is the element's
+# index in the whole array, `at` its index in the packed array. A thread overlaps the loads of
+# several elements.
 _COPY = """
 extern "C" __global__ void __launch_bounds__(THREADS)
 NAME(long long n, const unsigned char *mask, const long long *offsets, PARAMETERS) {
@@ -195,23 +197,28 @@ def _by_warps(warp, stretch, behind="", parameters="", helpers=""):
 
 
 def indices_by_warps(warp, dtype):
-    """``count_true`` and ``write_true``, which writes flat indices of a dtype, where a warp of
-    `warp` lanes has a stretch."""
+    """Return the text of ``count_true`` and ``write_true`` for stretches of warps.
+
+    ``write_true`` writes flat indices of a dtype. A warp has `warp` lanes.
+    """
     index = f"typedef {dtype_to_ctype(dtype)} P_out;\n"
     write = _copy("write_true", "P_out *packed", "P_out", "(P_out)PLACE", "packed[at]")
     return f"{index}{_by_warps(warp, STRETCH)}{write}"
 
 
 def indices_by_threads(dtype):
-    """The same where a thread has a stretch."""
+    """Return the text of ``count_true`` and ``write_true`` for stretches of threads."""
     index = f"typedef {dtype_to_ctype(dtype)} P_out;\nenum {{ STRETCH = {STRETCH} }};\n"
     return f"{index}{_FLAGS}{_BY_THREADS}"
 
 
 def items_by_warps(warp, itemsize, stretch):
-    """``count_true``, which makes the counts into places and reports how many there are in all,
-    ``select_true``, which packs items of `itemsize` bytes, and ``assign_true``, its reverse.
-    `stretch` is a multiple of 16 * `warp`."""
+    """Return the text of the kernels that pack and unpack items, for stretches of warps.
+
+    ``count_true`` converts the counts to positions and reports the total count. ``select_true``
+    packs items of `itemsize` bytes, and ``assign_true`` does the reverse. `stretch` is a multiple
+    of 16 * `warp`.
+    """
     item = f"{HEAD}typedef {WORDS.get(itemsize, 'P_word16')} P_item;\n"
     count = _by_warps(
         *(warp, stretch, _SUM_BEHIND, ", unsigned *done, volatile long long *report"),

@@ -1,7 +1,7 @@
 """Device functions that the expressions of PyGPU._kernels.operations call: their texts, by name.
 
-A kernel gets those that it needs, because every line costs time to compile. Functions that have a
-text for complex numbers too are overloaded by it.
+A kernel includes only the functions that it needs, because every line costs compile time. Some
+functions have a second text, an overload for complex numbers.
 """
 
 import re
@@ -12,7 +12,7 @@ _OF_ONE = (
     *("tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
 )
-_BY_DOUBLE = ("sin", "cos")  # PyCUDA's own tests want float32's to the last digit
+_BY_DOUBLE = ("sin", "cos")  # in double precision: PyCUDA's tests need every digit of float32
 _OF_TWO = ("atan2", "hypot", "pow")
 _LOOP_FUNCTIONS = frozenset(
     f"P_{name}"
@@ -21,7 +21,7 @@ _LOOP_FUNCTIONS = frozenset(
 
 
 def _of_c(name: str, loop: str, *operands: str, prefix: str = "P_") -> str:
-    """A function of C's, or of include/PyGPU/host/loop_math.h."""
+    """Define a function of C's, and its vector versions of include/PyGPU/host/loop_math.h."""
     parameters, given = ", ".join(f"T {one}" for one in operands), ", ".join(operands)
     return f"""
 template <class T> __device__ T {prefix}{name}({parameters}) {{ return {name}({given}); }}
@@ -32,7 +32,7 @@ PYGPU_{loop}({name})
 
 
 def _choice(name: str, sign: str, asked: str) -> str:
-    """The larger or smaller of two, or `a` where the operand that is asked is not-a-number."""
+    """Define the larger or smaller of two operands, or `a` if the operand `asked` is NaN."""
     return f"""
 template <class T> __device__ T {name}(T a, T b) {{
   const T one = a {sign} b ? a : b;
@@ -41,8 +41,8 @@ template <class T> __device__ T {name}(T a, T b) {{
 """
 
 
-# Quotients and remainders are Python's: towards minus infinity, with the divisor's sign. Dividing
-# an integer by zero gives 0, as in NumPy. Overflows of integers wrap.
+# Quotients round towards minus infinity and remainders have the divisor's sign, as in Python.
+# Dividing an integer by zero gives 0, as in NumPy. Integers wrap on overflow.
 _TEXTS = {
     **{f"P_{name}": _of_c(name, "LOOP_OF_ONE", "a") for name in _OF_ONE},
     **{f"P_{name}": _of_c(name, "LOOP_BY_DOUBLE", "a") for name in _BY_DOUBLE},
@@ -54,7 +54,7 @@ template <class T> struct P_is_float { static const bool value = false; };
 template <> struct P_is_float<float> { static const bool value = true; };
 template <> struct P_is_float<double> { static const bool value = true; };
 """,
-    # Of integers; compilers warn of `a < 0` where a has no sign.
+    # For integers. It avoids `a < 0`, of which compilers warn for unsigned types.
     "P_below_zero": """
 template <class T> __device__ bool P_below_zero(T a) { return a < T(1) && a != T(0); }
 """,
@@ -72,14 +72,14 @@ template <class A, class B> __device__ bool P_less(A a, B b) {
     "P_quotient": """
 template <class T> __device__ T P_quotient(T a, T b) { return T(a / b); }
 """,
-    # Short integers by an approximate division, which is off by 2^-21 at most, of a quotient that
-    # is made larger by more than that and less than the 2^-16 that lie between two quotients.
+    # An approximate division of short integers, whose error is at most 2^-21. The quotient is
+    # increased by more than that error, but by less than the distance of two quotients, 2^-16.
     "P_short_quotient": """
 __device__ inline int P_short_quotient(int a, int b) {
   return int(__fdividef(float(a), float(b)) * (1 + 1 / 262144.0f));
 }
 """,
-    # Not below the exact quotient where that is whole: the approximation is off by 2^-22 at most.
+    # Not below the exact quotient if that is an integer: the relative error is at most 2^-22.
     "P_near_quotient": """
 __device__ inline float P_near_quotient(float a, float b) {
   const float q = __fdividef(a, b);
@@ -152,7 +152,7 @@ template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by s
 __device__ __forceinline__ float P_power(float a, float b) { return P_pow(a, b); }
 __device__ __forceinline__ double P_power(double a, double b) { return P_pow(a, b); }
 """,
-    # Of float rounded once; two roundings of double keep within one unit in the last place.
+    # For float, rounded once. For double, two roundings stay within one unit in the last place.
     "P_cube": """
 __device__ inline float P_cube(float a) { return float(double(a) * a * a); }
 __device__ inline double P_cube(double a) { return a * a * a; }
@@ -187,7 +187,7 @@ template <class T> __device__ T P_reciprocal(T a) {  // of integers
 __device__ inline float P_reciprocal(float a) { return 1.0f / a; }
 __device__ inline double P_reciprocal(double a) { return 1.0 / a; }
 """,
-    # Not-a-number is its own sign.
+    # NaN is its own sign.
     "P_sign": """
 template <class T> __device__ T P_sign(T a) {
   return a == T(0) ? T(0) : a > T(0) ? T(1) : a < T(0) ? T(-1) : a;
@@ -196,8 +196,9 @@ template <class T> __device__ T P_sign(T a) {
     "P_isinf": """
 template <class T> __device__ bool P_isinf(T a) { return a == a && a - a != a - a; }
 """,
-    # The first operand where both are not-a-number; otherwise not-a-number wins, or loses. Of two
-    # choices one after the other compilers make vectors, of a condition in two parts they do not.
+    # maximum and minimum return NaN if any operand is NaN; fmax and fmin ignore NaN. If both are
+    # NaN, the result is the first. Compilers vectorize two consecutive choices, but not one choice
+    # with a condition in two parts.
     "P_maximum": _choice("P_maximum", ">=", "a"),
     "P_minimum": _choice("P_minimum", "<=", "a"),
     "P_fmax": _choice("P_fmax", ">=", "b"),
@@ -207,7 +208,7 @@ template <class T> __device__ T P_heaviside(T a, T b) {
   return a == T(0) ? b : a > T(0) ? T(1) : a < T(0) ? T(0) : a;
 }
 """,
-    # log(e^a + e^b) without overflow. Equal infinities have no gap.
+    # log(e^a + e^b) without overflow. Equal infinities have the gap 0.
     "P_logaddexp": """
 template <class T> __device__ T P_logaddexp(T a, T b) {
   const T gap = a == b ? T(0) : a - b;
@@ -221,7 +222,7 @@ template <class T> __device__ T P_logaddexp2(T a, T b) {
   return (gap > T(0) ? a : b) + (gap == T(0) ? T(1) : more);  // exact, if the sum is fused as well
 }
 """,
-    # An integer's, which its own type need not hold.
+    # The absolute value of an integer, which the integer's own type may be unable to hold.
     "P_magnitude": """
 template <class T> __device__ unsigned long long P_magnitude(T a) {
   return P_below_zero(a) ? 0ull - (unsigned long long)a : (unsigned long long)a;
@@ -240,7 +241,7 @@ template <class T> __device__ T P_lcm(T a, T b) {
   return T(divisor == 0 ? 0 : P_magnitude(a) / divisor * P_magnitude(b));
 }
 """,
-    # To the next number away from zero, with the sign of a; zero has none.
+    # The distance to the next number away from zero, with the sign of a; positive for zero.
     "P_spacing": """
 template <class T> __device__ T P_spacing(T a) {
   return nextafter(a, a < T(0) ? T(-INFINITY) : T(INFINITY)) - a;
@@ -249,7 +250,7 @@ template <class T> __device__ T P_spacing(T a) {
     "P_as_half": """
 template <class T> __device__ T P_as_half(T a) { return T(__half2float(P_half(a))); }
 """,
-    # From a size to the next larger one.
+    # The distance from an absolute value to the next larger one.
     "P_half_step": """
 __device__ inline float P_half_step(float a) {
   int power;
@@ -258,7 +259,7 @@ __device__ inline float P_half_step(float a) {
   return ldexp(1.0f, a == 0.0f || power < -13 ? -24 : power - 11);
 }
 """,
-    # Times 0.9999 comes into the next smaller power of two, from a power of two alone.
+    # A factor of 0.9999 changes the exponent for powers of two only.
     "P_half_nextafter": """
 __device__ inline float P_half_nextafter(float a, float b) {
   if (a == b || a != a) return a;
@@ -267,13 +268,13 @@ __device__ inline float P_half_nextafter(float a, float b) {
   return a - a == 0.0f ? a - copysign(P_half_step(a * 0.9999f), a) : copysign(65504.0f, a);
 }
 """,
-    # Upwards, which is NumPy's other way for this type alone.
+    # The distance upwards: for this dtype alone, NumPy's spacing does not point away from zero.
     "P_half_spacing": """
 __device__ inline float P_half_spacing(float a) {
   return a - a == 0.0f ? P_half_nextafter(a, INFINITY) - a : a - a;
 }
 """,
-    # A power of two beyond which every result is zero or infinite, as an int.
+    # The exponent as an int, limited to a range beyond which every result is zero or infinite.
     "P_exponent": """
 __device__ inline int P_exponent(double n) { return n > 5000 ? 5000 : n > -5000 ? int(n) : -5000; }
 """,
@@ -343,7 +344,7 @@ template <class R> __device__ pycuda::complex<R> P_rint(const pycuda::complex<R>
   return pycuda::complex<R>(rint(a.real()), rint(a.imag()));
 }
 """,
-    # |1 + z| - 1 without the sum's loss; near -1 the logarithm has what it needs in 1 + z.
+    # log|1 + z| without cancellation in the sum; near -1, 1 + z keeps the digits that log needs.
     "P_log1p": """
 template <class R> __device__ pycuda::complex<R> P_log1p(const pycuda::complex<R>& a) {
   const R x = a.real(), y = a.imag(), large = R(1152921504606846976.0);  // 2^60
@@ -352,7 +353,7 @@ template <class R> __device__ pycuda::complex<R> P_log1p(const pycuda::complex<R
   return log(pycuda::complex<R>(R(1) + x, y));
 }
 """,
-    # exp(x) cos(y) - 1 is expm1(x) cos(y) - (1 - cos(y)).
+    # exp(x) cos(y) - 1 = expm1(x) cos(y) - (1 - cos(y)).
     "P_expm1": """
 template <class R> __device__ pycuda::complex<R> P_expm1(const pycuda::complex<R>& a) {
   const R x = a.real();
@@ -384,12 +385,12 @@ def _needed(expressions: Iterable[str], is_complex: bool) -> set[str]:
 
 
 def helpers(expressions: Iterable[str], is_complex: bool) -> str:
-    """The text of the functions that `expressions` call, and of those that these call."""
+    """Return the text of the functions that `expressions` call, directly or indirectly."""
     needed = _needed(expressions, is_complex)
     tables = (_TEXTS, _COMPLEX) if is_complex else (_TEXTS,)
     return "".join(text for table in tables for name, text in table.items() if name in needed)
 
 
 def has_loop_functions(expressions: Iterable[str]) -> bool:
-    """Do `expressions` call functions that may be others in loops?"""
+    """Test whether `expressions` call functions that have vector versions for loops."""
     return not _LOOP_FUNCTIONS.isdisjoint(_needed(expressions, is_complex=False))

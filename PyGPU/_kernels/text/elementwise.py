@@ -1,6 +1,6 @@
 """Text of the elementwise kernels behind GPUArray's operators and functions.
 
-What a kernel's parameters are stands in include/PyGPU/loop.h.
+include/PyGPU/loop.h documents the kernels' parameters.
 """
 
 import copy
@@ -19,12 +19,13 @@ from PyGPU._kernels.text.common import (
 )
 from PyGPU._kernels.text.device_functions import has_loop_functions, helpers
 
-#: Of loops by vectors; a run takes thousands (loop_vectors in include/PyGPU/vendor/).
+#: Most vectors per thread in loops of vectors; runs have thousands (loop_vectors in
+#: include/PyGPU/vendor/).
 _MOST_VECTORS = 1024
 
 
 def has_runs(inputs, compute, outputs, scalars, ndim, index64, vector_width, vectors, *bits):
-    """Does a thread take many elements one by one? See :func:`source`."""
+    """Test whether a thread processes a run of many single elements. See :func:`source`."""
     return vectors > _MOST_VECTORS
 
 
@@ -36,22 +37,22 @@ class _Argument:
         self.type = Element(dtype)
         self.compute = Element(compute or dtype)
         self.is_scalar = is_scalar
-        self.vector = self.type.stored  # what a thread reads or writes at once
-        self.item = ""  # of a vector
+        self.vector = self.type.stored  # type of an access
+        self.item = ""  # suffix that selects an element of a vector
 
     def by_float(self):
-        """The same where a half's row is read or written as floats."""
+        """Return a copy whose halves are read and written as floats."""
         other = copy.copy(self)
         other.type = Element("float32") if self.type.is_half else self.type
         return other
 
     def value(self, raw):
-        """The operand in its type of computation, from the text that reads it."""
+        """Convert the text of an element to a value of the computation's type."""
         return self.type.converted(self.type.load(raw), self.compute)
 
 
 class _Computation(NamedTuple):
-    """From operands to results: statements, and the values that are then stored."""
+    """A computation of results: its statements, and the values to store."""
 
     statements: str
     values: Sequence[str]
@@ -82,25 +83,25 @@ def source(
     broadcast=0,
     transposed=0,
 ):
-    """The text of one kernel, whose name is ``elementwise``.
+    """Return the text of the kernel ``elementwise``.
 
     Parameters
     ----------
     name : str
-        Of the operation, as in PyGPU._kernels.operations or text.fused.BODIES.
+        Name of the operation in PyGPU._kernels.operations or text.fused.BODIES.
     inputs, compute : sequence of str
-        dtypes of the operands in memory, and of their values in the computation.
+        Dtypes of the operands in memory and in the computation.
     outputs : sequence of str
-        dtypes of the results.
+        Dtypes of the results.
     scalars : sequence of bool
-        Which operands are values (of the computed type).
+        Whether each operand is a number, which is passed in its computation's dtype.
     ndim : int
-        Axes of the loop; 0 for arrays that are contiguous alike.
+        Number of axes of the loop; 0 for contiguous arrays of one order.
     index64 : bool
-        Indices of 64 bits.
+        Use 64-bit indices.
     vector_width, vectors, broadcast, transposed : int
-        See LoopPlan in include/PyGPU/loop.h. The bits count arrays alone. More than `_MOST_VECTORS`
-        mean runs: blocks have one thread, which takes so many elements one by one.
+        Fields of LoopPlan in include/PyGPU/loop.h; the bits count arrays only. If `vectors` exceeds
+        `_MOST_VECTORS`, each block has one thread, which processes a run of so many elements.
     """
     inside = fused.BODIES.get(name)
     letters = fused.names(len(inputs)) if inside else "abcd"
@@ -118,7 +119,7 @@ def source(
         text = _strided_run(ndim, vectors, *body)
     elif vectors > _MOST_VECTORS:
         is_half = any(one.type.is_half for one in (*_arrays(operands), *results))
-        has_double = any("double" in one.computed for one in elements)  # which rounds to half once
+        has_double = any("double" in one.computed for one in elements)  # doubles round once to half
         by_floats = is_half and not has_double
         text = (_linear_run_by_floats if by_floats else _linear_run)(vectors, *body)
     elif transposed:
@@ -141,7 +142,7 @@ def source(
 
 
 def _parameters(first, operands, results, pointer):
-    """The kernel's parameters. `pointer(argument)` is the type that an array is pointed to with."""
+    """Return the kernel's parameters; `pointer(argument)` is the pointer's base type."""
     texts = [first, *(f"{pointer(one)} *{one.letter}_data" for one in results)]
     for one in operands:
         if one.is_scalar:
@@ -152,7 +153,7 @@ def _parameters(first, operands, results, pointer):
 
 
 def _loads(operands, read):
-    """Declarations of the operands' values. `read(argument)` is the text of an array's element."""
+    """Declare the operands' values; `read(argument)` is the text of an array's element."""
     return " ".join(
         f"const {one.letter.upper()} {one.letter} = "
         + (one.compute.load(f"{one.letter}_value") if one.is_scalar else one.value(read(one)))
@@ -168,8 +169,10 @@ def _stores(results, values, write):
 
 
 def _single(operands, results, computation, read, place="A(i)"):
-    """Statements for one element. `read(argument)` is where it lies in an array, `place` the text
-    of its number."""
+    """Return the statements for one element.
+
+    `read(argument)` is the text of an array's element, and `place` the text of the element's index.
+    """
     place = f"const A place = {place};" if computation.is_indexed else ""
     stores = _stores(results, computation.values, read)
     return f"{place} {_loads(operands, read)} {computation.statements} {stores}"
@@ -180,14 +183,18 @@ def _arrays(operands):
 
 
 def _vectors(arguments, vectors):
-    """Declarations of what a thread has of each array at once. All its loads come before its first
-    store, so that they are under way together."""
+    """Declare the vectors of a thread.
+
+    A thread loads all of them before its first store, so that the loads overlap.
+    """
     return " ".join(f"{one.vector} {one.letter}_vector[{vectors}];" for one in arguments)
 
 
 def _in_vector(operands, results, computation):
-    """Statements for element `k` of vector `v`. Its place is summed in the type of computation: one
-    conversion serves the whole vector."""
+    """Return the statements for element `k` of vector `v`.
+
+    The element's index is a sum in the computation's type, which needs one conversion per vector.
+    """
     return _single(
         operands,
         results,
@@ -250,7 +257,7 @@ extern "C" __global__ void elementwise({parameters}) {{{loop}
 
 
 def _linear_run_by_floats(run, operands, results, computation):
-    """The same, where what is half is read and written as rows of floats."""
+    """Return a kernel for contiguous arrays that reads and writes halves as rows of floats."""
     inputs = _arrays(operands)
     parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
     halves = {one.letter for one in (*results, *inputs) if one.type.is_half}
@@ -288,8 +295,10 @@ def _strided_run(ndim, run, operands, results, computation):
 
 
 def _strided_parts(ndim, operands, results, axes=None):
-    """The kernel's beginning, and statements that turn `i`, which counts along the first `axes`
-    axes, into the arrays' offsets `x_at`."""
+    """Return the start of the kernel, and statements that convert `i` to the offsets `x_at`.
+
+    `i` counts elements along the first `axes` axes.
+    """
     axes = ndim if axes is None else axes
     places = [one.letter for one in (*results, *_arrays(operands))]
     fields = " ".join(f"P_index {name}[{ndim}];" for name in ["shape", *places])
@@ -302,13 +311,16 @@ extern "C" __global__ void elementwise({parameters}) {{"""
     return begin, f"{find}\n    {unravel('i', axes, 'loop.shape', offsets)}"
 
 
-_TILE = 32  # as loop_tile in include/PyGPU/loop.h
+_TILE = 32  # loop_tile in include/PyGPU/loop.h
 
 
 def _tiled(ndim, width, rows, transposed, operands, results, computation):
-    """A block does a tile of the last two axes, which is made of squares, `width` elements wide and
-    high: 32 x 32 of these. What is transposed comes into shared memory by vectors along the one
-    axis, and goes on along the other; rows have one vector more, so that all banks take part."""
+    """Return a kernel whose blocks transpose tiles of the last two axes.
+
+    A tile consists of 32 x 32 squares of `width` x `width` elements. Vectors of the transposed
+    arrays are loaded to shared memory along one axis, and read along the other. Rows in shared
+    memory have one more vector, so that accesses spread over all banks.
+    """
     begin, find = _strided_parts(ndim, operands, results, ndim - 2)
     step = _TILE // rows
     others = [one for one in _arrays(operands) if one not in transposed]

@@ -1,7 +1,7 @@
-"""What the text of all reduction kernels has: forms, rules, and the fold of a block's threads.
+"""Common text of all reduction kernels: kernel keys, operations, and the reduction in a block.
 
-A kernel folds its operands to one value for each output and block. Where a launch has several
-blocks for an output, they leave `parts`, and the last of them or the kernel ``last`` folds those.
+A kernel reduces its operands to one value for each output and block. If several blocks share an
+output, they write these values to `parts`. The last block, or the kernel ``last``, reduces them.
 """
 
 from typing import NamedTuple
@@ -12,15 +12,15 @@ from PyGPU._kernels.text.common import LAST_BLOCK, Element, vector_of
 from PyGPU._runtime import core
 
 _TUNING = core._reduction_tuning
-#: Elements, or vectors of them, that a thread has on their way from memory at once: where operands
-#: have strides, and where they are contiguous alike.
+#: Elements, or vectors of elements, that a thread loads before it uses the first: for strided
+#: operands, and for contiguous operands.
 UNROLL, UNROLL_LINEAR = _TUNING["unroll"], _TUNING["linear_unroll"]
-#: The most threads of a block that folds operands, and the blocks that shall fit on a
-#: multiprocessor: enough for the bandwidth of its memory, with registers for the vectors of each.
+#: Most threads per block of kernels that reduce contiguous operands, and blocks per multiprocessor.
+#: They saturate the memory bandwidth and leave registers for each thread's vectors.
 BLOCK_THREADS, BLOCKS = _TUNING["block_threads"], 4
-#: The most threads of a block that folds axes.
+#: Most threads per block of kernels that reduce axes.
 AXIS_THREADS = _TUNING["axis_threads"]
-#: The most threads of a block; memory for a value of each is set aside.
+#: Most threads per block of all reductions; shared memory holds a value for each thread.
 MOST_THREADS = _TUNING["last_threads"]
 
 _BOOL = np.dtype(np.bool_)
@@ -28,32 +28,34 @@ _HALF = np.dtype(np.float16)
 
 
 class Form(NamedTuple):
-    """What a kernel is made for."""
+    """Key of a reduction kernel."""
 
     operation: str
     inputs: "tuple[np.dtype, ...]"
-    tables: "tuple[np.dtype, ...]"  # arrays that the input, an index array, chooses from
-    compute: np.dtype  # of the result as well
-    vector_width: int = 1  # elements that are loaded at once
-    kept: int = 0  # axes of the outputs; 0: all operands are contiguous, there is one output
-    folded: int = 0  # axes
-    by_output: bool = False  # the elements of a vector belong to as many outputs
-    outputs: int = 1  # that a thread folds at once, a vector of each; 0: runs of them
+    tables: "tuple[np.dtype, ...]"  # arrays that the only input, an index array, indexes
+    compute: np.dtype  # also the dtype of the result
+    vector_width: int = 1  # elements per load
+    kept: int = 0  # axes of the outputs; 0: contiguous operands and one output
+    folded: int = 0  # axes that are reduced
+    by_output: bool = False  # each element of a vector belongs to another output
+    outputs: int = 1  # outputs of a thread at a time, each with its vector; 0: runs of outputs
     index64: bool = True
 
 
 def _adds_short_integers(form):
-    """Sums of which 64 bits hold any that fits into memory."""
+    """Test whether the operation is a sum of short integers, which 64 bits hold for any size."""
     is_short = all(one.kind in "biu" and one.itemsize <= 2 for one in form.inputs)
     return form.operation in ("sum", "mean") and is_short and not form.tables
 
 
 def accumulator(form):
-    """The dtype in which an operation is done.
+    """Return the dtype of the accumulator.
 
-    Integers are added and multiplied modulo a power of two, without signs; halves as floats; short
-    integers as integers where their sum is a double; extremes of short ones are found as int, but
-    on the host machine, whose vectors have more places of short ones.
+    - Sums and products of integers use unsigned types, which wrap modulo a power of two.
+    - Halves are accumulated as floats.
+    - Short integers whose sum is a double are accumulated as integers.
+    - Extremes of short integers use int, except on the host machine: its vectors have more lanes of
+      short types.
     """
     compute, is_extreme = form.compute, form.operation.startswith(("min", "max"))
     if compute.kind == "b":
@@ -70,21 +72,21 @@ def accumulator(form):
 
 
 def folds_vectors(form):
-    """Are the elements of a vector folded to one value, before it goes to an accumulator?
+    """Test whether the elements of a vector are combined before they go to the accumulator.
 
-    Short integers are added in 32 bits; of bytes, the truth is asked a word at a time.
+    Short integers are added in 32 bits. For any and all, bytes are tested a word at a time.
     """
     return form.vector_width > 1 and (_adds_short_integers(form) or _asks_bytes(form))
 
 
 def _asks_bytes(form):
-    """Is the result true where any, or all, of one operand's bytes are?"""
+    """Test whether the operation is any or all of a single operand of one-byte elements."""
     is_one = len(form.inputs) == 1 and not form.tables
     return form.compute.kind == "b" and is_one and form.inputs[0].itemsize == 1
 
 
 def vector_value(form):
-    """Text of ``P_of_vector``, the value of a vector of the operand, where `folds_vectors`."""
+    """Return the text of ``P_of_vector``, the value of a vector, for forms of `folds_vectors`."""
     element, width = Element(form.inputs[0]), form.vector_width
     if element.dtype.itemsize == 1 and width % 4 == 0:
         start, step, value = _by_words(form)
@@ -106,14 +108,14 @@ __device__ inline A P_of_vector(const {vector_of(element, width)} &vector) {{
 
 
 def _by_words(form):
-    """(declaration, what is done with each `word` of four bytes, the value)"""
+    """Return (declaration, statement for each 4-byte `word`, result), which combine a vector."""
     fold = rule(form.operation, form.compute)[1]
     if form.compute.kind == "b" and fold == "a | b":
         return "unsigned some = 0;", "some |= word", "A(some != 0)"
-    if form.compute.kind == "b":  # a byte of 0 borrows from its own highest bit
+    if form.compute.kind == "b":  # subtracting 1 from a zero byte sets its highest bit
         is_true = "A((zeros & 0x80808080u) == 0)"
         return "unsigned zeros = 0;", "zeros |= (word - 0x01010101u) & ~word", is_true
-    if form.inputs[0].kind == "b":  # adding carries into the highest bit of what is not 0
+    if form.inputs[0].kind == "b":  # adding 0x7f to a byte other than 0 sets its highest bit
         flags = "((((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u)"
         total = "A(counts * 0x01010101u >> 24)"
         return "unsigned counts = 0;", f"counts += {flags} >> 7", total
@@ -124,10 +126,10 @@ def _by_words(form):
 
 
 def rule(operation, compute):
-    """(neutral, fold) in C, of values `a` and `b` of the accumulator's type `A`.
+    """Return (neutral, fold) in C, for values `a` and `b` of the accumulator's type `A`.
 
-    Of an operation with "nan" in front, values that are not-a-number are neutral. So they are in
-    "min" and "max"; in "minimum" and "maximum" they win.
+    NaN is neutral in operations with the prefix "nan", and in "min" and "max". In "minimum" and
+    "maximum", the result is NaN if any element is NaN.
     """
     operation = operation.removeprefix("nan")
     is_bool, nan_wins = compute.kind == "b", operation in ("minimum", "maximum")
@@ -148,20 +150,20 @@ def rule(operation, compute):
 
 
 def limit(operation, dtype):
-    """C for the largest ("min") or smallest ("max") number of a dtype."""
+    """Return C for the largest ("min") or smallest ("max") value of a dtype."""
     if dtype.kind == "b":
         return "true" if operation == "min" else "false"
     if dtype.kind == "f":
         return "INFINITY" if operation == "min" else "(-INFINITY)"
     info = np.iinfo(dtype)
     number = int(info.max if operation == "min" else info.min)
-    if number < 0:  # no literal has a sign
+    if number < 0:  # C has no negative literals
         return f"(-{-number - 1}ll - 1)"
     return f"{number}ull" if dtype.kind == "u" else f"{number}ll"
 
 
 def stored_value(operation, result, total="total"):
-    """The result that is made of an accumulated value."""
+    """Return C for the result of an accumulated value."""
     if operation == "mean":
         if result.kind in "iu":
             return f"R((double)R({total}) / (double)count)"
@@ -180,15 +182,15 @@ template <class P_T> __device__ inline P_T {name}(P_T P_a, P_T P_b) {{
 }}"""
 
 
-# Not-a-number gives way to any number, or wins. Of two choices one after the other compilers make
-# vectors, of a choice in a choice they do not.
+# The functions ignore NaN, or return it. Compilers vectorize two consecutive choices, but not a
+# nested choice.
 _EXTREMES = "".join(
     _extreme(f"P_{name}", sign, "P_a") + _extreme(f"P_{name}_or_nan", sign, "P_b")
     for name, sign in (("min", "<"), ("max", ">"))
 )
 
-# `lanes` is a power of two; `pitch` threads stand between neighbouring lanes. Within a warp there
-# is no need to wait for the block.
+# `lanes` is a power of two; adjacent lanes are `pitch` threads apart. Within a warp, P_fold needs
+# no barrier of the block.
 FOLD = f"""{_EXTREMES}
 // Copies bytes: structures with an assignment to volatile may lack a plain one.
 template <class P_T>
@@ -220,7 +222,7 @@ def memory(nbytes="sizeof(A)", threads=MOST_THREADS):
     return f"__shared__ __align__(16) char P_memory[{threads} * {nbytes}];"
 
 
-# Each total is its own, so the compiler can make vectors of the loop.
+# The totals are independent, so the compiler can vectorize the loop.
 SIDE_BY_SIDE = """
 template <class P_Sum, class P_At>
 __device__ inline void P_add(P_Sum *sums, long long count, P_At value) {
@@ -229,7 +231,7 @@ __device__ inline void P_add(P_Sum *sums, long long count, P_At value) {
 }
 """
 
-# What blocks have left, folded by one thread: every `step`th of `rows` parts, `pitch` apart.
+# The reduction of the blocks' parts by one thread: every `step`th of `rows` parts, `pitch` apart.
 PARTS = f"""{LAST_BLOCK}
 __device__ inline A P_parts(const A *parts, long long row, long long step, long long rows,
                             long long pitch) {{
@@ -247,7 +249,7 @@ __device__ inline A P_parts(const A *parts, long long row, long long step, long 
 }}
 """
 
-# Blocks of (outputs, lanes).
+# The kernel runs in blocks of (outputs, lanes).
 LAST = f"""
 extern "C" __global__ void last(const A *parts, long long rows, long long outputs, R *out,
                                 long long count) {{
@@ -263,5 +265,5 @@ extern "C" __global__ void last(const A *parts, long long rows, long long output
 
 
 def accumulators(width):
-    """Accumulators of a thread for each element of a vector: independent, but within registers."""
+    """Return the number of accumulators per vector element: independent, but few registers."""
     return min(UNROLL, max(1, 16 // width))

@@ -1,7 +1,7 @@
-"""Text of operations that are put together from others: one block for each, in the order given.
+"""Text of operations that combine other operations: one block for each step, in order.
 
-An operation's operands are converted to the types of its computation, and its results to their
-dtypes as by a store and a load: what the operation computes apart, it computes here.
+Operands are converted to the dtypes of a step's computation. Results are converted to their dtypes
+as a store and a load would, so that a step computes the same values as the separate operation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from PyGPU._kernels.operations import before, expressions
 from PyGPU._kernels.text.common import Element
 
 _LETTERS = "abcd"
-#: What compilers compute of complex constants as a processor does, without the C library.
+#: Operations that compilers fold for complex constants as the processor would compute them, without
+#: the C library. The operands of other operations are hidden from the compiler.
 EXACT = frozenset(
     ("copy", "positive", "negative", "conjugate", "add", "subtract", "multiply", "divide")
     + ("square", "cube", "reciprocal", "mul_add", "equal", "not_equal", "real", "imag", "where")
@@ -23,39 +24,39 @@ EXACT = frozenset(
 
 
 class Value(NamedTuple):
-    """What an operation inside takes: a variable's name or a literal, and its dtype."""
+    """An operand of a step: a variable's name or a literal, and its dtype."""
 
     text: str
     dtype: np.dtype
 
 
 class Step(NamedTuple):
-    """An operation inside."""
+    """A step of a combined operation."""
 
     name: str
     operands: tuple[Value, ...]
     compute: tuple[np.dtype, ...]
-    results: tuple[Value | None, ...]  # None: not needed
+    results: tuple[Value | None, ...]  # None: the result is not needed
 
 
 def names(count):
-    """What the operands of an operation that is put together are called."""
+    """Return the names of a combined operation's operands."""
     return [f"in{number}" for number in range(count)]
 
 
 class Body(NamedTuple):
-    """An operation that is put together: its steps, and the values that are its results."""
+    """A combined operation: its steps, and the values that are its results."""
 
     steps: tuple[Step, ...]
     results: tuple[Value, ...]
 
 
-#: By the names that they have as operations.
+#: The combined operations, by the names of their operations.
 BODIES: dict[str, Body] = {}
 
 
 def literal(data, dtype):
-    """A finite number, from its bytes in a dtype."""
+    """Make a literal of a finite number from its bytes in a dtype."""
     return Value(_literal(data, Element(dtype)), dtype)
 
 
@@ -107,12 +108,12 @@ def _block(step):
 
 
 def statements(body):
-    """The text between the loads of the operands and the stores of the results."""
+    """Return the statements between the loads of operands and the stores of results."""
     return "\n".join(map(_block, body.steps))
 
 
 def stored(body, results):
-    """The values of the results, for elements that may be of other dtypes than they."""
+    """Convert the results to the types of elements, which may have other dtypes."""
     return [
         Element(value.dtype).converted(value.text, result, is_used=False)
         for value, result in zip(body.results, results)
@@ -120,7 +121,7 @@ def stored(body, results):
 
 
 def elements(body):
-    """The types that the text speaks of."""
+    """Return the types that the text uses."""
     dtypes = {one for step in body.steps for one in step.compute}
     dtypes |= {one.dtype for step in body.steps for one in step.results if one is not None}
     return [Element(one) for one in dtypes]

@@ -1,7 +1,7 @@
-"""Text of the kernels that gather, scatter and join items, and that look for indices out of range.
+"""Text of the kernels that gather, scatter and join items, and that check indices.
 
-Items are opaque: see include/PyGPU/gather_plan.h. One text serves gather, scatter, both at once,
-and masked copies.
+Items are opaque bytes: see include/PyGPU/gather_plan.h. One text serves gathers, scatters, copies
+that do both, and masked copies.
 """
 
 from PyGPU._kernels.text.common import VECTOR, Element, index_types, unravel
@@ -11,7 +11,7 @@ HEAD = """
 typedef unsigned long long P_word;  // sums of it wrap
 struct alignas(16) P_word16 { P_word low, high; };
 """
-# An index that is out of range is never 0, which stands for none.
+# An index out of range is never 0, so that 0 can mean "no such index".
 CHECKS = """
 // What the blocks of a launch have in common: how many are done, and an index that they found, both
 // 0 between launches; and the verdict on all, for the launches behind.
@@ -45,49 +45,52 @@ _RAISE = f"bool is_valid = v >= -n && v < n; {_NEGATIVE}"
 _BY_BLOCK = f"""bool is_valid = v >= -n && v < n;
       if (!is_valid) atomicExch(&wrong, (P_word)v);
       {_NEGATIVE}"""
-#: What becomes of an index `v` that is not in [0, n).
+#: Treatment of an index `v` that is not in [0, n), by mode.
 MODES = {
-    # Nothing is copied.
+    # The item of the index is not copied.
     "raise": _RAISE,
-    # The same, and the index is reported, or nothing is.
+    # The item is not copied, and the index is reported. A launch without such an index reports
+    # nothing.
     "report": f"bool is_valid = v >= -n && v < n; if (!is_valid) *report = v; {_NEGATIVE}",
-    # The same, and it is reported, or 0 where there is none, as soon as all are looked at.
+    # The item is not copied. The launch reports the index, or 0, as soon as all are checked.
     "poll": _BY_BLOCK,
-    # The same of one block, where nothing at all is copied.
+    # Like "poll", for a launch of one block; no item at all is copied if an index is out of range.
     "poll block": _BY_BLOCK,
-    # A launch behind a check: nothing at all is copied if that found one.
+    # The launch follows a check; no item at all is copied if the check found such an index.
     "checked": _RAISE,
-    # The nearest; modulo n.
+    # Use the nearest index, or the index modulo n.
     "clip": "bool is_valid = true; v = v < 0 ? 0 : v >= n ? n - 1 : v;",
     "wrap": "bool is_valid = true; v %= n; if (v < 0) v += n;",
 }
 
 
 def source(word, ndim, index64, masked, types, counted, mode, threads, words):
-    """The text of a kernel ``gather``.
+    """Return the text of a kernel ``gather``.
 
-    Its parameters: the loop; the target's and the source's address; the mask's, if any; for each
-    index array what its values mean, and its address; the checks' address, and where to report, if
-    so. Structures hold 64-bit integers alone.
+    Its parameters are the loop, the addresses of target and source, and the mask's address if there
+    is a mask. For each index array follow a structure that describes its values, and its address.
+    The address of the checks and the address to report to come last, if the mode needs them.
+    Structures consist of 64-bit integers only.
 
     Parameters
     ----------
     word : int
-        Bytes that are copied at once.
+        Bytes per access.
     ndim : int
-        Axes of the loop.
+        Number of axes of the loop.
     index64, masked : bool
+        Use 64-bit indices; copy only where a mask is true.
     types : sequence of str
-        dtypes of the index arrays.
+        Dtypes of the index arrays.
     counted : sequence of int
-        Axes that the values of each count through.
+        Number of axes that the values of each index array index.
     mode : str
-        See `MODES`.
+        A key of `MODES`.
     threads : int
-        Of a block, at most.
+        Most threads per block.
     words : int
-        That a thread copies, a block's width apart: each step is done for all of them before the
-        next, so that its loads are under way together. With one thread, a run of them.
+        Words per thread, a block's width apart. Each step is done for all of them before the next
+        step, so that their loads overlap. If `threads` is 1, the words are a run.
     """
     names = ["to", "from", *(["mask"] if masked else [])]
     parameters = ["P_loop loop", "char *to_data", "const char *from_data"]
@@ -104,7 +107,7 @@ def source(word, ndim, index64, masked, types, counted, mode, threads, words):
     if mode in ("report", "poll", "poll block"):
         parameters.append("volatile long long *report")
     fields = "".join(f", {name}[{ndim}]" for name in ["shape", *names])
-    # One word has plain variables, which g++ does better with.
+    # A single word uses plain variables, which g++ optimizes better than arrays.
     each = words > 1 and threads > 1
     arrays = _Arrays("[k]" if each else "", names, types, counted, mode)
     if threads > 1:
@@ -123,8 +126,10 @@ extern "C" __global__ void __launch_bounds__({threads}) gather({", ".join(parame
 
 
 class _Arrays:
-    """Statements for the arrays of a kernel. `of_each` stands behind what each word has of its
-    own."""
+    """Statements for the arrays of a kernel.
+
+    `of_each` is the subscript of variables that each word has separately.
+    """
 
     def __init__(self, of_each, names, types, counted, mode):
         self.of_each, self.names, self.mode = of_each, names, mode
@@ -160,7 +165,7 @@ class _Arrays:
 
 
 def _words(ndim, words, arrays):
-    """A thread has `words` words, a block's width apart."""
+    """Return the body of a thread that copies `words` words, a block's width apart."""
     of_each, number, place, count, each = arrays.of_each, "", "", "", ""
     if of_each:
         number, place, count = "[COUNT]", " + k * (P_index)blockDim.x", " * COUNT"
@@ -168,7 +173,7 @@ def _words(ndim, words, arrays):
     masked, store, begin, verdict = "mask" in arrays.names, f"is_copied{of_each}", "", ""
     if arrays.mode in ("poll", "poll block"):
         begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
-        # While the words that are loaded are on their way.
+        # The verdict is computed while the loads of the words are in flight.
         verdict = "__syncthreads(); if (threadIdx.x == 0) "
         if arrays.mode == "poll":
             verdict += "P_conclude(checks, wrong, report);"
@@ -205,8 +210,11 @@ def _words(ndim, words, arrays):
 
 
 def _simple(ndim, index):
-    """Statements for items of one word each by one index array that counts along one axis, while
-    the indices are in range and the items near: reading them takes no longer than to go on."""
+    """Return a loop for one-word items and one index array that indexes a single axis.
+
+    It runs while the indices are in range, if the items are near: then a load takes no longer than
+    the loop's other work.
+    """
     return f"""if (in_item == 1 && by0.count * by0.from[0] < FAR) {{
       const long long n = by0.count, step = by0.stride[{ndim - 1}];
       for (; item < items; ++item) {{
@@ -221,12 +229,15 @@ def _simple(ndim, index):
 
 
 def _run(ndim, run, arrays, counted, simple):
-    """A block is one thread of the host machine, which has a run of words. Those of one item follow
-    each other along the last axis, where the indices have no steps."""
+    """Return the body of a block with one thread, on the host machine, which copies a run of words.
+
+    The words of one item follow each other along the last axis, where the indices have no strides.
+    """
     last, masked = ndim - 1, "mask" in arrays.names
     still = [f"by{k}.stride[{last}] == 0" for k in arrays.indices]
     still += [f"loop.mask[{last}] == 0"] if masked else []
-    # Reading here and there takes long: the places are known before. Writing does not.
+    # Loads from scattered positions are slow, so the positions are computed first, and prefetched.
+    # Stores are not.
     scatters = [f"by{k}.from[{axes - 1}] == 0" for k, axes in enumerate(counted)]
     return f"""
   enum {{ AHEAD = 64, FAR = 1 << 23 }};
@@ -287,9 +298,11 @@ def _run(ndim, run, arrays, counted, simple):
 
 
 def check_source(dtype, threads, count, polled):
-    """The text of a kernel ``check``: reports an index that is out of range. Each of the `threads`
-    of a block looks at `count` indices. If `polled`, it reports in any case, and leaves the verdict
-    to the launches behind."""
+    """Return the text of a kernel ``check`` that reports an index out of range.
+
+    Each of the `threads` of a block checks `count` indices. If `polled`, the kernel always reports,
+    and leaves the verdict to the launches that follow.
+    """
     begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
     end = "__syncthreads(); if (threadIdx.x == 0) P_conclude(checks, wrong, report);"
     found = "atomicExch(&wrong, (P_word)v[k])" if polled else "*report = v[k]"
@@ -314,9 +327,12 @@ check(const {Element(dtype).stored} *index, long long size, long long offset, lo
 
 
 def join_source(count, word, in_thread):
-    """The text of a kernel ``join``: rows of words (of so many bytes) made of a run of each of
-    `count` arrays, whose ends in a row are given. With `in_thread`, every run is one word, and a
-    thread does so many rows by vectors."""
+    """Return the text of a kernel ``join`` that makes rows of runs of `count` arrays.
+
+    A run is a number of words, of `word` bytes each; the loop's `end` holds the ends of the runs in
+    a row. If `in_thread` is not 0, every run is one word, and a thread makes so many rows with
+    vector accesses.
+    """
     item = WORDS.get(word, "P_word16")
     pointers = ", ".join(f"const {item} *from{k}" for k in range(count))
     choices = " else ".join(

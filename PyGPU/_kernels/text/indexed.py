@@ -1,4 +1,4 @@
-"""Kernels that do one operation for each index: their text, compiled and prepared."""
+"""Kernels that run an operation for each index: their text, compiled and prepared."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from PyGPU._kernels.text.common import Element, includes
 from PyGPU._kernels.types import Argument, ScalarArg, VectorArg, parse_c_arg
 from PyGPU._runtime import core
 
-# A block of one thread takes indices that lie together: on the host machine, where a block is the
-# work of a core. All others go through memory side by side, as a GPU likes it.
+# A block of one thread gets adjacent indices: on the host machine, where each core runs a block.
+# Other blocks access adjacent indices by adjacent threads, which coalesces accesses on a GPU.
 _TEXT = """{headers}#include <pycuda-complex.hpp>
 {preamble}
 extern "C" __global__ void {name}({parameters})
@@ -43,9 +43,9 @@ extern "C" __global__ void {name}({parameters})
 }}
 """
 
-# For many indices of arrays that lie apart: a thread takes a few, and ends.
-# As nothing that is written is read through another pointer, the loads of a thread can all be under
-# way before its first store.
+# The batched kernel serves many indices of arrays that do not overlap: each thread has a few
+# indices. Restrict pointers promise that stores do not change loaded data, so that the compiler can
+# issue all loads of a thread before its first store.
 _BATCHED_TEXT = """{headers}#include <pycuda-complex.hpp>
 extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters})
 {{
@@ -67,8 +67,8 @@ extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters})
   }}
 }}
 """
-_BATCH_THREADS, _BATCH = core._batch  # threads of a block, indices of a thread
-# What may depend on the form of the loop.
+_BATCH_THREADS, _BATCH = core._batch  # threads per block, indices per thread
+# Words in an operation whose meaning may depend on the shape of the loop.
 _OF_THE_LOOP = re.compile(
     r"\b(break|continue|return|goto|asm|static|__shared__|tid|total_threads|cta_start|\w*Idx"
     r"|\w*Dim|__\w*sync\w*|__activemask|cooperative_groups)\b"
@@ -84,12 +84,14 @@ _RANGE = [ScalarArg(np.intp, name) for name in ("start", "stop", "step")]
 
 
 def arguments_of(arguments: str | Sequence[VectorArg | ScalarArg]) -> list[VectorArg | ScalarArg]:
-    """A new list of arguments that are given in C, or as a list of Argument.
+    """Return a new list of arguments, which are given as C declarations or as a list of Argument.
 
     Raises
     ------
     ValueError
-        For what is no declaration, or has an unknown type.
+        A declaration cannot be parsed or has an unknown type.
+    TypeError
+        An item of the list is not an Argument.
     """
     if isinstance(arguments, str):
         return [parse_c_arg(one) for one in signature.split_top(arguments)]
@@ -103,13 +105,13 @@ def arguments_of(arguments: str | Sequence[VectorArg | ScalarArg]) -> list[Vecto
 def _with(
     arguments: list[VectorArg | ScalarArg], own: Sequence[ScalarArg]
 ) -> list[VectorArg | ScalarArg]:
-    """The arguments, and the kernel's own behind them."""
+    """Return the arguments, followed by the kernel's own arguments."""
     taken = {one.name for one in own}.union(("i", "tid", "total_threads", "cta_start"))
     for one in arguments:
         if one.name in taken:
             raise ValueError(
-                f"arguments: {one.name!r} is there before: expected a name once, and another than "
-                "i, n, tid, total_threads, cta_start, with range= also than start, stop, step"
+                f"arguments: the name {one.name!r} is taken; expected distinct names other than "
+                "i, n, tid, total_threads, cta_start, and with range= other than start, stop, step"
             )
         taken.add(one.name)
     return [*arguments, *own]
@@ -148,7 +150,40 @@ def get_elwise_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> compiler.SourceModule:
-    """The module of a kernel that does `operation` for each ``i`` below the argument ``n``."""
+    """Compile a kernel that runs an operation for each ``i`` below its argument ``n``.
+
+    Parameters
+    ----------
+    arguments : str or list of VectorArg and ScalarArg
+        All arguments of the kernel, ``n`` included.
+    operation : str
+        Statement in C for one index ``i``.
+    name : str
+        Name of the kernel.
+    keep : bool
+        Keep the text and the image in a folder, and print its name.
+    options : list of str, optional
+        Options for the compiler.
+    preamble : str
+        Text before the kernel.
+    loop_prep, after_loop : str
+        Statements that each thread runs before its first index and after its last.
+
+    Returns
+    -------
+    SourceModule
+        The module, whose kernel ``name`` can be launched with any grid and block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> module = elementwise.get_elwise_module("float *x, size_t n", "x[i] *= 2", name="twice")
+    >>> x = gpuarray.to_gpu(np.array([1, 4, 9], np.float32))
+    >>> module.get_function("twice")(x, np.uintp(3), block=(32, 1, 1))
+    >>> x
+    array([ 2.,  8., 18.], dtype=float32)
+    """
     text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, False)
     return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
@@ -163,8 +198,43 @@ def get_elwise_range_module(
     loop_prep: str = "",
     after_loop: str = "",
 ) -> compiler.SourceModule:
-    """The module of a kernel that does `operation` for each ``i`` of range(start, stop, step),
-    which are its arguments."""
+    """Compile a kernel that runs an operation for each ``i`` of ``range(start, stop, step)``.
+
+    Parameters
+    ----------
+    arguments : str or list of VectorArg and ScalarArg
+        All arguments of the kernel, ``start``, ``stop`` and ``step`` included.
+    operation : str
+        Statement in C for one index ``i``.
+    name : str
+        Name of the kernel.
+    keep : bool
+        Keep the text and the image in a folder, and print its name.
+    options : list of str, optional
+        Options for the compiler.
+    preamble : str
+        Text before the kernel.
+    loop_prep, after_loop : str
+        Statements that each thread runs before its first index and after its last.
+
+    Returns
+    -------
+    SourceModule
+        The module, whose kernel ``name`` can be launched with any grid and block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> module = elementwise.get_elwise_range_module(
+    ...     "float *x, long start, long stop, long step", "x[i] *= 2", name="twice"
+    ... )
+    >>> x = gpuarray.to_gpu(np.array([1, 4, 9], np.float32))
+    >>> indices = np.int64(0), np.int64(3), np.int64(2)
+    >>> module.get_function("twice")(x, *indices, block=(32, 1, 1))
+    >>> x
+    array([ 2.,  4., 18.], dtype=float32)
+    """
     text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, True)
     return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
@@ -173,22 +243,25 @@ _CONDITIONAL = re.compile(r"\?|&&|\|\||#|\b(?:if|else|for|while|do|switch|goto|r
 
 
 def can_be_batched(arrays: Sequence[str], operation: str, *around: str) -> bool:
-    """May a thread take a few neighbouring indices and end, as far as the texts show? Each array
-    must be used at the index ``i`` alone; `around` are the texts beside the operation."""
+    """Test whether the batched kernel can run an operation, as far as its text shows.
+
+    Each array must be used at the index ``i`` only. `around` are the texts before and after the
+    loop, which must be empty.
+    """
     if any(around) or "*)" in operation or _OF_THE_LOOP.search(operation):
         return False
     return all(is_used_by_element(name, operation) for name in arrays)
 
 
 def is_always_used_by_element(array: str, operation: str) -> bool:
-    """Does the text use the array's element ``i`` for every ``i``, as far as it shows?"""
+    """Test whether the text uses the array's element ``i`` for every ``i``."""
     if _CONDITIONAL.search(operation) or _OF_THE_LOOP.search(operation):
         return False
     return is_used_by_element(array, operation) and bool(re.search(rf"\b{array}\b", operation))
 
 
 def is_used_by_element(array: str, operation: str) -> bool:
-    """Is the array used at the index ``i`` alone?"""
+    """Test whether an operation uses the array at the index ``i`` only."""
     uses = len(re.findall(rf"\b{array}\b", operation))
     return uses == len(re.findall(rf"\b{array}\s*\[\s*i\s*\]", operation))
 
@@ -200,8 +273,11 @@ def get_batched_kernel_and_types(
     keep: bool,
     options: Sequence[str] | None,
 ) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
-    """Like :func:`get_elwise_kernel_and_types`, where :func:`can_be_batched` and no arrays overlap,
-    for launches by core._ElementwiseLauncher."""
+    """Compile the batched kernel of an operation, for launches by core._ElementwiseLauncher.
+
+    The operation must pass :func:`can_be_batched`, and the arrays must not overlap. The result is
+    that of :func:`get_elwise_kernel_and_types`.
+    """
     arguments = _with(arguments_of(arguments), _N)
     text = _BATCHED_TEXT.format(
         headers=includes([Element(one.dtype) for one in arguments]),
@@ -231,22 +307,39 @@ def get_elwise_kernel_and_types(
     use_range: bool = False,
     **kwargs: str,
 ) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
-    """A kernel that does an operation for each index.
+    """Compile and prepare a kernel that runs an operation for each index.
 
     Parameters
     ----------
-    arguments : str or list of Argument
-        Without the indices, which are added: ``n``, or ``start, stop, step``.
+    arguments : str or list of VectorArg and ScalarArg
+        Arguments of the kernel. The arguments for indices are added: ``n``, or ``start, stop,
+        step``.
     operation : str
-        C for one index ``i``.
+        Statement in C for one index ``i``.
+    name : str
+        Name of the kernel.
+    keep : bool
+        Keep the text and the image in a folder, and print its name.
+    options : list of str, optional
+        Options for the compiler.
     use_range : bool
-    **kwargs
-        preamble, loop_prep, after_loop.
+        Run for the indices of ``range(start, stop, step)`` instead of those below ``n``.
+    **kwargs : str
+        The texts `preamble`, `loop_prep` and `after_loop` of :func:`get_elwise_module`.
 
     Returns
     -------
-    (module, Function, list of Argument)
-        The function is prepared for the arguments.
+    tuple of (SourceModule, Function, list of VectorArg and ScalarArg)
+        The module, the prepared kernel and all its arguments.
+
+    Examples
+    --------
+    >>> from PyGPU import elementwise
+    >>> module, kernel, arguments = elementwise.get_elwise_kernel_and_types(
+    ...     "float *x", "x[i] *= 2", name="twice"
+    ... )
+    >>> arguments
+    [VectorArg('x', float32), ScalarArg('n', uint64)]
     """
     arguments = _with(arguments_of(arguments), _RANGE if use_range else _N)
     make = get_elwise_range_module if use_range else get_elwise_module
@@ -263,7 +356,41 @@ def get_elwise_kernel(
     use_range: bool = False,
     **kwargs: str,
 ) -> Function:
-    """The prepared function of :func:`get_elwise_kernel_and_types`."""
+    """Compile and prepare a kernel that runs an operation for each index.
+
+    Parameters
+    ----------
+    arguments : str or list of VectorArg and ScalarArg
+        Arguments of the kernel. The arguments for indices are added: ``n``, or ``start, stop,
+        step``.
+    operation : str
+        Statement in C for one index ``i``.
+    name : str
+        Name of the kernel.
+    keep : bool
+        Keep the text and the image in a folder, and print its name.
+    options : list of str, optional
+        Options for the compiler.
+    use_range : bool
+        Run for the indices of ``range(start, stop, step)`` instead of those below ``n``.
+    **kwargs : str
+        The texts `preamble`, `loop_prep` and `after_loop` of :func:`get_elwise_module`.
+
+    Returns
+    -------
+    Function
+        The prepared kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> kernel = elementwise.get_elwise_kernel("float *x", "x[i] *= 2", name="twice")
+    >>> x = gpuarray.to_gpu(np.array([1, 4, 9], np.float32))
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), x, x.size)
+    >>> x
+    array([ 2.,  8., 18.], dtype=float32)
+    """
     return get_elwise_kernel_and_types(
         arguments, operation, name, keep, options, use_range, **kwargs
     )[1]

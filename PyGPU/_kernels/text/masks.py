@@ -1,10 +1,10 @@
-"""Text of the kernels that select items by a mask, or assign to them, in one block."""
+"""Text of the kernels that select items by a mask, or assign to selected items, in one block."""
 
 import math
 
 from PyGPU._kernels.text.gather import HEAD, WORDS
 
-# The items are few. A warp's lanes count by a vote, warps through shared memory.
+# These kernels serve few items. Lanes of a warp count by a vote, and warps through shared memory.
 _BY_BLOCK = """
 // Before this thread's item, of those that are chosen; `done` counts on, over all threads.
 __device__ inline long long P_place(bool is_chosen, int *totals, long long &done) {
@@ -72,10 +72,12 @@ extern "C" __global__ void assign_items(const unsigned char *mask, const P_item 
 
 
 def source(itemsize, warp, threads):
-    """The text of the kernels ``select_items``, which puts the items where a mask is true one after
-    the other, and ``assign_items``, its reverse, which writes only where they are as many as
-    expected. Both report how many they are, before all is written. `threads` is 1 or a multiple of
-    `warp`."""
+    """Return the text of the kernels ``select_items`` and ``assign_items``.
+
+    ``select_items`` packs the items at the mask's true elements. ``assign_items`` does the reverse,
+    and writes only if the number of true elements is as expected. Both report that number before
+    all items are written. `threads` is 1 or a multiple of `warp`.
+    """
     names = f"typedef {WORDS.get(itemsize, 'P_word16')} P_item;\n"
     if threads == 1:
         return HEAD + names + _BY_ONE

@@ -1,4 +1,4 @@
-"""Text of the reduction kernels: whole arrays, and expressions of users."""
+"""Text of the reduction kernels for contiguous arrays, and for expressions of users."""
 
 from PyGPU._kernels.text import axis_reduction
 from PyGPU._kernels.text.common import (
@@ -29,7 +29,7 @@ from PyGPU._kernels.text.folding import (
 
 
 def source(form):
-    """The text of the kernels of a form: ``first`` and ``last``."""
+    """Return the text of the kernels ``first`` and ``last`` of a form."""
     values = [Element(dtype) for dtype in form.tables or form.inputs]
     compute = Element(form.compute)
     done = Element(accumulator(form))
@@ -63,7 +63,7 @@ def _first(form):
 
 
 def _folding(columns, width, row, call, pack=""):
-    """Statements that fold a vector of each operand into a row of `sums`."""
+    """Return statements that reduce a vector of each operand into a row of `sums`."""
     if columns < width:
         return f"sums[{row}][0] = P_folded()(sums[{row}][0], P_of_vector(p0{pack}));"
     return f"""
@@ -95,11 +95,14 @@ def _linear_parameters(form):
     )
 
 
-_LANES_BYTES = 512  # of totals side by side: more than one addition's time is under way
+_LANES_BYTES = 512  # size of the totals added in parallel, which hide the latency of an addition
 
 
 def _linear_runs(form):
-    """The same where a block is one thread, which has `chunk` elements."""
+    """Return the kernel ``first`` of contiguous operands for blocks of one thread.
+
+    Each thread reduces `chunk` elements.
+    """
     values = [f"x{j}[i + c]" for j in range(len(form.inputs))]
     if form.tables:
         values = [f"t{j}[(long long)x0[i + c]]" for j in range(len(form.tables))]
@@ -126,8 +129,11 @@ extern "C" __global__ void first({_linear_parameters(form)}) {{
 
 
 def _linear(form):
-    """Operands that are contiguous alike. A block takes `chunk` vectors at once; what lies before
-    and behind them is the first block's."""
+    """Return the kernel ``first`` of contiguous operands.
+
+    A block reduces chunks of `chunk` vectors. The first block also reduces the elements before the
+    first aligned vector and after the last one.
+    """
     width, unroll, places = form.vector_width, UNROLL_LINEAR, range(len(form.inputs))
     columns = 1 if folds_vectors(form) else width
     inputs = list(map(Element, form.inputs))
@@ -194,19 +200,24 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
 def user_source(
     name, out_type, neutral, fold_expression, value, arguments, preamble, elements, threads, unroll
 ):
-    """The text of a ReductionKernel: kernels ``<name>_first`` and ``<name>_last``. With a counter
-    the first one's last block folds what all have left.
+    """Return the text of a ReductionKernel: the kernels ``<name>_first`` and ``<name>_last``.
+
+    If ``<name>_first`` gets a counter, its last block reduces the results of all blocks.
 
     Parameters
     ----------
+    name : str
+        Prefix of the kernels' names.
     out_type, neutral, fold_expression, value : str
-        C; the fold of ``a`` and ``b``, the value of ``i``.
+        Result type, neutral element, combination of ``a`` and ``b``, and value at ``i``, in C.
     arguments : str
-        Declarations.
+        Declarations in C.
+    preamble : str
+        Text before the kernels.
     elements : list of Element
-        Of all the types that stand in the declarations.
+        Types in the declarations.
     threads, unroll : int
-        The most of a block; the elements that each has on their way at once.
+        Most threads per block, and elements that a thread reduces independently.
     """
 
     def kernel(suffix, source, count, value, more="", behind=""):

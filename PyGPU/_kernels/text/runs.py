@@ -1,6 +1,6 @@
-"""Elementwise kernels of the host machine, a thread of which goes through a run of many elements.
+"""Elementwise loops of the host machine, where a thread processes a run of many elements.
 
-Compilers make vectors of a loop over elements that lie one behind the other: rows.
+Compilers vectorize loops over contiguous elements, which are called rows here.
 """
 
 from collections.abc import Callable
@@ -8,39 +8,40 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Operands are the result itself or lie apart from it, so no element depends on another.
+# An operand is the result itself or does not overlap it, so iterations are independent.
 _INDEPENDENT = "#pragma GCC ivdep"
-# Of calls of vector functions two are under way at once: sines of floats take half the time so.
+# Two calls of vector functions run interleaved, which halves the time of float sines.
 _IN_PAIRS = """
 #ifdef PYGPU_HAS_LIBMVEC
 #pragma GCC unroll 2
 #endif"""
-# In a loop of steps: to look for vectors of several results takes g++ a second, and finds none that
-# are quicker.
+# A barrier against vectorization in a strided loop. For several results, g++ takes a second to look
+# for vectors, and the vectors that it finds are no faster.
 _NO_VECTORS = '__asm__ volatile("");'
-_ROW_BYTES = 2048  # of what is collected at once
+_ROW_BYTES = 2048  # size of the buffer for a row
 
 
 def _rows(single, calls, begin="0", end="count", name="k"):
-    """A loop over elements of which compilers make vectors."""
+    """Return a loop over elements that compilers can vectorize."""
     return f"""{_INDEPENDENT}{_IN_PAIRS if calls else ""}
     for (P_index {name} = {begin}; {name} < {end}; ++{name}) {{ {single} }}"""
 
 
 class Body(NamedTuple):
-    """What a run of elements with strides consists of.
+    """The parts of a loop over a run of elements of strided arrays.
 
-    `single(read)` has the statements for one element, where `read(argument)` is the text of an
-    array's; the statements `find` turn `i`, which counts elements, into the arrays' offsets `x_at`.
+    `single(read)` returns the statements for one element, where `read(argument)` is the text of an
+    array's element. The statements `find` convert the element index `i` to the arrays' offsets
+    `x_at`.
     """
 
-    axis: int  # the last one
-    run: int  # elements of a thread
+    axis: int  # the last axis
+    run: int  # elements per thread
     results: list[Any]
-    inputs: list[Any]  # those that are arrays
+    inputs: list[Any]  # operands that are arrays
     single: Callable[[Callable[[Any], str]], str]
     find: str
-    calls: bool  # functions that are others in loops
+    calls: bool  # the operation calls functions that have vector versions
 
     @property
     def arrays(self):
@@ -48,32 +49,32 @@ class Body(NamedTuple):
 
     @property
     def most(self):
-        """How many elements are collected at once."""
+        """Number of elements in a row's buffer."""
         return _ROW_BYTES // max(one.type.dtype.itemsize for one in self.arrays)
 
     def each(self, arguments, text, between=" "):
-        """A text for each array: x is its letter, T its type, step its stride along the axis."""
+        """Format a text for each array: x is its letter, T its type, step its last stride."""
         return between.join(
             text.format(x=one.letter, T=one.type.stored, step=f"loop.{one.letter}[{self.axis}]")
             for one in arguments
         )
 
     def rows(self):
-        """A loop over `count` elements of rows `x_row`."""
+        """Return a loop over `count` elements of the rows `x_row`."""
         single = self.single(lambda one: f"{one.letter}_row[k]")
         return f"""
     {_rows(single, self.calls)}"""
 
 
 def linear(run, single, calls):
-    """Of contiguous arrays."""
+    """Return the loop of contiguous arrays."""
     return f"""
   const P_index first = P_index(blockIdx.x) * {run};
   const P_index last = n - first < {run} ? n : first + {run};
   {_rows(single, calls, "first", "last", "i")}"""
 
 
-# Conversions of a row of halves. For other targets than the host they are only compiled, by tests.
+# Conversions of a row of halves. Other targets than the host only compile them, in tests.
 HALF_ROWS = """
 #ifdef PYGPU_HALF_ROWS
 using PyGPU::host::P_widen;
@@ -90,8 +91,11 @@ __device__ inline void P_narrow(half *to, const float *from, long long count) {
 
 
 def linear_by_floats(run, results, inputs, single, calls):
-    """The same, where halves are read and written as rows of floats, which are converted many at
-    once. Element `k` of a row is number `next + k` of the array."""
+    """Return the loop of contiguous arrays that converts rows of halves to floats and back.
+
+    Converting a row is faster than converting single elements. Element `k` of a row is element
+    `next + k` of the array.
+    """
     most = _ROW_BYTES // np.dtype(np.float32).itemsize
 
     def rows(arrays, text):
@@ -110,8 +114,10 @@ def linear_by_floats(run, results, inputs, single, calls):
 
 
 def _begin(body, with_room):
-    """Declarations, and a loop's beginning: `count` elements from `next` on are done at once. There
-    is room for some of each array of `with_room`."""
+    """Return the declarations and the start of a loop over `count` elements at a time.
+
+    The elements start at `next`. The arrays of `with_room` have a buffer for a row.
+    """
     arrays = body.arrays
     return f"""
   {body.each(with_room, f"{{T}} {{x}}_some[{body.most}];")}
@@ -126,7 +132,10 @@ def _begin(body, with_room):
 
 
 def strided(body):
-    """Row after row, where all are rows or the same element again; else step after step."""
+    """Return a loop that vectorizes rows, or advances by strides if an array has no rows.
+
+    An operand with stride 0 is expanded to a row.
+    """
     have_rows = [
         body.each(body.results, "{x}_is_row", " && "),
         *[body.each([one], "({x}_is_row || {step} == 0)") for one in body.inputs],
@@ -157,8 +166,10 @@ def strided(body):
 
 
 def collected(body):
-    """What has other steps, or lies in several short rows, is collected in a row before, and spread
-    after: it costs less than to call a function, or to convert a half, for each element."""
+    """Return a loop that gathers strided elements and short rows in a buffer, and scatters results.
+
+    Copying costs less than calling a function, or converting a half, for each element.
+    """
 
     def pieces(statements):
         return f"""

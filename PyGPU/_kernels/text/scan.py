@@ -1,7 +1,7 @@
-"""Text of the scan kernels: types, operation and neutral, and the form of the host machine.
+"""Text of the scan kernels: types, operation and neutral element, and the scan by chunks.
 
-There a scan is a thread for each of a few long chunks. So it is on a GPU for types too large for
-the tiles of ``scan_tiles.py``.
+A scan by chunks uses one thread for each of a few long chunks. It serves the host machine, and on a
+GPU the types that are too large for the tiles of ``scan_tiles.py``.
 """
 
 import contextlib
@@ -12,23 +12,29 @@ import numpy as np
 from PyGPU._kernels.registry import REGISTRY
 from PyGPU._kernels.text.common import Element, headed
 
-# Kinds of numbers by the kind of dtype that may hold them.
+# Kinds of numbers that can become the neutral element, by the kind of the dtype.
 _CAN_BECOME = {"b": "biuf", "i": "biuf", "u": "biuf", "f": "biuf", "c": "biufc"}
 
 
 def literal(value, dtype):
-    """The neutral as C text.
+    """Convert the neutral element to C.
 
     Parameters
     ----------
     value : str or number
-        Text is taken as it is.
+        Neutral element; text is returned unchanged.
     dtype : numpy.dtype
+        Dtype of the elements.
+
+    Returns
+    -------
+    str
+        The neutral element in C.
 
     Raises
     ------
     ValueError
-        For what is no number, or one that the dtype cannot hold.
+        `value` is not a number, or the dtype cannot hold it.
     """
     if isinstance(value, str):
         return value
@@ -50,14 +56,14 @@ def literal(value, dtype):
 
 
 def _real(number):
-    """A double that is exact, also where it is no number."""
+    """Return an exact literal of a double, also for infinities and NaN."""
     if np.isfinite(number):
         return repr(number)
     return f"__longlong_as_double({hex(np.float64(number).view(np.uint64))}ull)"
 
 
 class Scan(NamedTuple):
-    """What is scanned. ``start`` is C text, or None for an inclusive scan."""
+    """Key of a scan; ``start`` is C text, or None for an inclusive scan."""
 
     dtype: np.dtype
     expression: str
@@ -66,7 +72,7 @@ class Scan(NamedTuple):
     preamble: str
 
     def head(self):
-        """The types, the operation, how an element is read and written."""
+        """Return the text of types, the operation, and loads and stores of elements."""
         element = Element(self.dtype)
         start = "P_value()" if self.start is None else self.start
         text = f"""{self.preamble}
@@ -83,8 +89,7 @@ __device__ inline P_stored P_store(const P_value &P_x) {{ return {element.store(
 
 
 def chunks(scan):
-    """The text of a scan by a thread for each chunk, ``<name>_totals`` and
-    ``<name>_chunks``."""
+    """Return the text of the scan by chunks: kernels ``<name>_totals`` and ``<name>_chunks``."""
     return (
         scan.head()
         + f"""

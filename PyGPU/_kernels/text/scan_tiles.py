@@ -1,17 +1,17 @@
 """Scans on a GPU: the kernel's text, and the sizes of its tiles.
 
-One pass with decoupled look-back (D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with
-Decoupled Look-back", NVIDIA NVR-2016-002): each block scans a tile, makes the tile's total known,
-and finds what comes before it from the totals of the tiles before.
+The scan makes one pass with decoupled look-back (D. Merrill and M. Garland, "Single-pass Parallel
+Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002). Each block scans a tile, publishes the
+tile's total, and computes the prefix of its tile from the totals of the tiles before.
 """
 
 from typing import NamedTuple
 
-# Bytes of an element -> (threads of a block, words of 16 bytes of a thread, blocks that shall fit
-# on a multiprocessor, nanoseconds before a block's first look at the tiles before). An odd number
-# of words keeps the threads of a warp in different banks of shared memory. The larger the tile, the
-# fewer the steps of the look-back. A look that comes too early is in the way of what it waits for:
-# the delay is about the time that tiles of other blocks take.
+# Tile shapes by element size in bytes: threads per block, words of 16 bytes per thread, blocks per
+# multiprocessor, and nanoseconds before a block's first look at the tiles before.
+# An odd number of words keeps the threads of a warp in different banks of shared memory. Larger
+# tiles need fewer steps of look-back. A look that is too early delays the tiles that it waits for;
+# the delay is about the time that the tiles of other blocks take.
 TUNING = {
     1: (256, 7, 2, 1500),
     2: (192, 15, 2, 1500),
@@ -20,18 +20,18 @@ TUNING = {
     16: (256, 7, 3, 1500),
 }
 _OTHERS = (256, 5, 1, 1500)
-_SHARED_BYTES = 47 << 10  # of a tile, below the 48 KB that every device has
+_SHARED_BYTES = 47 << 10  # limit of a tile, below the 48 KB that every device has
 
 
 class Tile(NamedTuple):
     """The shape of a tile."""
 
-    warp: int  # lanes
+    warp: int  # lanes of a warp
     threads: int
-    items: int  # of a thread
+    items: int  # elements per thread
     itemsize: int
-    blocks: int = 1  # that shall fit on a multiprocessor
-    delay: int = 0  # nanoseconds before a block's first look, where tiles are many
+    blocks: int = 1  # blocks per multiprocessor
+    delay: int = 0  # nanoseconds before a block's first look, if there are many tiles
     pause: int = 100  # nanoseconds between two looks
 
     @property
@@ -40,26 +40,28 @@ class Tile(NamedTuple):
 
     @property
     def words(self):
-        """Of 8 bytes, in which a tile tells the others its total."""
+        """Number of 8-byte words in which a tile publishes its total."""
         return -(-self.itemsize // 4)
 
     def delays(self, multiprocessors):
-        """(few, many, delay): a block of a launch of more than `few` tiles waits a part of the
-        delay before its first look, of more than `many` tiles all of it. The more of them run, the
-        longer a look takes."""
+        """Return (few, many, delay), which set the delay before a block's first look.
+
+        Blocks of launches of more than `few` tiles wait for a part of `delay`. With more than
+        `many` tiles they wait for all of it: the more tiles run, the longer a look takes.
+        """
         return self.warp, 2 * self.blocks * multiprocessors, self.delay
 
 
 def tile_for(itemsize, warp, shared_bytes=64 << 10):
-    """Return the Tile for elements of `itemsize` bytes, or None if a tile cannot hold them.
+    """Return the Tile for elements of `itemsize` bytes, or None if they are too large.
 
-    `shared_bytes` is the shared memory of a multiprocessor: it bounds how many blocks fit there,
-    and AMD's compiler warns about a kernel that asks for more.
+    `shared_bytes` is the shared memory of a multiprocessor. It bounds how many blocks fit there:
+    AMD's compiler warns about a kernel that asks for more.
     """
     threads, words, blocks, delay = TUNING.get(itemsize, _OTHERS)
     items = max(1, 16 * words // itemsize)
 
-    def nbytes():  # with the totals of the warps
+    def nbytes():  # the elements, and the totals of the warps
         return (threads * items + threads // warp + 1) * itemsize
 
     while nbytes() > _SHARED_BYTES and threads > warp:
@@ -70,14 +72,15 @@ def tile_for(itemsize, warp, shared_bytes=64 << 10):
     return Tile(warp, threads, items, itemsize, blocks, delay)
 
 
-# A total is published in words of 8 bytes, half of each the state, half a part of the value:
-# written and read whole, they need no order among them. Parts of different states are read again.
+# A total is published in 8-byte words: one half is the state, the other half a part of the value.
+# Words are written and read whole, so their order does not matter. A reader that finds parts of
+# different states reads them again.
 #
-# So no fence is needed, only words that are not torn and that arrive. An aligned access of 8 bytes
-# is one. A volatile one goes past the caches of a single multiprocessor: on NVIDIA's GPUs it is as
-# strong as a relaxed atomic operation; AMD's compiler makes it a load with `glc` (gfx940 and later:
-# `sc0 sc1`) and a store that is written through, so that it meets the others' in the L2, or behind
-# it where a device has several. Nothing else is read because of such a word.
+# No fence is needed: words must not be torn, and must arrive. An aligned 8-byte access is not torn.
+# A volatile access bypasses the caches of one multiprocessor. On NVIDIA's GPUs, it is as strong as
+# a relaxed atomic operation. AMD's compiler makes it a load with `glc` (gfx940 and later: `sc0
+# sc1`) and a write-through store, which meet the accesses of other multiprocessors in the L2, or
+# behind it on devices with several L2 caches. No other memory is read because of such a word.
 _LOOK_BACK = r"""
 struct P_parts { unsigned P_part[P_WORDS]; };
 __device__ inline P_parts P_split(const P_value &P_x) {
@@ -164,11 +167,11 @@ __device__ inline P_value P_before(const unsigned long long *P_states, long long
 }
 """
 
-# Each warp has a stretch of the tile. Memory is read and written by words of 16 bytes, neighbours
-# by neighbouring lanes, where the array allows it; each thread's elements, which lie side by side,
-# pass through shared memory. Beyond the array's end its last element is repeated: the sums are
-# not used. `state` is null for a single tile; otherwise zeros: the next tile's number, then, from
-# its third word on, what is known of each tile.
+# Each warp scans a stretch of the tile. Adjacent lanes read and write adjacent words of 16 bytes if
+# the array allows it. The adjacent elements that each thread scans are exchanged through shared
+# memory. Beyond the array's end, the last element is repeated, and its sums are not used.
+# `P_state` is null for a single tile. Otherwise it starts as zeros: the number of the next tile,
+# and from the third word on, the published state of each tile.
 _TILES = """
 struct alignas(P_ALIGNMENT) P_pack { P_stored P_item[P_PACK]; };
 
@@ -294,7 +297,7 @@ SCAN_tiles(long long P_n, const char *P_in, long long P_in_step, char *P_out, lo
 
 
 def text(scan, tile):
-    """The text of a scan in one pass, ``<name>_tiles``."""
+    """Return the text of the one-pass scan, the kernel ``<name>_tiles``."""
     size = tile.itemsize
     stretch = tile.warp * tile.items
     words = stretch * size // 16

@@ -1,0 +1,178 @@
+"""Elementwise methods of GPUArray: parts of complex numbers, mul_add and clip."""
+
+import numpy as np
+
+from PyGPU._arrays import tracing
+from PyGPU._arrays.functions import apply, run
+from PyGPU._driver import Event
+from PyGPU._kernels import asked
+from PyGPU._runtime import core, require_array
+
+_BOOL = np.dtype(np.bool_)
+
+
+def real(self):
+    """The real parts: a new array, or the array itself if its dtype is real.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1 + 2j])).real
+    array([1.])
+    """
+    if self.dtype.kind != "c":
+        return self
+    return run("real", (self,), (self.dtype,), asked(np.real, (self.dtype,)))
+
+
+def imag(self):
+    """The imaginary parts: a new array, of zeros if the array's dtype is real.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1 + 2j])).imag
+    array([2.])
+    """
+    if self.dtype.kind != "c" and isinstance(self, tracing.Traced):
+        return run("where", (False, self, 0), (_BOOL, self.dtype, self.dtype), (self.dtype,))
+    if self.dtype.kind != "c":
+        return core.zeros_like(self)
+    return run("imag", (self,), (self.dtype,), asked(np.imag, (self.dtype,)))
+
+
+def conj(self, out=None):
+    """Return the complex conjugate: a new array or `out`; the array itself if it is real.
+
+    Parameters
+    ----------
+    out : GPUArray, optional
+        Array for the result of a complex array.
+
+    Returns
+    -------
+    GPUArray
+        The conjugates, in the array's dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1 + 2j])).conj()
+    array([1.-2.j])
+    """
+    return self if self.dtype.kind != "c" else apply("conjugate", self, out=out)
+
+
+def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
+    """Compute ``selffac * self + otherfac * other`` in one kernel.
+
+    Parameters
+    ----------
+    selffac : number
+        Factor of the array. The two arrays alone decide the result's dtype, which must be able to
+        hold both factors.
+    other : GPUArray
+        Second array; the two shapes broadcast.
+    otherfac : number
+        Factor of `other`.
+    add_timer : callable(elements, seconds), optional
+        Receives the number of elements that the kernel moved, and a function that returns the
+        kernel's time in seconds.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    out : GPUArray, optional
+        Array for the result; a new array by default.
+
+    Returns
+    -------
+    GPUArray
+        The weighted sum.
+
+    Raises
+    ------
+    ArgumentError
+        The result's dtype cannot hold a factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1.0, 2.0]))
+    >>> a.mul_add(10, a, 1)
+    array([11., 22.])
+    """
+    require_array("other", other)
+    start, end = (Event(), Event()) if add_timer else (None, None)
+    if start:
+        start.record(stream)
+    result = apply("mul_add", selffac, self, otherfac, other, out=out, stream=stream)
+    if start:
+        end.record(stream)
+
+        def seconds():
+            end.synchronize()
+            return end.time_since(start) * 1e-3
+
+        add_timer(3 * result.size, seconds)
+    return result
+
+
+def _axpbyz(self, selffac, other, otherfac, out, add_timer=None, stream=None):
+    """Call :func:`mul_add` with a required `out`: an old name that PyCUDA's programs call."""
+    return mul_add(self, selffac, other, otherfac, add_timer, stream, out)
+
+
+def _at_least(bound, least):
+    return least if type(bound) is int and bound < least else bound
+
+
+def _at_most(bound, most):
+    return most if type(bound) is int and bound > most else bound
+
+
+def clip(self, min=None, max=None, out=None, stream=None):
+    """Limit the elements to the range from `min` to `max`; NaN stays NaN.
+
+    Parameters
+    ----------
+    min, max : GPUArray or number, optional
+        Bounds; None sets no bound. Shapes and dtypes follow NumPy's rules.
+    out : GPUArray, optional
+        Array for the result; a new array by default.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+
+    Returns
+    -------
+    GPUArray
+        The limited elements.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.to_gpu(np.array([1, 5, 9])).clip(2, 6)
+    array([2, 5, 6])
+    """
+    if min is None and max is None:
+        return apply("copy", self, out=out, stream=stream)
+    # A bound may exceed the range of the dtype, as in NumPy; NumPy 1 then widens the result.
+    if self.dtype.kind in "iu" and not core._takes_types_from_values:
+        info = np.iinfo(self.dtype)
+        min = tracing.computed(_at_least, min, info.min)
+        max = tracing.computed(_at_most, max, info.max)
+    if min is None:
+        return apply("minimum", self, max, out=out, stream=stream)
+    if max is None:
+        return apply("maximum", self, min, out=out, stream=stream)
+    return apply("clip", self, min, max, out=out, stream=stream)
+
+
+#: Methods and properties of the class GPUArray.
+METHODS = {
+    **{"real": property(real), "imag": property(imag), "conj": conj, "conjugate": conj},
+    **{"mul_add": mul_add, "_axpbyz": _axpbyz, "clip": clip},
+}

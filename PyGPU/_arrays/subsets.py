@@ -1,0 +1,137 @@
+"""Reductions of the elements at given flat indices, as PyCUDA's gpuarray has them."""
+
+from PyGPU._runtime import core
+
+__all__ = ["subset_dot", "subset_max", "subset_min", "subset_sum"]
+
+
+def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
+    """Sum the elements of `a` at the given indices.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        Array of integers: flat indices into `a`, in C order. They are not checked and must be in
+        [0, a.size).
+    a : GPUArray
+        Array to choose elements from.
+    dtype : numpy.dtype, optional
+        Dtype of the computation and of the result; that of `a` by default.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the allocator of `a` by default.
+
+    Returns
+    -------
+    GPUArray
+        The sum, an array without axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
+    >>> subset = gpuarray.to_gpu(np.array([0, 2], np.int32))
+    >>> gpuarray.subset_sum(subset, a)
+    array(4)
+    """
+    return core._reduce_subset("sum", subset, (a,), dtype, stream, allocator)
+
+
+def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
+    """Sum the products of the elements of `a` and `b` at the given indices.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        Array of integers: flat indices into `a`, in C order. They are not checked and must be in
+        [0, a.size).
+    a, b : GPUArray
+        Arrays to choose elements from.
+    dtype : numpy.dtype, optional
+        Dtype of the computation and of the result; that of `a` by default.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the allocator of `a` by default.
+
+    Returns
+    -------
+    GPUArray
+        The dot product, an array without axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
+    >>> subset = gpuarray.to_gpu(np.array([0, 2], np.int32))
+    >>> gpuarray.subset_dot(subset, a, a)
+    array(10)
+    """
+    return core._reduce_subset("dot", subset, (a, b), dtype, stream, allocator)
+
+
+def subset_max(subset, a, stream=None, allocator=None):
+    """Find the largest of the elements of `a` at the given indices.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        Array of integers: flat indices into `a`, in C order. They are not checked and must be in
+        [0, a.size).
+    a : GPUArray
+        Array to choose elements from.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the allocator of `a` by default.
+
+    Returns
+    -------
+    GPUArray
+        The largest element, an array without axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
+    >>> subset = gpuarray.to_gpu(np.array([0, 2], np.int32))
+    >>> gpuarray.subset_max(subset, a)
+    array(3)
+    """
+    return core._reduce_subset("max", subset, (a,), None, stream, allocator)
+
+
+def subset_min(subset, a, stream=None, allocator=None):
+    """Find the smallest of the elements of `a` at the given indices.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        Array of integers: flat indices into `a`, in C order. They are not checked and must be in
+        [0, a.size).
+    a : GPUArray
+        Array to choose elements from.
+    stream : Stream, optional
+        Stream to launch on; the null stream by default.
+    allocator : callable(nbytes), optional
+        Allocator of a new result; the allocator of `a` by default.
+
+    Returns
+    -------
+    GPUArray
+        The smallest element, an array without axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
+    >>> subset = gpuarray.to_gpu(np.array([0, 2], np.int32))
+    >>> gpuarray.subset_min(subset, a)
+    array(1)
+    """
+    return core._reduce_subset("min", subset, (a,), None, stream, allocator)
