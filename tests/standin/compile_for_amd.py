@@ -1,4 +1,4 @@
-"""Compile by AMD's own HIPRTC the texts that programs gave the stand-in, for GPUs that are not here:
+"""Compile by AMD's own HIPRTC, for GPUs that are not here, texts that the stand-in was given:
 
     PYGPU_STANDIN_KEEP=FOLDER ... python -m pytest        # on the stand-in: each text is kept
     python tests/standin/compile_for_amd.py FOLDER gfx908 gfx90a
