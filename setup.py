@@ -56,7 +56,7 @@ UNITS = [
     ["src/python/array"],
     ["src/host"],
     ["src/python/launch"],
-    ["src/core"],
+    ["src/core/runtime", "src/core/arrays"],
 ]
 LINK = [*([] if HAS_SYMBOLS else ["-Wl,-s"]), "-Wl,--as-needed"]
 

@@ -6,14 +6,14 @@
 #include <memory>
 #include <string>
 
-#include "PyGPU/array.h"
-#include "PyGPU/device_array.h"
-#include "PyGPU/error.h"
-#include "PyGPU/graph.h"
-#include "PyGPU/kernel.h"
-#include "PyGPU/pointer.h"
-#include "PyGPU/stream.h"
-#include "PyGPU/texture.h"
+#include "PyGPU/arrays/array.h"
+#include "PyGPU/runtime/device_array.h"
+#include "PyGPU/runtime/error.h"
+#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/kernel.h"
+#include "PyGPU/runtime/pointer.h"
+#include "PyGPU/runtime/stream.h"
+#include "PyGPU/runtime/texture.h"
 #include "python/functions.h"
 #include "python/gil.h"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "PyGPU/device.h"
+#include "PyGPU/runtime/device.h"
 
 // Personality routine of every frame of this module; the linker puts it in front of the C++
 // library's (setup.py). During finalization, Pythons before 3.14 end a thread that waits for the

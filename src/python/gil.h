@@ -1,7 +1,7 @@
 // Guards of the GIL: released around calls that wait, and acquired by threads from outside Python.
 #pragma once
 
-#include "PyGPU/unique_handle.h"
+#include "PyGPU/runtime/unique_handle.h"
 #include "python/objects.h"
 
 namespace PyGPU::python {

@@ -1,5 +1,5 @@
 // The cache of freed blocks, on the host machine (run with PYGPU_BLOCK_CACHE=1).
-#include "PyGPU/block_cache.h"
+#include "PyGPU/runtime/block_cache.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "PyGPU/device.h"
+#include "PyGPU/runtime/device.h"
 
 using namespace PyGPU;
 

@@ -1,5 +1,5 @@
 // Plans of copies, carried out row by row on bytes, against copying the elements one by one.
-#include "PyGPU/copy_plan.h"
+#include "PyGPU/runtime/copy_plan.h"
 
 #include <cstring>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // Layouts: views, contiguity and the forms that copies and kernels ask for, against their elements.
-#include "PyGPU/layout.h"
+#include "PyGPU/runtime/layout.h"
 
 #include <algorithm>
 #include <stdexcept>

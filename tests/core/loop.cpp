@@ -1,6 +1,6 @@
 // Plans of elementwise loops: each element meets its partners once, and every vector is a single
 // aligned access. Vectors and tiles are a GPU's: the host machine's plans have neither.
-#include "PyGPU/loop.h"
+#include "PyGPU/arrays/loop.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "PyGPU/layout.h"
+#include "PyGPU/runtime/layout.h"
 
 namespace naive {
 

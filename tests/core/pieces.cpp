@@ -1,5 +1,5 @@
 // Pieces gathered and scattered one by one, against copying the elements one by one.
-#include "PyGPU/pieces.h"
+#include "PyGPU/runtime/pieces.h"
 
 #include <algorithm>
 #include <cstring>

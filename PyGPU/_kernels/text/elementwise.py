@@ -1,6 +1,6 @@
 """Text of the elementwise kernels behind GPUArray's operators and functions.
 
-include/PyGPU/loop.h documents the kernels' parameters.
+include/PyGPU/arrays/loop.h documents the kernels' parameters.
 """
 
 import copy
@@ -100,7 +100,7 @@ def source(
     index64 : bool
         Use 64-bit indices.
     vector_width, vectors, broadcast, transposed : int
-        Fields of LoopPlan in include/PyGPU/loop.h; the bits count arrays only. If `vectors` exceeds
+        Fields of LoopPlan in include/PyGPU/arrays/loop.h; the bits count arrays only. If `vectors` exceeds
         `_MOST_VECTORS`, each block has one thread, which processes a run of so many elements.
     """
     inside = fused.BODIES.get(name)
@@ -311,7 +311,7 @@ extern "C" __global__ void elementwise({parameters}) {{"""
     return begin, f"{find}\n    {unravel('i', axes, 'loop.shape', offsets)}"
 
 
-_TILE = 32  # loop_tile in include/PyGPU/loop.h
+_TILE = 32  # loop_tile in include/PyGPU/arrays/loop.h
 
 
 def _tiled(ndim, width, rows, transposed, operands, results, computation):

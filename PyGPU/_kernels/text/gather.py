@@ -1,6 +1,6 @@
 """Text of the kernels that gather, scatter and join items, and that check indices.
 
-Items are opaque bytes: see include/PyGPU/gather_plan.h. One text serves gathers, scatters, copies
+Items are opaque bytes: see include/PyGPU/arrays/gather_plan.h. One text serves gathers, scatters, copies
 that do both, and masked copies.
 """
 

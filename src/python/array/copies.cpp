@@ -3,8 +3,8 @@
 // stream need host memory with the layout of that image: contiguous elements, with the axes in the
 // array's own order and direction.
 
-#include "PyGPU/copy_plan.h"
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/copy_plan.h"
+#include "PyGPU/runtime/graph.h"
 #include "python/array/map.h"
 
 namespace PyGPU::python {

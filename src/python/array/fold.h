@@ -1,7 +1,7 @@
 // Reductions of operands that are ready: kernels by key, and their launches.
 #pragma once
 
-#include "PyGPU/reduction_plan.h"
+#include "PyGPU/arrays/reduction_plan.h"
 #include "python/array/map.h"
 
 namespace PyGPU::python {

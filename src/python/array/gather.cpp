@@ -1,7 +1,7 @@
 // Gathers and scatters: the functions that Python calls, and the frequent cases take, put,
 // a[indices] and a[indices] = value.
 
-#include "PyGPU/gather_plan.h"
+#include "PyGPU/arrays/gather_plan.h"
 #include "python/array/map.h"
 #include "python/array/methods.h"
 #include "python/array/operators.h"

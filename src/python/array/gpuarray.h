@@ -1,7 +1,7 @@
 // GPUArray, the value inside Python's class: a core array and the Python objects that belong to it.
 #pragma once
 
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {

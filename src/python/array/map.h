@@ -2,7 +2,7 @@
 // launch. Python generates the text of a kernel once for each operation, dtypes and plan.
 #pragma once
 
-#include "PyGPU/loop.h"
+#include "PyGPU/arrays/loop.h"
 #include "python/array/gpuarray.h"
 #include "python/hooks.h"
 

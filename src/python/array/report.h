@@ -6,8 +6,8 @@
 #include <mutex>
 #include <vector>
 
-#include "PyGPU/array.h"
-#include "PyGPU/graph.h"
+#include "PyGPU/arrays/array.h"
+#include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {

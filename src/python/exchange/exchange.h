@@ -1,7 +1,7 @@
 // DLPack: declarations that exports and imports share.
 #pragma once
 
-#include "PyGPU/dlpack.h"
+#include "PyGPU/runtime/dlpack.h"
 #include "python/array/gpuarray.h"
 
 namespace PyGPU::python {

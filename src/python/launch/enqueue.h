@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "PyGPU/kernel.h"
+#include "PyGPU/runtime/kernel.h"
 #include "python/bindings.h"
 #include "python/launch/placement.h"
 

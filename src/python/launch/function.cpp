@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 #include "python/array/gpuarray.h"
 #include "python/launch/numbers.h"
 #include "python/launch/packing.h"

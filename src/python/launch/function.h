@@ -1,7 +1,7 @@
 // Launches of prepared functions from C++. See function.cpp.
 #pragma once
 
-#include "PyGPU/kernel.h"
+#include "PyGPU/runtime/kernel.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {

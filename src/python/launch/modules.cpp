@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "PyGPU/kernel.h"
-#include "PyGPU/transfer.h"
+#include "PyGPU/runtime/kernel.h"
+#include "PyGPU/runtime/transfer.h"
 #include "python/array/gpuarray.h"
 #include "python/hooks.h"
 #include "python/launch/packing.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "PyGPU/memory.h"
+#include "PyGPU/runtime/memory.h"
 #include "python/launch/packing.h"
 
 namespace PyGPU::python {

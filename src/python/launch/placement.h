@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "PyGPU/kernel.h"
-#include "PyGPU/stream.h"
+#include "PyGPU/runtime/kernel.h"
+#include "PyGPU/runtime/stream.h"
 
 namespace PyGPU::python {
 

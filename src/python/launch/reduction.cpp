@@ -1,5 +1,5 @@
 // Launches of ReductionKernel, from the arguments of a call to the launches.
-#include "PyGPU/reduction_plan.h"
+#include "PyGPU/arrays/reduction_plan.h"
 #include "python/launch/prepared.h"
 #include "python/launch/vectors.h"
 

@@ -1,7 +1,7 @@
 // Launch shape: conversion of grid=, block= and shared= from Python objects.
 #pragma once
 
-#include "PyGPU/kernel.h"
+#include "PyGPU/runtime/kernel.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "PyGPU/kernel.h"
+#include "PyGPU/runtime/kernel.h"
 #include "python/hooks.h"
 
 namespace PyGPU::python {

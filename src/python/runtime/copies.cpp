@@ -1,6 +1,6 @@
 // Low-level copies and fills. Each end is an address or a buffer. A buffer's size is known, so a
 // copy past its end is refused before the runtime is called.
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
 #include "python/runtime/copies_docs.h"
 

@@ -1,7 +1,7 @@
 // Calls on devices: selection, properties, attributes, limits, peer access and versions.
 #include <cstdio>
 
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
 #include "python/runtime/device_docs.h"
 

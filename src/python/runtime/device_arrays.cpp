@@ -1,6 +1,6 @@
 // Base class of DeviceArray_<dtype>, the low level's arrays. PyGPU/_runtime/typed.py derives a
 // class for each dtype.
-#include "PyGPU/device_array.h"
+#include "PyGPU/runtime/device_array.h"
 #include "python/bindings.h"
 #include "python/runtime/pointers_docs.h"
 

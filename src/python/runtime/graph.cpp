@@ -1,6 +1,6 @@
 // Private class of graphs, and releases that are postponed during a capture. PyGPU/_driver/graph.py
 // wraps them.
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 
 #include "python/array/gpuarray.h"
 #include "python/bindings.h"

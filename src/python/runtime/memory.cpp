@@ -1,5 +1,5 @@
 // Low-level calls that allocate and free memory by address, and describe addresses.
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
 #include "python/runtime/memory_docs.h"
 #include "python/runtime/sharing_docs.h"

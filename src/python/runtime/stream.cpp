@@ -1,5 +1,5 @@
 // Python classes of streams and events, and the calls on them.
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
 #include "python/runtime/stream_docs.h"
 

@@ -1,6 +1,6 @@
 // Settings of transfers, and the watcher of long transfers: it handles signals and shows progress.
-#include "PyGPU/transfer.h"
-#include "PyGPU/transfer_watch.h"
+#include "PyGPU/runtime/transfer.h"
+#include "PyGPU/runtime/transfer_watch.h"
 #include "python/hooks.h"
 
 namespace PyGPU::python {

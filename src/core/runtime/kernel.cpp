@@ -1,12 +1,12 @@
 // Modules, kernels and launches. See kernel.h.
-#include "PyGPU/kernel.h"
+#include "PyGPU/runtime/kernel.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 
 namespace PyGPU {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "loop_axes.h"
+#include "PyGPU/runtime/loop_axes.h"
 
 namespace PyGPU {
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "layout.h"
-#include "memory.h"
+#include "PyGPU/runtime/layout.h"
+#include "PyGPU/runtime/memory.h"
 
 namespace PyGPU {
 

@@ -1,5 +1,5 @@
 // Lanes of threads, streams and page-locked chunks. See staging.h.
-#include "PyGPU/staging.h"
+#include "PyGPU/runtime/staging.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "PyGPU/memory.h"
+#include "PyGPU/runtime/memory.h"
 
 namespace PyGPU {
 namespace staging {

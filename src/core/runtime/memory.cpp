@@ -1,5 +1,5 @@
 // Allocation, release and stream order of memory. See memory.h.
-#include "PyGPU/memory.h"
+#include "PyGPU/runtime/memory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,8 +9,8 @@
 #include <limits>
 #include <map>
 
-#include "PyGPU/block_cache.h"
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/block_cache.h"
+#include "PyGPU/runtime/graph.h"
 
 namespace PyGPU {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "gpu.h"
+#include "PyGPU/gpu.h"
 
 namespace PyGPU {
 

@@ -1,5 +1,5 @@
 // Current device, its epochs and launch counts. See device.h.
-#include "PyGPU/device.h"
+#include "PyGPU/runtime/device.h"
 
 #include <atomic>
 

@@ -1,5 +1,5 @@
 // Pieces of a copy between a dense array and host memory. See pieces.h.
-#include "PyGPU/pieces.h"
+#include "PyGPU/runtime/pieces.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // Core of GPUArray. See array.h.
-#include "PyGPU/array.h"
+#include "PyGPU/arrays/array.h"
 
 #include <stdexcept>
 
-#include "PyGPU/graph.h"
-#include "PyGPU/transfer.h"
+#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/transfer.h"
 
 namespace PyGPU {
 namespace {

@@ -1,5 +1,5 @@
 // Comparison of dtypes with buffer formats (the struct module's letters, and Z for complex).
-#include "PyGPU/dtypes.h"
+#include "PyGPU/runtime/dtypes.h"
 
 namespace PyGPU {
 namespace {

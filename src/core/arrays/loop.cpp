@@ -1,5 +1,5 @@
 // Plans of elementwise kernels. See loop.h.
-#include "PyGPU/loop.h"
+#include "PyGPU/arrays/loop.h"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // Captures and graphs. See graph.h.
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 
 #include <algorithm>
 #include <map>

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
+#include "PyGPU/runtime/kernel.h"
+#include "PyGPU/runtime/loop_axes.h"
 #include "array.h"
-#include "kernel.h"
-#include "loop_axes.h"
 
 namespace PyGPU {
 

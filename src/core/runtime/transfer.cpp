@@ -1,5 +1,5 @@
 // Copies of bytes between host and device. See transfer.h.
-#include "PyGPU/transfer.h"
+#include "PyGPU/runtime/transfer.h"
 
 #include <sched.h>
 
@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "PyGPU/graph.h"
-#include "PyGPU/memory.h"
-#include "PyGPU/staging.h"
-#include "PyGPU/transfer_watch.h"
+#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/memory.h"
+#include "PyGPU/runtime/staging.h"
+#include "PyGPU/runtime/transfer_watch.h"
 
 namespace PyGPU {
 namespace {

@@ -1,12 +1,12 @@
 // Cache of freed blocks. See block_cache.h.
-#include "PyGPU/block_cache.h"
+#include "PyGPU/runtime/block_cache.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
 
-#include "PyGPU/graph.h"
-#include "PyGPU/stream.h"
+#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/stream.h"
 
 namespace PyGPU::block_cache {
 namespace {

@@ -1,5 +1,5 @@
 // Plans of pitched copies. See copy_plan.h.
-#include "PyGPU/copy_plan.h"
+#include "PyGPU/runtime/copy_plan.h"
 
 #include <stdexcept>
 

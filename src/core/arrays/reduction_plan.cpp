@@ -1,5 +1,5 @@
 // Plans of reductions. See reduction_plan.h.
-#include "PyGPU/reduction_plan.h"
+#include "PyGPU/arrays/reduction_plan.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // Arithmetic of layouts. See layout.h.
-#include "PyGPU/layout.h"
+#include "PyGPU/runtime/layout.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "PyGPU/loop_axes.h"
+#include "PyGPU/runtime/loop_axes.h"
 
 namespace PyGPU {
 namespace {

@@ -1,5 +1,5 @@
 // Streams, events and their order. See stream.h.
-#include "PyGPU/stream.h"
+#include "PyGPU/runtime/stream.h"
 
 #include <algorithm>
 #include <mutex>

@@ -1,5 +1,5 @@
 // Arrays, texture and surface objects, and boxed copies. See texture.h.
-#include "PyGPU/texture.h"
+#include "PyGPU/runtime/texture.h"
 
 #include <algorithm>
 

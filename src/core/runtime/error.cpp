@@ -1,5 +1,5 @@
 // Errors left by other libraries, the fork guard, and reports of failed releases. See error.h.
-#include "PyGPU/error.h"
+#include "PyGPU/runtime/error.h"
 
 #include <pthread.h>
 

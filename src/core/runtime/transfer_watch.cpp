@@ -1,5 +1,5 @@
 // Calls of the watcher of long transfers. See transfer_watch.h.
-#include "PyGPU/transfer_watch.h"
+#include "PyGPU/runtime/transfer_watch.h"
 
 #include <atomic>
 

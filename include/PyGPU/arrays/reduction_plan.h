@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include "device.h"
-#include "loop_axes.h"
+#include "PyGPU/runtime/device.h"
+#include "PyGPU/runtime/loop_axes.h"
 
 namespace PyGPU {
 

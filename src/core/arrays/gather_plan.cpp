@@ -1,5 +1,5 @@
 // Plans of gathers and scatters. See gather_plan.h.
-#include "PyGPU/gather_plan.h"
+#include "PyGPU/arrays/gather_plan.h"
 
 #include <cstdlib>
 #include <functional>

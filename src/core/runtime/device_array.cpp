@@ -1,10 +1,10 @@
 // Pair of a host buffer and device memory. See device_array.h.
-#include "PyGPU/device_array.h"
+#include "PyGPU/runtime/device_array.h"
 
 #include <new>
 #include <stdexcept>
 
-#include "PyGPU/transfer.h"
+#include "PyGPU/runtime/transfer.h"
 
 namespace PyGPU {
 

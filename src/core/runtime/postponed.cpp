@@ -1,11 +1,11 @@
 // Releases that are postponed during a capture. See postponed.h.
-#include "PyGPU/postponed.h"
+#include "PyGPU/runtime/postponed.h"
 
 #include <atomic>
 #include <mutex>
 #include <vector>
 
-#include "PyGPU/graph.h"
+#include "PyGPU/runtime/graph.h"
 
 namespace PyGPU {
 namespace {
