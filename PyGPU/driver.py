@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PyGPU._driver.argument_handlers import *  # noqa: F403
 from PyGPU._driver.arrays import *  # noqa: F403
 from PyGPU._driver.boxes import *  # noqa: F403
 from PyGPU._driver.copies import *  # noqa: F403
 from PyGPU._driver.device import *  # noqa: F403
 from PyGPU._driver.enums import *  # noqa: F403
+from PyGPU._driver.fills import *  # noqa: F403
 from PyGPU._driver.graph import *  # noqa: F403
 from PyGPU._driver.host_arrays import *  # noqa: F403
+from PyGPU._driver.host_memory import *  # noqa: F403
 from PyGPU._driver.linker import *  # noqa: F403
 from PyGPU._driver.memory import *  # noqa: F403
 from PyGPU._driver.module import *  # noqa: F403
+from PyGPU._driver.peer_copies import *  # noqa: F403
 from PyGPU._driver.pools import *  # noqa: F403
 from PyGPU._driver.references import *  # noqa: F403
 from PyGPU._driver.stream import *  # noqa: F403

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._driver.memory import (
+from PyGPU._driver.host_memory import (
     AlignedHostAllocation,
     ManagedAllocation,
     PagelockedHostAllocation,
     RegisteredHostMemory,
-    in_memory,
 )
+from PyGPU._driver.memory import in_memory
 from PyGPU._runtime import core, errors, extent, integer
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections import Counter
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, SupportsInt, TextIO, TypeVar, cast
 
-from PyGPU._driver import host_arrays
+from PyGPU._driver import host_arrays, host_memory
 from PyGPU._driver import memory as _driver_memory
 from PyGPU._runtime import core, errors, extent, integer
 
@@ -81,7 +81,7 @@ class PooledDeviceAllocation(_PooledAllocation, int):
     """A block of a DeviceMemoryPool: its address, which serves wherever a device pointer does."""
 
 
-class PooledHostAllocation(_PooledAllocation, _driver_memory.HostPointer):
+class PooledHostAllocation(_PooledAllocation, host_memory.HostPointer):
     """A block of a PageLockedMemoryPool: the ``base`` of an array."""
 
     def __init__(self, address: SupportsInt) -> None:
@@ -276,10 +276,10 @@ class PageLockedAllocator:
     def __init__(self, flags: Int = 0) -> None:
         self._flags = integer("flags", flags)
 
-    def allocate(self, size: int) -> _driver_memory.PagelockedHostAllocation:
+    def allocate(self, size: int) -> host_memory.PagelockedHostAllocation:
         """Page-locked memory, freed with the object that is returned."""
         address = errors.check(core.cudaHostAlloc(size, self._flags), "cudaHostAlloc")
-        return _driver_memory.PagelockedHostAllocation(address)
+        return host_memory.PagelockedHostAllocation(address)
 
 
 class PageLockedMemoryPool(_Pool):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from PyGPU._driver import enums
+from PyGPU._driver import enumeration, enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.boxes import array_in
 from PyGPU._runtime import core, device_address, errors, state
@@ -23,7 +23,7 @@ __all__ = [
 _MODES, _FILTERS = enums.address_mode, enums.filter_mode
 
 
-_E = TypeVar("_E", bound=enums._Enumeration)
+_E = TypeVar("_E", bound=enumeration._Enumeration)
 
 
 class TextureObject(core._TextureObject):
