@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PyGPU._driver.aligned_arrays import *  # noqa: F403
 from PyGPU._driver.argument_handlers import *  # noqa: F403
 from PyGPU._driver.arrays import *  # noqa: F403
+from PyGPU._driver.bitlog import bitlog2 as bitlog2
 from PyGPU._driver.boxes import *  # noqa: F403
+from PyGPU._driver.context import *  # noqa: F403
 from PyGPU._driver.copies import *  # noqa: F403
 from PyGPU._driver.device import *  # noqa: F403
+from PyGPU._driver.device_attributes import *  # noqa: F403
 from PyGPU._driver.enums import *  # noqa: F403
 from PyGPU._driver.fills import *  # noqa: F403
 from PyGPU._driver.graph import *  # noqa: F403
@@ -35,7 +39,6 @@ from PyGPU.errors import LaunchError as LaunchError
 from PyGPU.errors import LogicError as LogicError
 from PyGPU.errors import MemoryError as MemoryError
 from PyGPU.errors import RuntimeError as RuntimeError
-from PyGPU.tools import bitlog2 as bitlog2
 
 if TYPE_CHECKING:
     CUDA_DEBUGGING: bool

@@ -10,7 +10,9 @@ from functools import update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._driver.device import Context, Device, init
+from PyGPU._driver.bitlog import bitlog2
+from PyGPU._driver.context import Context
+from PyGPU._driver.device import Device, init
 from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
 from PyGPU._driver.pools import (
     DebugMemoryPool,
@@ -31,7 +33,6 @@ from PyGPU._kernels.types import (
     register_dtype,
 )
 from PyGPU._runtime import errors
-from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.memoize import (
     clear_context_caches,
     context_dependent_memoize,
@@ -39,7 +40,7 @@ from PyGPU._runtime.memoize import (
 )
 
 if TYPE_CHECKING:
-    from PyGPU._types import Int, P, R
+    from PyGPU._types import P, R
 
 base_dtype_to_ctype = dtype_to_ctype
 
@@ -70,11 +71,6 @@ __all__ = [
     "parse_c_arg",
     "register_dtype",
 ]
-
-
-def bitlog2(n: Int) -> int:
-    """The position of the highest bit that is set: floor(log2 n); 0 for 0."""
-    return max(integer("n", n).bit_length() - 1, 0)
 
 
 _CHOICE_VARIABLES = ("PYGPU_DEVICE", "CUDA_DEVICE")

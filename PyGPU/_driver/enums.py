@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PyGPU._driver.device_attributes import device_attribute
-from PyGPU._driver.enumeration import _Constants, _Enumeration, _listed
+import enum
+from typing import ClassVar, TypeVar
 
 __all__ = [
     "TRSA_OVERRIDE_FORMAT",
@@ -17,7 +17,6 @@ __all__ = [
     "array_format",
     "compute_mode",
     "ctx_flags",
-    "device_attribute",
     "event_flags",
     "filter_mode",
     "func_cache",
@@ -43,6 +42,40 @@ TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
 TRSF_SRGB = 16
 TR_DEFAULT = -1
+
+
+class _Enumeration(enum.IntEnum):
+    """An int that prints as its name; ``names`` and ``values`` are PyCUDA's dicts of members."""
+
+    names: ClassVar[dict[str, _Enumeration]]
+    values: ClassVar[dict[int, _Enumeration]]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return format(self.name if not spec else int(self), spec)
+
+
+_E = TypeVar("_E", bound=type[_Enumeration])
+
+
+def _listed(cls: _E) -> _E:
+    """Add ``names`` and ``values``, and show the class as one of ``PyGPU.driver``."""
+    cls.names = dict(cls.__members__)
+    cls.values = {int(member): member for member in cls}
+    cls.__module__ = "PyGPU.driver"
+    return cls
+
+
+class _Constants:
+    """A namespace of plain ints, which cannot be instantiated."""
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = "PyGPU.driver"
+
+    def __init__(self) -> None:
+        raise TypeError(f"{type(self).__name__} only holds constants and makes no objects")
 
 
 @_listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._driver.device import Context, ordinal_of
+from PyGPU._driver.context import Context, ordinal_of
 from PyGPU._runtime import core, device_address, errors, extent, state
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 
 from PyGPU._driver import arrays, boxes, enums
+from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._driver.textures import SurfaceObject, TextureObject, alignment_of, member
 from PyGPU._runtime import device_address, errors, integer
 
@@ -142,7 +143,7 @@ class TextureReference:
             The bytes from where the texture begins to `devptr`.
         """
         address = device_address(devptr, "devptr")
-        offset = address % alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
+        offset = address % alignment_of(device_attribute.TEXTURE_ALIGNMENT)
         if offset and not allow_offset:
             raise errors.LogicError(
                 f"TextureReference.set_address failed: devptr={address:#x}: it would be read with "

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from PyGPU._driver import enumeration, enums
+from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.boxes import array_in
+from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._runtime import core, device_address, errors, state
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ __all__ = [
 _MODES, _FILTERS = enums.address_mode, enums.filter_mode
 
 
-_E = TypeVar("_E", bound=enumeration._Enumeration)
+_E = TypeVar("_E", bound=enums._Enumeration)
 
 
 class TextureObject(core._TextureObject):
@@ -215,7 +216,7 @@ def alignment_of(attribute: Int) -> int:
 def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -> None:
     """Runtimes only say that something is invalid."""
     width, height, pitch = extent
-    alignment = alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
+    alignment = alignment_of(device_attribute.TEXTURE_ALIGNMENT)
     if address % alignment:
         raise errors.LogicError(
             f"source: the address {address:#x} is no multiple of {alignment} "
@@ -224,7 +225,7 @@ def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -
     if not height:
         return
     row_bytes = width * channels[0] // 8 * channels[1]
-    alignment = alignment_of(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)
+    alignment = alignment_of(device_attribute.TEXTURE_PITCH_ALIGNMENT)
     if pitch < row_bytes:
         raise errors.LogicError(f"pitch={pitch}: the rows have {row_bytes} bytes")
     if pitch % alignment:

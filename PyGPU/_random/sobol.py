@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import compiler
-from PyGPU._driver import Device, Function, enums
+from PyGPU._driver import Device, Function, device_attribute
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, vector
@@ -146,7 +146,7 @@ def _arguments(parameters: str) -> str:
 def _default_counts() -> tuple[int, int]:
     """(blocks, sequences of a block) so that the device is busy and no sequence comes twice."""
     device = Device(_driver_state.current_device())
-    blocks = device.get_attribute(enums.device_attribute.MULTIPROCESSOR_COUNT)
+    blocks = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
     return blocks, max(1, min(_BLOCK, curand.DIMENSIONS // blocks))
 
 
