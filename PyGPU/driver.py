@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from PyGPU._driver.aligned_arrays import *  # noqa: F403
 from PyGPU._driver.argument_handlers import *  # noqa: F403
+from PyGPU._driver.array_copies import *  # noqa: F403
 from PyGPU._driver.arrays import *  # noqa: F403
 from PyGPU._driver.bitlog import bitlog2 as bitlog2
-from PyGPU._driver.boxes import *  # noqa: F403
+from PyGPU._driver.box_copies import *  # noqa: F403
 from PyGPU._driver.context import *  # noqa: F403
 from PyGPU._driver.copies import *  # noqa: F403
 from PyGPU._driver.device import *  # noqa: F403
@@ -25,6 +26,7 @@ from PyGPU._driver.host_memory import *  # noqa: F403
 from PyGPU._driver.linker import *  # noqa: F403
 from PyGPU._driver.memory import *  # noqa: F403
 from PyGPU._driver.module import *  # noqa: F403
+from PyGPU._driver.page_locked_pool import *  # noqa: F403
 from PyGPU._driver.peer_copies import *  # noqa: F403
 from PyGPU._driver.pools import *  # noqa: F403
 from PyGPU._driver.references import *  # noqa: F403

@@ -14,14 +14,12 @@ from PyGPU._driver.bitlog import bitlog2
 from PyGPU._driver.context import Context
 from PyGPU._driver.device import Device, init
 from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
-from PyGPU._driver.pools import (
-    DebugMemoryPool,
-    DeviceMemoryPool,
+from PyGPU._driver.page_locked_pool import (
     PageLockedAllocator,
     PageLockedMemoryPool,
-    PooledDeviceAllocation,
     PooledHostAllocation,
 )
+from PyGPU._driver.pools import DebugMemoryPool, DeviceMemoryPool, PooledDeviceAllocation
 from PyGPU._kernels.types import (
     Argument,
     ScalarArg,
