@@ -1,7 +1,7 @@
 """The names of ``pycuda.driver``: devices, contexts, memory, copies, streams, modules, functions.
 
-Below is the runtime API: contexts are names for the primary context, and memory, streams and events
-can be shared with every library that uses the runtime.
+PyGPU implements them by the runtime API. Contexts stand for the primary context, and programs can
+share memory, streams and events with every library that uses the runtime.
 """
 
 from __future__ import annotations

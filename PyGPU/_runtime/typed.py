@@ -1,4 +1,4 @@
-"""The low level's classes for each dtype: DeviceArray_int64 is DeviceArray for int64, and so on."""
+"""Low-level classes for each dtype, such as DeviceArray_int64, the DeviceArray for int64."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DOCS = {
 
 
 def _typed(base: type, dtype: str) -> type:
-    """The subclass of ``base`` that says its dtype; the constructor in C++ reads it there."""
+    """Return a subclass of `base` with the attribute `dtype`, which the C++ constructor reads."""
     body = {
         "dtype": dtype,
         "__doc__": _DOCS[base.__name__].format(dtype=dtype),

@@ -290,7 +290,7 @@ def test_memory_that_no_texture_reads():
         drv.TextureObject(PyGPU.zeros(16, np.float64))
     with pytest.raises(ValueError, match="channels"):
         drv.TextureObject(PyGPU.zeros((16, 3), np.float32), num_channels=2)
-    with pytest.raises(TypeError, match="itself"):
+    with pytest.raises(TypeError, match="an Array has its own"):
         drv.TextureObject(make(4), dtype=np.float32)
     for wrong in (None, "text", 1.5):
         with pytest.raises(TypeError):
