@@ -74,7 +74,7 @@ class References:
         self._module = module
         self._known: dict[str, tuple[Reference, int]] = {}  # name: (reference, handle's address)
         self._lock = threading.RLock()  # reentrant: a signal handler may launch, too
-        # Streams of the launches since the last change; two entries stand for two or more.
+        # Streams of the launches since the last change; two entries mean two or more.
         self._used: list[StreamLike] = []
         self._is_used_anywhere = False  # launched in graphs, or on streams of other libraries
         self._written: core.cudaEvent_t | None = None  # after the last write; None once reached
