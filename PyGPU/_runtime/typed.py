@@ -4,21 +4,65 @@ from __future__ import annotations
 
 from PyGPU._runtime.targets import core
 
-_DOCS = {
-    "DeviceArray": """A host buffer of {dtype} and its twin on the device.
+_ALLOCATOR = """Owner of {memory} for {{dtype}} elements.
 
-    ``(buffer)`` aliases a contiguous buffer and keeps it alive; ``(shape, order='C')`` has zeroed
-    host memory of its own; ``(pointer, shape, order='C')`` borrows the memory behind a
-    pointer_wrapper_{dtype}.
+    Examples
+    --------
+    >>> import PyGPU
+    >>> allocator = PyGPU.{name}_{{dtype}}()
+    >>> allocator.allocate(4)
+    <cudaError: code=0>
+    >>> allocator.size()
+    4
+    """
+_DOCS = {
+    "DeviceArray": """A {dtype} array with a copy in host memory and a copy in device memory.
+
+    The array takes one of three forms: ``(buffer)`` uses the buffer's memory; ``(shape, order)``
+    allocates zeroed host memory; ``(pointer, shape, order)`` uses the memory behind a pointer.
+
+    Parameters
+    ----------
+    source : buffer, int, sequence of int or pointer_wrapper_{dtype}
+        Contiguous buffer, which is kept alive; shape; or pointer to host or device memory.
+    shape : int or sequence of int, optional
+        Shape of the memory behind a pointer; the order, if `source` is a shape.
+    order : {{"C", "F"}}, optional
+        Order of the elements in memory, "C" by default.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> array = PyGPU.DeviceArray_{dtype}((2, 3))
+    >>> array.allocate(), array.to_device()
+    (<cudaError: code=0>, <cudaError: code=0>)
+    >>> array.shape()
+    (2, 3)
     """,
     "pointer_wrapper": """The address of {dtype} elements.
 
-    ``(address, size=0, host=False)``: an address, of ``size`` elements if that is known, in host
-    memory if ``host``; or ``(buffer)``: that of a buffer of {dtype}, which is kept alive.
+    Parameters
+    ----------
+    address : int or buffer, optional
+        Address of the first element, or a buffer of {dtype}, which is kept alive.
+    size : int, optional
+        Number of elements; 0 if unknown.
+    host : bool, optional
+        True if the address is in host memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU
+    >>> pointer = PyGPU.pointer_wrapper_{dtype}(np.zeros(4, "{dtype}"))
+    >>> pointer.is_safe(), pointer.size
+    (True, 4)
     """,
-    "HostAllocator": "Owner of zeroed pageable host memory for {dtype} elements.",
-    "DeviceAllocator": "Owner of device memory for {dtype} elements.",
-    "PagelockedAllocator": "Owner of page-locked host memory for {dtype} elements.",
+    "HostAllocator": _ALLOCATOR.format(name="HostAllocator", memory="zeroed pageable host memory"),
+    "DeviceAllocator": _ALLOCATOR.format(name="DeviceAllocator", memory="device memory"),
+    "PagelockedAllocator": _ALLOCATOR.format(
+        name="PagelockedAllocator", memory="page-locked host memory"
+    ),
 }
 
 
