@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import inspect
 from typing import ClassVar, TypeVar
 
 __all__ = [
@@ -60,11 +61,25 @@ class _Enumeration(enum.IntEnum):
 _E = TypeVar("_E", bound=type[_Enumeration])
 
 
+_VALUE = inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)
+_PARAMETERS = """\
+    Parameters
+    ----------
+    value : int
+        Number of a member.
+
+"""
+
+
 def _listed(cls: _E) -> _E:
-    """Add ``names`` and ``values``, and show the class as one of ``PyGPU.driver``."""
+    """Add ``names`` and ``values``, and document the class as one of ``PyGPU.driver``."""
     cls.names = dict(cls.__members__)
     cls.values = {int(member): member for member in cls}
     cls.__module__ = "PyGPU.driver"
+    # The signature of the metaclass is about making enumerations, not about finding a member.
+    setattr(cls, "__signature__", inspect.Signature([_VALUE]))  # noqa: B010
+    if cls.__doc__:  # None with python -OO
+        cls.__doc__ = cls.__doc__.replace("    Examples\n", f"{_PARAMETERS}    Examples\n")
     return cls
 
 
