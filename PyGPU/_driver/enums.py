@@ -50,6 +50,7 @@ class _Enumeration(enum.IntEnum):
 
     names: ClassVar[dict[str, _Enumeration]]
     values: ClassVar[dict[int, _Enumeration]]
+    __signature__: ClassVar[inspect.Signature]
 
     def __str__(self) -> str:
         return self.name
@@ -77,7 +78,7 @@ def _listed(cls: _E) -> _E:
     cls.values = {int(member): member for member in cls}
     cls.__module__ = "PyGPU.driver"
     # The signature of the metaclass is about making enumerations, not about finding a member.
-    setattr(cls, "__signature__", inspect.Signature([_VALUE]))  # noqa: B010
+    cls.__signature__ = inspect.Signature([_VALUE])
     if cls.__doc__:  # None with python -OO
         cls.__doc__ = cls.__doc__.replace("    Examples\n", f"{_PARAMETERS}    Examples\n")
     return cls
