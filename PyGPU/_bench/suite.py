@@ -218,9 +218,12 @@ def run(
     Returns
     -------
     dict
-        "machine", "settings", "limits", "summary" and "rows". A row has its texts, the moved memory
-        in bytes, "seconds" (a summary of the samples of each library), "speed" in "unit" (GB/s or
-        microseconds), "errors", and the entries of `comparison.py`.
+        "machine", "settings", "limits", "summary" and "rows". A row has:
+
+        - its texts, and the moved memory in bytes;
+        - "seconds": a summary of the samples of each library;
+        - "speed" in "unit", GB/s or microseconds;
+        - "errors", and the entries of `comparison.py`.
 
     Raises
     ------

@@ -305,9 +305,13 @@ _SIZES = (4 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20)
 def rows(n: int, small: int, dtypes: Sequence[str] = ()) -> Iterator[Row]:
     """Return all rows of a run.
 
-    The rows are every line in each of its dtypes at `n` elements, every line in its first dtype at
-    `small` elements, and transfers of up to 4 n bytes. With `dtypes`, they are every line in these
-    dtypes at both sizes, without transfers.
+    Without `dtypes`, the rows are:
+
+    - every line in each of its dtypes at `n` elements;
+    - every line in its first dtype at `small` elements;
+    - transfers of up to 4 n bytes.
+
+    With `dtypes`, the rows are every line in these dtypes at both sizes, without transfers.
     """
     for kind, size in (("big", n), ("small", small)):
         for dtype in dtypes or DTYPES:

@@ -250,9 +250,9 @@ class DeviceMemoryPool(Pool):
 
     A block serves all sizes with the same five highest bits, so at most a sixteenth is unused. The
     pool reuses returned blocks at once, without waiting for pending work. That is safe if the old
-    and the new work are on one stream, or on the null stream and a stream that is ordered with it
-    (``Stream()``). Other work must be done before its memory is freed. Threads may share a pool.
-    Each device has its own blocks.
+    and the new work are on one stream. It is also safe between the null stream and a blocking
+    stream (``Stream()``). Other work must be done before its memory is freed. Threads may share a
+    pool. Each device has its own blocks.
 
     Examples
     --------
