@@ -27,9 +27,7 @@ __global__ void slow_spoil(long long address, int value, long long n, long long 
 }
 """
 SIZE = 1 << 16
-CYCLES = (
-    0 if needs.ON_MACHINE else 100_000_000
-)  # about 50 ms; the host machine runs work in issue order
+CYCLES = 0 if needs.ON_MACHINE else 100_000_000  # about 50 ms; the host machine needs none
 
 
 @cache
