@@ -1,8 +1,8 @@
 """PyGPU: the lightest way to drive a GPU from Python.
 
-``import PyGPU`` gives the low level (``cudaMalloc``, ``DeviceArray_float64``, ``cudaStream_t``;
-every call answers with a ``cudaError_t``) and the arrays of ``PyGPU.gpuarray``. ``python -m PyGPU``
-tells which target is in use and why.
+``import PyGPU`` provides the low level (``cudaMalloc``, ``DeviceArray_float64``, ``cudaStream_t``),
+whose calls return a ``cudaError_t``, and the arrays of ``PyGPU.gpuarray``. ``python -m PyGPU``
+prints the target in use and the reason.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if _typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """What is loaded when it is asked for."""
+        """Load `transfer` and the names of `gpuarray` at their first use."""
         if name == "transfer":
             return _hooks.loaded("PyGPU.transfer")
         if name in gpuarray.__all__:
@@ -39,7 +39,7 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# What C++ asks for, and has loaded when it does.
+# Hooks whose modules are imported when C++ first calls them.
 _hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
 _hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
 for _kind in ("elementwise", "reduction", "gather", "check", "mask", "compaction", "join"):
@@ -51,7 +51,7 @@ _hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
 if _targets.fallback:
     _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
 
-# C++ reads these, and takes what it does not know for a default without a word.
+# Warn here, as C++ silently falls back to the default for unknown values.
 _settings = {
     "PYGPU_CHECK": ("warn", "error", "off"),
     "PYGPU_BLOCK_CACHE": ("0", "1"),
@@ -69,15 +69,41 @@ VERSION_STATUS = ""
 VERSION = tuple(int(part) for part in __version__.split("."))
 major_version, minor_version, release_version = VERSION
 
-# The low level: everything public of the compiled module.
+# The low level: all public names of the compiled module.
 globals().update({name: value for name, value in vars(_core).items() if not name.startswith("_")})
 
 
 def get_include() -> str:
-    """Folder of the C++ headers, for ``-I``: users' kernels include <PyGPU/gpu.h>."""
+    """Return the folder of the C++ headers, for ``-I``; users' code includes <PyGPU/gpu.h>.
+
+    Returns
+    -------
+    str
+        Path of the folder.
+
+    Examples
+    --------
+    >>> import os
+    >>> import PyGPU
+    >>> os.path.isfile(os.path.join(PyGPU.get_include(), "PyGPU", "gpu.h"))
+    True
+    """
     return str(_installation.include_root())
 
 
 def get_library_dir() -> str:
-    """Folder of libPyGPU_host.so, for ``-L``: what users' kernels link to on the host target."""
+    """Return the folder of libPyGPU_host.so, for ``-L``; users' code for `host` links to it.
+
+    Returns
+    -------
+    str
+        Path of the folder.
+
+    Examples
+    --------
+    >>> import os
+    >>> import PyGPU
+    >>> os.path.isfile(os.path.join(PyGPU.get_library_dir(), "libPyGPU_host.so"))
+    True
+    """
     return str(_installation.PACKAGE)

@@ -1,4 +1,4 @@
-"""The name of ``pycuda._cluda``: macros by which one kernel text serves CUDA and OpenCL."""
+"""The name of ``pycuda._cluda``: macros that let one kernel text compile for CUDA and OpenCL."""
 
 CLUDA_PREAMBLE = """
 #define KERNEL extern "C" __global__

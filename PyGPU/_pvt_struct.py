@@ -1,7 +1,7 @@
-"""The names of ``pycuda._pvt_struct``: Python's struct, with complex numbers and addresses.
+"""The names of ``pycuda._pvt_struct``: Python's struct with complex numbers and addresses.
 
-``F`` and ``D`` are complex numbers of two floats and of two doubles, ``P`` takes whatever has an
-address as an int.
+``F`` and ``D`` are complex numbers of two floats and of two doubles; ``P`` accepts any object that
+``int()`` converts to an address.
 """
 
 from __future__ import annotations
@@ -17,22 +17,57 @@ _PARTS = {"F": "ff", "D": "dd"}
 
 
 def _plain(format: str) -> str:
-    """The format with the parts of complex numbers."""
+    """Return the format with complex numbers replaced by pairs of real numbers."""
     return re.sub(r"(\d*)([FD])", lambda match: _PARTS[match[2]] * int(match[1] or 1), str(format))
 
 
 def calcsize(format: str) -> int:
-    """How many bytes values of a format take."""
+    """Return the size in bytes of values of a format.
+
+    Parameters
+    ----------
+    format : str
+        Format characters.
+
+    Returns
+    -------
+    int
+        Size in bytes.
+
+    Examples
+    --------
+    >>> from PyGPU._pvt_struct import calcsize
+    >>> calcsize("iF")
+    12
+    """
     return struct.calcsize(_plain(format))
 
 
 def pack(format: str, *values: Any) -> bytes:
-    """The bytes of values, as C aligns them.
+    """Return the bytes of values, with C's alignment.
+
+    Parameters
+    ----------
+    format : str
+        Format characters.
+    *values : object
+        One value for each character.
+
+    Returns
+    -------
+    bytes
+        The packed values.
 
     Raises
     ------
     struct.error
-        For values that do not fit the format.
+        If the values do not fit the format.
+
+    Examples
+    --------
+    >>> from PyGPU._pvt_struct import pack
+    >>> tuple(pack("<h", 258))
+    (2, 1)
     """
     given, found = iter(values), []
     try:
@@ -40,9 +75,9 @@ def pack(format: str, *values: Any) -> bytes:
             for _ in range(1 if code == "s" else int(count or 1)):
                 found += _parts(code, next(given))
     except StopIteration:
-        raise error(f"pack: {format!r} needs more than the {len(values)} values given") from None
+        raise error(f"pack: format={format!r}: needs more than {len(values)} values") from None
     if len(list(given)):
-        raise error(f"pack: {format!r} takes fewer than the {len(values)} values given")
+        raise error(f"pack: format={format!r}: needs fewer than {len(values)} values")
     return struct.pack(_plain(format), *found)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray as NDArray
 from typing_extensions import Buffer as _Buffer
 from typing_extensions import ParamSpec, TypeAlias
 
+from PyGPU._driver.device import Device as Device
 from PyGPU._driver.module_references import References as References
 from PyGPU._driver.references import Reference as Reference
 from PyGPU._driver.references import SurfaceReference as SurfaceReference

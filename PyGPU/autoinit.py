@@ -1,4 +1,4 @@
-"""``import PyGPU.autoinit``: a context on the default device for the rest of the program."""
+"""``import PyGPU.autoinit`` makes a context on the default device for the whole program."""
 
 import atexit
 

@@ -1,6 +1,6 @@
-"""``import PyGPU.autoprimaryctx``: the default device's primary context until the program ends.
+"""``import PyGPU.autoprimaryctx`` makes the default device's primary context current.
 
-PyGPU knows only primary contexts, so this is PyGPU.autoinit by another name.
+PyGPU uses primary contexts only, so the module does what PyGPU.autoinit does.
 """
 
 from __future__ import annotations

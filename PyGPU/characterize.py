@@ -1,4 +1,4 @@
-"""The names of ``pycuda.characterize``: what a device's C++ is like."""
+"""The names of ``pycuda.characterize``: properties of C++ on the device."""
 
 from __future__ import annotations
 
@@ -10,29 +10,77 @@ from PyGPU.tools import context_dependent_memoize
 
 
 def platform_bits() -> int:
-    """32 or 64: the size of a pointer."""
+    """Return the bits of a pointer.
+
+    Returns
+    -------
+    int
+        32 or 64.
+
+    Examples
+    --------
+    >>> from PyGPU.characterize import platform_bits
+    >>> platform_bits()
+    64
+    """
     return int(np.intp(0).nbytes * 8)
 
 
 def has_stack() -> bool:
-    """True: devices have had a stack since compute capability 2.0."""
+    """Report whether devices have a stack.
+
+    Returns
+    -------
+    bool
+        Always True: devices have a stack from compute capability 2.0 on.
+
+    Examples
+    --------
+    >>> from PyGPU.characterize import has_stack
+    >>> has_stack()
+    True
+    """
     return True
 
 
 def has_double_support() -> bool:
-    """True: devices have computed in double precision since compute capability 1.3."""
+    """Report whether devices compute in double precision.
+
+    Returns
+    -------
+    bool
+        Always True: devices have double precision from compute capability 1.3 on.
+
+    Examples
+    --------
+    >>> from PyGPU.characterize import has_double_support
+    >>> has_double_support()
+    True
+    """
     return True
 
 
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
-    """The size in bytes that the device's compiler gives a type (int).
+    """Return the size of a C++ type on the device.
 
     Parameters
     ----------
     type_name : str
-    preamble : str
-        Text that declares it.
+        Name of the type.
+    preamble : str, optional
+        Text that declares the type.
+
+    Returns
+    -------
+    int
+        Size in bytes.
+
+    Examples
+    --------
+    >>> from PyGPU.characterize import sizeof
+    >>> sizeof("float4")
+    16
     """
     module = compiler.SourceModule(
         f"""

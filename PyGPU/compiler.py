@@ -26,13 +26,9 @@ from PyGPU._compile import (
     link,
 )
 from PyGPU._compile import options as _options
-from PyGPU._driver.module import (
-    Function,
-    Module,
-    file_contents,
-    module_from_buffer,
-    module_from_file,
-)
+from PyGPU._driver.files import file_contents
+from PyGPU._driver.images import module_from_buffer, module_from_file
+from PyGPU._driver.module import Function, Module
 from PyGPU._runtime import errors, state
 from PyGPU._runtime.targets import core
 

@@ -1,7 +1,7 @@
 """Random numbers on the device: the names of ``pycuda.curandom``.
 
-``rand`` and ``Philox4x32RandomNumberGenerator`` are PyGPU's own and need no library: the same seed
-gives the same uniform numbers on every target, device and launch shape.
+``rand`` and ``Philox4x32RandomNumberGenerator`` are PyGPU's own and need no library. The same seed
+gives the same uniform numbers on every target and device, and for every launch shape.
 """
 
 from __future__ import annotations
@@ -10,14 +10,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from PyGPU._driver import enums
-from PyGPU._random import curand, philox, pseudo, sobol
+from PyGPU._random import curand, philox, pseudo
 from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
+from PyGPU._random.sobol_generators import (
+    ScrambledSobol32RandomNumberGenerator,
+    ScrambledSobol64RandomNumberGenerator,
+    Sobol32RandomNumberGenerator,
+    Sobol64RandomNumberGenerator,
+    direction_vector_set,
+    generate_direction_vectors,
+    generate_scramble_constants32,
+    generate_scramble_constants64,
+)
 from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import DTypeLike, HostArray, Int, SeedGetter, Shape, StreamLike
+    from PyGPU._types import DTypeLike, Int, SeedGetter, Shape, StreamLike
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
@@ -38,47 +47,95 @@ __all__ = [
 ]
 
 
-@enums._listed
-class direction_vector_set(enums._Enumeration):
-    """Tables of direction vectors for Sobol's sequences."""
-
-    VECTOR_32, SCRAMBLED_VECTOR_32, VECTOR_64, SCRAMBLED_VECTOR_64 = 101, 102, 103, 104
-
-
-direction_vector_set.__module__ = __name__
-
-
 def get_curand_version() -> tuple[int, int, int] | None:
-    """(major, minor, revision) of cuRAND (on AMD of rocRAND), or None where it is not installed."""
+    """Return the version of the installed cuRAND, or of rocRAND on AMD.
+
+    Returns
+    -------
+    tuple of int or None
+        (major, minor, revision); None if the library is not installed.
+
+    Examples
+    --------
+    >>> import PyGPU.curandom as curandom
+    >>> version = curandom.get_curand_version()
+    >>> version is None or len(version) == 3
+    True
+    """
     return curand.version()
 
 
 def seed_getter_uniform(n: int) -> core.GPUArray:
-    """One seed from ``numpy.random``, `n` times: an int32 GPUArray."""
+    """Return one seed from ``numpy.random``, repeated.
+
+    Parameters
+    ----------
+    n : int
+        Length of the result.
+
+    Returns
+    -------
+    GPUArray
+        int32, shape (n,).
+
+    Examples
+    --------
+    >>> import PyGPU.curandom as curandom
+    >>> seeds = curandom.seed_getter_uniform(4).get()
+    >>> bool((seeds == seeds[0]).all())
+    True
+    """
     return core.to_gpu(np.full(n, np.random.randint(0, 2**31 - 1), np.int32))
 
 
 def seed_getter_unique(n: int) -> core.GPUArray:
-    """`n` seeds from ``numpy.random``: an int32 GPUArray."""
+    """Return independent seeds from ``numpy.random``.
+
+    Parameters
+    ----------
+    n : int
+        Number of seeds.
+
+    Returns
+    -------
+    GPUArray
+        int32, shape (n,).
+
+    Examples
+    --------
+    >>> import PyGPU.curandom as curandom
+    >>> curandom.seed_getter_unique(4).shape
+    (4,)
+    """
     return core.to_gpu(np.random.randint(0, 2**31 - 1, n).astype(np.int32))
 
 
 class Philox4x32RandomNumberGenerator(Generator):
     """The counter-based generator Philox4x32-10 (Salmon and others, SC11).
 
-    What a fill gives depends on the seed and on what was drawn or skipped before, not on the
-    device, the launch or the target; uniform numbers are the same to the last bit. The sequence is
-    one of 32-bit words: float32, int32 take one each, 8-byte types two, float16 half a word (a
-    normal float16 a whole one), Poisson numbers four. A fill goes on where the one before ended.
+    Its numbers depend on the seed and on the numbers drawn or skipped before, not on the device,
+    the launch shape or the target. Uniform numbers are identical to the last bit. The sequence
+    consists of 32-bit words. Each fill continues where the previous one ended:
+
+    - a float32 or a 4-byte integer uses one word, an 8-byte type two;
+    - a uniform float16 uses half a word, a normal float16 one;
+    - a Poisson number uses four words.
 
     Parameters
     ----------
     seed_getter : callable(int), optional
-        Gives an int32 GPUArray with the seed, of length 1. Default: from ``numpy.random``.
-    offset : int
-        Words to skip at first.
+        Returns the seed as an int32 GPUArray of length 1. By default, ``numpy.random`` makes it.
+    offset : int, optional
+        Words to skip at the start.
     seed : int, optional
-        The seed (of 64 bits) itself, instead of a getter.
+        The seed itself (64 bits), instead of a getter.
+
+    Examples
+    --------
+    >>> import PyGPU.curandom as curandom
+    >>> generator = curandom.Philox4x32RandomNumberGenerator(seed=1)
+    >>> generator.gen_uniform(2, "uint32").get()
+    array([3823634032, 3842641596], dtype=uint32)
     """
 
     generators_per_block = 1
@@ -95,7 +152,7 @@ class Philox4x32RandomNumberGenerator(Generator):
                 raise TypeError("seed: expected either seed or seed_getter, got both")
             key = integer("seed", seed)
         elif seed_getter is not None:
-            key = int(seeds_of(seed_getter, 1, "a seed itself is given by seed=").get()[0])
+            key = int(seeds_of(seed_getter, 1, "pass a seed itself by seed=").get()[0])
         else:
             key = _random_key()
         self._key = key % 2**64
@@ -103,24 +160,56 @@ class Philox4x32RandomNumberGenerator(Generator):
         self._sequence = 0
 
     def _launch(self, fill: Fill) -> None:
-        place = (self._key, self._word, self._sequence)
-        what = fill.distribution, fill.code, fill.data
-        self._word = philox.fill(*what, *place, fill.parameters, fill.stream)
+        position = (self._key, self._word, self._sequence)
+        target = fill.distribution, fill.code, fill.data
+        self._word = philox.fill(*target, *position, fill.parameters, fill.stream)
 
     def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
-        """Skip `i` words of 32 bits."""
+        """Skip words of the sequence.
+
+        Parameters
+        ----------
+        i : int
+            Number of 32-bit words.
+        stream : Stream, optional
+            Ignored.
+        """
         self._word += count_of("i", i)
 
     def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
-        """Skip as many words as the one element of a uint64 GPUArray says."""
+        """Skip words of the sequence; their number is in device memory.
+
+        Parameters
+        ----------
+        i : GPUArray
+            uint64, shape (1,): number of 32-bit words.
+        stream : Stream, optional
+            Ignored.
+        """
         self._word += self._read(i)
 
     def call_skip_ahead_sequence(self, i: Int, stream: StreamLike = None) -> None:
-        """Go to the same place of the sequence after `i` others, of 2**32."""
+        """Go to the same position of a later sequence; there are 2**32 sequences.
+
+        Parameters
+        ----------
+        i : int
+            Number of sequences to skip.
+        stream : Stream, optional
+            Ignored.
+        """
         self._sequence += count_of("i", i)
 
     def call_skip_ahead_sequence_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
-        """Skip as many sequences as the one element of a uint64 GPUArray says."""
+        """Go to the same position of a later sequence; the distance is in device memory.
+
+        Parameters
+        ----------
+        i : GPUArray
+            uint64, shape (1,): number of sequences to skip.
+        stream : Stream, optional
+            Ignored.
+        """
         self._sequence += self._read(i)
 
     @staticmethod
@@ -128,14 +217,14 @@ class Philox4x32RandomNumberGenerator(Generator):
         return int(vector("i", i, np.uint64, (1,)).get()[0])
 
 
-#: That of ``numpy.random``; NumPy has it from 1.24 on.
+#: Returns the bit generator of ``numpy.random``; NumPy has the function from 1.24 on.
 _bit_generator = getattr(np.random, "get_bit_generator", None)
 
 
 def _random_key() -> int:
-    """64 bits from ``numpy.random``."""
+    """Return 64 bits from ``numpy.random``."""
     generator = _bit_generator and _bit_generator()
-    if type(generator) is np.random.MT19937:  # its words, which randint gives as well, but slowly
+    if type(generator) is np.random.MT19937:  # the words that randint would return, but faster
         low, high = generator.random_raw(), generator.random_raw()
     else:
         low, high = np.random.randint(0, 2**32, 2, np.uint64)
@@ -143,24 +232,37 @@ def _random_key() -> int:
 
 
 def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None) -> core.GPUArray:
-    """Uniform numbers in [0, 1), or integers of any bits.
+    """Return an array of uniform random numbers in [0, 1), or of random integers.
+
+    The generator is Philox4x32-10 with a seed from ``numpy.random``, so ``numpy.random.seed`` makes
+    the numbers reproducible.
 
     Parameters
     ----------
     shape : int or tuple of int
-    dtype : dtype
-        float16, float32, float64, or an integer of 32 or 64 bits.
+        Shape of the array.
+    dtype : dtype, optional
+        float16, float32, float64, or an integer of 32 or 64 bits, all of whose bits are random.
     stream : Stream, optional
+        Stream of the kernel, the null stream by default.
 
     Returns
     -------
     GPUArray
-        By Philox4x32-10 with a seed from ``numpy.random``: ``np.random.seed`` makes it repeat.
+        The numbers.
 
     Raises
     ------
     NotImplementedError
-        For another dtype.
+        If `dtype` is another one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.curandom as curandom
+    >>> a = curandom.rand((2, 3), np.float32).get()
+    >>> a.shape, bool((a < 1).all())
+    ((2, 3), True)
     """
     dtype = np.dtype(dtype)
     name, code = Philox4x32RandomNumberGenerator._kind("uniform", dtype)
@@ -171,22 +273,30 @@ def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None)
 
 
 class XORWOWRandomNumberGenerator(pseudo.States):
-    """Marsaglia's XORWOW, by the device functions of curand_kernel.h.
+    """Marsaglia's generator XORWOW, by the device functions of curand_kernel.h.
 
-    State i is initialized with seed i and sequence i. Integers and uniform numbers are cuRAND's to
-    the last bit on every target; ``backend`` tells whether NVIDIA's header makes them or ours.
+    Many generators work in parallel; generator i has seed i and sequence i. Integers and uniform
+    numbers equal cuRAND's to the last bit on every target. ``backend`` is the header in use:
+    NVIDIA's ("curand") or PyGPU's ("pygpu").
 
     Parameters
     ----------
     seed_getter : callable(int), optional
-        Gives an int32 GPUArray of that many seeds. Default: :func:`seed_getter_unique`.
-    offset : int
-        Numbers that each generator skips at first.
+        Returns that many seeds as an int32 GPUArray. :func:`seed_getter_unique` by default.
+    offset : int, optional
+        Numbers that each generator skips at the start.
 
     Raises
     ------
     TypeError
-        Where the getter gives anything else.
+        If the getter returns anything else.
+
+    Examples
+    --------
+    >>> import PyGPU.curandom as curandom
+    >>> generator = curandom.XORWOWRandomNumberGenerator()
+    >>> generator.gen_uniform(4, "float32").shape
+    (4,)
     """
 
     _name = "XORWOW"
@@ -196,7 +306,26 @@ class XORWOWRandomNumberGenerator(pseudo.States):
 
 
 class MRG32k3aRandomNumberGenerator(pseudo.States):
-    """L'Ecuyer's MRG32k3a. Parameters and headers: see :class:`XORWOWRandomNumberGenerator`."""
+    """L'Ecuyer's generator MRG32k3a, by the device functions of curand_kernel.h.
+
+    Parameters
+    ----------
+    seed_getter : callable(int), optional
+        Returns that many seeds as an int32 GPUArray. :func:`seed_getter_unique` by default.
+    offset : int, optional
+        Numbers that each generator skips at the start.
+
+    See Also
+    --------
+    XORWOWRandomNumberGenerator : The same interface and headers.
+
+    Examples
+    --------
+    >>> import PyGPU.curandom as curandom
+    >>> generator = curandom.MRG32k3aRandomNumberGenerator()
+    >>> generator.gen_normal(4, "float32").shape
+    (4,)
+    """
 
     _name = "MRG32k3a"
     _skips = pseudo.SKIPS
@@ -205,153 +334,27 @@ class MRG32k3aRandomNumberGenerator(pseudo.States):
         super().__init__(seed_getter_unique if seed_getter is None else seed_getter, offset)
 
     def call_skip_ahead_subsequence(self, i: Int, stream: StreamLike = None) -> None:
-        """Skip `i` subsequences in each of the generators."""
+        """Skip subsequences in each generator.
+
+        Parameters
+        ----------
+        i : int
+            Number of subsequences.
+        stream : Stream, optional
+            The null stream by default.
+        """
         self._skip("skip_ahead_subsequence", i, stream)
 
     def call_skip_ahead_subsequence_array(
         self, i: core.GPUArray, stream: StreamLike = None
     ) -> None:
-        """Skip i[s] subsequences in generator s. See :meth:`call_skip_ahead_array`."""
+        """Skip a different number of subsequences in each generator.
+
+        Parameters
+        ----------
+        i : GPUArray
+            uint64; element s is the number of subsequences for generator s.
+        stream : Stream, optional
+            The null stream by default.
+        """
         self._skip_array("skip_ahead_subsequence", i, stream)
-
-
-def _repeated(table: HostArray, count: Int) -> core.GPUArray:
-    """The first `count` rows of a table that starts again at its end, on the device."""
-    count = integer("count", count)
-    if count < 0:
-        raise ValueError(f"count={count}: expected a number that is not negative")
-    return core.to_gpu(table[np.arange(count) % len(table)])
-
-
-def generate_direction_vectors(
-    count: Int, direction: direction_vector_set = direction_vector_set.VECTOR_32
-) -> core.GPUArray:
-    """Direction vectors of Sobol's sequences by Joe and Kuo, from cuRAND's (or rocRAND's) tables.
-
-    Parameters
-    ----------
-    count : int
-        How many; beyond 20000 they repeat.
-    direction : direction_vector_set
-
-    Returns
-    -------
-    GPUArray
-        uint32 (count, 32) or uint64 (count, 64).
-
-    Raises
-    ------
-    NotImplementedError
-        Without cuRAND or a rocRAND that has them.
-    """
-    chosen = direction_vector_set(direction)
-    bits = 32 if chosen <= direction_vector_set.SCRAMBLED_VECTOR_32 else 64
-    return _repeated(curand.table("vectors", bits, int(chosen)), count)
-
-
-def generate_scramble_constants32(count: Int) -> core.GPUArray:
-    """`count` constants for scrambled sequences: uint32. See generate_direction_vectors."""
-    return _repeated(curand.table("constants", 32), count)
-
-
-def generate_scramble_constants64(count: Int) -> core.GPUArray:
-    """`count` constants for scrambled sequences: uint64. See generate_direction_vectors."""
-    return _repeated(curand.table("constants", 64), count)
-
-
-def _vectors(given: core.GPUArray | None, table: direction_vector_set) -> core.GPUArray:
-    """The caller's direction vectors, or as many of a table as keep the device busy."""
-    return generate_direction_vectors(sobol.default_count(), table) if given is None else given
-
-
-class Sobol32RandomNumberGenerator(sobol.Sequence):
-    """Sobol's sequences of 32 bits, side by side: quasi-random, by PyGPU's own kernels.
-
-    Element k of a fill is the next number of sequence k % N, so that an array of shape (points, N)
-    is filled with points.
-
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        uint32 (N, 32): the direction vectors of N sequences. Default: those of cuRAND.
-    offset : int
-        Numbers that each sequence skips at first.
-
-    Raises
-    ------
-    TypeError
-        For vectors of another dtype or shape.
-    NotImplementedError
-        Without vectors, where cuRAND (or rocRAND of ROCm 6) is not installed.
-    """
-
-    def __init__(self, dir_vector: core.GPUArray | None = None, offset: int = 0) -> None:
-        vectors = _vectors(dir_vector, direction_vector_set.VECTOR_32)
-        super().__init__(vectors, None, offset)
-
-
-class ScrambledSobol32RandomNumberGenerator(sobol.Sequence):
-    """:class:`Sobol32RandomNumberGenerator` whose numbers are scrambled.
-
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        uint32 (N, 32).
-    scramble_vector : GPUArray, optional
-        uint32 (N,): every number of a sequence is its exclusive or with this. Default: cuRAND's.
-    offset : int
-    """
-
-    def __init__(
-        self,
-        dir_vector: core.GPUArray | None = None,
-        scramble_vector: core.GPUArray | None = None,
-        offset: int = 0,
-    ) -> None:
-        vectors = _vectors(dir_vector, direction_vector_set.SCRAMBLED_VECTOR_32)
-        constants = generate_scramble_constants32 if scramble_vector is None else scramble_vector
-        super().__init__(vectors, constants, offset)
-
-
-class Sobol64RandomNumberGenerator(sobol.Sequence):
-    """Sobol's sequences of 64 bits. See :class:`Sobol32RandomNumberGenerator`.
-
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        uint64 (N, 64).
-    offset : int
-    """
-
-    generator_bits = 64
-    _uniform_dtypes = ("f4", "f8", "i4", "u4", "i8", "u8")
-
-    def __init__(self, dir_vector: core.GPUArray | None = None, offset: int = 0) -> None:
-        vectors = _vectors(dir_vector, direction_vector_set.VECTOR_64)
-        super().__init__(vectors, None, offset)
-
-
-class ScrambledSobol64RandomNumberGenerator(sobol.Sequence):
-    """Scrambled sequences of 64 bits. See :class:`ScrambledSobol32RandomNumberGenerator`.
-
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        uint64 (N, 64).
-    scramble_vector : GPUArray, optional
-        uint64 (N,).
-    offset : int
-    """
-
-    generator_bits = 64
-    _uniform_dtypes = ("f4", "f8", "i4", "u4", "i8", "u8")
-
-    def __init__(
-        self,
-        dir_vector: core.GPUArray | None = None,
-        scramble_vector: core.GPUArray | None = None,
-        offset: int = 0,
-    ) -> None:
-        vectors = _vectors(dir_vector, direction_vector_set.SCRAMBLED_VECTOR_64)
-        constants = generate_scramble_constants64 if scramble_vector is None else scramble_vector
-        super().__init__(vectors, constants, offset)

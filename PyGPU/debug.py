@@ -1,7 +1,7 @@
-"""``python -m PyGPU.debug script.py args...``: a PyCUDA program with kernels for a debugger.
+"""``python -m PyGPU.debug script.py args...``: run a PyCUDA program with debuggable kernels.
 
-Kernels are compiled with -G, their texts stay in folders whose names are printed, and no image
-comes from the cache. The program's ``import pycuda`` means PyGPU.
+Kernels are compiled with -G and without the cache. Their source files are kept in folders whose
+names are printed. The program's ``import pycuda`` imports PyGPU.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 def main() -> None:
-    """Run the program that the command line names."""
+    """Run the program on the command line."""
     set_debugging()
     run(sys.argv[1:], "python -m PyGPU.debug")
 

@@ -1,4 +1,4 @@
-"""Exceptions for device errors, and the one way from a status to an exception."""
+"""Exceptions for device errors, and their one conversion from a status."""
 
 from PyGPU._runtime.errors import (
     ArgumentError,

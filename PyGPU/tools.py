@@ -1,5 +1,4 @@
-"""The names of ``pycuda.tools``: the default context, memoizing by device, data of devices and
-their occupancy, C types, kernel arguments as text, memory pools."""
+"""The names of ``pycuda.tools``: default context, memoization, occupancy, C types, memory pools."""
 
 from __future__ import annotations
 
@@ -10,16 +9,16 @@ from functools import update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._driver.device import Context, Device, init
+from PyGPU._driver.bitlog import bitlog2
+from PyGPU._driver.context import Context
+from PyGPU._driver.device import Device, init
 from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
-from PyGPU._driver.pools import (
-    DebugMemoryPool,
-    DeviceMemoryPool,
+from PyGPU._driver.page_locked_pool import (
     PageLockedAllocator,
     PageLockedMemoryPool,
-    PooledDeviceAllocation,
     PooledHostAllocation,
 )
+from PyGPU._driver.pools import DebugMemoryPool, DeviceMemoryPool, PooledDeviceAllocation
 from PyGPU._kernels.types import (
     Argument,
     ScalarArg,
@@ -31,7 +30,6 @@ from PyGPU._kernels.types import (
     register_dtype,
 )
 from PyGPU._runtime import errors
-from PyGPU._runtime.arguments import integer
 from PyGPU._runtime.memoize import (
     clear_context_caches,
     context_dependent_memoize,
@@ -39,7 +37,7 @@ from PyGPU._runtime.memoize import (
 )
 
 if TYPE_CHECKING:
-    from PyGPU._types import Int, P, R
+    from PyGPU._types import P, R
 
 base_dtype_to_ctype = dtype_to_ctype
 
@@ -72,24 +70,19 @@ __all__ = [
 ]
 
 
-def bitlog2(n: Int) -> int:
-    """The position of the highest bit that is set: floor(log2 n); 0 for 0."""
-    return max(integer("n", n).bit_length() - 1, 0)
-
-
 _CHOICE_VARIABLES = ("PYGPU_DEVICE", "CUDA_DEVICE")
 _CHOICE_FILES = ("~/.cuda_device", "~/.cuda-device")
 
 
 def _chosen_device() -> int | None:
-    """The ordinal that the environment or a file in the home folder names, or None."""
+    """Return the ordinal that the environment or a file in the home folder sets, or None."""
     for name in _CHOICE_VARIABLES:
         text = os.environ.get(name)
         if text is not None:
             try:
                 return int(text)
             except ValueError:
-                raise ValueError(f"{name}={text!r}: expected the number of a device") from None
+                raise ValueError(f"{name}={text!r}: expected the ordinal of a device") from None
     for name in _CHOICE_FILES:
         try:
             return int(Path(name).expanduser().read_text().strip())
@@ -99,22 +92,37 @@ def _chosen_device() -> int | None:
 
 
 def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
-    """A context on the device that PYGPU_DEVICE, CUDA_DEVICE or ~/.cuda_device names, or else on
-    the first that gives one.
+    """Make a context on the default device.
+
+    PYGPU_DEVICE, CUDA_DEVICE or the file ~/.cuda_device set the default device by its ordinal.
+    Otherwise it is the first device on which a context can be made.
 
     Parameters
     ----------
     ctx_maker : callable(Device), optional
-        What makes the context; ``Device.make_context`` by default.
+        Makes the context; ``Device.make_context`` by default.
+
+    Returns
+    -------
+    Context
+        The context.
 
     Raises
     ------
     RuntimeError
-        Where there is no device, or none gives a context.
+        If there is no device, or if no device allows a context.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import make_default_context
+    >>> context = make_default_context()
+    >>> context.get_device()
+    <Device 0>
+    >>> context.pop()
     """
     make = ctx_maker or (lambda device: device.make_context())
     if Device.count() == 0:
-        raise errors.RuntimeError("no device is found; PYGPU_TARGET=host runs without a GPU")
+        raise errors.RuntimeError("no device was found; PYGPU_TARGET=host runs without a GPU")
     chosen = _chosen_device()
     if chosen is not None:
         return make(Device(chosen))
@@ -124,11 +132,11 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
             return make(Device(ordinal))
         except errors.Error as error:
             failures.append(f"device {ordinal}: {error}")
-    raise errors.RuntimeError("no device gives a context: " + "; ".join(failures))
+    raise errors.RuntimeError("no device allows a context: " + "; ".join(failures))
 
 
 def _finisher(module: dict[str, Any]) -> Callable[[], None]:
-    """What pops and forgets the ``context`` of a module when the process ends."""
+    """Return a function for `atexit` that pops the ``context`` of a module and unsets it."""
 
     def finish_up() -> None:
         if module["context"] is not None:
@@ -141,14 +149,47 @@ def _finisher(module: dict[str, Any]) -> Callable[[], None]:
 
 
 def get_default_device(default: int = 0) -> Device:
-    """The device that the environment names, or `default`. Deprecated: make_default_context."""
+    """Return the default device. Deprecated: use make_default_context.
+
+    Parameters
+    ----------
+    default : int, optional
+        Ordinal of the device if neither the environment nor a file sets one.
+
+    Returns
+    -------
+    Device
+        The default device.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from PyGPU.tools import get_default_device
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", DeprecationWarning)
+    ...     get_default_device()
+    <Device 0>
+    """
     warnings.warn("get_default_device is deprecated", DeprecationWarning, stacklevel=2)
     chosen = _chosen_device()
     return Device(default if chosen is None else chosen)
 
 
 def init_cuda_context_fixture() -> Iterator[Context]:
-    """The body of a test fixture: a default context while the test runs."""
+    """Provide a default context while a test runs: the body of a pytest fixture.
+
+    Yields
+    ------
+    Context
+        The context.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import init_cuda_context_fixture
+    >>> fixture = init_cuda_context_fixture()
+    >>> context = next(fixture)
+    >>> fixture.close()
+    """
     init()
     context = make_default_context()
     try:
@@ -159,7 +200,28 @@ def init_cuda_context_fixture() -> Iterator[Context]:
 
 
 def mark_cuda_test(inner: Callable[P, R]) -> Callable[P, R]:
-    """Run a test function in a default context of its own."""
+    """Decorate a test function so that it runs in its own default context.
+
+    Parameters
+    ----------
+    inner : callable
+        Test function.
+
+    Returns
+    -------
+    callable
+        The decorated function.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.tools import mark_cuda_test
+    >>> @mark_cuda_test
+    ... def check():
+    ...     return drv.Context.get_device()
+    >>> check()
+    <Device 0>
+    """
 
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         fixture = init_cuda_context_fixture()

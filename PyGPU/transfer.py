@@ -1,8 +1,8 @@
-"""How arrays move between host and device: threads, page-locked chunks, thresholds, progress.
+"""Settings of transfers between host and device: threads, chunks, thresholds, progress.
 
-Pageable memory above a threshold is copied by several threads, each with a few page-locked chunks:
-while one chunk is on the bus, the processor fills or empties another. Host memory with gaps, or in
-another order, is gathered into the chunks and scattered from them.
+Several threads copy pageable memory above a threshold, each with a few page-locked chunks: while
+one chunk is on the bus, the processor fills or empties another. Host memory that is not contiguous,
+or in another order, is gathered into the chunks and scattered from them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,32 @@ class _Fields(NamedTuple):
 
 
 class Settings(_Fields):
-    """What `configure` tells of. In a ``with`` statement, what was before comes back at its end."""
+    """Settings of transfers, from :func:`configure`.
+
+    At the end of a ``with`` statement, the previous settings are restored.
+
+    Parameters
+    ----------
+    threads : int
+        Threads that copy an array.
+    chunk_bytes : int
+        Size of a page-locked chunk in bytes.
+    chunks : int
+        Page-locked chunks of each thread.
+    threshold : int
+        Smallest staged transfer in bytes; 0: no transfer is staged.
+    progress : callable or None
+        Makes the progress bars.
+    progress_threshold : int
+        Smallest transfer with a progress bar, in bytes.
+
+    Examples
+    --------
+    >>> from PyGPU.transfer import configure
+    >>> with configure(threads=2) as settings:
+    ...     settings.threads
+    2
+    """
 
     _before: Settings | None = None
 
@@ -51,7 +76,7 @@ def _first() -> Settings:
     return Settings(threads, chunk_bytes, chunks, threshold, None, 1 << 30)
 
 
-_lock = threading.RLock()  # handlers of signals may configure, too
+_lock = threading.RLock()  # reentrant: a signal handler may call configure, too
 _in_force = _first()
 
 
@@ -68,9 +93,9 @@ def _put_in_force(settings: Settings) -> None:
 
 
 def _show(nbytes: int, up: bool) -> Progress | None:
-    """The progress bar of a transfer that begins."""
+    """Return the progress bar of a starting transfer, or None."""
     progress = _in_force.progress
-    if progress is None:  # meanwhile
+    if progress is None:  # another thread has switched progress off
         return None
     description = "to the device" if up else "to the host"
     return progress(total=nbytes, unit="B", unit_scale=True, desc=description)
@@ -103,8 +128,7 @@ def _makes_progress(progress: MakesProgress | bool) -> MakesProgress | None:
             made: MakesProgress = importlib.import_module("tqdm").tqdm
         except ImportError as error:
             raise ImportError(
-                "progress=True needs the package tqdm (pip install tqdm); "
-                "progress= also takes a callable"
+                "progress=True: needs the package tqdm (pip install tqdm), or pass a callable"
             ) from error
         return made
     if not callable(progress):
@@ -121,43 +145,52 @@ def configure(
     progress: MakesProgress | bool | None = None,
     progress_threshold: Int | None = None,
 ) -> Settings:
-    """Set how later transfers of all threads are done; those under way end as they began.
+    """Change the settings of later transfers, in all threads.
 
-    What is not given, or None, stays as it is: ``configure()`` tells the settings in force.
+    Transfers in progress keep their settings. An argument of None keeps its setting, so
+    ``configure()`` returns the current settings.
 
     Parameters
     ----------
-    threads : int
-        At most so many copy one array, 1 to 64. By default half the usable cores, at most 8.
-    chunk_bytes : int
-        Bytes of a page-locked chunk, 512 to 2**30. By default 4 MiB.
-    chunks : int
-        Page-locked chunks of each thread, 1 to 16. By default 2. On each device that large
-        transfers use, threads * chunks * chunk_bytes bytes stay page-locked, at most 4 GiB; what is
-        no longer needed is released at once, or at the end of the transfer that uses it.
-    threshold : int
-        Pageable memory of so many bytes, or more, is copied this way, in both directions; 0: never.
-        By default the environment variable PYGPU_STAGING, else 16 MiB on GPUs and 0 on `host`.
-    progress : bool or callable
-        True: transfers show their progress by tqdm. False: they do not, which is the default.
-        A callable is called as ``progress(total=nbytes, unit="B", unit_scale=True, desc=text)``, as
-        `tqdm.tqdm` can be, in the thread that transfers, before anything is copied. Of what it
-        returns, ``update(nbytes)`` is then called, at most 25 times a second, with the bytes copied
-        since the last call, and ``close()`` once. An exception from it ends the transfer.
-    progress_threshold : int
-        From so many bytes on progress is shown. By default 2**30.
+    threads : int, optional
+        Most threads that copy one array, 1 to 64. By default half the usable cores, at most 8.
+    chunk_bytes : int, optional
+        Size of a page-locked chunk in bytes, 512 to 2**30. By default 4 MiB.
+    chunks : int, optional
+        Page-locked chunks of each thread, 1 to 16. By default 2. On each device with large
+        transfers, threads * chunks * chunk_bytes bytes stay page-locked, at most 4 GiB. Excess
+        chunks are released at once, or at the end of the transfer that uses them.
+    threshold : int, optional
+        Size in bytes from which transfers of pageable memory are staged, in both directions; 0:
+        never. By default the environment variable PYGPU_STAGING, else 16 MiB on GPUs and 0 on
+        `host`.
+    progress : bool or callable, optional
+        True: show the progress of transfers by tqdm. False: show none, the default. A callable
+        makes the progress bar, like `tqdm.tqdm`: the transferring thread calls
+        ``progress(total=nbytes, unit="B", unit_scale=True, desc=text)`` before the first copy. It
+        then calls ``update(nbytes)`` of the result with the bytes copied since the last call, at
+        most 25 times a second, and ``close()`` once. An exception from these ends the transfer.
+    progress_threshold : int, optional
+        Size in bytes from which transfers show their progress. By default 2**30.
 
     Returns
     -------
     Settings
-        Those in force now. ``with configure(...):`` restores at its end what was before.
+        The new settings. ``with configure(...):`` restores the previous ones at its end.
 
     Raises
     ------
     TypeError, ValueError
-        For what is no such number or callable. Nothing is changed then.
+        If a value is invalid; then no setting changes.
     ImportError
-        For ``progress=True`` without tqdm.
+        If ``progress=True`` and tqdm is not installed.
+
+    Examples
+    --------
+    >>> from PyGPU.transfer import configure
+    >>> with configure(threads=2, chunk_bytes=1 << 20):
+    ...     configure().threads
+    2
     """
     numbers = {
         "threads": threads,
@@ -180,6 +213,6 @@ def configure(
                 f"{wanted.chunk_bytes}: {pinned} bytes of page-locked memory, expected at most "
                 f"{_MOST_PINNED}"
             )
-        wanted._before = _in_force._replace()  # which does not know what was before it
+        wanted._before = _in_force._replace()  # a copy without its own _before: no endless chain
         _put_in_force(wanted)
         return wanted

@@ -1,1 +1,1 @@
-"""PyGPU under the name of PyCUDA, and ``python -m PyGPU run``."""
+"""PyCUDA's name for PyGPU: ``import pycuda`` imports it, ``python -m PyGPU run`` runs programs."""

@@ -1,4 +1,4 @@
-"""PyGPU under the name ``pycuda``, so that programs written for PyCUDA run as they are."""
+"""PyGPU under the name ``pycuda``, so that programs for PyCUDA run unmodified."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from PyGPU._as_pycuda import numpy_names
 
 if TYPE_CHECKING:
     from importlib.abc import Loader, MetaPathFinder
-else:  # which take a fourth of the time of `import PyGPU`
+else:  # importing them takes a quarter of the time of `import PyGPU`
     Loader = MetaPathFinder = object
 
 _NAME, _OURS = "pycuda", "PyGPU"
-#: Where worker processes find pycuda, and importlib.metadata and pkg_resources its version.
+#: Folder with a package pycuda for worker processes, and its version for importlib.metadata.
 _SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shim")
 
-# Modules of PyCUDA's whose names are other modules' here.
-_OTHERWISE = {"_driver": "driver"}
+# {PyCUDA's module: PyGPU's module of another name}
+_RENAMED = {"_driver": "driver"}
 
 
 def _ours(name: str) -> str:
-    """Our module's name for PyCUDA's."""
+    """Return the name of PyGPU's module for a module of PyCUDA."""
     inner = name[len(_NAME) + 1 :]
-    return f"{_OURS}.{_OTHERWISE.get(inner, inner)}" if inner else _OURS
+    return f"{_OURS}.{_RENAMED.get(inner, inner)}" if inner else _OURS
 
 
 class _PyCUDA(ModuleType):
-    """PyGPU, but for the version: programs ask it whether PyCUDA is new enough for them."""
+    """PyGPU with PyCUDA's version, as programs check whether PyCUDA is new enough."""
 
     VERSION = (2026, 1)
     VERSION_STATUS = ""
     VERSION_TEXT = __version__ = "2026.1"
 
     def __getattr__(self, name: str) -> Any:
-        if name == "compyte":  # of PyCUDA's, whatever module is imported brings it along
+        if name == "compyte":  # every module of PyCUDA imports it
             return importlib.import_module(f"{_OURS}.compyte")
         return getattr(importlib.import_module(_OURS), name)
 
@@ -49,7 +49,7 @@ class _PyCUDA(ModuleType):
 
 
 class _Loader(Loader):
-    """Hands out our module for PyCUDA's."""
+    """Loads PyGPU's module in place of PyCUDA's."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         if spec.name == _NAME:
@@ -59,13 +59,16 @@ class _Loader(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """The module was executed under its own name; importlib has just put pycuda's spec in."""
+        """Restore the module's own spec, which importlib has just replaced with pycuda's.
+
+        The module itself was executed before, under its own name.
+        """
         if module.__name__ != _NAME:
             module.__spec__ = self._own_spec
 
 
 class _Finder(MetaPathFinder):
-    """Finds every pycuda.x where there is a PyGPU.x."""
+    """Finds pycuda.x for every PyGPU.x."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -89,18 +92,26 @@ def _is_ours(module: ModuleType) -> bool:
 
 
 class install_as_pycuda:
-    """Make ``import pycuda`` and its modules mean PyGPU's, from now on or for a ``with`` block.
+    """Make ``import pycuda`` import PyGPU, from now on or in a ``with`` block.
 
     Parameters
     ----------
-    numpy_compat : bool
-        Give NumPy the names back that it has dropped since PyCUDA's programs were written, such as
-        ``numpy.int`` and ``numpy.getbuffer``; a NumPyCompatWarning lists them.
+    numpy_compat : bool, optional
+        Restore names that NumPy has removed since, such as ``numpy.int`` and ``numpy.getbuffer``; a
+        NumPyCompatWarning lists them.
 
     Raises
     ------
     ImportError
-        Where the real PyCUDA is already imported in this process.
+        If the real PyCUDA is already imported in this process.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> with PyGPU.install_as_pycuda():
+    ...     import pycuda.gpuarray as gpuarray
+    >>> gpuarray.__name__
+    'PyGPU.gpuarray'
     """
 
     def __init__(self, numpy_compat: bool = False) -> None:
@@ -108,8 +119,8 @@ class install_as_pycuda:
         foreign = [name for name in self._before if not _is_ours(sys.modules[name])]
         if foreign:
             raise ImportError(
-                f"install_as_pycuda: the real {foreign[0]} is already imported; call this before "
-                "anything imports pycuda"
+                f"install_as_pycuda: the real {foreign[0]} is already imported; call this function "
+                "before the first import of pycuda"
             )
         self._was_installed = _finder in sys.meta_path
         if not self._was_installed:
@@ -128,7 +139,7 @@ class install_as_pycuda:
         numpy_names.drop(self._restored)
         if not self._was_installed:
             sys.meta_path.remove(_finder)
-            if _SHIM in sys.path:  # unless the program has replaced it
+            if _SHIM in sys.path:  # the program may have replaced sys.path
                 sys.path.remove(_SHIM)
             for name in [name for name in sys.modules if self._is_pycuda(name)]:
                 if name not in self._before:

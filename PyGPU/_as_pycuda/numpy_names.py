@@ -1,4 +1,4 @@
-"""Names that NumPy has dropped since PyCUDA's programs were written, given back on request."""
+"""Names that NumPy has removed since PyCUDA's programs were written, restored on request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ __all__ = ["NumPyCompatWarning", "drop", "restore"]
 
 
 class NumPyCompatWarning(UserWarning):
-    """NumPy was given names back, which it lists."""
+    """Removed names of NumPy were restored; the message lists them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import PyGPU
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", PyGPU.NumPyCompatWarning)
+    """
 
 
 def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
@@ -22,7 +30,7 @@ def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False)
 
 
 def _bytes_of(obj: Any, offset: int = 0, size: int | None = None) -> memoryview:
-    """numpy.getbuffer: the bytes of an array, read and written in place."""
+    """Return a view of an array's bytes: numpy.getbuffer."""
     array = np.asarray(obj)
     if not array.flags.forc:
         raise TypeError(f"getbuffer: expected a contiguous array, got strides {array.strides}")
@@ -35,14 +43,14 @@ def _asfarray(a: Any, dtype: Any = np.float64) -> Any:
 
 
 class _Cast(dict):  # type: ignore[type-arg]
-    """numpy.cast: ``cast[dtype](x)``."""
+    """The dict numpy.cast: ``cast[dtype](x)`` converts `x`."""
 
     def __missing__(self, dtype: Any) -> Callable[[Any], Any]:
         return lambda x: np.asarray(x).astype(dtype)
 
 
 def _obj2sctype(rep: Any, default: Any = None) -> Any:
-    """The scalar type that an array, a dtype or a name stands for."""
+    """Return the scalar type of an array, a dtype or a dtype's name."""
     if isinstance(rep, type) and issubclass(rep, np.generic):
         return rep
     try:
@@ -54,7 +62,7 @@ def _obj2sctype(rep: Any, default: Any = None) -> Any:
 def _sctype2char(sctype: Any) -> str:
     found = _obj2sctype(sctype)
     if found is None:
-        raise ValueError(f"sctype2char: expected a type of NumPy's, got {sctype!r}")
+        raise ValueError(f"sctype2char: expected a NumPy type, got {sctype!r}")
     return str(np.dtype(found).char)
 
 
@@ -77,7 +85,7 @@ def _sctypes() -> dict[str, list[Any]]:
 
 
 def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
-    """numpy.find_common_type: scalars count where they are of a higher kind than all arrays."""
+    """Return numpy.find_common_type: scalars count only if their kind is above the arrays'."""
     arrays, scalars = ([np.dtype(t) for t in types] for types in (array_types, scalar_types))
     if not arrays or not scalars:
         return np.result_type(*arrays, *scalars) if arrays or scalars else None
@@ -88,14 +96,14 @@ def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
 
 
 class _Sizes(dict):  # type: ignore[type-arg]
-    """numpy.nbytes: ``nbytes[dtype]``."""
+    """The dict numpy.nbytes: ``nbytes[dtype]`` is the size in bytes."""
 
     def __missing__(self, dtype: Any) -> int:
         return int(np.dtype(dtype).itemsize)
 
 
 def _first(*names: str) -> Any:
-    """What NumPy has under one of these names; None without any."""
+    """Return NumPy's object under the first of these names that exists, or None."""
     for name in names:
         found: Any = np
         for part in name.split("."):
@@ -106,9 +114,9 @@ def _first(*names: str) -> Any:
 
 
 def _dropped() -> dict[str, Any]:
-    """Name -> what it was; None where this NumPy has nothing like it."""
+    """Return {removed name: replacement}; None if this NumPy has no replacement."""
     return {
-        # Python's own types, under NumPy's name
+        # Python's own types
         **{"int": int, "float": float, "bool": bool, "complex": complex, "object": object},
         **{"str": str, "long": int, "unicode": str},
         # other names of types
@@ -117,7 +125,7 @@ def _dropped() -> dict[str, Any]:
         **{"complex_": np.complex128, "cfloat": np.complex128, "clongfloat": np.clongdouble},
         **{"longcomplex": np.clongdouble, "string_": np.bytes_, "unicode_": np.str_},
         **{"str0": np.str_, "bytes0": np.bytes_, "void0": np.void},
-        # types by name and by letter; NumPy 2 has no letters in its sctypeDict
+        # tables of types; sctypeDict of NumPy 2 lacks the type letters
         "typeDict": {**{c: np.dtype(c).type for c in np.typecodes["All"]}, **np.sctypeDict},
         **{"sctypes": _sctypes(), "obj2sctype": _obj2sctype, "sctype2char": _sctype2char},
         **{"maximum_sctype": _maximum_sctype, "find_common_type": _find_common_type},
@@ -156,18 +164,18 @@ def _dropped() -> dict[str, Any]:
 
 
 def _has(name: str) -> bool:
-    with warnings.catch_warnings():  # of names that are about to go
+    with warnings.catch_warnings():  # deprecated names warn
         warnings.simplefilter("ignore")
         return hasattr(np, name)
 
 
 def restore() -> dict[str, Any]:
-    """Give NumPy the names that it lacks, and warn of them; nothing that it has is replaced.
+    """Add the removed names that NumPy lacks, and warn; existing names are not replaced.
 
     Returns
     -------
     dict
-        The names, and what they are now.
+        {name: replacement} of the added names.
     """
     given = {name: one for name, one in _dropped().items() if one is not None and not _has(name)}
     for name, value in given.items():
@@ -175,7 +183,7 @@ def restore() -> dict[str, Any]:
     if given:
         listed = ", ".join(sorted(given, key=str.lower))
         warnings.warn(
-            f"NumPy {np.__version__} has dropped these names, which this program gets back: "
+            f"NumPy {np.__version__} has removed these names; they are restored for this program: "
             f"{listed}",
             NumPyCompatWarning,
             stacklevel=3,
@@ -184,7 +192,7 @@ def restore() -> dict[str, Any]:
 
 
 def drop(given: dict[str, Any]) -> None:
-    """Take away what restore() gave, unless it was replaced since."""
+    """Remove the names that restore() added, unless they were replaced since."""
     for name, value in given.items():
         if vars(np).get(name) is value:
             delattr(np, name)

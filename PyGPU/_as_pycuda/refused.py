@@ -1,4 +1,4 @@
-"""Names of PyCUDA's that a program may import, and whose use says why they are not here."""
+"""Names of PyCUDA that programs can import but not use; their use raises the reason."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any, NoReturn
 
 
 def refused(name: str, reason: str) -> type[Any]:
-    """A class that cannot be made: NotImplementedError with the reason.
+    """Return a class whose constructor raises NotImplementedError with a reason.
 
     Parameters
     ----------
     name : str
-        With its module: ``gl.RegisteredBuffer``.
+        Name with the module, such as ``gl.RegisteredBuffer``.
+    reason : str
+        Text of the error.
     """
     module, _, own = name.rpartition(".")
 

@@ -1,4 +1,4 @@
-"""``python -m PyGPU run``: a PyCUDA program, as it is."""
+"""``python -m PyGPU run``: run a PyCUDA program unmodified."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _OURS = (
     os.path.abspath(__file__),
     *(os.path.join(_PACKAGE, name) for name in ("__main__.py", "debug.py")),
 )
-#: Tells the program's worker processes that NumPy's old names are wanted.
+#: Environment variable by which worker processes also restore NumPy's removed names.
 NUMPY_COMPAT = "PYGPU_NUMPY_COMPAT"
 
 
 def run(arguments: list[str], command: str = "python -m PyGPU run") -> None:
-    """Run a program whose ``import pycuda`` means PyGPU.
+    """Run a program whose ``import pycuda`` imports PyGPU.
 
     Parameters
     ----------
     arguments : list of str
-        ``--numpy-compat``, if NumPy is to have its old names; a script or ``-m`` and a module, and
-        the program's own arguments; or ``--help``.
-    command : str
-        What the user has called.
+        Optional ``--numpy-compat``; a script, or ``-m`` and a module; the program's own arguments.
+        Or ``--help``.
+    command : str, optional
+        Command of the user, for messages.
     """
     parser = argparse.ArgumentParser(
         prog=command,
         usage="%(prog)s [--numpy-compat] script.py args...\n"
         "       %(prog)s [--numpy-compat] -m module args...",
-        description="Run a program for PyCUDA as it is: its `import pycuda` means PyGPU. With "
-        "--numpy-compat, NumPy has the names again that it has dropped, such as numpy.int.",
+        description="Run a PyCUDA program unmodified: its `import pycuda` imports PyGPU. "
+        "--numpy-compat restores names that NumPy has removed, such as numpy.int.",
     )
     numpy_compat = arguments[:1] == ["--numpy-compat"]
     names = arguments[1:] if numpy_compat else arguments
@@ -71,12 +71,12 @@ def _is_module(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError as error:
         if not f"{name}.".startswith(f"{error.name}."):
-            raise  # by a package that the module lies in
+            raise  # the module's package failed to import something else
         return False
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What ended the program, with the frames of the program alone."""
+    """Print the exception that ended the program, with the program's own frames only."""
     while trace:
         file = trace.tb_frame.f_code.co_filename
         if not (file.startswith("<frozen ") or file == runpy.__file__ or file in _OURS):

@@ -1,5 +1,4 @@
-"""The benchmark suite: ``python -m PyGPU bench`` (command.py). benchmarks/arrays.py uses its raw
-kernels."""
+"""The benchmark suite of ``python -m PyGPU bench``; benchmarks/arrays.py uses its raw kernels."""
 
 from PyGPU._bench.limits import raw
 

@@ -1,6 +1,6 @@
-"""``python -m PyGPU bench``: how fast this machine is with PyGPU, beside its limits and others.
+"""``python -m PyGPU bench``: measure PyGPU on this machine against raw limits and other libraries.
 
-Exit status: 0, 1 if a result was wrong or PyGPU failed, 2 if nothing could be measured.
+Exit status: 0; 1 if a result was wrong or PyGPU failed; 2 if nothing could be measured.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _dtypes(text: str) -> tuple[str, ...]:
 
 
 def _writable(text: str) -> Path:
-    """A file that can be written; it is not changed."""
+    """Return the path if the file can be written, without changing the file."""
     file = Path(text)
     was_there = file.exists()
     try:
@@ -45,23 +45,28 @@ def _writable(text: str) -> Path:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU bench",
-        description="Measure arrays, transfers and launches on this machine. Ratios are of speeds, "
-        "to the raw limits of the same run and, with --peers, to the better of the others.",
+        description="Measure arrays, transfers and launches on this machine. Ratios are speeds "
+        "relative to the raw limits of the same run and, with --peers, to the better peer.",
         allow_abbrev=False,
     )
     add = parser.add_argument
     add("--quick", action="store_true", help="smaller arrays, fewer samples")
-    add("--peers", action="store_true", help="beside CuPy and torch; on the target host, NumPy")
-    add("--json", metavar="FILE", type=_writable, help="write all figures")
-    add("--plot", metavar="FILE", type=_writable, help="draw the ratios; needs matplotlib")
-    add("--only", metavar="TEXT", default="", help="rows with TEXT in group, name, dtype or kind")
+    add("--peers", action="store_true", help="measure CuPy and torch, on the target host NumPy")
+    add("--json", metavar="FILE", type=_writable, help="save all measurements as JSON")
+    add("--plot", metavar="FILE", type=_writable, help="plot the ratios; needs matplotlib")
+    add(
+        "--only",
+        metavar="TEXT",
+        default="",
+        help="measure only rows with TEXT in their group, name, dtype or kind",
+    )
     add(
         "--dtypes",
         type=_dtypes,
         default=(),
         metavar="LIST",
-        help="every line in these dtypes (int16,uint8 or all) where NumPy does it, no transfers; "
-        "GB/s count as if results had the operands' dtype",
+        help="measure every line in these dtypes (int16,uint8 or all) if NumPy supports it, "
+        "without transfers; GB/s assume that results have the operands' dtype",
     )
     add(
         *("--exponent", "-n"),
@@ -72,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _progress(text: str) -> None:
-    """What is measured, in one line of a terminal that the next one overwrites."""
+    """Show the current row in one line of the terminal, which the next row overwrites."""
     print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
@@ -84,12 +89,12 @@ def _settings(options: argparse.Namespace) -> suite.Settings:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command with its arguments; returns the exit status."""
+    """Run the command with its arguments and return the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
     count, status = core.cudaGetDeviceCount()
     if count == 0:
-        reason = f"{status.name} ({status.code})" if status else "there is none"
+        reason = f"{status.name} ({status.code})" if status else "none was found"
         parser.error(f"the target {core.target} has no device: {reason}")
     if options.plot:
         try:

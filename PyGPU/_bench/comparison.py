@@ -1,4 +1,4 @@
-"""From seconds to a verdict: speeds, ratios to the limit and to the better peer, their means."""
+"""Evaluation of measured seconds: speeds, ratios to the limit and to the better peer, means."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from PyGPU._bench.table import Row
 
-#: A row is behind where PyGPU reaches less of the better peer's speed.
+#: A row is behind if PyGPU's speed divided by the better peer's is below this ratio.
 BEHIND = 0.97
 
 
 def compared(row: Row, seconds: dict[str, dict[str, float]], least: float | None) -> dict[str, Any]:
-    """The figures of a row whose limit takes `least` seconds.
+    """Return the speeds and ratios of a row whose limit takes `least` seconds.
 
-    Ratios are of speeds: above one, PyGPU is the faster. "peer" names the better of the others.
+    A ratio above one means that PyGPU is faster. "peer" is the name of the better peer.
     """
 
     def speed(one: float) -> float:
@@ -34,13 +34,13 @@ def compared(row: Row, seconds: dict[str, dict[str, float]], least: float | None
 
 
 def _mean(ratios: Iterable[float]) -> float | None:
-    """The geometric mean, or None of nothing."""
+    """Return the geometric mean, or None for no ratios."""
     logarithms = [math.log(one) for one in ratios]
     return math.exp(math.fsum(logarithms) / len(logarithms)) if logarithms else None
 
 
 def summarized(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Geometric means for each kind of row, the rows that are behind, and those that failed."""
+    """Return geometric means for each kind of row, the rows that are behind, and failed rows."""
     kinds = dict.fromkeys(row["kind"] for row in rows)
     means = {
         kind: {
@@ -64,9 +64,9 @@ def summarized(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _is_wrong(row: dict[str, Any]) -> bool:
-    """Did PyGPU fail for another reason than want of memory, or anyone compute something else?
+    """Report whether PyGPU failed (except by lack of memory) or any library's result was wrong.
 
-    Not in dtypes that the line does not name: there, rules other than NumPy's may apply.
+    Dtypes that the line does not list are ignored, as PyGPU's rules may differ from NumPy's there.
     """
     if not row["own"]:
         return False
@@ -77,4 +77,5 @@ def _is_wrong(row: dict[str, Any]) -> bool:
 
 
 def label(row: dict[str, Any]) -> str:
+    """Return the name of a row in reports."""
     return f"{row['kind']}: {row['name']}, {row['dtype']}"

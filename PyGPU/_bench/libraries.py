@@ -1,4 +1,4 @@
-"""The libraries that are measured: their modules, their words for the table, their arrays."""
+"""The measured libraries: their modules, their arrays, and the names that the table's texts use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyGPU._runtime import core, hooks
 if TYPE_CHECKING:
     from PyGPU._types import DType, HostArray
 
-#: Python's own, before those of a library's modules.
+#: Python's functions, which precede those of a library's modules.
 _WORDS = {
     "abs": abs,
     "divmod": divmod,
@@ -28,11 +28,11 @@ _WORDS = {
 
 @dataclass
 class Library:
-    """How a library takes part.
+    """Adapter of a measured library.
 
-    `adopt` makes its array of PyGPU's, without a copy; None if it works on NumPy's. `fetch` makes
-    NumPy's array of its own; `release` returns the memory that it keeps. `typed` are words that
-    depend on the dtype.
+    `adopt` converts a PyGPU array to the library's without a copy; None if the library works on
+    NumPy arrays. `fetch` converts the library's array to NumPy. `release` frees cached memory.
+    `typed` holds names that depend on the dtype.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Library:
     typed: dict[str, Callable[[DType], Any]] = field(default_factory=dict)
 
     def word(self, name: str, dtype: DType) -> Any:
-        """What a name in a text means that is no operand. NameError if it means nothing."""
+        """Return the object of a name that is not an operand, or raise NameError."""
         if name in self.typed:
             return self.typed[name](dtype)
         for words in (self.words, _WORDS):
@@ -58,12 +58,13 @@ class Library:
 
 
 def _fetched(array: Any) -> HostArray:
-    """NumPy's array of what has a method `get`, or is NumPy's already."""
+    """Return a NumPy array from an array with a method `get`, or from a NumPy array."""
     found: HostArray = array.get() if hasattr(array, "get") else np.asarray(array)
     return found
 
 
 def ours() -> Library:
+    """Return the adapter of PyGPU."""
     names = ("gpuarray", "cumath", "curandom", "elementwise", "scan", "tools")
     modules = [hooks.loaded(f"PyGPU.{name}") for name in names]
     gpuarray, _, curandom, elementwise, scan, tools = modules
@@ -131,6 +132,7 @@ def _torch() -> Library:
 
 
 def numpy() -> Library:
+    """Return the adapter of NumPy."""
     return Library(
         "NumPy",
         np.__version__,
@@ -144,13 +146,13 @@ def numpy() -> Library:
 
 
 def peers() -> tuple[list[Library], dict[str, str]]:
-    """The libraries that do the same work on this target, and why others do not: {name: reason}."""
+    """Return the libraries to compare with on this target, and {missing library: reason}."""
     if core.target == "host":
         return [numpy()], {}
     found, missing = [], {}
     for name, make in (("CuPy", _cupy), ("torch", _torch)):
         try:
             found.append(make())
-        except (ImportError, OSError) as error:  # OSError: a vendor's library is not there
+        except (ImportError, OSError) as error:  # OSError: a vendor's library is missing
             missing[name] = f"{error}"
     return found, missing

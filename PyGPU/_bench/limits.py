@@ -1,6 +1,6 @@
-"""The raw limits of this machine: bandwidth, a launch, copies of page-locked memory.
+"""Raw limits of this machine: memory bandwidth, launch time, copies of page-locked memory.
 
-The kernels are the simplest that reach them, launched by a prepared call.
+Simple kernels, launched by prepared calls, measure them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from PyGPU._runtime import core, errors
 if TYPE_CHECKING:
     from PyGPU._types import HostArray
 
-#: One element a thread, as the host's compiler likes it, or `accesses` of 16 bytes in flight.
+#: Kernels with one element per thread, which the host's compiler vectorizes, or with `accesses`
+#: pending accesses of 16 bytes per thread.
 _SOURCE = """
 template <int accesses, bool adds>
 __device__ void stream(float4 *out, const float4 *a, const float4 *b) {
@@ -64,12 +65,15 @@ _THREADS = (128, 256, 512, 1024)
 
 
 def wait() -> None:
+    """Wait until all work of the device is done."""
     errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
 
 
 def on_device(work: Callable[[], object], number: int) -> Measure:
-    """A function that makes `number` calls and returns the seconds of one, between two events of
-    the null stream, in whose order all libraries work."""
+    """Return a function that makes `number` calls and returns the device seconds of one.
+
+    Two events of the null stream measure the time, as all libraries work in its order.
+    """
     start, end = core.cudaEvent_t(), core.cudaEvent_t()
 
     def measure() -> float:
@@ -88,8 +92,7 @@ def _module() -> Any:
 
 
 def _streaming(module: Any, kind: str, n: int) -> dict[str, Callable[[], object]]:
-    """{shape of the launch: call} of a raw kernel that reads and writes arrays of n float32, a
-    power of two."""
+    """Return {launch shape: call} of a raw kernel on arrays of n float32, n a power of two."""
     arrays = [core.zeros(n, np.float32) for _ in range(_ARRAYS[kind])]
     found: dict[str, Callable[[], object]] = {}
     for accesses in (0, 1, 2, 4):
@@ -112,13 +115,14 @@ def _streaming(module: Any, kind: str, n: int) -> dict[str, Callable[[], object]
 
 
 def raw(kind: str, n: int) -> tuple[str, Callable[[], object]]:
-    """The fastest raw kernel, "copy" or "add", on n float32: the shape of its launch, and a call.
+    """Return (launch shape, call) of the fastest raw kernel on n float32.
 
     Parameters
     ----------
-    kind : str
+    kind : {"copy", "add"}
+        Operation of the kernel.
     n : int
-        A power of two, at least 2048.
+        Number of elements, a power of two of at least 2048.
     """
     calls = _streaming(_module(), kind, n)
     for call in calls.values():
@@ -129,7 +133,7 @@ def raw(kind: str, n: int) -> tuple[str, Callable[[], object]]:
 
 
 def bandwidth(n: int, samples: int) -> dict[str, Any]:
-    """GB/s of memory read and written by the raw copy and the raw addition of n float32."""
+    """Return the memory bandwidth in GB/s of the raw copy and the raw addition of n float32."""
     found: dict[str, Any] = {}
     for kind, arrays in _ARRAYS.items():
         shape, call = raw(kind, n)
@@ -143,7 +147,7 @@ def bandwidth(n: int, samples: int) -> dict[str, Any]:
 
 
 def launch(samples: int, number: int) -> dict[str, Any]:
-    """Microseconds of the launch of a kernel that does nothing."""
+    """Return the time of launching an empty kernel, in microseconds."""
     call = _module().get_function("nothing").prepare("").prepared_call
     work = batch_of(lambda: call((1, 1), (32, 1, 1)), number, wait)
     work()
@@ -152,7 +156,10 @@ def launch(samples: int, number: int) -> dict[str, Any]:
 
 
 def transfer(direction: str, device: Any, pinned: HostArray, number: int) -> Measure:
-    """The seconds of a raw copy of page-locked memory "up" to the device or "down" from it."""
+    """Return a function that measures a raw copy of page-locked memory, in seconds.
+
+    The direction is "up" (to the device) or "down" (to the host).
+    """
     nbytes = pinned.nbytes
     if direction == "up":
         arguments = (device.gpudata, pinned, nbytes, core.cudaMemcpyHostToDevice)

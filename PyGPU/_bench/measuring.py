@@ -1,6 +1,6 @@
-"""Measuring: contestants that take turns in one process, and what their samples come to.
+"""Interleaved time measurements in one process, and statistics of their samples.
 
-Imports nothing of PyGPU: the scripts of benchmarks/ measure older packages with it.
+The module imports nothing from PyGPU, as the scripts in benchmarks/ measure older versions with it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Measure = Callable[[], float]
 
 
 def median_seconds(work: Call, number: int, repeat: int = 7) -> float:
-    """Median over `repeat` rounds of the time of one of `number` calls, after a warm-up."""
+    """Return the seconds of one call: the median over rounds of `number` calls, after a warm-up."""
     for _ in range(max(1, number // 10)):
         work()
     rounds = []
@@ -27,7 +27,7 @@ def median_seconds(work: Call, number: int, repeat: int = 7) -> float:
 
 
 def batch_of(work: Call, number: int, wait: Call) -> Measure:
-    """A function that makes `number` calls, waits for the device and returns the seconds of one."""
+    """Return a function that makes `number` calls, waits and returns the seconds of one call."""
 
     def batch() -> float:
         start = time.perf_counter()
@@ -42,8 +42,10 @@ def batch_of(work: Call, number: int, wait: Call) -> Measure:
 def interleaved(
     rounds: int, contestants: Mapping[str, Measure], wait: Call
 ) -> dict[str, list[float]]:
-    """{name: what its function returned, once a round}: the contestants take turns, each after a
-    wait for the device, so that all see the same clocks."""
+    """Return {name: samples}; the contestants take turns, one sample each per round.
+
+    Each turn starts after a wait for the device, so that all contestants see the same clocks.
+    """
     found: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, measure in contestants.items():
@@ -54,13 +56,13 @@ def interleaved(
 
 
 def medians(rounds: int, contestants: Mapping[str, Measure], wait: Call) -> dict[str, float]:
-    """{name: median of what its function returned}, the contestants interleaved."""
+    """Return {name: median of its samples}, with the contestants interleaved."""
     found = interleaved(rounds, contestants, wait)
-    return {name: statistics.median(figures) for name, figures in found.items()}
+    return {name: statistics.median(samples) for name, samples in found.items()}
 
 
 def summary(samples: list[float]) -> dict[str, float]:
-    """Median, 10th and 90th percentile, least, greatest and number of samples."""
+    """Return median, 10th and 90th percentile, minimum, maximum and number of samples."""
     if len(samples) > 1:
         tenths = statistics.quantiles(samples, n=10, method="inclusive")
     else:

@@ -1,4 +1,4 @@
-"""What the names in the table's texts stand for: arrays of one size and dtype, for each library."""
+"""Operands of the table's texts: arrays of one size and dtype, for each library."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from PyGPU._runtime import core, hooks
 if TYPE_CHECKING:
     from PyGPU._types import HostArray
 
-_BLOCK = 1 << 20  # elements that differ; then they repeat
-#: Arrays that the texts write: each library has its own.
+_BLOCK = 1 << 20  # distinct elements; larger arrays repeat them
+#: Arrays that the texts write; each library has its own.
 WRITTEN = {"c", "out", "d", "g", "pinned", "turned", "cube_102", "cube_021", "cube_210", "cube_120"}
 _READ = {"a", "b", "h", "row", "column", "m", "on", "off", "i", "r"}
-#: Memory of the host, whatever the library.
+#: Arrays in host memory, the same for all libraries.
 _ON_HOST = {"h", "g", "pinned"}
 
 
 def _cube(n: int) -> tuple[int, int, int]:
-    """A third of the factors of two for each axis."""
+    """Return a shape of n elements whose axes have about the same length."""
     exponent = n.bit_length() - 1
     first, second = exponent // 3, (exponent - exponent // 3) // 2
     return 1 << first, 1 << second, n >> (first + second)
 
 
 def views(n: int) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """{name: (array, shape)} of what is another array in a shape; n is a power of two."""
+    """Return {name: (array, shape)} of reshaped arrays; n is a power of two."""
     rows = 1 << (n.bit_length() - 1) // 2
     cube = _cube(n)
     permuted = {
@@ -48,9 +48,10 @@ def views(n: int) -> dict[str, tuple[str, tuple[int, ...]]]:
 
 
 def _shuffled(n: int) -> HostArray:
-    """A permutation of range(n) without order, for a power of two; NumPy's takes ten times as long.
+    """Return a pseudo-random permutation of range(n), ten times as fast as NumPy's; n = 2**k.
 
-    Each step is one to one modulo n: multiplications by odd numbers, and shifted bits on top.
+    Each step is a bijection modulo n: a multiplication by an odd number, or an XOR with shifted
+    bits.
     """
     numbers = np.arange(n, dtype=np.int64)
     shift = max(1, (n.bit_length() - 1) // 2)
@@ -62,8 +63,11 @@ def _shuffled(n: int) -> HostArray:
 
 
 class Operands:
-    """The arrays of one size, a power of two from 256 on, and dtype; each is made when it is asked
-    for, from NumPy's, and shared between libraries if no text writes it."""
+    """Arrays of one dtype and size, a power of two of at least 256.
+
+    Each array is made from NumPy's at its first use, and shared between libraries unless a text
+    writes it.
+    """
 
     def __init__(self, n: int, dtype: str) -> None:
         self.n, self.dtype = n, np.dtype(dtype)
@@ -72,7 +76,7 @@ class Operands:
         self._found: dict[tuple[str, str], Any] = {}
 
     def _numbers(self, seed: int) -> HostArray:
-        """Around 1, so that products stay finite; integers from 1 to 9."""
+        """Return numbers around 1, so that products stay finite, or integers from 1 to 9."""
         random, count = np.random.default_rng(seed), min(self.n, _BLOCK)
         if self.dtype.kind in "iu":
             block = random.integers(1, 10, count).astype(self.dtype)
@@ -103,10 +107,10 @@ class Operands:
             made: HostArray = hooks.loaded("PyGPU.driver").pagelocked_empty(n, self.dtype)
             made[...] = self.host("h")
             return made
-        return np.ones(n, self.dtype)  # what is written
+        return np.ones(n, self.dtype)  # an array that the texts write
 
     def host(self, name: str) -> HostArray:
-        """NumPy's array of that name."""
+        """Return the NumPy array of a name."""
         if name not in self._host:
             self._host[name] = self._made(name)
         return self._host[name]
@@ -115,7 +119,7 @@ class Operands:
         return name in self._views or name in _READ or name in WRITTEN
 
     def of(self, library: Library, name: str) -> Any:
-        """The array of that name for a library."""
+        """Return a library's array of a name."""
         key = (library.name, name)
         if key not in self._found:
             self._found[key] = self._made_for(library, name)

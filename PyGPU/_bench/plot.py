@@ -1,6 +1,6 @@
-"""A picture of a run: bars of PyGPU's speed beside the better peer's, or the limit's.
+"""Bar chart of a run: PyGPU's speed relative to the better peer, or to the raw limit.
 
-matplotlib is loaded when a picture is asked for.
+matplotlib is imported only if a chart is requested.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _TITLES = {"big": "big arrays", "small": "small arrays", "transfer": "transfers"
 
 
 def require(file: Path) -> None:
-    """Check that a picture can be drawn into a file of this name.
+    """Check that a chart can be saved in a file of this name.
 
     Raises
     ------
     ValueError
-        Without matplotlib, or for a kind of file that it does not write.
+        If matplotlib is not installed, or if it cannot write files of this kind.
     """
     try:
         backend = hooks.loaded("matplotlib.backends.backend_agg")
@@ -34,19 +34,22 @@ def require(file: Path) -> None:
 
 
 def _bars(axes: Any, rows: list[dict[str, Any]], ratio: str) -> int:
-    """One panel: rows from above, a gap and a heading before each group. Returns its lines."""
-    places: list[int] = []
+    """Draw one panel from the top, with a gap and a heading before each group.
+
+    Return the number of lines.
+    """
+    positions: list[int] = []
     at, group = 0, None
     for row in rows:
         if row["group"] != group:
             group, at = row["group"], at + 2
             axes.text(0, at - 1, group, transform=axes.get_yaxis_transform(), weight="bold", size=7)
-        places.append(at)
+        positions.append(at)
         at += 1
     values = [row[ratio] for row in rows]
-    colours = ["#15803d" if value >= BEHIND else "#b91c1c" for value in values]
-    axes.barh(places, [value - 1 for value in values], left=1, color=colours, height=0.8)
-    axes.set_yticks(places, [f"{row['name']}, {row['dtype']}" for row in rows], size=6)
+    colors = ["#15803d" if value >= BEHIND else "#b91c1c" for value in values]
+    axes.barh(positions, [value - 1 for value in values], left=1, color=colors, height=0.8)
+    axes.set_yticks(positions, [f"{row['name']}, {row['dtype']}" for row in rows], size=6)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:.2g}")
     axes.tick_params(axis="x", labelsize=7, top=True, labeltop=True)
@@ -56,8 +59,10 @@ def _bars(axes: Any, rows: list[dict[str, Any]], ratio: str) -> int:
 
 
 def draw(found: dict[str, Any], file: Path) -> None:
-    """Draw what `suite.run` has found, as far as there are ratios: one panel for each kind of row,
-    green where PyGPU is not behind."""
+    """Draw the ratios of a run, with one panel for each kind of row.
+
+    Bars are green if PyGPU is not behind. Rows without a ratio are left out.
+    """
     has_peers = any(row["of peer"] for row in found["rows"])
     ratio, one = ("of peer", "the better peer") if has_peers else ("of limit", "the raw limit")
     rows = _by_group([row for row in found["rows"] if row[ratio]])
@@ -70,14 +75,14 @@ def draw(found: dict[str, Any], file: Path) -> None:
         axes.set_title(_TITLES[kind])
         axes.set_xlabel(f"speed, 1 = {one}")
     for axes in panels:
-        axes.set_ylim(lines, 0)  # bars of one height
+        axes.set_ylim(lines, 0)  # the same bar height in all panels
     width, height = 6.5 * len(panels), 2 + 0.13 * lines  # inches
     figure.set_size_inches(width, height)
     figure.subplots_adjust(wspace=0.75, bottom=0.5 / height, top=1 - 1 / height)
     others = [name for name in found["rows"][0]["texts"] if name != "PyGPU"]
-    beside = f" beside {' and '.join(others)}" if others else ""
+    versus = f" versus {' and '.join(others)}" if others else ""
     machine = found["machine"]
-    title = f"PyGPU{beside} on {machine['device']['name']}, {machine['date'][:10]}"
+    title = f"PyGPU{versus} on {machine['device']['name']}, {machine['date'][:10]}"
     figure.suptitle(title, y=1 - 0.3 / height)
     figure.savefig(file, dpi=130, bbox_inches="tight")
 

@@ -1,4 +1,4 @@
-"""A text of the table as a call for one library, and whether what it computes is NumPy's."""
+"""Texts of the table, compiled to calls of one library, and the check of their results."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from PyGPU._bench.table import Work
 if TYPE_CHECKING:
     from PyGPU._types import DType, HostArray
 
-#: Elements of the arrays on which results are compared.
+#: Elements of the arrays for checking results.
 CHECKED = 1 << 12
 
 
 class Wrong(Exception):
-    """A library's result is not NumPy's."""
+    """A library's result differs from NumPy's."""
 
 
 class Program(NamedTuple):
-    """`call` runs a text; if it returns None, the text has changed the array `written`, the first
-    of its names that is one to write."""
+    """A compiled text: `call` runs it.
+
+    If `call` returns None, the result is the array `written`: the first writable array in the text.
+    """
 
     call: Callable[[], Any]
     written: Any
 
 
 def program(text: str, library: Library, operands: Operands) -> Program:
-    """A text, compiled, with the arrays and words of a library."""
+    """Compile a text with the arrays and names of a library."""
     tree = ast.parse(text)
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     names = [node.id for node in sorted(found, key=lambda node: node.col_offset)]
@@ -50,7 +52,7 @@ def program(text: str, library: Library, operands: Operands) -> Program:
 
 
 def _results(text: str, library: Library, operands: Operands) -> list[HostArray]:
-    """What a text computes, as NumPy's arrays."""
+    """Return the results of a text as NumPy arrays."""
     call, written = program(text, library, operands)
     found = call()
     found = written if found is None else found
@@ -59,7 +61,7 @@ def _results(text: str, library: Library, operands: Operands) -> list[HostArray]
 
 
 def is_defined(work: Work, dtype: str) -> bool:
-    """Does NumPy compute a line with this dtype, without a warning?"""
+    """Report whether NumPy computes a line with this dtype without a warning."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("error")
@@ -74,13 +76,13 @@ def _moments(array: HostArray) -> list[float]:
 
 
 def check(work: Work, library: Library, dtype: str) -> None:
-    """Run a line once on small arrays and compare with NumPy.
+    """Run a line once on small arrays and compare the result with NumPy's.
 
     Raises
     ------
     Wrong
         If the result differs by more than the square root of the dtype's precision, or has another
-        shape. Dtypes may differ: operators that compare give PyCUDA's in PyGPU.
+        shape. Result dtypes may differ, as PyGPU's comparison operators return PyCUDA's.
     """
     expected = _results(work.text, numpy(), Operands(CHECKED, dtype))
     found = _results(work.of(library.name) or work.text, library, Operands(CHECKED, dtype))
@@ -91,11 +93,11 @@ def check(work: Work, library: Library, dtype: str) -> None:
         if work.check == "values":
             _compare(ours, theirs, np.dtype(dtype))
         elif work.check == "moments" and not np.allclose(_moments(ours), _moments(theirs), 0, 0.1):
-            raise Wrong(f"expected mean and deviation of {_moments(theirs)}, got {_moments(ours)}")
+            raise Wrong(f"expected mean and deviation {_moments(theirs)}, got {_moments(ours)}")
 
 
 def _compare(found: HostArray, expected: HostArray, dtype: DType) -> None:
-    """Wrong, unless they agree as far as the least precise of the types tells; integers wholly."""
+    """Raise Wrong if the arrays differ beyond the least precise dtype; integers must be equal."""
     kinds = [one for one in (found.dtype, expected.dtype, dtype) if one.kind in "fc"]
     close = max((float(np.finfo(one).eps) ** 0.5 for one in kinds), default=0.0)
     wide, widened = found.astype(np.complex128), expected.astype(np.complex128)

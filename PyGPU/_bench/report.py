@@ -1,4 +1,4 @@
-"""The table of a run as text."""
+"""Text report of a run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 _KINDS = {
-    "big": "Big arrays: {n} elements, GB/s of the memory that the work needs to move",
-    "small": "Small arrays: {small} elements, microseconds a call",
-    "transfer": "Transfers, GB/s, below 1 MB microseconds",
+    "big": "Big arrays: {n} elements, GB/s of the memory that the work must move",
+    "small": "Small arrays: {small} elements, microseconds per call",
+    "transfer": "Transfers: GB/s, below 1 MB microseconds",
 }
 
 
@@ -17,7 +17,7 @@ def _number(value: float | None) -> str:
 
 
 def _spread(seconds: dict[str, float]) -> str:
-    """From the 10th to the 90th percentile, in percent of the median."""
+    """Return the 10th and the 90th percentile in percent of the median."""
     median = seconds["median"]
     return f"-{1 - seconds['p10'] / median:.0%} +{seconds['p90'] / median - 1:.0%}"
 
@@ -72,7 +72,7 @@ def _table(found: dict[str, Any], kind: str, names: list[str]) -> Iterator[str]:
 def _end(found: dict[str, Any], names: list[str]) -> Iterator[str]:
     summary = found["summary"]
     yield ""
-    yield "Geometric means of the ratios: how many times as fast PyGPU is"
+    yield "Geometric means of the speed ratios of PyGPU"
     for kind, means in summary["means"].items():
         peer, line = means["of peer"], f"  {kind}, {means['rows']} rows: "
         line += f"{_number(means['of limit'])} of the limit"
@@ -88,7 +88,7 @@ def _end(found: dict[str, Any], names: list[str]) -> Iterator[str]:
 
 
 def text(found: dict[str, Any]) -> str:
-    """What `suite.run` has found, for people."""
+    """Return the report of a run as text."""
     names = list(found["rows"][0]["texts"])
     lines = [*_head(found)]
     for kind in _KINDS:

@@ -1,7 +1,7 @@
-"""The run: every row checked against NumPy, then measured for all libraries by turns.
+"""A run of the benchmark: check every row against NumPy, then measure the libraries in turns.
 
-What is found is plain data: numbers, texts, lists and dicts, which `report.py` prints, `plot.py`
-draws and JSON keeps.
+The result is plain data (numbers, strings, lists and dicts), which `report.py` prints, `plot.py`
+draws and JSON can store.
 """
 
 from __future__ import annotations
@@ -24,14 +24,27 @@ from PyGPU._bench.table import DTYPES, Row, rows
 from PyGPU._runtime import core
 
 SMALL = 1024  # elements of small rows
-_MOST_CALLS = 500  # in one sample: fewer launches than a GPU's queue holds
+_MOST_CALLS = 500  # calls in one sample: fewer than the launch queue of a GPU holds
 
 
 class Settings(NamedTuple):
-    """Of a run: 2 ** `exponent` elements in big rows; `samples` of each row, each over so many
-    calls that it takes some `sample` seconds; fewer samples where those of all libraries would take
-    more than `budget` seconds; only rows with the text `only` in their group, name, dtype or kind;
-    every line in `dtypes` instead of its own, where NumPy does it."""
+    """Settings of a run.
+
+    Attributes
+    ----------
+    exponent : int
+        Big rows have 2 ** `exponent` elements.
+    samples : int
+        Most samples of a row.
+    sample : float
+        Approximate seconds of a sample, which has as many calls as needed.
+    budget : float
+        Most seconds of a row, over all libraries; it limits the samples.
+    only : str
+        Measure only rows with this text in their group, name, dtype or kind.
+    dtypes : tuple of str
+        Measure every line in these dtypes instead of its own, if NumPy supports it.
+    """
 
     exponent: int
     samples: int = 9
@@ -42,7 +55,7 @@ class Settings(NamedTuple):
 
 
 class _Arrays:
-    """The operands of the size and dtype at hand: no others are kept."""
+    """Operands of the current size and dtype; operands of other rows are released."""
 
     def __init__(self, libraries: list[Library]) -> None:
         self._libraries = libraries
@@ -70,7 +83,7 @@ def _reason(error: Exception) -> str:
 def _calls(
     row: Row, libraries: list[Library], arrays: _Arrays
 ) -> tuple[dict[str, Callable[[], Any]], dict[str, str]]:
-    """{library: call} where the result is right and a first call came back, {library: why not}."""
+    """Return {library: call} for correct results, and {library: reason} for failures."""
     found: dict[str, Callable[[], Any]] = {}
     errors: dict[str, str] = {}
     for library in libraries:
@@ -83,7 +96,7 @@ def _calls(
             call()
             limits.wait()
             found[library.name] = call
-        except Exception as error:  # whatever a library raises is reported
+        except Exception as error:  # any error of a library is reported
             errors[library.name] = _reason(error)
             core.cudaGetLastError()
             library.release()
@@ -93,9 +106,10 @@ def _calls(
 def _measured(
     row: Row, calls: dict[str, Callable[[], Any]], settings: Settings
 ) -> dict[str, dict[str, float]]:
-    """{library: its samples' summary, in seconds a call}.
+    """Return {library: summary of its samples, in seconds per call}.
 
-    Big rows are timed by events of the device, the others by the clock, up to the end of the work.
+    Events of the device time big rows. The host's clock times other rows, up to the end of the
+    work.
     """
 
     def measure(call: Callable[[], Any], number: int) -> Measure:
@@ -107,7 +121,7 @@ def _measured(
     for name, call in calls.items():
         once = measure(call, 1)()
         if 20 * once < settings.sample:
-            once = measure(call, 20)()  # which shares the wait at the end
+            once = measure(call, 20)()  # more calls per wait at the end
         number = int(min(max(settings.sample / max(once, 1e-9), 1), _MOST_CALLS))
         turns[name] = measure(call, number)
         round_takes += once * number
@@ -119,8 +133,11 @@ def _measured(
 def _limit(
     row: Row, library: Library, arrays: _Arrays, found: dict[str, Any], settings: Settings
 ) -> float:
-    """The least seconds that a row can take: as a raw kernel moves its memory, as a launch takes,
-    or as the runtime copies page-locked memory."""
+    """Return the minimum seconds of a row.
+
+    The limit is a raw kernel that moves the same memory, a launch, or a raw copy of page-locked
+    memory.
+    """
     if row.kind == "small":
         return float(found["launch"]["us"]) / 1e6
     if row.kind == "big":
@@ -139,16 +156,16 @@ def _found(
     raw_limits: dict[str, Any],
     settings: Settings,
 ) -> dict[str, Any]:
-    """All that is found of a row. When this returns, nothing but `arrays` keeps its operands."""
+    """Measure a row and return its results. Afterwards only `arrays` refers to its operands."""
     seconds: dict[str, dict[str, float]] = {}
     errors: dict[str, str] = {}
     least = None
     try:
-        with np.errstate(all="ignore"):  # sums of 2^26 are beyond float16
+        with np.errstate(all="ignore"):  # sums of 2^26 elements overflow float16
             calls, errors = _calls(row, libraries, arrays)
             least = _limit(row, libraries[0], arrays, raw_limits, settings)
             seconds = _measured(row, calls, settings)
-    except Exception as error:  # no memory for what is no single library's
+    except Exception as error:  # such as too little memory for the shared arrays
         errors["all"] = _reason(error)
         arrays.release()
     return {
@@ -161,7 +178,7 @@ def _found(
 
 
 def _machine(libraries: list[Library], missing: dict[str, str]) -> dict[str, Any]:
-    """What was measured with what, and on what."""
+    """Return the date, the device and the versions of the software."""
     device = core.cudaDeviceProp(core.cudaGetDevice()[0])
     return {
         "date": time.strftime("%F %T"),
@@ -187,32 +204,36 @@ def _machine(libraries: list[Library], missing: dict[str, str]) -> dict[str, Any
 def run(
     settings: Settings, with_peers: bool, progress: Callable[[str], object] = lambda text: None
 ) -> dict[str, Any]:
-    """Measure, and return all that was found.
+    """Measure all rows and return the results.
 
     Parameters
     ----------
     settings : Settings
+        Settings of the run.
     with_peers : bool
-        Beside CuPy and torch, on `host` beside NumPy.
-    progress : callable(str)
-        Gets a line before each row.
+        Measure CuPy and torch as well, on `host` NumPy.
+    progress : callable(str), optional
+        Called with a line of text before each row.
 
     Returns
     -------
     dict
-        "machine", "settings", "limits", "summary", and "rows": each with its texts, the memory in
-        bytes, "seconds" (a summary of the samples of each library), "speed" (GB/s, or microseconds
-        where "unit" says so), "errors", and what `comparison.py` adds.
+        "machine", "settings", "limits", "summary" and "rows". A row has:
+
+        - its texts, and the moved memory in bytes;
+        - "seconds": a summary of the samples of each library;
+        - "speed" in "unit", GB/s or microseconds;
+        - "errors", and the entries of `comparison.py`.
 
     Raises
     ------
     ValueError
-        If no row has the text `settings.only`, or a dtype is none of the table's.
+        If no row has the text `settings.only`, or if the table lacks one of the dtypes.
     """
     n = 1 << settings.exponent
     for dtype in settings.dtypes:
         if dtype not in DTYPES:
-            raise ValueError(f"dtypes: expected some of {', '.join(DTYPES)}, got {dtype!r}")
+            raise ValueError(f"dtypes={dtype!r}: expected some of {', '.join(DTYPES)}")
     everything = [*rows(n, SMALL, settings.dtypes)]
     wanted = [
         row
@@ -223,7 +244,7 @@ def run(
     if not wanted:
         groups = ", ".join(dict.fromkeys(row.group for row in everything))
         raise ValueError(
-            f"only={settings.only!r}: no row has that in its group, name, dtype or kind; "
+            f"only={settings.only!r}: no row has this text in its group, name, dtype or kind; "
             f"the groups are {groups}"
         )
     others, missing = peers() if with_peers else ([], {})

@@ -1,10 +1,10 @@
-"""What is measured, one line each: a text that NumPy, CuPy, torch and PyGPU all understand.
+"""Table of the benchmarked operations, one per line: an expression valid in all libraries.
 
-The names in the texts are those of `operands.py` and of the libraries' modules; `n` is the number
-of elements, `dtype` their type. Where a library spells it in another way, the line has its text
-too, or None if it has no such thing. The memory that a line moves is the least that the work needs:
-`arrays` times n elements of the dtype, and `extra` times n bytes. What the texts return is made in
-each library's own pool of memory.
+The expressions use the names of `operands.py` and of the libraries' modules; `n` is the number of
+elements, `dtype` their type. A line also has the expressions of libraries with another spelling, or
+None for a library that lacks the operation. The memory traffic of a line is the minimum that the
+operation needs: `arrays` times n elements of the dtype, plus `extra` times n bytes. Results are
+allocated by each library's own memory pool.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ SAME = "the line's text"
 
 
 class Work(NamedTuple):
-    """A line of the table. `check` says what must agree with NumPy: "values", only the "moments"
-    of random numbers, or the "shape". `sizes`: "big", "small" or both."""
+    """A line of the table.
+
+    `check` is the property that must agree with NumPy: "values", "moments" (of random numbers) or
+    "shape". `sizes` is "big", "small" or both.
+    """
 
     text: str
     arrays: float
@@ -33,14 +36,17 @@ class Work(NamedTuple):
     sizes: str = "big small"
 
     def of(self, library: str) -> Text:
-        """The text for one library."""
+        """Return the text for a library, or None."""
         own: Text = self.text if library == "NumPy" else getattr(self, library)
         return self.text if own == SAME else own
 
 
 class Row(NamedTuple):
-    """One measurement: a line with a dtype at a size. `kind`: "big", "small" or "transfer";
-    `direction`, of a transfer: "up" or "down"; `own`: the line names the dtype itself."""
+    """One measurement: a line with a dtype and a size.
+
+    `kind` is "big", "small" or "transfer"; `direction` of a transfer is "up" or "down"; `own`: the
+    line lists the dtype itself.
+    """
 
     group: str
     name: str
@@ -53,17 +59,17 @@ class Row(NamedTuple):
 
     @property
     def nbytes(self) -> float:
-        """The memory that it moves."""
+        """Minimum memory traffic in bytes."""
         return self.n * (self.work.arrays * np.dtype(self.dtype).itemsize + self.work.extra)
 
     @property
     def unit(self) -> str:
-        """How its speed is reported."""
+        """Unit of the speed: "GB/s" or "us"."""
         is_small = self.kind == "small" or (self.kind == "transfer" and self.n < 1 << 20)
         return "us" if is_small else "GB/s"
 
 
-#: In the order in which they are measured.
+#: All dtypes, in the order of the measurements.
 DTYPES = (
     *("float32", "float64", "float16", "int32", "int64", "int8", "uint8", "complex64", "bool"),
     *("int16", "uint16", "uint32", "uint64", "complex128"),
@@ -73,7 +79,7 @@ _REAL = "float32 float64"
 _OF_TORCH = "dtype=dtype, device=device"
 
 
-#: Sums along the axes 0 and 1 of these arrays: how many elements each sum is of, or 0 for a lot.
+#: {array: elements of each sum along the axes 0 and 1}; 0 means many.
 _SUMMED = {"tall": (0, 4), "high": (0, 256), "square": (0, 0), "low": (256, 0), "wide": (4, 0)}
 
 
@@ -90,7 +96,7 @@ def _spelled(*texts: str) -> dict[str, Any]:
 
 
 def _to(dtype: str) -> str:
-    """torch's conversion, which makes a new array of the same dtype as well."""
+    """Return torch's conversion, which copies arrays of the same dtype as well."""
     return f"a.to({dtype}, copy=True)"
 
 
@@ -267,7 +273,7 @@ WORKS = {
 _TRANSFERS = {
     "up": [
         Work("d[...] = h", 1, **_spelled("to_gpu(h)", "asarray(h)", "from_numpy(h).to(device)")),
-        # Queued, and waited for.
+        # An asynchronous copy; the measurement waits for it.
         Work(
             "d[...] = pinned",
             1,
@@ -297,9 +303,16 @@ _SIZES = (4 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20)
 
 
 def rows(n: int, small: int, dtypes: Sequence[str] = ()) -> Iterator[Row]:
-    """All rows: every line in each of its dtypes at `n` elements; each line again at `small`
-    elements, in its first dtype; transfers of up to 4 n bytes. With `dtypes`, every line in these,
-    at `n` and at `small` elements, and no transfers."""
+    """Return all rows of a run.
+
+    Without `dtypes`, the rows are:
+
+    - every line in each of its dtypes at `n` elements;
+    - every line in its first dtype at `small` elements;
+    - transfers of up to 4 n bytes.
+
+    With `dtypes`, the rows are every line in these dtypes at both sizes, without transfers.
+    """
     for kind, size in (("big", n), ("small", small)):
         for dtype in dtypes or DTYPES:
             for group, works in WORKS.items():

@@ -1,4 +1,4 @@
-"""Arrays, whose order in memory only the device knows, and the copies that fill and read them."""
+"""Arrays in CUDA's sense: device memory in an opaque order, which textures and surfaces access."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PyGPU._driver import boxes, enums
 from PyGPU._runtime import core, device_address, errors
 
 if TYPE_CHECKING:
-    from PyGPU._types import Address, ArrayLike, BufferLike, DTypeLike, Int, Order
+    from PyGPU._types import ArrayLike, DTypeLike, Order
 
 __all__ = [
     "Array",
@@ -21,19 +21,12 @@ __all__ = [
     "gpuarray_to_array",
     "make_multichannel_2d_array",
     "matrix_to_array",
-    "memcpy_atoa",
-    "memcpy_atod",
-    "memcpy_atoh",
-    "memcpy_dtoa",
-    "memcpy_htoa",
     "np_to_array",
-    "py_memcpy_atoh",
-    "py_memcpy_htoa",
 ]
 
 _FORMATS = enums.array_format
 _SIGNED, _UNSIGNED, _FLOAT = 0, 1, 2  # CUDA's kinds of channels
-_CHANNELS = {  # array_format: (bits, kind)
+_CHANNELS = {  # {array_format: (bits, kind)}
     _FORMATS.UNSIGNED_INT8: (8, _UNSIGNED),
     _FORMATS.UNSIGNED_INT16: (16, _UNSIGNED),
     _FORMATS.UNSIGNED_INT32: (32, _UNSIGNED),
@@ -49,7 +42,7 @@ _MEMORY = enums.memory_type
 
 
 def channel_format(format: int, num_channels: int) -> tuple[int, int, int]:
-    """(bits, channels, kind) as the low level wants them. LogicError for what is no format."""
+    """Return a format as (bits, channels, kind), which the low level expects."""
     try:
         bits, kind = _CHANNELS[_FORMATS(int(format))]
     except (TypeError, ValueError):
@@ -60,22 +53,40 @@ def channel_format(format: int, num_channels: int) -> tuple[int, int, int]:
 
 
 def dtype_to_array_format(dtype: DTypeLike) -> enums.array_format:
-    """The array_format of a dtype: integers of 8, 16 and 32 bits, float16 and float32.
+    """Return the array_format of a dtype.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Integers of 8, 16 or 32 bits, float16 or float32.
+
+    Returns
+    -------
+    array_format
+        Format of an array or a texture.
 
     Raises
     ------
     TypeError
-        For any other.
+        If no format has that dtype.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> print(drv.dtype_to_array_format("float32"))
+    FLOAT
     """
     dtype = np.dtype(dtype)
     key = (8 * dtype.itemsize, _KINDS.get(dtype.kind))
     if key not in _FORMAT_OF or not dtype.isnative:
-        raise TypeError(f"dtype={dtype}: arrays and textures have no such element")
+        raise TypeError(
+            f"dtype={dtype}: expected an integer of 8, 16 or 32 bits, float16 or float32"
+        )
     return _FORMAT_OF[key]
 
 
 def format_of(bits: int, kind: int) -> enums.array_format:
-    """The array_format of channels as :func:`channel_format` has them."""
+    """Return the array_format of channels; the inverse of :func:`channel_format`."""
     return _FORMAT_OF[bits, kind]
 
 
@@ -83,15 +94,25 @@ _D = TypeVar("_D", bound="ArrayDescriptor")
 
 
 class ArrayDescriptor:
-    """What an Array of one or two dimensions shall be.
+    """Description of an Array of one or two dimensions.
 
     Attributes
     ----------
     width, height : int
-        Elements; a height of 0 makes it one-dimensional.
+        Extents in elements; a height of 0 makes the Array one-dimensional.
     format : array_format
+        Format of a channel.
     num_channels : int
-        1, 2 or 4 numbers an element.
+        Channels of an element: 1, 2 or 4.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> descriptor = drv.ArrayDescriptor()
+    >>> descriptor.width, descriptor.height, descriptor.num_channels = 8, 4, 1
+    >>> descriptor.format = drv.array_format.FLOAT
+    >>> drv.Array(descriptor).get_descriptor().width
+    8
     """
 
     def __init__(self) -> None:
@@ -100,16 +121,28 @@ class ArrayDescriptor:
 
 
 class ArrayDescriptor3D(ArrayDescriptor):
-    """What an Array shall be.
+    """Description of an Array of one, two or three dimensions.
 
     Attributes
     ----------
     width, height, depth : int
-        Elements; 0 for what it does not have. The depth of a layered array counts its layers.
+        Extents in elements; 0 for dimensions that the Array lacks. The depth of a layered array is
+        its number of layers.
     format : array_format
+        Format of a channel.
     num_channels : int
+        Channels of an element: 1, 2 or 4.
     flags : int
-        Of array3d_flags.
+        Combination of ``array3d_flags``.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> descriptor = drv.ArrayDescriptor3D()
+    >>> descriptor.width, descriptor.height, descriptor.depth = 8, 4, 2
+    >>> descriptor.format, descriptor.num_channels = drv.array_format.FLOAT, 1
+    >>> drv.Array(descriptor).get_descriptor_3d().depth
+    2
     """
 
     def __init__(self) -> None:
@@ -118,17 +151,28 @@ class ArrayDescriptor3D(ArrayDescriptor):
 
 
 class Array(core._Array):
-    """Memory on the current device that textures and surfaces reach, freed with the object.
+    """Device memory that textures and surfaces access, freed with the object.
 
     Parameters
     ----------
     descriptor : ArrayDescriptor or ArrayDescriptor3D
+        Extents, format and flags.
 
     Raises
     ------
     LogicError
-        For what no array can be.
+        If the device has no such arrays.
     MemoryError
+        If the device has too little memory.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> descriptor = drv.ArrayDescriptor()
+    >>> descriptor.width, descriptor.num_channels = 8, 1
+    >>> descriptor.format = drv.array_format.FLOAT
+    >>> drv.Array(descriptor).get_descriptor().height
+    0
     """
 
     def __init__(self, descriptor: ArrayDescriptor) -> None:
@@ -140,11 +184,14 @@ class Array(core._Array):
         )
         flags = boxes.whole(getattr(descriptor, "flags", 0), "flags")
         if flags > 15:
-            raise errors.LogicError(f"Array failed: flags={flags}: expected those of array3d_flags")
+            raise errors.LogicError(f"Array failed: flags={flags}: expected array3d_flags")
         super().__init__(found, width, height, depth, flags)
 
     def free(self) -> None:
-        """Free it now; once more does nothing. No kernel may use its textures any longer."""
+        """Free the memory now; a second call does nothing.
+
+        No kernel may use its textures and surfaces afterwards.
+        """
         errors.check(self._free(), "cudaFreeArray")
 
     def _describe(self, descriptor: _D) -> _D:
@@ -156,18 +203,30 @@ class Array(core._Array):
         return descriptor
 
     def get_descriptor(self) -> ArrayDescriptor:
-        """Width, height, format and channels, as an ArrayDescriptor."""
+        """Return the extents and the format of the Array.
+
+        Returns
+        -------
+        ArrayDescriptor
+            Width, height, format and channels.
+        """
         return self._describe(ArrayDescriptor())
 
     def get_descriptor_3d(self) -> ArrayDescriptor3D:
-        """All of its shape, as an ArrayDescriptor3D."""
+        """Return the extents, the format and the flags of the Array.
+
+        Returns
+        -------
+        ArrayDescriptor3D
+            Width, height, depth, format, channels and flags.
+        """
         return self._describe(ArrayDescriptor3D())
 
 
 def _new_array(
     shape: Sequence[int], order: Order, format: int, num_channels: int, flags: int = 0
 ) -> Array:
-    """An Array of a matrix's shape: 1 to 3 lengths, the fastest last for "C", first for "F"."""
+    """Return an Array of 1 to 3 lengths; the width is the last one for "C", the first for "F"."""
     lengths = shape[::-1] if order == "C" else shape
     descriptor = ArrayDescriptor3D()
     descriptor.width, descriptor.height, descriptor.depth = (*lengths, 0, 0)[:3]
@@ -186,7 +245,7 @@ def _order(order: str) -> Order:
 def _fill(
     array: Array, kind: enums.memory_type, where: boxes.Buffer | int, row_bytes: int
 ) -> Array:
-    """Fill all of an array from memory without gaps, of rows of `row_bytes`."""
+    """Fill an Array from contiguous memory with rows of `row_bytes`."""
     shape = array.get_descriptor_3d()
     rows, slices = max(shape.height, 1), max(shape.depth, 1)
     source = (kind, where, row_bytes, rows, 0, 0, 0, -1)
@@ -196,7 +255,7 @@ def _fill(
 
 
 def element_in_parts(dtype: DTypeLike) -> tuple[enums.array_format, int]:
-    """(array_format, channels) that hold a dtype; numbers of more as parts of 32 bits."""
+    """Return the (array_format, channels) that store a dtype; wide ones as channels of int32."""
     dtype = np.dtype(dtype)
     if dtype in (np.dtype(np.complex64), np.dtype(np.float64)):
         return _FORMATS.SIGNED_INT32, 2
@@ -212,24 +271,37 @@ def _surface_flags(allow: bool) -> int:
 def _require(name: str, shape: Sequence[int], lengths: tuple[int, ...]) -> None:
     if len(shape) not in lengths or 0 in shape:
         wanted = " or ".join(map(str, lengths))
-        raise errors.LogicError(f"{name}: expected {wanted} dimensions, none empty, got {shape}")
+        raise errors.LogicError(f"{name}: expected {wanted} non-empty dimensions, got {shape}")
 
 
 def matrix_to_array(matrix: ArrayLike, order: Order, allow_double_hack: bool = False) -> Array:
-    """A new Array with a matrix.
+    """Copy a matrix to a new Array.
 
     Parameters
     ----------
     matrix : array_like
-        (height, width) for the order "C", (width, height) for "F".
+        Shape (height, width) for the order "C", (width, height) for "F".
     order : {"C", "F"}
-    allow_double_hack : bool
+        Order of the axes.
+    allow_double_hack : bool, optional
         Store float64 as two channels of int32, for ``__hiloint2double(v.y, v.x)``.
+
+    Returns
+    -------
+    Array
+        The copy, on the current device.
 
     Raises
     ------
     TypeError
-        For elements that no texture has.
+        If no texture has the matrix's dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.matrix_to_array(np.zeros((4, 8), np.float32), "C").get_descriptor().width
+    8
     """
     matrix, order = np.asarray(matrix), _order(order)
     _require("matrix", matrix.shape, (2,))
@@ -250,11 +322,31 @@ def _from_host(
 
 
 def np_to_array(nparray: ArrayLike, order: Order, allowSurfaceBind: bool = False) -> Array:
-    """A new Array with an ndarray of two or three dimensions.
+    """Copy an ndarray of two or three dimensions to a new Array.
 
-    complex64 and float64 become two channels of int32, complex128 four. The order "C" makes the
-    last axis the width, "F" the first. allowSurfaceBind lets surfaces read and write it; two
-    dimensions are then those of the one layer of a layered array.
+    complex64 and float64 become two channels of int32, complex128 becomes four.
+
+    Parameters
+    ----------
+    nparray : array_like
+        The data.
+    order : {"C", "F"}
+        "C" makes the last axis the width, "F" the first one.
+    allowSurfaceBind : bool, optional
+        Let surfaces access the Array. Two-dimensional data then is the only layer of a layered
+        array.
+
+    Returns
+    -------
+    Array
+        The copy, on the current device.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.np_to_array(np.zeros((2, 4, 8), np.float32), "C").get_descriptor_3d().depth
+    2
     """
     nparray, order = np.asarray(nparray), _order(order)
     _require("nparray", nparray.shape, (2, 3))
@@ -266,7 +358,37 @@ def np_to_array(nparray: ArrayLike, order: Order, allowSurfaceBind: bool = False
 def gpuarray_to_array(
     gpuarray: core.GPUArray, order: Order, allowSurfaceBind: bool = False
 ) -> Array:
-    """np_to_array from a GPUArray, which must lie in memory in that order. Copies on the device."""
+    """Copy a GPUArray of two or three dimensions to a new Array on the device.
+
+    complex64 and float64 become two channels of int32, complex128 becomes four.
+
+    Parameters
+    ----------
+    gpuarray : GPUArray
+        The data, contiguous in the given order.
+    order : {"C", "F"}
+        "C" makes the last axis the width, "F" the first one.
+    allowSurfaceBind : bool, optional
+        Let surfaces access the Array. Two-dimensional data then is the only layer of a layered
+        array.
+
+    Returns
+    -------
+    Array
+        The copy.
+
+    Raises
+    ------
+    ValueError
+        If the GPUArray is not contiguous in that order.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> drv.gpuarray_to_array(gpuarray.zeros((4, 8), "float32"), "C").get_descriptor().width
+    8
+    """
     order, flags = _order(order), gpuarray.flags
     _require("gpuarray", gpuarray.shape, (2, 3))
     if not (flags.c_contiguous if order == "C" else flags.f_contiguous):
@@ -278,12 +400,27 @@ def gpuarray_to_array(
 
 
 def make_multichannel_2d_array(ndarray: ArrayLike, order: Order) -> Array:
-    """A new Array of several channels.
+    """Copy an ndarray to a new Array of several channels.
 
     Parameters
     ----------
-    ndarray : numpy.ndarray
-        (height, width, channels) for the order "C", (channels, width, height) for "F".
+    ndarray : array_like
+        Shape (height, width, channels) for the order "C", (channels, width, height) for "F".
+    order : {"C", "F"}
+        Order of the axes.
+
+    Returns
+    -------
+    Array
+        The copy, on the current device.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> array = drv.make_multichannel_2d_array(np.zeros((4, 8, 2), np.float32), "C")
+    >>> array.get_descriptor().num_channels
+    2
     """
     ndarray, order = np.asarray(ndarray), _order(order)
     _require("ndarray", ndarray.shape, (3,))
@@ -293,56 +430,3 @@ def make_multichannel_2d_array(ndarray: ArrayLike, order: Order) -> Array:
     array = _new_array(shape, order, dtype_to_array_format(data.dtype), channels)
     row_bytes = shape[-1 if order == "C" else 0] * channels * data.itemsize
     return _fill(array, _MEMORY.HOST, boxes.Buffer(data, "ndarray", False), row_bytes)
-
-
-def _row(array: Array, index: Int, name: str) -> boxes.End:
-    """An end: the one row of a one-dimensional array, from a byte on."""
-    boxes.array_in(array, name)
-    shape = array.get_descriptor_3d()
-    if shape.height > 1 or shape.depth > 1:
-        raise errors.LogicError(
-            f"{name}: expected an Array of one row, got {shape.width} x {shape.height} x "
-            f"{shape.depth}; Memcpy2D and Memcpy3D copy the others"
-        )
-    return (_MEMORY.ARRAY, array, 0, 0, boxes.whole(index, "index"), 0, 0, -1)
-
-
-def _memory(kind: enums.memory_type, where: boxes.Buffer | int) -> boxes.End:
-    return (kind, where, 0, 0, 0, 0, 0, -1)
-
-
-def memcpy_dtoa(ary: Array, index: Int, src: Address, len: Int) -> None:
-    """Copy `len` bytes of device memory into a one-dimensional Array, from its byte `index` on."""
-    source = _memory(_MEMORY.DEVICE, device_address(src, "src"))
-    box = (boxes.whole(len, "len"), 1, 1)
-    boxes.copy(_row(ary, index, "ary"), source, box, what="memcpy_dtoa")
-
-
-def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
-    """Copy `len` bytes of a one-dimensional Array, from its byte `index` on, to device memory."""
-    target = _memory(_MEMORY.DEVICE, device_address(dest, "dest"))
-    box = (boxes.whole(len, "len"), 1, 1)
-    boxes.copy(target, _row(ary, index, "ary"), box, what="memcpy_atod")
-
-
-def memcpy_htoa(ary: Array, index: Int, src: BufferLike) -> None:
-    """Copy a host buffer into a one-dimensional Array, from its byte `index` on."""
-    buffer = boxes.Buffer(src, "src", False, contiguous=True)
-    source, target = _memory(_MEMORY.HOST, buffer), _row(ary, index, "ary")
-    boxes.copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_htoa")
-
-
-def memcpy_atoh(dest: BufferLike, ary: Array, index: Int) -> None:
-    """Fill a host buffer from a one-dimensional Array, from its byte `index` on."""
-    buffer = boxes.Buffer(dest, "dest", True, contiguous=True)
-    target, source = _memory(_MEMORY.HOST, buffer), _row(ary, index, "ary")
-    boxes.copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_atoh")
-
-
-def memcpy_atoa(dest: Array, dest_index: Int, src: Array, src_index: Int, len: Int) -> None:
-    """Copy `len` bytes between one-dimensional Arrays."""
-    target, source = _row(dest, dest_index, "dest"), _row(src, src_index, "src")
-    boxes.copy(target, source, (boxes.whole(len, "len"), 1, 1), what="memcpy_atoa")
-
-
-py_memcpy_htoa, py_memcpy_atoh = memcpy_htoa, memcpy_atoh

@@ -1,4 +1,4 @@
-"""Arrays that texture references read."""
+"""GPUArray's methods that bind its memory to texture references."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ if TYPE_CHECKING:
 def bind_to_texref(
     self: core.GPUArray, texref: TextureReference, allow_offset: bool = False
 ) -> float:
-    """Let ``tex1Dfetch`` read the array's memory, as the elements that `texref` is declared for.
+    """Bind the array's memory to a texture reference, which ``tex1Dfetch`` reads.
+
+    The elements are read as those that `texref` is declared for.
 
     Parameters
     ----------
     texref : TextureReference
-    allow_offset : bool
-        Take memory that begins anywhere, as that of slices does.
+        Reference of a module.
+    allow_offset : bool, optional
+        Accept memory at any address, such as that of a slice.
 
     Returns
     -------
     float
-        The elements from where the texture begins to the array.
+        Offset of the array in the texture, in elements.
     """
     return texref.set_address(self, self.nbytes, allow_offset) / self.itemsize
 
@@ -38,31 +41,34 @@ def bind_to_texref_ext(
     allow_complex_hack: bool = False,
     allow_offset: bool = False,
 ) -> float:
-    """:meth:`bind_to_texref`, and the array's dtype for the texture's format.
+    """Bind the array's memory to a texture reference and set its format from the dtype.
 
     Parameters
     ----------
     texref : TextureReference
-    channels : int
-        1, 2 or 4 neighbours that are one element of the texture.
-    allow_double_hack, allow_complex_hack : bool
-        Take float64, or complex64 and complex128, as two or four channels of int32, which the
-        functions of ``pycuda-helpers.hpp`` put together.
-    allow_offset : bool
+        Reference of a module.
+    channels : int, optional
+        1, 2 or 4 adjacent array elements that form one texture element.
+    allow_double_hack : bool, optional
+        Read float64 as two channels of int32, which ``pycuda-helpers.hpp`` joins.
+    allow_complex_hack : bool, optional
+        Read complex64 and complex128 as two and four channels of int32.
+    allow_offset : bool, optional
+        Accept memory at any address, such as that of a slice.
 
     Returns
     -------
     float
-        The elements from where the texture begins to the array.
+        Offset of the array in the texture, in elements.
 
     Raises
     ------
     RuntimeError
-        For an array that is not contiguous.
+        If the array is not contiguous.
     ValueError
-        For numbers in parts and several channels.
+        If elements are read as int32 channels and `channels` is not 1.
     TypeError
-        For a dtype that no texture has.
+        If no texture has the array's dtype.
     """
     if not self.flags.forc:
         raise RuntimeError(
@@ -76,7 +82,9 @@ def bind_to_texref_ext(
     elif channels == 1:
         format = arrays.element_in_parts(self.dtype)
     else:
-        raise ValueError(f"channels={channels}: {self.dtype} is read in parts, as one channel")
+        raise ValueError(
+            f"channels={channels}: expected 1, as {self.dtype} is read as several int32 channels"
+        )
     offset = texref.set_address(self, self.nbytes, allow_offset)
     texref.set_format(*format)
     if self.dtype.kind in "iu" or in_parts:
@@ -84,5 +92,5 @@ def bind_to_texref_ext(
     return offset / self.itemsize
 
 
-#: Of the class GPUArray.
+#: Methods that GPUArray gets.
 METHODS = {"bind_to_texref": bind_to_texref, "bind_to_texref_ext": bind_to_texref_ext}

@@ -1,4 +1,4 @@
-"""Work that is recorded once and launched many times, as one."""
+"""Graphs: work that a stream captures once and that is launched many times as a unit."""
 
 from __future__ import annotations
 
@@ -15,27 +15,41 @@ __all__ = ["Graph"]
 
 
 class Graph(core._Graph):
-    """What :meth:`Stream.capture` has recorded. It keeps the memory and the code that it uses."""
+    """Work captured by :meth:`Stream.capture`, with the memory and the code that it uses.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> stream, a = drv.Stream(), gpuarray.zeros(2, "int32")
+    >>> with stream.capture() as graph:
+    ...     drv.memset_d32_async(a.ptr, 7, 2, stream)
+    >>> a.get()
+    array([0, 0], dtype=int32)
+    >>> graph.launch()
+    >>> a.get()
+    array([7, 7], dtype=int32)
+    """
 
     def launch(self, stream: StreamLike = None) -> None:
-        """Enqueue all of the work.
+        """Enqueue all captured work.
 
         Parameters
         ----------
         stream : Stream, optional
-            Any of the device: not only the one that was captured.
+            Any stream of the device, not only the captured one. The null stream by default.
 
         Raises
         ------
         LogicError
-            Before anything was captured, and where memory that the work uses was freed.
+            If nothing was captured before, or if memory that the work uses was freed.
         """
         self._launch(stream)
 
 
 @contextlib.contextmanager
 def captured(stream: core.cudaStream_t, graph: Graph | None) -> Iterator[Graph]:
-    """See :meth:`PyGPU.driver.Stream.capture`."""
+    """Capture the body of a ``with`` statement; see :meth:`PyGPU.driver.Stream.capture`."""
     if graph is None:
         graph = Graph()
     elif not isinstance(graph, Graph):

@@ -1,4 +1,4 @@
-"""Arrays in page-locked, managed, aligned and registered host memory, with PyCUDA's functions."""
+"""Arrays in page-locked, managed and registered host memory, with PyCUDA's functions."""
 
 from __future__ import annotations
 
@@ -8,23 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._driver.memory import (
-    AlignedHostAllocation,
+from PyGPU._driver.host_memory import (
     ManagedAllocation,
     PagelockedHostAllocation,
     RegisteredHostMemory,
-    in_memory,
 )
-from PyGPU._runtime import core, errors, extent, integer
+from PyGPU._driver.memory import in_memory
+from PyGPU._runtime import core, errors, extent
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike, HostArray, Int, Order, Shape
 
 __all__ = [
-    "aligned_empty",
-    "aligned_empty_like",
-    "aligned_zeros",
-    "aligned_zeros_like",
     "managed_empty",
     "managed_empty_like",
     "managed_zeros",
@@ -43,17 +38,20 @@ def _shape(shape: Shape) -> tuple[int, ...]:
 
 
 def bytes_of(shape: Shape, dtype: DTypeLike) -> tuple[tuple[int, ...], DType, int]:
+    """Return (shape as a tuple, dtype, size in bytes) of an array."""
     shape, dtype = _shape(shape), np.dtype(dtype)
     if dtype.hasobject:
-        raise TypeError(f"dtype {dtype} holds Python objects, which have no meaning on a device")
+        raise TypeError(f"dtype={dtype}: holds Python objects, which a device cannot use")
     count = 1
     for length in shape:
         count *= length
     return shape, dtype, count * dtype.itemsize
 
 
-def _new(take: Callable[[int], Any], shape: Shape, dtype: DTypeLike, order: Order) -> HostArray:
-    """An array on the memory that `take(nbytes)` gives."""
+def new_array(
+    take: Callable[[int], Any], shape: Shape, dtype: DTypeLike, order: Order
+) -> HostArray:
+    """Return an array in the memory that `take(nbytes)` allocates."""
     shape, dtype, nbytes = bytes_of(shape, dtype)
     if order not in ("C", "F"):
         raise errors.LogicError(f"order={order!r}: expected 'C' or 'F'")
@@ -62,7 +60,10 @@ def _new(take: Callable[[int], Any], shape: Shape, dtype: DTypeLike, order: Orde
 
 
 def _description(dtype: DType) -> Any:
-    """What array interfaces say of a dtype; of overlapping or unordered fields, only their size."""
+    """Return a dtype's description in an array interface.
+
+    Descriptions cannot express overlapping or unordered fields; then it only has the size.
+    """
     if dtype.fields is not None:
         try:
             return dtype.descr
@@ -79,7 +80,7 @@ def array_at(
     order: Order,
     read_only: bool = False,
 ) -> HostArray:
-    """An ndarray at an address, whose `.base` is `owner`."""
+    """Return an ndarray at an address, whose `.base` is `owner`."""
     step, strides = dtype.itemsize, []
     for length in shape if order == "F" else shape[::-1]:
         strides.append(step)
@@ -94,8 +95,9 @@ def array_at(
     }
     array = np.asarray(owner)
     del owner.__array_interface__
-    if array.dtype != dtype:  # fields that no list of descriptions can say
-        with warnings.catch_warnings():  # a view would have another .base
+    if array.dtype != dtype:  # the description could not express the fields
+        # Assign the dtype, as a view would have another .base.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             array.dtype = dtype  # type: ignore[misc]
     return array
@@ -104,48 +106,81 @@ def array_at(
 def pagelocked_empty(
     shape: Shape, dtype: DTypeLike, order: Order = "C", mem_flags: Int = 0
 ) -> HostArray:
-    """An uninitialised array in page-locked memory, whose `.base` owns it."""
+    """Return an uninitialized array in page-locked host memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the array.
+    dtype : dtype
+        Data type of the elements.
+    order : {"C", "F"}, optional
+        Order of the elements in memory.
+    mem_flags : int, optional
+        Combination of ``host_alloc_flags``.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` owns the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.pagelocked_empty(2, np.int32).shape
+    (2,)
+    """
 
     def take(nbytes: int) -> PagelockedHostAllocation:
         address = errors.check(core.cudaHostAlloc(nbytes, int(mem_flags)), "cudaHostAlloc")
         return PagelockedHostAllocation(address)
 
-    return _new(take, shape, dtype, order)
+    return new_array(take, shape, dtype, order)
 
 
 def managed_empty(
     shape: Shape, dtype: DTypeLike, order: Order = "C", mem_flags: Int = 0
 ) -> HostArray:
-    """An uninitialised array in managed memory. mem_flags: 0 is mem_attach_flags.GLOBAL."""
+    """Return an uninitialized array in managed host memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the array.
+    dtype : dtype
+        Data type of the elements.
+    order : {"C", "F"}, optional
+        Order of the elements in memory.
+    mem_flags : int, optional
+        One of ``mem_attach_flags``; 0 is GLOBAL.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` owns the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.managed_empty(2, np.int32).shape
+    (2,)
+    """
     flags = int(mem_flags) or 1
 
     def take(nbytes: int) -> ManagedAllocation:
         return core._managed_alloc(ManagedAllocation, nbytes, flags)
 
-    return _new(take, shape, dtype, order)
+    return new_array(take, shape, dtype, order)
 
 
-def aligned_empty(
-    shape: Shape, dtype: DTypeLike, order: Order = "C", alignment: Int = 4096
-) -> HostArray:
-    """An uninitialised array in pageable memory at a multiple of `alignment`, a power of two."""
-    alignment = integer("alignment", alignment)
-    if alignment <= 0 or alignment & (alignment - 1):
-        raise errors.LogicError(f"alignment={alignment}: expected a power of two")
-
-    def take(nbytes: int) -> AlignedHostAllocation:
-        block = np.empty(nbytes + alignment, np.uint8)
-        return AlignedHostAllocation(block, -(-block.ctypes.data // alignment) * alignment)
-
-    return _new(take, shape, dtype, order)
-
-
-def _zeroed(array: HostArray) -> HostArray:
+def zeroed(array: HostArray) -> HostArray:
     array[...] = np.zeros((), array.dtype)
     return array
 
 
-def _order_of(array: HostArray) -> Order:
+def order_of(array: HostArray) -> Order:
     if array.flags.c_contiguous:
         return "C"
     if array.flags.f_contiguous:
@@ -156,65 +191,204 @@ def _order_of(array: HostArray) -> Order:
 def pagelocked_zeros(
     shape: Shape, dtype: DTypeLike, order: Order = "C", mem_flags: Int = 0
 ) -> HostArray:
-    """pagelocked_empty, filled with zeros."""
-    return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
+    """Return an array of zeros in page-locked host memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the array.
+    dtype : dtype
+        Data type of the elements.
+    order : {"C", "F"}, optional
+        Order of the elements in memory.
+    mem_flags : int, optional
+        Combination of ``host_alloc_flags``.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` owns the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.pagelocked_zeros(2, np.int32)
+    array([0, 0], dtype=int32)
+    """
+    return zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
 def pagelocked_empty_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
-    """pagelocked_empty of the shape, dtype and order of `array`."""
-    return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+    """Return an uninitialized array in page-locked host memory, with the layout of another array.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Contiguous array whose shape, dtype and order the result has.
+    mem_flags : int, optional
+        Combination of ``host_alloc_flags``.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` owns the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.pagelocked_empty_like(np.ones(2, np.int32)).shape
+    (2,)
+    """
+    return pagelocked_empty(array.shape, array.dtype, order_of(array), mem_flags)
 
 
 def pagelocked_zeros_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
-    return _zeroed(pagelocked_empty_like(array, mem_flags))
+    """Return an array of zeros in page-locked host memory, with the layout of another array.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Contiguous array whose shape, dtype and order the result has.
+    mem_flags : int, optional
+        Combination of ``host_alloc_flags``.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` owns the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.pagelocked_zeros_like(np.ones(2, np.int32))
+    array([0, 0], dtype=int32)
+    """
+    return zeroed(pagelocked_empty_like(array, mem_flags))
 
 
 def managed_zeros(
     shape: Shape, dtype: DTypeLike, order: Order = "C", mem_flags: Int = 0
 ) -> HostArray:
-    """managed_empty, filled with zeros."""
-    return _zeroed(managed_empty(shape, dtype, order, mem_flags))
+    """Return an array of zeros in managed host memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the array.
+    dtype : dtype
+        Data type of the elements.
+    order : {"C", "F"}, optional
+        Order of the elements in memory.
+    mem_flags : int, optional
+        One of ``mem_attach_flags``; 0 is GLOBAL.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` owns the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.managed_zeros(2, np.int32)
+    array([0, 0], dtype=int32)
+    """
+    return zeroed(managed_empty(shape, dtype, order, mem_flags))
 
 
 def managed_empty_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
-    """managed_empty of the shape, dtype and order of `array`."""
-    return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+    """Return an uninitialized array in managed host memory, with the layout of another array.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Contiguous array whose shape, dtype and order the result has.
+    mem_flags : int, optional
+        One of ``mem_attach_flags``; 0 is GLOBAL.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` owns the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.managed_empty_like(np.ones(2, np.int32)).shape
+    (2,)
+    """
+    return managed_empty(array.shape, array.dtype, order_of(array), mem_flags)
 
 
 def managed_zeros_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
-    return _zeroed(managed_empty_like(array, mem_flags))
+    """Return an array of zeros in managed host memory, with the layout of another array.
 
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Contiguous array whose shape, dtype and order the result has.
+    mem_flags : int, optional
+        One of ``mem_attach_flags``; 0 is GLOBAL.
 
-def aligned_zeros(
-    shape: Shape, dtype: DTypeLike, order: Order = "C", alignment: Int = 4096
-) -> HostArray:
-    """aligned_empty, filled with zeros."""
-    return _zeroed(aligned_empty(shape, dtype, order, alignment))
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` owns the memory.
 
-
-def aligned_empty_like(array: HostArray, alignment: Int = 4096) -> HostArray:
-    """aligned_empty of the shape, dtype and order of `array`."""
-    return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
-
-
-def aligned_zeros_like(array: HostArray, alignment: Int = 4096) -> HostArray:
-    return _zeroed(aligned_empty_like(array, alignment))
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> drv.managed_zeros_like(np.ones(2, np.int32))
+    array([0, 0], dtype=int32)
+    """
+    return zeroed(managed_empty_like(array, mem_flags))
 
 
 def register_host_memory(ary: HostArray, flags: Int = 0) -> HostArray:
     """Page-lock an array's memory in place.
 
+    Parameters
+    ----------
+    ary : numpy.ndarray
+        Contiguous array.
+    flags : int, optional
+        Combination of ``mem_host_register_flags``.
+
     Returns
     -------
     numpy.ndarray
-        Sharing the memory; its `.base` unpins it when it goes, and has `ary` for a base.
+        A view of the memory. Its ``base`` is a RegisteredHostMemory, which keeps `ary` alive and
+        makes the memory pageable again when the last view is gone.
+
+    Raises
+    ------
+    LogicError
+        If `ary` is not a contiguous array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> array = np.array([1, 2], np.int32)
+    >>> pinned = drv.register_host_memory(array)
+    >>> pinned[0] = 7
+    >>> array
+    array([7, 2], dtype=int32)
     """
     if not isinstance(ary, np.ndarray):
         raise errors.LogicError(f"register_host_memory: ary: expected an ndarray, got {ary!r}")
     if not (ary.flags.c_contiguous or ary.flags.f_contiguous):
-        raise errors.LogicError("register_host_memory: ary is not contiguous")
+        raise errors.LogicError(
+            "register_host_memory: ary is not contiguous; numpy.ascontiguousarray() copies it"
+        )
     address = ary.ctypes.data
     registered = core.cudaHostRegister(address, max(ary.nbytes, 1), int(flags))
     errors.check(registered, "cudaHostRegister")
     owner, read_only = RegisteredHostMemory(ary, address), not ary.flags.writeable
-    return array_at(owner, address, ary.shape, ary.dtype, _order_of(ary), read_only)
+    return array_at(owner, address, ary.shape, ary.dtype, order_of(ary), read_only)

@@ -1,4 +1,4 @@
-"""Linking images of relocatable code into a module."""
+"""The linker: images of relocatable code become one module."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from PyGPU._compile import device_names, link
 from PyGPU._driver import enums
-from PyGPU._driver.module import Module, file_contents
+from PyGPU._driver.files import file_contents
+from PyGPU._driver.module import Module
 from PyGPU._runtime import integer
 
 if TYPE_CHECKING:
@@ -18,21 +19,33 @@ __all__ = ["Linker"]
 
 
 class Linker:
-    """Links images: what ``compile(..., options=["-rdc=true"])`` gave, nvcc's files, libraries.
+    """Links relocatable images, files made by nvcc, and libraries into a module.
+
+    Relocatable images come from ``compiler.compile(..., options=["-rdc=true"])``.
 
     Parameters
     ----------
     message_handler : callable(success, info, error), optional
-        Receives what the linker said.
+        Called once with the linker's messages.
     options : iterable of (jit_option, int), optional
-        MAX_REGISTERS, OPTIMIZATION_LEVEL and TARGET; others mean nothing to nvJitLink.
-    log_verbose : bool
-        Have it tell more: registers and memory of each kernel.
+        MAX_REGISTERS, OPTIMIZATION_LEVEL and TARGET; nvJitLink ignores all others.
+    log_verbose : bool, optional
+        Include the registers and the memory of each kernel in the messages.
 
     Raises
     ------
     NotImplementedError
-        On the target ``hip``, whose run-time compiler makes nothing that could be linked.
+        On the target ``hip``: its run-time compiler makes no linkable images.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import compile
+    >>> linker = drv.Linker()
+    >>> image = compile("__global__ void nothing() {}", options=["-rdc=true"])
+    >>> linker.add_data(image, drv.jit_input_type.CUBIN)
+    >>> linker.link_module().get_function("nothing")
+    <Function nothing>
     """
 
     def __init__(
@@ -52,30 +65,45 @@ class Linker:
         Parameters
         ----------
         data : bytes-like
+            The image.
         input_type : jit_input_type
-        name : str
-            What messages call it.
+            Kind of image.
+        name : str, optional
+            Name of the image in messages.
         """
         self._inputs.add(data, integer("input_type", input_type), name)
 
     def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> None:
-        """Add an image, or a library, from a file."""
+        """Add an image or a library from a file.
+
+        Parameters
+        ----------
+        filename : str or path-like
+            File to read.
+        input_type : jit_input_type
+            Kind of image.
+        """
         data = file_contents("Linker.add_file", filename)
         name = os.path.basename(os.fspath(filename))
         self._inputs.add(data, integer("input_type", input_type), name)
 
     def link_module(self) -> Module:
-        """The module of all that was added.
+        """Link all added images and load the result on the current device.
+
+        Returns
+        -------
+        Module
+            The loaded module.
 
         Raises
         ------
         CompileError
-            ``.stderr`` is what the linker said: names that nobody defines, or several do.
+            If a name is defined nowhere or twice; ``.stderr`` has the linker's messages.
         """
         entry = self._inputs.link(self._arch or device_names.device_architecture())
         return Module(entry.image, names=entry.names, parameters=entry.parameters)
 
 
 def _architecture(target: int) -> str:
-    """ "sm_90a" of jit_target.COMPUTE_90A, 65626."""
+    """Return the compiler's name of a jit_target: "sm_90a" for COMPUTE_90A, which is 65626."""
     return f"sm_{target & 0xFFFF}{'a' if target >> 16 else ''}"

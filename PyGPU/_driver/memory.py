@@ -1,5 +1,4 @@
-"""Device memory with PyCUDA's functions: allocations, holders of pointers, memory of other
-processes; and the owners of host memory that the device may reach."""
+"""Device memory with PyCUDA's functions: allocations, holders of pointers, other processes'."""
 
 from __future__ import annotations
 
@@ -14,22 +13,13 @@ if TYPE_CHECKING:
     from PyGPU._types import (
         Address,
         HasNbytes,
-        HostArray,
         Int,
-        StreamLike,
     )
 
 __all__ = [
-    "AlignedHostAllocation",
     "DeviceAllocation",
-    "HostAllocation",
-    "HostPointer",
     "IPCMemoryHandle",
-    "ManagedAllocation",
-    "ManagedAllocationOrStub",
-    "PagelockedHostAllocation",
     "PointerHolderBase",
-    "RegisteredHostMemory",
     "mem_alloc",
     "mem_alloc_like",
     "mem_alloc_pitch",
@@ -42,7 +32,7 @@ DeviceAllocation = core.DeviceAllocation
 
 
 def in_memory(name: str, value: Int) -> int:
-    """A size; one that no memory holds is out of memory, not out of range."""
+    """Return a size in bytes; a size that no memory can hold raises MemoryError."""
     number = integer(name, value)
     if number >= 1 << 62:
         detail = f"{number} bytes were asked for"
@@ -53,35 +43,88 @@ def in_memory(name: str, value: Int) -> int:
 def _positive(name: str, value: Int) -> int:
     number = in_memory(name, value)
     if number == 0:
-        raise errors.LogicError(f"mem_alloc failed: invalid argument - {name} is 0")
+        raise errors.LogicError(
+            f"mem_alloc failed: invalid argument - {name}=0: expected 1 or more"
+        )
     return number
 
 
 def mem_get_info() -> tuple[int, int]:
-    """(free, total) bytes of the current device."""
+    """Return the free and the total memory of the current device.
+
+    Returns
+    -------
+    tuple of int
+        (free, total), in bytes.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> free, total = drv.mem_get_info()
+    >>> 0 < free <= total
+    True
+    """
     return errors.check(core.cudaMemGetInfo(), "cudaMemGetInfo")
 
 
 def mem_alloc(bytes: Int) -> DeviceAllocation:
-    """Device memory, freed with the object that is returned.
+    """Allocate device memory, which is freed with the returned object.
+
+    Parameters
+    ----------
+    bytes : int
+        Size in bytes.
+
+    Returns
+    -------
+    DeviceAllocation
+        Owner of the memory; ``int()`` is its address.
 
     Raises
     ------
     MemoryError
-        After garbage was collected and one more try.
+        If the device has too little memory, also after a garbage collection.
     LogicError
-        For 0 bytes.
+        If `bytes` is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> memory = drv.mem_alloc(8)
+    >>> drv.memcpy_htod(memory, np.array([1, 2], np.int32))
+    >>> drv.from_device(memory, 2, np.int32)
+    array([1, 2], dtype=int32)
     """
     return core._mem_alloc(_positive("bytes", bytes))
 
 
 def mem_alloc_like(ary: HasNbytes) -> DeviceAllocation:
-    """Device memory of `ary.nbytes` bytes."""
+    """Allocate device memory as large as an array.
+
+    Parameters
+    ----------
+    ary : numpy.ndarray or GPUArray
+        Array whose ``nbytes`` is the size.
+
+    Returns
+    -------
+    DeviceAllocation
+        Owner of the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> memory = drv.mem_alloc_like(np.zeros(4, np.float32))
+    >>> drv.mem_get_address_range(memory)[1] >= 16
+    True
+    """
     return mem_alloc(ary.nbytes)
 
 
 class _Address:
-    """What stands for an address."""
+    """Base of objects that convert to an address."""
 
     _address: int
 
@@ -92,16 +135,16 @@ class _Address:
 
 
 class Unique:
-    """What stands for something outside of Python, which copies would end twice."""
+    """Handle to an external resource; copying it would release the resource twice."""
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError(f"cannot copy or pickle {type(self).__name__!r} object")
 
 
-def _let_go(
+def _release_unreferenced(
     release: Callable[[int], core.cudaError_t], call: str, address: int, device: int, epoch: int
 ) -> None:
-    """Release what nobody has any more, unless cudaDeviceReset did."""
+    """Release an unreferenced resource, unless cudaDeviceReset has released it already."""
     if core._device_epoch(device) == epoch:
         status = core._beside_captures(release, address)
         if status:
@@ -109,7 +152,7 @@ def _let_go(
 
 
 class _Owned(Unique, _Address):
-    """An address that is released once: by a method, or with the object."""
+    """Owner of an address that is released once: by a method, or with the object."""
 
     _release: Callable[[int], core.cudaError_t] = staticmethod(core.cudaFree)
     _call = "cudaFree"
@@ -118,12 +161,14 @@ class _Owned(Unique, _Address):
     def __init__(self, address: int) -> None:
         device, status = core.cudaGetDevice()
         if status:
-            self._release(address)  # nobody else would
+            self._release(address)  # this object does not own it yet
             errors.check(status, "cudaGetDevice")
         self._address, self._device = address, device
         self._epoch = core._device_epoch(device)
-        let_go = partial(_let_go, self._release, self._call, address, device, self._epoch)
-        self._end = core._AtEnd(let_go)
+        release = partial(
+            _release_unreferenced, self._release, self._call, address, device, self._epoch
+        )
+        self._end = core._AtEnd(release)
 
     def _close(self, what: str) -> None:
         if self._end is None or self._end.take() is None:
@@ -132,35 +177,130 @@ class _Owned(Unique, _Address):
             errors.check(core._beside_captures(self._release, self._address), self._call)
 
 
-_PITCH = 512  # bytes: rows begin where every device likes rows to begin
+_PITCH = 512  # bytes: the largest row alignment that any device prefers
 
 
 def mem_alloc_pitch(width: Int, height: Int, access_size: int = 4) -> tuple[DeviceAllocation, int]:
-    """(memory, pitch in bytes) for `height` rows of `width` bytes."""
+    """Allocate device memory for rows, each at an aligned address.
+
+    Parameters
+    ----------
+    width : int
+        Bytes of a row.
+    height : int
+        Number of rows.
+    access_size : {4, 8, 16}, optional
+        Bytes that a thread reads at once; the pitch suits each of them.
+
+    Returns
+    -------
+    tuple
+        (DeviceAllocation, pitch). The pitch is the distance of two rows in bytes.
+
+    Raises
+    ------
+    MemoryError
+        If the device has too little memory.
+    LogicError
+        If a length is 0, or if `access_size` is another number.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> memory, pitch = drv.mem_alloc_pitch(100, 4)
+    >>> pitch
+    512
+    """
     if access_size not in (4, 8, 16):
-        raise errors.LogicError(f"mem_alloc_pitch failed: access_size={access_size}: 4, 8 or 16")
+        raise errors.LogicError(
+            f"mem_alloc_pitch failed: access_size={access_size}: expected 4, 8 or 16"
+        )
     pitch = -(-_positive("width", width) // _PITCH) * _PITCH
     return mem_alloc(pitch * _positive("height", height)), pitch
 
 
 def mem_get_address_range(ptr: Address) -> tuple[int, int]:
-    """(start, bytes) of the allocation that an address lies in."""
+    """Return the allocation that contains an address.
+
+    Parameters
+    ----------
+    ptr : int or device memory
+        Address anywhere in the allocation.
+
+    Returns
+    -------
+    tuple of int
+        (start address, size in bytes).
+
+    Raises
+    ------
+    LogicError
+        If no allocation contains the address.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> memory = drv.mem_alloc(1024)
+    >>> drv.mem_get_address_range(int(memory) + 100) == (int(memory), 1024)
+    True
+    """
     return errors.check(core._address_range(ptr), "cuMemGetAddressRange")
 
 
 def as_buffer(memory: SupportsInt, size: Int, offset: Int = 0) -> memoryview:
-    """The bytes at a device address as a writable memoryview, which keeps `memory`: for managed
-    memory, which the host can reach, or for an MPI that knows device addresses."""
+    """Return the bytes at a device address as a writable memoryview, which keeps `memory` alive.
+
+    The host can access managed memory only. A device-aware MPI can use the buffer of any memory.
+    """
     return core._as_buffer(memory, extent("size", size), integer("offset", offset))
 
 
 class PointerHolderBase:
-    """For subclasses whose `get_pointer()` gives a device address: usable wherever one is."""
+    """Base class for users' owners of device memory, accepted wherever a device address is.
+
+    A subclass defines ``get_pointer()``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> class Second(drv.PointerHolderBase):
+    ...     def __init__(self, memory):
+    ...         super().__init__()
+    ...         self.memory = memory
+    ...
+    ...     def get_pointer(self):
+    ...         return int(self.memory) + 4
+    >>> memory = drv.to_device(np.array([1, 2], np.int32))
+    >>> drv.from_device(Second(memory), 1, np.int32)
+    array([2], dtype=int32)
+    """
 
     def get_pointer(self) -> int:
-        raise RuntimeError("PointerHolderBase.get_pointer: a subclass has to say where")
+        """Return the device address; a subclass must override this method.
+
+        Returns
+        -------
+        int
+            The address.
+        """
+        raise RuntimeError("PointerHolderBase.get_pointer: a subclass must override this method")
 
     def as_buffer(self, size: Int, offset: Int = 0) -> memoryview:
+        """Return the bytes at the address as a buffer, for a device-aware MPI or managed memory.
+
+        Parameters
+        ----------
+        size : int
+            Bytes of the buffer.
+        offset : int, optional
+            Bytes from the address to the buffer.
+
+        Returns
+        -------
+        memoryview
+            Writable; it keeps this object alive.
+        """
         return as_buffer(self, size, offset)
 
     def __int__(self) -> int:
@@ -170,7 +310,28 @@ class PointerHolderBase:
 
 
 class IPCMemoryHandle(_Owned):
-    """Another process's device memory, opened by the handle that mem_get_ipc_handle gave it."""
+    """Device memory of another process, opened by a handle from :func:`mem_get_ipc_handle`.
+
+    Parameters
+    ----------
+    ipc_handle : bytes-like
+        64 bytes from the other process.
+    flags : int, optional
+        Combination of ``ipc_mem_flags``.
+
+    Raises
+    ------
+    LogicError
+        If the handle has another length, is unknown or belongs to this process.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.IPCMemoryHandle(b"short")
+    Traceback (most recent call last):
+        ...
+    PyGPU.errors.LogicError: ipc_handle: expected 64 bytes, got 5
+    """
 
     _release = staticmethod(core.cudaIpcCloseMemHandle)
     _call = "cudaIpcCloseMemHandle"
@@ -181,98 +342,42 @@ class IPCMemoryHandle(_Owned):
         flags: Int = enums.ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS,
     ) -> None:
         if len(ipc_handle) != 64:
-            raise errors.LogicError(
-                f"cudaIpcOpenMemHandle failed: ipc_handle: expected 64 bytes, got {len(ipc_handle)}"
-            )
+            raise errors.LogicError(f"ipc_handle: expected 64 bytes, got {len(ipc_handle)}")
         opened = core.cudaIpcOpenMemHandle(bytes(ipc_handle), int(flags))
         super().__init__(errors.check(opened, "cudaIpcOpenMemHandle"))
 
     def close(self) -> None:
+        """Close the handle now. The memory must not be used afterwards.
+
+        Raises
+        ------
+        LogicError
+            If the handle was closed before.
+        """
         self._close("IPCMemoryHandle.close")
 
 
 def mem_get_ipc_handle(devptr: Address) -> bytearray:
-    """A handle (bytearray of 64) by which another process opens this memory."""
+    """Return a handle by which another process can open device memory.
+
+    Parameters
+    ----------
+    devptr : int or device memory
+        Start of an allocation.
+
+    Returns
+    -------
+    bytearray
+        64 bytes, for :class:`IPCMemoryHandle` in the other process.
+
+    Examples
+    --------
+    The target ``host`` shares no memory between processes:
+
+    >>> import PyGPU.driver as drv
+    >>> drv.mem_get_ipc_handle(drv.mem_alloc(64))
+    Traceback (most recent call last):
+        ...
+    PyGPU.errors.LogicError: cudaIpcGetMemHandle failed: operation not supported
+    """
     return bytearray(errors.check(core.cudaIpcGetMemHandle(devptr), "cudaIpcGetMemHandle"))
-
-
-class HostPointer(_Address):
-    """Host memory that the device may reach."""
-
-    def get_device_pointer(self) -> int:
-        """Its address for the device (int)."""
-        found = core.cudaHostGetDevicePointer(self._address)
-        return errors.check(found, "cudaHostGetDevicePointer")
-
-
-class PagelockedHostAllocation(_Owned, HostPointer):
-    """The page-locked memory of an array."""
-
-    _release = staticmethod(core.cudaFreeHost)
-    _call = "cudaFreeHost"
-
-    def free(self) -> None:
-        """Free it now. The arrays on it must not be used again."""
-        self._close("PagelockedHostAllocation.free")
-
-    def get_flags(self) -> int:
-        return errors.check(core.cudaHostGetFlags(self._address), "cudaHostGetFlags")
-
-
-HostAllocation = PagelockedHostAllocation
-
-
-class ManagedAllocation(DeviceAllocation):
-    """The managed memory of an array: one address for host and device."""
-
-    _is_managed_memory = True
-
-    def get_device_pointer(self) -> int:
-        return int(self)
-
-    def free(self) -> None:
-        """Free it now. The arrays on it must not be used again."""
-        super().free()
-
-    def as_buffer(self, size: Int, offset: Int = 0) -> memoryview:
-        """The bytes, for the host, as a memoryview."""
-        return as_buffer(self, size, offset)
-
-    def attach(self, mem_flags: Int, stream: StreamLike = None) -> None:
-        """Say who may touch it while `stream` works."""
-        attached = core.cudaStreamAttachMemAsync(stream, int(self), 0, int(mem_flags))
-        errors.check(attached, "cudaStreamAttachMemAsync")
-
-
-ManagedAllocationOrStub = ManagedAllocation
-
-
-class AlignedHostAllocation(HostPointer):
-    """Pageable memory that begins at a multiple of an alignment."""
-
-    _is_freed = False
-
-    def __init__(self, block: HostArray, address: int) -> None:
-        self._block = block
-        self._address = address
-
-    def free(self) -> None:
-        """Say that it is no longer needed, once. It goes with this object, which the arrays on it
-        hold: they stay what they are."""
-        if self._is_freed:
-            raise errors.LogicError("AlignedHostAllocation.free failed: it was freed before")
-        self._is_freed = True
-
-
-class RegisteredHostMemory(_Owned, HostPointer):
-    """An array's memory, page-locked in place."""
-
-    _release = staticmethod(core.cudaHostUnregister)
-    _call = "cudaHostUnregister"
-
-    def __init__(self, base: HostArray, address: int) -> None:
-        super().__init__(address)
-        self.base = base
-
-    def unregister(self) -> None:
-        self._close("RegisteredHostMemory.unregister")

@@ -1,9 +1,8 @@
-"""The references of a module: how what they are bound to reaches its kernels.
+"""References of a module: launches write the handles of bound objects into the module's variables.
 
-In the module, a reference is a variable that the header device/texture_references.h declares: the
-handle of a texture or surface object, and what it was declared to be. What is bound is looked at
-when a function of the module is launched: the object is made then, and its handle written in the
-order of that launch's stream.
+In the module, a reference is a variable declared in device/texture_references.h: the handle of a
+texture or surface object, and the declaration. A launch of one of the module's functions makes the
+objects of changed bindings and writes their handles in the order of the launch's stream.
 """
 
 from __future__ import annotations
@@ -20,14 +19,15 @@ import numpy as np
 
 from PyGPU._driver.copies import memcpy_dtoh, memcpy_htod_async
 from PyGPU._driver.module import Function
-from PyGPU._driver.references import Declared, Reference, SurfaceReference, TextureReference
+from PyGPU._driver.reference_declarations import Declared
+from PyGPU._driver.references import Reference, SurfaceReference, TextureReference
 from PyGPU._runtime import core, errors, on_device, streams
 
 if TYPE_CHECKING:
     from PyGPU._types import ArgTypes, Block, Grid, StreamLike
 
 _LAYOUT = struct.Struct("<QH5Bx")
-_TEXTURE, _SURFACE = 0x5478, 0x5378  # the header's marks
+_TEXTURE, _SURFACE = 0x5478, 0x5378  # marks of the variables, as in the header
 _R = TypeVar("_R", TextureReference, SurfaceReference)
 
 
@@ -68,15 +68,16 @@ def _require_reference(name: str, given: object) -> None:
 
 
 class References:
-    """The references of a module, and the order of their changes among its launches."""
+    """References of a module, and the order of their changes between its launches."""
 
     def __init__(self, module: core._Module) -> None:
         self._module = module
-        self._known: dict[str, tuple[Reference, int]] = {}  # and where the handle is written
-        self._lock = threading.RLock()  # handlers of signals may launch, too
-        self._used: list[StreamLike] = []  # of launches since the last change, two for several
-        self._is_used_anywhere = False  # in graphs, or on streams of other libraries
-        self._written: core.cudaEvent_t | None = None  # until it is reached
+        self._known: dict[str, tuple[Reference, int]] = {}  # name: (reference, handle's address)
+        self._lock = threading.RLock()  # reentrant: a signal handler may launch, too
+        # Streams of the launches since the last change; two entries mean two or more.
+        self._used: list[StreamLike] = []
+        self._is_used_anywhere = False  # launched in graphs, or on streams of other libraries
+        self._written: core.cudaEvent_t | None = None  # after the last write; None once reached
         self._written_on: StreamLike = None
         self._replaced: list[object] = []  # objects that kernels before _written may still read
 
@@ -86,7 +87,7 @@ class References:
         name: str,
         signature: Sequence[tuple[str, str, int]] | None,
     ) -> Function:
-        """A kernel of the module, whose launches look after the references."""
+        """Return a kernel of the module, whose launches update the references."""
         function = ReferringFunction(module, name, signature)
         function._references = self
         return function
@@ -103,11 +104,13 @@ class References:
                 self._known[name] = self._found(name)
             reference = self._known[name][0]
         if not isinstance(reference, kind):
-            raise errors.LogicError(f"{name!r} is a {type(reference).__name__}")
+            raise errors.LogicError(
+                f"name={name!r}: a {type(reference).__name__}, expected a {kind.__name__}"
+            )
         return reference
 
     def _found(self, name: str) -> tuple[Reference, int]:
-        """The reference that a variable of the module is, and its address."""
+        """Return the reference behind a variable of the module, and the variable's address."""
         address, nbytes = self._module.get_global(name)
         if nbytes == _LAYOUT.size:
             data = np.empty(nbytes, np.uint8)
@@ -117,21 +120,22 @@ class References:
                 made = TextureReference() if mark == _TEXTURE else SurfaceReference()
                 made._declare(Declared(*declared))
                 return made, address
-        raise errors.LogicError(f"{name!r} is a variable, but no texture or surface reference")
+        raise errors.LogicError(
+            f"name={name!r}: a variable, but not a texture or surface reference"
+        )
 
     def before_launch(self, stream: StreamLike, needed: Iterable[Reference] = ()) -> None:
-        """Bring the module's variables up to date, in the order of a launch that follows.
+        """Write changed bindings to the module's variables, before a launch on a stream.
 
         Raises
         ------
         LogicError
-            For a reference in `needed` that is bound to nothing, and for what cannot be read in
-            the way that it is declared.
+            If a reference in `needed` is not bound, or if a binding does not fit its declaration.
         """
         for reference in needed:
             _require_reference("texrefs", reference)
             if reference._source is None:
-                raise errors.LogicError(f"texrefs: {self._name(reference)} is bound to nothing")
+                raise errors.LogicError(f"texrefs: {self._name(reference)} is not bound")
         with self._lock:
             changed = [name for name, (one, _) in [*self._known.items()] if one._is_changed]
             if core._is_captured(stream):
@@ -141,18 +145,18 @@ class References:
             if not (stream is None or isinstance(stream, core.cudaStream_t)):
                 self._is_used_anywhere = True
             if changed:
-                # Textures of memory are made on the current device.
+                # TextureObject uses the current device for plain memory.
                 with on_device(self._module.device):
                     self._write(changed, stream)
             elif not any(_same(stream, one) for one in self._used):
                 self._used = [*self._used[:1], stream]
 
     def _before_recorded(self, changed: list[str]) -> None:
-        """The launch is recorded into a graph, which reads what is bound when it is launched."""
+        """Check a launch that is captured; the graph reads the bindings at its own launch."""
         if changed:
             raise errors.LogicError(
-                f"the reference {changed[0]!r} was bound since the last launch, and a capture "
-                "records no binding: launch a function of the module once before the capture"
+                f"the reference {changed[0]!r} was bound after the last launch, and a graph cannot "
+                "contain a binding: launch a function of the module once before the capture"
             )
         if self._written is not None:
             written = core._beside_captures(core.cudaEventSynchronize, self._written)
@@ -167,7 +171,7 @@ class References:
         return f"the {type(reference).__name__} {names[0]!r}" if names else "a reference"
 
     def _wait(self, stream: StreamLike, written: core.cudaEvent_t) -> None:
-        """Later work on the stream comes after what was written last."""
+        """Order later work on the stream after the last write."""
         status = core._beside_captures(core.cudaEventQuery, written)
         if status == core.cudaErrorNotReady:
             core.cudaGetLastError()
@@ -179,51 +183,50 @@ class References:
         self._replaced.clear()
 
     def _write(self, changed: list[str], stream: StreamLike) -> None:
-        """Write the handles after all launches that were, and before those on the stream."""
+        """Write the handles after all earlier launches and before later ones on the stream."""
         made = {}
         for name in changed:
             try:
-                its = self._known[name][0]._made()
+                bound = self._known[name][0]._made()
             except errors.LogicError as error:
                 raise errors.LogicError(f"the reference {name!r}: {error}") from None
-            if its._device != self._module.device:
+            if bound._device != self._module.device:
                 raise errors.LogicError(
-                    f"the reference {name!r}: it is bound to memory of device {its._device}, but "
+                    f"the reference {name!r}: it is bound to memory of device {bound._device}, but "
                     f"its module was loaded on device {self._module.device}"
                 )
-            made[name] = its
+            made[name] = bound
         if len(self._used) > 1 or self._is_used_anywhere:
             _wait_for_launches(self._module.device, self._is_used_anywhere)
         elif self._used and not _same(stream, self._used[0]):
             self._follow(stream, self._used[0])
         self._used = [stream]
-        for name, its in made.items():
+        for name, bound in made.items():
             reference, address = self._known[name]
-            data = np.array([int(its)], np.uint64)
+            data = np.array([int(bound)], np.uint64)
             memcpy_htod_async(address, data, stream)
             self._replaced.append((reference._object, data))
-            reference._object, reference._is_changed = its, False
+            reference._object, reference._is_changed = bound, False
         self._written, self._written_on = streams.recorded(stream), stream
 
     def _follow(self, stream: StreamLike, earlier: StreamLike) -> None:
-        """Later work on the stream comes after what is on the other one now."""
+        """Order later work on the stream after the work that is on `earlier` now."""
         try:
             streams.order_after(stream, earlier)
-        except ValueError:  # that was destroyed, when the null stream came to wait for its rest
+        except ValueError:  # `earlier` was destroyed; the null stream waits for its pending work
             _wait_for_launches(self._module.device, False)
 
     def __del__(self) -> None:
-        # Memoized kernels last until modules lose their names.
+        # At exit, memoized kernels are freed after the globals of this module.
         if sys is None or sys.is_finalizing():
             return
         objects = [one._object for one, _ in self._known.values() if one._object]
         if objects:
-            _let_go(self._module.device, self._is_used_anywhere, [*objects, *self._replaced])
+            _release(self._module.device, self._is_used_anywhere, [*objects, *self._replaced])
 
 
 def _wait_for_launches(device: int, anywhere: bool) -> None:
-    """Until kernels on their way have read what they read through the references; `anywhere`: on
-    streams, too, that are not known."""
+    """Wait until pending kernels have read the references; `anywhere`: also on unknown streams."""
     if anywhere:
         with on_device(device):
             errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
@@ -231,12 +234,12 @@ def _wait_for_launches(device: int, anywhere: bool) -> None:
         errors.check(core._wait_for_work(device), "cudaStreamSynchronize")
 
 
-def _let_go(device: int, anywhere: bool, objects: list[object]) -> None:
-    """Kernels on their way read through the objects that go now."""
+def _release(device: int, anywhere: bool, objects: list[object]) -> None:
+    """Release objects after the pending kernels that read through them."""
     if core._wait_meets_capture(device):
-        core._postpone(core._AtEnd(partial(_let_go, device, anywhere, objects)))
+        core._postpone(core._AtEnd(partial(_release, device, anywhere, objects)))
         return
-    with contextlib.suppress(errors.Error):  # of that work, and reported elsewhere
+    with contextlib.suppress(errors.Error):  # an error of that work is reported elsewhere
         _wait_for_launches(device, anywhere)
 
 

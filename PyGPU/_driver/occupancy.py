@@ -1,19 +1,27 @@
-"""What a device offers to a block, and how many blocks it can hold at once."""
+"""Occupancy: the resources of a multiprocessor, and how many blocks fit on it at once."""
 
 from __future__ import annotations
 
-from PyGPU._driver import enums
-from PyGPU._driver.device import Context, Device
+from PyGPU._driver.context import Context
+from PyGPU._driver.device import Device
+from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._runtime import state
 
 
 class DeviceData:
-    """Numbers of a device that decide how kernels are laid out.
+    """Resource limits of a device that decide the launch shape of kernels.
 
     Parameters
     ----------
     dev : Device, optional
-        The current one by default.
+        The current device by default.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import DeviceData
+    >>> data = DeviceData()
+    >>> data.align(70), data.coalesce(50)
+    (128, 64)
     """
 
     smem_alloc_granularity = 128
@@ -24,7 +32,7 @@ class DeviceData:
         if dev is None:
             current = Context.get_current()
             dev = current.device if current else Device(state.current_device())
-        attribute = enums.device_attribute
+        attribute = device_attribute
         get = dev.get_attribute
         self.max_threads = get(attribute.MAX_THREADS_PER_BLOCK)
         self.warp_size = get(attribute.WARP_SIZE)
@@ -34,69 +42,168 @@ class DeviceData:
         self.shared_memory = get(attribute.MAX_SHARED_MEMORY_PER_BLOCK)
 
     def align(self, bytes: int, word_size: int = 4) -> int:
-        """`bytes` rounded up to whole memory transactions."""
+        """Round a size up to whole memory transactions.
+
+        Parameters
+        ----------
+        bytes : int
+            Size in bytes.
+        word_size : {4, 8, 16}, optional
+            Bytes that a thread reads at once.
+
+        Returns
+        -------
+        int
+            Size in bytes.
+        """
         unit = self.align_bytes(word_size)
         return -(-bytes // unit) * unit
 
     def align_dtype(self, elements: int, dtype_size: int) -> int:
-        """`elements` rounded up so that their bytes are aligned."""
+        """Round a number of elements up to whole memory transactions.
+
+        Parameters
+        ----------
+        elements : int
+            Number of elements.
+        dtype_size : {4, 8, 16}
+            Bytes of an element.
+
+        Returns
+        -------
+        int
+            Number of elements.
+        """
         unit = self.align_words(dtype_size)
         return -(-elements // unit) * unit
 
     def align_words(self, word_size: int) -> int:
-        """Words in an aligned transaction."""
+        """Return the words in a memory transaction.
+
+        Parameters
+        ----------
+        word_size : {4, 8, 16}
+            Bytes of a word.
+
+        Returns
+        -------
+        int
+            Number of words.
+        """
         return self.align_bytes(word_size) // word_size
 
     def align_bytes(self, word_size: int = 4) -> int:
-        """Bytes of a memory transaction for words of 4, 8 or 16 bytes."""
+        """Return the bytes of a memory transaction.
+
+        Parameters
+        ----------
+        word_size : {4, 8, 16}, optional
+            Bytes of a word.
+
+        Returns
+        -------
+        int
+            Number of bytes.
+
+        Raises
+        ------
+        ValueError
+            If words have another size.
+        """
         sizes = {4: 64, 8: 128, 16: 128}
         if word_size not in sizes:
             raise ValueError(f"word_size={word_size}: expected 4, 8 or 16")
         return sizes[word_size]
 
     def coalesce(self, thread_count: int) -> int:
-        """`thread_count` rounded up to a multiple of 16."""
+        """Round a number of threads up to a multiple of 16.
+
+        Parameters
+        ----------
+        thread_count : int
+            Number of threads.
+
+        Returns
+        -------
+        int
+            Number of threads.
+        """
         return -(-thread_count // 16) * 16
 
     @staticmethod
     def make_valid_tex_channel_count(size: int) -> int:
-        """1, 2 or 4 channels for `size`."""
+        """Round a number of texture channels up to 1, 2 or 4.
+
+        Parameters
+        ----------
+        size : int
+            Number of channels, at most 4.
+
+        Returns
+        -------
+        int
+            1, 2 or 4.
+
+        Raises
+        ------
+        ValueError
+            If `size` is above 4.
+        """
         for valid in (1, 2, 4):
             if size <= valid:
                 return valid
-        raise ValueError(f"size={size}: a texture has at most 4 channels")
+        raise ValueError(f"size={size}: expected at most 4 channels")
 
 
 class OccupancyRecord:
-    """How many blocks of a kernel a multiprocessor holds.
+    """Number of blocks of a kernel that a multiprocessor can hold at once.
 
     Parameters
     ----------
     devdata : DeviceData
+        Resource limits of the device.
     threads : int
-        In a block.
-    shared_mem : int
-        Bytes of a block.
-    registers : int
-        Of a thread.
+        Threads of a block.
+    shared_mem : int, optional
+        Shared memory of a block in bytes.
+    registers : int, optional
+        Registers of a thread; 0 ignores them.
 
     Attributes
     ----------
     tb_per_mp : int
         Blocks on a multiprocessor.
     limited_by : {"device", "warps", "regs", "smem"}
+        Resource that limits the blocks.
     warps_per_mp : int
+        Warps on a multiprocessor.
     occupancy : float
-        warps_per_mp as a part of what the device can hold.
+        Warps on a multiprocessor divided by the most that it can hold.
+
+    Raises
+    ------
+    ValueError
+        If not even one block fits.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import DeviceData, OccupancyRecord
+    >>> record = OccupancyRecord(DeviceData(), threads=128)
+    >>> 0 < record.occupancy <= 1
+    True
     """
 
     def __init__(
         self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0
     ) -> None:
         if not 1 <= threads <= devdata.max_threads:
-            raise ValueError(f"threads={threads}: a block has 1 to {devdata.max_threads}")
+            raise ValueError(
+                f"threads={threads}: expected 1 to {devdata.max_threads} threads per block"
+            )
         if shared_mem > devdata.shared_memory:
-            raise ValueError(f"shared_mem={shared_mem}: there are {devdata.shared_memory} bytes")
+            raise ValueError(
+                f"shared_mem={shared_mem}: expected at most {devdata.shared_memory} bytes"
+            )
         warps = -(-threads // devdata.warp_size)
         limits = [
             (devdata.thread_blocks_per_mp, "device"),
@@ -105,7 +212,10 @@ class OccupancyRecord:
         if registers > 0:
             used = -(-registers * devdata.warp_size // 256) * 256 * warps
             if used > devdata.registers:
-                raise ValueError(f"registers={registers}: too many for {threads} threads")
+                raise ValueError(
+                    f"registers={registers}: {threads} threads need {used} registers, the device "
+                    f"allows {devdata.registers}"
+                )
             limits.append((devdata.registers // used, "regs"))
         if shared_mem > 0:
             granularity = devdata.smem_alloc_granularity

@@ -1,7 +1,7 @@
-"""Memory pools: blocks of device or page-locked memory that are kept for reuse.
+"""Memory pools: free blocks of device memory are held for reuse.
 
-No pool has a lock: each step is one operation of a list or a dict, which Python does whole. So the
-finalizer of a block, which may run in any thread at any time, never waits.
+Pools have no locks: each step is a single operation of a list or dict, which is atomic in Python.
+So the finalizer of a block, which may run in any thread at any time, never waits.
 """
 
 from __future__ import annotations
@@ -14,20 +14,16 @@ from collections import Counter
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, SupportsInt, TextIO, TypeVar, cast
 
-from PyGPU._driver import host_arrays
 from PyGPU._driver import memory as _driver_memory
-from PyGPU._runtime import core, errors, extent, integer
+from PyGPU._runtime import core, errors, extent
 
 if TYPE_CHECKING:
-    from PyGPU._types import DTypeLike, HostArray, Int, Order, Shape
+    from PyGPU._types import Int
 
 __all__ = [
     "DebugMemoryPool",
     "DeviceMemoryPool",
-    "PageLockedAllocator",
-    "PageLockedMemoryPool",
     "PooledDeviceAllocation",
-    "PooledHostAllocation",
 ]
 
 
@@ -46,20 +42,20 @@ def _alloc_size(bin: int) -> int:
     return ((17 + mantissa) << (exponent - 4)) - 1
 
 
-class _PooledAllocation(_driver_memory.Unique):
-    """A block of a pool's. It goes back to the pool with the last reference."""
+class PooledAllocation(_driver_memory.Unique):
+    """A block of a pool; it returns to the pool with its last reference."""
 
     _number: int
     _end: core._AtEnd | None = None
     _size = 0
 
     def free(self) -> None:
-        """Give it back to the pool now. What uses it must not be used again.
+        """Return the block to the pool now. Its users must not be used afterwards.
 
         Raises
         ------
         LogicError
-            Where that was done before.
+            If the block was freed before.
         """
         give_back = self._end.take() if self._end else None
         if give_back is None:
@@ -77,63 +73,68 @@ class _PooledAllocation(_driver_memory.Unique):
         return f"<{type(self).__name__} of {self._size} bytes at {int(cast(SupportsInt, self)):#x}>"
 
 
-class PooledDeviceAllocation(_PooledAllocation, int):
-    """A block of a DeviceMemoryPool: its address, which serves wherever a device pointer does."""
+class PooledDeviceAllocation(PooledAllocation, int):
+    """A block of a DeviceMemoryPool: an int, its address, that owns the memory.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import DeviceMemoryPool
+    >>> pool = DeviceMemoryPool()
+    >>> block = pool.allocate(100)
+    >>> len(block), pool.active_blocks
+    (100, 1)
+    >>> block.free()
+    >>> pool.active_blocks, pool.held_blocks
+    (0, 1)
+    """
 
 
-class PooledHostAllocation(_PooledAllocation, _driver_memory.HostPointer):
-    """A block of a PageLockedMemoryPool: the ``base`` of an array."""
-
-    def __init__(self, address: SupportsInt) -> None:
-        self._address = int(address)
+_B = TypeVar("_B", bound=PooledAllocation)
 
 
-_B = TypeVar("_B", bound=_PooledAllocation)
-
-
-class _Place:
-    """What a pool holds on a device."""
+class _HeldBlocks:
+    """Blocks that a pool holds on one device."""
 
     def __init__(self, here: int) -> None:
-        self.here = here  # another number after cudaDeviceReset, with which the memory goes
-        self.bins: dict[int, list[Any]] = {}  # bin number -> memory
+        self.here = here  # device and reset count: cudaDeviceReset frees the memory
+        self.bins: dict[int, list[Any]] = {}  # {bin number: free memory}
 
 
 _numbers = itertools.count()
 
 
-class _Pool(_driver_memory.Unique):
-    """What both kinds of pool share. Subclasses say how memory is taken."""
+class Pool(_driver_memory.Unique):
+    """Common part of both kinds of pool; subclasses allocate the memory."""
 
     def __init__(self) -> None:
-        self._places: dict[int, _Place] = {}  # by device
-        # What blocks have of the pool, which they need not keep.
-        self._active: dict[int, int] = {}  # number of a block -> the bytes that were asked for
-        self._holds = [True]  # empty: blocks that come back are freed
+        self._held: dict[int, _HeldBlocks] = {}  # by device
+        # Blocks share these two with the pool, so that they need not keep the pool alive.
+        self._active: dict[int, int] = {}  # {number of a block: bytes that were requested}
+        self._holds = [True]  # empty: returned blocks are freed
 
     def _take(self, nbytes: int) -> Any:
-        """New memory, which frees itself; or a MemoryError."""
+        """Allocate memory that frees itself, or raise MemoryError."""
         raise NotImplementedError
 
     def _has_room(self, nbytes: int) -> bool:
-        """False where _take would fail for sure."""
+        """Return False if _take would certainly fail."""
         return True
 
     def _memory(self, size: int) -> tuple[Any, list[Any]]:
-        """(memory for `size` bytes, the list that it goes back to)"""
+        """Return (memory for `size` bytes, the list that it returns to)."""
         here = core._here()
         device = here & 0xFF
-        place = self._places.get(device)
-        if place is None or place.here != here:
-            place = self._places[device] = _Place(here)
+        blocks = self._held.get(device)
+        if blocks is None or blocks.here != here:
+            blocks = self._held[device] = _HeldBlocks(here)
         number = _bin_number(size)
-        held = place.bins.get(number)
+        held = blocks.bins.get(number)
         if held is None:
-            held = place.bins.setdefault(number, [])
+            held = blocks.bins.setdefault(number, [])
         try:
             return held.pop(), held
         except IndexError:
-            return self._new_memory(place, held, _alloc_size(number)), held
+            return self._new_memory(blocks, held, _alloc_size(number)), held
 
     def _lend(self, block: _B, memory: Any, held: list[Any], size: int) -> _B:
         number, active = next(_numbers), self._active
@@ -144,7 +145,7 @@ class _Pool(_driver_memory.Unique):
         )
         return block
 
-    def _new_memory(self, place: _Place, held: list[Any], nbytes: int) -> Any:
+    def _new_memory(self, blocks: _HeldBlocks, held: list[Any], nbytes: int) -> Any:
         try:
             return self._take(nbytes)
         except errors.MemoryError:
@@ -154,7 +155,7 @@ class _Pool(_driver_memory.Unique):
             try:
                 return held.pop()
             except IndexError:
-                freed = _free_largest(place)
+                freed = _free_largest(blocks)
             if freed and not self._has_room(nbytes):
                 continue
             try:
@@ -164,88 +165,125 @@ class _Pool(_driver_memory.Unique):
                     raise
 
     def _all_held(self) -> list[tuple[int, list[Any]]]:
-        """[(bin number, memory held)]"""
-        return [pair for place in list(self._places.values()) for pair in list(place.bins.items())]
+        """Return [(bin number, free memory)] of all devices."""
+        return [pair for blocks in list(self._held.values()) for pair in list(blocks.bins.items())]
 
     @staticmethod
     def bin_number(size: Int) -> int:
-        """The bin of blocks that serve `size` bytes: sizes that share their highest five bits."""
+        """Return the bin of a size; sizes with the same five highest bits share a bin.
+
+        Parameters
+        ----------
+        size : int
+            Size in bytes.
+
+        Returns
+        -------
+        int
+            Number of the bin.
+        """
         return _bin_number(extent("size", size))
 
     @staticmethod
     def alloc_size(bin: Int) -> int:
-        """The bytes of a block of that bin: what its largest size needs."""
+        """Return the size of the blocks of a bin, the largest size that the bin serves.
+
+        Parameters
+        ----------
+        bin : int
+            Number of the bin.
+
+        Returns
+        -------
+        int
+            Size in bytes.
+        """
         return _alloc_size(extent("bin", bin))
 
     @property
     def held_blocks(self) -> int:
-        """Blocks that wait for reuse."""
+        """Number of free blocks that the pool holds."""
         return sum(len(held) for _, held in self._all_held())
 
     @property
     def active_blocks(self) -> int:
-        """Blocks in use."""
+        """Number of blocks in use."""
         return len(self._active)
 
     @property
     def active_bytes(self) -> int:
-        """Bytes that were asked for, of the blocks in use."""
+        """Requested bytes of the blocks in use."""
         return sum(list(self._active.values()))
 
     @property
     def managed_bytes(self) -> int:
-        """Bytes of all blocks, held or in use."""
+        """Bytes of all blocks, free or in use."""
         sizes = [_alloc_size(_bin_number(size)) for size in list(self._active.values())]
         return sum(sizes) + sum(
             _alloc_size(number) * len(held) for number, held in self._all_held()
         )
 
     def free_held(self) -> None:
-        """Free the blocks that wait for reuse."""
+        """Release the memory of the free blocks."""
         for _, held in self._all_held():
             held.clear()
 
     def stop_holding(self) -> None:
-        """Free the blocks that wait for reuse, and from now on all that come back."""
+        """Release the memory of the free blocks, and of all blocks that return from now on."""
         self._holds.clear()
         self.free_held()
 
 
-def _free_largest(place: _Place) -> bool:
-    """Free one block of the largest that are held. False where none is."""
-    for number in sorted(place.bins, reverse=True):
+def _free_largest(blocks: _HeldBlocks) -> bool:
+    """Release one of the largest free blocks; return False if there is none."""
+    for number in sorted(blocks.bins, reverse=True):
         try:
-            place.bins[number].pop()
+            blocks.bins[number].pop()
         except IndexError:
             continue
         return True
     return False
 
 
-class DeviceMemoryPool(_Pool):
-    """Device memory that is kept for reuse: ``allocator=pool.allocate`` makes arrays of it.
+class DeviceMemoryPool(Pool):
+    """Pool of device memory; ``allocator=pool.allocate`` makes arrays that use it.
 
-    A block serves for sizes that share their highest five bits, so at most a sixteenth is lost.
-    Returned blocks are reused at once, without waiting for work that may still use them: safe where
-    that work and what comes next are queued on one stream, or on the null stream and one that is
-    ordered with it (``Stream()``). Other work must have ended before its memory is let go. Threads
-    may share a pool. Each device has blocks of its own.
+    A block serves all sizes with the same five highest bits, so at most a sixteenth is unused. The
+    pool reuses returned blocks at once, without waiting for pending work. That is safe if the old
+    and the new work are on one stream. It is also safe between the null stream and a blocking
+    stream (``Stream()``). Other work must be done before its memory is freed. Threads may share a
+    pool. Each device has its own blocks.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU.tools import DeviceMemoryPool
+    >>> pool = DeviceMemoryPool()
+    >>> a = gpuarray.zeros(4, "float32", allocator=pool.allocate)
+    >>> pool.active_bytes
+    16
     """
 
     def allocate(self, size: Int) -> PooledDeviceAllocation:
-        """A block of at least `size` bytes, also of none.
+        """Return a block of memory.
+
+        Parameters
+        ----------
+        size : int
+            Size in bytes, 0 or more.
 
         Returns
         -------
         PooledDeviceAllocation
+            Owner of the block.
 
         Raises
         ------
         MemoryError
-            After garbage was collected and all blocks that wait for reuse were freed, the largest
-            first.
+            If the device has too little memory, also after a garbage collection and after the
+            release of all free blocks, the largest first.
         TypeError, OverflowError
-            For what is no size.
+            If `size` is not a size.
         """
         if type(size) is not int or size < 0:
             size = extent("size", size)
@@ -255,7 +293,7 @@ class DeviceMemoryPool(_Pool):
     def _take(self, nbytes: int) -> Any:
         return _driver_memory.mem_alloc(nbytes)
 
-    def _has_room(self, nbytes: int) -> bool:  # mem_alloc collects garbage each time that it fails
+    def _has_room(self, nbytes: int) -> bool:  # a failing mem_alloc would collect garbage each time
         address, status = core.cudaMalloc(nbytes)
         if status:
             core.cudaGetLastError()
@@ -264,88 +302,57 @@ class DeviceMemoryPool(_Pool):
         return True
 
 
-class PageLockedAllocator:
-    """How a PageLockedMemoryPool takes memory.
-
-    Parameters
-    ----------
-    flags : int
-        Of ``host_alloc_flags``.
-    """
-
-    def __init__(self, flags: Int = 0) -> None:
-        self._flags = integer("flags", flags)
-
-    def allocate(self, size: int) -> _driver_memory.PagelockedHostAllocation:
-        """Page-locked memory, freed with the object that is returned."""
-        address = errors.check(core.cudaHostAlloc(size, self._flags), "cudaHostAlloc")
-        return _driver_memory.PagelockedHostAllocation(address)
-
-
-class PageLockedMemoryPool(_Pool):
-    """Page-locked host memory that is kept for reuse, as by :class:`DeviceMemoryPool`. Copies from
-    and to an array must have ended before it is let go.
-
-    Parameters
-    ----------
-    allocator : PageLockedAllocator, optional
-    """
-
-    def __init__(self, allocator: PageLockedAllocator | None = None) -> None:
-        super().__init__()
-        if not isinstance(allocator, (PageLockedAllocator, type(None))):
-            raise TypeError(f"allocator: expected a PageLockedAllocator, got {allocator!r}")
-        self._allocator = allocator or PageLockedAllocator()
-
-    def allocate(self, shape: Shape, dtype: DTypeLike, order: Order = "C") -> HostArray:
-        """An uninitialised ndarray, whose ``base`` is a PooledHostAllocation.
-
-        Parameters
-        ----------
-        shape : int or sequence of int
-        dtype : numpy.dtype or what makes one
-        order : {"C", "F"}
-        """
-        shape, dtype, nbytes = host_arrays.bytes_of(shape, dtype)
-        if order not in ("C", "F"):
-            raise errors.RuntimeError(f"order={order!r}: expected 'C' or 'F'")
-        memory, held = self._memory(_driver_memory.in_memory("nbytes", nbytes))
-        block = self._lend(PooledHostAllocation(memory), memory, held, nbytes)
-        return host_arrays.array_at(block, int(block), shape, dtype, order)
-
-    def _take(self, nbytes: int) -> Any:
-        return self._allocator.allocate(nbytes)
-
-
 class DebugMemoryPool(DeviceMemoryPool):
-    """A DeviceMemoryPool that tells of each allocation, and how many blocks of which size, taken in
-    which function, are in use then.
+    """A DeviceMemoryPool that logs each allocation and the blocks in use.
+
+    The log groups the blocks by size and by the function that allocated them.
 
     Parameters
     ----------
-    interactive : bool
-        Wait for the Enter key after each, where a person is at the terminal.
+    interactive : bool, optional
+        Wait for the Enter key after each allocation, if the input is a terminal.
     logfile : file, optional
-        sys.stdout by default.
+        Text file for the log; sys.stdout by default.
+
+    Examples
+    --------
+    >>> import io
+    >>> from PyGPU.tools import DebugMemoryPool
+    >>> log = io.StringIO()
+    >>> block = DebugMemoryPool(interactive=False, logfile=log).allocate(100)
+    >>> log.getvalue().startswith("allocated 100 bytes in")
+    True
     """
 
     def __init__(self, interactive: bool = True, logfile: TextIO | None = None) -> None:
         super().__init__()
         self.interactive = interactive
         self.logfile = sys.stdout if logfile is None else logfile
-        self._takers: dict[int, tuple[int, str]] = {}  # number of a block -> (bytes, who)
+        self._callers: dict[int, tuple[int, str]] = {}  # {number of a block: (bytes, caller)}
 
     def allocate(self, size: Int) -> PooledDeviceAllocation:
+        """Return a block of memory and log it.
+
+        Parameters
+        ----------
+        size : int
+            Size in bytes, 0 or more.
+
+        Returns
+        -------
+        PooledDeviceAllocation
+            Owner of the block.
+        """
         block = super().allocate(size)
-        caller = traceback.extract_stack(limit=2)[0]
-        who = f"{caller.name} ({caller.filename}:{caller.lineno})"
+        frame = traceback.extract_stack(limit=2)[0]
+        caller = f"{frame.name} ({frame.filename}:{frame.lineno})"
         active = self._active
-        in_use = {key: taker for key, taker in self._takers.items() if key in active}
-        in_use[block._number] = len(block), who
-        self._takers = in_use
-        print(f"allocated {len(block)} bytes in {who}; in use:", file=self.logfile)
-        for (nbytes, place), count in sorted(Counter(in_use.values()).items()):
-            print(f"  {count} x {nbytes} bytes of {place}", file=self.logfile)
+        in_use = {key: entry for key, entry in self._callers.items() if key in active}
+        in_use[block._number] = len(block), caller
+        self._callers = in_use
+        print(f"allocated {len(block)} bytes in {caller}; in use:", file=self.logfile)
+        for (nbytes, function), count in sorted(Counter(in_use.values()).items()):
+            print(f"  {count} x {nbytes} bytes of {function}", file=self.logfile)
         if self.interactive and sys.stdin is not None and sys.stdin.isatty():
-            input("Enter to go on ")
+            input("Press Enter to continue ")
         return block

@@ -1,4 +1,4 @@
-"""Kernels of our own that are launched from Python: compiled and prepared once for each device."""
+"""Built-in kernels that Python launches: compiled and prepared once for each device."""
 
 from __future__ import annotations
 
@@ -13,25 +13,28 @@ if TYPE_CHECKING:
 
 
 class Program:
-    """A text and its kernels.
+    """Source text with its kernels, compiled at the first call on each device.
 
     Parameters
     ----------
     source : str
+        Kernel text in CUDA C++.
     *options : str
-        Of the compiler.
+        Compiler options.
     **kernels : str
-        What each kernel is prepared for, as Function.prepare takes it.
+        Argument types of each kernel, in the format of Function.prepare.
     """
 
     def __init__(self, source: str, *options: str, **kernels: str) -> None:
         self._request = build.Request(source=source, options=options, extern_c=False, tuned=True)
         self._kernels = kernels
-        self._made: dict[int, tuple[Launch, ...]] = {}  # by device, anew after each reset of it
+        self._made: dict[int, tuple[Launch, ...]] = {}  # keyed by device and reset count
 
     def __call__(self) -> tuple[Launch, ...]:
-        """The kernels' launching functions on the current device:
-        ``launch(grid, block, stream, *arguments)``."""
+        """Return the launch functions of the kernels on the current device.
+
+        Each is called as ``launch(grid, block, stream, *arguments)``.
+        """
         here = core._here()
         if here not in self._made:
             entry = build.build(self._request)

@@ -1,7 +1,7 @@
-"""Texture and surface references: variables of a module through which its kernels read and write.
+"""Texture and surface references: module variables through which kernels read and write memory.
 
-Runtimes dropped them with CUDA 12. Here a reference is bound to what a texture or surface object
-reads, and such an object is made at the next launch (:mod:`PyGPU._driver.module_references`).
+CUDA 12 removed references from the runtime. Here a reference stores its binding, and the next
+launch makes a texture or surface object of it (:mod:`PyGPU._driver.module_references`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 
 from PyGPU._driver import arrays, boxes, enums
+from PyGPU._driver.device_attributes import device_attribute
+from PyGPU._driver.reference_declarations import CUBES, NAMES, Declared
 from PyGPU._driver.textures import SurfaceObject, TextureObject, alignment_of, member
 from PyGPU._runtime import device_address, errors, integer
 
@@ -24,65 +26,9 @@ __all__ = [
     "matrix_to_texref",
 ]
 
-_KINDS = ("int", "uint", "float")
-_NAMES = {0x01: "1D", 0x02: "2D", 0x03: "3D", 0x0C: "Cubemap"}
-_CUBES = (0x0C, 0xFC)
-_NAMES.update({0xF1: "1DLayered", 0xF2: "2DLayered", 0xFC: "CubemapLayered"})
-
-
-class Declared(NamedTuple):
-    """What a text declares a reference to be."""
-
-    dimensions: int  # cudaTextureType… or cudaSurfaceType…
-    reading: int = 0  # cudaTextureReadMode
-    bits: int = 32
-    channels: int = 1
-    kind: int = 2  # of the channels, as in arrays.channel_format
-
-    def is_read_as_float(self) -> bool:
-        return self.kind == 2 or self.reading == 1
-
-    def check_elements(self, bits: int, channels: int, kind: int) -> None:
-        """LogicError for elements that kernels would take for something else."""
-        if self.is_read_as_float():
-            fits = kind == 2 or (bits < 32 and (self.kind == 2 or bits == self.bits))
-        else:
-            fits = kind != 2 and bits == self.bits
-        if channels != self.channels or not fits:
-            raise errors.LogicError(
-                f"it is declared for {_element(self.bits, self.channels, self.kind)}, but bound to "
-                f"{_element(bits, channels, kind)}"
-            )
-
-    def check_shape(self, array: arrays.Array) -> None:
-        """LogicError for an array that is not of the declared dimensions."""
-        found = _dimensions_of(array)
-        if self.dimensions not in found:
-            names = " or ".join(_NAMES[one] for one in found)
-            raise errors.LogicError(
-                f"it is declared as {_NAMES.get(self.dimensions, self.dimensions)}, but bound to "
-                f"an array of {names}"
-            )
-
-
-def _element(bits: int, channels: int, kind: int) -> str:
-    return f"{channels} x {_KINDS[kind]}{bits}"
-
-
-def _dimensions_of(array: arrays.Array) -> tuple[int, ...]:
-    """The types of references that read an array; a single row serves as a line, too."""
-    _, _, height, depth, flags = array._shape()
-    if flags & enums.array3d_flags.CUBEMAP:
-        return (0xFC,) if flags & enums.array3d_flags.ARRAY3D_LAYERED else (0x0C,)
-    if flags & enums.array3d_flags.ARRAY3D_LAYERED:
-        return (0xF2,) if height else (0xF1,)
-    if depth:
-        return (3,)
-    return (2,) if height > 1 else (1, 2) if height else (1,)
-
 
 class _Memory(NamedTuple):
-    """Device memory that a texture reference is bound to; a height of 0: without rows."""
+    """Device memory that a texture reference is bound to; a height of 0 means one dimension."""
 
     address: int
     nbytes: int
@@ -91,16 +37,31 @@ class _Memory(NamedTuple):
     height: int = 0
     pitch: int = 0
 
-    def __index__(self) -> int:  # so that a TextureObject keeps it
+    def __index__(self) -> int:  # lets a TextureObject accept it as a source, and keep it alive
         return self.address
 
 
 class TextureReference:
-    """A texture of a module, from :meth:`Module.get_texref`.
+    """A texture reference of a module, from :meth:`Module.get_texref`.
 
-    What is set counts from the next launch of one of the module's functions on; launches before it
-    keep what they had. How integers are read, as they are or as fractions, is the declaration's to
-    say: ``cudaReadModeNormalizedFloat``, or a texture of floats, gives fractions.
+    Settings apply from the next launch of a function of the module; earlier launches keep theirs.
+    The declaration decides how integers are read: ``cudaReadModeNormalizedFloat`` and a texture of
+    floats make them fractions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import SourceModule
+    >>> module = SourceModule('''
+    ... texture<float, 2> image;
+    ... __global__ void fetch(float *y) { *y = tex2D(image, 1, 0); }''')
+    >>> reference = module.get_texref("image")
+    >>> reference.set_array(drv.matrix_to_array(np.float32([[4, 5]]), "C"))
+    >>> y = np.empty(1, np.float32)
+    >>> module.get_function("fetch")(drv.Out(y), block=(1, 1, 1), texrefs=[reference])
+    >>> y
+    array([5.], dtype=float32)
     """
 
     _object: TextureObject | None = None
@@ -120,33 +81,41 @@ class TextureReference:
         self._flags = 0 if declared.is_read_as_float() else enums.TRSF_READ_AS_INTEGER
 
     def set_array(self, array: arrays.Array) -> None:
-        """Read an Array, which stays alive for that long, with its own format."""
+        """Bind the reference to an Array, with the Array's format.
+
+        Parameters
+        ----------
+        array : Array
+            Array to read; the reference keeps it alive.
+        """
         boxes.array_in(array, "array")
         (bits, channels, kind), *_ = array._shape()
         self._source, self._format = array, (arrays.format_of(bits, kind), channels)
         self._is_changed = True
 
     def set_address(self, devptr: Address, bytes: Int, allow_offset: bool = False) -> int:
-        """Read device memory by ``tex1Dfetch``; an object that owns it stays alive for that long.
+        """Bind the reference to device memory, which ``tex1Dfetch`` reads.
 
         Parameters
         ----------
-        devptr : device memory
+        devptr : int or device memory
+            Memory to read; the reference keeps an owner alive.
         bytes : int
-        allow_offset : bool
-            Take an address that is no multiple of ``device_attribute.TEXTURE_ALIGNMENT``.
+            Size of the memory in bytes.
+        allow_offset : bool, optional
+            Accept an address that is not a multiple of ``device_attribute.TEXTURE_ALIGNMENT``.
 
         Returns
         -------
         int
-            The bytes from where the texture begins to `devptr`.
+            Offset of `devptr` in the texture, in bytes.
         """
         address = device_address(devptr, "devptr")
-        offset = address % alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
+        offset = address % alignment_of(device_attribute.TEXTURE_ALIGNMENT)
         if offset and not allow_offset:
             raise errors.LogicError(
-                f"TextureReference.set_address failed: devptr={address:#x}: it would be read with "
-                f"an offset of {offset} bytes, but allow_offset is False"
+                f"TextureReference.set_address failed: devptr={address:#x}: the offset in the "
+                f"texture is {offset} bytes, but allow_offset is False"
             )
         nbytes = boxes.whole(bytes, "bytes")
         self._source = _Memory(address - offset, nbytes + offset, devptr)
@@ -154,14 +123,17 @@ class TextureReference:
         return offset
 
     def set_address_2d(self, devptr: Address, descr: arrays.ArrayDescriptor, pitch: Int) -> None:
-        """Read device memory with rows of `pitch` bytes by ``tex2D``.
+        """Bind the reference to pitched device memory, which ``tex2D`` reads.
 
         Parameters
         ----------
-        devptr : device memory
+        devptr : int or device memory
+            Memory to read; the reference keeps an owner alive.
         descr : ArrayDescriptor
+            Width, height and format of the memory.
         pitch : int
-            A multiple of ``device_attribute.TEXTURE_PITCH_ALIGNMENT``.
+            Distance of two rows in bytes, a multiple of
+            ``device_attribute.TEXTURE_PITCH_ALIGNMENT``.
         """
         if not isinstance(descr, arrays.ArrayDescriptor):
             raise TypeError(f"descr: expected an ArrayDescriptor, got {descr!r}")
@@ -174,61 +146,143 @@ class TextureReference:
         self._is_changed = True
 
     def set_format(self, fmt: Int, num_components: Int) -> None:
-        """The elements of memory: an array_format, and 1, 2 or 4 channels."""
+        """Set the format of the elements.
+
+        Parameters
+        ----------
+        fmt : array_format
+            Format of a channel.
+        num_components : int
+            Channels of an element: 1, 2 or 4.
+        """
         channels = integer("num_components", num_components)
         arrays.channel_format(int(fmt), channels)
         self._format = enums.array_format(int(fmt)), channels
         self._is_changed = True
 
     def set_address_mode(self, dim: Int, am: Int) -> None:
-        """What lies outside along axis `dim`, 0 to 2: an address_mode."""
+        """Set the addressing outside the extent along an axis.
+
+        Parameters
+        ----------
+        dim : int
+            Axis, 0 to 2.
+        am : address_mode
+            The mode.
+        """
         self._modes[_axis(dim)] = member("am", enums.address_mode, am)
         self._is_changed = True
 
     def set_filter_mode(self, fm: Int) -> None:
-        """How elements are read between their centres: a filter_mode."""
+        """Set the filtering between the centers of elements.
+
+        Parameters
+        ----------
+        fm : filter_mode
+            The mode.
+        """
         self._filter = member("fm", enums.filter_mode, fm)
         self._is_changed = True
 
     def set_flags(self, flags: Int) -> None:
-        """TRSF_NORMALIZED_COORDINATES, TRSF_SRGB, and TRSF_READ_AS_INTEGER, which is kept for
-        get_flags()."""
+        """Set the flags of the reference.
+
+        Parameters
+        ----------
+        flags : int
+            Combination of TRSF_NORMALIZED_COORDINATES, TRSF_SRGB and TRSF_READ_AS_INTEGER. The last
+            one has no effect, as the declaration decides.
+        """
         number = integer("flags", flags)
         known = enums.TRSF_READ_AS_INTEGER | enums.TRSF_NORMALIZED_COORDINATES | enums.TRSF_SRGB
         if number & ~known:
             raise errors.LogicError(
-                f"TextureReference.set_flags failed: flags={number}: expected those named TRSF_..."
+                f"TextureReference.set_flags failed: flags={number}: expected TRSF_... flags"
             )
         self._flags = number
         self._is_changed = True
 
     def get_address(self) -> int:
-        """Where the memory that is read begins."""
+        """Return the address of the bound memory.
+
+        Returns
+        -------
+        int
+            Device address.
+
+        Raises
+        ------
+        LogicError
+            If the reference is not bound to memory.
+        """
         if not isinstance(self._source, _Memory):
-            raise errors.LogicError("get_address failed: the reference is bound to no memory")
+            raise errors.LogicError("get_address failed: the reference is not bound to memory")
         return self._source.address
 
     def get_array(self) -> arrays.Array:
-        """The Array that is read."""
+        """Return the bound Array.
+
+        Returns
+        -------
+        Array
+            The Array.
+
+        Raises
+        ------
+        LogicError
+            If the reference is not bound to an Array.
+        """
         if not isinstance(self._source, arrays.Array):
-            raise errors.LogicError("get_array failed: the reference is bound to no Array")
+            raise errors.LogicError("get_array failed: the reference is not bound to an Array")
         return self._source
 
     def get_address_mode(self, dim: Int) -> enums.address_mode:
+        """Return the addressing outside the extent along an axis.
+
+        Parameters
+        ----------
+        dim : int
+            Axis, 0 to 2.
+
+        Returns
+        -------
+        address_mode
+            The mode.
+        """
         return self._modes[_axis(dim)]
 
     def get_filter_mode(self) -> enums.filter_mode:
+        """Return the filtering between the centers of elements.
+
+        Returns
+        -------
+        filter_mode
+            The mode.
+        """
         return self._filter
 
     def get_format(self) -> tuple[enums.array_format, int]:
-        """(array_format, channels)"""
+        """Return the format of the elements.
+
+        Returns
+        -------
+        tuple
+            (array_format, number of channels).
+        """
         return self._format
 
     def get_flags(self) -> int:
+        """Return the flags of the reference.
+
+        Returns
+        -------
+        int
+            Combination of TRSF_... flags.
+        """
         return self._flags
 
     def _made(self) -> TextureObject:
-        """The object of what is bound. LogicError for what does not fit the declaration."""
+        """Return a texture object of the binding, or raise LogicError if it does not fit."""
         source, declared = self._source, self._declared
         assert source is not None and declared is not None
         format = arrays.channel_format(*self._format)
@@ -241,7 +295,7 @@ class TextureReference:
             how["address_mode"], how["filter_mode"] = self._modes, self._filter
             how["normalized_coords"] = (
                 bool(self._flags & enums.TRSF_NORMALIZED_COORDINATES)
-                or declared.dimensions in _CUBES
+                or declared.dimensions in CUBES
             )
         if not isinstance(source, _Memory):
             declared.check_shape(source)
@@ -249,8 +303,8 @@ class TextureReference:
         needed = 2 if source.height else 1
         if declared.dimensions != needed:
             raise errors.LogicError(
-                f"it is declared as {_NAMES.get(declared.dimensions, declared.dimensions)}, but "
-                f"bound to memory, which is read as {_NAMES[needed]}"
+                f"it is declared as {NAMES.get(declared.dimensions, declared.dimensions)}, but "
+                f"bound to memory, which a {NAMES[needed]} reference reads"
             )
         bits, how["num_channels"], kind = format
         how["dtype"] = np.dtype(f"{'iuf'[kind]}{bits // 8}")
@@ -261,8 +315,29 @@ class TextureReference:
 
 
 class SurfaceReference:
-    """A surface of a module, from :meth:`Module.get_surfref`: an Array that kernels read and write
-    in place."""
+    """A surface reference of a module, from :meth:`Module.get_surfref`.
+
+    Kernels read and write the bound Array in place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import SourceModule
+    >>> module = SourceModule('''
+    ... surface<void, cudaSurfaceType2DLayered> image;
+    ... __global__ void store() { surf2DLayeredwrite(7.0f, image, 0, 0, 0); }''')
+    >>> array = drv.np_to_array(np.zeros((1, 2), np.float32), "C", allowSurfaceBind=True)
+    >>> module.get_surfref("image").set_array(array)
+    >>> module.get_function("store")(block=(1, 1, 1))
+    >>> copy, y = drv.Memcpy2D(), np.empty(1, np.float32)
+    >>> copy.set_src_array(array)
+    >>> copy.set_dst_host(y)
+    >>> copy.width_in_bytes, copy.height = 4, 1
+    >>> copy()
+    >>> y
+    array([7.], dtype=float32)
+    """
 
     _object: SurfaceObject | None = None
     _is_changed = False
@@ -275,13 +350,14 @@ class SurfaceReference:
         self._declared = declared
 
     def set_array(self, array: arrays.Array, flags: Int = 0) -> None:
-        """Use an Array made with ``array3d_flags.SURFACE_LDST``, which stays alive for that long.
+        """Bind the reference to an Array.
 
         Parameters
         ----------
         array : Array
-        flags : int
-            0: there are none.
+            Array made with ``array3d_flags.SURFACE_LDST``; the reference keeps it alive.
+        flags : {0}, optional
+            Must be 0.
         """
         if integer("flags", flags):
             raise errors.LogicError(f"SurfaceReference.set_array failed: flags={flags}: expected 0")
@@ -290,9 +366,20 @@ class SurfaceReference:
         self._is_changed = True
 
     def get_array(self) -> arrays.Array:
-        """The Array that is used."""
+        """Return the bound Array.
+
+        Returns
+        -------
+        Array
+            The Array.
+
+        Raises
+        ------
+        LogicError
+            If the reference is not bound.
+        """
         if self._source is None:
-            raise errors.LogicError("get_array failed: the reference is bound to no Array")
+            raise errors.LogicError("get_array failed: the reference is not bound to an Array")
         return self._source
 
     def _made(self) -> SurfaceObject:
@@ -312,7 +399,25 @@ def _axis(dim: Int) -> int:
 
 
 def bind_array_to_texref(ary: arrays.Array, texref: TextureReference) -> None:
-    """Let a reference read an Array: the nearest element, that at the edge for what is outside."""
+    """Bind a texture reference to an Array, without filtering and with clamped coordinates.
+
+    Parameters
+    ----------
+    ary : Array
+        Array to read.
+    texref : TextureReference
+        Reference to bind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> reference = drv.TextureReference()
+    >>> array = drv.matrix_to_array(np.float32([[4, 5]]), "C")
+    >>> drv.bind_array_to_texref(array, reference)
+    >>> reference.get_array() is array
+    True
+    """
     texref.set_array(ary)
     texref.set_address_mode(0, enums.address_mode.CLAMP)
     texref.set_address_mode(1, enums.address_mode.CLAMP)
@@ -320,5 +425,24 @@ def bind_array_to_texref(ary: arrays.Array, texref: TextureReference) -> None:
 
 
 def matrix_to_texref(matrix: ArrayLike, texref: TextureReference, order: Order) -> None:
-    """:func:`bind_array_to_texref` of :func:`matrix_to_array`."""
+    """Copy a matrix to a new Array and bind a texture reference to it.
+
+    Parameters
+    ----------
+    matrix : array_like
+        Shape (height, width) for the order "C", (width, height) for "F".
+    texref : TextureReference
+        Reference to bind.
+    order : {"C", "F"}
+        Order of the axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> reference = drv.TextureReference()
+    >>> drv.matrix_to_texref(np.float32([[4, 5]]), reference, "C")
+    >>> reference.get_array().get_descriptor().width
+    2
+    """
     bind_array_to_texref(arrays.matrix_to_array(matrix, order), texref)

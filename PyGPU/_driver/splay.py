@@ -1,4 +1,4 @@
-"""How many blocks and threads a kernel with a grid-stride loop is launched with."""
+"""Launch shape (grid and block) of a kernel with a grid-stride loop."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ if TYPE_CHECKING:
 
 
 def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], Block]:
-    """(grid, block) for `n` elements: whole warps, and no more blocks than keep a device busy.
+    """Return a grid and a block for `n` elements.
+
+    Blocks are whole warps, and there are no more blocks than keep the device busy.
 
     Parameters
     ----------
     n : int
-        One block of one warp serves none, too.
+        Number of elements; 0 gives one block of one warp.
     dev : Device, optional
-        The current one by default.
+        The current device by default.
 
     Returns
     -------
-    ((blocks, 1), (threads, 1, 1))
+    tuple
+        ``((blocks, 1), (threads, 1, 1))``.
     """
     return core._splay(n, state.current_device() if dev is None else dev._ordinal)
 
 
-#: Of GPUArray: the launch for a kernel on its elements.
+#: Properties that GPUArray gets: the launch shape of a kernel over its elements.
 METHODS = {
     "_grid": property(lambda self: splay(self._size)[0]),
     "_block": property(lambda self: splay(self._size)[1]),

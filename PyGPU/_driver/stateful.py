@@ -1,4 +1,4 @@
-"""Launches whose block, arguments and shared memory the function remembers, as in CUDA before 4."""
+"""PyCUDA's deprecated launches, as in CUDA before 4: the function stores its launch parameters."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class _State:
-    """What the next launch is made with."""
+    """Parameters of the next launch."""
 
     block: tuple[int, int, int] | None = None
     shared: int = 0
-    arguments: tuple[Any, ...] | None = None  # of param_set; else the bytes count
+    arguments: tuple[Any, ...] | None = None  # from param_set; None: use the bytes of `data`
     data: bytearray = field(default_factory=bytearray)
-    is_set: bytearray = field(default_factory=bytearray)  # which of the bytes were given
+    is_set: bytearray = field(default_factory=bytearray)  # 1 for each byte of `data` that is set
     size: int | None = None
 
     def put(self, offset: int, data: bytes) -> None:
         if offset < 0:
-            raise errors.ArgumentError(f"offset={offset}: expected a number of bytes, 0 or more")
+            raise errors.ArgumentError(f"offset={offset}: expected 0 or more bytes")
         end = offset + len(data)
         for buffer in (self.data, self.is_set):
             buffer.extend(bytes(max(0, end - len(buffer))))
@@ -36,14 +36,14 @@ class _State:
 
 
 class StatefulFunction(core._Function):
-    """A kernel with PyCUDA's deprecated launches: state first, and then ``launch_grid()``.
+    """Kernel with PyCUDA's deprecated launches: set the parameters, then call ``launch_grid()``.
 
-    Bytes of arguments lie where C puts them: each at a multiple of its alignment.
+    Argument bytes have C's layout: each argument is at a multiple of its alignment.
     """
 
     _state: _State
 
-    def _remembered(self, name: str) -> _State:
+    def _launch_state(self, name: str) -> _State:
         warnings.warn(
             f"Function.{name} is deprecated: call the function, or prepare() it",
             DeprecationWarning,
@@ -54,85 +54,155 @@ class StatefulFunction(core._Function):
         return self._state
 
     def set_block_shape(self, x: Int, y: Int, z: Int) -> None:
-        """The threads of a block. Deprecated: ``block=`` of a call."""
-        state = self._remembered("set_block_shape")
+        """Set the threads of a block. Deprecated: pass ``block=`` to a call.
+
+        Parameters
+        ----------
+        x : int
+            Threads along x.
+        y : int
+            Threads along y.
+        z : int
+            Threads along z.
+        """
+        state = self._launch_state("set_block_shape")
         state.block = (integer("x", x), integer("y", y), integer("z", z))
 
     def set_shared_size(self, bytes: Int) -> None:
-        """The dynamic shared memory. Deprecated: ``shared=`` of a call."""
-        self._remembered("set_shared_size").shared = integer("bytes", bytes)
+        """Set the dynamic shared memory. Deprecated: pass ``shared=`` to a call.
+
+        Parameters
+        ----------
+        bytes : int
+            Bytes of a block.
+        """
+        self._launch_state("set_shared_size").shared = integer("bytes", bytes)
 
     def param_set(self, *args: Any) -> None:
-        """All arguments, as a call takes them. Deprecated: call the function."""
-        self._remembered("param_set").arguments = args
+        """Set all arguments. Deprecated: call the function.
+
+        Parameters
+        ----------
+        *args : object
+            Arguments as of a call.
+        """
+        self._launch_state("param_set").arguments = args
 
     def param_set_size(self, bytes: Int) -> None:
-        """How many bytes the arguments have. Deprecated."""
-        self._remembered("param_set_size").size = integer("bytes", bytes)
+        """Set the size of all arguments. Deprecated: call the function.
+
+        Parameters
+        ----------
+        bytes : int
+            Total size in bytes.
+        """
+        self._launch_state("param_set_size").size = integer("bytes", bytes)
 
     def param_seti(self, offset: Int, value: Int) -> None:
-        """An integer of four bytes. Deprecated."""
-        state, number = self._remembered("param_seti"), integer("value", value)
+        """Set an integer argument of four bytes. Deprecated: call the function.
+
+        Parameters
+        ----------
+        offset : int
+            Position of the argument in bytes.
+        value : int
+            The argument.
+        """
+        state, number = self._launch_state("param_seti"), integer("value", value)
         if not -(1 << 31) <= number < 1 << 32:
             raise errors.ArgumentError(
-                f"param_seti: value={number}: expected 32 bits; param_set(*args) takes addresses"
+                f"param_seti: value={number}: expected 32 bits; pass addresses to param_set(*args)"
             )
         state.put(integer("offset", offset), (number % (1 << 32)).to_bytes(4, "little"))
 
     def param_setf(self, offset: Int, value: float) -> None:
-        """A float of four bytes. Deprecated."""
-        self._remembered("param_setf").put(integer("offset", offset), struct.pack("<f", value))
+        """Set a float argument of four bytes. Deprecated: call the function.
+
+        Parameters
+        ----------
+        offset : int
+            Position of the argument in bytes.
+        value : float
+            The argument.
+        """
+        self._launch_state("param_setf").put(integer("offset", offset), struct.pack("<f", value))
 
     def param_setv(self, offset: Int, buffer: BytesLike) -> None:
-        """The bytes of a buffer. Deprecated."""
-        state = self._remembered("param_setv")
+        """Set the bytes of arguments. Deprecated: call the function.
+
+        Parameters
+        ----------
+        offset : int
+            Position in bytes.
+        buffer : bytes-like
+            The bytes.
+        """
+        state = self._launch_state("param_setv")
         state.put(integer("offset", offset), memoryview(buffer).tobytes())
 
     def launch(self) -> None:
-        """One block. Deprecated."""
-        self._launch(self._remembered("launch"), (1, 1), None)
+        """Launch one block. Deprecated: call the function."""
+        self._launch(self._launch_state("launch"), (1, 1), None)
 
     def launch_grid(self, width: Int, height: Int) -> None:
-        """A grid of blocks. Deprecated."""
+        """Launch a grid of blocks. Deprecated: call the function.
+
+        Parameters
+        ----------
+        width : int
+            Blocks along x.
+        height : int
+            Blocks along y.
+        """
         grid = (integer("width", width), integer("height", height))
-        self._launch(self._remembered("launch_grid"), grid, None)
+        self._launch(self._launch_state("launch_grid"), grid, None)
 
     def launch_grid_async(self, width: Int, height: Int, stream: StreamLike) -> None:
-        """A grid of blocks, on a stream. Deprecated."""
+        """Launch a grid of blocks on a stream. Deprecated: call the function.
+
+        Parameters
+        ----------
+        width : int
+            Blocks along x.
+        height : int
+            Blocks along y.
+        stream : Stream or None
+            Stream of the launch; None is the null stream.
+        """
         grid = (integer("width", width), integer("height", height))
-        self._launch(self._remembered("launch_grid_async"), grid, stream)
+        self._launch(self._launch_state("launch_grid_async"), grid, stream)
 
     def _launch(self, state: _State, grid: tuple[int, int], stream: StreamLike) -> None:
         if state.block is None:
-            raise errors.LogicError(f"{self.name}: the size of a block is needed: set_block_shape")
+            raise errors.LogicError(f"{self.name}: no block shape is set; call set_block_shape()")
         arguments = self._from_bytes(state) if state.arguments is None else state.arguments
         self(*arguments, block=state.block, grid=grid, stream=stream, shared=state.shared)
 
     def _from_bytes(self, state: _State) -> list[Any]:
-        """The arguments that lie in the bytes."""
-        places = self._places
-        if places is None:
+        """Return the arguments, read from the bytes that were set."""
+        parameters = self._places
+        if parameters is None:
             raise errors.ArgumentError(
-                f"{self.name}: the places of its parameters are not known here: use param_set"
+                f"{self.name}: the offsets of its parameters are unknown; call param_set(*args)"
             )
-        end = max((offset + nbytes for offset, nbytes, *_ in places), default=0)
+        end = max((offset + nbytes for offset, nbytes, *_ in parameters), default=0)
         if max(len(state.data), state.size or 0) > end or (state.size or end) < end:
             raise errors.ArgumentError(
-                f"{self.name}: its parameters take {end} bytes, and "
-                f"{max(len(state.data), state.size or 0)} were set"
+                f"{self.name}: {max(len(state.data), state.size or 0)} bytes of arguments were "
+                f"set, its parameters have {end}"
             )
-        return [_argument(self.name, state, *place) for place in enumerate(places)]
+        return [_argument(self.name, state, *numbered) for numbered in enumerate(parameters)]
 
 
 def _argument(
-    kernel: str, state: _State, index: int, place: tuple[int, int, str, str]
+    kernel: str, state: _State, index: int, parameter: tuple[int, int, str, str]
 ) -> int | bytes:
-    offset, nbytes, kind, name = place
+    offset, nbytes, kind, name = parameter
     end = offset + nbytes
     if state.is_set[offset:end] != b"\1" * nbytes:
         raise errors.ArgumentError(
-            f"{kernel}: parameter #{index} (0-based) '{name}' is at the bytes {offset} to {end - 1}"
-            ", which were not all set"
+            f"{kernel}: parameter #{index} (0-based) '{name}' occupies the bytes {offset} to "
+            f"{end - 1}, which were not all set"
         )
     data = bytes(state.data[offset:end])
     return int.from_bytes(data, "little") if kind == "P" else data

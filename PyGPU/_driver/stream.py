@@ -1,4 +1,4 @@
-"""Streams and events with PyCUDA's methods; profiler switches."""
+"""Streams, events and the profiler's switches, with PyCUDA's methods."""
 
 from __future__ import annotations
 
@@ -26,8 +26,16 @@ class Stream(core.cudaStream_t):
 
     Parameters
     ----------
-    flags : int
-        0: ordered with the null stream; 1: apart from it.
+    flags : int, optional
+        0: ordered with the null stream; 1: independent of it (non-blocking).
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> stream = drv.Stream()
+    >>> stream.synchronize()
+    >>> stream.is_done()
+    True
     """
 
     def __init__(self, flags: Int = 0) -> None:
@@ -35,37 +43,55 @@ class Stream(core.cudaStream_t):
         errors.check(self.last_status(), "cudaStreamCreate")
 
     def synchronize(self) -> None:
-        """Wait until the stream has done its work."""
+        """Wait until all work on the stream is done."""
         errors.check(core.cudaStreamSynchronize(self), "cudaStreamSynchronize")
 
     def is_done(self) -> bool:
-        """Has the stream done its work?"""
+        """Report whether all work on the stream is done.
+
+        Returns
+        -------
+        bool
+            True if no work is pending.
+        """
         return _is_done(core.cudaStreamQuery(self), "cudaStreamQuery")
 
     def capture(self, graph: Graph | None = None) -> AbstractContextManager[Graph]:
-        """Record work instead of doing it.
+        """Capture work into a graph instead of executing it.
 
-        In the body of ``with stream.capture() as graph:``, what this thread enqueues on the stream,
-        and on the null stream, becomes a graph: operations on arrays, launches, asynchronous
-        copies. None of it is done before :meth:`Graph.launch`, and nothing can be waited for.
-        Arrays that are made there keep their memory as long as the graph. Compile kernels before,
-        by doing the same once outside.
+        In the body of ``with stream.capture() as graph:``, the work that this thread enqueues on
+        the stream and on the null stream becomes a graph: operations on arrays, launches,
+        asynchronous copies. The work runs at :meth:`Graph.launch` only, so the body cannot wait for
+        it. Arrays made in the body live as long as the graph. Compile the kernels beforehand, by
+        running the body once without a capture.
 
         Parameters
         ----------
         graph : Graph, optional
-            Takes over what is recorded; with the same work and other parameters, in place.
+            Existing graph that receives the captured work. The same work with other parameters
+            updates the graph in place.
+
+        Returns
+        -------
+        context manager
+            Yields the graph.
 
         Raises
         ------
         LogicError
-            In a body that waits (``get``, ``synchronize``); for the null stream, or a thread that
-            captures already.
+            If the body waits (``get``, ``synchronize``), if the stream is the null stream, or if
+            the thread is capturing already.
         """
         return captured(self, graph)
 
     def wait_for_event(self, evt: core.cudaEvent_t) -> None:
-        """Later work on this stream waits for the event."""
+        """Make later work on this stream wait for an event.
+
+        Parameters
+        ----------
+        evt : Event
+            Event to wait for, of any stream.
+        """
         errors.check(core.cudaStreamWaitEvent(self, evt), "cudaStreamWaitEvent")
 
 
@@ -82,8 +108,18 @@ class Event(core.cudaEvent_t):
 
     Parameters
     ----------
-    flags : int
-        Of ``event_flags``.
+    flags : int, optional
+        Combination of ``event_flags``.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> start, end = drv.Event(), drv.Event()
+    >>> start.record() is start
+    True
+    >>> milliseconds = end.record().synchronize().time_since(start)
+    >>> milliseconds >= 0
+    True
     """
 
     def __init__(self, flags: Int = 0) -> None:
@@ -91,34 +127,101 @@ class Event(core.cudaEvent_t):
         errors.check(self.last_status(), "cudaEventCreate")
 
     def record(self, stream: StreamLike = None) -> Event:
-        """Mark the point that the stream's work has reached. Returns the event."""
+        """Record the event after the work that is on a stream now.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The null stream by default.
+
+        Returns
+        -------
+        Event
+            This event.
+        """
         errors.check(core.cudaEventRecord(self, stream), "cudaEventRecord")
         return self
 
     def synchronize(self) -> Event:
-        """Wait until the point is reached. Returns the event."""
+        """Wait until the stream has reached the event.
+
+        Returns
+        -------
+        Event
+            This event.
+        """
         errors.check(core.cudaEventSynchronize(self), "cudaEventSynchronize")
         return self
 
     def query(self) -> bool:
-        """Is the point reached?"""
+        """Report whether the stream has reached the event.
+
+        Returns
+        -------
+        bool
+            True if the work before the event is done.
+        """
         return _is_done(core.cudaEventQuery(self), "cudaEventQuery")
 
     def time_since(self, event: core.cudaEvent_t) -> float:
-        """Milliseconds from `event` to this one (float)."""
+        """Return the time from another event to this one.
+
+        Parameters
+        ----------
+        event : Event
+            The earlier event. Both events must have been reached.
+
+        Returns
+        -------
+        float
+            Milliseconds.
+        """
         return errors.check(core.cudaEventElapsedTime(event, self), "cudaEventElapsedTime")
 
     def time_till(self, event: core.cudaEvent_t) -> float:
-        """Milliseconds from this one to `event` (float)."""
+        """Return the time from this event to another one.
+
+        Parameters
+        ----------
+        event : Event
+            The later event. Both events must have been reached.
+
+        Returns
+        -------
+        float
+            Milliseconds.
+        """
         return errors.check(core.cudaEventElapsedTime(self, event), "cudaEventElapsedTime")
 
     def ipc_handle(self) -> bytearray:
-        """A handle (bytearray of 64) by which another process opens the event."""
+        """Return a handle by which another process can open the event.
+
+        Returns
+        -------
+        bytearray
+            64 bytes, for :meth:`from_ipc_handle`.
+        """
         return bytearray(errors.check(core.cudaIpcGetEventHandle(self), "cudaIpcGetEventHandle"))
 
     @staticmethod
     def from_ipc_handle(handle: bytes | bytearray) -> Event:
-        """Another process's event."""
+        """Open an event of another process.
+
+        Parameters
+        ----------
+        handle : bytes-like
+            64 bytes from :meth:`ipc_handle`.
+
+        Returns
+        -------
+        Event
+            The other process's event.
+
+        Raises
+        ------
+        LogicError
+            If the handle has another length or is unknown.
+        """
         if len(handle) != 64:
             raise errors.LogicError(
                 f"cudaIpcOpenEventHandle failed: handle: expected 64 bytes, got {len(handle)}"
@@ -132,14 +235,41 @@ class Event(core.cudaEvent_t):
 def initialize_profiler(
     config_file: str, output_file: str, output_mode: Int = enums.profiler_output_mode.CSV
 ) -> None:
-    """Nothing: runtimes no longer write profiles by themselves; use the vendor's profiler."""
+    """Do nothing: runtimes no longer write profiles themselves; use the vendor's profiler.
+
+    Parameters
+    ----------
+    config_file : str
+        Ignored.
+    output_file : str
+        Ignored.
+    output_mode : profiler_output_mode, optional
+        Ignored.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.initialize_profiler("config.txt", "profile.csv")
+    """
 
 
 def start_profiler() -> None:
-    """Tell the vendor's profiler to begin, if one is attached."""
+    """Start the vendor's profiler, if one is attached.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.start_profiler()
+    """
     errors.check(core.cudaProfilerStart(), "cudaProfilerStart")
 
 
 def stop_profiler() -> None:
-    """Tell the vendor's profiler to stop."""
+    """Stop the vendor's profiler, if one is attached.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.stop_profiler()
+    """
     errors.check(core.cudaProfilerStop(), "cudaProfilerStop")

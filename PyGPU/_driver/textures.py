@@ -1,4 +1,4 @@
-"""Texture and surface objects: how kernels read and write arrays."""
+"""Texture and surface objects, by which kernels read and write Arrays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.boxes import array_in
+from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._runtime import core, device_address, errors, state
 
 if TYPE_CHECKING:
@@ -29,47 +30,60 @@ _E = TypeVar("_E", bound=enums._Enumeration)
 class TextureObject(core._TextureObject):
     """A cached, filtered view of an Array or of device memory, for kernels.
 
-    Pass it to a kernel as a ``cudaTextureObject_t``; it reads ``tex2D<float>(texture, x, y)``. It
-    must live until the kernels that use it are done, and keeps its source for that long.
+    A kernel receives it as a ``cudaTextureObject_t`` and reads ``tex2D<float>(texture, x, y)``. The
+    object must live until these kernels are done. It keeps its source alive.
 
     Parameters
     ----------
     source : Array, GPUArray or device memory
-        Memory of a shape of one length is read by ``tex1Dfetch``, of two by ``tex2D``.
-    address_mode : address_mode or sequence of up to three
-        What lies outside, for all axes or for x, y and z. WRAP and MIRROR work with
-        normalized_coords; without, they are CLAMP.
-    filter_mode : filter_mode
-        LINEAR gives floats: for formats of floats, or with normalized_float.
-    normalized_coords : bool
-        Coordinates count whole lengths, 0 to 1, instead of elements.
-    normalized_float : bool
-        Integers of 8 and 16 bits are read as floats from 0 to 1, or from -1 to 1.
-    border_color : sequence of up to four numbers
-        What BORDER gives.
-    dtype : numpy.dtype, optional
-        Of the memory's numbers; a GPUArray's own.
+        ``tex1Dfetch`` reads memory of one dimension, ``tex2D`` memory of two.
+    address_mode : address_mode or sequence of up to three, optional
+        Addressing outside the extent, for all axes or for x, y and z. WRAP and MIRROR need
+        normalized coordinates; otherwise they act as CLAMP.
+    filter_mode : filter_mode, optional
+        LINEAR returns floats, so it needs a float format or `normalized_float`.
+    normalized_coords : bool, optional
+        Coordinates run from 0 to 1 along each axis instead of counting elements.
+    normalized_float : bool, optional
+        Read integers of 8 and 16 bits as floats: 0 to 1, or -1 to 1 for signed ones.
+    border_color : sequence of up to four numbers, optional
+        Value outside the extent for the mode BORDER.
+    dtype : dtype, optional
+        Data type of a channel in memory. A GPUArray's own by default.
     shape : int or sequence of one or two ints, optional
-        Elements: (width,) or (height, width). A GPUArray's own, without its last axis where there
-        is more than one channel.
-    num_channels : int
-        1, 2 or 4 numbers an element.
+        Elements of memory: (width,) or (height, width). A GPUArray's own by default, without its
+        last axis if there are several channels.
+    num_channels : int, optional
+        Channels of an element in memory: 1, 2 or 4.
     pitch : int, optional
-        Bytes from one row of the memory to the next, a multiple of
+        Distance of two rows of memory in bytes, a multiple of
         ``device_attribute.TEXTURE_PITCH_ALIGNMENT``.
-    srgb : bool
-        Unsigned integers of 8 bits that are read as fractions are sRGB's, and become linear; a
-        fourth channel stays as it is.
+    srgb : bool, optional
+        Convert sRGB values, stored as unsigned integers of 8 bits and read as fractions, to linear
+        ones. A fourth channel is not converted.
 
     Attributes
     ----------
     handle : int
-        The cudaTextureObject_t, also by ``int()``.
+        The cudaTextureObject_t; ``int()`` returns it as well.
 
     Raises
     ------
     LogicError
-        For what the device cannot read that way.
+        If the device cannot read the source that way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import SourceModule
+    >>> module = SourceModule('''
+    ... __global__ void fetch(float *y, cudaTextureObject_t t) { *y = tex2D<float>(t, 1, 0); }''')
+    >>> texture = drv.TextureObject(drv.matrix_to_array(np.float32([[4, 5]]), "C"))
+    >>> y = np.empty(1, np.float32)
+    >>> module.get_function("fetch")(drv.Out(y), texture, block=(1, 1, 1))
+    >>> y
+    array([5.], dtype=float32)
     """
 
     def __init__(
@@ -89,7 +103,9 @@ class TextureObject(core._TextureObject):
     ) -> None:
         if isinstance(source, core._Array):
             if (dtype, shape, num_channels, pitch) != (None, None, 1, None):
-                raise TypeError("an Array knows its dtype, shape, num_channels and pitch itself")
+                raise TypeError(
+                    "dtype, shape, num_channels, pitch: an Array has its own, pass none"
+                )
             where: core._Array | int = source
             channels, extent = source._shape()[0], (0, 0, 0)
         else:
@@ -97,7 +113,7 @@ class TextureObject(core._TextureObject):
             _check_memory(where, channels, extent)
         modes = _modes(address_mode)
         if isinstance(source, core._Array) and source._shape()[2] == 0:
-            # One row: a GPU would mix it with the border above and below.
+            # One row: along y, a GPU would blend it with the border above and below.
             modes = (modes[0], int(_MODES.CLAMP), modes[2])
         filtering = member("filter_mode", _FILTERS, filter_mode)
         border = [float(value) for value in border_color]
@@ -119,33 +135,42 @@ class TextureObject(core._TextureObject):
 
 
 class SurfaceObject(core._SurfaceObject):
-    """An Array for kernels to read and write in place.
+    """A view of an Array that kernels read and write in place.
 
-    Pass it to a kernel as a ``cudaSurfaceObject_t``; it reads
+    A kernel receives it as a ``cudaSurfaceObject_t`` and reads
     ``surf2Dread<float>(surface, 4 * x, y)``, with x in bytes.
 
     Parameters
     ----------
     array : Array
-        Made with ``array3d_flags.SURFACE_LDST``.
+        Array made with ``array3d_flags.SURFACE_LDST``.
 
     Attributes
     ----------
     handle : int
-        The cudaSurfaceObject_t, also by ``int()``.
+        The cudaSurfaceObject_t; ``int()`` returns it as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> array = drv.np_to_array(np.zeros((4, 8), np.float32), "C", allowSurfaceBind=True)
+    >>> surface = drv.SurfaceObject(array)
+    >>> int(surface) == surface.handle
+    True
     """
 
     def __init__(self, array: core._Array) -> None:
         if not array_in(array, "array")._shape()[4] & enums.array3d_flags.SURFACE_LDST:
             raise errors.LogicError(
-                "SurfaceObject failed: the array was made without array3d_flags.SURFACE_LDST"
+                "SurfaceObject failed: array: expected an Array with array3d_flags.SURFACE_LDST"
             )
         super().__init__(array)
         self.array = array
 
 
 def member(name: str, enumeration: type[_E], value: Int) -> _E:
-    """A member by its number. LogicError for what is none."""
+    """Return the member of an enumeration by its number, or raise LogicError."""
     try:
         return enumeration(int(value))
     except (TypeError, ValueError):
@@ -157,7 +182,7 @@ def member(name: str, enumeration: type[_E], value: Int) -> _E:
 def _modes(given: int | Sequence[int]) -> Block:
     modes = [given] if isinstance(given, int) else list(given)
     if not 1 <= len(modes) <= 3:
-        raise errors.LogicError(f"address_mode={given!r}: expected one, or one for each axis")
+        raise errors.LogicError(f"address_mode={given!r}: expected one mode, or one for each axis")
     modes = [int(member("address_mode", _MODES, mode)) for mode in modes]
     x, y, z = modes + modes[-1:] * (3 - len(modes))
     return x, y, z
@@ -170,7 +195,7 @@ def _memory(
     num_channels: int,
     pitch: Int | None,
 ) -> tuple[int, tuple[int, int, int], Block]:
-    """(address, format, (width, height, pitch)); a height of 0 for memory without rows."""
+    """Return (address, format, (width, height, pitch)); a height of 0 means one dimension."""
     if isinstance(source, core.GPUArray):
         if not source.flags.c_contiguous and pitch is None:
             raise ValueError("source: expected a C-contiguous GPUArray, or a pitch")
@@ -180,7 +205,7 @@ def _memory(
             if num_channels != 1 and source.shape[-1:] != (num_channels,):
                 raise ValueError(f"source: expected a last axis of {num_channels} channels")
     if dtype is None or shape is None:
-        raise TypeError("TextureObject: memory needs a dtype and a shape")
+        raise TypeError("dtype, shape: expected both, as source is plain memory")
     address = device_address(source, "source")
     channels = channel_format(dtype_to_array_format(dtype), num_channels)
     lengths = tuple(n.__index__() for n in shape) if np.iterable(shape) else (shape.__index__(),)
@@ -198,35 +223,35 @@ def _check_reading(channels: tuple[int, int, int], filtering: Int, normalized_fl
     gives_float = kind == 2 or normalized_float
     if normalized_float and kind != 2 and bits == 32:
         raise errors.LogicError(
-            "normalized_float: integers of 32 bits have none; those of 8 and 16 bits do"
+            "normalized_float=True: expected integers of 8 or 16 bits, got 32 bits"
         )
     if filtering == _FILTERS.LINEAR and not gives_float:
         raise errors.LogicError(
-            "filter_mode=LINEAR: integers cannot be filtered, except as floats (normalized_float)"
+            "filter_mode=LINEAR: expected floats, or integers with normalized_float=True"
         )
 
 
 def alignment_of(attribute: Int) -> int:
-    """A device_attribute of the current device, at least 1."""
+    """Return an alignment, given by its device_attribute, of the current device; at least 1."""
     value, status = core.cudaDeviceGetAttribute(int(attribute), state.current_device())
     return 1 if status else max(value, 1)
 
 
 def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -> None:
-    """Runtimes only say that something is invalid."""
+    """Check address and pitch here, as the runtime only reports an invalid argument."""
     width, height, pitch = extent
-    alignment = alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
+    alignment = alignment_of(device_attribute.TEXTURE_ALIGNMENT)
     if address % alignment:
         raise errors.LogicError(
-            f"source: the address {address:#x} is no multiple of {alignment} "
+            f"source: address {address:#x}: expected a multiple of {alignment} "
             "(device_attribute.TEXTURE_ALIGNMENT)"
         )
     if not height:
         return
     row_bytes = width * channels[0] // 8 * channels[1]
-    alignment = alignment_of(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)
+    alignment = alignment_of(device_attribute.TEXTURE_PITCH_ALIGNMENT)
     if pitch < row_bytes:
-        raise errors.LogicError(f"pitch={pitch}: the rows have {row_bytes} bytes")
+        raise errors.LogicError(f"pitch={pitch}: expected at least the {row_bytes} bytes of a row")
     if pitch % alignment:
         raise errors.LogicError(
             f"pitch={pitch}: expected a multiple of {alignment} "

@@ -1,1 +1,1 @@
-"""Generators of random numbers: what ``PyGPU.curandom`` is made of."""
+"""Random number generators behind ``PyGPU.curandom``."""

@@ -1,4 +1,4 @@
-"""cuRAND and rocRAND, where they are installed: cuRAND's header for kernels, both's tables."""
+"""Installed cuRAND and rocRAND: cuRAND's header for kernels, and the tables of both."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from PyGPU._runtime import core, errors
 if TYPE_CHECKING:
     from PyGPU._types import HostArray
 
-# Prefix of the functions' names: whose toolkit has it, the library and its usual version.
+# {prefix of the functions: (compiler of the same toolkit, library, its usual version)}
 _VENDORS = {"curand": ("nvrtc", "libcurand", 10), "rocrand": ("hiprtc", "librocrand", 1)}
 
 
 @cache
 def library(vendor: str) -> ctypes.CDLL | None:
-    """The host library "curand" or "rocrand", or None where there is none."""
+    """Load the host library "curand" or "rocrand"; return None if it is not installed."""
     compiler, stem, usual = _VENDORS[vendor]
     paths = libraries.shared(stem, libraries.folders(compiler))
     for path in [*paths, f"{stem}.so.{usual}", f"{stem}.so"]:
@@ -35,7 +35,7 @@ def library(vendor: str) -> ctypes.CDLL | None:
 
 
 def version() -> tuple[int, int, int] | None:
-    """(major, minor, revision) of cuRAND, or of rocRAND on the hip target; None without it."""
+    """Return (major, minor, revision) of cuRAND, or of rocRAND on the hip target, or None."""
     vendor = "rocrand" if core.target == "hip" else "curand"
     found = library(vendor)
     if found is None:
@@ -51,9 +51,9 @@ def version() -> tuple[int, int, int] | None:
     return major.value, minor.value, revision.value
 
 
-DIMENSIONS = 20000  # of the tables
+DIMENSIONS = 20000  # length of the tables
 
-_FUNCTIONS = {  # (table, bits): names in cuRAND and rocRAND
+_FUNCTIONS = {  # {(table, bits): (function of cuRAND, of rocRAND)}
     ("vectors", 32): ("curandGetDirectionVectors32", "rocrand_get_direction_vectors32"),
     ("vectors", 64): ("curandGetDirectionVectors64", "rocrand_get_direction_vectors64"),
     ("constants", 32): ("curandGetScrambleConstants32", "rocrand_get_scramble_constants32"),
@@ -62,19 +62,21 @@ _FUNCTIONS = {  # (table, bits): names in cuRAND and rocRAND
 
 
 def table(kind: str, bits: int, number: int | None = None) -> HostArray:
-    """Direction vectors (20000, bits) or scramble constants (20000,) of a host library.
+    """Return direction vectors (20000, bits) or scramble constants (20000,) of a host library.
 
     Parameters
     ----------
     kind : {"vectors", "constants"}
+        Table to read.
     bits : {32, 64}
+        Bits of an element.
     number : int, optional
-        Which set of vectors.
+        Number of the set of vectors.
 
     Raises
     ------
     NotImplementedError
-        Where neither cuRAND nor a rocRAND that has them is installed.
+        If neither cuRAND nor a rocRAND with these tables is installed.
     """
     for vendor, name in zip(_VENDORS, _FUNCTIONS[kind, bits]):
         found = library(vendor)
@@ -90,9 +92,9 @@ def table(kind: str, bits: int, number: int | None = None) -> HostArray:
         pointer = ctypes.cast(address, ctypes.POINTER(c_type))
         return np.ctypeslib.as_array(pointer, shape)
     raise NotImplementedError(
-        "Sobol's direction vectors and scramble constants are tables of cuRAND: install the CUDA "
-        "toolkit or 'pip install nvidia-curand' (on AMD rocRAND of ROCm 6 or later), or pass "
-        "dir_vector= (and scramble_vector=)"
+        "dir_vector, scramble_vector: the default tables of Sobol sequences need cuRAND; install "
+        "the CUDA toolkit or 'pip install nvidia-curand' (on AMD rocRAND of ROCm 6 or later), or "
+        "pass both arguments"
     )
 
 
@@ -102,8 +104,10 @@ def _holding(folders: Iterable[str], name: str) -> str | None:
 
 @cache
 def include_dirs() -> tuple[str, ...] | None:
-    """Folders beyond the compiler's own that cuRAND's header needs (a tuple), or None where there
-    is no such header."""
+    """Return the folders that cuRAND's header needs besides the compiler's own ones.
+
+    None means that the header is not installed.
+    """
     if core.target != "cuda":
         return None
     try:
@@ -116,9 +120,9 @@ def include_dirs() -> tuple[str, ...] | None:
     result = []
     for name in ("curand_kernel.h", "cuda_runtime.h", "nv/target", "cuda/std/type_traits"):
         if _holding(own, name) is None:
-            place = _holding(folders, name)
-            if place is not None:
-                result.append(place)
-            elif name.endswith(".h"):  # old toolkits lack the others, and need them not
+            found = _holding(folders, name)
+            if found is not None:
+                result.append(found)
+            elif name.endswith(".h"):  # old toolkits lack the other headers and do not need them
                 return None
     return tuple(dict.fromkeys(result))

@@ -1,4 +1,4 @@
-"""What all random number generators share: methods, dtypes, arrays that are not contiguous."""
+"""Common base of the random number generators: methods, dtypes, non-contiguous arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FLOATS = ("f4", "f8")
 
 
 def count_of(name: str, value: Int) -> int:
-    """How far to skip: an int of 64 bits. OverflowError for others."""
+    """Return a number to skip as an int of 64 bits, or raise OverflowError."""
     number = integer(name, value)
     if not 0 <= number < 1 << 64:
         raise OverflowError(f"{name}: expected 0 to 2**64 - 1, got {number}")
@@ -27,7 +27,7 @@ def count_of(name: str, value: Int) -> int:
 def vector(
     name: str, array: core.GPUArray, dtype: DTypeLike, shape: tuple[int, ...]
 ) -> core.GPUArray:
-    """A contiguous GPUArray of this dtype and shape, or a TypeError."""
+    """Return a contiguous GPUArray of this dtype and shape, or raise TypeError."""
     dtype = np.dtype(dtype)
     if not isinstance(array, core.GPUArray) or array.dtype != dtype or array.shape != shape:
         got = type(array).__name__
@@ -44,17 +44,17 @@ def vector(
 
 
 def seeds_of(getter: SeedGetter, n: int, advice: str) -> core.GPUArray:
-    """The `n` seeds that a seed_getter gives, or a TypeError."""
+    """Return the `n` seeds of a seed_getter, or raise TypeError."""
     if not callable(getter):
         raise TypeError(
-            "seed_getter: expected a callable that gives an int32 GPUArray of n seeds, got "
+            "seed_getter: expected a callable that returns an int32 GPUArray of n seeds, got "
             f"{type(getter).__name__}; {advice}"
         )
     return vector("seed_getter(n)", getter(n), np.int32, (n,))
 
 
 class Fill(NamedTuple):
-    """What is to be done to a contiguous array that is not empty."""
+    """Fill of a contiguous, non-empty array with random numbers."""
 
     distribution: str
     code: str  # the dtype, as "f4"
@@ -68,19 +68,19 @@ class Fill(NamedTuple):
 
 
 class Generator:
-    """The methods of a random number generator.
+    """Base class of random number generators.
 
-    A method ``fill_x(data, ...)`` fills a GPUArray, in the order of its memory where that is
-    contiguous and else in C order; ``gen_x(shape, dtype, ...)`` makes a new one.
+    A method ``fill_x(data, ...)`` fills a GPUArray: a contiguous one in memory order, any other in
+    C order. ``gen_x(shape, dtype, ...)`` returns a new array.
 
     Attributes
     ----------
     generator_bits : int
-        Of a number as the generator makes it: 32 or 64.
+        Bits of a number of the generator: 32 or 64.
     has_box_muller : bool
-        Normal numbers are made by Box and Muller's method; otherwise by inversion.
+        True: normal numbers come from the method of Box and Muller; False: from inversion.
     block_count, generators_per_block : int
-        Their product is the number of generators that work side by side.
+        Blocks, and parallel generators of each block.
     """
 
     generator_bits = 32
@@ -89,77 +89,165 @@ class Generator:
     _normal_dtypes: tuple[str, ...] = _FLOATS
 
     def fill_uniform(self, data: core.GPUArray, stream: StreamLike = None) -> None:
-        """Uniform numbers in (0, 1], or integers of any bits.
+        """Fill an array with uniform numbers in (0, 1], or with random integers.
 
         Parameters
         ----------
         data : GPUArray
-            Of float32, float64, int32 or uint32; of int64 or uint64 with 64-bit generators.
+            float32, float64, int32 or uint32; for 64-bit generators also int64 or uint64.
         stream : Stream, optional
+            The null stream by default.
 
         Raises
         ------
         NotImplementedError
-            For another dtype.
+            If the array has another dtype.
         """
         self._fill("uniform", data, (), stream)
 
     def gen_uniform(
         self, shape: Shape, dtype: DTypeLike, stream: StreamLike = None
     ) -> core.GPUArray:
-        """A new array of uniform numbers. See :meth:`fill_uniform`."""
+        """Return a new array of uniform numbers in (0, 1], or of random integers.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            Shape of the array.
+        dtype : dtype
+            Data type as of :meth:`fill_uniform`.
+        stream : Stream, optional
+            The null stream by default.
+
+        Returns
+        -------
+        GPUArray
+            The numbers.
+        """
         return self._generated("uniform", shape, dtype, (), stream)
 
     def fill_normal(self, data: core.GPUArray, stream: StreamLike = None) -> None:
-        """Normal numbers of mean 0 and standard deviation 1, in float32 or float64."""
+        """Fill an array with normal numbers of mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        data : GPUArray
+            float32 or float64; with Philox also float16.
+        stream : Stream, optional
+            The null stream by default.
+        """
         self._fill("normal", data, (), stream)
 
     def gen_normal(
         self, shape: Shape, dtype: DTypeLike, stream: StreamLike = None
     ) -> core.GPUArray:
-        """A new array of normal numbers. See :meth:`fill_normal`."""
+        """Return a new array of normal numbers of mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            Shape of the array.
+        dtype : dtype
+            Data type as of :meth:`fill_normal`.
+        stream : Stream, optional
+            The null stream by default.
+
+        Returns
+        -------
+        GPUArray
+            The numbers.
+        """
         return self._generated("normal", shape, dtype, (), stream)
 
     def fill_log_normal(
         self, data: core.GPUArray, mean: float, stddev: float, stream: StreamLike = None
     ) -> None:
-        """exp(mean + stddev * z) of normal numbers z, in float32 or float64."""
+        """Fill an array with log-normal numbers exp(mean + stddev * z), z standard normal.
+
+        Parameters
+        ----------
+        data : GPUArray
+            float32 or float64; with Philox also float16.
+        mean : float
+            Mean of the logarithm.
+        stddev : float
+            Standard deviation of the logarithm.
+        stream : Stream, optional
+            The null stream by default.
+        """
         self._fill("log_normal", data, (float(mean), float(stddev)), stream)
 
     def gen_log_normal(
         self, shape: Shape, dtype: DTypeLike, mean: float, stddev: float, stream: StreamLike = None
     ) -> core.GPUArray:
-        """A new array of log-normal numbers. See :meth:`fill_log_normal`."""
+        """Return a new array of log-normal numbers exp(mean + stddev * z), z standard normal.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            Shape of the array.
+        dtype : dtype
+            Data type as of :meth:`fill_log_normal`.
+        mean : float
+            Mean of the logarithm.
+        stddev : float
+            Standard deviation of the logarithm.
+        stream : Stream, optional
+            The null stream by default.
+
+        Returns
+        -------
+        GPUArray
+            The numbers.
+        """
         return self._generated("log_normal", shape, dtype, (float(mean), float(stddev)), stream)
 
     def fill_poisson(
         self, data: core.GPUArray, lambda_value: float | None = None, stream: StreamLike = None
     ) -> None:
-        """Poisson numbers.
+        """Fill an array with Poisson numbers.
 
         Parameters
         ----------
         data : GPUArray
-            With `lambda_value`: of uint32, overwritten. Without: of float32, float64 or uint32;
-            each element is the mean of the number that replaces it (a negative mean, an infinite
-            one or NaN gives NaN). Numbers that uint32 cannot hold are 2**32 - 1.
+            With `lambda_value`: uint32. Without: float32, float64 or uint32, and each element is
+            the mean of the number that replaces it; a negative or infinite mean and NaN give NaN.
+            Numbers above the range of uint32 are stored as 2**32 - 1.
         lambda_value : float, optional
-            The mean.
+            Mean of all numbers.
         stream : Stream, optional
+            The null stream by default.
 
         Raises
         ------
         NotImplementedError
-            For another dtype.
+            If the array has another dtype.
         ValueError
-            For a mean that is negative or not finite.
+            If the mean is negative or not finite.
         """
         self._fill(*self._poisson(data, lambda_value), stream)
 
     def gen_poisson(
         self, shape: Shape, dtype: DTypeLike, lambda_value: float, stream: StreamLike = None
     ) -> core.GPUArray:
-        """A new array of Poisson numbers of one mean, in uint32. See :meth:`fill_poisson`."""
+        """Return a new array of Poisson numbers.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            Shape of the array.
+        dtype : dtype
+            uint32.
+        lambda_value : float
+            Mean of all numbers.
+        stream : Stream, optional
+            The null stream by default.
+
+        Returns
+        -------
+        GPUArray
+            The numbers.
+        """
         mean = self._mean(lambda_value)
         return self._generated("poisson", shape, dtype, (mean,), stream)
 
@@ -167,7 +255,7 @@ class Generator:
     def _mean(value: float) -> float:
         mean = float(value)
         if not 0 <= mean < math.inf:
-            raise ValueError(f"lambda_value={value!r}: expected a finite mean that is not negative")
+            raise ValueError(f"lambda_value={value!r}: expected a finite mean of 0 or more")
         return mean
 
     def _poisson(
@@ -179,7 +267,7 @@ class Generator:
 
     @classmethod
     def _dtypes(cls, distribution: str) -> tuple[str, ...]:
-        """The dtypes that a distribution comes in, as "f4"."""
+        """Return the dtypes of a distribution, such as "f4"."""
         if distribution == "uniform":
             return cls._uniform_dtypes
         fixed = {"poisson": ("u4",), "poisson_of": ("f4", "f8", "u4")}
@@ -188,7 +276,7 @@ class Generator:
     @classmethod
     @functools.cache
     def _kind(cls, distribution: str, dtype: DType) -> tuple[str, str]:
-        """(distribution, dtype) of the kernel: integers that are uniform are bits."""
+        """Return (distribution, dtype) of the kernel; uniform integers are the kernel "bits"."""
         code = f"{dtype.kind}{dtype.itemsize}" if dtype.isnative else None
         known = cls._dtypes(distribution)
         if code not in known:

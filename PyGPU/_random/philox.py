@@ -1,5 +1,7 @@
-"""Arrays filled by Philox4x32-10: number k depends on the key and the position alone, whatever the
-launch, the device or the target."""
+"""Fills by Philox4x32-10: number k depends on the key and its position only.
+
+The launch shape, the device and the target do not matter.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ if TYPE_CHECKING:
     from PyGPU._types import GPUArray, StreamLike
 
 _BLOCK = 256
-_COUNTERS = 2  # of a thread, which share the arithmetic of the key
-# The host machine's threads run one after another: there one does a block's work in a loop, of
-# which the compiler makes vectors.
+_COUNTERS = 2  # counters per thread; they share the arithmetic of the key
+# The host machine runs the threads of a block one after another. So one thread does a block's work
+# there, in a loop that the compiler vectorizes.
 _IS_SERIAL = core.target == "host"
-_RUN = 4096  # counters
+_RUN = 4096  # counters of a thread on the host machine
 
 _FLOATS = """
     const float2 z0 = P_normal_pair(w[0], w[1]), z1 = P_normal_pair(w[2], w[3]);
@@ -30,7 +32,8 @@ _DOUBLES = """
 _HALF_WORD = "w[k / 2] << (k % 2 ? 0 : 16)"
 _WIDE_WORD = "P_join(w[2 * k], w[2 * k + 1])"
 
-# (distribution, dtype): type in memory, numbers of a counter, statements before, value of number k.
+# {(distribution, dtype): (type in memory, numbers per counter, statements before, value of
+# number k)}
 _KINDS: dict[tuple[str, str], tuple[str, int, str, str]] = {
     ("bits", "u4"): ("unsigned", 4, "", "w[k]"),
     ("bits", "u8"): ("unsigned long long", 2, "", _WIDE_WORD),
@@ -46,7 +49,7 @@ for _name, _closed in (("uniform", 1), ("half_open", 0)):
     _KINDS[_name, "f4"] = ("float", 4, "", f"P_float(w[k], {_closed})")
     _KINDS[_name, "f8"] = ("double", 2, "", f"P_double({_WIDE_WORD}, {_closed})")
 _POISSON = {"u4": "unsigned", "f4": "float", "f8": "double"}
-_EXTRA = {  # parameters that a distribution adds, and their types for prepare()
+_EXTRA = {  # {distribution: {dtype: (type of its parameters, their characters for prepare())}}
     "log_normal": {"f2": ("float", "ff"), "f4": ("float", "ff"), "f8": ("double", "dd")},
 }
 
@@ -78,7 +81,7 @@ extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
 
 
 def _packed_body(per: int, draw: str) -> str:
-    """Threads store 16 bytes at once (8 where a counter gives four halves)."""
+    """Return a kernel body whose threads store 16 bytes at once (8 for four halves)."""
     return f"""
   const long long start = (long long)blockIdx.x * {_BLOCK * _COUNTERS};
   const long long thread = start + threadIdx.x;
@@ -105,7 +108,10 @@ def _packed_body(per: int, draw: str) -> str:
 
 
 def _run_body(per: int, draw: str) -> str:
-    """A thread goes through many counters. The first and the last may be for part of an array."""
+    """Return a kernel body whose thread loops over many counters.
+
+    The numbers of the first and the last counter may be outside the array in part.
+    """
     return f"""
   const long long start = (long long)blockIdx.x * {_RUN}, end = start + {_RUN};
   const long long whole = n / {per}, last = whole < end ? whole : end;
@@ -125,7 +131,7 @@ def _run_body(per: int, draw: str) -> str:
 
 
 def _poisson_text(c_type: str, mean: str) -> str:
-    """A kernel whose threads draw as often as they must: the fourth word counts."""
+    """Return a kernel whose threads draw a varying number of times, counted by the fourth word."""
     parameters = ", double mean" if mean == "mean" else ""
     return f"""
 struct P_draws {{
@@ -148,7 +154,7 @@ extern "C" __global__ void fill({c_type} *out, {_COMMON}{parameters}) {{
 
 
 def text(distribution: str, code: str, is_serial: bool = False) -> str:
-    """The kernel ``fill`` of a distribution and a dtype such as "f4"."""
+    """Return the text of the kernel ``fill`` of a distribution and a dtype such as "f4"."""
     parts = [_random_text.PHILOX, _random_text.UNIFORM]
     if distribution.startswith("poisson"):
         mean = "mean" if distribution == "poisson" else "double(out[at])"
@@ -164,7 +170,7 @@ def text(distribution: str, code: str, is_serial: bool = False) -> str:
 
 @functools.cache
 def _kernel(distribution: str, code: str) -> tuple[Program, int, int, int]:
-    """(program, numbers of a counter, threads of a block, numbers of a block)"""
+    """Return (program, numbers per counter, threads per block, numbers per block)."""
     if distribution.startswith("poisson"):
         extra = "d" if distribution == "poisson" else ""
         program = Program(text(distribution, code), fill="PqQIIQ" + extra)
@@ -189,28 +195,33 @@ def fill(
     parameters: tuple[float, ...] = (),
     stream: StreamLike = None,
 ) -> int:
-    """Fill a contiguous array from a place in the sequence of 32-bit words.
+    """Fill a contiguous array from a position in the sequence of 32-bit words.
 
     Parameters
     ----------
     distribution : str
         "bits", "uniform" in (0, 1], "half_open" in [0, 1), "normal", "log_normal" (mean, stddev),
-        "poisson" (mean), "poisson_of": of the means that the array holds.
+        "poisson" (mean), or "poisson_of", whose means are the elements of the array.
     code : str
-        "f2", "f4", "f8", "u4" or "u8": how the elements are computed.
+        Loop dtype: "f2", "f4", "f8", "u4" or "u8".
     data : GPUArray
+        Array to fill.
     key : int
-        Of 64 bits.
+        Key of 64 bits.
     word : int
-        The first word. Numbers of 2, 4 and 8 bytes take half a word, one and two; a normal number
-        of 2 bytes takes one, a Poisson number four.
+        First word. Numbers of 2, 4 and 8 bytes use half a word, one and two; a normal number of 2
+        bytes uses one, a Poisson number four.
     sequence : int
-        One of 2**32.
+        Number of the sequence, 0 to 2**32 - 1.
+    parameters : tuple of float, optional
+        Parameters of the distribution.
+    stream : Stream, optional
+        The null stream by default.
 
     Returns
     -------
     int
-        The word after the last one used.
+        Word after the last one used.
     """
     size = data.size
     if size == 0:

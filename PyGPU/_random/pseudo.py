@@ -1,5 +1,7 @@
-"""Pseudo-random generators with a state for each thread: those of curand_kernel.h, which is
-NVIDIA's where it is found and else ours, of the same numbers."""
+"""Pseudo-random generators with one state per thread, by the functions of curand_kernel.h.
+
+The header is NVIDIA's if it is installed, otherwise PyGPU's, which makes the same numbers.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import compiler
-from PyGPU._driver import Device, Function, enums, memory
+from PyGPU._driver import Device, Function, device_attribute, memory
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
@@ -20,7 +22,7 @@ from PyGPU._runtime import state as _driver_state
 if TYPE_CHECKING:
     from PyGPU._types import Int, SeedGetter, StreamLike
 
-# The header of each backend.
+# {back end: its header}
 _HEADERS = {"curand": "curand_kernel.h", "pygpu": "PyGPU/device/random/curand_kernel.h"}
 
 _STATES = """
@@ -56,7 +58,7 @@ extern "C" __global__ void {name}(P_state *states, int count, const unsigned lon
 def _fill_text(
     name: str, c_type: str, statements: str, parameters: str = "", at_once: int = 1
 ) -> str:
-    """State i fills the elements, or pairs of them, i, i + count, i + 2 count ..."""
+    """Return a kernel whose state i fills elements (or pairs) i, i + count, i + 2 count ..."""
     return f"""
 extern "C" __global__ void {name}(P_state *states, int count, {c_type} *out,
                                   long long n{parameters}) {{
@@ -82,10 +84,10 @@ def _poisson(mean: str) -> str:
     return f"P_draws draws = {{&state}}; P_store(out + k, P_poisson(draws, {mean}));"
 
 
-#: The kinds of skipping; XORWOW has no subsequences.
+#: Skip functions; XORWOW has no subsequences.
 SKIPS = ("skip_ahead", "skip_ahead_sequence", "skip_ahead_subsequence")
 _LOG_F4, _LOG_F8 = "expf(mean + stddev * Z)", "exp(mean + stddev * Z)"
-# name: type in memory, statements, parameters and their types for prepare(), elements at once
+# {kernel: (type in memory, statements[, parameters[, elements per step]])}
 _KERNELS: dict[str, tuple[Any, ...]] = {
     "bits_u4": ("unsigned", "out[k] = curand(&state);"),
     "uniform_f4": ("float", "out[k] = curand_uniform(&state);"),
@@ -103,16 +105,16 @@ _PARAMETERS = {"log_normal_f4": "ff", "log_normal_f8": "dd", "poisson_u4": "d"}
 
 
 def text(backend: str, name: str, skips: Sequence[str]) -> str:
-    """All kernels of a generator.
+    """Return the text of all kernels of a generator.
 
     Parameters
     ----------
     backend : {"curand", "pygpu"}
-        Whose header it is.
+        Origin of the header.
     name : str
-        Of the state: "XORWOW".
+        Name of the state, such as "XORWOW".
     skips : tuple of str
-        Its kinds of skipping.
+        Skip functions of the state.
     """
     return "".join(
         [_STATES.format(header=_HEADERS[backend], name=name), _random_text.POISSON]
@@ -124,7 +126,7 @@ def text(backend: str, name: str, skips: Sequence[str]) -> str:
 def _compile(
     backend: str, name: str, skips: Sequence[str], include_dirs: Sequence[str]
 ) -> compiler.SourceModule:
-    options = ["-w"] if backend == "curand" else []  # NVIDIA's headers are not ours to mend
+    options = ["-w"] if backend == "curand" else []  # do not report warnings about NVIDIA's headers
     return compiler.SourceModule(
         text(backend, name, skips), options=options, no_extern_c=True, include_dirs=include_dirs
     )
@@ -134,7 +136,7 @@ def _compile(
 def _compiled(
     name: str, skips: tuple[str, ...]
 ) -> tuple[str, compiler.SourceModule, dict[str, Function]]:
-    """(backend, module, kernels by name) by NVIDIA's header, or else by our own."""
+    """Return (back end, module, {name: kernel}), with NVIDIA's header if it compiles."""
     backend, module = "curand", None
     folders = curand.include_dirs()
     if folders is not None:
@@ -143,7 +145,7 @@ def _compiled(
         except errors.CompileError as error:
             reason = (error.stderr or error.msg).splitlines()[0]
             warnings.warn(
-                f"the headers of cuRAND do not compile ({reason}); PyGPU's take their place",
+                f"the headers of cuRAND do not compile ({reason}); falling back to PyGPU's",
                 RuntimeWarning,
                 stacklevel=5,
             )
@@ -157,36 +159,36 @@ def _compiled(
 
 
 class States(Generator):
-    """Generators side by side, each with its state in device memory.
+    """Parallel generators, each with its state in device memory.
 
     Attributes
     ----------
     backend : {"curand", "pygpu"}
-        Whose header has the functions, NVIDIA's or ours: the numbers are the same.
+        Origin of the header, NVIDIA or PyGPU; the numbers are the same.
     """
 
-    _name = ""  # of the state
+    _name = ""  # name of the state
     _skips: tuple[str, ...] = SKIPS[:2]
 
     def __init__(self, seed_getter: SeedGetter, offset: int) -> None:
         offset = count_of("offset", offset)
         self.backend, self.module, self.generators = _compiled(self._name, self._skips)
         device = Device(_driver_state.current_device())
-        self.block_count = device.get_attribute(enums.device_attribute.MULTIPROCESSOR_COUNT)
+        self.block_count = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
         self.generators_per_block = min(
             function.max_threads_per_block for function in self.generators.values()
         )
         count = self.block_count * self.generators_per_block
-        advice = "of one seed: lambda n: gpuarray.to_gpu(numpy.full(n, seed, numpy.int32))"
+        advice = "for one seed: lambda n: gpuarray.to_gpu(numpy.full(n, seed, numpy.int32))"
         seeds = seeds_of(seed_getter, count, advice)
         self._state: memory.DeviceAllocation | None = None
         self._call("initialize", None, seeds, offset)
-        # Streams apart from the null stream may use the states.
+        # Non-blocking streams may use the states next.
         errors.check(core.cudaStreamSynchronize(None), "cudaStreamSynchronize")
 
     @property
     def state(self) -> memory.DeviceAllocation:
-        """The device memory that holds the states."""
+        """Device memory of the states."""
         if self._state is None:
             size = core.zeros((1,), np.int32)
             self.generators["measure"].prepared_call((1, 1), (1, 1, 1), size)
@@ -215,23 +217,54 @@ class States(Generator):
         self._call(name, stream, vector("i", i, np.uint64, (count,)), 0)
 
     def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
-        """Skip `i` numbers in each of the generators."""
+        """Skip numbers in each generator.
+
+        Parameters
+        ----------
+        i : int
+            Amount of numbers.
+        stream : Stream, optional
+            The null stream by default.
+        """
         self._skip("skip_ahead", i, stream)
 
     def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
-        """Skip i[s] numbers in generator s.
+        """Skip a different amount of numbers in each generator.
 
         Parameters
         ----------
         i : GPUArray
-            Of uint64, one element for each of the generators; else TypeError.
+            uint64, one element per generator; element s is the amount for generator s.
+        stream : Stream, optional
+            The null stream by default.
+
+        Raises
+        ------
+        TypeError
+            If the array has another dtype or shape.
         """
         self._skip_array("skip_ahead", i, stream)
 
     def call_skip_ahead_sequence(self, i: Int, stream: StreamLike = None) -> None:
-        """Skip `i` sequences in each of the generators."""
+        """Skip sequences in each generator.
+
+        Parameters
+        ----------
+        i : int
+            Number of sequences.
+        stream : Stream, optional
+            The null stream by default.
+        """
         self._skip("skip_ahead_sequence", i, stream)
 
     def call_skip_ahead_sequence_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
-        """Skip i[s] sequences in generator s. See :meth:`call_skip_ahead_array`."""
+        """Skip a different number of sequences in each generator.
+
+        Parameters
+        ----------
+        i : GPUArray
+            uint64, one element per generator; element s is the number for generator s.
+        stream : Stream, optional
+            The null stream by default.
+        """
         self._skip_array("skip_ahead_sequence", i, stream)

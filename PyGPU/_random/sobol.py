@@ -1,4 +1,4 @@
-"""Sobol's quasi-random sequences from given direction vectors, in the order of Gray's code."""
+"""Sobol's quasi-random sequences from given direction vectors, in Gray code order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import compiler
-from PyGPU._driver import Device, Function, enums
+from PyGPU._driver import Device, Function, device_attribute
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, vector
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _BLOCK = 256
 
-# Point n is the exclusive or of the vectors at the bits of its Gray code n ^ n / 2 (Antonov and
-# Saleev 1979). A thread takes every 2^slots-th point: from one to the next the code changes in one
-# bit above and in the highest bit below.
+# Point n is the XOR of the vectors at the set bits of its Gray code n ^ n / 2 (Antonov and Saleev
+# 1979). A thread computes every 2^slots-th point: between two of them, the code changes in one bit
+# at or above `slots` and in the highest bit below.
 _COMMON = """
 __device__ inline int P_lowest(unsigned x) { return __ffs(int(x)) - 1; }
 __device__ inline int P_lowest(unsigned long long x) { return __ffsll((long long)x) - 1; }
@@ -111,12 +111,12 @@ _TYPES = {"float": "f", "double": "d"}
 
 
 def kernels(bits: int) -> dict[str, tuple[str, str, str]]:
-    """{name: (type in memory, statement, parameters)} of the sequences of 32 or 64 bits."""
+    """Return {name: (type in memory, statement, parameters)} for sequences of 32 or 64 bits."""
     return _KERNELS if bits == 32 else {**_KERNELS, **_WIDE}
 
 
 def text(bits: int) -> str:
-    """All kernels of the sequences of 32 or 64 bits."""
+    """Return the text of all kernels for sequences of 32 or 64 bits."""
     word = "unsigned" if bits == 32 else "unsigned long long"
     return "".join(
         [f"typedef {word} P_word;\n#define P_BITS {bits}\n"]
@@ -127,7 +127,7 @@ def text(bits: int) -> str:
 
 @context_dependent_memoize
 def _compiled(bits: int) -> tuple[compiler.SourceModule, dict[str, Function]]:
-    """The module, and its kernels by name, prepared."""
+    """Return the module and {name: prepared kernel}."""
     module = compiler.SourceModule(text(bits), options=[], no_extern_c=True)
     word = "I" if bits == 32 else "Q"
     functions = {
@@ -144,20 +144,30 @@ def _arguments(parameters: str) -> str:
 
 
 def _default_counts() -> tuple[int, int]:
-    """(blocks, sequences of a block) so that the device is busy and no sequence comes twice."""
+    """Return (blocks, sequences per block) that keep the device busy without repeated sequences."""
     device = Device(_driver_state.current_device())
-    blocks = device.get_attribute(enums.device_attribute.MULTIPROCESSOR_COUNT)
+    blocks = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
     return blocks, max(1, min(_BLOCK, curand.DIMENSIONS // blocks))
 
 
 def default_count() -> int:
-    """How many sequences there are where the caller gives no vectors."""
+    """Return the number of sequences if the caller passes no vectors."""
     blocks, threads = _default_counts()
     return blocks * threads
 
 
 class Sequence(Generator):
-    """Sobol's sequences side by side: element k of a fill belongs to sequence k % count."""
+    """Parallel Sobol sequences: element k of a fill belongs to sequence k % count.
+
+    Parameters
+    ----------
+    vectors : GPUArray
+        Direction vectors, shape (count, bits).
+    constants : GPUArray, callable(int) or None
+        Scramble constants, shape (count,), or a function that returns them.
+    offset : int
+        Numbers that each sequence skips at the start.
+    """
 
     has_box_muller = False
     _threads = 1 << 18  # enough to fill any device
@@ -165,7 +175,6 @@ class Sequence(Generator):
     def __init__(
         self, vectors: core.GPUArray, constants: core.GPUArray | SeedGetter | None, offset: int
     ) -> None:
-        """`constants`: a GPUArray, a callable(int) that gives one, or None."""
         bits, offset = self.generator_bits, count_of("offset", offset)
         word = np.dtype(f"u{bits // 8}")
         count = vectors.shape[0] if isinstance(vectors, core.GPUArray) and vectors.ndim else 1
@@ -186,22 +195,37 @@ class Sequence(Generator):
 
     @property
     def state(self) -> Any:
-        """The device memory that holds how far each sequence is."""
+        """Device memory of the position in each sequence."""
         return self._positions.gpudata
 
     def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
-        """Skip `i` numbers in each of the sequences."""
+        """Skip numbers in each sequence.
+
+        Parameters
+        ----------
+        i : int
+            Amount of numbers.
+        stream : Stream, optional
+            The null stream by default.
+        """
         number = count_of("i", i) % (1 << self.generator_bits)
         if number:
             self._call("skip", self._count, stream, self._positions, self._count, 0, number)
 
     def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
-        """Skip i[s] numbers in sequence s.
+        """Skip a different amount of numbers in each sequence.
 
         Parameters
         ----------
         i : GPUArray
-            Of uint32 (64-bit sequences: uint64), one element for each sequence; else TypeError.
+            uint32 (64-bit sequences: uint64), one element per sequence.
+        stream : Stream, optional
+            The null stream by default.
+
+        Raises
+        ------
+        TypeError
+            If the array has another dtype or shape.
         """
         each = vector("i", i, self._positions.dtype, (self._count,))
         self._call("skip", self._count, stream, self._positions, self._count, each, 0)

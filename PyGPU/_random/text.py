@@ -1,5 +1,4 @@
-"""Device functions of random numbers, as text: Philox4x32-10, its conversions, normal and Poisson
-distributions."""
+"""Device functions of random numbers, as text: Philox4x32-10, normal and Poisson distributions."""
 
 PHILOX = """
 #include <PyGPU/device/random/philox_rounds.h>
@@ -9,8 +8,8 @@ __device__ inline unsigned long long P_join(unsigned low, unsigned high) {
 }
 """
 
-# `closed` is 1 for (0, 1] and 0 for [0, 1). Multiples of a power of two that fit the type: exact,
-# so the same on every machine.
+# `closed` is 1 for (0, 1] and 0 for [0, 1). The results are multiples of a power of two that the
+# type represents exactly, so they are the same on every machine.
 UNIFORM = """
 #include <PyGPU/device/random/middle.h>
 using PyGPU::P_random::P_middle;
@@ -25,13 +24,13 @@ __device__ inline double P_double(unsigned long long x, unsigned closed) {
 }
 """
 
-# Box and Muller (1958): a radius and an angle make two normal numbers. Each end of the unit
-# interval decides much of the radius, so in float the logarithm of what is next to 1 has what 1 - x
-# loses by rounding added to it. The arguments' ranges are known, so the root and the polynomials
-# (within one or two units in the last place, as the libraries' functions) need no special cases:
-# the logarithm's is of f = u - 1 for u from 2/3 to 4/3, sine's and cosine's are of the distance x,
-# in half turns, to the nearest quarter of a turn.
-# It goes after PyGPU._kernels.helpers((NORMAL,), False), whose functions it calls.
+# Box and Muller (1958): a radius and an angle give two normal numbers. Both ends of the unit
+# interval affect the radius strongly. So near 1, the float logarithm adds a correction for the bits
+# that 1 - x loses by rounding. The arguments' ranges are known, so the root and the polynomials
+# need no special cases; their errors are one or two units in the last place, as in libraries.
+# The logarithm's polynomial is in f = u - 1 for u from 2/3 to 4/3. Those of sine and cosine are in
+# the distance x, in half turns, to the nearest quarter turn.
+# The text must follow PyGPU._kernels.helpers((NORMAL,), False), whose functions it calls.
 NORMAL = """
 __device__ inline float P_log_middle(unsigned a) {
   const bool is_upper = a >> 31;
@@ -84,10 +83,10 @@ __device__ inline double2 P_normal_pair(unsigned long long a, unsigned long long
 }
 """
 
-# Small means by inversion, one uniform number each. Others by Hoermann's transformed rejection
-# ("PTRS", Insurance: Mathematics and Economics 12, 1993), the probabilities as in Loader, "Fast
-# and accurate computation of binomial probabilities" (2000), which keeps digits where k log(mean)
-# - lgamma(k + 1) cancels. A Source gives two uniform numbers at a time.
+# Small means use inversion, with one uniform number each. Large means use Hoermann's transformed
+# rejection ("PTRS", Insurance: Mathematics and Economics 12, 1993). The probabilities follow
+# Loader, "Fast and accurate computation of binomial probabilities" (2000), which avoids the
+# cancellation of k log(mean) - lgamma(k + 1). A Source returns two uniform numbers at a time.
 POISSON = """
 __device__ inline double P_poisson_search(double u, double mean) {
   double term = exp(-mean), sum = term;

@@ -1,4 +1,4 @@
-"""What every part shares: the target in use, errors, streams, devices, checks of arguments."""
+"""Common ground of all parts: the target in use, errors, streams, devices, argument checks."""
 
 from PyGPU._runtime import errors, hooks, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array

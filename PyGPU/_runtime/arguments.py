@@ -1,4 +1,4 @@
-"""What programs pass, checked: errors name the argument and what was expected."""
+"""Argument checks: their errors name the argument, its value and what was expected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def integer(name: str, value: Int) -> int:
-    """An int from anything that stands for one. TypeError otherwise."""
+    """Return an integer of any type as an int, or raise TypeError."""
     try:
         return operator.index(value)
     except TypeError:
@@ -20,7 +20,7 @@ def integer(name: str, value: Int) -> int:
 
 
 def extent(name: str, value: Int) -> int:
-    """A number of bytes or elements. OverflowError for negative ones and those beyond 64 bits."""
+    """Return a number of bytes or elements as an int; raise OverflowError if impossible."""
     number = integer(name, value)
     if not 0 <= number < 1 << 63:
         raise OverflowError(f"{name}: expected a size of up to 63 bits, got {number}")
@@ -28,23 +28,26 @@ def extent(name: str, value: Int) -> int:
 
 
 def require_array(name: str, value: object) -> core.GPUArray:
-    """A GPUArray. TypeError otherwise."""
+    """Return the value if it is a GPUArray, or raise TypeError."""
     if not isinstance(value, core.GPUArray):
         raise TypeError(
-            f"{name}: expected a GPUArray, got {type(value).__name__}; to_gpu() sends data of the "
-            "host to the device, .get() fetches arrays"
+            f"{name}: expected a GPUArray, got {type(value).__name__}; to_gpu() copies host data "
+            "to the device, .get() copies an array to the host"
         )
     return value
 
 
 def device_address(pointer: Address, name: str) -> int:
-    """The address (int) in anything that stands for device memory."""
+    """Return the address (int) of device memory, or raise TypeError.
+
+    Accepted are GPUArrays, integers, ``gpudata``, ``get_pointer()`` and CUDA array interfaces.
+    """
     core._keep_for_graph(pointer)
     if isinstance(pointer, core.GPUArray):
         return pointer.ptr
     if isinstance(pointer, (float, str, bytes)) or pointer is None:
         raise TypeError(f"{name}: expected a device address, got {pointer!r}")
-    if getattr(pointer, "ndim", 0):  # an ndarray, whose __index__ has another complaint
+    if getattr(pointer, "ndim", 0):  # an ndarray: its __index__ would raise an unrelated error
         raise TypeError(f"{name}: expected a device address, got an {type(pointer).__name__}")
     if hasattr(pointer, "__index__"):
         return pointer.__index__()

@@ -1,25 +1,27 @@
-"""What C++ calls in Python: the table ``src/python/hooks.h``, which imports no module by its name.
+"""Hooks: the Python objects that C++ calls, by the table ``src/python/hooks.h``.
+
+C++ imports no Python module by its name.
 
 ==================  =================================================================
-exception_of        (call, status) -> the exception for a failed device call
-argument_error      the class for an argument that a kernel does not take
-argument_warning    the class for one that it takes for something else
-shape_error         the class for shapes that do not fit together
-compiler_missing    the class for: there is no compiler for kernels here
-argument_handler    the class of In, Out and InOut
-types               (operation, kinds of operands) -> dtypes of computation, of results
-elementwise_module  an elementwise kernel's key -> the module that holds it
-reduction_module    a reduction's key -> the module that holds it, bytes of what is accumulated
-gather_module       a gather's key -> the module that holds it
-check_module        a check's key -> the module that looks for indices out of range
-join_module         (arrays, bytes of a word, rows a thread or 0) -> the module that joins them
-mask_module         (itemsize, threads) -> the module that selects and assigns items by a mask
-compaction_module   (itemsize, is it for few?) -> (the module that selects many, its blocks' shape)
-references_of       a module -> what keeps its texture and surface references up to date
-transfer_progress   (bytes, is it upwards?) -> the progress bar of a transfer that begins, or None
-require_c_type      ValueError for a dtype without a C type
-get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or arrays of indices
-restored            what a pickled array is made from
+exception_of        (call, status) -> exception for a failed device call
+argument_error      class of errors for a kernel argument that its parameter rejects
+argument_warning    class of warnings for a kernel argument of another dtype
+shape_error         class of errors for shapes that do not match
+compiler_missing    class of errors for a missing kernel compiler
+argument_handler    base class of In, Out and InOut
+types               (operation, kinds of operands) -> loop dtypes, result dtypes
+elementwise_module  key of an elementwise kernel -> module with the kernel
+reduction_module    key of a reduction -> (module with the kernels, bytes of an accumulator)
+gather_module       key of a gather -> module with the kernel
+check_module        key of a check -> module that searches for indices out of range
+join_module         (arrays, bytes of a word, rows per thread or 0) -> module that joins arrays
+mask_module         (itemsize, threads) -> module that selects and assigns items by a mask
+compaction_module   (itemsize, is it small?) -> (module that selects items, block shape)
+references_of       module -> References, which update its texture and surface references
+transfer_progress   (bytes, is it an upload?) -> progress bar of a starting transfer, or None
+require_c_type      raises ValueError for a dtype without a C type
+get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays
+restored            constructor of an unpickled array
 ==================  =================================================================
 """
 
@@ -33,16 +35,16 @@ from PyGPU._runtime.targets import core
 
 
 def register(**hooks: Any) -> None:
-    """Set hooks, by name."""
+    """Set hooks by their names."""
     for name, value in hooks.items():
         core._set_hook(name, value)
 
 
 def loaded(module: str) -> ModuleType:
-    """A module by its name.
+    """Import a module by its name, after its package.
 
-    Its package comes first: where another thread is importing that, Python's locks of the two would
-    be taken in opposite orders, which is a deadlock that one of the threads gets as an exception.
+    If another thread is importing the package, a direct import of the module would acquire Python's
+    two import locks in the opposite order: a deadlock, which one of the threads gets as an error.
     """
     package = module.rpartition(".")[0]
     if package:
@@ -51,7 +53,7 @@ def loaded(module: str) -> ModuleType:
 
 
 def defer(name: str, module: str, attribute: str) -> None:
-    """Set a hook to a function whose module is loaded when it is first called."""
+    """Set a hook to a function whose module is imported at the first call."""
 
     def load(*args: Any) -> Any:
         function = getattr(loaded(module), attribute)

@@ -1,14 +1,14 @@
-"""Where this installation's own files lie."""
+"""Folders of this installation."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-#: Folder of the package: its compiled modules and libPyGPU_host.so are there.
+#: Folder of the package, with its compiled modules and libPyGPU_host.so.
 PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def include_root() -> Path:
-    """Folder of PyGPU's C++ headers: in the package, or in the checkout of ``pip install -e``."""
+    """Return the folder of PyGPU's C++ headers, in the package or in a checkout in use."""
     installed = PACKAGE / "include"
     return installed if installed.is_dir() else PACKAGE.parent / "include"

@@ -1,4 +1,4 @@
-"""Results of functions, kept for each device."""
+"""Memoized functions, whose results are cached for each device."""
 
 from __future__ import annotations
 
@@ -16,8 +16,29 @@ context_dependent_memoized_functions: list[Any] = []
 
 
 def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
-    """Keep a function's results for each device, until it is reset. The arguments must be
-    hashable."""
+    """Cache a function's results for each device, until the device is reset.
+
+    Parameters
+    ----------
+    func : callable
+        Function with hashable arguments.
+
+    Returns
+    -------
+    callable
+        The memoized function.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import context_dependent_memoize
+    >>> @context_dependent_memoize
+    ... def square(n):
+    ...     print("computing")
+    ...     return n * n
+    >>> square(3), square(3)
+    computing
+    (9, 9)
+    """
     results: dict[Any, R] = {}
 
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -34,6 +55,12 @@ def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
 
 
 def clear_context_caches() -> None:
-    """Forget what context_dependent_memoize has kept."""
+    """Clear the caches of all functions that context_dependent_memoize wraps.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import clear_context_caches
+    >>> clear_context_caches()
+    """
     for function in context_dependent_memoized_functions:
         function._results.clear()

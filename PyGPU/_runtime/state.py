@@ -1,4 +1,4 @@
-"""What the driver's look-alikes share: the debugging switch and each thread's stack of contexts."""
+"""State behind the driver's functions: the debugging switch and each thread's context stack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,20 @@ debugging = False
 
 
 def set_debugging(flag: bool = True) -> None:
-    """Compile for the debugger (-G), keep the sources, and cache nothing."""
+    """Switch debugging on or off: compile with -G, keep the sources, and do not use the cache.
+
+    Parameters
+    ----------
+    flag : bool, optional
+        New state of the switch.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.set_debugging(False)
+    >>> drv.CUDA_DEBUGGING
+    False
+    """
     global debugging
     debugging = bool(flag)
 
@@ -21,7 +34,7 @@ _thread = threading.local()
 
 
 def stack() -> list[Any]:
-    """The calling thread's contexts, the current one last."""
+    """Return the calling thread's contexts, the current one last."""
     if not hasattr(_thread, "contexts"):
         _thread.contexts = []
     contexts: list[Any] = _thread.contexts
@@ -29,18 +42,18 @@ def stack() -> list[Any]:
 
 
 def current_device() -> int:
-    """The ordinal of the calling thread's device. RuntimeError where there is none."""
+    """Return the ordinal of the calling thread's device, or raise RuntimeError without a device."""
     return errors.check(core.cudaGetDevice(), "cudaGetDevice")
 
 
 def device_attribute(attribute: int) -> int:
-    """An attribute of the calling thread's device, by its number."""
+    """Return an attribute, given by its number, of the calling thread's device."""
     found = core.cudaDeviceGetAttribute(attribute, current_device())
     return errors.check(found, "cudaDeviceGetAttribute")
 
 
 def require_device() -> None:
-    """RuntimeError where the target has no device."""
+    """Raise RuntimeError if the target has no device."""
     count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
     if count == 0:
         raise errors.exception_of("cudaGetDeviceCount", core.cudaError_t(100))

@@ -1,6 +1,6 @@
-"""The order of work on several streams, where arrays are used by their addresses.
+"""Order of work on several streams, for code that uses arrays by their addresses.
 
-Calls that are given the arrays themselves see to it on their own.
+Functions that receive GPUArrays order their own work.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def in_order(stream: StreamLike, arrays: Iterable[core.GPUArray], work: Callable[[], R]) -> R:
-    """Call `work`, which enqueues on a stream what uses the memory of arrays.
+    """Call `work`, which enqueues on a stream work that uses the memory of arrays.
 
-    The stream waits for what the memory was taken from, and the memory is not given away before the
-    work is done. None is the null stream, which needs neither, unless it stands for a captured one.
+    The stream waits for the allocation of the memory, and the memory is not reused before the work
+    is done. The null stream (None) needs neither, unless a capture redirects it.
     """
     is_null = stream is None and not core._is_capturing()
     return work() if is_null else core._in_order(stream, tuple(arrays), work)
 
 
 def recorded(stream: StreamLike) -> core.cudaEvent_t:
-    """An event at the point that the stream's work has reached."""
+    """Return an event after the work that is on the stream now."""
     event = core.cudaEvent_t(core.cudaEventDisableTiming)
     errors.check(event.last_status(), "cudaEventCreate")
     errors.check(core.cudaEventRecord(event, stream), "cudaEventRecord")
@@ -34,5 +34,5 @@ def recorded(stream: StreamLike) -> core.cudaEvent_t:
 
 
 def order_after(later: StreamLike, earlier: StreamLike) -> None:
-    """Work put on the stream `later` from now on waits for what is on `earlier` now."""
+    """Make later work on the stream `later` wait for the work that is on `earlier` now."""
     errors.check(core.cudaStreamWaitEvent(later, recorded(earlier)), "cudaStreamWaitEvent")

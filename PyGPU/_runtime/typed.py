@@ -57,7 +57,7 @@ address : int, buffer or pointer_wrapper_{dtype}, default 0
 size : int, default 0
     Number of elements that may be accessed; 0 means unknown.
 host : bool, default False
-    Whether the address is of host memory.
+    True if the address is in host memory.
 
 Raises
 ------

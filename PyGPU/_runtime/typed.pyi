@@ -1,7 +1,4 @@
-"""Types of the low level's classes for each dtype: a stub for editors and type checkers.
-
-Their pointers are of the dtype's own class.
-"""
+"""Stub of the low-level classes for each dtype, whose pointers have the dtype's own class."""
 
 from typing import ClassVar, Generic, TypeVar
 

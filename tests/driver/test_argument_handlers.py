@@ -181,8 +181,8 @@ def test_a_read_only_array_is_refused_before_the_launch(module, handler):
 @pytest.mark.parametrize("handler", [drv.In, drv.Out, drv.InOut])
 def test_an_array_with_gaps_is_refused(module, handler):
     x = np.ones(16, np.float32)
-    advice = r"not contiguous; numpy.ascontiguousarray\(\) makes a copy that is"
-    advice += "$" if handler is drv.In else ", from which the result is to be copied back"
+    advice = r"not contiguous; numpy.ascontiguousarray\(\) makes a contiguous copy"
+    advice += "$" if handler is drv.In else "; copy the result back from it"
     for gaps in (x[::2], memoryview(x)[::2]):
         with pytest.raises(ValueError, match=advice):
             module.get_function("twice")(handler(gaps), np.int32(8), block=(8, 1, 1))

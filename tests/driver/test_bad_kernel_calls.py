@@ -258,7 +258,7 @@ CALLS = {
     "no kernel at all": (
         lambda m: SourceModule("void f() {} // __global__").get_function("f"),
         LogicError,
-        "'f' not found.*no function in the source is a __global__ one",
+        "'f' not found.*no function in the source is __global__",
     ),
     "kernel None": (lambda m: m.get(None), TypeError, "NoneType"),
     "unknown global": (

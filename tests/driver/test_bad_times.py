@@ -279,7 +279,7 @@ def test_texture_references_in_captures():
     launched(graph, stream)
     assert (out.get() == 5).all()
     reference.set_array(image(6))
-    with pytest.raises(drv.LogicError, match="'tex' was bound since"), stream.capture():
+    with pytest.raises(drv.LogicError, match="'tex' was bound after"), stream.capture():
         function(out, block=(8, 1, 1), texrefs=[reference])
     function(out, block=(8, 1, 1), texrefs=[reference])
     assert (out.get() == 6).all()

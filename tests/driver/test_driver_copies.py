@@ -328,7 +328,7 @@ for call, *ends in [(drv.memcpy_htod, first, host), (drv.memcpy_dtoh, host, firs
     try:
         call(*ends)
     except drv.LogicError as error:
-        print("are allocated from there on" in str(error))
+        print("the allocation ends" in str(error))
     else:
         print("not refused")
 print((host == 2).all(), *((drv.from_device(m, 3 * MB, np.uint8) == 1).all() for m in memories))

@@ -130,7 +130,7 @@ def test_what_is_missing_or_too_much(module):
         function.launch()
     set_by_bytes(function, array)
     function.param_setv(28, b"1234")
-    with pytest.raises(TypeError, match="take 25 bytes, and 32 were set"):
+    with pytest.raises(TypeError, match="32 bytes of arguments were set, its parameters have 25"):
         function.launch()
     again = module.get_function("scale")
     again.set_block_shape(1, 1, 1)
@@ -140,7 +140,7 @@ def test_what_is_missing_or_too_much(module):
     with pytest.raises(TypeError, match=r"parameter #2.*bytes 16 to 23"):
         again.launch()
     again.param_set_size(20)
-    with pytest.raises(TypeError, match="take 25 bytes, and 20 were set"):
+    with pytest.raises(TypeError, match="20 bytes of arguments were set, its parameters have 25"):
         again.launch()
     assert (array.get() == HOST).all()
 

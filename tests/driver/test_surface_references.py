@@ -123,9 +123,9 @@ def test_two_dimensions_with_a_surface_are_those_of_a_layer():
 def test_what_no_surface_can_be():
     module = SourceModule("surface<void, 2> plane; __global__ void f() {}")
     plane, f = module.get_surfref("plane"), module.get_function("f")
-    with pytest.raises(drv.LogicError, match="bound to no Array"):
+    with pytest.raises(drv.LogicError, match="not bound to an Array"):
         plane.get_array()
-    with pytest.raises(drv.LogicError, match="'plane' is bound to nothing"):
+    with pytest.raises(drv.LogicError, match="'plane' is not bound"):
         f(block=(1, 1, 1), texrefs=[plane])
     for wrong in (None, 5, np.zeros(4)):
         with pytest.raises(TypeError, match="Array"):

@@ -322,7 +322,7 @@ def test_what_a_new_reference_has():
         assert [reference.get_address_mode(axis) for axis in range(3)] == [MODES.CLAMP] * 3
         assert reference.get_filter_mode() == FILTERS.POINT
         for unbound in (reference.get_array, reference.get_address):
-            with pytest.raises(drv.LogicError, match="bound to no"):
+            with pytest.raises(drv.LogicError, match="is not bound to"):
                 unbound()
     array = make(4, 4)
     reference.set_array(array)

@@ -260,8 +260,8 @@ def test_the_command_prints_and_writes(tmp_path):
         (["--exponent", "many"], "expected a number from 12 to 31, got 'many'"),
         (["--json", "/no/such/folder/f.json"], "cannot write '/no/such/folder/f.json': No such"),
         (["--plot", "/"], "cannot write '/': Is a directory"),
-        (["--only", "no such row"], "no row has that in its group, name, dtype or kind"),
-        (["--dtypes", "int8,str"], "--dtypes: expected some of float32, float64"),
+        (["--only", "no such row"], "no row has this text in its group"),
+        (["--dtypes", "int8,str"], "--dtypes='str': expected some of float32, float64"),
     ],
 )
 def test_bad_input_is_told(arguments, message):

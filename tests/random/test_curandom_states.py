@@ -268,6 +268,6 @@ def test_headers_that_do_not_compile(monkeypatch):
 
     monkeypatch.setattr(curand, "include_dirs", lambda: ())
     monkeypatch.setattr(pseudo, "_compile", broken)
-    with pytest.warns(RuntimeWarning, match=r"curand_kernel.h: no.*PyGPU's take their place"):
+    with pytest.warns(RuntimeWarning, match=r"curand_kernel.h: no.*falling back to PyGPU's"):
         backend, _, functions = pseudo._compiled.__wrapped__("MRG32k3a", pseudo.SKIPS)
     assert backend == "pygpu" and set(pseudo.SKIPS) < set(functions)

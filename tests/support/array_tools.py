@@ -1,4 +1,4 @@
-"""What the tests of arrays share: making them, reading them back, and devices that have none."""
+"""Helpers for tests of CUDA arrays: creation, read-back, and a skip on devices without arrays."""
 
 import numpy as np
 import pytest
@@ -14,16 +14,16 @@ def make(width, height=0, depth=0, format=drv.array_format.FLOAT, num_channels=1
 
 
 def contents(array, shape, dtype):
-    """All of an array, as an ndarray of the shape (slices, rows, elements of a row)."""
+    """Return the contents of an Array as an ndarray of shape (slices, rows, elements of a row)."""
     result = np.zeros(shape, dtype)
     copy_all(array, result, fill=False)
     return result
 
 
 def copy_all(array, matrix, fill=True):
-    """Copy a C-contiguous ndarray to all of an array, or back."""
-    told = array.get_descriptor_3d()
-    rows, slices = max(told.height, 1), max(told.depth, 1)
+    """Copy a C-contiguous ndarray to a whole Array, or back."""
+    descriptor = array.get_descriptor_3d()
+    rows, slices = max(descriptor.height, 1), max(descriptor.depth, 1)
     copy = drv.Memcpy3D()
     copy.width_in_bytes = matrix.nbytes // (rows * slices)
     copy.height, copy.depth = rows, slices
@@ -40,7 +40,7 @@ def copy_all(array, matrix, fill=True):
 
 
 def has_arrays():
-    """Has the device arrays and textures? Some of AMD's have none."""
+    """Report whether the device has arrays and textures; some of AMD's devices do not."""
     try:
         make(1)
     except drv.LogicError as error:

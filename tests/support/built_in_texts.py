@@ -1,5 +1,7 @@
-"""A program that calls what PyGPU offers, on the host machine, and writes down the kernel texts
-that are compiled meanwhile: a JSON list of [what, text, C names, expressions]."""
+"""A program that calls PyGPU's functions on the host machine and prints the compiled kernel texts.
+
+The output is a JSON list of [name of the call, text, C names, expressions].
+"""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Parameters of tests of which each costs a compilation: the usual ones are tried at every run."""
+"""Parameters of tests that each cost a compilation: usual ones run always, others in campaigns."""
 
 import pytest
 
@@ -12,13 +12,15 @@ def _as_tuple(one):
 
 
 def rare_but(usual, values):
-    """Those of `values` that are not `usual` belong to the campaign."""
+    """Return parameters of all `values`; values that are not `usual` belong to the campaign."""
     return [_parameter(_as_tuple(one), one in usual) for one in values]
 
 
 def each_once(rows, columns):
-    """All pairs of a row and a column. At every run each row and each column is tried once or
-    more; the other pairs belong to the campaign."""
+    """Return all pairs of a row and a column.
+
+    Each run tests each row and each column at least once; the other pairs belong to the campaign.
+    """
     rows, columns = list(rows), list(columns)
     most = max(len(rows), len(columns))
     usual = {(number % len(rows), number % len(columns)) for number in range(most)}

@@ -1,22 +1,22 @@
-"""The part of the table in contract_names.py that is about arrays and the kernels for them."""
+"""Part of the table in contract_names.py: arrays, their kernels and random numbers."""
 
 ARRAYS = {
     "gpuarray": """
 # Arrays
 GPUArray(shape, dtype, allocator, base, gpudata, strides, order)
-    better: without an allocator, memory comes from the runtime's stream-ordered pool;
-    allocator=None will do; Python objects as elements are a TypeError
+    better: the default memory comes from the runtime's stream-ordered pool; allocator=None is
+    accepted; Python objects as elements raise TypeError
 GPUArray.shape .dtype .strides .gpudata .allocator
-    better: setting one changes the array, or says why that cannot be
+    better: assigning one changes the array, or raises an error with the reason
 GPUArray.size .mem_size .nbytes .base
-    better: objects of a subclass may have what they like there; operations go by what is true
+    better: subclasses may override them; operations use the true values
 GPUArray.itemsize .ndim .flags
 GPUArray.ptr
-    better: 0 where there are no elements, not an AttributeError
+    better: 0 for an array without elements, not an AttributeError
 GPUArray.__cuda_array_interface__
-    better: tells the stream; on AMD, too, where it waits for pending work and tells None
+    better: contains the stream; also on AMD, where it waits for pending work and the stream is None
 GPUArray.__array_priority__
-    better: `ndarray + a` is a TypeError that says what to do, not an array of objects
+    better: `ndarray + a` raises a TypeError with advice, instead of making an array of objects
 GPUArray._grid ._block ._axpbyz ._axpbz ._new_like_me
 _memcpy_discontig(dst, src, async_, stream)
 GPUArray.__len__ .__bool__ .__str__ .__repr__ .__hash__
@@ -25,28 +25,28 @@ GPUArray.__reduce__ .__copy__ .__deepcopy__
 
 # Transfers
 GPUArray.set(ary, async_, stream) .set_async(ary, stream)
-    better: any strides on both sides, put right where the orders differ
+    better: any strides on both sides; different orders are converted
 GPUArray.get(ary, pagelocked, async_, stream)
     better: any strides; the new ndarray owns its memory
 GPUArray.get_async(stream, ary)
     better: into page-locked memory, as documented
 to_gpu(ary, allocator) to_gpu_async(ary, allocator, stream)
-    better: any strides, negative and zero ones, too
+    better: any strides, including negative and zero ones
 GPUArray.copy
-    better: views that are not contiguous, too: a contiguous copy
+    better: also copies non-contiguous views, to a contiguous array
 GPUArray.__setitem__
-    better: values broadcast; any strides; masks and arrays of indices
+    better: values broadcast; any strides; masks and index arrays
 
 # Shapes and views
 GPUArray.reshape(order) .ravel .T
 GPUArray.transpose(axes)
-    better: a repeated axis is a ValueError
+    better: a repeated axis raises ValueError
 GPUArray.view(dtype)
-    better: 0-d arrays, too
+    better: also 0-d arrays
 GPUArray.squeeze
-    better: leaves axes of length zero in
+    better: keeps axes of length zero
 GPUArray.__getitem__
-    better: slices without elements and negative steps come out right; masks and arrays of indices
+    better: empty slices and negative steps are correct; masks and index arrays
 GPUArray.reverse(stream)
     better: any strides
 transpose(a, axes) reshape(a)
@@ -57,29 +57,29 @@ stack(arrays, axis, allocator)
 
 # Arithmetic
 GPUArray.__add__ .__radd__ .__sub__ .__rsub__ .__mul__ .__rmul__ .__neg__
-    better: any strides, broadcasting, float16; unsigned integers wrap as NumPy's do
+    better: any strides, broadcasting, float16; unsigned integers wrap as in NumPy
 GPUArray.__truediv__ .__rtruediv__
-    better: as above, and rounded as NumPy does: integers give floats, zero divides into inf or nan
+    better: as above; rounded as in NumPy: integers give floats, division by zero gives inf or nan
 GPUArray.__pow__ .__rpow__
-    better: as above; integers are exact, and to a negative number's power a ValueError, as in NumPy
-    (to those of an array, which is not waited for, 0)
+    better: as above; integers are exact; integers to a negative number raise ValueError, as in
+    NumPy (to negative elements of an array, which would need a wait, they give 0)
 GPUArray.__iadd__ .__isub__ .__imul__ .__ipow__ .__itruediv__
-    better: as above; computed in NumPy's common dtype; a TypeError where NumPy refuses the cast of
-    the result, but for sums and products of integers, which wrap, or are cut off if with floats
+    better: as above; computed in NumPy's common dtype; a TypeError if NumPy rejects the cast of the
+    result, except for sums and products of integers, which wrap, or are truncated with floats
 GPUArray.__div__ .__rdiv__ .__idiv__
     absent: operators of Python 2
 GPUArray.__abs__
-    better: unsigned integers, too; complex arrays keep their order
+    better: also unsigned integers; complex arrays keep their order
 GPUArray.__pos__
 GPUArray.__eq__ .__ne__
-    better: 0 and 1 in the arrays' dtype, as PyCUDA's; broadcasting; complex numbers mix
-    with others; what is no array or number is unequal, not an AssertionError
+    better: 0 and 1 in the arrays' dtype, as in PyCUDA; broadcasting; complex numbers mix with
+    others; an operand that is not an array or number is unequal, not an AssertionError
 GPUArray.__lt__ .__le__ .__gt__ .__ge__
-    better: broadcasting; complex numbers are a TypeError, not a CompileError
+    better: broadcasting; complex numbers raise TypeError, not CompileError
 GPUArray.fill(value, stream)
-    better: any strides, float16; records, and whatever else can be an element
+    better: any strides, float16; records and all other element types
 GPUArray.astype(dtype, stream)
-    better: any strides, kept in order; float16
+    better: any strides, in the same order; float16
 GPUArray.mul_add(selffac, other, otherfac, add_timer, stream, out)
     better: any strides, broadcasting; add_timer works
 GPUArray.real .imag
@@ -89,21 +89,21 @@ GPUArray.any(stream, allocator) .all(stream, allocator)
     better: `axis=`, `out=`, `keepdims=`; complex numbers
 GPUArray.bind_to_texref .bind_to_texref_ext
 
-# Making arrays
+# Creating arrays
 empty(shape, dtype, allocator, base, gpudata, strides, order)
 zeros(shape, dtype, allocator, order) ones(shape, dtype, allocator, order)
     better: any dtype
 empty_like(other_ary, dtype, order) zeros_like(other_ary, dtype, order)
     ones_like(other_ary, dtype, order)
-    better: contiguous where the other array has gaps
+    better: contiguous even if the other array has gaps
 arange(dtype)
     better: empty ranges, small dtypes; `allocator=`; the documented `stream=`
 take(a, indices, out, stream)
-    better: without textures: any dtype, any strides; `axis=`, `mode=`; indices are checked
+    better: no textures, so any dtype, any strides; `axis=`, `mode=`; indices are checked
 multi_take(arrays, indices, out, stream)
     multi_put(arrays, dest_indices, dest_shape, out, stream)
     multi_take_put(arrays, dest_indices, src_indices, dest_shape, out, stream, src_offsets)
-    better: without textures: any dtype, any strides; indices are checked
+    better: no textures, so any dtype, any strides; indices are checked
 vec(vectors)
 splay(n, dev)
 
@@ -121,7 +121,7 @@ max(a, stream) min(a, stream)
 any(a, stream, allocator) all(a, stream, allocator)
     better: any strides, complex numbers; `axis=`, `out=`, `keepdims=`
 dot(a, b, dtype, stream, allocator)
-    better: any strides; `out=`; different sizes are a ValueError
+    better: any strides; `out=`; different sizes raise ValueError
 subset_sum(subset, a, dtype, stream, allocator) subset_dot(subset, a, b, dtype, stream, allocator)
     subset_max(subset, a, stream) subset_min(subset, a, stream)
     better: any strides
@@ -130,18 +130,18 @@ subset_sum(subset, a, dtype, stream, allocator) subset_dot(subset, a, b, dtype, 
 # Kernels from an expression
 ElementwiseKernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
     .__call__(range, slice, stream)
-    better: arrays of different orders are a RuntimeError, not a wrong result; range= needs no
-    step; a warning where an array's elements are not of the kernel's size
+    better: arrays of different orders raise RuntimeError instead of giving a wrong result; range=
+    needs no step; a warning if the itemsize of an array differs from the kernel's
 ElementwiseKernel.generate_stride_kernel_and_types(use_range)
 ElementwiseKernel.get_texref
 get_elwise_module(arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
     get_elwise_range_module(arguments, operation, name, keep, options, preamble, loop_prep)
 get_elwise_kernel(arguments, operation, name, keep, options)
     get_elwise_kernel_and_types(arguments, operation, name, keep, options, use_range)
-    better: leave a list of arguments as it is
+    better: do not change a list of arguments
 VectorArg ScalarArg dtype_to_ctype context_dependent_memoize
 get_take_kernel get_take_put_kernel get_put_kernel
-    better: plain loads in place of textures, so that the arrays are arguments
+    better: plain loads instead of textures, so the arrays are arguments
 get_linear_combination_kernel(summand_descriptors, dtype_z)
     same: (kernel, texture references of the factors in device memory)
 get_copy_kernel get_axpbyz_kernel get_axpbz_kernel
@@ -154,11 +154,11 @@ get_copy_kernel get_axpbyz_kernel get_axpbz_kernel
     "reduction": """
 # Kernels from an expression
 ReductionKernel(dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble)
-    better: a structure's type needs no volatile copies
+    better: structures need no volatile copy functions
 ReductionKernel.__call__(stream, out, allocator, kernel_wrapper)
-    better: arrays of different orders are a RuntimeError; an unknown keyword is a TypeError
+    better: arrays of different orders raise RuntimeError; an unknown keyword raises TypeError
 ReductionKernel.dtype_out .block_size .stage1_func .stage2_func .stage1_arg_types .stage2_arg_types
-    better: compiled when they are asked for
+    better: compiled at their first use
 get_sum_kernel(dtype_out, dtype_in) get_any_kernel(dtype_out, dtype_in)
     get_all_kernel(dtype_out, dtype_in) get_dot_kernel(dtype_out, dtype_a, dtype_b)
     get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in)
@@ -175,59 +175,59 @@ get_reduction_module(out_type, block_size, neutral, reduce_expr, map_expr, argum
 # Kernels from an expression
 InclusiveScanKernel(dtype, scan_expr, neutral, name_prefix, options, preamble, devices)
     ExclusiveScanKernel(dtype, scan_expr, neutral, name_prefix, options, preamble, devices)
-    better: needs no mako; float16
+    better: needs no Mako; float16
 InclusiveScanKernel.__call__(input_ary, output_ary, allocator, stream)
     ExclusiveScanKernel.__call__(input_ary, output_ary, allocator, stream)
-    better: any stride; output_ary="new" works; the dtype is checked, but for integers' signs
+    better: any stride; output_ary="new" works; the dtype is checked, except for integers' signs
 SHARED_PREAMBLE SCAN_INTERVALS_SOURCE INCLUSIVE_UPDATE_SOURCE EXCLUSIVE_UPDATE_SOURCE
-    absent: the texts of PyCUDA's kernels, for Mako; PyGPU scans in one pass, by texts of its own
+    absent: Mako templates of PyCUDA's kernels; PyGPU scans in one pass, with its own kernels
 """,
     "cumath": """
 # Functions of real and complex arrays
 exp(array, out, stream) log(array, out, stream) log10(array, out, stream) sqrt(array, out, stream)
     sin(array, out, stream) cos(array, out, stream) tan(array, out, stream)
     sinh(array, out, stream) cosh(array, out, stream) tanh(array, out, stream)
-    better: any strides; integers give floats, as in NumPy; float16; a stream or an out without its
-    name counts
+    better: any strides; integers give floats, as in NumPy; float16; positional stream and out are
+    honored
 
 # Functions of real arrays
 fabs(array, out, stream) ceil(array, out, stream) floor(array, out, stream)
     better: as above
 asin(array, out, stream) acos(array, out, stream) atan(array, out, stream)
-    better: as above; complex arrays, too
+    better: as above; also complex arrays
 fmod(arg, mod, stream)
-    better: all dtypes, where PyCUDA takes float64 for float32; broadcasting, numbers; `out=`
+    better: all dtypes (PyCUDA reads float64 as float32); broadcasting, numbers; `out=`
 frexp(arg, stream) modf(arg, stream)
     better: all dtypes
 ldexp(significand, exponent, stream)
     better: all dtypes; integers and numbers as exponents; `out=`
 """,
     "curandom": """
-# Numbers at once
+# Arrays of random numbers
 rand(shape, dtype, stream)
-    better: numbers of Philox4x32-10; also float16 and integers of 64 bits
+    better: uses Philox4x32-10; also float16 and integers of 64 bits
 seed_getter_uniform(n) seed_getter_unique(n)
 get_curand_version
-    same: (on AMD, of rocRAND); the module can be imported without either
+    same: (of rocRAND on AMD); the module can be imported without either
 
 # Generators
 XORWOWRandomNumberGenerator(seed_getter, offset) MRG32k3aRandomNumberGenerator(seed_getter, offset)
-    better: cuRAND's numbers on every target, also without its header (`backend`)
+    better: cuRAND's numbers on every target, even without its header (`backend`)
 Sobol32RandomNumberGenerator(dir_vector, offset) Sobol64RandomNumberGenerator(dir_vector, offset)
     ScrambledSobol32RandomNumberGenerator(dir_vector, scramble_vector, offset)
     ScrambledSobol64RandomNumberGenerator(dir_vector, scramble_vector, offset)
-    better: need no library where the vectors are given; an array of shape (points, N) gets points
+    better: need no library if vectors are passed; the rows of a (points, N) array are points
 XORWOWRandomNumberGenerator.fill_uniform(data, stream) .gen_uniform(shape, dtype, stream)
     .fill_normal(data, stream) .gen_normal(shape, dtype, stream)
     .fill_log_normal(data, mean, stddev, stream) .gen_log_normal(shape, dtype, mean, stddev, stream)
     .fill_poisson(data, lambda_value, stream) .gen_poisson(shape, dtype, lambda_value, stream)
-    better: (of all generators) any strides
+    better: any strides (all generators)
 XORWOWRandomNumberGenerator.call_skip_ahead(i, stream) .call_skip_ahead_array(i, stream)
     .call_skip_ahead_sequence(i, stream) .call_skip_ahead_sequence_array(i, stream)
     MRG32k3aRandomNumberGenerator.call_skip_ahead_subsequence(i, stream)
     .call_skip_ahead_subsequence_array(i, stream)
     Sobol32RandomNumberGenerator.call_skip_ahead(i, stream) .call_skip_ahead_array(i, stream)
-    better: skip in all generators, where PyCUDA does in those of the first block
+    better: skip in all generators, not only in those of the first block as in PyCUDA
 XORWOWRandomNumberGenerator.generators_per_block .block_count .generator_bits .has_box_muller .state
     .generators .module
 generate_direction_vectors(count, direction) generate_scramble_constants32(count)

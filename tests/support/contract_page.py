@@ -1,4 +1,4 @@
-"""Makes docs/pycuda.md from the table in contract_names.py and from the package as it is.
+"""Generator of docs/pycuda.md, from the table in contract_names.py and from the package.
 
 python tests/support/contract_page.py > docs/pycuda.md
 """
@@ -26,23 +26,28 @@ NAME = re.compile(r"([\w.]+)(?:\(([^)]*)\))?")
 HEAD = """\
 # PyCUDA's names in PyGPU
 
-What PyCUDA 2026.1 has, in the order in which programs meet it. *same*: works as there. *better*:
-also does what is said. *differs*: is there, and acts as is said. *absent*: is not there, or is a
-`NotImplementedError` that gives the reason. A name that begins with a dot is a member of the class
-before it. What PyGPU has besides stands at the end. [migration.md](migration.md) says what programs
-of PyCUDA's early years need.
+This page lists the names of PyCUDA 2026.1, in the order in which programs meet them:
 
-`python tests/support/contract_page.py > docs/pycuda.md` makes this page from the package and from
-[a table](../tests/support/contract_names.py); [a test](../tests/test_contract_page.py) sees to it
-that they agree, and that the tests which are to show each line
+- *same*: works as in PyCUDA;
+- *better*: works as in PyCUDA, with the stated improvement;
+- *differs*: exists, with the stated difference;
+- *absent*: does not exist, or raises a `NotImplementedError` with the reason.
+
+A name that begins with a dot is a member of the class before it. The last section lists PyGPU's
+additional names. [migration.md](migration.md) describes the port of programs from PyCUDA's early
+years.
+
+`python tests/support/contract_page.py > docs/pycuda.md` generates this page from the package and
+from [a table](../tests/support/contract_names.py). [A test](../tests/test_contract_page.py) checks
+that both agree. It also checks that the tests of each line
 ([a list](../tests/support/contract_tests.py)) use its names.
 """
-# What a call is made with that shall be refused; some methods only pass it on to a module's.
+# Argument for calls that must raise NotImplementedError; some methods pass it on to a module.
 NOBODY = SimpleNamespace(module=object.__new__(driver.Module))
 
 
 class Name(NamedTuple):
-    """A name of PyCUDA's: its module, what stands behind that, how the table writes it."""
+    """A name of PyCUDA: its module, its path in the module, its spelling in the table."""
 
     module: str
     path: str
@@ -51,7 +56,7 @@ class Name(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Names of a section, and what the table claims about them."""
+    """Names of a section, and the table's claim about them."""
 
     section: str
     names: list
@@ -60,7 +65,7 @@ class Row(NamedTuple):
 
 
 def rows(module):
-    """The rows of a module's table."""
+    """Return the rows of a module's table."""
     made, section = [], ""
     for line in MODULES[module].strip().splitlines():
         if line.startswith("# "):
@@ -97,11 +102,11 @@ def claim_in(note):
 
 
 def found(name):
-    """What PyGPU has under the name; AttributeError or ModuleNotFoundError where it has nothing."""
+    """Return PyGPU's object of a name, or raise AttributeError or ModuleNotFoundError."""
     if name.module.endswith(".hpp"):
         return header(name)
     if name.module.startswith("auto") or name.module == "_mymako":
-        # Importing it makes a context, or needs another package.
+        # Do not import the module: that would make a context, or need another package.
         code = importlib.util.find_spec(f"PyGPU.{name.module}").loader.get_code
         if name.path not in code(f"PyGPU.{name.module}").co_names:
             raise AttributeError(name.path)
@@ -136,7 +141,7 @@ def header(name):
 
 
 def member(cls, name):
-    """A member of the class, or an attribute that its methods set."""
+    """Return a member of the class; None for an attribute that only its methods set."""
     is_special = name.startswith("__")
     if not is_special or any(name in vars(base) for base in cls.__mro__[:-1]):
         try:
@@ -160,7 +165,7 @@ def sets(cls, name):
 
 
 def refuses(thing):
-    """Is a call a NotImplementedError?"""
+    """Report whether a call raises NotImplementedError."""
     required = [
         one
         for one in inspect.signature(thing).parameters.values()
@@ -176,7 +181,7 @@ def refuses(thing):
 
 
 def status(name, claim):
-    """What the package shows of a claim."""
+    """Return the claim as far as the package confirms it."""
     try:
         thing = found(name)
     except (AttributeError, ModuleNotFoundError):
@@ -187,7 +192,7 @@ def status(name, claim):
 
 
 def parameters(thing):
-    """The parameters' names: of the signature or, for what is C++, of the documentation."""
+    """Return the names of the parameters: from the signature or, for C++, from the docstring."""
     try:
         names = set(inspect.signature(thing).parameters)
     except (TypeError, ValueError):
@@ -198,7 +203,7 @@ def parameters(thing):
 
 
 def summary(thing):
-    """The first sentence of the documentation, without the signature that C++ has there."""
+    """Return the first sentence of the docstring, without the signature of C++ functions."""
     if type(thing).__name__ == "wrapper_descriptor" or not (
         callable(thing) or isinstance(thing, property)
     ):
@@ -211,9 +216,9 @@ def summary(thing):
 
 
 def beyond(module):
-    """[(name, summary)] of what the table does not have."""
+    """Return [(name, summary)] of the names that the table lacks."""
     live = importlib.import_module(f"PyGPU.{module}")
-    typing = {"TYPE_CHECKING", "annotations"}  # of the type checker
+    typing = {"TYPE_CHECKING", "annotations"}  # names for the type checker
     public = [name for name in vars(live) if not name.startswith("_") and name not in typing]
     names = getattr(live, "__all__", public)
     things = {name: getattr(live, name) for name in names}
@@ -228,8 +233,10 @@ def beyond(module):
 
 
 def own_members(cls):
-    """[(name, member)] of what to tell about: nothing that every object has, no reflected form of
-    an operator, no None."""
+    """Return [(name, member)] of the members to list.
+
+    Members of all objects, reflected operators and None are left out.
+    """
     names = set(dir(cls)) - set(dir(object)) - {"__array__", "__delitem__"}
     special = {name for name in names if re.match(r"__\w+__$", name)}
     reflected = {name for name in special if name[2] in "ri" and f"__{name[3:]}" in special}
@@ -239,7 +246,7 @@ def own_members(cls):
 
 
 def elsewhere(name, thing, module):
-    """Is it another module's?"""
+    """Report whether the object belongs to another module."""
     return any(
         one.path == name and found(one) is thing
         for other in MODULES
@@ -251,7 +258,7 @@ def elsewhere(name, thing, module):
 
 
 def contract(module, total):
-    """What the table says of a module, as far as it is so; counts the names in `total`."""
+    """Return the confirmed claims about a module as text; count the names in `total`."""
     text, found = [], rows(module)
     sections = list(dict.fromkeys(row.section for row in found))
     for section in sections:
@@ -264,32 +271,32 @@ def contract(module, total):
 
 
 def lines(row, total):
-    """A row's line; more where names are not as they are claimed to be."""
+    """Yield the line of a row, or several lines if the package does not confirm the claim."""
     made = {}
     for name in row.names:
         made.setdefault(status(name, row.claim), []).append(name)
     for state, names in made.items():
         total[state] += len(names)
         shown = [names[0].path, *(name.shown for name in names[1:])]
-        told = f"{state}: {row.note}" if row.note and state == row.claim else state
-        yield f"| {' '.join(f'`{one}`' for one in shown)} | {told} |"
+        claim = f"{state}: {row.note}" if row.note and state == row.claim else state
+        yield f"| {' '.join(f'`{one}`' for one in shown)} | {claim} |"
 
 
 def more(module):
-    """What PyGPU's module has besides; names without documentation in one line."""
+    """Return the module's additional names as text; undocumented names share one line."""
     found = beyond(module)
-    silent = " ".join(f"`{name}`" for name, told in found if not told)
-    text = [f"| {silent} | |"] if silent else []
-    text += [f"| `{name}` | {told} |" for name, told in found if told]
+    undocumented = " ".join(f"`{name}`" for name, summary in found if not summary)
+    text = [f"| {undocumented} | |"] if undocumented else []
+    text += [f"| `{name}` | {summary} |" for name, summary in found if summary]
     return (
-        ["", f"### `PyGPU.{module}`", "", "| name | what it is |", "|---|---|", *text]
+        ["", f"### `PyGPU.{module}`", "", "| name | description |", "|---|---|", *text]
         if text
         else []
     )
 
 
 def page():
-    """The text of docs/pycuda.md."""
+    """Return the text of docs/pycuda.md."""
     text, total = [], dict.fromkeys(STATES, 0)
     for module in MODULES:
         title = module if module.endswith(".hpp") else f"pycuda.{module}".rstrip(".")

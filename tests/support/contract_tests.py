@@ -1,8 +1,7 @@
-"""Which tests show what the table in contract_names.py claims: a line for each of its rows.
+"""Tests that verify the claims of the table in contract_names.py: a line for each of its rows.
 
-A row goes by its first name; then come files of tests, "arrays/test_ranges.py" as "arrays/ranges:",
-each with its tests, without their "test_". All of the row's names must be used by these tests (see
-mentions.py).
+A line has the row's first name, then files of tests, "arrays/test_ranges.py" as "arrays/ranges:",
+each with its tests without "test_". These tests must use all names of the row (see mentions.py).
 """
 
 from driver_numbers import ENUMERATIONS as OF_DRIVER
@@ -361,7 +360,7 @@ mako programs/old_modules: mako_from_where_programs_fetch_it
 
 
 def lines():
-    """{(module, first name): text} of the rows."""
+    """Return {(module, first name): text} of the rows."""
     found = {("driver", name): ENUMERATION for name in OF_DRIVER}
     found.update({("driver", name): FLAGS for name in FLAGS_OF_DRIVER})
     for module, text in SHOWN.items():
@@ -373,7 +372,7 @@ def lines():
 
 
 def tests_in(text):
-    """[(file, test)] of a row."""
+    """Yield the (file, test) pairs of a row."""
     for part in text.split(";"):
         file, names = part.split(":")
         folder, _, stem = file.strip().partition("/")

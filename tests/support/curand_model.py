@@ -1,5 +1,7 @@
-"""The integers of cuRAND's generators, in Python's: stepped one by one, and jumped by powers of the
-matrices of their steps."""
+"""Reference models of cuRAND's generators in Python, which return their integers.
+
+They step one by one, and skip by powers of the matrices of their steps.
+"""
 
 import functools
 
@@ -9,7 +11,7 @@ MASK = 0xFFFFFFFF
 
 
 class XORWOW:
-    """Marsaglia's: 160 bits that are shifted and combined, and a counter."""
+    """Marsaglia's generator: 160 bits that are shifted and combined, plus a counter."""
 
     def __init__(self, seed, sequence=0, offset=0):
         low = 1099087573 * (seed & MASK ^ 0xAAD26B49) & MASK
@@ -40,7 +42,7 @@ class XORWOW:
 
 
 def _times(columns, state):
-    """A matrix over GF(2), given by its columns, and a state: 160 bits as an int."""
+    """Multiply a matrix over GF(2), given by its columns, with a state of 160 bits (int)."""
     result = 0
     for i, column in enumerate(columns):
         if state >> i & 1:
@@ -50,7 +52,7 @@ def _times(columns, state):
 
 @functools.cache
 def _power_of_step(k):
-    """The columns of 2^k steps."""
+    """Return the columns of the matrix of 2^k steps."""
     if k:
         half = _power_of_step(k - 1)
         return [_times(half, column) for column in half]
@@ -59,7 +61,7 @@ def _power_of_step(k):
 
 
 class MRG32k3a:
-    """L'Ecuyer's: two linear recurrences of order three."""
+    """L'Ecuyer's generator: two linear recurrences of order three."""
 
     STEPS = (
         (4294967087, [[0, 1, 0], [0, 0, 1], [-810728, 1403580, 0]]),
@@ -93,7 +95,7 @@ class MRG32k3a:
 
 
 class Philox4_32_10:
-    """Of Salmon and others: the words of counters."""
+    """The generator of Salmon and others: the words of counters."""
 
     def __init__(self, seed, sequence=0, offset=0):
         self.seed, self.word = seed, (sequence << 66) + offset
@@ -110,7 +112,7 @@ class Philox4_32_10:
 
 
 class Sobol:
-    """Points of given direction vectors, in the order of Gray's code."""
+    """Points of given direction vectors, in Gray code order."""
 
     def __init__(self, vectors, scramble=0, offset=0):
         self.vectors, self.scramble, self.i = [int(v) for v in vectors], scramble, offset

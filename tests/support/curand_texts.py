@@ -1,4 +1,4 @@
-"""A kernel for each of cuRAND's generators that draws from all its distributions."""
+"""Kernels that draw from all distributions of cuRAND's generators."""
 
 from kernel_sources import Text
 
@@ -183,7 +183,7 @@ __global__ void fill(curandState *states, float *out, int each)
 }
 """)
 
-# Names that a program may have for its own functions.
+# Function names that programs define, which the header must not use.
 OWN_NAMES = Text("""
 #include <curand_kernel.h>
 __device__ float next(curandState *s) { return curand_uniform(s); }

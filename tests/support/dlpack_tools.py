@@ -1,4 +1,4 @@
-"""What the tests of DLPack share: its structures as ctypes, and a producer made of them."""
+"""Helpers for tests of DLPack: its structures in ctypes, and a producer that uses them."""
 
 import ctypes
 
@@ -65,7 +65,7 @@ def name_of(capsule):
 
 
 def look(capsule):
-    """The structure in a capsule that nobody has taken."""
+    """Return the structure in a capsule that no consumer has taken."""
     name = name_of(capsule)
     versioned = name == FRESH[True]
     assert versioned or name == FRESH[False]
@@ -75,7 +75,7 @@ def look(capsule):
 
 
 def take(capsule):
-    """The same, taken as a consumer does: the caller is to call the deleter."""
+    """Take the structure from a capsule, as a consumer does; the caller must call the deleter."""
     managed = look(capsule)
     del managed.capsule
     api.PyCapsule_SetName(capsule, USED[name_of(capsule) == FRESH[True]])
@@ -87,7 +87,7 @@ def end(managed):
 
 
 class Producer:
-    """Another library's array. It counts how often it is asked, and how often given back."""
+    """An array of another library, which counts its exports and the calls of its deleter."""
 
     def __init__(self, array, versioned=True, offset=0, **fields):
         self.array, self.versioned = array, versioned
@@ -127,12 +127,12 @@ class Producer:
 
 
 class Carrier:
-    """An object with the attributes that it is told."""
+    """An object with given attributes."""
 
     def __init__(self, **attributes):
         self.__dict__.update(attributes)
 
 
 def device():
-    """Where arrays are, in DLPack's form."""
+    """Return the device of arrays as a DLPack device."""
     return gpuarray.zeros(1).__dlpack_device__()

@@ -1,7 +1,9 @@
-"""The members of ``pycuda.driver``'s enumerations and flags, and what CUDA's header cuda.h calls
-them. Their numbers are the header's (see test_driver_enums.py)."""
+"""Members of ``pycuda.driver``'s enumerations and flags, and their names in CUDA's header cuda.h.
 
-# name: "prefix of CUDA's: members"
+Their values are those of the header (see test_driver_enums.py).
+"""
+
+# {name: "prefix in cuda.h: members"}
 ENUMERATIONS = {
     "ctx_flags": """
     CU_CTX_: SCHED_AUTO SCHED_SPIN SCHED_YIELD BLOCKING_SYNC SCHED_BLOCKING_SYNC SCHED_MASK
@@ -106,7 +108,7 @@ CONSTANTS = {
 
 
 def members(name):
-    """The members of an enumeration or of flags, and their names in CUDA's header."""
+    """Return {member: name in CUDA's header} of an enumeration or of flags."""
     prefix, _, words = {**ENUMERATIONS, **FLAGS}[name].partition(":")
     prefix = prefix.strip()
     return {word: prefix + word.removeprefix("ARRAY3D_") for word in words.split()}

@@ -1,4 +1,4 @@
-"""Kernel text through the run-time compilers, for devices that are not here."""
+"""Compilation of kernel text by the run-time compilers, for devices that need not be present."""
 
 from needs import compiler as require
 
@@ -6,7 +6,7 @@ from PyGPU._compile import build as _build
 
 __all__ = ["COMPILERS", "build", "require"]
 
-# Compiler, its backend in _build, and what an image of an architecture has at its start.
+# (compiler, its back end in _build, architecture)
 COMPILERS = [
     ("nvrtc", "_cuda", "sm_75"),
     ("nvrtc", "_cuda", "sm_90"),

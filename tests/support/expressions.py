@@ -1,5 +1,4 @@
-"""What tests of fused functions share: trees of operators and functions that property tests draw,
-arrays for them, and how to compare."""
+"""Strategies for tests of fused functions: expression trees, arrays for them, and comparisons."""
 
 import functools
 import operator
@@ -16,11 +15,11 @@ DTYPES = [np.dtype(code) for code in "?bBhHiIqQefdFD"]
 
 
 def _moderate(x):
-    """What every dtype holds: C leaves all other conversions open."""
+    """Limit values to a range of all dtypes, as other conversions are undefined in C."""
     return np.where(abs(x) < 100, abs(x), 0)
 
 
-# How many operands, and what takes so many; nothing that tells the signs of not-a-numbers apart.
+# {number of operands: functions}; functions that expose the sign of a NaN are left out.
 _CALLS = {
     1: [
         *(operator.neg, operator.pos, operator.abs, operator.invert),
@@ -59,7 +58,7 @@ numbers = st.sampled_from(
 
 
 class Tree:
-    """A function of several arguments. Leaves are numbers of arguments and constants."""
+    """A function of several arguments, as a tree; leaves are argument numbers and constants."""
 
     def __init__(self, call, children):
         self.call, self.children = call, children
@@ -82,7 +81,7 @@ class Tree:
 
 @st.composite
 def trees(draw, arguments, depth=4):
-    """A Tree of `arguments` arguments; the first, an array, is its leftmost leaf."""
+    """Draw a Tree of `arguments` arguments; the first argument, an array, is the leftmost leaf."""
     count, call = draw(st.sampled_from(_CALLS_OF))
     children = []
     for k in range(count):
@@ -99,7 +98,7 @@ def trees(draw, arguments, depth=4):
 
 
 def values(shape, dtype, seed):
-    """Elements of every kind: small ones, those at the ends of the type, zeros, not-a-number."""
+    """Return elements of every kind: small numbers, the dtype's extremes, zeros, NaN."""
     dtype, rng = np.dtype(dtype), np.random.default_rng(seed)
     if dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(dtype)
@@ -118,7 +117,7 @@ def values(shape, dtype, seed):
 
 @st.composite
 def layouts(draw, shape, dtype):
-    """A GPUArray of the shape: contiguous, of permuted axes, with steps, or repeated."""
+    """Draw a GPUArray of a shape: contiguous, reversed, strided or with permuted axes."""
     seed = draw(st.integers(0, 99))
     kind = draw(st.sampled_from(["C", "C", "F", "stepped", "back", "permuted"]))
     if kind == "stepped":
@@ -131,13 +130,13 @@ def layouts(draw, shape, dtype):
 
 
 def others_like(number):
-    """Numbers of the same type."""
+    """Draw numbers of the same type."""
     return numbers.filter(lambda one: type(one) is type(number))
 
 
 @st.composite
 def operands(draw, count=3, of_one_shape=None):
-    """Arrays of shapes that broadcast, and perhaps a number."""
+    """Draw arrays of shapes that broadcast, and possibly numbers."""
     shape = draw(st.sampled_from([(), (1,), (7,), (3, 5), (2, 3, 4), (0, 3), (33,), (20, 18)]))
     of_one_shape = draw(st.booleans()) if of_one_shape is None else of_one_shape
     found = []
@@ -154,7 +153,7 @@ def operands(draw, count=3, of_one_shape=None):
 
 
 def assert_same(got, expected):
-    """Equal arrays to the last bit, but that any not-a-number equals any other."""
+    """Check that arrays are equal to the last bit; any NaN equals any other."""
     assert type(got) is type(expected)
     assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
     assert counted_strides(got) == counted_strides(expected)
@@ -162,7 +161,7 @@ def assert_same(got, expected):
 
 
 def counted(function):
-    """The fused function, and how often the function was called."""
+    """Return the fused function, and the list of the calls of the original one."""
     calls = []
 
     @functools.wraps(function)

@@ -1,6 +1,6 @@
-"""Scenarios in which each call of the host machine's runtime fails in turn.
+"""Fault injection: scenarios in which each call of the host machine's runtime fails in turn.
 
-`python tests/support/failing_calls.py cold warm` (PYGPU_TARGET=host) prints how many did.
+`python tests/support/failing_calls.py cold warm` (PYGPU_TARGET=host) prints the failures.
 """
 
 import contextlib
@@ -125,7 +125,7 @@ def copy():
 
 
 def transfer():
-    """Large enough for the staged way."""
+    """Transfer arrays that are large enough for staging."""
     data = np.arange(5 << 20, dtype=np.float32)
     a = gpuarray.to_gpu(data)
     assert (a.get() == data).all()
@@ -246,7 +246,7 @@ def devices():
 
 
 def low_level():
-    """Statuses, which are no exceptions: nothing but the one that failed."""
+    """Call the low level, whose errors are statuses: only the injected failure may occur."""
     bad = []
 
     def note(outcome):
@@ -282,12 +282,12 @@ CLEAN = (errors.Error, MemoryError)
 
 
 def attempt(scenario, number):
-    """What the scenario raised while the n-th call failed, and the name of the call, if one did."""
+    """Run a scenario while its n-th call fails; return the exception and the call's name."""
     raised = None
     fail_call(number, None)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a device's attribute that cannot be told
+            warnings.simplefilter("ignore")  # an attribute that the device does not support
             scenario()
     except Exception as error:
         raised = error
@@ -299,12 +299,13 @@ def attempt(scenario, number):
 def campaign(scenario, warm):
     """Let each call of a scenario fail in turn.
 
-    Each ends in an exception of ours, or is made up for; the scenario works right after it. `warm`
-    when all kernels are made: then nothing more must be live than before.
+    Each failure must raise one of PyGPU's exceptions or be recovered from, and the scenario must
+    work afterwards. `warm` means that all kernels are compiled; then no resource may leak.
 
     Returns
     -------
-    (calls, exceptions) : how many calls failed, and how many of those became exceptions
+    tuple of int
+        (calls that failed, failures that raised an exception).
     """
     if warm:
         scenario()
@@ -331,8 +332,8 @@ def campaign(scenario, warm):
 
 
 def report(kinds):
-    """Run all scenarios with failures; print how many there were, and what is live in the end."""
-    gc.freeze()  # what the modules made: collections take a tenth of the time
+    """Run all scenarios with failures; print the numbers of failures and the live resources."""
+    gc.freeze()  # exclude the modules' objects: collections take a tenth of the time
     for scenario in SCENARIOS:
         for kind in kinds:
             calls, exceptions = campaign(scenario, kind == "warm")

@@ -1,4 +1,4 @@
-"""The arrays of tests of fused functions."""
+"""Arrays for tests of fused functions."""
 
 import numpy as np
 import pytest

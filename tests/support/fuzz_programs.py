@@ -1,9 +1,9 @@
-"""What tests/fuzz.py draws: programs whose statements mean the same for GPUArrays and ndarrays.
+"""Random programs for tests/fuzz.py, whose statements mean the same for GPUArrays and ndarrays.
 
-A program is a list of steps; a step is a statement. `put` makes an array of it (a GPUArray, or an
-ndarray without memory in common), and `apart` copies where NumPy does not say what memory that is
-read and written does. The rules in which PyGPU differs from NumPy are avoided here: comparisons
-by operators have another dtype, minima of complex numbers are refused, and `real` is no view.
+A program is a list of steps; a step is a statement. `put` converts to an array (a GPUArray, or an
+ndarray with its own memory). `apart` copies an operand if NumPy does not define overlapping reads
+and writes. Programs avoid PyGPU's differences from NumPy: comparison operators return another
+dtype, complex numbers have no minima, and `real` is not a view.
 """
 
 import math
@@ -16,16 +16,16 @@ LARGE = [(64,), (1000,), (5003,), (33, 40), (64, 64), (3, 48, 17), (130, 2), (2,
 
 
 class Step(NamedTuple):
-    """A statement, the variable that it makes or changes, and how far that may be from NumPy's."""
+    """A statement, the variable that it assigns or changes, and the error bound of its value."""
 
     text: str
     target: str
-    ulps: float = 0  # 0: to the last bit; below 1: but for the sign of zeros
-    scale: str = ""  # the size that errors are relative to, an expression; by default the result's
+    ulps: float = 0  # 0: exact to the last bit; below 1: exact except for the sign of zeros
+    scale: str = ""  # expression that errors are relative to; the result itself by default
 
 
 class Draw:
-    """Draws a program step by step; `both` runs each at once, and has the ndarrays made so far."""
+    """Draws a program step by step; `both` runs each step at once and has the current ndarrays."""
 
     def __init__(self, rng, words, both):
         self.rng, self.words, self.both = rng, words, both
@@ -45,7 +45,7 @@ class Draw:
                 kind(name)
 
     def give(self, text, target=None, ulps=0, scale=""):
-        """Run a statement, or the assignment of an expression to a new variable, which it names."""
+        """Run a statement, or assign an expression to a new variable, and return the variable."""
         if target is None:
             target, text = f"v{self.count}", f"v{self.count} = {text}"
             self.count += 1
@@ -88,7 +88,7 @@ class Draw:
         return self.one(special) if self.often(15) else repr(rng.randint(-40, 40) / 8)
 
     def number(self, dtype, scalars=True):
-        """A number beside an array: Python's, or one of NumPy's scalars."""
+        """Return the text of a number to combine with an array: Python's, or a NumPy scalar."""
         if scalars and self.often(20):
             dtype = self.one(self.words.dtypes)
             return f"np.{dtype.name}({self.literal(dtype)})" if dtype.kind != "b" else "True"
@@ -97,27 +97,27 @@ class Draw:
         return self.literal(dtype)
 
     def made(self, shape, dtype):
-        """A new variable with numbers of a dtype, repeated over a shape."""
+        """Assign an array of a shape, with a few repeated numbers, to a new variable."""
         numbers = ", ".join(self.literal(dtype) for _ in range(self.rng.randint(1, 11)))
         text = f"np.resize(np.array([{numbers}], {dtype.char!r}), {shape})"
         if shape and self.often(15):
             text = f"np.asfortranarray({text})"
         return self.give(f"put({text})")
 
-    # Operands: texts, and the ndarrays that they are.
+    # Operands: texts, and their ndarrays.
 
     def value(self, text):
         return eval(text, self.arrays)
 
     def operand(self, name):
-        """The variable or a view of it."""
+        """Return the text of the variable or of a view of it."""
         array = self.arrays[name]
         if array.ndim and self.often(40):
             return self.one([f"{name}[{self.basic(array.shape)}]", f"{name}.T"])
         return name
 
     def partner(self, shape, dtypes):
-        """What broadcasts with a shape: a view of what there is, or something new."""
+        """Return an operand that broadcasts with a shape: a view of a variable, or a new one."""
         names = self.names()
         for name in self.rng.sample(names, len(names)):
             text = self.operand(name)
@@ -128,7 +128,7 @@ class Draw:
         return self.made(lengths[self.often(20) :], self.one(dtypes))
 
     def into(self, shape, dtype):
-        """A target of a shape and dtype: a variable or a view of one, or something new."""
+        """Return a target of a shape and dtype: a variable, a view of one, or a new variable."""
         for name in self.names():
             text = self.operand(name)
             array = self.value(text)
@@ -137,7 +137,7 @@ class Draw:
         return self.made(shape, np.dtype(dtype))
 
     def basic(self, shape):
-        """The text of slices, ints, None and one `...`, so that the result is a view."""
+        """Return the text of a key of slices, ints, None and one `...`, whose result is a view."""
         items = []
         for length in shape[: self.rng.randint(0, len(shape))]:
             if length and self.often(25):
@@ -151,7 +151,7 @@ class Draw:
         return ", ".join([*items, "..."])
 
     def key(self, shape):
-        """The text of a key with masks or index arrays; may an element come twice?"""
+        """Return the text of a key with masks or index arrays, and whether elements may repeat."""
         items, twice, made = [], False, self.one([(3,), (2, 2), (1,), (0,), (7,)])
         axis = 0
         while axis < len(shape) and not (items and self.often(15)):
@@ -174,14 +174,14 @@ class Draw:
                 items.append(f"put({text})" if self.often(60) else text)
                 twice = True
         if "np" not in "".join(items) and "apart" not in "".join(items):
-            items.append("...")  # which makes a view of what NumPy makes a scalar
+            items.append("...")  # NumPy would return a scalar without it
         return ", ".join(items), twice
 
     def _is_mask(self, name, shape):
         array = self.arrays[name]
         return array.dtype == "?" and array.ndim and array.shape == shape[: array.ndim]
 
-    # Steps. Each begins with a variable.
+    # Steps; each uses a given variable.
 
     def view(self, name):
         array = self.arrays[name]
@@ -199,7 +199,7 @@ class Draw:
                 lengths = [-1, *lengths[: self.one([0, 1])]]
             elif len(lengths) > 1:
                 lengths = [lengths[0] * lengths[1], *lengths[2:]]
-            # A copy, unless both are sure to make a view.
+            # Copy, unless both libraries certainly return a view.
             ending = "" if self.both.contiguous(name) else ".copy()"
             self.give(f"np.reshape({name}, {tuple(lengths)}){ending}")
         elif choice == "dtype" and array.ndim and self.both.contiguous(name):
@@ -221,7 +221,7 @@ class Draw:
             key, twice = self.key(array.shape)
         try:
             shape = self.value(f"{name}[{key}]").shape
-        except IndexError:  # index arrays that do not go together
+        except IndexError:  # index arrays that do not broadcast
             return
         dtypes = [array.dtype]
         if "np" in key or "apart" in key:
@@ -233,7 +233,7 @@ class Draw:
             found = self.value(value)
             if _size_together(found.shape, shape) != math.prod(shape):
                 return
-            if "apart" in key and found.ndim > 1:  # masks take no more than one axis in NumPy
+            if "apart" in key and found.ndim > 1:  # NumPy accepts values of one axis only for masks
                 return
             value = f"apart({value})" if "np" in key or "apart" in key else value
         self.give(f"{name}[{key}] = {value}", name)
@@ -258,7 +258,7 @@ class Draw:
         left = self.operand(name)
         array = self.value(left)
         right = self.partner(array.shape, self.words.dtypes)
-        if self.often(20):  # NumPy's logical functions take no Python integers beyond 63 bits
+        if self.often(20):  # NumPy's logical functions reject Python integers beyond 63 bits
             right = "3" if "logical" in function else self.number(array.dtype)
         self._binary(f"np.{function}({{}}, {{}})", BINARY[function], [left, right], False)
 
@@ -287,7 +287,7 @@ class Draw:
         self.give(text, None, ulps)
 
     def _defined(self, form, left, right):
-        """Integers have no negative powers."""
+        """Report whether an operation is defined: integers have no negative powers."""
         if "**" not in form and "power" not in form:
             return True
         return np.result_type(left, right).kind not in "biu" or not (np.asarray(right) < 0).any()
@@ -318,7 +318,7 @@ class Draw:
         self.give(f"{target} {symbol}= {right}", name, ulps)
 
     def _stays(self, dtype, other):
-        """Is an array of another type combined in place as NumPy does it?"""
+        """Report whether an in-place operation with an array of another dtype matches NumPy's."""
         if dtype.kind in "biu":
             return dtype == other
         return np.result_type(dtype, other) == dtype
@@ -330,7 +330,7 @@ class Draw:
         if array.dtype.kind not in good:
             return
         if function == "reciprocal" and array.dtype.kind in "biu" and not array.all():
-            return  # as C has it, who says nothing about 1 / 0
+            return  # 1 / 0 is undefined for integers in C
         if array.dtype.kind == "c" and function in ("absolute", "square"):
             ulps = 16
         self.give(f"np.{function}({text})", None, ulps)
@@ -392,7 +392,7 @@ class Draw:
         text = self.operand(name)
         array = self.value(text)
         if array.dtype.kind in "iufc" and self.often(20):
-            # Integers may round to what their type cannot hold, which no rule converts.
+            # Rounded integers may exceed their dtype; the conversion would be undefined.
             decimals = self.one([0, 1, 2] if array.dtype.kind in "iu" else [-1, 0, 1, 2])
             self.give(f"np.round({text}, {decimals})")
             return
@@ -405,7 +405,7 @@ class Draw:
         criterion = self.partner(array.shape, [np.dtype("?")])
         shape = np.broadcast_shapes(self.value(criterion).shape, array.shape)
         other = self.partner(shape, self.words.dtypes)
-        if self.often(30):  # NumPy wraps integers that do not fit, which are refused here
+        if self.often(30):  # NumPy wraps integers that do not fit; PyGPU rejects them
             other = self.literal(array.dtype)
         self.give(f"np.where({criterion}, {text}, {other})")
 
@@ -428,7 +428,7 @@ def _size_together(one, other):
 
 
 def _tame_product(array):
-    """Is the order of multiplication without influence on overflow?"""
+    """Report whether a product cannot overflow or underflow in any order of multiplication."""
     sizes = abs(array[array != 0].astype("D"))
     if not np.isfinite(sizes).all():
         return False
@@ -438,7 +438,7 @@ def _tame_product(array):
 
 
 def _converts(array, dtype):
-    """Does C say what the elements become?"""
+    """Report whether C defines the conversion of the elements."""
     if array.dtype.kind not in "fc" or dtype.kind not in "iu":
         return True
     info = np.iinfo(dtype)

@@ -1,10 +1,10 @@
-"""What programs of tests/fuzz.py are made of: dtypes and operations, and how exact these are."""
+"""Vocabulary of the programs of tests/fuzz.py: dtypes, operations and their error bounds."""
 
 import numpy as np
 
 DTYPES = [np.dtype(code) for code in "?bBhHiIqQefdFD"]
 
-# By the kinds of dtypes that they are drawn for, with the ulps that results may be off.
+# {operation: (kinds of dtypes, largest error in ulps)}
 _ALL, _REAL, _FLOAT, _WHOLE = "biufc", "biuf", "f", "iu"
 OPERATORS = {
     **dict.fromkeys(("+", "-", "*"), (_ALL, 0)),
@@ -50,8 +50,7 @@ FOLDS = (*SUMS, *PRODUCTS, "max", "min", "nanmax", "nanmin", "any", "all")
 
 
 class Vocabulary:
-    """What the programs of a chapter are made of: few types and operations, because each
-    combination is a kernel to compile."""
+    """Vocabulary of a chapter: few types and operations, as each combination is a compilation."""
 
     def __init__(self, rng):
         self.dtypes = [*rng.sample(DTYPES, 2), np.dtype("?")]

@@ -1,4 +1,4 @@
-"""What tests of graphs share."""
+"""Helpers for tests of graphs: streams, a kernel, launches."""
 
 import numpy as np
 import pytest
@@ -41,6 +41,6 @@ def launched(graph, stream):
 
 
 def exported(given=int):
-    """An array exported to a stream, given by its number or otherwise; and the stream."""
+    """Return an array exported to a stream, and the stream, which `given` converts."""
     consumer = drv.Stream(1)
     return gpuarray.zeros(1000, "f4").__dlpack__(stream=given(consumer)), consumer

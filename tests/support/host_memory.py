@@ -1,4 +1,4 @@
-"""What the host machine counts: the bytes of device memory that this process holds."""
+"""Memory statistics of the host machine: bytes of device memory that this process holds."""
 
 import ctypes
 import functools
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import PyGPU
 
-#: Bytes that may stay: kernels of reductions keep room for the parts that their blocks leave.
+#: Bytes that may stay allocated: reduction kernels keep a buffer for partial results.
 KEPT = 64 << 10
 
 _USED = 7  # cudaMemPoolAttrUsedMemCurrent, which counts every allocation on the host machine
@@ -18,7 +18,7 @@ def _library():
 
 
 def used(device=0):
-    """Bytes of a device's memory that are allocated, by whomsoever."""
+    """Return the allocated bytes of a device's memory, from all allocators."""
     pool, nbytes = ctypes.c_void_p(), ctypes.c_uint64()
     status = _library().PyGPU_host_cudaDeviceGetDefaultMemPool(ctypes.byref(pool), device)
     assert status == 0, status

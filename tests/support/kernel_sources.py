@@ -1,4 +1,4 @@
-"""Kernel texts that several tests share; all of them must compile for every architecture."""
+"""Kernel texts that several tests share; all must compile for every architecture."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ import numpy as np
 
 
 class Text(NamedTuple):
-    """What SourceModule is given."""
+    """Arguments of SourceModule."""
 
     source: str
     extern_c: bool = True
     expressions: "tuple[str, ...]" = ()
 
 
-# C's scalars, and NumPy's of the same width.
+# {C type: NumPy type of the same width}
 SCALARS = {
     "bool": np.bool_,
     "signed char": np.int8,
@@ -137,7 +137,7 @@ __global__ void read_odd(int *out, odd a, odd b)
 }
 """)
 
-# Forty parameters whose widths change from one to the next.
+# Forty parameters with alternating widths.
 _CYCLE = ("int", "double", "signed char", "long long", "float", "short")
 FORTY_TYPES = [_CYCLE[i % len(_CYCLE)] for i in range(39)]
 FORTY = Text(
@@ -169,7 +169,7 @@ extern "C" __global__ void unmangled(int *out, int x) { *out = x; }
     + ("outer::inner::three",),
 )
 
-# What nvcc's programs use without an include, and the headers that they name.
+# Functions that programs for nvcc use without an include, and headers that they include.
 IMPLICIT = Text("""
 int square(int x) { return x * x; }
 

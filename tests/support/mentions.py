@@ -1,5 +1,8 @@
-"""Which names a test uses, read off its text: in its body, and in what that refers to in the same
-file (fixtures, helpers, constants, parameters), texts of programs included."""
+"""Names that a test uses, found in its source text.
+
+The search includes the objects that the test refers to in the same file (fixtures, helpers,
+constants, parameters), and the texts of programs.
+"""
 
 import ast
 import re
@@ -8,7 +11,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 
-# What stands for a special method in the text of a test.
+# {special method: its spelling in the text of a test}
 SPECIAL = {
     "__abs__": "abs",
     "__bool__": "bool",
@@ -45,7 +48,7 @@ OPERATORS = {
 
 
 def spellings(name):
-    """How a test may write a name of the contract: "__radd__" as "add", too."""
+    """Return the spellings of a name of the contract in tests: "__radd__" also as "add"."""
     found = {name, SPECIAL.get(name, name)}
     if operator := re.fullmatch(r"__([ri]?)(\w+)__", name):
         found |= {operator[2], operator[1] + operator[2]}
@@ -53,8 +56,11 @@ def spellings(name):
 
 
 def words(node):
-    """All names, attributes, keywords, words of texts and operators in a syntax tree. Of f-strings
-    that are names, patterns: "memset_d*", where what stands for the star must be a word, too."""
+    """Return all names, attributes, keywords, words of strings and operators in a syntax tree.
+
+    An f-string that is a name becomes a pattern such as "memset_d*"; the text in place of the star
+    must be a word of the test as well.
+    """
     found = set()
     for one in ast.walk(node):
         if isinstance(one, ast.Name):
@@ -85,7 +91,7 @@ def words(node):
 
 @cache
 def parts(file):
-    """{name: (words, names)} of what a file defines at its top: what it mentions and refers to."""
+    """Return {name: (words, names that it refers to)} of a file's top-level definitions."""
     tree = ast.parse((TESTS / file).read_text())
     found = {}
     for node in tree.body:
@@ -115,7 +121,7 @@ def parts(file):
 
 @cache
 def mentioned(file, test):
-    """All words of a test; KeyError where the file has no such test."""
+    """Return all words of a test; raise KeyError if the file has no such test."""
     defined = parts(file)
     found, queue, seen = set(), [test], set()
     while queue:
@@ -128,12 +134,12 @@ def mentioned(file, test):
 
 
 def uses(file, test, name):
-    """Does a test use a name of the contract?"""
+    """Report whether a test uses a name of the contract."""
     return any(spelled(one, mentioned(file, test)) for one in spellings(name))
 
 
 def spelled(name, found):
-    """Is it a word of the text, or made by a pattern there out of words and of other patterns?"""
+    """Report whether a name is a word of the text, or matches a pattern made of other words."""
     if name in found:
         return True
     for pattern in (word for word in found if "*" in word):

@@ -1,4 +1,4 @@
-"""What tests of names share: the thing at a dotted path of the package, and its parameters."""
+"""Helpers for tests of names: look up an object by its dotted path, and check its parameters."""
 
 import ast
 import importlib
@@ -6,7 +6,7 @@ import inspect
 
 
 def found(path):
-    """PyGPU.`path`; AttributeError where there is none."""
+    """Return the object at PyGPU.`path`, or raise AttributeError."""
     module, *names = path.split(".")
     thing = importlib.import_module(f"PyGPU.{module}")
     for name in names:
@@ -15,7 +15,7 @@ def found(path):
 
 
 def assert_parameters(thing, expected):
-    """The first parameters are those of `expected`, as in "a b=0"; any others are optional."""
+    """Check that the first parameters match `expected` ("a b=0") and that others are optional."""
     parameters = list(inspect.signature(thing).parameters.values())
     if parameters and parameters[0].name == "self":
         del parameters[0]
@@ -31,7 +31,7 @@ def assert_parameters(thing, expected):
 
 
 def assert_star_import(module, names):
-    """``from PyGPU.module import *`` gives the names."""
+    """Check that ``from PyGPU.module import *`` imports the names."""
     given = {}
     exec(f"from PyGPU.{module} import *", given)
     for name in names:

@@ -1,5 +1,8 @@
-"""What a test needs of the machine. Where it is missing the test is skipped; where PYGPU_REQUIRE
-names it ("nvrtc,hiprtc"), as CI does for all that it has installed, the test fails instead."""
+"""Requirements of tests: a test is skipped if its requirement is missing.
+
+If PYGPU_REQUIRE names the requirement ("nvrtc,hiprtc"), the test fails instead. CI names all that
+it has installed.
+"""
 
 import ctypes
 import importlib
@@ -18,19 +21,19 @@ TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
 COMPILERS = {*TARGETS, "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
 MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib", "ml_dtypes", "mpi4py.MPI"}
-KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two of them
+KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
 
 
 def _is_standin():
-    """Does the target hip run on the stand-in for AMD's runtime (tests/standin)?"""
+    """Report whether the target hip runs on the stand-in for AMD's runtime (tests/standin)."""
     if PyGPU.target != "hip":
         return False
     return hasattr(ctypes.CDLL(runtime_library("hip")), "PyGPU_is_standin")
 
 
 STANDIN = _is_standin()
-ON_MACHINE = STANDIN or PyGPU.target == "host"  # what runs is the host machine
-#: How runtimes name errors; HIP has no more than names for them.
+ON_MACHINE = STANDIN or PyGPU.target == "host"  # the host machine executes the work
+#: Error texts of the runtimes; HIP may only return the name of an error.
 NO_MEMORY = "out of memory" + ("|hipErrorOutOfMemory" if PyGPU.use_hip else "")
 NOT_SUPPORTED = "not supported" + ("|hipErrorNotSupported" if PyGPU.use_hip else "")
 #: The version of HIP, (major, minor); (0, 0) on other targets.
@@ -45,7 +48,7 @@ def required():
 
 
 def missing(what, reason):
-    """Skip, or fail where it is required."""
+    """Skip the test, or fail it if PYGPU_REQUIRE names the requirement."""
     assert what in KNOWN, what
     if what in required():
         pytest.fail(f"PYGPU_REQUIRE names {what}, but {reason}", pytrace=False)
@@ -53,18 +56,18 @@ def missing(what, reason):
 
 
 def program(name):
-    """The path of a compiler on PATH."""
+    """Return the path of a compiler on PATH."""
     return shutil.which(name) or missing(name, f"{name} is not on PATH")
 
 
 def compiler(prefix):
-    """A vendor's run-time compiler: "nvrtc" or "hiprtc".
+    """Return a vendor's run-time compiler, "nvrtc" or "hiprtc".
 
-    What it makes needs no GPU, but is the same whatever the target in use: the target whose
-    compiler it is looks at it, and others where it is required.
+    Its output needs no GPU and does not depend on the target in use. So only the vendor's own
+    target tests it, and other targets if PYGPU_REQUIRE names it.
     """
     if STANDIN and prefix == "hiprtc":
-        pytest.skip("about AMD's own compiler, whose place the stand-in's takes")
+        pytest.skip("tests AMD's own compiler, which the stand-in's compiler replaces")
     if PyGPU.target != TARGETS[prefix] and prefix not in required():
         pytest.skip(f"the target {TARGETS[prefix]} tests its compiler; else PYGPU_REQUIRE={prefix}")
     try:
@@ -74,7 +77,7 @@ def compiler(prefix):
 
 
 def device_linker():
-    """nvJitLink."""
+    """Return nvJitLink."""
     nvrtc = compiler("nvrtc")
     return device_link.nvjitlink(nvrtc.path, nvrtc.version()[0]) or missing(
         "nvjitlink", device_link.MISSING
@@ -82,7 +85,7 @@ def device_linker():
 
 
 def device_runtime():
-    """NVIDIA's library by which kernels launch kernels."""
+    """Return NVIDIA's device runtime, the library by which kernels launch kernels."""
     try:
         return link.nvidia_library("cudadevrt")
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Philox4x32-10 in NumPy, and what the generators make of its words."""
+"""Reference model of Philox4x32-10 in NumPy, and of the numbers made from its words."""
 
 import numpy as np
 
-# Of Random123's kat_vectors: counter, key, result.
+# (counter, key, result) from Random123's kat_vectors.
 KNOWN_ANSWERS = [
     ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
     ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
@@ -17,7 +17,7 @@ _SHIFT = np.uint64(32)
 
 
 def philox(counters, key):
-    """The words of counters (n, 4), or of keys (n, 2) too: uint32 (n, 4)."""
+    """Return the words, uint32 (n, 4), of counters (n, 4) with one key (2,) or keys (n, 2)."""
     c = [np.asarray(counters)[:, i].astype(np.uint64) for i in range(4)]
     k = [np.asarray(key)[..., i].astype(np.uint64) for i in range(2)]
     for _ in range(10):
@@ -28,7 +28,7 @@ def philox(counters, key):
 
 
 def words(n, seed, first=0, sequence=0):
-    """Words `first` to `first + n` of a generator's sequence."""
+    """Return the words `first` to `first + n` of a generator's sequence."""
     start, end = first // 4, -(-(first + n) // 4)
     blocks = np.arange(end - start, dtype=np.uint64) + np.uint64(start % 2**64)
     counters = np.zeros((len(blocks), 4), np.uint64)
@@ -39,12 +39,12 @@ def words(n, seed, first=0, sequence=0):
 
 
 def wide(array):
-    """Pairs of words as 64-bit integers, the low one first."""
+    """Join pairs of words to 64-bit integers, low word first."""
     return array[::2].astype(np.uint64) | array[1::2].astype(np.uint64) << _SHIFT
 
 
 def bits(n, dtype, seed, first=0, sequence=0):
-    """`n` integers of 32 or 64 bits."""
+    """Return `n` integers of 32 or 64 bits."""
     per = np.dtype(dtype).itemsize // 4
     first = -(-first // per) * per
     array = words(n * per, seed, first, sequence)
@@ -52,7 +52,7 @@ def bits(n, dtype, seed, first=0, sequence=0):
 
 
 def uniform(n, dtype, seed, first=0, sequence=0, closed=1):
-    """`n` numbers in (0, 1], or with closed=0 in [0, 1)."""
+    """Return `n` numbers in (0, 1], or with closed=0 in [0, 1)."""
     dtype = np.dtype(dtype)
     if dtype.itemsize == 2:
         start = 2 * first
@@ -67,7 +67,7 @@ def uniform(n, dtype, seed, first=0, sequence=0, closed=1):
 
 
 def normal(n, dtype, seed, first=0, sequence=0):
-    """`n` normal numbers by Box and Muller, computed in double: `first` a multiple of 4."""
+    """Return `n` normal numbers by Box and Muller, in double; `first` is a multiple of 4."""
     wide_words = np.dtype(dtype).itemsize == 8
     even = n + n % 2
     x = bits(even, "u8" if wide_words else "u4", seed, first, sequence)

@@ -1,4 +1,4 @@
-"""Libraries in C that stand between PyGPU and the host's machine: they are loaded before it."""
+"""C libraries that intercept PyGPU's calls of the host machine, by LD_PRELOAD."""
 
 import os
 import shlex
@@ -21,7 +21,7 @@ static void *machine(const char *name)
 
 
 def library(folder, text):
-    """The path of a library whose functions are called in place of the machine's."""
+    """Compile a library whose functions replace those of the machine, and return its path."""
     (folder / "between.c").write_text(HEAD + text)
     compiler = shlex.split(os.environ.get("CC", "cc"))
     options = ["-shared", "-fPIC", "between.c", "-o", "between.so", "-ldl"]
@@ -30,7 +30,7 @@ def library(folder, text):
 
 
 def output(path, program):
-    """What a program prints with the library at `path` loaded before the machine."""
+    """Return the output of a program that runs with the library at `path` preloaded."""
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={

@@ -1,4 +1,4 @@
-"""What the tests of reductions share: launches of several small blocks, and how to compare."""
+"""Helpers for tests of reductions: launches with several small blocks, test data, comparison."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ SMALL = {
 
 @pytest.fixture(scope="module", params=["own blocks", "small blocks"], autouse=True)
 def blocks(request):
-    """Run a module's tests as the device likes it, and with few blocks of two small warps."""
+    """Run a module's tests with the device's own launch shapes, and with a few small blocks."""
     if request.param == "own blocks":
         yield
         return
@@ -26,7 +26,7 @@ def blocks(request):
 
 
 def assert_close(got, expected, ulps=8):
-    """Equal dtype and shape; floating-point numbers equal up to rounding."""
+    """Check dtype, shape and values; floating-point numbers may differ by rounding."""
     expected = np.asarray(expected)
     assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
     if expected.dtype.kind in "fc":
@@ -37,7 +37,7 @@ def assert_close(got, expected, ulps=8):
 
 
 def numbers(shape, dtype, seed=0):
-    """Small numbers of both signs, where the dtype has them; halves for floating-point ones."""
+    """Return small numbers, of both signs if the dtype has them, in steps of 0.5 for floats."""
     random = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
     if dtype.kind == "b":

@@ -1,4 +1,4 @@
-"""Scan kernels of either form, with tiles and chunks so small that few elements make many."""
+"""Scan kernels of both forms, with small tiles and chunks, so that few elements need many."""
 
 import functools
 
@@ -35,14 +35,14 @@ FORMS = {"small tiles": small_tiles, "tiles": tuned_tiles, "chunks": small_chunk
 
 @functools.cache
 def kernel(kind, form, dtype, expression="a + b", neutral=None, preamble="", **settings):
-    """A scan kernel of one of the FORMS; kept, for compiling takes time."""
+    """Return a scan kernel of one of the FORMS, cached, as compilation is slow."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scan, "_build", FORMS[form])
         return kind(dtype, expression, neutral, preamble=preamble, **settings)
 
 
 def both(form, dtype, expression="a + b", neutral=3, preamble=""):
-    """The inclusive and the exclusive kernel."""
+    """Return the inclusive and the exclusive kernel."""
     return (
         kernel(InclusiveScanKernel, form, dtype, expression, None, preamble),
         kernel(ExclusiveScanKernel, form, dtype, expression, neutral, preamble),
@@ -50,7 +50,7 @@ def both(form, dtype, expression="a + b", neutral=3, preamble=""):
 
 
 def shifted(inclusive, neutral):
-    """The exclusive scan that belongs to an inclusive one."""
+    """Convert the result of an inclusive scan to that of the exclusive one."""
     result = np.empty_like(inclusive)
     result[:1] = neutral
     result[1:] = inclusive[:-1]

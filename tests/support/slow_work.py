@@ -1,4 +1,4 @@
-"""A kernel that takes its time: what comes too early does not see its result."""
+"""A slow kernel: work that does not wait for it sees old values."""
 
 from functools import cache
 
@@ -27,7 +27,7 @@ __global__ void slow_spoil(long long address, int value, long long n, long long 
 }
 """
 SIZE = 1 << 16
-CYCLES = 0 if needs.ON_MACHINE else 100_000_000  # some 50 ms; the host waits for nothing
+CYCLES = 0 if needs.ON_MACHINE else 100_000_000  # about 50 ms; the host machine needs none
 
 
 @cache
@@ -41,17 +41,17 @@ def launch(name, where, size, value, stream):
 
 
 def slow_fill(array, value, stream=None):
-    """Set all elements of an int32 array, after a while."""
+    """Set all elements of an int32 array, after a delay."""
     launch("slow_fill", array, array.size, value, stream)
 
 
 def slow_spoil(address, value, stream=None):
-    """The same for SIZE elements at an address, as another library would: PyGPU does not see it."""
+    """Set SIZE elements at an address, after a delay; like another library, unseen by PyGPU."""
     launch("slow_spoil", np.int64(address), SIZE, value, stream)
 
 
 def prepare():
-    """Load the kernels, which a reset of the device may have taken, and wait for all work."""
+    """Load the kernels, which a device reset may have unloaded, and wait for all work."""
     kernel.cache_clear()
     kernel("slow_fill"), kernel("slow_spoil")
     PyGPU.cudaDeviceSynchronize()

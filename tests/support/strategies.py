@@ -1,4 +1,4 @@
-"""What property tests draw: shapes, dtypes, arrays of every layout, indices; and how to compare."""
+"""Strategies of property tests (shapes, dtypes, arrays of all layouts, indices); comparisons."""
 
 import math
 import os
@@ -7,11 +7,11 @@ import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 
-LONG = 50  # times as many examples in the profile "long" (see conftest.py)
+LONG = 50  # factor of the number of examples in the profile "long" (see conftest.py)
 
 
 def examples(count):
-    """So many examples for a test, more in the long profile."""
+    """Set the number of examples of a test, multiplied in the long profile."""
     is_long = os.environ.get("PYGPU_HYPOTHESIS") == "long"
     return hypothesis.settings(max_examples=count * (LONG if is_long else 1))
 
@@ -24,7 +24,7 @@ OTHERS = [
 ]
 DTYPES = [*NUMBERS, *OTHERS, RECORD, np.dtype([("flag", "?"), ("inner", RECORD)])]
 
-#: One of each kind and size that kernels tell apart.
+#: One dtype of each kind and size that kernels distinguish.
 USUAL_DTYPES = [np.dtype(code) for code in ("?", "i1", "f2", "i4", "c16", "S5")] + [RECORD]
 
 dtypes = st.sampled_from(DTYPES)
@@ -32,7 +32,7 @@ dtypes = st.sampled_from(DTYPES)
 
 @st.composite
 def shapes(draw, max_dims=4, max_length=5):
-    """Of 0 to `max_dims` axes, sometimes with an axis of length zero."""
+    """Draw a shape of 0 to `max_dims` axes, sometimes with an axis of length zero."""
     ndim = draw(st.sampled_from([n for n in (0, 1, 2, 2, 3, 3, 4) if n <= max_dims]))
     lengths = [n for n in (1, 2, 2, 3, 3, 4, 5) if n <= max_length]
     shape = [draw(st.sampled_from(lengths)) for _ in range(ndim)]
@@ -42,7 +42,7 @@ def shapes(draw, max_dims=4, max_length=5):
 
 
 def values(shape, dtype):
-    """An array with elements that differ, as far as the dtype can tell them apart."""
+    """Return an array with distinct elements, as far as the dtype allows."""
     dtype = np.dtype(dtype)
     numbers = np.arange(math.prod(shape)).reshape(shape)
     if dtype.names:
@@ -64,7 +64,10 @@ def values(shape, dtype):
 
 @st.composite
 def arrays(draw, shape=None, dtype=None, writable=False):
-    """C and F order, permuted axes, gaps, steps of both signs; unless `writable`, zero strides."""
+    """Draw an array: C or F order, permuted axes, gaps, steps of both signs, or zero strides.
+
+    Writable arrays have no zero strides.
+    """
     shape = draw(shapes()) if shape is None else shape
     dtype = draw(dtypes) if dtype is None else dtype
     ndim = len(shape)
@@ -89,7 +92,7 @@ def arrays(draw, shape=None, dtype=None, writable=False):
 
 
 def slices(length):
-    """Every kind of slice, also beyond the axis and beyond 64 bits."""
+    """Draw any kind of slice, including bounds beyond the axis and beyond 64 bits."""
     huge = st.sampled_from([2**62, -(2**62), 2**70, -(2**70)])
     bound = st.none() | st.integers(-length - 2, length + 2)
     step = st.none() | st.integers(-3, 3).filter(bool)
@@ -102,7 +105,7 @@ def slices(length):
 
 @st.composite
 def indices(draw, shape):
-    """A tuple of ints, slices, at most one '...' and up to two None, valid for `shape`."""
+    """Draw a tuple of ints, slices, at most one '...' and up to two None, valid for `shape`."""
     used = draw(st.integers(0, len(shape)))
     ellipsis_at = draw(st.none() | st.integers(0, used))
     axes = list(range(used))
@@ -115,25 +118,25 @@ def indices(draw, shape):
         items.append(draw(slices(length) | whole_numbers))
     if ellipsis_at is not None:
         items.insert(ellipsis_at, Ellipsis)
-    for place in draw(st.lists(st.integers(0, len(items)), max_size=2)):
-        items.insert(place, None)
+    for position in draw(st.lists(st.integers(0, len(items)), max_size=2)):
+        items.insert(position, None)
     return tuple(items)
 
 
 def part(array, index):
-    """array[index] as a view, also where NumPy would give a scalar."""
+    """Return array[index] as a view, also if NumPy would return a scalar."""
     return array[index if Ellipsis in index else (*index, Ellipsis)]
 
 
 def counted_strides(array):
-    """The strides that matter: of axes longer than one, in arrays with elements."""
+    """Return the strides that matter: those of axes longer than one, in non-empty arrays."""
     if array.size == 0:
         return ()
     return tuple(s for n, s in zip(array.shape, array.strides) if n > 1)
 
 
 def assert_same(got, expected):
-    """Equal arrays: dtype, shape and the elements to the last bit, whatever the layouts."""
+    """Check dtype, shape and elements to the last bit; layouts may differ."""
     assert isinstance(got, np.ndarray)
     assert got.dtype == expected.dtype
     assert got.shape == expected.shape
@@ -144,7 +147,7 @@ def assert_same(got, expected):
 
 
 def assert_same_numbers(got, expected):
-    """The same, with the signs of zeros, but that any not-a-number equals any other."""
+    """Check dtype, shape and elements with the signs of zeros; any NaN equals any other."""
     np.testing.assert_array_equal(got, expected, strict=True)
     for one, other in ((got.real, expected.real), (got.imag, expected.imag)):
         known = one == one

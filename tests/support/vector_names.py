@@ -1,4 +1,4 @@
-"""CUDA's vector types by name."""
+"""Names of CUDA's vector types."""
 
 COUNTS = {
     **dict.fromkeys(["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"], 4),

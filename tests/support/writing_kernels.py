@@ -1,4 +1,4 @@
-"""Kernels that write what a test looks for."""
+"""Kernels that write values that a test checks."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ WRITE = "__global__ void write(int *out) { *out = VALUE; }"
 
 
 def written(module, name="write", dtype=np.int32, count=1):
-    """What a kernel of one pointer writes."""
+    """Return the values that a kernel with one pointer parameter writes."""
     out = gpuarray.zeros(count, dtype)
     module.get_function(name)(out, **ONE)
     return out.get()[0] if count == 1 else out.get()

@@ -100,8 +100,8 @@ def source(
     index64 : bool
         Use 64-bit indices.
     vector_width, vectors, broadcast, transposed : int
-        Fields of LoopPlan in include/PyGPU/arrays/loop.h; the bits count arrays only. If `vectors` exceeds
-        `_MOST_VECTORS`, each block has one thread, which processes a run of so many elements.
+        Fields of LoopPlan in include/PyGPU/arrays/loop.h; the bits count arrays only. If `vectors`
+        exceeds `_MOST_VECTORS`, each block has one thread, which processes that many elements.
     """
     inside = fused.BODIES.get(name)
     letters = fused.names(len(inputs)) if inside else "abcd"

@@ -1,7 +1,7 @@
 """Text of the kernels that gather, scatter and join items, and that check indices.
 
-Items are opaque bytes: see include/PyGPU/arrays/gather_plan.h. One text serves gathers, scatters, copies
-that do both, and masked copies.
+Items are opaque bytes: see include/PyGPU/arrays/gather_plan.h. One text serves gathers, scatters,
+copies that do both, and masked copies.
 """
 
 from PyGPU._kernels.text.common import VECTOR, Element, index_types, unravel

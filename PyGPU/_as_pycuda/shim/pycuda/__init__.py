@@ -1,6 +1,6 @@
-"""Found as ``pycuda`` by the worker processes of a program that ``python -m PyGPU run`` started.
+"""The module ``pycuda`` of worker processes that a program under ``python -m PyGPU run`` starts.
 
-They have the program's ``sys.path``, on which this folder lies, but not its import hook.
+Workers inherit the program's ``sys.path``, which contains this folder, but not its import hook.
 """
 
 import os
@@ -12,8 +12,8 @@ del sys.modules[__name__]
 import PyGPU  # noqa: E402
 from PyGPU._as_pycuda.run import NUMPY_COMPAT  # noqa: E402
 
-with warnings.catch_warnings():  # the program has been warned
+with warnings.catch_warnings():  # the program has shown the warning already
     warnings.simplefilter("ignore", PyGPU.NumPyCompatWarning)
     PyGPU.install_as_pycuda(numpy_compat=os.environ.get(NUMPY_COMPAT) == "1")
 
-import pycuda  # type: ignore[import-not-found]  # noqa: E402, F401  now PyGPU, which takes this module's place
+import pycuda  # type: ignore[import-not-found]  # noqa: E402, F401  now PyGPU, which replaces this module

@@ -1,0 +1,295 @@
+"""Contexts: names for the primary contexts of devices, on a stack for each thread.
+
+The primary context is the only context of a device that PyGPU uses. Making or pushing a context
+selects the device of the calling thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyGPU._driver import enums
+from PyGPU._runtime import core, errors, extent, integer, on_device, state
+
+if TYPE_CHECKING:
+    from PyGPU._types import Device, Int
+
+__all__ = ["Context"]
+
+KEY = object()  # passed by Device alone, so that programs cannot construct contexts
+
+
+def ordinal_of(name: str, context: Context) -> int:
+    """Return the ordinal of a context's device; `name` is the argument in the TypeError."""
+    if not isinstance(context, Context):
+        raise TypeError(f"{name}: expected a Context, got {context!r}")
+    return context.device._ordinal
+
+
+def _activate_top() -> None:
+    stack = state.stack()
+    if stack:
+        errors.check(core.cudaSetDevice(stack[-1].device._ordinal), "cudaSetDevice")
+
+
+class Context:
+    """A device's primary context, as an entry of a thread's stack.
+
+    Contexts come from :meth:`Device.make_context` and :meth:`Device.retain_primary_context`.
+
+    Parameters
+    ----------
+    device : Device
+        Device of the context.
+    key : object
+        Private to PyGPU: programs cannot construct contexts.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> context = drv.Device(0).make_context()
+    >>> drv.Context.get_device()
+    <Device 0>
+    >>> context.pop()
+    """
+
+    def __init__(self, device: Device | None = None, key: object = None) -> None:
+        if device is None or key is not KEY:
+            raise RuntimeError("Context: programs cannot construct one; call Device.make_context()")
+        self.device = device
+        self._detached = False
+
+    def push(self) -> None:
+        """Make this context the current one of the thread."""
+        self._require_attached("push")
+        state.stack().append(self)
+        _activate_top()
+
+    @staticmethod
+    def pop() -> None:
+        """Remove the current context from the thread's stack; the context below becomes current.
+
+        Raises
+        ------
+        LogicError
+            If the stack is empty.
+        """
+        if not state.stack():
+            raise errors.LogicError("Context.pop failed: no context is current in this thread")
+        state.stack().pop()
+        _activate_top()
+
+    def detach(self) -> None:
+        """Remove the context from the thread's stack for good.
+
+        The device's memory stays allocated, as the primary context belongs to the process.
+        """
+        self._require_attached("detach")
+        self._detached = True
+        stack = state.stack()
+        stack[:] = [context for context in stack if context is not self]
+        _activate_top()
+
+    def _require_attached(self, what: str) -> None:
+        if self._detached:
+            raise errors.LogicError(f"Context.{what} failed: the context was detached before")
+
+    @staticmethod
+    def attach(flags: int = 0) -> Context:
+        """Return the current context.
+
+        Parameters
+        ----------
+        flags : int, optional
+            Ignored.
+
+        Returns
+        -------
+        Context
+            The current context of the thread.
+
+        Raises
+        ------
+        LogicError
+            If no context is current.
+        """
+        context = Context.get_current()
+        if context is None:
+            raise errors.LogicError("Context.attach failed: no context is current in this thread")
+        return context
+
+    @staticmethod
+    def get_current() -> Context | None:
+        """Return the thread's current context.
+
+        Returns
+        -------
+        Context or None
+            None if the stack is empty.
+        """
+        stack: list[Context] = state.stack()
+        return stack[-1] if stack else None
+
+    @staticmethod
+    def get_device() -> Device:
+        """Return the device of the current context.
+
+        Returns
+        -------
+        Device
+            The device.
+
+        Raises
+        ------
+        LogicError
+            If no context is current.
+        """
+        context = Context.get_current()
+        if context is None:
+            raise errors.LogicError(
+                "Context.get_device failed: no context is current in this thread"
+            )
+        return context.device
+
+    @staticmethod
+    def synchronize() -> None:
+        """Wait until all work of the current device is done."""
+        errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
+
+    @staticmethod
+    def set_limit(limit: Int, value: Int) -> None:
+        """Set a resource limit of the current device.
+
+        Parameters
+        ----------
+        limit : limit
+            The limit to set.
+        value : int
+            Its value, in bytes or entries.
+        """
+        errors.check(
+            core.cudaDeviceSetLimit(integer("limit", limit), extent("value", value)),
+            f"set_limit({limit!r}, {value!r})",
+        )
+
+    @staticmethod
+    def get_limit(limit: Int) -> int:
+        """Return a resource limit of the current device.
+
+        Parameters
+        ----------
+        limit : limit
+            The limit to read.
+
+        Returns
+        -------
+        int
+            Its value, in bytes or entries.
+        """
+        return errors.check(
+            core.cudaDeviceGetLimit(integer("limit", limit)), f"get_limit({limit!r})"
+        )
+
+    @staticmethod
+    def set_cache_config(config: Int) -> None:
+        """Set the preferred use of the current device's on-chip memory.
+
+        Parameters
+        ----------
+        config : func_cache
+            Shared memory or L1 cache.
+        """
+        errors.check(
+            core.cudaDeviceSetCacheConfig(integer("config", config)), "cudaDeviceSetCacheConfig"
+        )
+
+    @staticmethod
+    def get_cache_config() -> int:
+        """Return the preferred use of the current device's on-chip memory.
+
+        Returns
+        -------
+        func_cache
+            Shared memory or L1 cache.
+        """
+        config = errors.check(core.cudaDeviceGetCacheConfig(), "cudaDeviceGetCacheConfig")
+        return enums.func_cache.values.get(config, config)
+
+    @staticmethod
+    def set_shared_config(config: Int) -> None:
+        """Do nothing: current devices have one bank size.
+
+        Parameters
+        ----------
+        config : shared_config
+            Checked and ignored.
+        """
+        enums.shared_config(int(config))
+
+    @staticmethod
+    def get_shared_config() -> enums.shared_config:
+        """Return the bank size of shared memory.
+
+        Returns
+        -------
+        shared_config
+            Always DEFAULT_BANK_SIZE.
+        """
+        return enums.shared_config.DEFAULT_BANK_SIZE
+
+    def get_api_version(self) -> int:
+        """Return the version of the runtime.
+
+        Returns
+        -------
+        int
+            1000 * major + 10 * minor.
+        """
+        return errors.check(core.cudaRuntimeGetVersion(), "cudaRuntimeGetVersion")
+
+    @staticmethod
+    def enable_peer_access(peer: Context, flags: Int = 0) -> None:
+        """Let the current device access the memory of another device.
+
+        Parameters
+        ----------
+        peer : Context
+            Context of the device that owns the memory.
+        flags : {0}, optional
+            Must be 0.
+        """
+        errors.check(
+            core.cudaDeviceEnablePeerAccess(ordinal_of("peer", peer), integer("flags", flags)),
+            "cudaDeviceEnablePeerAccess",
+        )
+
+    @staticmethod
+    def disable_peer_access(peer: Context, flags: Int = 0) -> None:
+        """End the current device's access to the memory of another device.
+
+        Parameters
+        ----------
+        peer : Context
+            Context of the device that owns the memory.
+        flags : int, optional
+            Ignored.
+        """
+        errors.check(
+            core.cudaDeviceDisablePeerAccess(ordinal_of("peer", peer)),
+            "cudaDeviceDisablePeerAccess",
+        )
+
+    @property
+    def handle(self) -> int:
+        """Address of the CUcontext (int), for libraries that use the driver API."""
+        with on_device(self.device._ordinal):
+            return errors.check(core._context_handle(), "cuCtxGetCurrent")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context) and other.device == self.device
+
+    def __hash__(self) -> int:
+        return hash(self.device)
+
+    def __repr__(self) -> str:
+        return f"<Context of device {self.device._ordinal}>"

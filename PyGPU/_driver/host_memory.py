@@ -1,0 +1,225 @@
+"""Owners of host memory that devices can access: the ``base`` of page-locked and managed arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyGPU._driver.memory import DeviceAllocation, _Address, _Owned, as_buffer
+from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import HostArray, Int, StreamLike
+
+__all__ = [
+    "AlignedHostAllocation",
+    "HostAllocation",
+    "HostPointer",
+    "ManagedAllocation",
+    "ManagedAllocationOrStub",
+    "PagelockedHostAllocation",
+    "RegisteredHostMemory",
+]
+
+
+class HostPointer(_Address):
+    """Owner of host memory that the device may access: the ``base`` of an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> isinstance(drv.pagelocked_empty(4, np.int8).base, drv.HostPointer)
+    True
+    """
+
+    def get_device_pointer(self) -> int:
+        """Return the address by which the device accesses the memory.
+
+        Returns
+        -------
+        int
+            The address.
+        """
+        found = core.cudaHostGetDevicePointer(self._address)
+        return errors.check(found, "cudaHostGetDevicePointer")
+
+
+class PagelockedHostAllocation(_Owned, HostPointer):
+    """Owner of the page-locked memory of an array, which is the array's ``base``.
+
+    Parameters
+    ----------
+    address : int
+        Memory from cudaHostAlloc, which the object frees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> type(drv.pagelocked_empty(4, np.int8).base).__name__
+    'PagelockedHostAllocation'
+    """
+
+    _release = staticmethod(core.cudaFreeHost)
+    _call = "cudaFreeHost"
+
+    def free(self) -> None:
+        """Free the memory now. Its arrays must not be used afterwards.
+
+        Raises
+        ------
+        LogicError
+            If the memory was freed before.
+        """
+        self._close("PagelockedHostAllocation.free")
+
+    def get_flags(self) -> int:
+        """Return the flags that the memory was allocated with.
+
+        Returns
+        -------
+        int
+            Combination of ``host_alloc_flags``.
+        """
+        return errors.check(core.cudaHostGetFlags(self._address), "cudaHostGetFlags")
+
+
+HostAllocation = PagelockedHostAllocation
+
+
+class ManagedAllocation(DeviceAllocation):
+    """Owner of managed memory, which host and device access by one address.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> array = drv.managed_empty(4, np.int32)
+    >>> array.base.get_device_pointer() == array.ctypes.data
+    True
+    """
+
+    _is_managed_memory = True
+
+    def get_device_pointer(self) -> int:
+        """Return the address of the memory.
+
+        Returns
+        -------
+        int
+            The address, the same for host and device.
+        """
+        return int(self)
+
+    def free(self) -> None:
+        """Free the memory now. Its arrays must not be used afterwards."""
+        super().free()
+
+    def as_buffer(self, size: Int, offset: Int = 0) -> memoryview:
+        """Return the bytes of the memory as a buffer.
+
+        Parameters
+        ----------
+        size : int
+            Bytes of the buffer.
+        offset : int, optional
+            Bytes from the start of the memory to the buffer.
+
+        Returns
+        -------
+        memoryview
+            Writable; it keeps this object alive.
+        """
+        return as_buffer(self, size, offset)
+
+    def attach(self, mem_flags: Int, stream: StreamLike = None) -> None:
+        """Restrict the access to the memory while a stream has work.
+
+        Parameters
+        ----------
+        mem_flags : int
+            One of ``mem_attach_flags``.
+        stream : Stream, optional
+            The null stream by default.
+        """
+        attached = core.cudaStreamAttachMemAsync(stream, int(self), 0, int(mem_flags))
+        errors.check(attached, "cudaStreamAttachMemAsync")
+
+
+ManagedAllocationOrStub = ManagedAllocation
+
+
+class AlignedHostAllocation(HostPointer):
+    """Owner of pageable memory at an aligned address: the ``base`` of an array.
+
+    Parameters
+    ----------
+    block : numpy.ndarray
+        Memory that contains the aligned part.
+    address : int
+        Start of the aligned part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> int(drv.aligned_empty(4, np.int8, alignment=64).base) % 64
+    0
+    """
+
+    _is_freed = False
+
+    def __init__(self, block: HostArray, address: int) -> None:
+        self._block = block
+        self._address = address
+
+    def free(self) -> None:
+        """Mark the memory as freed, once.
+
+        The memory itself lives until its arrays are gone, as they keep this object alive.
+
+        Raises
+        ------
+        LogicError
+            If the memory was freed before.
+        """
+        if self._is_freed:
+            raise errors.LogicError("AlignedHostAllocation.free failed: it was freed before")
+        self._is_freed = True
+
+
+class RegisteredHostMemory(_Owned, HostPointer):
+    """Page-lock of an array's memory: the ``base`` of the array that register_host_memory returns.
+
+    Parameters
+    ----------
+    base : numpy.ndarray
+        Array whose memory is page-locked.
+    address : int
+        Its address.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> array = np.zeros(4, np.int32)
+    >>> drv.register_host_memory(array).base.base is array
+    True
+    """
+
+    _release = staticmethod(core.cudaHostUnregister)
+    _call = "cudaHostUnregister"
+
+    def __init__(self, base: HostArray, address: int) -> None:
+        super().__init__(address)
+        self.base = base
+
+    def unregister(self) -> None:
+        """Make the memory pageable again now.
+
+        Raises
+        ------
+        LogicError
+            If the memory was unregistered before.
+        """
+        self._close("RegisteredHostMemory.unregister")

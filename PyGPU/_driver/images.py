@@ -1,0 +1,115 @@
+"""Modules from compiled images: module_from_buffer and module_from_file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyGPU._compile import device_names, image_files
+from PyGPU._driver.files import file_contents
+from PyGPU._driver.module import Module
+from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import BytesLike, Int
+
+__all__ = ["module_from_buffer", "module_from_file"]
+
+
+def module_from_buffer(
+    buffer: str | BytesLike,
+    options: Iterable[tuple[Int, Int]] = (),
+    message_handler: Callable[[bool, str, str], object] | None = None,
+) -> Module:
+    """Load an image on the current device.
+
+    Parameters
+    ----------
+    buffer : bytes-like
+        Result of ``compiler.compile``, a cubin, PTX or a fatbin.
+    options : sequence of (jit_option, int), optional
+        Options of the driver's compiler, which compiles PTX.
+    message_handler : callable(success, info, error), optional
+        Called once with the messages of the driver's compiler.
+
+    Returns
+    -------
+    Module
+        The loaded module.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import compile
+    >>> module = drv.module_from_buffer(compile("__global__ void nothing() {}"))
+    >>> module.get_function("nothing")
+    <Function nothing>
+    """
+    if isinstance(buffer, str):
+        buffer = buffer.encode()
+    jit = [(int(option), int(value)) for option, value in options]
+    try:
+        found = image_files.unpacked(memoryview(buffer).tobytes())
+        module = Module(found.image, None, found.names, found.parameters, jit)
+    except errors.Error as error:
+        if message_handler is not None:
+            message_handler(False, "", str(error))
+        raise
+    if message_handler is not None:
+        message_handler(True, module._module.info_log, "")
+    return module
+
+
+def module_from_file(filename: str | os.PathLike[str]) -> Module:
+    """Load an image from a file, or the image of several that the current device can run.
+
+    Parameters
+    ----------
+    filename : str or path-like
+        File with an image as :func:`module_from_buffer` accepts it; or the folder, or
+        ``folder/mine``, in which ``python -m PyGPU compile mine.cu --arch gfx942,sm_90 -o folder``
+        wrote one image per architecture.
+
+    Returns
+    -------
+    Module
+        The loaded module.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no such file, or no image for the device.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import compile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "nothing.image")
+    >>> size = file.write_bytes(compile("__global__ void nothing() {}"))
+    >>> drv.module_from_file(file).get_function("nothing")
+    <Function nothing>
+    """
+    return module_from_buffer(file_contents("module_from_file", _image_file(filename)))
+
+
+def _image_file(filename: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return the file that a name stands for: itself, or the current device's image of a folder.
+
+    Raises
+    ------
+    RuntimeError
+        If the folder has images, but none for the current device.
+    """
+    path = Path(os.fsdecode(filename))
+    if path.is_file() or not (path.is_dir() or path.parent.is_dir()):
+        return filename
+    try:
+        return image_files.choose(path, device_names.device_image())
+    except FileNotFoundError:
+        return filename  # reported by the caller that opens the file
+    except LookupError as error:
+        status = core.cudaError_t(209, str(error))
+        raise errors.exception_of("module_from_file", status) from None

@@ -1,0 +1,104 @@
+"""Copies between the memories of two devices, with PyCUDA's functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyGPU._driver.context import Context, ordinal_of
+from PyGPU._runtime import core, device_address, errors, extent, state
+
+if TYPE_CHECKING:
+    from PyGPU._types import Address, Int, StreamLike
+
+__all__ = ["memcpy_peer", "memcpy_peer_async"]
+
+
+def _ordinal(name: str, context: Context | None) -> int:
+    return state.current_device() if context is None else ordinal_of(name, context)
+
+
+def memcpy_peer(
+    dest: Address,
+    src: Address,
+    size: Int,
+    dest_context: Context | None = None,
+    src_context: Context | None = None,
+) -> None:
+    """Copy device memory to the memory of another device.
+
+    Parameters
+    ----------
+    dest : int or device memory
+        Address to write.
+    src : int or device memory
+        Address to read.
+    size : int
+        Bytes to copy.
+    dest_context : Context, optional
+        Context of the device that owns `dest`. The current device by default.
+    src_context : Context, optional
+        Context of the device that owns `src`. The current device by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> context = drv.Device(0).retain_primary_context()
+    >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
+    >>> drv.memcpy_peer(target, source, 8, context, context)
+    >>> drv.from_device(target, 2, np.int32)
+    array([1, 2], dtype=int32)
+    """
+    status = core.cudaMemcpyPeer(
+        device_address(dest, "dest"),
+        _ordinal("dest_context", dest_context),
+        device_address(src, "src"),
+        _ordinal("src_context", src_context),
+        extent("size", size),
+    )
+    errors.check(status, "cudaMemcpyPeer")
+
+
+def memcpy_peer_async(
+    dest: Address,
+    src: Address,
+    size: Int,
+    dest_context: Context | None = None,
+    src_context: Context | None = None,
+    stream: StreamLike = None,
+) -> None:
+    """Enqueue a copy of device memory to the memory of another device on a stream.
+
+    Parameters
+    ----------
+    dest : int or device memory
+        Address to write.
+    src : int or device memory
+        Address to read.
+    size : int
+        Bytes to copy.
+    dest_context : Context, optional
+        Context of the device that owns `dest`. The current device by default.
+    src_context : Context, optional
+        Context of the device that owns `src`. The current device by default.
+    stream : Stream, optional
+        The null stream by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
+    >>> drv.memcpy_peer_async(target, source, 8)
+    >>> drv.from_device(target, 2, np.int32)
+    array([1, 2], dtype=int32)
+    """
+    status = core.cudaMemcpyPeerAsync(
+        device_address(dest, "dest"),
+        _ordinal("dest_context", dest_context),
+        device_address(src, "src"),
+        _ordinal("src_context", src_context),
+        extent("size", size),
+        stream,
+    )
+    errors.check(status, "cudaMemcpyPeerAsync")
