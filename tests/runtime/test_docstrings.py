@@ -1,5 +1,7 @@
 """Docstrings of the low level: every function and class has examples, and they run."""
 
+import inspect
+
 import pytest
 
 import PyGPU
@@ -34,7 +36,7 @@ sys.exit(results.failed)
 @pytest.mark.no_device
 @pytest.mark.parametrize("name", NAMES)
 def test_a_docstring_has_a_summary_and_examples(name):
-    doc = getattr(PyGPU, name).__doc__
+    doc = inspect.cleandoc(getattr(PyGPU, name).__doc__)
     summary = doc.splitlines()[0]
     assert summary.endswith(".") and not summary.startswith(f"{name}(")
     assert "\nExamples\n--------\n>>> " in doc
