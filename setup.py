@@ -30,7 +30,15 @@ def sources(*folders):
     return sorted(str(path.relative_to(HERE)) for path in found)
 
 
+# PYGPU_PARTS=runtime: the light ring alone, which is the seam, the runtime's resources and calls,
+# and the low level's classes. It has no arrays and no launches.
+PARTS = os.environ.get("PYGPU_PARTS", "all")
+if PARTS not in ("all", "runtime"):
+    raise SystemExit(f"PYGPU_PARTS={PARTS!r}: expected runtime or all")
+RING = {"src/core/runtime", "src/python", "src/python/runtime"}
 CORE_SOURCES = sources("core", "python")
+if PARTS == "runtime":
+    CORE_SOURCES = [source for source in CORE_SOURCES if str(Path(source).parent) in RING]
 MACHINE_SOURCES = sources("host")
 MACHINE = "PyGPU.libPyGPU_host"
 HAS_SYMBOLS = "-g" in os.environ.get("CFLAGS", "").split()  # asked for, as tests/sanitized.py does
@@ -153,6 +161,7 @@ def target_extension(target, macros=(), include_dirs=(), extra_link_args=(), **o
             (f"PYGPU_TARGET_{target.upper()}", None),
             ("PYGPU_MODULE", f"_{target}"),
             ("PYGPU_VERSION", f'"{version()}"'),
+            *([("PYGPU_RUNTIME_ALONE", None)] if PARTS == "runtime" else []),
             *macros,
         ],
         include_dirs=["include", "src", *include_dirs],

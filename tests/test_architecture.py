@@ -146,7 +146,7 @@ LAYERS = [
         "graph.h",
     },
     {"array.h", "loop.h", "reduction_plan.h", "gather_plan.h"},
-    {"objects.h"}
+    {"objects.h", "memory_device.h"}
     | {f"{subject}_docs.h" for subject in ("copies", "device", "memory", "pointers", "sharing")}
     | {"status_docs.h", "stream_docs.h"},
     {"heap_type.h", "numpy.h", "gil.h"},

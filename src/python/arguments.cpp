@@ -1,7 +1,7 @@
 // Conversion of Python arguments to addresses, buffers and shapes.
 #include <cstdio>
 
-#include "python/array/gpuarray.h"
+#include "python/bindings.h"
 
 namespace PyGPU::python {
 namespace {
@@ -33,7 +33,11 @@ void* address_of_int(py::handle number, const char* argument) {
   return reinterpret_cast<void*>(value);
 }
 
+FindAddress address_of_array = nullptr;
+
 }  // namespace
+
+void set_address_of_arrays(FindAddress find) { address_of_array = find; }
 
 std::string hex(const void* address) {
   char text[32];
@@ -41,18 +45,10 @@ std::string hex(const void* address) {
   return text;
 }
 
-void* address_in(const DeviceAllocation& allocation, const char* argument) {
-  if (!allocation.storage->alive())
-    throw DeviceError(argument, {cudaErrorInvalidValue, "this DeviceAllocation was freed"});
-  return reinterpret_cast<void*>(allocation.address);
-}
-
 void* address_of(py::handle object, const char* argument) {
   if (PyLong_Check(object.ptr())) return address_of_int(object, argument);
-  if (const GPUArray* const array = gpuarray_in(object.ptr())) {
-    array->core.require_alive();
-    return array->core.exposed_address();
-  }
+  if (void* address = nullptr; address_of_array && address_of_array(object.ptr(), &address))
+    return address;
   // Only a missing attribute means "not such an object"; the error of a freed array must propagate.
   if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {
     const py::dict interface = found;

@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "PyGPU/arrays/array.h"
 #include "PyGPU/runtime/device_array.h"
 #include "PyGPU/runtime/error.h"
 #include "PyGPU/runtime/graph.h"
 #include "PyGPU/runtime/kernel.h"
+#include "PyGPU/runtime/memory.h"
 #include "PyGPU/runtime/pointer.h"
 #include "PyGPU/runtime/stream.h"
 #include "PyGPU/runtime/texture.h"
@@ -119,6 +119,13 @@ inline std::uintptr_t number_of(const void* address) {
 // (pointer_wrapper), with __cuda_array_interface__, or with .ptr. Otherwise throws a TypeError that
 // names `argument`.
 void* address_of(py::handle object, const char* argument);
+// Set the function that finds the address of an array, before other ways are tried. The light ring
+// knows no class of arrays; their binder sets it. It returns false for other objects.
+using FindAddress = bool (*)(PyObject* object, void** address);
+void set_address_of_arrays(FindAddress find);
+
+// Keep an object alive as long as the graph that this thread captures, if it captures a stream.
+void keep_for_graph(const py::object& memory);
 
 // One end of a copy: an address, or an object with a contiguous buffer, whose size is known.
 struct CopyEnd {

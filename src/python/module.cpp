@@ -1,6 +1,8 @@
 // Extension module of one target: the list of everything that it binds.
 #include "python/hooks.h"
+#if !defined(PYGPU_RUNTIME_ALONE)
 #include "python/launch/packing.h"
+#endif
 
 namespace PyGPU::python {
 namespace {
@@ -28,6 +30,11 @@ void fill(py::module_& m) {
   m.attr("use_hip") = target == "hip";
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
+#if defined(PYGPU_RUNTIME_ALONE)
+  m.attr("_parts") = "runtime";
+#else
+  m.attr("_parts") = "all";
+#endif
 
   make_pybind11_ready();
   m.attr("_takes_types_from_values") = py::is_numpy_1();
@@ -44,6 +51,7 @@ void fill(py::module_& m) {
   bind_transfer_settings(m);
   bind_pointers(m);
   bind_device_arrays(m);
+#if !defined(PYGPU_RUNTIME_ALONE)  // the light ring ends here
   bind_gpuarray(m);
   bind_module(m);
   bind_packing();
@@ -52,6 +60,7 @@ void fill(py::module_& m) {
   bind_reduction_launcher(m);
   bind_scan(m);
   bind_arrays(m);
+#endif
   if (target == "hip") add_hip_names(m);
 }
 

@@ -9,11 +9,10 @@ std::shared_ptr<Storage> storage_in(PyObject* object) {
   return allocation ? allocation->storage : nullptr;
 }
 
-void keep_for_graph(const py::object& memory) {
-  if (Capture* const capture = Capture::current())
-    capture->keep({py::object(memory).release().ptr(), [](const void* owner) {
-                     drop(static_cast<PyObject*>(const_cast<void*>(owner)));
-                   }});
+void* address_in(const DeviceAllocation& allocation, const char* argument) {
+  if (!allocation.storage->alive())
+    throw DeviceError(argument, {cudaErrorInvalidValue, "this DeviceAllocation was freed"});
+  return reinterpret_cast<void*>(allocation.address);
 }
 
 void keep_for_graph(const GPUArray& array) {

@@ -1,6 +1,7 @@
 // GPUArray, the value inside Python's class: a core array and the Python objects that belong to it.
 #pragma once
 
+#include "PyGPU/arrays/array.h"
 #include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
 
@@ -85,9 +86,8 @@ void* address_in(const DeviceAllocation& allocation, const char* argument);
 // Return the storage that PyGPU allocated for an array or an allocation, or null.
 std::shared_ptr<Storage> storage_in(PyObject* object);
 
-// Keep memory alive as long as the graph that this thread captures, if any: host memory of a copy,
-// or memory that an allocator returned for an array.
-void keep_for_graph(const py::object& memory);
+// Keep the memory that an allocator returned for an array alive as long as the graph that this
+// thread captures.
 void keep_for_graph(const GPUArray& array);
 // Keep scratch memory of work on a stream. If another library captures the stream, the memory is
 // never freed, because the graph may run at any time.

@@ -307,7 +307,21 @@ GPUArray
 
 }  // namespace
 
+namespace {
+
+// Find the address of an array; see set_address_of_arrays.
+bool address_of_array(PyObject* object, void** address) {
+  const GPUArray* const array = gpuarray_in(object);
+  if (!array) return false;
+  array->core.require_alive();
+  *address = array->core.exposed_address();
+  return true;
+}
+
+}  // namespace
+
 void bind_gpuarray(py::module_& m) {
+  set_address_of_arrays(&address_of_array);
   bind_allocation(m);
   Slots slots{{Py_tp_init, as_slot(&init_slot<GPUArray>)},
               {Py_tp_traverse, as_slot(&traverse)},

@@ -3,31 +3,9 @@
 
 #include <algorithm>
 
-#include "PyGPU/runtime/memory.h"
 #include "python/launch/packing.h"
 
 namespace PyGPU::python {
-namespace {
-
-// Return true for memory that every device reaches.
-bool is_shared(const void* address) {
-  if (!address) return false;
-  cudaPointerAttributes found{};
-  if (cudaPointerGetAttributes(&found, address)) (void)cudaGetLastError();
-  return found.type == cudaMemoryTypeManaged || found.type == cudaMemoryTypeHost;
-}
-
-}  // namespace
-
-DeviceGuard use_device_at(const void* address) {
-  const auto storage = is_only_device() ? nullptr : Storage::holding(address);
-  return storage && !is_shared(address) ? use_device(storage->device()) : DeviceGuard();
-}
-
-std::string device_mismatch_text(int of_memory, int of_stream) {
-  return ": its memory is on device " + std::to_string(of_memory) +
-         ", but the stream belongs to device " + std::to_string(of_stream);
-}
 
 Placement::Devices Placement::find() const {
   Devices found;
@@ -36,7 +14,7 @@ Placement::Devices Placement::find() const {
   if (!memory_.empty() && std::all_of(memory_.begin(), memory_.end(), is_home))
     return {&memory_.front(), nullptr};
   for (const ArgumentMemory& where : memory_) {
-    if (is_shared(where.address)) continue;
+    if (is_shared_memory(where.address)) continue;
     if (!found.first)
       found.first = &where;
     else if (!found.other && where.device != found.first->device)
@@ -49,7 +27,7 @@ int Placement::device(const StreamRef& stream) const {
   const Devices found = find();
   const auto reached = [&](const ArgumentMemory& where) {
     return where.device == home_ || (where.address && reaches_peer(home_, where.device)) ||
-           is_shared(where.address);
+           is_shared_memory(where.address);
   };
   int device = found.first ? found.first->device : home_;
   if (found.first && std::all_of(memory_.begin(), memory_.end(), reached)) {

@@ -7,15 +7,9 @@
 
 #include "PyGPU/runtime/kernel.h"
 #include "PyGPU/runtime/stream.h"
+#include "python/runtime/memory_device.h"
 
 namespace PyGPU::python {
-
-// Make the device of the memory current while the guard lives, if that device is known and the only
-// one that reaches the memory. A wait for the null stream then waits for the work on the memory.
-DeviceGuard use_device_at(const void* address);
-
-// Return the end of the error message for a stream of another device than the memory's.
-std::string device_mismatch_text(int of_memory, int of_stream);
 
 class Placement {
  public:

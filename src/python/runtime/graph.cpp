@@ -2,7 +2,6 @@
 // wraps them.
 #include "PyGPU/runtime/graph.h"
 
-#include "python/array/gpuarray.h"
 #include "python/bindings.h"
 
 namespace PyGPU::python {
@@ -73,6 +72,13 @@ void bind_ends(py::module_& m) {
 }
 
 }  // namespace
+
+void keep_for_graph(const py::object& memory) {
+  if (Capture* const capture = Capture::current())
+    capture->keep({py::object(memory).release().ptr(), [](const void* owner) {
+                     drop(static_cast<PyObject*>(const_cast<void*>(owner)));
+                   }});
+}
 
 void bind_graph(py::module_& m) {
   const py::object g =

@@ -1,7 +1,7 @@
 // Private classes and calls for texture arrays, texture and surface objects, and boxed copies,
 // which PyGPU/_driver/arrays.py and boxes.py wrap; and the calls that start and stop the profiler.
 #include "python/bindings.h"
-#include "python/launch/placement.h"
+#include "python/runtime/memory_device.h"
 #include "python/runtime/stream_docs.h"
 
 namespace PyGPU::python {
