@@ -132,7 +132,7 @@ LAYERS = [
     {"cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
     | {"cuda_arrays.h", "hip_arrays.h", "hip_attributes.h", "host_arrays.h"}
     | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
-    | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
+    | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h", "settings.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
     | {"loop_axes.h", "gather_plan.h", "pieces.h"},
     {

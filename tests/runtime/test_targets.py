@@ -87,24 +87,6 @@ assert seen[0].filename == "<string>", "the warning points to the program's own 
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "right", "wrong", "expected"),
-    [
-        ("PYGPU_CHECK", ["", "warn", "error", "off"], "foo", "warn, error, off"),
-        ("PYGPU_BLOCK_CACHE", ["", "0", "1"], "maybe", "0, 1"),
-        ("PYGPU_POOLS", ["", "0", "1"], "off", "0, 1"),
-    ],
-)
-def test_a_setting_that_is_not_known_is_told_once(name, right, wrong, expected):
-    source = "import warnings; warnings.simplefilter('error'); import PyGPU"
-    for value in right:
-        done = run("-c", source, **{"PYGPU_TARGET": PyGPU.target, name: value})
-        assert done.returncode == 0, done.stderr
-    done = run("-c", "import PyGPU", **{"PYGPU_TARGET": PyGPU.target, name: wrong})
-    said = f"<string>:1: UserWarning: {name}='{wrong}': expected one of {expected}"
-    assert done.stderr.splitlines()[0] == said and done.stderr.count("UserWarning") == 1
-
-
 def test_hidden_devices_are_given_as_the_reason(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert targets.why_no_device("cuda") == "CUDA_VISIBLE_DEVICES='' hides every device"

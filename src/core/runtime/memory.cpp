@@ -11,6 +11,7 @@
 
 #include "PyGPU/runtime/block_cache.h"
 #include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/settings.h"
 
 namespace PyGPU {
 namespace {
@@ -18,8 +19,9 @@ namespace {
 // True if stream-ordered allocation is wanted. PYGPU_POOLS=0 turns it off, 1 turns it on wherever
 // the device has pools.
 bool wants_pools(int device) {
-  static const char* const text = std::getenv("PYGPU_POOLS");
-  return text && *text ? *text != '0' : !has_faulty_pools(device);
+  static const bool if_faulty = switch_setting("PYGPU_POOLS", false);
+  static const bool if_sound = switch_setting("PYGPU_POOLS", true);
+  return has_faulty_pools(device) ? if_faulty : if_sound;
 }
 
 // PyGPU's pool on each device that supports pools, created at its first use. Its release threshold
