@@ -18,6 +18,7 @@ from PyGPU._runtime import hooks as _hooks
 from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import settings as _settings
 from PyGPU._runtime import targets as _targets
+from PyGPU._runtime import typed as _typed
 from PyGPU._runtime.errors import ArgumentWarning as ArgumentWarning
 from PyGPU._runtime.errors import TraceError as TraceError
 from PyGPU._runtime.settings import SettingWarning as SettingWarning
@@ -61,7 +62,32 @@ VERSION = tuple(int(part) for part in __version__.split("."))
 major_version, minor_version, release_version = VERSION
 
 # The low level: all public names of the compiled module.
-globals().update({name: value for name, value in vars(_core).items() if not name.startswith("_")})
+_low_level = {name: value for name, value in vars(_core).items() if not name.startswith("_")}
+globals().update(_low_level)
+
+if not _typing.TYPE_CHECKING:  # type checkers know the low level by the stub
+    #: Public names, which ``from PyGPU import *`` imports. The functions of `gpuarray`, some of
+    #: which have names of Python's own functions, are attributes only.
+    __all__ = [
+        *_low_level,
+        *_typed.__all__,
+        "ArgumentWarning",
+        "HostFallbackWarning",
+        "NumPyCompatWarning",
+        "SettingWarning",
+        "TraceError",
+        "VERSION",
+        "VERSION_STATUS",
+        "VERSION_TEXT",
+        "errors",
+        "get_include",
+        "get_library_dir",
+        "gpuarray",
+        "install_as_pycuda",
+        "major_version",
+        "minor_version",
+        "release_version",
+    ]
 
 
 def get_include() -> str:

@@ -208,3 +208,30 @@ def test_the_face_of_the_package():
 
 def test_hip_names_stand_beside_cuda_names_on_hip():
     assert hasattr(PyGPU, "hipGetDeviceCount") is (PyGPU.target == "hip")
+
+
+def test_the_names_that_come_by_a_star():
+    """The low level and the package's own names, without imports and without Python's names."""
+    source = """
+import builtins, sys
+before = {*globals(), "before"}
+from PyGPU import *
+names = globals().keys() - before
+import PyGPU
+assert sorted(names) == sorted(PyGPU.__all__), names ^ {*PyGPU.__all__}
+assert len({*PyGPU.__all__}) == len(PyGPU.__all__)
+assert not names & {"annotations", "transfer", *dir(builtins)}
+assert "PyGPU.transfer" not in sys.modules
+public = {name for name in vars(PyGPU) if not name.startswith("_")}
+assert public - names == {"annotations"}, public - names
+for dtype in SUPPORTED_DTYPES:
+    for kind in ("DeviceArray", "pointer_wrapper", "DeviceAllocator", "HostAllocator"):
+        assert f"{kind}_{dtype}" in names
+assert {name for name in dir(PyGPU._core) if name[0] != "_"} <= names
+array = DeviceArray_int64([2, 3])
+assert array.allocate() == cudaMemset(array.device_data(), 1, 48) == array.to_host() == 0
+assert isinstance(cudaStream_t(), PyGPU.cudaStream_t) and empty(3, "f4").size == 3
+assert target == PyGPU.target and errors.check(cudaGetDeviceCount(), "") >= 1
+"""
+    done = run("-W", "error", "-c", source, PYGPU_TARGET=PyGPU.target)
+    assert done.returncode == 0, done.stderr
