@@ -7,16 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_tools import pattern
 from strategies import dtypes, shapes, values
 
 import PyGPU.driver as drv
 import PyGPU.gpuarray as gpuarray
 
 KB = 1024
-
-
-def pattern(nbytes, start=0):
-    return (np.arange(nbytes, dtype=np.uint32) * 7 + start).astype(np.uint8)
 
 
 @pytest.fixture

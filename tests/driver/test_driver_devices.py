@@ -11,12 +11,6 @@ import PyGPU.driver as drv
 from PyGPU._runtime import settings
 from PyGPU.driver import Context, Device
 
-
-@pytest.fixture
-def device():
-    return Device(0)
-
-
 # The module.
 
 

@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from memory_tools import kind_of
 
 import PyGPU
 
@@ -18,10 +19,6 @@ def make(family, dtype, count=None):
     if count is not None:
         assert block.allocate(count) == 0
     return block
-
-
-def kind_of(address):
-    return PyGPU.cudaPointerGetAttributes(address)[0]["type"]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
