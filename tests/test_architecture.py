@@ -341,3 +341,9 @@ def test_files_are_short_and_say_what_they_are(path):
         return
     assert len(lines) <= 450
     assert lines[0].startswith(("//", '"""')), "the first line says which concept the file is"
+
+
+def test_test_files_have_unique_names():
+    """pytest imports them by their names alone."""
+    names = [path.name for path in ROOT.glob("tests/**/test_*.py")]
+    assert [name for name in names if names.count(name) > 1] == []
