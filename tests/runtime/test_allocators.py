@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from campaign import each_once
 from memory_tools import kind_of
 
 import PyGPU
@@ -155,9 +156,13 @@ def test_allocate_takes_memory_in_place_of_the_old():
 # Failures.
 
 
-@pytest.mark.parametrize("count", HUGE)
-@pytest.mark.parametrize("dtype", ["uint8", "float64", "complex128"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "dtype", "count"),
+    each_once(
+        [(family, dtype) for family in FAMILIES for dtype in ("uint8", "float64", "complex128")],
+        HUGE,
+    ),
+)
 def test_too_many_elements(family, dtype, count):
     block = make(family, dtype)
     status = block.allocate(count)
