@@ -7,7 +7,6 @@ prints the target in use and the reason.
 
 from __future__ import annotations
 
-import os as _os
 import typing as _typing
 import warnings as _warnings
 
@@ -17,9 +16,12 @@ from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
 from PyGPU._as_pycuda.numpy_names import NumPyCompatWarning as NumPyCompatWarning
 from PyGPU._runtime import hooks as _hooks
 from PyGPU._runtime import installation as _installation
+from PyGPU._runtime import settings as _settings
 from PyGPU._runtime import targets as _targets
+from PyGPU._runtime import typed as _typed
 from PyGPU._runtime.errors import ArgumentWarning as ArgumentWarning
 from PyGPU._runtime.errors import TraceError as TraceError
+from PyGPU._runtime.settings import SettingWarning as SettingWarning
 from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403
@@ -51,17 +53,7 @@ _hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
 if _targets.fallback:
     _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
 
-# Warn here, as C++ silently falls back to the default for unknown values.
-_settings = {
-    "PYGPU_CHECK": ("warn", "error", "off"),
-    "PYGPU_BLOCK_CACHE": ("0", "1"),
-    "PYGPU_POOLS": ("0", "1"),
-}
-for _name, _values in _settings.items():
-    if _os.environ.get(_name) and _os.environ[_name] not in _values:
-        _warnings.warn(
-            f"{_name}={_os.environ[_name]!r}: expected one of {', '.join(_values)}", stacklevel=2
-        )
+_settings.check(1)
 
 __version__ = _core.__version__
 VERSION_TEXT = __version__
@@ -70,7 +62,32 @@ VERSION = tuple(int(part) for part in __version__.split("."))
 major_version, minor_version, release_version = VERSION
 
 # The low level: all public names of the compiled module.
-globals().update({name: value for name, value in vars(_core).items() if not name.startswith("_")})
+_low_level = {name: value for name, value in vars(_core).items() if not name.startswith("_")}
+globals().update(_low_level)
+
+if not _typing.TYPE_CHECKING:  # type checkers know the low level by the stub
+    #: Public names, which ``from PyGPU import *`` imports. The functions of `gpuarray`, some of
+    #: which have names of Python's own functions, are attributes only.
+    __all__ = [
+        *_low_level,
+        *_typed.__all__,
+        "ArgumentWarning",
+        "HostFallbackWarning",
+        "NumPyCompatWarning",
+        "SettingWarning",
+        "TraceError",
+        "VERSION",
+        "VERSION_STATUS",
+        "VERSION_TEXT",
+        "errors",
+        "get_include",
+        "get_library_dir",
+        "gpuarray",
+        "install_as_pycuda",
+        "major_version",
+        "minor_version",
+        "release_version",
+    ]
 
 
 def get_include() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
@@ -29,7 +28,7 @@ from PyGPU._kernels.types import (
     parse_c_arg,
     register_dtype,
 )
-from PyGPU._runtime import errors
+from PyGPU._runtime import errors, settings
 from PyGPU._runtime.memoize import (
     clear_context_caches,
     context_dependent_memoize,
@@ -70,19 +69,14 @@ __all__ = [
 ]
 
 
-_CHOICE_VARIABLES = ("PYGPU_DEVICE", "CUDA_DEVICE")
 _CHOICE_FILES = ("~/.cuda_device", "~/.cuda-device")
 
 
 def _chosen_device() -> int | None:
     """Return the ordinal that the environment or a file in the home folder sets, or None."""
-    for name in _CHOICE_VARIABLES:
-        text = os.environ.get(name)
-        if text is not None:
-            try:
-                return int(text)
-            except ValueError:
-                raise ValueError(f"{name}={text!r}: expected the ordinal of a device") from None
+    ordinal: int | None = settings.value("PYGPU_DEVICE")
+    if ordinal is not None:
+        return ordinal
     for name in _CHOICE_FILES:
         try:
             return int(Path(name).expanduser().read_text().strip())

@@ -132,7 +132,7 @@ LAYERS = [
     {"cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
     | {"cuda_arrays.h", "hip_arrays.h", "hip_attributes.h", "host_arrays.h"}
     | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
-    | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
+    | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h", "settings.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
     | {"axes.h", "loop_axes.h", "pieces.h", "transfer_settings.h"},
     {"device.h", "stream.h", "capture.h", "block_cache.h", "memory_pool.h", "memory.h"}
@@ -364,3 +364,9 @@ def test_files_are_short_and_say_what_they_are(path):
         return
     assert len(lines) <= 450
     assert lines[0].startswith(("//", '"""')), "the first line says which concept the file is"
+
+
+def test_test_files_have_unique_names():
+    """pytest imports them by their names alone."""
+    names = [path.name for path in ROOT.glob("tests/**/test_*.py")]
+    assert [name for name in names if names.count(name) > 1] == []

@@ -4,12 +4,9 @@ from collections import Counter
 from pathlib import Path
 
 import contract_page
-import mentions
 import pytest
 from contract_names import MODULES
 from contract_page import Name, parameters, refuses, status
-from contract_tests import SHOWING
-from driver_numbers import ENUMERATIONS, FLAGS
 
 import PyGPU.driver as drv
 from PyGPU import gl
@@ -45,49 +42,6 @@ def test_parameters_are_there(row):
         wanted = promised | set(name.parameters)
         if wanted and row.claim != "absent":
             assert wanted <= parameters(contract_page.found(name)), name.path
-
-
-def key(row):
-    return row.names[0].module, row.names[0].path
-
-
-@each_row
-def test_tests_show_what_the_table_claims(row):
-    """The tests of a row are there, and use all of its names."""
-    tests = SHOWING[key(row)]
-    for file, test in tests:
-        assert test in mentions.parts(file), f"{file} has no {test}"
-    # The members of an enumeration and vec's are what the tests go through.
-    names = [name.path.split(".")[-1] for name in row.names]
-    if row.names[0].path in ("vec", *ENUMERATIONS, *FLAGS):
-        names = names[:1]
-    unused = [name for name in names if not any(mentions.uses(*test, name) for test in tests)]
-    assert not unused, "none of the row's tests uses these names"
-
-
-def test_no_tests_without_a_row():
-    assert set(SHOWING) == {key(row) for row in ROWS}
-
-
-@pytest.mark.parametrize(
-    ("test", "name", "does"),
-    [
-        ("contexts_are_values", "__hash__", True),
-        ("contexts_are_values", "make_context", True),  # by a fixture
-        ("contexts_are_values", "disable_peer_access", False),
-        ("a_stack_over_two_devices", "disable_peer_access", True),  # in a program's text
-        ("flags_of_contexts", "pop", True),
-        ("flags_of_contexts", "push", False),
-    ],
-)
-def test_what_a_test_uses(test, name, does):
-    assert mentions.uses("driver/test_driver_contexts.py", f"test_{test}", name) is does
-
-
-def test_names_that_are_put_together():
-    test = "driver/test_driver_host_memory.py", "test_like_another_array"
-    assert mentions.uses(*test, "pagelocked_empty_like")
-    assert not mentions.uses(*test, "pagelocked_full_like")
 
 
 def test_no_name_comes_twice():

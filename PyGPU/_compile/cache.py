@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from PyGPU._compile import eviction, files
+from PyGPU._runtime import settings
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -43,16 +44,14 @@ def directory(asked: CacheDir) -> Path | None:
     asked : str, os.PathLike, None or False
         None: ``PYGPU_CACHE_DIR`` or ``PYCUDA_CACHE_DIR``, else the user's cache folder.
     """
-    for name in ("PYGPU_DISABLE_CACHE", "PYCUDA_DISABLE_CACHE"):
-        if os.environ.get(name):
-            return None
+    if settings.value("PYGPU_DISABLE_CACHE"):
+        return None
     if asked is False:
         return None
     if asked:
         return Path(asked)
-    for name in ("PYGPU_CACHE_DIR", "PYCUDA_CACHE_DIR"):
-        if os.environ.get(name):
-            return Path(os.environ[name])
+    if folder := settings.value("PYGPU_CACHE_DIR"):
+        return Path(folder)
     for base in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
         if os.path.isabs(base):
             return Path(base, "PyGPU", "kernels")

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from PyGPU._compile import definitions, libraries
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, errors, settings
 
 # PyCUDA's jit_input_type, the driver's numbers, and one that only we have.
 CUBIN, PTX, FATBINARY, OBJECT, LIBRARY, LTO_IR = range(6)
@@ -207,8 +207,8 @@ class DriverLinker:
 
 
 def _candidates(compiler: str, major: int) -> list[str]:
-    if os.environ.get("PYGPU_NVJITLINK"):
-        return [os.environ["PYGPU_NVJITLINK"]]
+    if path := settings.value("PYGPU_NVJITLINK"):
+        return [path]
     folders = [*libraries.beside(compiler), *libraries.folders("nvrtc")]
     paths = libraries.shared("libnvJitLink", folders)
     paths += [f"libnvJitLink.so.{major}"]

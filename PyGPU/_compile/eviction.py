@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_LIMIT = 1 << 30
+from PyGPU._runtime import settings
+
 _ENTRY = r"[0-9a-f]{64}"
 _FOLDER = r"[0-9a-f]{2}"
 _UNFINISHED = ".new-"
@@ -29,15 +30,8 @@ class Item(NamedTuple):
 
 def limit() -> int:
     """How many bytes the cache may hold: PYGPU_CACHE_MAXSIZE, else 1 GiB."""
-    text = os.environ.get("PYGPU_CACHE_MAXSIZE", "").strip()
-    if not text:
-        return _LIMIT
-    found = re.fullmatch(r"([0-9]+)([KMGT]?)", text.upper())
-    if not found:
-        raise ValueError(
-            f"PYGPU_CACHE_MAXSIZE={text!r}: expected a number of bytes, or one with K, M, G or T"
-        )
-    return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
+    result: int = settings.value("PYGPU_CACHE_MAXSIZE")
+    return result
 
 
 def is_entry(name: str) -> bool:

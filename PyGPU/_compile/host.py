@@ -25,7 +25,7 @@ from PyGPU._compile import (
     signature,
 )
 from PyGPU._compile.options import Options
-from PyGPU._runtime import PACKAGE, errors, include_root
+from PyGPU._runtime import PACKAGE, errors, include_root, settings
 
 if TYPE_CHECKING:
     import subprocess
@@ -84,7 +84,7 @@ def _find(asked: str | None, path: str) -> str:
 
 def compiler() -> str:
     """The path of the C++ compiler: PYGPU_HOST_CXX, else g++, c++ or clang++."""
-    asked, path = os.environ.get("PYGPU_HOST_CXX"), os.environ.get("PATH", os.defpath)
+    asked, path = settings.value("PYGPU_HOST_CXX"), os.environ.get("PATH", os.defpath)
     found = _find(asked, path)
     if not os.path.exists(found):  # it was removed since
         _find.cache_clear()
@@ -123,7 +123,7 @@ def _run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
 
 
 def is_strict() -> bool:
-    return os.environ.get("PYGPU_HOST_STRICT", "") == "1"
+    return bool(settings.value("PYGPU_HOST_STRICT") == "1")
 
 
 @lru_cache
@@ -157,7 +157,7 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
     if not options.warnings:
         result.append("-w")
     result += [macro for macro in options.macros if macro in _FOR_OUR_HEADER]
-    if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
+    if settings.value("PYGPU_HOST_WARP") == "64":
         result.append("-DPYGPU_HOST_WARP=64")
     result = list(dict.fromkeys(result))  # said twice, a flag would need a header of its own
     if in_lockstep:

@@ -8,6 +8,8 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from PyGPU._runtime import settings
+
 
 def note(message: str, *arguments: object) -> None:
     """Tell the logger "PyGPU" of what is passed over."""
@@ -105,10 +107,7 @@ class Options:
 
 def default_flags() -> list[str]:
     """What stands in PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS."""
-    for name in ("PYGPU_DEFAULT_NVCC_FLAGS", "PYCUDA_DEFAULT_NVCC_FLAGS"):
-        if os.environ.get(name):
-            return os.environ[name].split()
-    return []
+    return (settings.value("PYGPU_DEFAULT_NVCC_FLAGS") or "").split()
 
 
 def of_environment() -> tuple[list[str], list[str]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from functools import lru_cache
+
+from PyGPU._runtime import settings
 
 _LIST = "/proc/cpuinfo"
 # What they are called in that list, and by compilers. Each group counts as a whole, after the one
@@ -59,7 +60,7 @@ def flags(text: str) -> tuple[str, ...]:
     on one processor. With PYGPU_HOST_PROCESSOR=any there are no flags: for emulators that know less
     than the processor's list says.
     """
-    if os.environ.get("PYGPU_HOST_PROCESSOR", "") == "any":
+    if settings.value("PYGPU_HOST_PROCESSOR") == "any":
         return ()
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return ()

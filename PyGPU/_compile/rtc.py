@@ -19,7 +19,7 @@ from typing import Any
 
 from PyGPU._compile import libraries
 from PyGPU._compile.cache import Entry
-from PyGPU._runtime import errors, runtime_library
+from PyGPU._runtime import errors, runtime_library, settings
 
 # HIPRTC and old NVRTCs do not like to be called from two threads at once. A signal handler may
 # compile as well, in the thread that does.
@@ -152,8 +152,8 @@ class Library:
 
 def _candidates(prefix: str) -> list[str]:
     """Paths and names under which the library may be found, the likeliest first."""
-    if os.environ.get(f"PYGPU_{prefix.upper()}"):
-        return [os.environ[f"PYGPU_{prefix.upper()}"]]
+    if path := settings.value(f"PYGPU_{prefix.upper()}"):
+        return [path]
     where = libraries.folders(prefix)
     paths = libraries.shared(f"lib{prefix}", where)
     if prefix == "nvrtc":
@@ -164,7 +164,7 @@ def _candidates(prefix: str) -> list[str]:
             paths += sorted(glob.glob(os.path.join(folder, "libamdhip64.so*")))
         paths += ["libamdhip64.so"]
         if runtime := runtime_library("hip"):  # of its own version, where several are found
-            number = re.search(r"\.so\.\d+|$", os.path.realpath(runtime))[0]
+            number = re.findall(r"\.so\.\d+|$", os.path.realpath(runtime))[0]
             paths.sort(key=lambda path: number not in os.path.realpath(path))
     return paths
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
 import warnings
 from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
 from PyGPU._driver.context import KEY, Context
 from PyGPU._driver.device_attributes import device_attribute
-from PyGPU._runtime import core, errors, integer, state
+from PyGPU._runtime import core, errors, integer, settings, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Int
@@ -52,13 +50,8 @@ def _stated_version() -> int | None:
 
     It is for programs that skip texture and surface references on CUDA 12, which PyGPU supports.
     """
-    text = os.environ.get("PYGPU_STATED_CUDA_VERSION", "").strip()
-    found = re.fullmatch(r"(\d{1,3})(?:\.(\d{1,2}))?", text)
-    if text and not found:
-        raise errors.LogicError(
-            f"PYGPU_STATED_CUDA_VERSION={text!r}: expected a version such as 11.8"
-        )
-    return 1000 * int(found[1]) + 10 * int(found[2] or 0) if found else None
+    result: int | None = settings.value("PYGPU_STATED_CUDA_VERSION")
+    return result
 
 
 def get_version() -> tuple[int, int, int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from PyGPU._compile import libraries, rtc
 from PyGPU._report.faces import PyGPU, driver
-from PyGPU._runtime import core, errors, targets
+from PyGPU._runtime import core, errors, settings, targets
 
 
 def runtime() -> str:
@@ -71,7 +71,7 @@ def compilers() -> str:
             lines.append(f"{prefix}: {path}, version {rtc.library(prefix).version()}")
         except errors.CompileError as error:
             lines.append(f"{prefix}: {error.msg}")
-    for name in ("hipcc", "nvcc", os.environ.get("PYGPU_HOST_CXX", "g++"), "clang++"):
+    for name in ("hipcc", "nvcc", settings.value("PYGPU_HOST_CXX") or "g++", "clang++"):
         program = libraries.program_on(os.environ.get("PATH", os.defpath), name)
         lines.append(f"{name}: {_version(program) if program else 'not on PATH'}")
     return "\n".join(lines)

@@ -1,6 +1,6 @@
 """Common ground of all parts: the target in use, errors, streams, devices, argument checks."""
 
-from PyGPU._runtime import errors, hooks, state, streams, targets
+from PyGPU._runtime import errors, hooks, settings, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
 from PyGPU._runtime.devices import are_several, beside_first, on_device
 from PyGPU._runtime.installation import PACKAGE, include_root
@@ -25,6 +25,7 @@ __all__ = [
     "order_after",
     "require_array",
     "runtime_library",
+    "settings",
     "state",
     "streams",
     "targets",

@@ -1,14 +1,15 @@
 // Failure injection and counts of live resources, both for tests. See failures.h.
 #include "failures.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include <climits>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "PyGPU/runtime/settings.h"
 #include "PyGPU/vendor/host_modules.h"
 #include "array.h"
 #include "machine.h"
@@ -34,18 +35,13 @@ bool contains_one(const char* name, std::initializer_list<const char*> words) {
 }
 
 [[maybe_unused]] const bool was_read = [] {
-  const char* const text = std::getenv("PYGPU_HOST_FAIL");
-  if (!text || !*text) return false;
-  char* end = nullptr;
-  const long number = std::strtol(text, &end, 10);
-  if (end == text || number < 1 || (*end && *end != ':')) {
-    std::fprintf(
-        stderr,
-        "PyGPU: PYGPU_HOST_FAIL=%s is ignored: expected a number of calls, or number:name\n", text);
-    return false;
-  }
-  if (*end) failing_name() = end + 1;
-  calls_until_failure = number;
+  const std::string text = setting_text("PYGPU_HOST_FAIL");
+  std::size_t at = 0;
+  std::uint64_t number = 0;
+  if (!read_digits(text, at, LONG_MAX, number) || number < 1) return false;
+  if (at < text.size() && text[at] != ':') return false;
+  if (at < text.size()) failing_name() = text.substr(at + 1);
+  calls_until_failure = long(number);
   return true;
 }();
 

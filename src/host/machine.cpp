@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string>
 
+#include "PyGPU/runtime/settings.h"
 #include "available.h"
 #include "fault.h"
 #include "pages.h"
@@ -24,40 +23,6 @@ namespace {
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local int device_of_thread = 0;
 std::atomic<bool> in_forked_child{false};
-
-// Return a whole number from an environment variable: "3", "512M" or "2G". Any other value is
-// reported and ignored.
-std::size_t setting(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
-  const char* text = std::getenv(name);
-  if (!text || !*text) return fallback;
-  char* end = nullptr;
-  double number = std::strtod(text, &end);
-  switch (std::toupper(static_cast<unsigned char>(*end))) {
-    case 'K':
-      number *= 1024.0;
-      ++end;
-      break;
-    case 'M':
-      number *= 1024.0 * 1024;
-      ++end;
-      break;
-    case 'G':
-      number *= 1024.0 * 1024 * 1024;
-      ++end;
-      break;
-    case 'T':
-      number *= 1024.0 * 1024 * 1024 * 1024;
-      ++end;
-      break;
-  }
-  if (end == text || *end || !(number >= double(least)) || !(number <= double(most)) ||
-      number != double(static_cast<std::size_t>(number))) {
-    std::fprintf(stderr, "PyGPU: %s=%s is ignored: expected a whole number from %zu to %zu\n", name,
-                 text, least, most);
-    return fallback;
-  }
-  return static_cast<std::size_t>(number);
-}
 
 // Return the memory that this process must leave to other programs: the part in use, and 1/16 of
 // the available rest.
@@ -74,15 +39,11 @@ int usable_cores() {
 }  // namespace
 
 Machine::Machine()
-    : strict(setting("PYGPU_HOST_STRICT", 0, 0, 1) != 0),
-      warp_size(int(setting("PYGPU_HOST_WARP", 32, 1, 64))),
-      cores(int(setting("PYGPU_HOST_THREADS", std::size_t(usable_cores()), 1, 1024))) {
-  if (warp_size != 32 && warp_size != 64) {
-    std::fprintf(stderr, "PyGPU: PYGPU_HOST_WARP=%d is ignored: expected 32 or 64\n", warp_size);
-    warp_size = 32;
-  }
-  const std::size_t count = setting("PYGPU_HOST_DEVICES", 1, 1, 64);
-  const std::size_t memory = setting("PYGPU_HOST_MEMORY", 0, 1 << 20, 1ull << 50);
+    : strict(switch_setting("PYGPU_HOST_STRICT", false)),
+      warp_size(setting_text("PYGPU_HOST_WARP") == "64" ? 64 : 32),
+      cores(int(number_setting("PYGPU_HOST_THREADS", std::uint64_t(usable_cores()), 1, 1024))) {
+  const std::size_t count = number_setting("PYGPU_HOST_DEVICES", 1, 1, 64);
+  const std::size_t memory = number_setting("PYGPU_HOST_MEMORY", 0, 1 << 20, 1ull << 50);
   is_computer_memory_ = memory == 0;
   const ComputerMemory computer = is_computer_memory_ ? computer_memory() : ComputerMemory{};
   devices.resize(count);

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stand_ins import Carrier
 from strategies import arrays, assert_same, indices, part, values
 
 import PyGPU
@@ -147,7 +148,7 @@ def test_a_copy_on_the_host():
 def test_streams_of_consumers(flags):
     stream = PyGPU.cudaStream_t(flags)
     numbers = {"cuda": (1, 2), "host": (1, 2), "hip": (0,)}[PyGPU.target]
-    forms = [None, -1, stream, stream.handle, dlpack.Carrier(cuda_stream=stream.handle), *numbers]
+    forms = [None, -1, stream, stream.handle, Carrier(cuda_stream=stream.handle), *numbers]
     array = to_gpu(np.arange(5))
     for form in forms:
         managed = dlpack.take(array.__dlpack__(stream=form))

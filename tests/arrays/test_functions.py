@@ -6,6 +6,7 @@ import threading
 import kernel_sources
 import numpy as np
 import pytest
+from stand_ins import Carrier
 
 import PyGPU.driver as drv
 from PyGPU import gpuarray
@@ -116,14 +117,9 @@ def test_time_kernel_gives_seconds(module):
     assert out.get()[6] == 1
 
 
-class Carrier:
-    def __init__(self, handle):
-        self.handle = handle
-
-
 @pytest.mark.parametrize(
     "form",
-    [lambda s: s, lambda s: s.handle, lambda s: Carrier(s.handle), lambda s: None],
+    [lambda s: s, lambda s: s.handle, lambda s: Carrier(handle=s.handle), lambda s: None],
     ids=["Stream", "int", ".handle", "None"],
 )
 def test_streams(shapes, module, form):

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from campaign import each_once
 
 from PyGPU import driver
 from PyGPU.gpuarray import put, take, to_gpu
@@ -23,9 +24,13 @@ def with_wrong(size, place, wrong, dtype="i8"):
     return to_gpu(indices)
 
 
-@pytest.mark.parametrize("stream", [None, "another"])
-@pytest.mark.parametrize("wrong", [LENGTH, -LENGTH - 1, 2**63 - 1, -(2**63)])
-@pytest.mark.parametrize("size", SIZES)
+WRONG = [LENGTH, -LENGTH - 1, 2**63 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize(
+    ("size", "wrong", "stream"),
+    each_once(SIZES, [(wrong, stream) for stream in (None, "another") for wrong in WRONG]),
+)
 def test_one_is_found_and_the_next_call_is_right(size, wrong, stream):
     stream = stream and driver.Stream()
     x = np.arange(LENGTH, dtype="f4")

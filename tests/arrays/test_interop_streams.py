@@ -5,22 +5,14 @@ import ctypes
 import dlpack_tools as dlpack
 import numpy as np
 import pytest
-from dlpack_tools import Carrier
 from slow_work import SIZE, prepare, slow_fill, slow_spoil
+from stand_ins import Carrier, StreamProtocol
 
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
 from PyGPU.gpuarray import asarray, from_dlpack, to_gpu
-
-
-class Protocol:
-    def __init__(self, handle):
-        self.handle_told = handle
-
-    def __cuda_stream__(self):
-        return 0, self.handle_told
 
 
 class Number:
@@ -36,7 +28,7 @@ class Number:
 # How a stream looks in other libraries.
 FOREIGN = {
     "int": lambda handle: handle,
-    "cuda.core, a method": Protocol,
+    "cuda.core, a method": StreamProtocol,
     "cuda.core, an attribute": lambda handle: Carrier(__cuda_stream__=(0, handle)),
     "torch": lambda handle: Carrier(cuda_stream=handle),
     "CuPy": lambda handle: Carrier(ptr=handle),

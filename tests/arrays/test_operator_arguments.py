@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 import pytest
+from campaign import each_once
 
 from PyGPU import errors, gpuarray
 from PyGPU.gpuarray import GPUArray, to_gpu
@@ -29,8 +30,9 @@ def a():
     return to_gpu(np.array([1, 2, 3], "i4"))
 
 
-@pytest.mark.parametrize("name", [*BINARY, *ORDER])
-@pytest.mark.parametrize("other", STRANGERS, ids=lambda other: type(other).__name__)
+@pytest.mark.parametrize(
+    ("name", "other"), each_once([*BINARY, *ORDER], [(other,) for other in STRANGERS])
+)
 def test_what_is_no_operand(a, name, other):
     if name == "mod" and isinstance(other, (str, bytes)):
         pytest.skip("formats text")
@@ -81,12 +83,15 @@ def test_arrays_on_the_host_in_place(a):
         np.add(host, a)
 
 
-@pytest.mark.parametrize("name", [*BINARY, *ORDER, *EQUALITY])
 @pytest.mark.parametrize(
-    "shapes", [(3, 4), ((2, 3), (3, 2)), (0, 2), ((2, 0), (2, 3)), (3, (2, 4))]
+    ("name", "x", "y"),
+    each_once(
+        [*BINARY, *ORDER, *EQUALITY],
+        [(3, 4), ((2, 3), (3, 2)), (0, 2), ((2, 0), (2, 3)), (3, (2, 4))],
+    ),
 )
-def test_shapes_that_do_not_fit_together(name, shapes):
-    op, (x, y) = getattr(operator, name), (gpuarray.zeros(shape, np.int32) for shape in shapes)
+def test_shapes_that_do_not_fit_together(name, x, y):
+    op, (x, y) = getattr(operator, name), (gpuarray.zeros(shape, np.int32) for shape in (x, y))
     for kind in (errors.ShapeError, ValueError, NotImplementedError):
         with pytest.raises(kind, match="broadcast"):
             op(x, y)

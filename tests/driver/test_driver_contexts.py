@@ -6,15 +6,11 @@ import threading
 import needs
 import numpy as np
 import pytest
+from contexts import own_stack  # noqa: F401
 
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU.driver import Context, Device
-
-
-@pytest.fixture
-def device():
-    return Device(0)
 
 
 @pytest.fixture
@@ -24,19 +20,6 @@ def context(device):
     yield made
     while Context.get_current() is not None:
         Context.pop()
-
-
-@pytest.fixture(autouse=True)
-def own_stack():
-    """The thread's stack is empty, whatever other tests have left on it, and is put back."""
-    others = []
-    while drv.Context.get_current() is not None:
-        others.append(drv.Context.get_current())
-        drv.Context.pop()
-    yield
-    assert drv.Context.get_current() is None
-    for context in reversed(others):
-        context.push()
 
 
 def test_contexts_come_from_devices():

@@ -5,18 +5,16 @@ import ctypes
 
 import numpy as np
 import pytest
+from campaign import each_once
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_tools import pattern
 from strategies import dtypes, shapes, values
 
 import PyGPU.driver as drv
 import PyGPU.gpuarray as gpuarray
 
 KB = 1024
-
-
-def pattern(nbytes, start=0):
-    return (np.arange(nbytes, dtype=np.uint32) * 7 + start).astype(np.uint8)
 
 
 @pytest.fixture
@@ -70,8 +68,10 @@ up_and_down = pytest.mark.parametrize(
     ],
     ids=["blocking", "streamed", "null stream"],
 )
-ups = pytest.mark.parametrize("up", [blocking_up, streamed_up, null_stream_up])
-downs = pytest.mark.parametrize("down", [blocking_down, streamed_down, null_stream_down])
+UPS = [blocking_up, streamed_up, null_stream_up]
+DOWNS = [blocking_down, streamed_down, null_stream_down]
+ups = pytest.mark.parametrize("up", UPS)
+downs = pytest.mark.parametrize("down", DOWNS)
 
 
 # Host and device.
@@ -169,10 +169,11 @@ def test_nothing_is_copied_by_empty_buffers(memory, up, down):
     assert (content(memory, 64 * KB) == pattern(64 * KB)).all()
 
 
-@ups
-@downs
+NO_BUFFERS = [[1, 2], "text", None, 5, 1.5, (1,), {}, object()]
+
+
 @pytest.mark.parametrize(
-    "bad", [[1, 2], "text", None, 5, 1.5, (1,), {}, object()], ids=lambda bad: type(bad).__name__
+    ("up", "down", "bad"), each_once(zip(UPS, DOWNS), [(bad,) for bad in NO_BUFFERS])
 )
 def test_what_is_no_buffer(memory, up, down, bad):
     with pytest.raises(TypeError, match="src"):
@@ -241,9 +242,12 @@ def test_read_only_destinations(memory, down, bad):
     assert bytes(memoryview(bad).cast("B")) == before
 
 
-@ups
-@downs
-@pytest.mark.parametrize("bad", [1.5, "address", None, b"1234", [1], (1,), np.zeros(3)])
+NO_ADDRESSES = [1.5, "address", None, b"1234", [1], (1,), np.zeros(3)]
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "bad"), each_once(zip(UPS, DOWNS), [(bad,) for bad in NO_ADDRESSES])
+)
 def test_what_is_no_device_address(up, down, bad):
     with pytest.raises(TypeError):
         up(bad, b"1234")

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_tools import pattern
 
 import PyGPU.driver as drv
 
 KB = 1024
-
-
-def pattern(nbytes, start=0):
-    return (np.arange(nbytes, dtype=np.uint32) * 7 + start).astype(np.uint8)
 
 
 def blocking(dest, src, size):

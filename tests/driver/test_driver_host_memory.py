@@ -5,6 +5,7 @@ import gc
 import numpy as np
 import pytest
 from hypothesis import given
+from memory_tools import kind_of
 from strategies import dtypes, examples, shapes, values
 
 import PyGPU
@@ -26,12 +27,6 @@ ODD_RECORDS = [
 
 def make(kind, what):
     return getattr(drv, f"{kind}_{what}")
-
-
-def kind_of(address):
-    attributes, status = PyGPU.cudaPointerGetAttributes(int(address))
-    assert status == 0
-    return attributes["type"]
 
 
 def bytes_of(array):

@@ -8,18 +8,12 @@ import needs
 import numpy as np
 import pytest
 from hypothesis import given
+from memory_tools import kind_of
 from strategies import dtypes, shapes, values
 
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import errors, gpuarray
-
-
-def kind_of(address):
-    attributes, status = PyGPU.cudaPointerGetAttributes(int(address))
-    assert status == 0
-    return attributes["type"]
-
 
 # mem_alloc.
 

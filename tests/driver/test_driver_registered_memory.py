@@ -4,15 +4,10 @@ import gc
 
 import numpy as np
 import pytest
+from memory_tools import kind_of
 
 import PyGPU
 import PyGPU.driver as drv
-
-
-def kind_of(address):
-    attributes, status = PyGPU.cudaPointerGetAttributes(int(address))
-    assert status == 0
-    return attributes["type"]
 
 
 @pytest.mark.parametrize("order", "CF")

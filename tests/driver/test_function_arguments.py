@@ -3,6 +3,7 @@
 import kernel_sources
 import numpy as np
 import pytest
+from stand_ins import Holder
 
 import PyGPU.driver as drv
 from PyGPU import gpuarray
@@ -27,11 +28,6 @@ def writers():
         return bytes_[0] if raw else bytes_[: dtype.itemsize].view(dtype)[0]
 
     return write
-
-
-@pytest.fixture(scope="module")
-def pointers():
-    return SourceModule(kernel_sources.POINTERS.source)
 
 
 def values_of(dtype):
@@ -151,11 +147,6 @@ FORMS = {
 }
 
 
-@pytest.fixture(scope="module")
-def structures():
-    return SourceModule(kernel_sources.STRUCTURES.source)
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_a_structure_with_padding_arrays_and_a_pointer(structures, form):
     weights = gpuarray.to_gpu(np.array([1.5, 2.0], np.float32))
@@ -211,15 +202,6 @@ class With:
 
     def __init__(self, **attributes):
         self.__dict__.update(attributes)
-
-
-class Holder(drv.PointerHolderBase):
-    def __init__(self, memory):
-        super().__init__()
-        self.memory = memory
-
-    def get_pointer(self):
-        return int(self.memory)
 
 
 class Sub(gpuarray.GPUArray):

@@ -5,6 +5,7 @@ import struct
 import kernel_sources
 import numpy as np
 import pytest
+from stand_ins import Holder
 
 import PyGPU.driver as drv
 from PyGPU import gpuarray
@@ -25,16 +26,6 @@ CHARACTERS = {
 @pytest.fixture(scope="module")
 def module():
     return SourceModule(kernel_sources.WRITERS.source)
-
-
-@pytest.fixture(scope="module")
-def pointers():
-    return SourceModule(kernel_sources.POINTERS.source)
-
-
-@pytest.fixture(scope="module")
-def structures():
-    return SourceModule(kernel_sources.STRUCTURES.source)
 
 
 def writer(module, c_type, arg_types):
@@ -164,14 +155,6 @@ def test_a_new_promise_replaces_the_old(pointers):
 
 
 # What the calls take.
-
-
-class Holder(drv.PointerHolderBase):
-    def __init__(self, memory):
-        self.memory = memory
-
-    def get_pointer(self):
-        return int(self.memory)
 
 
 def test_an_argument_that_prepares_anew():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from contexts import own_stack  # noqa: F401
 
 import PyGPU.driver as drv
 from PyGPU import characterize, tools
@@ -81,19 +82,6 @@ assert len(calls) == 2
 
 
 # Tests in a context.
-
-
-@pytest.fixture(autouse=True)
-def own_stack():
-    """The thread's stack is empty, whatever other tests have left on it, and is put back."""
-    others = []
-    while drv.Context.get_current() is not None:
-        others.append(drv.Context.get_current())
-        drv.Context.pop()
-    yield
-    assert drv.Context.get_current() is None
-    for context in reversed(others):
-        context.push()
 
 
 def test_mark_cuda_test(counted):

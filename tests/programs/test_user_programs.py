@@ -2,19 +2,11 @@
 
 import numpy as np
 import pytest
+from contexts import default_context  # noqa: F401
 
 import PyGPU.driver as cuda
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
-from PyGPU.tools import make_default_context
-
-
-@pytest.fixture(autouse=True)
-def context():
-    context = make_default_context()
-    yield context
-    context.pop()
-
 
 MATMUL = """
 #define TILE %(tile)d
@@ -127,8 +119,8 @@ def test_sum_in_dynamic_shared_memory_and_warps(size, block):
     np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_device_query(context):
-    device = context.get_device()
+def test_device_query():
+    device = cuda.Context.get_device()
     facts = {str(attribute): value for attribute, value in device.get_attributes().items()}
     assert facts["MULTIPROCESSOR_COUNT"] >= 1
     assert facts["WARP_SIZE"] == device.get_attribute(cuda.device_attribute.WARP_SIZE)

@@ -2,19 +2,11 @@
 
 import numpy as np
 import pytest
+from contexts import default_context  # noqa: F401
 
 import PyGPU.driver as cuda
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
-from PyGPU.tools import make_default_context
-
-
-@pytest.fixture(autouse=True)
-def context():
-    context = make_default_context()
-    yield context
-    context.pop()
-
 
 MANDELBROT = """
 __global__ void mandelbrot(unsigned short *counts, int width, int height, double x0, double y0,

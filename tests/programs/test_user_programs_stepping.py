@@ -2,19 +2,11 @@
 
 import numpy as np
 import pytest
+from contexts import default_context  # noqa: F401
 
 import PyGPU.driver as cuda
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
-from PyGPU.tools import make_default_context
-
-
-@pytest.fixture(autouse=True)
-def context():
-    context = make_default_context()
-    yield context
-    context.pop()
-
 
 LIFE = """
 __device__ int cell(const unsigned char *board, int r, int c, int n)

@@ -4,6 +4,8 @@ import gc
 
 import numpy as np
 import pytest
+from campaign import each_once
+from memory_tools import kind_of
 
 import PyGPU
 
@@ -18,10 +20,6 @@ def make(family, dtype, count=None):
     if count is not None:
         assert block.allocate(count) == 0
     return block
-
-
-def kind_of(address):
-    return PyGPU.cudaPointerGetAttributes(address)[0]["type"]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -158,9 +156,13 @@ def test_allocate_takes_memory_in_place_of_the_old():
 # Failures.
 
 
-@pytest.mark.parametrize("count", HUGE)
-@pytest.mark.parametrize("dtype", ["uint8", "float64", "complex128"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "dtype", "count"),
+    each_once(
+        [(family, dtype) for family in FAMILIES for dtype in ("uint8", "float64", "complex128")],
+        HUGE,
+    ),
+)
 def test_too_many_elements(family, dtype, count):
     block = make(family, dtype)
     status = block.allocate(count)

@@ -5,6 +5,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from memory_tools import pattern
 
 import PyGPU
 from PyGPU.errors import check
@@ -21,10 +22,6 @@ def memory():
     check(PyGPU.cudaDeviceSynchronize())  # a fill of a GPU's memory may return before it is done
     yield address
     check(PyGPU.cudaFree(address))
-
-
-def pattern(nbytes, start=0):
-    return (np.arange(nbytes) * 7 + start).astype(np.uint8)
 
 
 def content(address, nbytes):

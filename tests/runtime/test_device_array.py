@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from memory_tools import device_side
 
 import PyGPU
 import PyGPU as gpuarray
@@ -25,13 +26,6 @@ def sample(dtype, shape, order="C"):
     if dtype.kind == "b":
         raw %= 2
     return np.array(raw.view(dtype).reshape(shape), order=order)
-
-
-def fetched(array):
-    """The device side's bytes, in memory order."""
-    found = np.zeros(array.nbytes(), np.uint8)
-    check(PyGPU.cudaMemcpy(found, array.device_data(), found.nbytes))
-    return found.tobytes()
 
 
 # The examples of the first PyGPU's README.
@@ -91,7 +85,7 @@ def test_a_buffer_makes_the_round_trip(dtype, shape, order):
     assert (array.shape(), array.strides()) == (data.shape, data.strides)
     assert (array.size(), array.nbytes()) == (data.size, data.nbytes)
     assert array.allocate() == array.to_device() == 0
-    assert fetched(array) == before.tobytes("A")
+    assert device_side(array) == before.tobytes("A")
     data[...] = np.zeros_like(data)
     assert array.to_host() == array.last_status() == 0
     assert data.tobytes() == before.tobytes()
@@ -120,7 +114,7 @@ def test_a_pointer_lends_its_memory(dtype):
     assert np.shares_memory(np.asarray(on_host), data)
     on_device = class_of(dtype)(first.device_data(), 6)
     assert on_device.allocated() and on_device.device_data() == first.device_data()
-    assert fetched(on_device) == data.tobytes()
+    assert device_side(on_device) == data.tobytes()
 
 
 def test_large_arrays_make_the_round_trip():

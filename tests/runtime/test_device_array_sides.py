@@ -6,17 +6,10 @@ import weakref
 
 import numpy as np
 import pytest
+from memory_tools import device_side
 
 import PyGPU
 from PyGPU import DeviceArray_float64, DeviceArray_uint8
-from PyGPU.errors import check
-
-
-def fetched(array):
-    """The device side's bytes, in memory order."""
-    found = np.zeros(array.nbytes(), np.uint8)
-    check(PyGPU.cudaMemcpy(found, array.device_data(), found.nbytes))
-    return found.tobytes()
 
 
 def test_allocate_twice_is_allocate_once():
@@ -44,7 +37,7 @@ def test_a_read_only_buffer_can_be_sent_but_not_overwritten():
     for buffer in (locked, memoryview(locked), memoryview(locked.tobytes()).cast("d")):
         array = DeviceArray_float64(buffer)
         assert array.allocate() == array.to_device() == 0
-        assert fetched(array) == locked.tobytes()
+        assert device_side(array) == locked.tobytes()
         assert PyGPU.cudaMemset(array.device_data(), 0, array.nbytes()) == 0
         status = array.to_host()
         assert status != 0 and array.last_status() == status and "read-only" in status.detail
@@ -108,7 +101,7 @@ def test_a_buffer_is_kept_alive_and_let_go():
     gc.collect()
     assert watch() is not None
     assert array.allocate() == array.to_device() == 0
-    assert fetched(array) == np.arange(1000.0).tobytes()
+    assert device_side(array) == np.arange(1000.0).tobytes()
     pointer = array.host_data()
     del array
     assert (pointer.get() == np.arange(1000.0)).all()

@@ -2,20 +2,13 @@
 
 import operator
 
+import memory_tools
 import pytest
 
 import PyGPU
-from PyGPU.errors import check
 
 MB = 1 << 20
-
-
-@pytest.fixture
-def memory():
-    """The address of 16 MB on the device."""
-    address = check(PyGPU.cudaMalloc(16 * MB))
-    yield address
-    check(PyGPU.cudaFree(address))
+memory = memory_tools.memory
 
 
 def test_an_event_is_its_handle():

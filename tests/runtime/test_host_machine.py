@@ -181,44 +181,6 @@ assert PyGPU.cudaMemset(address, 0, 513) == 1  # beyond the granularity on every
     )
 
 
-@pytest.fixture(scope="module")
-def without():
-    """The run without a setting, once it was needed."""
-    return []
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("DEVICES", "two"),
-        ("DEVICES", "0"),
-        ("DEVICES", "-1"),
-        ("DEVICES", "65"),
-        ("DEVICES", "2 devices"),
-        ("MEMORY", "lots"),
-        ("MEMORY", "10"),
-        ("MEMORY", "5X"),
-        ("MEMORY", "nan"),
-        ("WARP", "48"),
-        ("WARP", "wide"),
-        ("STRICT", "yes"),
-        ("STRICT", "2"),
-        ("THREADS", "0"),
-    ],
-)
-def test_a_malformed_setting_is_reported_and_ignored(host, without, name, value):
-    show = """
-print(PyGPU.cudaGetDeviceCount()[0], PyGPU.cudaMemGetInfo()[1], PyGPU.cudaDeviceProp(0).warpSize())
-print(PyGPU.cudaMemset(PyGPU.cudaMalloc(100)[0], 0, 101))
-"""
-    if not without:
-        without.append(host(show))
-    (plain,), odd = without, host(show, **{name: value})
-    assert plain.stderr == "" and odd.stdout == plain.stdout
-    assert odd.stderr.startswith(f"PyGPU: PYGPU_HOST_{name}={value} is ignored: expected ")
-    assert odd.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("value", "size"),
     [("16M", 16 << 20), ("16m", 16 << 20), ("1.5G", 3 << 29), ("2097152", 2 << 20)],

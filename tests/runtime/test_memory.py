@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from memory_tools import kind_of
 
 import PyGPU
 from PyGPU.errors import check
@@ -15,12 +16,6 @@ TOO_MUCH = 2**60
 def host_bytes(address, nbytes):
     """Memory that the host reaches, as a NumPy array."""
     return np.frombuffer((ctypes.c_ubyte * nbytes).from_address(address), np.uint8)
-
-
-def kind_of(address):
-    attributes, status = PyGPU.cudaPointerGetAttributes(address)
-    assert status == 0
-    return attributes["type"]
 
 
 def assert_works_on_the_device(address, nbytes):

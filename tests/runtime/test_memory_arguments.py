@@ -3,16 +3,13 @@
 import needs
 import numpy as np
 import pytest
+from campaign import each_once
+from stand_ins import Carrier
 
 import PyGPU
 from PyGPU.errors import check
 
 MB = 1 << 20
-
-
-class Carrier:
-    def __init__(self, **attributes):
-        self.__dict__.update(attributes)
 
 
 class Index:
@@ -84,15 +81,18 @@ ON_AN_ADDRESS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "name"), ON_AN_ADDRESS)
-@pytest.mark.parametrize("bad", NO_ADDRESSES)
+@pytest.mark.parametrize(
+    ("call", "name", "bad"), each_once(ON_AN_ADDRESS, [(bad,) for bad in NO_ADDRESSES])
+)
 def test_what_does_not_pass_for_an_address(call, name, bad):
     with pytest.raises(TypeError, match=name):
         call(bad)
 
 
-@pytest.mark.parametrize(("call", "name"), ON_AN_ADDRESS)
-@pytest.mark.parametrize("bad", [-1, -(2**70), 2**64, Index(-1), Index(2**64), np.int64(-1)])
+@pytest.mark.parametrize(
+    ("call", "name", "bad"),
+    each_once(ON_AN_ADDRESS, [-1, -(2**70), 2**64, Index(-1), Index(2**64), np.int64(-1)]),
+)
 def test_numbers_that_are_no_addresses(call, name, bad):
     with pytest.raises((ValueError, OverflowError), match=name):
         call(bad)
@@ -119,8 +119,9 @@ SIZES = [
 ]
 
 
-@pytest.mark.parametrize(("call", "before", "name"), SIZES)
-@pytest.mark.parametrize("bad", ["1", 1.5, None, -1, 2**64, [1]])
+@pytest.mark.parametrize(
+    ("call", "before", "name", "bad"), each_once(SIZES, ["1", 1.5, None, -1, 2**64, [1]])
+)
 def test_sizes_are_ints_that_are_not_negative(call, before, name, bad):
     with pytest.raises(TypeError, match=name):
         call(*before, bad)

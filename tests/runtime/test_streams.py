@@ -2,36 +2,16 @@
 
 import operator
 
+import memory_tools
 import numpy as np
 import pytest
+from campaign import each_once
+from stand_ins import Carrier, StreamProtocol
 
 import PyGPU
-from PyGPU.errors import check
 
 MB = 1 << 20
-
-
-@pytest.fixture
-def memory():
-    """The address of 16 MB on the device."""
-    address = check(PyGPU.cudaMalloc(16 * MB))
-    yield address
-    check(PyGPU.cudaFree(address))
-
-
-class Carrier:
-    """An object of another library that has a stream."""
-
-    def __init__(self, **attributes):
-        self.__dict__.update(attributes)
-
-
-class Protocol:
-    def __init__(self, handle):
-        self.answer = (0, handle)
-
-    def __cuda_stream__(self):
-        return self.answer
+memory = memory_tools.memory
 
 
 # Streams.
@@ -140,8 +120,8 @@ PASSING = {
     ".ptr": lambda stream: Carrier(ptr=stream.get()),
     ".cuda_stream": lambda stream: Carrier(cuda_stream=stream.get()),
     "NumPy's int": lambda stream: Carrier(handle=np.uint64(stream.get())),
-    "protocol": lambda stream: Protocol(stream.get()),
-    "protocol, object": lambda stream: Protocol(stream),
+    "protocol": lambda stream: StreamProtocol(stream.get()),
+    "protocol, object": lambda stream: StreamProtocol(stream),
 }
 
 
@@ -175,8 +155,10 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("bad", ["0", b"0", 0.0, [0], (0, 0), {}, object(), Carrier(handle="0")])
+NO_STREAMS = ["0", b"0", 0.0, [0], (0, 0), {}, object(), Carrier(handle="0")]
+
+
+@pytest.mark.parametrize(("call", "bad"), each_once(CALLS, [(bad,) for bad in NO_STREAMS]))
 def test_what_does_not_pass_for_a_stream(call, bad):
     with pytest.raises(TypeError, match="stream"):
         call(bad)

@@ -87,24 +87,6 @@ assert seen[0].filename == "<string>", "the warning points to the program's own 
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "right", "wrong", "expected"),
-    [
-        ("PYGPU_CHECK", ["", "warn", "error", "off"], "foo", "warn, error, off"),
-        ("PYGPU_BLOCK_CACHE", ["", "0", "1"], "maybe", "0, 1"),
-        ("PYGPU_POOLS", ["", "0", "1"], "off", "0, 1"),
-    ],
-)
-def test_a_setting_that_is_not_known_is_told_once(name, right, wrong, expected):
-    source = "import warnings; warnings.simplefilter('error'); import PyGPU"
-    for value in right:
-        done = run("-c", source, **{"PYGPU_TARGET": PyGPU.target, name: value})
-        assert done.returncode == 0, done.stderr
-    done = run("-c", "import PyGPU", **{"PYGPU_TARGET": PyGPU.target, name: wrong})
-    said = f"<string>:1: UserWarning: {name}='{wrong}': expected one of {expected}"
-    assert done.stderr.splitlines()[0] == said and done.stderr.count("UserWarning") == 1
-
-
 def test_hidden_devices_are_given_as_the_reason(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert targets.why_no_device("cuda") == "CUDA_VISIBLE_DEVICES='' hides every device"
@@ -226,3 +208,30 @@ def test_the_face_of_the_package():
 
 def test_hip_names_stand_beside_cuda_names_on_hip():
     assert hasattr(PyGPU, "hipGetDeviceCount") is (PyGPU.target == "hip")
+
+
+def test_the_names_that_come_by_a_star():
+    """The low level and the package's own names, without imports and without Python's names."""
+    source = """
+import builtins, sys
+before = {*globals(), "before"}
+from PyGPU import *
+names = globals().keys() - before
+import PyGPU
+assert sorted(names) == sorted(PyGPU.__all__), names ^ {*PyGPU.__all__}
+assert len({*PyGPU.__all__}) == len(PyGPU.__all__)
+assert not names & {"annotations", "transfer", *dir(builtins)}
+assert "PyGPU.transfer" not in sys.modules
+public = {name for name in vars(PyGPU) if not name.startswith("_")}
+assert public - names == {"annotations"}, public - names
+for dtype in SUPPORTED_DTYPES:
+    for kind in ("DeviceArray", "pointer_wrapper", "DeviceAllocator", "HostAllocator"):
+        assert f"{kind}_{dtype}" in names
+assert {name for name in dir(PyGPU._core) if name[0] != "_"} <= names
+array = DeviceArray_int64([2, 3])
+assert array.allocate() == cudaMemset(array.device_data(), 1, 48) == array.to_host() == 0
+assert isinstance(cudaStream_t(), PyGPU.cudaStream_t) and empty(3, "f4").size == 3
+assert target == PyGPU.target and errors.check(cudaGetDeviceCount(), "") >= 1
+"""
+    done = run("-W", "error", "-c", source, PYGPU_TARGET=PyGPU.target)
+    assert done.returncode == 0, done.stderr

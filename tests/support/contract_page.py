@@ -39,8 +39,7 @@ years.
 
 `python tests/support/contract_page.py > docs/pycuda.md` generates this page from the package and
 from [a table](../tests/support/contract_names.py). [A test](../tests/test_contract_page.py) checks
-that both agree. It also checks that the tests of each line
-([a list](../tests/support/contract_tests.py)) use its names.
+that both agree.
 """
 # Argument for calls that must raise NotImplementedError; some methods pass it on to a module.
 NOBODY = SimpleNamespace(module=object.__new__(driver.Module))

@@ -126,13 +126,6 @@ class Producer:
         return self.capsule
 
 
-class Carrier:
-    """An object with given attributes."""
-
-    def __init__(self, **attributes):
-        self.__dict__.update(attributes)
-
-
 def device():
     """Return the device of arrays as a DLPack device."""
     return gpuarray.zeros(1).__dlpack_device__()

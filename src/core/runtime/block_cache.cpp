@@ -2,10 +2,10 @@
 #include "PyGPU/runtime/block_cache.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 
 #include "PyGPU/runtime/capture.h"
+#include "PyGPU/runtime/settings.h"
 #include "PyGPU/runtime/stream.h"
 
 namespace PyGPU::block_cache {
@@ -48,10 +48,7 @@ struct Cache {
 Cache caches[max_devices];
 
 bool is_on() {
-  static const bool on = [] {
-    const char* const text = std::getenv("PYGPU_BLOCK_CACHE");
-    return text && *text ? *text != '0' : keeps_blocks;
-  }();
+  static const bool on = switch_setting("PYGPU_BLOCK_CACHE", keeps_blocks);
   return on;
 }
 

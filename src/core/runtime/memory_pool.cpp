@@ -3,9 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <mutex>
+
+#include "PyGPU/runtime/settings.h"
 
 namespace PyGPU {
 namespace {
@@ -13,8 +14,9 @@ namespace {
 // True if stream-ordered allocation is wanted. PYGPU_POOLS=0 turns it off, 1 turns it on wherever
 // the device has pools.
 bool wants_pools(int device) {
-  static const char* const text = std::getenv("PYGPU_POOLS");
-  return text && *text ? *text != '0' : !has_faulty_pools(device);
+  static const bool if_faulty = switch_setting("PYGPU_POOLS", false);
+  static const bool if_sound = switch_setting("PYGPU_POOLS", true);
+  return has_faulty_pools(device) ? if_faulty : if_sound;
 }
 
 // The pools of all devices.

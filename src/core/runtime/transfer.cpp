@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
 #include <mutex>
 
 #include "PyGPU/runtime/capture.h"
 #include "PyGPU/runtime/memory.h"
+#include "PyGPU/runtime/settings.h"
 #include "PyGPU/runtime/staging.h"
 #include "PyGPU/runtime/transfer_watch.h"
 
@@ -34,16 +33,8 @@ unsigned usable_cores() {
 // `host` a plain copy is as fast. PYGPU_STAGING overrides it (bytes; 0: never).
 std::size_t first_threshold() {
   const std::size_t usual = PYGPU_HAVE_GPU ? std::size_t(16) << 20 : SIZE_MAX;
-  const char* const text = std::getenv("PYGPU_STAGING");
-  if (!text || !*text) return usual;
-  char* end = nullptr;
-  errno = 0;
-  const unsigned long long asked = std::strtoull(text, &end, 10);
-  if (*end || errno || *text < '0' || *text > '9') {
-    std::fprintf(stderr, "PyGPU: PYGPU_STAGING=%s is ignored: expected a number of bytes\n", text);
-    return usual;
-  }
-  return asked ? std::size_t(asked) : SIZE_MAX;
+  const std::size_t threshold = number_setting("PYGPU_STAGING", usual, 0, INT64_MAX);
+  return threshold ? threshold : SIZE_MAX;
 }
 
 // Current settings. Transfers below `simple_below` bytes need not read the others.

@@ -1,9 +1,9 @@
 // Warnings about arguments of a launch. See checks.h.
 #include "python/launch/checks.h"
 
-#include <cstdlib>
 #include <cstring>
 
+#include "PyGPU/runtime/settings.h"
 #include "python/hooks.h"
 #include "python/launch/numbers.h"
 
@@ -14,9 +14,9 @@ enum class Check { warn, raise, off };
 
 Check check_mode() {
   static const Check found = [] {
-    const char* const text = std::getenv("PYGPU_CHECK");
-    if (text && std::strcmp(text, "error") == 0) return Check::raise;
-    return text && std::strcmp(text, "off") == 0 ? Check::off : Check::warn;
+    const std::string text = setting_text("PYGPU_CHECK");
+    if (text == "error") return Check::raise;
+    return text == "off" ? Check::off : Check::warn;
   }();
   return found;
 }

@@ -3,7 +3,6 @@
 Workers inherit the program's ``sys.path``, which contains this folder, but not its import hook.
 """
 
-import os
 import sys
 import warnings
 
@@ -11,9 +10,10 @@ del sys.modules[__name__]
 
 import PyGPU  # noqa: E402
 from PyGPU._as_pycuda.run import NUMPY_COMPAT  # noqa: E402
+from PyGPU._runtime import settings  # noqa: E402
 
 with warnings.catch_warnings():  # the program has shown the warning already
     warnings.simplefilter("ignore", PyGPU.NumPyCompatWarning)
-    PyGPU.install_as_pycuda(numpy_compat=os.environ.get(NUMPY_COMPAT) == "1")
+    PyGPU.install_as_pycuda(numpy_compat=settings.value(NUMPY_COMPAT) == "1")
 
 import pycuda  # type: ignore[import-not-found]  # noqa: E402, F401  now PyGPU, which replaces this module

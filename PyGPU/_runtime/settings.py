@@ -1,0 +1,389 @@
+"""The environment variables of PyGPU: one table for Python, for C++ and for the documentation.
+
+A value that a row's parser rejects draws a `SettingWarning`, and the default is in force. C++ reads
+its variables by include/PyGPU/runtime/settings.h, which accepts the same values and says nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+_MOST = (1 << 63) - 1
+
+
+class SettingWarning(UserWarning):
+    """An environment variable of PyGPU has an invalid value; its default is in force.
+
+    Issued at import, or when the variable is read if the program sets it later.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> issubclass(PyGPU.SettingWarning, UserWarning)
+    True
+    """
+
+
+# Plain classes: the creation of a NamedTuple class takes a tenth of a millisecond of the import.
+class Parser:
+    """Function from a variable's text to its value, which is None for invalid texts."""
+
+    def __init__(self, expected: str, parse: Callable[[str], Any]) -> None:
+        self.expected = expected
+        self.parse = parse
+
+
+def one_of(*words: str) -> Parser:
+    """Return the parser of a variable with a few values."""
+    return Parser(
+        f"one of {', '.join(words)}" if len(words) > 1 else words[0],
+        lambda text: text if text in words else None,
+    )
+
+
+def _parse_number(text: str) -> int | None:
+    """Parse digits, up to six decimals, a suffix K, M, G or T, and a B: 65536, 512M, 1.5GB."""
+    found = re.fullmatch(r"([0-9]+)(?:\.([0-9]{1,6}))?([KMGT]?)B?", text.upper())
+    if not found:
+        return None
+    unit = 1 << 10 * " KMGT".index(found[3] or " ")
+    decimals = found[2] or "0"
+    rest, left = divmod(int(decimals) * unit, 10 ** len(decimals))
+    return None if left else int(found[1]) * unit + rest
+
+
+def number(least: int, most: int, expected: str) -> Parser:
+    """Return the parser of a whole number in a range, such as 65536, 64K or 1.5GB."""
+
+    def parse(text: str) -> int | None:
+        value = _parse_number(text)
+        return value if value is not None and least <= value <= most else None
+
+    return Parser(expected, parse)
+
+
+def _parse_version(text: str) -> int | None:
+    found = re.fullmatch(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?", text)
+    return 1000 * int(found[1]) + 10 * int(found[2] or 0) if found else None
+
+
+def _parse_failure(text: str) -> str | None:
+    found = re.fullmatch(r"([0-9]+)(?::.*)?", text, re.DOTALL)
+    return text if found and 1 <= int(found[1]) <= _MOST else None
+
+
+_SWITCH = one_of("0", "1")
+_BYTES = number(0, _MOST, "a number of bytes, such as 65536, 64K or 1.5GB")
+_ANY = Parser("any text", lambda text: text)
+
+
+class Setting:
+    """A row of the table.
+
+    Parameters
+    ----------
+    name : str
+        Name of the variable.
+    parser : Parser
+        Parser of its values.
+    default : str, int or None
+        Value if the variable is not set; None where other modules or C++ decide.
+    default_text : str
+        Default in words.
+    doc : str
+        Meaning, in a line.
+    reader : str
+        "Python", "C++" or "Python, C++".
+    alias : str, optional
+        PyCUDA's variable, read if `name` is not set.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parser: Parser,
+        default: str | int | None,
+        default_text: str,
+        doc: str,
+        reader: str,
+        alias: str = "",
+    ) -> None:
+        self.name = name
+        self.parser = parser
+        self.default = default
+        self.default_text = default_text
+        self.doc = doc
+        self.reader = reader
+        self.alias = alias
+
+
+ROWS = (
+    Setting(
+        "PYGPU_TARGET",
+        Parser("one of cuda, hip, host", str.lower),  # targets.py checks it before all others
+        None,
+        "the first that is built and has a device",
+        "target to use; any other value is an ImportError",
+        "Python",
+    ),
+    Setting(
+        "PYGPU_DEVICE",
+        number(0, 1 << 30, "the ordinal of a device"),
+        None,
+        "the first device that allows a context",
+        "ordinal of the device of `pycuda.autoinit` and `make_default_context`",
+        "Python",
+        "CUDA_DEVICE",
+    ),
+    Setting(
+        "PYGPU_CHECK",
+        one_of("warn", "error", "off"),
+        "warn",
+        "`warn`",
+        "report of arguments whose dtype differs from the kernel's parameter: `warn`, `error` or "
+        "`off`",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_STAGING",
+        _BYTES,
+        None,
+        "16M on GPUs, 0 on `host`",
+        "size of a transfer from which it goes through page-locked chunks; 0: never",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_BLOCK_CACHE",
+        _SWITCH,
+        None,
+        "1 on GPUs, 0 on `host`",
+        "1: keep freed blocks for the next arrays of their size",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_POOLS",
+        _SWITCH,
+        None,
+        "1; 0 on Radeon GPUs with ROCm 7",
+        "1: stream-ordered allocation, where the device supports it",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_CACHE_DIR",
+        _ANY,
+        None,
+        "`$XDG_CACHE_HOME/PyGPU/kernels`, else `~/.cache/PyGPU/kernels`",
+        "folder of the cache of compiled kernels",
+        "Python",
+        "PYCUDA_CACHE_DIR",
+    ),
+    Setting(
+        "PYGPU_CACHE_MAXSIZE",
+        _BYTES,
+        1 << 30,
+        "1G",
+        "size limit of the cache of compiled kernels",
+        "Python",
+    ),
+    Setting(
+        "PYGPU_DISABLE_CACHE",
+        _ANY,
+        None,
+        "not set",
+        "any text: no cache of compiled kernels",
+        "Python",
+        "PYCUDA_DISABLE_CACHE",
+    ),
+    Setting(
+        "PYGPU_DEFAULT_NVCC_FLAGS",
+        _ANY,
+        None,
+        "none",
+        "options of `SourceModule` if its `options=` is not given",
+        "Python",
+        "PYCUDA_DEFAULT_NVCC_FLAGS",
+    ),
+    Setting(
+        "PYGPU_NVRTC",
+        _ANY,
+        None,
+        "looked for",
+        "path of NVRTC's library",
+        "Python",
+    ),
+    Setting(
+        "PYGPU_NVJITLINK",
+        _ANY,
+        None,
+        "looked for",
+        "path of nvJitLink's library",
+        "Python",
+    ),
+    Setting(
+        "PYGPU_HIPRTC",
+        _ANY,
+        None,
+        "looked for",
+        "path of HIPRTC's library",
+        "Python",
+    ),
+    Setting(
+        "PYGPU_STATED_CUDA_VERSION",
+        Parser("a version such as 11.8", _parse_version),
+        None,
+        "the runtime's and the driver's",
+        "version that `get_version()` and `get_driver_version()` return",
+        "Python",
+    ),
+    Setting(
+        "PYGPU_NUMPY_COMPAT",
+        _SWITCH,
+        "0",
+        "0",
+        "1: `import pycuda` restores names that NumPy has removed; set by `run --numpy-compat`",
+        "Python",
+    ),
+    Setting(
+        "PYGPU_HOST_DEVICES",
+        number(1, 64, "a whole number from 1 to 64"),
+        1,
+        "1",
+        "number of devices",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_HOST_MEMORY",
+        number(1 << 20, 1 << 50, "a number of bytes from 1M to 1024T"),
+        None,
+        "the computer's, less what others use",
+        "memory of each device: bytes, or with `K`, `M`, `G`",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_HOST_THREADS",
+        number(1, 1024, "a whole number from 1 to 1024"),
+        None,
+        "all",
+        "cores that run blocks",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_HOST_WARP",
+        one_of("32", "64"),
+        "32",
+        "32",
+        "lanes of a warp: 32 or 64",
+        "Python, C++",
+    ),
+    Setting(
+        "PYGPU_HOST_STRICT",
+        _SWITCH,
+        "0",
+        "0",
+        "1: allocations end at their last byte, not at a multiple of 512, and accesses of kernels "
+        "are checked",
+        "Python, C++",
+    ),
+    Setting(
+        "PYGPU_HOST_FAIL",
+        Parser("a positive number of calls n, or n:name", _parse_failure),
+        None,
+        "none",
+        "n: the n-th call of the runtime fails; n:cudaMalloc: the n-th of that name",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_HOST_PROCESSOR",
+        one_of("any"),
+        None,
+        "the processor of this computer",
+        "`any`: compile kernels of array operations for every processor of the architecture, as "
+        "emulators such as Valgrind need them",
+        "Python",
+    ),
+    Setting(
+        "PYGPU_HOST_CXX",
+        _ANY,
+        None,
+        "g++, c++ or clang++",
+        "compiler of kernels from source text",
+        "Python",
+    ),
+)
+
+SETTINGS = {row.name: row for row in ROWS}
+_reported: set[tuple[str, str]] = set()
+
+
+def _read(row: Setting, level: int) -> Any:
+    for name in filter(None, (row.name, row.alias)):
+        text = os.environ.get(name, "").strip()
+        if not text:
+            continue
+        value = row.parser.parse(text)
+        if value is not None:
+            return value
+        if (name, text) not in _reported:
+            _reported.add((name, text))
+            warnings.warn(
+                f"{name}={text!r}: expected {row.parser.expected}; "
+                f"the default is in force: {row.default_text.replace('`', '')}",
+                SettingWarning,
+                stacklevel=level + 1,
+            )
+        break
+    return row.default
+
+
+def value(name: str) -> Any:
+    """Return the value of a variable now, or its default. Warn once of each invalid value.
+
+    Parameters
+    ----------
+    name : str
+        Name of a row.
+
+    Returns
+    -------
+    str, int or None
+        Value that the row's parser returns.
+    """
+    return _read(SETTINGS[name], 2)
+
+
+def check(level: int) -> None:
+    """Warn of each invalid value in the environment.
+
+    Parameters
+    ----------
+    level : int
+        Number of frames from the caller to the statement that the warnings name.
+    """
+    for row in ROWS:
+        if row.name in os.environ or (row.alias and row.alias in os.environ):
+            _read(row, level + 2)
+
+
+def table(prefix: str = "PYGPU_") -> str:
+    """Return the rows as a table in Markdown.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Beginning of the names to list.
+
+    Returns
+    -------
+    str
+        Table with a row for each variable.
+    """
+    lines = ["| variable | meaning | default |", "|---|---|---|"]
+    for row in ROWS:
+        if row.name.startswith(prefix):
+            names = f"`{row.name}`" + (f", else `{row.alias}`" if row.alias else "")
+            lines.append(f"| {names} | {row.doc} | {row.default_text} |")
+    return "\n".join(lines) + "\n"
