@@ -79,7 +79,7 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
             "a copy"
         )
     with on_device(here):
-        array = core._take_dlpack(_capsule(x, copy), x, device_id, copy is True)
+        array = core._import_dlpack(_capsule(x, copy), x, device_id, copy is True)
         _order(stream, array)
     if wanted != here:
         strides = core.empty_like(array).strides  # contiguous, the axes in the same order

@@ -31,12 +31,12 @@ class _Kernels:
         self._scan = scan.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
 
     def _launch(self, kernel, mask, *arrays):
-        blocks = -(-mask.size // (compaction.STRETCH * self._chunks))
+        blocks = -(-mask.size // (compaction.CHUNK * self._chunks))
         kernel((blocks, 1), (self._threads, 1, 1), None, mask.size, mask, *arrays)
 
     def offsets(self, mask):
         """Return the position of each chunk's first index in the result, then the total count."""
-        offsets = core.GPUArray((-(-mask.size // compaction.STRETCH) + 1,), np.int64)
+        offsets = core.GPUArray((-(-mask.size // compaction.CHUNK) + 1,), np.int64)
         self._launch(self._count, mask, offsets)
         return self._scan(offsets)
 

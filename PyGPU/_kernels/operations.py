@@ -81,8 +81,8 @@ _EXPRESSIONS = {
     "ceil": "ceil(a)",
     "trunc": "trunc(a)",
     "rint": "rint(a)",
-    "round_behind": "rint(a * b) / b",  # decimals after the point; b is a power of ten
-    "round_before": "rint(a / b) * b",
+    "round_decimals": "rint(a * b) / b",  # decimals after the point; b is a power of ten
+    "round_tens": "rint(a / b) * b",
     "modf": ("P_rest(a)", "trunc(a)"),
     "frexp": ("P_fraction(a)", "P_power_of_two(a)"),
     "ldexp": "ldexp(a, P_exponent(b))",
@@ -134,8 +134,8 @@ _BOOL = {
 _HALF = {
     "cube": "a * a * a",
     **{name: f"P_half_{name}(a)" for name in ("sin", "cos")},
-    "round_behind": "rint(P_as_half(a * b)) / b",  # NumPy rounds after each step
-    "round_before": "rint(P_as_half(a / b)) * b",
+    "round_decimals": "rint(P_as_half(a * b)) / b",  # NumPy rounds after each step
+    "round_tens": "rint(P_as_half(a / b)) * b",
     "nextafter": "P_half_nextafter(a, b)",
     "spacing": "P_half_spacing(a)",
 }
@@ -145,8 +145,8 @@ _COMPLEX = {
     "exp2": "exp(P_times(a, 0.69314718055994530942))",
     "log2": "P_times(log(a), 1.4426950408889634074)",
     "rint": "P_rint(a)",
-    "round_behind": "A(rint(a.real() * b) / b, rint(a.imag() * b) / b)",
-    "round_before": "A(rint(a.real() / b) * b, rint(a.imag() / b) * b)",
+    "round_decimals": "A(rint(a.real() * b) / b, rint(a.imag() * b) / b)",
+    "round_tens": "A(rint(a.real() / b) * b, rint(a.imag() / b) * b)",
 }
 # Comparisons of a signed with an unsigned integer; C would convert both to unsigned.
 _SIGN_AND_NONE = {

@@ -43,7 +43,8 @@ def exported(module):
 def objects():
     """Return {path: object} of all exported classes and functions, each object once.
 
-    The path is the one of the module nearest to the object's definition, else the first.
+    The module of the path is the one that defines the object, else the last that exports it: names
+    of PyGPU.gpuarray are exported by PyGPU as well.
     """
     paths = {}
     for module in modules():
@@ -52,7 +53,7 @@ def objects():
     found = {}
     for entries in paths.values():
         home = f"{entries[0][1].__module__}."
-        path, thing = next((entry for entry in entries if entry[0].startswith(home)), entries[0])
+        path, thing = next((entry for entry in entries if entry[0].startswith(home)), entries[-1])
         found[path] = thing
     return found
 
@@ -62,10 +63,14 @@ def members(path, thing):
     for base in inspect.getmro(thing):
         if not _is_ours(base) or (base is not thing and not base.__name__.startswith("_")):
             continue  # a public base has a path of its own
-        for name, member in vars(base).items():
-            if name.startswith("_"):
-                continue
+        for name in [name for name in vars(base) if not name.startswith("_")]:
+            value = getattr(thing, name)  # replaces the placeholders of GPUArray's methods
+            member = vars(base)[name]
             if isinstance(member, (staticmethod, classmethod)):
-                member = getattr(thing, name)
-            if inspect.isroutine(member) or inspect.isdatadescriptor(member):
+                member = value
+            # Fields of named tuples are Parameters of the docstring of their class.
+            is_property = (
+                inspect.isdatadescriptor(member) and type(member).__name__ != "_tuplegetter"
+            )
+            if inspect.isroutine(member) or is_property:
                 yield f"{path}.{name}", member

@@ -72,7 +72,7 @@ inline StreamRef default_stream() {
 // Status of calls that wait while this thread captures, which they cannot.
 Status refusal_to_wait();
 // Throw DeviceError with that status if this thread captures.
-void refuse_waiting(const char* call);
+void throw_if_capturing(const char* call);
 
 struct RecordedTraits {
   using Handle = cudaGraph_t;

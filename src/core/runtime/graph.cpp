@@ -100,7 +100,7 @@ cudaError_t Capture::finish(cudaGraph_t* graph) {
     else
       --active_count_;
   }
-  let_postponed_go();
+  release_postponed();
   return error;
 }
 
@@ -137,12 +137,12 @@ Status refusal_to_wait() {
           "can be waited for now"};
 }
 
-void refuse_waiting(const char* call) {
+void throw_if_capturing(const char* call) {
   if (Capture::current()) throw DeviceError(call, refusal_to_wait());
 }
 
 cudaError_t GraphTraits::destroy(const Handle& graph) {
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   return cudaGraphExecDestroy(graph.value);
 }
 
@@ -166,7 +166,7 @@ void Graph::end() {
   work->taken = std::move(capture->taken_);
   work->used = std::move(capture->used_);
   work->kept = std::move(capture->kept_);
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   // Update in place only if no other graph has recorded this graph's earlier work.
   const bool is_own = work_ && work_.use_count() == 1;
   if (is_own && !work_->exec.get().gone() &&
@@ -175,7 +175,7 @@ void Graph::end() {
   } else {
     (void)cudaGetLastError();
     const auto create = [&](GraphTraits::Handle& graph) {
-      return waiting([&] { return instantiate_graph(&graph.value, work->recorded.get()); });
+      return call_that_waits([&] { return instantiate_graph(&graph.value, work->recorded.get()); });
     };
     check("cudaGraphInstantiate", make_owned(work->exec, capture->device_, create));
   }
@@ -201,7 +201,8 @@ void Graph::launch(const StreamRef& stream) const {
   order.run([&] {
     if (stream.handle && is_captured(stream.handle))
       return check("cudaGraphAddChildGraphNode", record_graph(stream.handle, work->recorded.get()));
-    check("cudaGraphLaunch", waiting([&] { return cudaGraphLaunch(graph.value, stream.handle); }));
+    check("cudaGraphLaunch",
+          call_that_waits([&] { return cudaGraphLaunch(graph.value, stream.handle); }));
   });
 }
 

@@ -22,7 +22,7 @@ Postponed& postponed() {
 
 }  // namespace
 
-bool meets_capture(int device) {
+bool would_invalidate_capture(int device) {
   if (Capture::current()) return true;
   bool answer = false;
   if (on_device(device, [&] {
@@ -33,7 +33,9 @@ bool meets_capture(int device) {
   return answer;
 }
 
-bool wait_meets_capture(int device) { return meets_capture(device) || Capture::is_any_active(); }
+bool wait_would_invalidate_capture(int device) {
+  return would_invalidate_capture(device) || Capture::is_any_active();
+}
 
 void postpone(std::shared_ptr<void> thing) {
   const std::lock_guard<std::mutex> hold(postponed().lock);
@@ -41,7 +43,7 @@ void postpone(std::shared_ptr<void> thing) {
   postponed().some = true;
 }
 
-void let_postponed_go() {
+void release_postponed() {
   if (!postponed().some) return;
   // Destroyed after the lock is released, because these releases may postpone others.
   std::vector<std::shared_ptr<void>> ready;

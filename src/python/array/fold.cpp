@@ -67,7 +67,7 @@ void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index output
                const Array& result, Index count, const StreamRef& stream) {
   KernelArguments arguments;
   arguments.add(parts, rows, outputs, result.address(), count);
-  const LastLaunch launch = fold_parts(figures_of(result.device()), rows, outputs);
+  const LastLaunch launch = fold_parts(properties_of(result.device()), rows, outputs);
   enqueue(kernels.last, launch.grid, launch.block, arguments, stream);
 }
 
@@ -116,9 +116,9 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
                  const FoldRequest& request, StreamOrder& order) {
   const int arrays = fold_key.inputs + fold_key.tables;
   require_aligned(result, fold_key.compute);
-  const DeviceFigures figures = figures_of(result.device());
+  const DeviceProperties properties = properties_of(result.device());
   Index head = 0;
-  if (figures.threads == 1) {
+  if (properties.threads == 1) {
     fold_key.outputs = 0;
   } else if (fold_key.tables == 0) {
     // Vectors of 16 bytes start at the first element from which all operands are aligned for them.
@@ -139,7 +139,7 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
     head = std::min(std::max<Index>(head, 0), n);
   }
   FoldKernels& kernels = kernels_for(fold_key, result.device());
-  const LinearReduction linear(figures, kernels.part_bytes, kernels.registers,
+  const LinearReduction linear(properties, kernels.part_bytes, kernels.registers,
                                reduction_tuning::linear_unroll);
   const auto launch = linear.over((n - head) / fold_key.vector_width);
   const auto first = [&](const void* parts, const void* done) {
@@ -169,15 +169,15 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   require_aligned(result, fold_key.compute);
   if (plan.by_output && number_of(result.address()) % 16)
     plan.vector_width = 1;  // results are written in vectors too
-  const DeviceFigures figures = figures_of(result.device());
+  const DeviceProperties properties = properties_of(result.device());
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
-  const auto launch = plan.launch(figures);
+  const auto launch = plan.launch(properties);
   fold_key.vector_width = plan.vector_width;
   fold_key.kept = kept.ndim;
   fold_key.folded = folded.ndim;
   fold_key.by_output = plan.by_output;
   fold_key.outputs = launch.outputs;
-  fold_key.index64 = plan.index64(figures);
+  fold_key.index64 = plan.index64(properties);
   FoldKernels& kernels = kernels_for(fold_key, result.device());
   // struct { outputs, length, share; kept[], their strides; folded[], their strides; } of 64 bits.
   Index loop[3 + 4 * LoopAxes<1>::most];
@@ -204,7 +204,7 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   const Index totals = plan.by_output ? plan.vector_width : launch.outputs;
   const bool may_count =
       rows * totals <= max_parts * lanes && Index(launch.grid.x) <= kernels.counters &&
-      launch.grid.x * rows <= blocks_at_once(figures, launch.block, kernels.registers);
+      launch.grid.x * rows <= blocks_at_once(properties, launch.block, kernels.registers);
   with_parts(kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request, order,
              [&](void* parts, void* done) {
                first(parts, done);

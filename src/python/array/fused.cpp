@@ -182,10 +182,11 @@ void bind_fused(py::module_& m) {
   m.attr("_max_results") = max_results;
   def(m, "_fused_operation", &fused_operation,
       "Register a fused operation and return its number.\n\n`compute` and `results` are dtypes, "
-      "`layouts` the numbers of the layouts combined for each inner operation, `places` the number "
+      "`layouts` the numbers of the layouts combined for each inner operation, `result_layouts` "
+      "the number "
       "of "
       "each result's layout.",
-      {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"places"}});
+      {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"result_layouts"}});
   def(m, "_number_as", &number_as,
       "Return the bytes of a number converted to a dtype, as passed to kernels.",
       {{"number"}, {"dtype"}});

@@ -24,7 +24,7 @@ void release_export(Managed* self) {
   if (!Py_IsInitialized()) return;
   if (ended->synchronize_at_release && !forked()) {
     const int device = ended->memory.device();
-    if (wait_meets_capture(device))
+    if (wait_would_invalidate_capture(device))
       return postpone(std::shared_ptr<void>(nullptr, [self](void*) { release_export(self); }));
     // The consumer's stream may no longer exist, but its work may still run: wait for the whole
     // device.

@@ -93,10 +93,11 @@ void bind_properties(py::module_& m) {
 void bind_device(py::module_& m) {
   bind_properties(m);
 
-  def(m, "cudaGetDeviceCount", asking(&cudaGetDeviceCount), docs::cudaGetDeviceCount_text);
-  def(m, "cudaGetDevice", asking(&cudaGetDevice), docs::cudaGetDevice_text);
+  def(m, "cudaGetDeviceCount", value_and_status_of(&cudaGetDeviceCount),
+      docs::cudaGetDeviceCount_text);
+  def(m, "cudaGetDevice", value_and_status_of(&cudaGetDevice), docs::cudaGetDevice_text);
   def(
-      m, "_here",
+      m, "_current_device_key",
       [] {
         const int device = current_device();
         return std::uint64_t(device_epoch(device)) << 8 | unsigned(device);
@@ -110,7 +111,7 @@ void bind_device(py::module_& m) {
         return call([device]() -> Status {
           if (!Capture::current()) return cudaSetDevice(device);
           // The first use of a device may allocate, which would invalidate the capture.
-          const BesideCaptures beside = beside_captures();
+          const RelaxedCaptureMode relaxed = relax_capture_mode();
           return cudaSetDevice(device);
         });
       },
@@ -129,9 +130,9 @@ void bind_device(py::module_& m) {
         return reset_device();
       },
       docs::cudaDeviceReset_text);
-  def(m, "cudaDeviceGetAttribute", asking(&cudaDeviceGetAttribute),
+  def(m, "cudaDeviceGetAttribute", value_and_status_of(&cudaDeviceGetAttribute),
       docs::cudaDeviceGetAttribute_text, {{"attribute"}, {"device"}});
-  def(m, "cudaDeviceGetByPCIBusId", asking(&cudaDeviceGetByPCIBusId),
+  def(m, "cudaDeviceGetByPCIBusId", value_and_status_of(&cudaDeviceGetByPCIBusId),
       docs::cudaDeviceGetByPCIBusId_text, {{"id"}});
   def(m, "cudaDeviceGetPCIBusId",
       [](int device) {
@@ -140,16 +141,16 @@ void bind_device(py::module_& m) {
         return with_status(status, std::string(id));
       },
       docs::cudaDeviceGetPCIBusId_text, {{"device"}});
-  def(m, "cudaDeviceGetLimit", asking(&cudaDeviceGetLimit), docs::cudaDeviceGetLimit_text,
-      {{"limit"}});
+  def(m, "cudaDeviceGetLimit", value_and_status_of(&cudaDeviceGetLimit),
+      docs::cudaDeviceGetLimit_text, {{"limit"}});
   def(m, "cudaDeviceSetLimit",
       [](int limit, std::size_t value) {
-        return call_beside([&] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
+        return call_in_relaxed_mode([&] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
       },
       docs::cudaDeviceSetLimit_text, {{"limit"}, {"value"}});
-  def(m, "cudaDeviceGetCacheConfig", asking(&cudaDeviceGetCacheConfig),
+  def(m, "cudaDeviceGetCacheConfig", value_and_status_of(&cudaDeviceGetCacheConfig),
       docs::cudaDeviceGetCacheConfig_text);
-  def(m, "cudaDeviceSetCacheConfig", calling(&cudaDeviceSetCacheConfig),
+  def(m, "cudaDeviceSetCacheConfig", status_of(&cudaDeviceSetCacheConfig),
       docs::cudaDeviceSetCacheConfig_text, {{"config"}});
   def(
       m, "cudaDeviceGetStreamPriorityRange",
@@ -160,14 +161,15 @@ void bind_device(py::module_& m) {
         return with_status(status, least, greatest);
       },
       docs::cudaDeviceGetStreamPriorityRange_text);
-  def(m, "cudaGetDeviceFlags", asking(&cudaGetDeviceFlags), docs::cudaGetDeviceFlags_text);
-  def(m, "cudaSetDeviceFlags", calling(&cudaSetDeviceFlags), docs::cudaSetDeviceFlags_text,
+  def(m, "cudaGetDeviceFlags", value_and_status_of(&cudaGetDeviceFlags),
+      docs::cudaGetDeviceFlags_text);
+  def(m, "cudaSetDeviceFlags", status_of(&cudaSetDeviceFlags), docs::cudaSetDeviceFlags_text,
       {{"flags"}});
-  def(m, "cudaDeviceCanAccessPeer", asking(&cudaDeviceCanAccessPeer),
+  def(m, "cudaDeviceCanAccessPeer", value_and_status_of(&cudaDeviceCanAccessPeer),
       docs::cudaDeviceCanAccessPeer_text, {{"device"}, {"peer"}});
-  def(m, "cudaDeviceEnablePeerAccess", calling(&enable_peer_access),
+  def(m, "cudaDeviceEnablePeerAccess", status_of(&enable_peer_access),
       docs::cudaDeviceEnablePeerAccess_text, {{"peer"}, {"flags", 0}});
-  def(m, "cudaDeviceDisablePeerAccess", calling(&disable_peer_access),
+  def(m, "cudaDeviceDisablePeerAccess", status_of(&disable_peer_access),
       docs::cudaDeviceDisablePeerAccess_text, {{"peer"}});
   def(
       m, "cudaMemGetInfo",
@@ -177,8 +179,10 @@ void bind_device(py::module_& m) {
         return with_status(status, free, total);
       },
       docs::cudaMemGetInfo_text);
-  def(m, "cudaDriverGetVersion", asking(&cudaDriverGetVersion), docs::cudaDriverGetVersion_text);
-  def(m, "cudaRuntimeGetVersion", asking(&cudaRuntimeGetVersion), docs::cudaRuntimeGetVersion_text);
+  def(m, "cudaDriverGetVersion", value_and_status_of(&cudaDriverGetVersion),
+      docs::cudaDriverGetVersion_text);
+  def(m, "cudaRuntimeGetVersion", value_and_status_of(&cudaRuntimeGetVersion),
+      docs::cudaRuntimeGetVersion_text);
 }
 
 }  // namespace PyGPU::python

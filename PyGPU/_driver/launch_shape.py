@@ -27,8 +27,14 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], Block]:
     -------
     tuple
         ``((blocks, 1), (threads, 1, 1))``.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.splay(1)
+    ((1, 1), (32, 1, 1))
     """
-    return core._splay(n, state.current_device() if dev is None else dev._ordinal)
+    return core._launch_shape(n, state.current_device() if dev is None else dev._ordinal)
 
 
 #: Properties that GPUArray gets: the launch shape of a kernel over its elements.
