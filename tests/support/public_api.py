@@ -1,13 +1,14 @@
 """Public objects of PyGPU: modules, classes, functions, and the public members of classes."""
 
+import functools
 import importlib
 import inspect
+import types
 from pathlib import Path
 
 import PyGPU
 
 FOLDER = Path(PyGPU.__file__).parent
-
 #: Modules that change the process when they are imported; they define no public objects.
 WITH_EFFECTS = {"PyGPU.autoinit", "PyGPU.autoprimaryctx", "PyGPU.debug", "PyGPU.gl.autoinit"}
 
@@ -56,6 +57,13 @@ def objects():
         path, thing = next((entry for entry in entries if entry[0].startswith(home)), entries[-1])
         found[path] = thing
     return found
+
+
+def is_in_cpp(thing):
+    """Report whether a function or method is defined in C++."""
+    return inspect.isroutine(thing) and not isinstance(
+        thing, (types.FunctionType, types.MethodType, functools.cached_property)
+    )
 
 
 def members(path, thing):

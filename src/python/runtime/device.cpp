@@ -41,48 +41,131 @@ void bind_properties(py::module_& m) {
   const py::object c = new_class<Properties>(m, "cudaDeviceProp", docs::cudaDeviceProp_text);
   constructor(c, [](py::handle, int device) { return Properties(device); }, {{"device"}});
   method(
-      c, "get", [](py::object self) { return self; }, "Return the object itself.");
+      c, "get", [](py::object self) { return self; }, R"doc(Return the object itself.
+
+Returns
+-------
+cudaDeviceProp
+    The object itself.
+)doc");
   method(
       c, "last_status", [](const Properties& self) { return self.status; },
-      "Return the status of the calls that read the properties.");
+      R"doc(Return the status of the calls that read the properties.
+
+Returns
+-------
+cudaError_t
+    First error of these calls, or success.
+)doc");
   method(
       c, "name", [](const Properties& self) { return std::string(self.values.name); },
-      "Return the name of the device.");
+      R"doc(Return the name of the device.
+
+Returns
+-------
+str
+    The vendor's name of the device model.
+)doc");
   method(
       c, "uuid", [](const Properties& self) { return self.uuid(); },
-      "Return the unique identifier of the device, 'GPU-...'.");
+      R"doc(Return the unique identifier of the device, 'GPU-...'.
+
+Returns
+-------
+str
+    Identifier that NVIDIA_VISIBLE_DEVICES and the vendor's tools accept.
+)doc");
   method(
       c, "totalGlobalMem", [](const Properties& self) { return self.values.totalGlobalMem; },
-      "Return the total memory in bytes.");
+      R"doc(Return the total memory in bytes.
+
+Returns
+-------
+int
+    Size of the device memory in bytes.
+)doc");
   method(
       c, "major", [](const Properties& self) { return self.values.major; },
-      "Return the major number of the compute capability.");
+      R"doc(Return the major number of the compute capability.
+
+Returns
+-------
+int
+    9 for sm_90.
+)doc");
   method(
       c, "minor", [](const Properties& self) { return self.values.minor; },
-      "Return the minor number of the compute capability.");
+      R"doc(Return the minor number of the compute capability.
+
+Returns
+-------
+int
+    0 for sm_90.
+)doc");
   method(
       c, "warpSize", [](const Properties& self) { return self.values.warpSize; },
-      "Return the number of threads per warp.");
+      R"doc(Return the number of threads per warp.
+
+Returns
+-------
+int
+    32, or 64 on AMD's CDNA devices.
+)doc");
   method(
       c, "multiProcessorCount",
       [](const Properties& self) { return self.values.multiProcessorCount; },
-      "Return the number of multiprocessors.");
+      R"doc(Return the number of multiprocessors.
+
+Returns
+-------
+int
+    Multiprocessors; compute units on AMD devices.
+)doc");
   method(
       c, "pciBusID", [](const Properties& self) { return self.values.pciBusID; },
-      "Return the number of the PCI bus.");
+      R"doc(Return the number of the PCI bus.
+
+Returns
+-------
+int
+    Number of the bus that the device is on.
+)doc");
   method(
       c, "pciDeviceID", [](const Properties& self) { return self.values.pciDeviceID; },
-      "Return the number of the device on its PCI bus.");
+      R"doc(Return the number of the device on its PCI bus.
+
+Returns
+-------
+int
+    Number on the bus.
+)doc");
   method(
       c, "pciDomainID", [](const Properties& self) { return self.values.pciDomainID; },
-      "Return the number of the PCI domain.");
+      R"doc(Return the number of the PCI domain.
+
+Returns
+-------
+int
+    Number of the domain that the bus belongs to.
+)doc");
   method(
       c, "architecture", [](const Properties& self) { return architecture_name(self.values); },
-      "Return the compiler's name of the device: 'sm_90', 'gfx90a', 'host'.");
+      R"doc(Return the compiler's name of the device: 'sm_90', 'gfx90a', 'host'.
+
+Returns
+-------
+str
+    Name that the run-time compiler accepts as an architecture.
+)doc");
   method(
       c, "features", [](const Properties& self) { return architecture_features(self.values); },
-      "Return the settings of an AMD device that images are compiled for: 'sramecc+:xnack-'. Empty "
-      "on other devices.");
+      R"doc(Return the settings of an AMD device that images are compiled for.
+
+Returns
+-------
+str
+    Settings, such as 'sramecc+:xnack-'; empty on other devices.
+)doc");
   method(c, "__repr__", [](const Properties& self) {
     return "<cudaDeviceProp: " + std::string(self.values.name) + " at " + self.bus_id + ">";
   });
