@@ -66,7 +66,7 @@ _EXPRESSIONS = {
     "isinf": "P_isinf(a)",
     "isfinite": "a - a == a - a",
     "signbit": "copysign(A(1), a) < A(0)",
-    # Ranges: a + index * b; range_to has exactly d at the index c, the last one.
+    # Ranges: a + index * b; range_to returns exactly d at the last index, c.
     "range": "a + place * b",
     "range_to": "place == c ? d : a + place * b",
     # Parts
@@ -105,16 +105,16 @@ _BEFORE = {"divmod": "const P_division<A> P_both = P_divmod(a, b);"}
 INDEXED = frozenset(("range", "range_to"))
 _NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void(a) avoids an unused operand
 # Signed overflow is undefined in C, and short integers are promoted to int: compute unsigned.
-_NATURAL = "(unsigned long long)"
+_TO_UNSIGNED = "(unsigned long long)"
 _INTEGER = {
     **{
-        name: f"T({_NATURAL}a {sign} {_NATURAL}b)"
+        name: f"T({_TO_UNSIGNED}a {sign} {_TO_UNSIGNED}b)"
         for name, sign in (("add", "+"), ("subtract", "-"), ("multiply", "*"))
     },
-    "square": f"T({_NATURAL}a * {_NATURAL}a)",
-    "cube": f"T({_NATURAL}a * {_NATURAL}a * {_NATURAL}a)",
+    "square": f"T({_TO_UNSIGNED}a * {_TO_UNSIGNED}a)",
+    "cube": f"T({_TO_UNSIGNED}a * {_TO_UNSIGNED}a * {_TO_UNSIGNED}a)",
     "sign": "T((a > T(0)) - (a < T(0)))",
-    "mul_add": f"T({_NATURAL}a * {_NATURAL}b + {_NATURAL}c * {_NATURAL}d)",
+    "mul_add": f"T({_TO_UNSIGNED}a * {_TO_UNSIGNED}b + {_TO_UNSIGNED}c * {_TO_UNSIGNED}d)",
     **dict.fromkeys(("floor", "ceil", "trunc", "rint"), "a"),
     **{"isnan": _NEVER, "isinf": _NEVER, "isfinite": _ALWAYS, "signbit": "a < A(0)"},
 }
@@ -165,7 +165,7 @@ NAMES = frozenset(_EXPRESSIONS)
 
 
 def expressions(name, compute, *others):
-    """Return an operation's expressions in C, one for each result, for the dtypes computed in."""
+    """Return an operation's expressions in C, one for each result, for the computation's dtypes."""
     compute = np.dtype(compute)
     kinds = {compute.kind, *(np.dtype(other).kind for other in others)}
     if kinds == {"i", "u"} and name in _SIGN_AND_NONE:

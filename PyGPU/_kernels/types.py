@@ -66,7 +66,7 @@ def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
     name : str
         Name in C.
     alias_ok : bool
-        Allow a further name for a dtype that has one.
+        Allow another name for a dtype that already has one.
 
     Raises
     ------

@@ -11,8 +11,8 @@ std::atomic<int> Capture::active_count_{0};
 
 namespace {
 
-// Captures in progress, by thread; and the streams of captures that were destroyed in another
-// thread, which only the capturing thread can end.
+// Captures in progress, by thread, and the streams of lost captures: another thread destroyed their
+// Capture, but only the capturing thread can end them.
 struct ActiveCaptures {
   std::mutex lock;
   std::map<std::uint64_t, Capture*> captures;
@@ -37,7 +37,7 @@ bool holds(const std::vector<std::shared_ptr<Storage>>& all, const Storage* one)
 }  // namespace
 
 Capture* Capture::in_this_thread() {
-  if (forked()) return nullptr;  // the capture is the parent's, which continues it
+  if (forked()) return nullptr;  // the parent process owns the capture
   std::shared_ptr<const Stream> lost;
   {
     const std::lock_guard<std::mutex> hold(active_captures().lock);

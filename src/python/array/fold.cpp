@@ -9,9 +9,10 @@
 namespace PyGPU::python {
 namespace {
 
-// Kernels of one key on a device, and the memory that their launches on the null stream share,
-// since those run one after another: a buffer of partial results (parts), and a counter of finished
-// blocks for each column of blocks. The counters are 0 between launches.
+// Kernels of one key on a device, and the memory that their launches on the null stream share:
+// a buffer of partial results (parts), and a counter of finished blocks for each column of blocks.
+// The launches can share it because they run one after another. The counters are 0 between
+// launches.
 struct FoldKernels {
   FoldKernels(const std::shared_ptr<Module>& module, std::size_t part_bytes_, Index counters_)
       : first(module, "first"),
@@ -42,8 +43,8 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
   for (int i = 0; i < arrays; ++i) key.add(unsigned(fold_key.codes[i]), 4);
   key.add(unsigned(fold_key.compute), 4);
   key.add(unsigned(fold_key.vector_width), 5);
-  key.add(unsigned(fold_key.kept), 6);
-  key.add(unsigned(fold_key.folded), 6);
+  key.add(unsigned(fold_key.output_axes), 6);
+  key.add(unsigned(fold_key.reduced_axes), 6);
   key.add(fold_key.by_output, 1);
   key.add(unsigned(fold_key.outputs), 4);
   key.add(fold_key.index64, 1);
@@ -55,10 +56,10 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
           dtype_object(fold_key.codes[i]);
     const py::tuple made = hook(Hook::reduction_module)(
         fold_names[int(fold_key.fold)], inputs, tables, dtype_object(fold_key.compute),
-        fold_key.vector_width, fold_key.kept, fold_key.folded, fold_key.by_output, fold_key.outputs,
-        fold_key.index64);
+        fold_key.vector_width, fold_key.output_axes, fold_key.reduced_axes, fold_key.by_output,
+        fold_key.outputs, fold_key.index64);
     return std::make_unique<FoldKernels>(held<Module>(made[0]), made[1].cast<std::size_t>(),
-                                         fold_key.kept == 0 ? 1 : max_columns);
+                                         fold_key.output_axes == 0 ? 1 : max_columns);
   });
 }
 
@@ -74,8 +75,8 @@ void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index output
 constexpr std::size_t max_cached_parts_bytes =
     1 << 18;  // larger buffers of parts are freed after the launch
 
-// Call `work` with the addresses of a buffer for parts and of the counters, or null counters. With
-// counters, the last block to finish folds the parts of all blocks.
+// Call `work` with the addresses of a buffer for parts and of the counters. With counters, the last
+// block to finish folds the parts of all blocks; if their address is null, a second launch does.
 template <class Work>
 void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
                 const FoldRequest& request, StreamOrder& order, Work work) {
@@ -173,8 +174,8 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
   const auto launch = plan.launch(properties);
   fold_key.vector_width = plan.vector_width;
-  fold_key.kept = kept.ndim;
-  fold_key.folded = folded.ndim;
+  fold_key.output_axes = kept.ndim;
+  fold_key.reduced_axes = folded.ndim;
   fold_key.by_output = plan.by_output;
   fold_key.outputs = launch.outputs;
   fold_key.index64 = plan.index64(properties);
