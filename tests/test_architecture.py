@@ -134,13 +134,9 @@ LAYERS = [
     | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
     | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
-    | {"loop_axes.h", "gather_plan.h", "pieces.h"},
-    {
-        "device.h",
-        "block_cache.h",
-        "stream.h",
-        "memory.h",
-        "postponed.h",
+    | {"axes.h", "loop_axes.h", "pieces.h", "transfer_settings.h"},
+    {"device.h", "stream.h", "capture.h", "block_cache.h", "memory_pool.h", "memory.h"}
+    | {
         "device_array.h",
         "transfer.h",
         "transfer_watch.h",
@@ -149,7 +145,7 @@ LAYERS = [
         "texture.h",
         "graph.h",
     },
-    {"array.h", "loop.h", "reduction_plan.h"},
+    {"array.h", "loop.h", "reduction_plan.h", "gather_plan.h"},
     {"objects.h"}
     | {f"{subject}_docs.h" for subject in ("copies", "device", "memory", "pointers", "sharing")}
     | {"status_docs.h", "stream_docs.h"},
@@ -177,7 +173,7 @@ def layer_of(name):
 
 
 HOST = ROOT / "src" / "host"
-BODIES = [path for path in LIBRARY if path.parent.name == "core"]
+BODIES = [path for path in LIBRARY if ROOT / "src" / "core" in path.parents]
 
 
 @for_each([*HEADERS, *BODIES])
@@ -193,6 +189,33 @@ def test_files_depend_downwards(path):
         layer = layer_of(found)
         assert layer is not None, f"{relative(path)} includes {relative(found)}, of no layer"
         assert layer <= own, f"{relative(path)} includes {relative(found)}"
+
+
+RING = [
+    p for p in LIBRARY if p.parent in (ROOT / "include/PyGPU/runtime", ROOT / "src/core/runtime")
+]
+
+
+@for_each(RING)
+def test_the_light_ring_knows_itself_and_the_seam_alone(path):
+    for found in filter(None, (ours(path, name) for name in includes(path))):
+        assert found in RING or layer_of(found) == 0, relative(found)
+
+
+def test_no_circle_of_components():
+    """A header and its body are one component. Components of the core form no circle."""
+
+    def component(path):
+        return f"{path.parent.name}/{path.stem}"
+
+    graph = {}
+    for path in [*RING, *BODIES, *(p for p in HEADERS if p.parent.name == "arrays")]:
+        below = filter(None, (ours(path, name) for name in includes(path)))
+        graph.setdefault(component(path), set()).update(
+            component(found) for found in below if layer_of(found) != 0
+        )
+    assert len(graph) > 20
+    longest_chains({one: below - {one} for one, below in graph.items()})
 
 
 @for_each([p for p in LIBRARY if HOST in p.parents])

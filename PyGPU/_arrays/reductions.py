@@ -322,12 +322,15 @@ def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
 
 def _method_documentation(function, parameters):
     """Return a function's docstring, changed to that of a method with these parameters."""
-    before, rest = function.__doc__.split("    Parameters\n    ----------\n")
+    if function.__doc__ is None:  # python -OO
+        return None
+    documentation = inspect.cleandoc(function.__doc__)  # Python 3.13 and later have done so already
+    before, rest = documentation.split("Parameters\n----------\n")
     section, after = rest.split("\n\n", 1)
-    described = {entry.split()[0]: entry for entry in re.split(r"\n(?=    \w)", section)}
+    described = {entry.split()[0]: entry for entry in re.split(r"\n(?=\w)", section)}
     section = "\n".join(described[name] for name in parameters)
     after = re.sub(rf"gpuarray\.{function.__name__}\(a(, )?", f"a.{function.__name__}(", after)
-    return f"{before}    Parameters\n    ----------\n{section}\n\n{after}"
+    return f"{before}Parameters\n----------\n{section}\n\n{after}"
 
 
 def _method(function, has_dtype):

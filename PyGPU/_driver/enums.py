@@ -45,12 +45,20 @@ TRSF_SRGB = 16
 TR_DEFAULT = -1
 
 
-class _Enumeration(enum.IntEnum):
+_VALUE = inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)
+
+
+class _Metaclass(enum.EnumMeta):
+    """Signature of a lookup by number; from Python 3.14 on a class cannot replace Python's own."""
+
+    __signature__ = inspect.Signature([_VALUE])
+
+
+class _Enumeration(enum.IntEnum, metaclass=_Metaclass):
     """An int that prints as its name; ``names`` and ``values`` are PyCUDA's dicts of members."""
 
     names: ClassVar[dict[str, _Enumeration]]
     values: ClassVar[dict[int, _Enumeration]]
-    __signature__: ClassVar[inspect.Signature]
 
     def __str__(self) -> str:
         return self.name
@@ -61,13 +69,11 @@ class _Enumeration(enum.IntEnum):
 
 _E = TypeVar("_E", bound=type[_Enumeration])
 
-
-_VALUE = inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)
 _PARAMETERS = """\
-    Parameters
-    ----------
-    value : int
-        Number of a member.
+Parameters
+----------
+value : int
+    Number of a member.
 
 """
 
@@ -77,10 +83,9 @@ def _listed(cls: _E) -> _E:
     cls.names = dict(cls.__members__)
     cls.values = {int(member): member for member in cls}
     cls.__module__ = "PyGPU.driver"
-    # The signature of the metaclass is about making enumerations, not about finding a member.
-    cls.__signature__ = inspect.Signature([_VALUE])
     if cls.__doc__:  # None with python -OO
-        cls.__doc__ = cls.__doc__.replace("    Examples\n", f"{_PARAMETERS}    Examples\n")
+        documentation = inspect.cleandoc(cls.__doc__)
+        cls.__doc__ = documentation.replace("Examples\n", f"{_PARAMETERS}Examples\n", 1)
     return cls
 
 

@@ -1,99 +1,80 @@
-"""Classes of the low level for each dtype, such as DeviceArray_int64, the DeviceArray of int64."""
+"""Low-level classes for each dtype, such as DeviceArray_int64, the DeviceArray for int64."""
 
 from __future__ import annotations
 
 from PyGPU._runtime.targets import core
 
-_ALLOCATOR = """{summary}
+_ALLOCATOR = """Owner of {memory} for {{dtype}} elements.
 
-Examples
---------
->>> import PyGPU
->>> allocator = PyGPU.{name}()
->>> allocator.allocate(3)
-<cudaError: code=0>
->>> allocator.size()
-3
-"""
-
+    Examples
+    --------
+    >>> import PyGPU
+    >>> allocator = PyGPU.{name}_{{dtype}}()
+    >>> allocator.allocate(4)
+    <cudaError: code=0>
+    >>> allocator.size()
+    4
+    """
 _DOCS = {
-    "DeviceArray": """Host buffer of {dtype} elements and its counterpart on the device.
+    "DeviceArray": """A {dtype} array with a copy in host memory and a copy in device memory.
 
-Memory is allocated and copied only when a method is called. Each step returns a status.
+    The array takes one of three forms: ``(buffer)`` uses the buffer's memory; ``(shape, order)``
+    allocates zeroed host memory; ``(pointer, shape, order)`` uses the memory behind a pointer.
 
-Parameters
-----------
-source : buffer, shape or pointer_wrapper_{dtype}
-    A contiguous buffer of {dtype} becomes the host buffer and is kept alive. A shape, an int or
-    ints, allocates a zeroed host buffer. A pointer's memory becomes the host buffer or the device
-    memory.
-shape : int or sequence of int, optional
-    Shape of a pointer's memory. If `source` is a shape, the order may be given here.
-order : {{'C', 'F'}} or bool, optional
-    Order of the elements; C by default. True means C, False means Fortran.
+    Parameters
+    ----------
+    source : buffer, int, sequence of int or pointer_wrapper_{dtype}
+        Contiguous buffer, which is kept alive; shape; or pointer to host or device memory.
+    shape : int or sequence of int, optional
+        Shape of the memory behind a pointer; the order, if `source` is a shape.
+    order : {{"C", "F"}}, optional
+        Order of the elements in memory, "C" by default.
 
-Raises
-------
-TypeError
-    If a buffer or pointer has another dtype.
-ValueError
-    If a buffer is not contiguous, or a pointer has too few elements for the shape.
+    Examples
+    --------
+    >>> import PyGPU
+    >>> array = PyGPU.DeviceArray_{dtype}((2, 3))
+    >>> array.allocate(), array.to_device()
+    (<cudaError: code=0>, <cudaError: code=0>)
+    >>> array.shape()
+    (2, 3)
+    """,
+    "pointer_wrapper": """The address of {dtype} elements.
 
-Examples
---------
->>> import PyGPU
->>> array = PyGPU.{name}((2, 3))
->>> array.allocate(), array.to_device(), array.to_host()
-(<cudaError: code=0>, <cudaError: code=0>, <cudaError: code=0>)
->>> array.shape()
-(2, 3)
-""",
-    "pointer_wrapper": """Address of {dtype} elements.
+    Parameters
+    ----------
+    address : int or buffer, optional
+        Address of the first element, or a buffer of {dtype}, which is kept alive.
+    size : int, optional
+        Number of elements; 0 if unknown.
+    host : bool, optional
+        True if the address is in host memory.
 
-Parameters
-----------
-address : int, buffer or pointer_wrapper_{dtype}, default 0
-    An address, or a contiguous buffer of {dtype}, which the pointer keeps alive.
-size : int, default 0
-    Number of elements that may be accessed; 0 means unknown.
-host : bool, default False
-    True if the address is in host memory.
-
-Raises
-------
-TypeError
-    If a buffer or pointer has another dtype.
-ValueError
-    If a buffer is not contiguous.
-
-Examples
---------
->>> import PyGPU
->>> PyGPU.{name}(4096, size=8)
-<{name} 0x1000>
-""",
-    "HostAllocator": _ALLOCATOR.replace(
-        "{summary}", "Owner of zeroed pageable host memory for {dtype} elements."
-    ),
-    "DeviceAllocator": _ALLOCATOR.replace(
-        "{summary}", "Owner of device memory for {dtype} elements."
-    ),
-    "PagelockedAllocator": _ALLOCATOR.replace(
-        "{summary}", "Owner of page-locked host memory for {dtype} elements."
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU
+    >>> pointer = PyGPU.pointer_wrapper_{dtype}(np.zeros(4, "{dtype}"))
+    >>> pointer.is_safe(), pointer.size
+    (True, 4)
+    """,
+    "HostAllocator": _ALLOCATOR.format(name="HostAllocator", memory="zeroed pageable host memory"),
+    "DeviceAllocator": _ALLOCATOR.format(name="DeviceAllocator", memory="device memory"),
+    "PagelockedAllocator": _ALLOCATOR.format(
+        name="PagelockedAllocator", memory="page-locked host memory"
     ),
 }
 
 
 def _typed(base: type, dtype: str) -> type:
-    """Return the subclass of ``base`` for a dtype; the C++ constructor reads its ``dtype``."""
-    name = f"{base.__name__}_{dtype}"
+    """Return a subclass of `base` with the attribute `dtype`, which the C++ constructor reads."""
     body = {
         "dtype": dtype,
-        "__doc__": _DOCS[base.__name__].format(dtype=dtype, name=name),
+        "__doc__": _DOCS[base.__name__].format(dtype=dtype),
         "__module__": "PyGPU",
         "__slots__": (),
     }
-    return type(name, (base,), body)
+    return type(f"{base.__name__}_{dtype}", (base,), body)
 
 
 _classes = {}

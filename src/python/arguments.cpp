@@ -92,7 +92,8 @@ CopyEnd copy_end(py::handle object, const char* argument, bool writable) {
   if (writable && view->readonly)
     throw py::value_error(std::string(argument) + ": the buffer is read-only");
   if (!PyBuffer_IsContiguous(raw, 'A'))
-    throw py::value_error(std::string(argument) + ": the buffer is not contiguous");
+    throw py::value_error(std::string(argument) +
+                          ": the buffer is not contiguous; expected a contiguous buffer");
   return {raw->buf, std::size_t(raw->len), view};
 }
 

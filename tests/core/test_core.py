@@ -15,8 +15,10 @@ from PyGPU._compile import rtc
 
 ROOT = Path(__file__).resolve().parents[2]
 TWINS = sorted(Path(__file__).parent.glob("*.cpp"))
-BODIES = [*(path.name for path in TWINS), "device.cpp", "error.cpp", "graph.cpp"]
-BODIES += ["kernel.cpp", "memory.cpp", "postponed.cpp", "stream.cpp"]
+BODIES = [*(path.name for path in TWINS), "device.cpp", "error.cpp", "capture.cpp"]
+BODIES += ["axes.cpp", "graph.cpp", "kernel.cpp", "memory.cpp", "memory_pool.cpp", "stream.cpp"]
+#: Each body by its name, in the folders of src/core.
+SOURCES = {path.name: path for path in (ROOT / "src" / "core").glob("*/*.cpp")}
 MAIN = "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n"
 SANITIZED = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WORDS = ["-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-I", str(ROOT / "include")]
@@ -53,7 +55,7 @@ def doctest(tmp_path_factory):
 
 def build(folder, doctest, twins, bodies, words, links):
     """The path of the program with the tests of some files."""
-    paths = [*twins, *(ROOT / "src" / "core" / name for name in bodies)]
+    paths = [*twins, *(SOURCES[name] for name in bodies)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         objects = list(pool.map(lambda path: compiled(path, folder, words), paths))
     program = folder / "core"
@@ -98,11 +100,11 @@ def test_loops_as_a_gpu_has_them(doctest, tmp_path):
     twins = [path for path in TWINS if path.name == "loop.cpp"]
     headers = [f"-isystem{option[2:]}" for option in options]
     words = ["-ffunction-sections", "-DPYGPU_TARGET_CUDA", *headers]
-    bodies = ["loop.cpp", "layout.cpp"]
+    bodies = ["loop.cpp", "layout.cpp", "axes.cpp"]
     run(build(tmp_path, doctest, twins, bodies, words, ["-Wl,--gc-sections"]), "loop.cpp")
 
 
 def test_every_twin_has_its_body():
     assert {path.name for path in TWINS} >= {"layout.cpp", "copy_plan.cpp", "block_cache.cpp"}
     for path in TWINS:
-        assert (ROOT / "src" / "core" / path.name).exists()
+        assert path.name in SOURCES

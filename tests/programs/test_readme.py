@@ -160,7 +160,7 @@ def test_threads_at_different_kinds_of_barriers():
       if (threadIdx.x < 16) __syncthreads();
       else a[threadIdx.x] = __shfl_sync(0xffffffff, 1, 2);
     }""")
-    with pytest.raises(PyGPU.errors.LaunchError, match="at different places"):
+    with pytest.raises(PyGPU.errors.LaunchError, match="wait at different calls"):
         module.get_function("f")(PyGPU.zeros(32, np.int32), block=(32, 1, 1))
 
 

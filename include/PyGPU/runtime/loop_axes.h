@@ -2,9 +2,9 @@
 // traverse are merged into one. This is the only place where axes are merged.
 #pragma once
 
-#include <algorithm>
+#include <utility>
 
-#include "layout.h"
+#include "axes.h"
 
 namespace PyGPU {
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "postponed.h"
+#include "capture.h"
 #include "stream.h"
 #include "unique_handle.h"
 

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "pieces.h"
-#include "transfer.h"
+#include "transfer_settings.h"
 
 namespace PyGPU {
 

@@ -5,6 +5,7 @@
 
 #include "layout.h"
 #include "stream.h"
+#include "transfer_settings.h"
 
 namespace PyGPU {
 
@@ -21,17 +22,5 @@ Status download(void* host, const Layout& layout, const void* device, const Layo
 // Copy between device memory of the same shape, in the order of `stream`.
 Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const Layout& src_layout,
                      cudaStream_t stream);
-
-// Settings of later transfers in all threads.
-struct TransferSettings {
-  unsigned threads, chunks;  // maximum number of threads, and of chunks per thread
-  std::size_t chunk_bytes;
-  std::size_t threshold;  // bytes from which pageable memory is staged; SIZE_MAX: never
-  std::size_t shown;      // bytes from which the watcher is shown the transfer; SIZE_MAX: never
-};
-TransferSettings transfer_settings();
-// Replace the settings. Page-locked memory that is no longer needed is released; the memory of
-// running transfers is released at their end.
-void set_transfer_settings(const TransferSettings& settings);
 
 }  // namespace PyGPU

@@ -46,7 +46,7 @@ class TransferWatch {
     if (status.failed()) fail();
     return status;
   }
-  // Record how many bytes have been copied so far. Usually costs only a look at the clock.
+  // Record how many bytes have been copied so far. Usually only reads the clock.
   void moved(std::size_t nbytes);
 
  private:

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/capture.h"
 #include "PyGPU/runtime/transfer.h"
 
 namespace PyGPU {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/capture.h"
 #include "PyGPU/runtime/stream.h"
 
 namespace PyGPU::block_cache {

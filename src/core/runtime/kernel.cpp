@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/capture.h"
 
 namespace PyGPU {
 namespace {

@@ -4,78 +4,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
-#include <limits>
 #include <map>
 
 #include "PyGPU/runtime/block_cache.h"
-#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/capture.h"
+#include "PyGPU/runtime/memory_pool.h"
 
 namespace PyGPU {
 namespace {
-
-// True if stream-ordered allocation is wanted. PYGPU_POOLS=0 turns it off, 1 turns it on wherever
-// the device has pools.
-bool wants_pools(int device) {
-  static const char* const text = std::getenv("PYGPU_POOLS");
-  return text && *text ? *text != '0' : !has_faulty_pools(device);
-}
-
-// PyGPU's pool on each device that supports pools, created at its first use. Its release threshold
-// is high: it keeps freed memory, so that the next allocation needs no call of the driver. The
-// default pool is left to the other libraries of the process.
-class Pools {
- public:
-  // Return the pool; null if the device has no pools, or none are wanted.
-  cudaMemPool_t on(int device) {
-    if (!is_device_number(device)) return nullptr;
-    Pool& pool = pools_[device];
-    const unsigned now = device_epoch(device);  // a reset of the device destroys its pools
-    if (pool.epoch.load(std::memory_order_acquire) != now) {
-      std::lock_guard<std::mutex> hold(lock_);
-      if (pool.epoch.load(std::memory_order_relaxed) != now) {
-        pool.handle = nullptr;
-        // ROCm 7 makes no pool while a stream is captured: the next array asks again.
-        if (make(pool.handle, device) == cudaErrorStreamCaptureUnsupported) return nullptr;
-        pool.epoch.store(now, std::memory_order_release);
-      }
-    }
-    return pool.handle;
-  }
-
- private:
-  struct Pool {
-    std::atomic<unsigned> epoch{0};
-    cudaMemPool_t handle = nullptr;
-  };
-
-  // Makes `made`; it stays null on an error and where the device has no pools.
-  static cudaError_t make(cudaMemPool_t& made, int device) {
-    if (!wants_pools(device)) return cudaSuccess;
-    int supported = 0;
-    cudaMemPool_t pool = nullptr;
-    std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location.type = cudaMemLocationTypeDevice;
-    properties.location.id = device;
-    const RelaxedCaptureMode relaxed = relax_capture_mode();
-    cudaError_t error = cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device);
-    if (!error && !supported) return cudaSuccess;
-    if (!error) error = cudaMemPoolCreate(&pool, &properties);
-    if (!error) error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
-    if (!error)
-      made = pool;
-    else
-      (void)cudaGetLastError();
-    return error;
-  }
-
-  std::mutex lock_;
-  Pool pools_[max_devices];
-};
-Pools pools;
 
 // Storages whose addresses were exposed, by their first address.
 struct Exposed {
@@ -123,7 +60,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
       }
       {
         const RelaxedCaptureMode relaxed = relax_capture_mode();
-        return cudaMallocFromPoolAsync(&block.address, block.nbytes, pools.on(block.device),
+        return cudaMallocFromPoolAsync(&block.address, block.nbytes, memory_pool(block.device),
                                        cudaStream_t());
       }
     case MemoryKind::borrowed: break;  // not allocated here
@@ -139,7 +76,7 @@ std::string shortage(std::size_t nbytes, int device) {
     text += "; " + std::to_string(free) + " of its " + std::to_string(total) + " bytes are free";
   std::uint64_t used = 0;
   const RelaxedCaptureMode relaxed = relax_capture_mode();
-  const cudaMemPool_t pool = pools.on(device);
+  const cudaMemPool_t pool = memory_pool(device);
   if (pool && !cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used))
     text += ", and live arrays of this process hold " + std::to_string(used);
   return text;
@@ -151,7 +88,7 @@ void trim_pool(int device) {
   block_cache::give_back(device);
   (void)waiting_in_relaxed_mode([device] {
     if (!is_captured(cudaStream_t())) (void)cudaStreamSynchronize(cudaStream_t());
-    const cudaMemPool_t pool = pools.on(device);
+    const cudaMemPool_t pool = memory_pool(device);
     return pool ? cudaMemPoolTrimTo(pool, 0) : cudaSuccess;
   });
   (void)cudaGetLastError();
@@ -166,7 +103,7 @@ std::function<void()>& reclaim_hook() {
 std::atomic<unsigned> reached[max_devices][max_devices];
 
 cudaError_t set_access(int device, int peer, cudaMemAccessFlags flags) {
-  const cudaMemPool_t pool = pools.on(peer);
+  const cudaMemPool_t pool = memory_pool(peer);
   cudaMemAccessDesc access{};
   access.location.type = cudaMemLocationTypeDevice;
   access.location.id = device;
@@ -302,11 +239,29 @@ std::shared_ptr<Storage> Storage::borrow(void* address, std::size_t nbytes, int 
   return storage;
 }
 
+namespace {
+
+// Return memory for an array of a capture: new memory, or that of an unreferenced array of the
+// capture. Work on one stream runs in its order, so later work may overwrite memory that no later
+// work reads.
+std::shared_ptr<Storage> take_in(Capture& capture, std::size_t nbytes) {
+  auto& taken = capture.owners.taken;
+  if (!capture.forks())
+    for (const std::shared_ptr<Storage>& storage : taken)
+      if (storage.use_count() == 1 && storage->nbytes() == nbytes && storage->alive() &&
+          !storage->is_exposed() && storage->device() == current_device())
+        return storage;
+  taken.push_back(Storage::take(nbytes, MemoryKind::device));
+  return taken.back();
+}
+
+}  // namespace
+
 std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   Capture* const capture = Capture::current();
-  if (capture && kind == MemoryKind::pooled) return capture->take(nbytes);
+  if (capture && kind == MemoryKind::pooled) return take_in(*capture, nbytes);
   const int device = current_device();
-  if (kind == MemoryKind::pooled && !pools.on(device)) kind = MemoryKind::device;
+  if (kind == MemoryKind::pooled && !memory_pool(device)) kind = MemoryKind::device;
   const auto storage = std::make_shared<Storage>();
   Status status = take_memory(storage->memory_, kind, nbytes);
   if (status.code == cudaErrorMemoryAllocation) {

@@ -45,7 +45,7 @@ cudaError_t StreamUses::join() const {
 
 bool StreamUses::join_all() const {
   const std::lock_guard<std::mutex> hold(lock_);
-  if (PyGPU::is_captured(stream_)) return true;  // a recorded capture is discarded with the stream
+  if (PyGPU::is_captured(stream_)) return true;  // the recorded work is discarded with the stream
   bool all = true;
   for (int device : devices_) {
     const cudaError_t error = on_device(device, [&] {

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/capture.h"
 #include "PyGPU/runtime/memory.h"
 #include "PyGPU/runtime/staging.h"
 #include "PyGPU/runtime/transfer_watch.h"

@@ -68,17 +68,17 @@ Pointer pointer_from(py::handle self, py::object source, std::size_t count, bool
   const DType& dtype = dtype_of_class(self);
   if (const Pointer* const pointer = find<Pointer>(source.ptr())) {
     if (pointer->dtype == &dtype) return *pointer;
-    throw py::type_error(std::string("address: a pointer to ") + dtype.name +
-                         " was expected, got one to " + pointer->dtype->name +
-                         "; int(pointer) is its address");
+    throw py::type_error(std::string("address: expected a pointer to ") + dtype.name +
+                         ", got a pointer to " + pointer->dtype->name +
+                         "; pass int(pointer) to use its address");
   }
   if (!is_buffer(source)) return {address_of(source, "address"), &dtype, count, host, nullptr};
   const auto view = view_buffer(source);
   if (!is_format_of(view->format, std::size_t(view->itemsize), dtype))
-    throw py::type_error(std::string("address: a buffer of ") + dtype.name +
-                         " was expected, got format '" + view->format + "'");
+    throw py::type_error(std::string("address: expected a buffer of ") + dtype.name +
+                         ", got format '" + view->format + "'");
   if (!PyBuffer_IsContiguous(view->view(), 'A'))
-    throw py::value_error("address: the buffer is not contiguous");
+    throw py::value_error("address: the buffer is not contiguous; expected a contiguous buffer");
   return {view->ptr, &dtype, std::size_t(view->size), true, view, view->readonly};
 }
 
