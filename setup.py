@@ -166,7 +166,7 @@ def target_extension(target, macros=(), include_dirs=(), extra_link_args=(), **o
         ],
         include_dirs=["include", "src", *include_dirs],
         extra_compile_args=[*COMPILE, "-isystem", pybind11.get_include()],
-        # What src/python/gil.cpp has in front of it.
+        # src/python/gil.cpp wraps this function.
         extra_link_args=[*LINK, "-Wl,--wrap=__gxx_personality_v0", *extra_link_args],
         language="c++",
         **options,

@@ -1,4 +1,7 @@
-"""Constants of the compiled module, CUDA's on every target: a stub without a module of its own."""
+"""Types of the compiled module's constants, which have CUDA's names on every target.
+
+Only other stubs import this file: there is no module of this name.
+"""
 
 _constants: tuple[int, ...]
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import compiler
+from PyGPU._driver.launch_shape import splay
 from PyGPU._driver.module import Function
-from PyGPU._driver.splay import splay
 from PyGPU._kernels import getters
 from PyGPU._kernels.getters import *  # noqa: F403
 from PyGPU._kernels.text.indexed import (
+    always_uses_element,
     arguments_of,
     can_be_batched,
     get_batched_kernel_and_types,
@@ -22,7 +23,6 @@ from PyGPU._kernels.text.indexed import (
     get_elwise_kernel_and_types,
     get_elwise_module,
     get_elwise_range_module,
-    is_always_used_by_element,
 )
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype, require_elements
 from PyGPU._runtime import errors
@@ -104,7 +104,7 @@ class _Variant:
         self.parts = module, function, arguments
         self.names = [one.name for one in arguments[:given]]
         self.vectors = [
-            (position, one.dtype, is_always_used_by_element(one.name, operation))
+            (position, one.dtype, always_uses_element(one.name, operation))
             for position, one in enumerate(arguments[:given])
             if isinstance(one, VectorArg)
         ]
@@ -183,7 +183,9 @@ class ElementwiseKernel:
             **{"name": name, "keep": keep, "options": options},
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
-        self._variants: dict[tuple[int, str], Any] = {}  # (core._here(), kind) -> _Variant
+        self._variants: dict[
+            tuple[int, str], Any
+        ] = {}  # (core._current_device_key(), kind) -> _Variant
         self._many = _MANY
 
     def __call__(
@@ -196,7 +198,9 @@ class ElementwiseKernel:
         if range is not None or slice is not None:
             self._call_over(args, range, slice, stream)
             return
-        variant = self._variants.get((core._here(), "plain")) or self._variant("plain")
+        variant = self._variants.get((core._current_device_key(), "plain")) or self._variant(
+            "plain"
+        )
         launcher = variant.launcher
         if launcher.launch(stream, args):
             return
@@ -245,7 +249,7 @@ class ElementwiseKernel:
         return can_be_batched([one.name for one in vectors], self._operation, *around)
 
     def _variant(self, kind):
-        key = core._here(), kind
+        key = core._current_device_key(), kind
         if key not in self._variants:
             arguments = arguments_of(self._arguments)
             given = len(arguments)

@@ -41,7 +41,7 @@ DEFERRED = _by_name(
         "PyGPU._arrays.fusion": "fuse",
         "PyGPU._arrays.ranges": "arange linspace ones ones_like full full_like",
         "PyGPU._arrays.subclassing": "_memcpy_discontig",
-        "PyGPU._driver.splay": "splay",
+        "PyGPU._driver.launch_shape": "splay",
         "PyGPU._arrays.vec": "vec",
     }
 )
@@ -55,7 +55,7 @@ _MEMBERS = _by_name(
         "PyGPU._arrays.gather": "take put",
         "PyGPU._arrays.joining": "reverse",
         "PyGPU._arrays.subclassing": "_axpbz __init_subclass__",
-        "PyGPU._driver.splay": "_grid _block",
+        "PyGPU._driver.launch_shape": "_grid _block",
         "PyGPU._arrays.numpy_dispatch": "__array_ufunc__ __array_function__",
         "PyGPU._arrays.numpy_functions": "round",
     }

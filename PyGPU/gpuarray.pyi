@@ -57,7 +57,7 @@ class GPUArray:
     @property
     def _size(self) -> int: ...
     _address: int
-    _is_answer: bool
+    _is_comparison_result: bool
     _device: int | None
     @property
     def mem_size(self) -> int: ...

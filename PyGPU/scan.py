@@ -22,7 +22,7 @@ __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 def _in_order(stream, scratch, work):
     """Call `work`, which uses the array `scratch`, in the order of the stream."""
-    core._keep_for_others_graph(scratch, stream)
+    core._keep_for_callers_graph(scratch, stream)
     streams.in_order(stream, [scratch], work)
 
 
@@ -150,7 +150,9 @@ class _ScanKernel:
         start = self._start()
         self._scan = scan_text.Scan(self.dtype, scan_expr, start, name_prefix, str(preamble))
         self._options = options
-        self._launchers: dict[int, Any] = {}  # core._here() -> _Chunks or core._ScanLauncher
+        self._launchers: dict[
+            int, Any
+        ] = {}  # core._current_device_key() -> _Chunks or core._ScanLauncher
         self._launcher()
 
     def _start(self):
@@ -158,7 +160,7 @@ class _ScanKernel:
         return None
 
     def _launcher(self):
-        here = core._here()
+        here = core._current_device_key()
         if here not in self._launchers:
             self._launchers[here] = _build(self._scan, self._options)
         return self._launchers[here]

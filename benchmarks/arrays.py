@@ -1,4 +1,4 @@
-"""What big arrays reach, in GB/s of memory read and written, beside the peers in the same run.
+"""Throughput of operations on large arrays, in GB/s, compared with other libraries in one run.
 
 Run: python benchmarks/arrays.py [--json FILE] [--exponent 28]. `raw` is the fastest of the plain
 kernels out = a + b of `python -m PyGPU bench`. Rounds of the contestants alternate, so that all see

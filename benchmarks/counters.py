@@ -1,4 +1,4 @@
-"""What keeps rows of `python -m PyGPU bench` from the raw limit: the memory that they really move.
+"""Memory traffic of the rows of `python -m PyGPU bench` that stay below the raw limit.
 
 Run: python benchmarks/counters.py FOUND.json [--below 0.9] [--only TEXT] [--json FILE]. FOUND.json
 is what `python -m PyGPU bench --json` wrote on the same GPU. Each big row under `--below` of the

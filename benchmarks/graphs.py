@@ -1,4 +1,4 @@
-"""What a kernel costs in a graph of 1,000 launches, beside a graph of C++ and the peers in one run.
+"""Time per kernel in a graph of 1,000 launches: PyGPU, C++ and other libraries in one run.
 
 Run: python benchmarks/graphs.py [--json FILE]. Times are from the graph's launch to its end, and
 include the kernels, which do next to nothing. `one by one` are the same launches without a graph.

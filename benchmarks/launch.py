@@ -1,4 +1,4 @@
-"""What queueing a kernel of four arguments costs, beside a C++ loop and the peers in one run.
+"""Time to launch a kernel with four arguments: PyGPU, C++ and other libraries in one run.
 
 Run: python benchmarks/launch.py [--json FILE]. The target's own compiler builds the C++ loop (nvcc,
 hipcc or g++). Rounds of the contestants alternate, so that all see the same clocks.

@@ -1,5 +1,5 @@
-// What the runtime itself costs where a small array is made: memory of the pool taken and given
-// back, and a sum of two arrays in between.
+// Time of the runtime calls behind a small array: allocation from the pool, a sum of two arrays,
+// and release to the pool.
 #include <PyGPU/gpu.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-"""What small array objects cost, beside the peers in the same run.
+"""Time to create small arrays and to compute with them, compared with other libraries in one run.
 
 Run: python benchmarks/objects.py [--json FILE]. `raw` is the runtime's own part: memory taken from
 the pool and given back, with a kernel launched in between for `a + b`, in a loop of C++. Rounds of
@@ -17,7 +17,7 @@ CALLS, ROUNDS = 5000, 15
 
 
 def calls_on(a, b, empty):
-    """What is done with two arrays of 1024 float32, and with `empty`, which makes one."""
+    """Return {name: function}: operations on two arrays of 1024 float32, and `empty`."""
     return {
         "empty(1024)": empty,
         "a + b": lambda: a + b,

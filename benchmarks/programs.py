@@ -55,7 +55,7 @@ def run(folder, command, limit):
 
 
 def outcome(case):
-    """What became of one test, and why, in a line."""
+    """Return the outcome of a test and its reason, in one line."""
     for kind in ("failure", "error", "skipped"):
         found = case.find(kind)
         if found is not None:

@@ -22,7 +22,7 @@ from pathlib import Path
 BASELINE = Path(__file__).with_suffix(".json")
 TOLERANCE = 1.10
 CALLS = 100
-# By these requests the process tells callgrind what to count: all between start and stop.
+# Callgrind counts the instructions between start and stop, two of its client requests.
 REQUESTS = """
 #include <valgrind/callgrind.h>
 extern "C" void start() { CALLGRIND_START_INSTRUMENTATION; CALLGRIND_ZERO_STATS; }
@@ -153,7 +153,7 @@ def count():
             env={
                 **os.environ,
                 **{"PYGPU_TARGET": "host", "PYGPU_HOST_THREADS": "1", "PYTHONHASHSEED": "0"},
-                # As on a GPU: on the host machine, blocks are kept where that is asked for.
+                # GPU targets cache freed blocks by default; the host machine only on request.
                 "PYGPU_BLOCK_CACHE": "1",
                 # Valgrind does not know all instructions of a processor.
                 "PYGPU_HOST_PROCESSOR": "any",
@@ -178,7 +178,7 @@ def count():
 
 
 def made_with(module):
-    """What decides the figures: the compiler of the extension module, and Python."""
+    """Return the compiler of the extension module and the Python version; both affect counts."""
     compiler = re.search(rb"(GCC: \([^)]*\)|clang version) (\d+)", module.read_bytes())
     name = "unknown"
     if compiler:

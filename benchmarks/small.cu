@@ -1,5 +1,5 @@
-// What the runtime itself costs where a function of small arrays is called: memory taken from the
-// pool, kernels launched, a few bytes read back, the memory given back.
+// Time of the runtime calls behind a function of small arrays: allocation from the pool, launches,
+// a copy of a few bytes to the host, and release to the pool.
 #include <PyGPU/gpu.h>
 
 #include <chrono>

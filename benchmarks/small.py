@@ -1,4 +1,4 @@
-"""What functions of small arrays cost, beside their floor and the peers in the same run.
+"""Time of functions of small arrays, compared with a lower bound and with other libraries.
 
 Run: python benchmarks/small.py [--json FILE] [--calls 2000]. `floor` is the runtime's own part in a
 loop of C++: the launches that the work needs, memory of the pool taken and given back, and for
@@ -36,7 +36,7 @@ FLOORS = {
 
 
 def operands():
-    """What all libraries work on, as NumPy's arrays: a, b, a mask, indices."""
+    """Return the operands of all libraries as NumPy arrays: a, b, a mask, indices."""
     random = np.random.default_rng(1)
     a, b = random.random((2, 1024), np.float32)
     return a, b, a > 0.5, random.integers(0, 1024, 1024)

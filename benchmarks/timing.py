@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing in one process, peers that are installed, a table and JSON.
+"""Timing, installed peer libraries, and output as a table and JSON, shared by the benchmarks.
 
 Every script takes --json FILE, and --alone, which leaves out the peers, and most loops of C++.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import PyGPU
 
-# That of this checkout, whatever package is measured: compare.py runs older ones, too.
+# Load this checkout's measuring.py even if compare.py measures an older package.
 _measuring = runpy.run_path(str(Path(__file__).parents[1] / "PyGPU" / "_bench" / "measuring.py"))
 median_seconds = _measuring["median_seconds"]
 
@@ -33,7 +33,7 @@ def medians(rounds, contestants):
 
 
 def alone():
-    """Whether the command line says --alone."""
+    """Return whether the command line has --alone."""
     return "--alone" in sys.argv
 
 

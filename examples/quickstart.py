@@ -25,7 +25,7 @@ def load_library():
     pointer, size = ctypes.c_void_p, ctypes.c_long
     library.lombscargle.argtypes = [pointer, pointer, size, pointer, pointer, size]
     library.double_int64.argtypes = [pointer, size]
-    # Its functions return the runtime's error code: make that the object of PyGPU's own calls.
+    # The functions return the runtime's error code: convert it to a cudaError_t, as PyGPU does.
     library.lombscargle.restype = library.double_int64.restype = PyGPU.cudaError_t
     return library
 

@@ -27,7 +27,7 @@ def product(x, y):
     """x * y for two matrices of one shape and any strides."""
     rows, cols = x.shape
     z = gpuarray.empty((rows, cols), np.float32)
-    # What a view hands to a kernel is the address of its [0, 0], even where it runs backwards.
+    # A view passes the address of its element [0, 0] to the kernel, even if a stride is negative.
     multiply(
         x,
         *steps(x),

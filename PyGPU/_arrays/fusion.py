@@ -16,7 +16,7 @@ import numpy as np
 from PyGPU._arrays.functions import kind_of
 from PyGPU._arrays.programs import MOST_OPERANDS, MOST_RESULTS, Program
 from PyGPU._arrays.symbols import Scalar, Symbol
-from PyGPU._arrays.tracing import Trace, at_the_line, located, refused
+from PyGPU._arrays.tracing import Trace, error_at_current_line, error_at_users_line, located
 from PyGPU._runtime import core, errors
 
 __all__ = ["fuse"]
@@ -88,7 +88,7 @@ class Fused:
     def _inside(self, args, kwargs, out, stream):
         """Call the function as a part of another function that is being traced."""
         if out is not None or stream is not None:
-            raise refused("out= and stream= are arguments of the outer function")
+            raise error_at_current_line("out= and stream= are arguments of the outer function")
         return self.__wrapped__(*args, **kwargs)
 
     def _traced(self, key, args, kwargs):
@@ -103,7 +103,7 @@ class Fused:
         except (TypeError, AttributeError) as error:
             # Errors name the object without the attribute from Python 3.10 on.
             is_ours = type(error) is TypeError or isinstance(getattr(error, "obj", None), Symbol)
-            located = at_the_line(error) if is_ours else None
+            located = error_at_users_line(error) if is_ours else None
             if located is None:
                 raise
             raise located from error

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from PyGPU._arrays.places import Index, checked, gather, in_c_order
+from PyGPU._arrays.index_copies import Index, checked, gather, in_c_order
 from PyGPU._runtime import beside_first, core, integer, require_array
 
 
@@ -177,7 +177,7 @@ def put(a, indices, values, stream=None, mode="raise"):
     if values.shape != indices.shape:
         places = np.arange(indices.size).reshape(indices.shape) % values.size
         values = take(values, places, stream=stream)
-        core._keep_for_others_graph(values, stream)
+        core._keep_for_callers_graph(values, stream)
     index = _flat(a, indices, scatters=True)
     target = (a._address, (0,) * indices.ndim)
     read = (values._address, values.strides)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from PyGPU._arrays import select
-from PyGPU._arrays.places import Index, checked, gather
+from PyGPU._arrays.index_copies import Index, checked, gather
 from PyGPU._runtime import beside_first, core
 
 _MOST_INT32 = 1 << 31
@@ -51,7 +51,7 @@ def _part_of(item):
             array = array.astype(np.intp)
     else:
         return item
-    if isinstance(item, core.GPUArray) and item._is_answer and array.dtype.kind != "b":
+    if isinstance(item, core.GPUArray) and item._is_comparison_result and array.dtype.kind != "b":
         raise IndexError(
             f"the result of a comparison operator has the array's dtype, {array.dtype}, and is "
             "no index: numpy.equal, numpy.greater and the like give masks; .astype(bool), applied "

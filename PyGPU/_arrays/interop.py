@@ -46,7 +46,7 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
     Raises
     ------
     BufferError
-        The memory of `x` is not accessible, its dtype does not exist in NumPy, or it is read-only
+        The memory of `x` is not accessible, its dtype does not exist in NumPy, or `x` is read-only
         and not copied.
 
     See Also
@@ -79,7 +79,7 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
             "a copy"
         )
     with on_device(here):
-        array = core._take_dlpack(_capsule(x, copy), x, device_id, copy is True)
+        array = core._import_dlpack(_capsule(x, copy), x, device_id, copy is True)
         _order(stream, array)
     if wanted != here:
         strides = core.empty_like(array).strides  # contiguous, the axes in the same order
@@ -96,9 +96,9 @@ def asarray(x, *, stream=None):
     Parameters
     ----------
     x : GPUArray, or array of another library in device memory
-        A GPUArray is returned unchanged. Other arrays are imported by the CUDA array interface of
-        version 3, else by DLPack, else by an older interface. An older interface has no stream, so
-        the import waits for all work of the device.
+        A GPUArray is returned unchanged. Other arrays are imported by the first that they have:
+        version 3 of the CUDA array interface, DLPack, an older CUDA array interface. The older
+        ones name no stream, so the import waits for all work on the device.
     stream : Stream, optional
         Non-blocking stream that the array will be used on; the stream waits for the data.
 
@@ -112,7 +112,8 @@ def asarray(x, *, stream=None):
     TypeError
         `x` is an array of NumPy or another object of the host; ``to_gpu`` copies these.
     BufferError
-        The memory cannot be shared: it is elsewhere, is read-only, or has a mask.
+        The memory cannot be shared: it is not accessible to the device, or `x` is read-only or has
+        a mask.
 
     See Also
     --------

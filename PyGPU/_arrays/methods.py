@@ -5,7 +5,7 @@ import numpy as np
 from PyGPU._arrays import tracing
 from PyGPU._arrays.functions import apply, run
 from PyGPU._driver import Event
-from PyGPU._kernels import asked
+from PyGPU._kernels import result_dtypes
 from PyGPU._runtime import core, require_array
 
 _BOOL = np.dtype(np.bool_)
@@ -23,7 +23,7 @@ def real(self):
     """
     if self.dtype.kind != "c":
         return self
-    return run("real", (self,), (self.dtype,), asked(np.real, (self.dtype,)))
+    return run("real", (self,), (self.dtype,), result_dtypes(np.real, (self.dtype,)))
 
 
 def imag(self):
@@ -40,7 +40,7 @@ def imag(self):
         return run("where", (False, self, 0), (_BOOL, self.dtype, self.dtype), (self.dtype,))
     if self.dtype.kind != "c":
         return core.zeros_like(self)
-    return run("imag", (self,), (self.dtype,), asked(np.imag, (self.dtype,)))
+    return run("imag", (self,), (self.dtype,), result_dtypes(np.imag, (self.dtype,)))
 
 
 def conj(self, out=None):

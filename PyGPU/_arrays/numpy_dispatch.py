@@ -3,11 +3,12 @@
 The work stays on the device, and the results have NumPy's dtypes. A function that is not
 implemented raises TypeError; no array is silently copied to the host.
 
-`__array_ufunc__` also receives the operators of NumPy's scalars and arrays on the left. In
-``numpy.float32(2) * a`` both ways agree: NumPy's scalars are strong in GPUArray's operators and
-here. Comparisons differ: comparison operators return the operands' dtype, and ufuncs return bool.
-Before it calls the ufunc, NumPy converts a scalar on the left of a comparison operator to an array
-without axes. NumPy does so in no other case, so that such an array marks an operator.
+`__array_ufunc__` also receives operators whose left operand is a scalar or array of NumPy. The
+results of ``numpy.float32(2) * a`` and of ``numpy.multiply`` agree: the dtype of NumPy's scalar
+takes part in promotion in both. Comparisons differ: comparison operators return the operands'
+dtype, and ufuncs return bool. Before NumPy calls the ufunc of a comparison operator, it converts a
+scalar on the left to an array without axes. Such an array identifies an operator, because NumPy
+creates it in no other case.
 """
 
 import numpy as np
@@ -93,7 +94,7 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
 
 
 def array_function(self, func, types, args, kwargs):
-    """Implement GPUArray.__array_function__; TypeError for functions that are not implemented."""
+    """Implement GPUArray.__array_function__; raise TypeError for unimplemented functions."""
     if not all(issubclass(one, (GPUArray, np.ndarray)) for one in types):
         return NotImplemented
     try:

@@ -200,7 +200,7 @@ def round(a, decimals=0, out=None):
         raise TypeError(f"round: decimals={decimals}: expected numbers, got an array of bool")
     compute = np.dtype(np.float64) if kind in "iu" else a.dtype
     factor = float(f"1e{abs(decimals)}")
-    name = "round_behind" if decimals > 0 else "round_before"
+    name = "round_decimals" if decimals > 0 else "round_tens"
     return run(name, (a, factor), (compute, _size_of(compute)), (a.dtype,), out)
 
 

@@ -188,7 +188,7 @@ def _copied(made, out, stream):
             raise errors.ShapeError(f"out: expected shape {result.shape}, got {target.shape}")
     for k, (result, target) in enumerate(zip(made, out)):
         if target is not None:
-            core._keep_for_others_graph(result, stream)
+            core._keep_for_callers_graph(result, stream)
             made[k] = run("copy", (result,), (result.dtype,), (target.dtype,), target, stream)
     return made
 

@@ -11,7 +11,8 @@ from PyGPU._driver import Program
 from PyGPU._kernels import compaction
 from PyGPU._runtime import context_dependent_memoize, core, state
 
-# Larger masks are not compacted from an array of all indices: their indices are written directly.
+# Size of the largest mask whose indices are selected from an array of all indices. Kernels write
+# the indices of larger masks directly.
 _MANY = 1 << 20 if core.target != "host" else 1 << 14
 
 
@@ -31,12 +32,12 @@ class _Kernels:
         self._scan = scan.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
 
     def _launch(self, kernel, mask, *arrays):
-        blocks = -(-mask.size // (compaction.STRETCH * self._chunks))
+        blocks = -(-mask.size // (compaction.CHUNK * self._chunks))
         kernel((blocks, 1), (self._threads, 1, 1), None, mask.size, mask, *arrays)
 
     def offsets(self, mask):
         """Return the position of each chunk's first index in the result, then the total count."""
-        offsets = core.GPUArray((-(-mask.size // compaction.STRETCH) + 1,), np.int64)
+        offsets = core.GPUArray((-(-mask.size // compaction.CHUNK) + 1,), np.int64)
         self._launch(self._count, mask, offsets)
         return self._scan(offsets)
 
@@ -51,7 +52,7 @@ def _kernels(dtype):
 
 
 def _checked(mask):
-    """Return the mask in C order; TypeError unless it is a GPUArray of bool."""
+    """Return the mask in C order, or raise TypeError if it is not a GPUArray of bool."""
     if not isinstance(mask, core.GPUArray):
         raise TypeError(f"mask: expected a GPUArray of bool, got {type(mask).__name__}")
     if mask.dtype != np.bool_:
@@ -68,7 +69,9 @@ def _last(offsets):
 
 
 def nonzero_flat(mask, dtype=np.int64):
-    """Return the flat indices, in C order, of a mask's true elements. Waits for their number.
+    """Return the flat indices, in C order, of a mask's true elements.
+
+    The call waits for the number of true elements.
 
     Parameters
     ----------

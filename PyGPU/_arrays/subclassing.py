@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from PyGPU._arrays.functions import apply, kind_of
-from PyGPU._kernels import asked
+from PyGPU._kernels import result_dtypes
 from PyGPU._runtime import core, require_array
 
 GPUArray = core.GPUArray
@@ -35,7 +35,7 @@ def _axpbz(self, selffac, other, out, stream=None):
     require_array("out", out)
     factor, summand = (np.asarray(one).astype(out.dtype)[()] for one in (selffac, other))
     scaled = apply("multiply", self, factor, stream=stream)
-    core._keep_for_others_graph(scaled, stream)
+    core._keep_for_callers_graph(scaled, stream)
     return apply("add", scaled, summand, out=out, stream=stream, casting="unsafe")
 
 
@@ -61,7 +61,7 @@ def _memcpy_discontig(dst, src, async_=False, stream=None):
 
 def _result(function, array, other):
     """Allocate the result of an operator, with the operator's dtype and shape."""
-    (dtype,) = asked(function, (kind_of(array), kind_of(other)))
+    (dtype,) = result_dtypes(function, (kind_of(array), kind_of(other)))
     return core._empty_for((array, other), dtype)
 
 

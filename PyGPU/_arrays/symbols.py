@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from PyGPU._arrays.functions import UFUNCS, apply, kind_of, run, typed
-from PyGPU._arrays.tracing import Number, Traced, computed, foreign, refused
+from PyGPU._arrays.tracing import Number, Traced, computed, error_at_current_line, foreign
 from PyGPU._runtime import core
 
 GPUArray = core.GPUArray
@@ -72,7 +72,9 @@ class Symbol(Traced, GPUArray):
         return quotient if quotient is NotImplemented else (quotient, self.__rmod__(other))
 
     def __matmul__(self, other):
-        raise refused("@ does not work element by element: use a library of linear algebra")
+        raise error_at_current_line(
+            "@ does not work element by element: use a library of linear algebra"
+        )
 
     __rmatmul__ = __matmul__
 
@@ -83,7 +85,9 @@ class Symbol(Traced, GPUArray):
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if method != "__call__":
-            raise refused(f"numpy.{ufunc.__name__}.{method} does not work element by element")
+            raise error_at_current_line(
+                f"numpy.{ufunc.__name__}.{method} does not work element by element"
+            )
         first = inputs[0].now if isinstance(inputs[0], Number) else inputs[0]
         if isinstance(first, np.ndarray) and ufunc in _REFLECTED and not kwargs:
             return getattr(inputs[1], _REFLECTED[ufunc])(inputs[0])  # see _REFLECTED
@@ -95,7 +99,9 @@ class Symbol(Traced, GPUArray):
     def __array_function__(self, func, types, args, kwargs):
         if func not in _FUNCTIONS:
             name = f"{func.__module__}.{func.__name__}"
-            raise refused(f"{name} does not work element by element, or GPUArray does not have it")
+            raise error_at_current_line(
+                f"{name} does not work element by element, or GPUArray does not have it"
+            )
         ours = [one for one in types if one is not Scalar]
         return super().__array_function__(func, ours, args, kwargs)
 
@@ -181,7 +187,7 @@ def _refusal(name):
         text = "kernels cannot be called in a fused function"
 
     def refuse(self, *args, **kwargs):
-        raise refused(text)
+        raise error_at_current_line(text)
 
     return refuse if name.startswith("__") else property(refuse, refuse)
 
@@ -203,7 +209,7 @@ class Scalar(Number):
     def __getattr__(self, name):
         if name.startswith("__"):  # Python and NumPy look these up on any object
             raise AttributeError(name)
-        raise refused(f"{name} of a number among the arguments cannot be traced")
+        raise error_at_current_line(f"{name} of a number among the arguments cannot be traced")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if any(isinstance(one, GPUArray) for one in inputs):
@@ -230,7 +236,7 @@ def _of_numbers(function, is_reflected=False):
 
 def _unknown(name):
     def refuse(self, *args):
-        raise refused(
+        raise error_at_current_line(
             f"{name}: a number among the arguments may change from call to call, so its value is "
             "not known while the function is traced; set it as the parameter's default or by "
             "functools.partial, which make it a part of the function"

@@ -40,7 +40,7 @@ def located(text, code, line):
     return errors.TraceError(text + location + (f"\n    {source_line}" if source_line else ""))
 
 
-def refused(text):
+def error_at_current_line(text):
     """Make the TraceError that names the current line of the traced function, our caller."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame):
@@ -48,7 +48,7 @@ def refused(text):
     return trace_error(text, frame)
 
 
-def at_the_line(error):
+def error_at_users_line(error):
     """Convert an error into the TraceError that names the line of the user's function.
 
     Return None if the error was raised outside of the user's function.
@@ -127,7 +127,7 @@ class Condition(NamedTuple):
     expected: object
 
 
-def itself(value):
+def identity(value):
     return value
 
 
@@ -195,7 +195,7 @@ class Trace:
         self._require_open()
         for one in operands:
             if isinstance(one, Number) and one._trace is not self:
-                raise refused("the number belongs to another function that is traced")
+                raise error_at_current_line("the number belongs to another function that is traced")
         slots = tuple([self._slot(one) for one in operands])
         value = function(*[self._values[slot] for slot in slots])
         if isinstance(value, tuple):
@@ -203,7 +203,7 @@ class Trace:
             parts = [operator.itemgetter(k) for k in range(len(value))]
             return tuple([self.compute(part, whole) for part in parts])
         if not isinstance(value, (int, float, complex, np.generic)):
-            raise refused(
+            raise error_at_current_line(
                 f"expected a number, got {type(value).__name__}: compute it before the call"
             )
         return self._number(self, self._append(function, slots, value), value)
@@ -220,7 +220,7 @@ class Trace:
             return operand._slot
         if isinstance(operand, GPUArray):
             raise foreign(operand)
-        return self._append(partial(itself, operand), (), operand)
+        return self._append(partial(identity, operand), (), operand)
 
     def require(self, slot, function, expected):
         """Add a condition: at each call, ``function(value)`` must equal `expected`."""
@@ -230,7 +230,7 @@ class Trace:
 
     def _require_open(self):
         if not self._is_open:
-            raise refused(
+            raise error_at_current_line(
                 "an array or number is used after the end of the trace that it belongs to"
             )
 
@@ -238,7 +238,9 @@ class Trace:
         """Convert an operand of a step to an Argument, Literal or Result of a dtype."""
         if isinstance(operand, Traced):
             if operand._trace is not self:
-                raise refused("an array of another function that is traced: pass it as an argument")
+                raise error_at_current_line(
+                    "an array of another function that is traced: pass it as an argument"
+                )
             return operand._source
         if isinstance(operand, GPUArray):
             raise foreign(operand)
@@ -256,7 +258,9 @@ class Trace:
         """Record an operation; return the object, or a tuple of objects, that it results in."""
         self._require_open()
         if not any(isinstance(one, Traced) for one in operands):
-            raise refused(f"{name} of numbers alone: use the function of NumPy or Python instead")
+            raise error_at_current_line(
+                f"{name} of numbers alone: use the function of NumPy or Python instead"
+            )
         for one in operands:
             if isinstance(one, Number) and type(one.now) is int:
                 self._require_held(one, operands)
@@ -274,7 +278,9 @@ class Trace:
         if number == len(self.steps):
             self.steps.append(step)
             if number == MOST_STEPS:
-                raise refused(f"more than {MOST_STEPS} operations: fuse the function in parts")
+                raise error_at_current_line(
+                    f"more than {MOST_STEPS} operations: fuse the function in parts"
+                )
         made = [
             self._array(self, Result(number, k, dtype), dtype) for k, dtype in enumerate(results)
         ]
@@ -288,7 +294,7 @@ class Trace:
         limits = [(0, 1) if d == _BOOL else (np.iinfo(d).min, np.iinfo(d).max) for d in met]
         held = range(max(low for low, _ in limits), min(high for _, high in limits) + 1)
         if core._takes_types_from_values or number.now not in held:
-            self.require(number._slot, itself, number.now)
+            self.require(number._slot, identity, number.now)
         else:
             self.require(number._slot, held.__contains__, True)
 
@@ -317,7 +323,7 @@ def _dtype_of(operand):
 
 def foreign(array):
     """Make the TraceError for an array that is not an argument."""
-    return refused(
+    return error_at_current_line(
         f"an array of shape {array.shape} is no argument of the function: all calls would use the "
         "elements that it has now; pass it as an argument"
     )
@@ -335,7 +341,9 @@ def record(name, operands, compute, results, **refused_settings):
     """Record an operation in the trace of its operands."""
     for setting, value in refused_settings.items():
         if value is not None:
-            raise refused(f"{setting}= is an argument of the fused function, not of those inside")
+            raise error_at_current_line(
+                f"{setting}= is an argument of the fused function, not of those inside"
+            )
     return traced(operands).record(name, operands, compute, results)
 
 
@@ -343,7 +351,7 @@ def require_values(operands):
     """Add the condition that these numbers have the same values at each call."""
     for one in operands:
         if isinstance(one, Number):
-            one._trace.require(one._slot, itself, one.now)
+            one._trace.require(one._slot, identity, one.now)
 
 
 def computed(function, *operands):

@@ -1,5 +1,7 @@
 """CUDA's vector types as NumPy dtypes, vec.float4 and the others, and their make_ functions."""
 
+import inspect
+
 import numpy as np
 
 from PyGPU._kernels import get_or_register_dtype
@@ -48,6 +50,8 @@ def _maker(name, dtype):
         return np.array(tuple(values[field] for field in fields), dtype)
 
     make.__name__ = make.__qualname__ = f"make_{name}"
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    make.__signature__ = inspect.Signature([inspect.Parameter(field, kind) for field in fields])
     make.__doc__ = f"""Make a value of the vector type {name}.
 
     Parameters

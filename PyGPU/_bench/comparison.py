@@ -1,4 +1,4 @@
-"""Evaluation of measured seconds: speeds, ratios to the limit and to the better peer, means."""
+"""Evaluation of measured seconds: speeds, ratios to the limit and to the fastest peer, means."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from PyGPU._bench.table import Row
 
-#: A row is behind if PyGPU's speed divided by the better peer's is below this ratio.
+#: A row is behind if PyGPU's speed divided by the fastest peer's is below this ratio.
 BEHIND = 0.97
 
 
 def compared(row: Row, seconds: dict[str, dict[str, float]], least: float | None) -> dict[str, Any]:
     """Return the speeds and ratios of a row whose limit takes `least` seconds.
 
-    A ratio above one means that PyGPU is faster. "peer" is the name of the better peer.
+    A ratio above one means that PyGPU is faster. "peer" is the name of the fastest other library.
     """
 
     def speed(one: float) -> float:
@@ -66,7 +66,8 @@ def summarized(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def _is_wrong(row: dict[str, Any]) -> bool:
     """Report whether PyGPU failed (except by lack of memory) or any library's result was wrong.
 
-    Dtypes that the line does not list are ignored, as PyGPU's rules may differ from NumPy's there.
+    Rows with dtypes that the table does not list are ignored, as PyGPU's result dtypes may differ
+    from NumPy's there.
     """
     if not row["own"]:
         return False

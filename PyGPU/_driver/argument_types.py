@@ -22,7 +22,7 @@ _PROMISES = {
 }
 
 
-def promises(arg_types: ArgTypes) -> list[tuple[str, int]]:
+def declared_parameters(arg_types: ArgTypes) -> list[tuple[str, int]]:
     """Return [(kind, bytes)] of the argument types that prepare() receives."""
     if isinstance(arg_types, str):
         found = re.findall(r"(\d*)([A-Za-z?])", arg_types)
@@ -43,12 +43,12 @@ def promises(arg_types: ArgTypes) -> list[tuple[str, int]]:
         return result
     if not isinstance(arg_types, Iterable):
         raise TypeError(f"prepare: arg_types: expected a str or a sequence, got {arg_types!r}")
-    return [promise for arg_type in arg_types for promise in _promise(arg_type)]
+    return [parameter for arg_type in arg_types for parameter in _declared(arg_type)]
 
 
-def _promise(arg_type: Any) -> list[tuple[str, int]]:
+def _declared(arg_type: Any) -> list[tuple[str, int]]:
     if isinstance(arg_type, str):
-        return promises(arg_type)
+        return declared_parameters(arg_type)
     if isinstance(arg_type, np.dtype) or (
         isinstance(arg_type, type) and issubclass(arg_type, np.generic)
     ):

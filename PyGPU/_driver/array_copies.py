@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._driver import boxes, enums
+from PyGPU._driver import enums, strided_copies
 from PyGPU._driver.arrays import Array
 from PyGPU._runtime import device_address, errors
 
@@ -24,19 +24,19 @@ __all__ = [
 _MEMORY = enums.memory_type
 
 
-def _row(array: Array, index: Int, name: str) -> boxes.End:
+def _row(array: Array, index: Int, name: str) -> strided_copies.End:
     """Return the End of a copy in the only row of an Array, from byte `index` on."""
-    boxes.array_in(array, name)
+    strided_copies.array_in(array, name)
     shape = array.get_descriptor_3d()
     if shape.height > 1 or shape.depth > 1:
         raise errors.LogicError(
             f"{name}: expected an Array of one row, got {shape.width} x {shape.height} x "
             f"{shape.depth}; use Memcpy2D or Memcpy3D"
         )
-    return (_MEMORY.ARRAY, array, 0, 0, boxes.whole(index, "index"), 0, 0, -1)
+    return (_MEMORY.ARRAY, array, 0, 0, strided_copies.non_negative(index, "index"), 0, 0, -1)
 
 
-def _memory(kind: enums.memory_type, where: boxes.Buffer | int) -> boxes.End:
+def _memory(kind: enums.memory_type, where: strided_copies.Buffer | int) -> strided_copies.End:
     return (kind, where, 0, 0, 0, 0, 0, -1)
 
 
@@ -66,8 +66,8 @@ def memcpy_dtoa(ary: Array, index: Int, src: Address, len: Int) -> None:
     array([0., 5.], dtype=float32)
     """
     source = _memory(_MEMORY.DEVICE, device_address(src, "src"))
-    box = (boxes.whole(len, "len"), 1, 1)
-    boxes.copy(_row(ary, index, "ary"), source, box, what="memcpy_dtoa")
+    box = (strided_copies.non_negative(len, "len"), 1, 1)
+    strided_copies.copy(_row(ary, index, "ary"), source, box, what="memcpy_dtoa")
 
 
 def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
@@ -95,8 +95,8 @@ def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
     array([5.], dtype=float32)
     """
     target = _memory(_MEMORY.DEVICE, device_address(dest, "dest"))
-    box = (boxes.whole(len, "len"), 1, 1)
-    boxes.copy(target, _row(ary, index, "ary"), box, what="memcpy_atod")
+    box = (strided_copies.non_negative(len, "len"), 1, 1)
+    strided_copies.copy(target, _row(ary, index, "ary"), box, what="memcpy_atod")
 
 
 def memcpy_htoa(ary: Array, index: Int, src: BufferLike) -> None:
@@ -122,9 +122,9 @@ def memcpy_htoa(ary: Array, index: Int, src: BufferLike) -> None:
     >>> result
     array([0., 5.], dtype=float32)
     """
-    buffer = boxes.Buffer(src, "src", False, contiguous=True)
+    buffer = strided_copies.Buffer(src, "src", False, contiguous=True)
     source, target = _memory(_MEMORY.HOST, buffer), _row(ary, index, "ary")
-    boxes.copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_htoa")
+    strided_copies.copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_htoa")
 
 
 def memcpy_atoh(dest: BufferLike, ary: Array, index: Int) -> None:
@@ -149,9 +149,9 @@ def memcpy_atoh(dest: BufferLike, ary: Array, index: Int) -> None:
     >>> result
     array([5.], dtype=float32)
     """
-    buffer = boxes.Buffer(dest, "dest", True, contiguous=True)
+    buffer = strided_copies.Buffer(dest, "dest", True, contiguous=True)
     target, source = _memory(_MEMORY.HOST, buffer), _row(ary, index, "ary")
-    boxes.copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_atoh")
+    strided_copies.copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_atoh")
 
 
 def memcpy_atoa(dest: Array, dest_index: Int, src: Array, src_index: Int, len: Int) -> None:
@@ -183,7 +183,9 @@ def memcpy_atoa(dest: Array, dest_index: Int, src: Array, src_index: Int, len: I
     array([5., 0.], dtype=float32)
     """
     target, source = _row(dest, dest_index, "dest"), _row(src, src_index, "src")
-    boxes.copy(target, source, (boxes.whole(len, "len"), 1, 1), what="memcpy_atoa")
+    strided_copies.copy(
+        target, source, (strided_copies.non_negative(len, "len"), 1, 1), what="memcpy_atoa"
+    )
 
 
 py_memcpy_htoa, py_memcpy_atoh = memcpy_htoa, memcpy_atoh

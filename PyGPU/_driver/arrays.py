@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from PyGPU._driver import boxes, enums
+from PyGPU._driver import enums, strided_copies
 from PyGPU._runtime import core, device_address, errors
 
 if TYPE_CHECKING:
@@ -180,9 +180,10 @@ class Array(core._Array):
             raise TypeError(f"descriptor: expected an ArrayDescriptor, got {descriptor!r}")
         found = channel_format(descriptor.format, descriptor.num_channels)
         width, height, depth = (
-            boxes.whole(getattr(descriptor, name, 0), name) for name in ("width", "height", "depth")
+            strided_copies.non_negative(getattr(descriptor, name, 0), name)
+            for name in ("width", "height", "depth")
         )
-        flags = boxes.whole(getattr(descriptor, "flags", 0), "flags")
+        flags = strided_copies.non_negative(getattr(descriptor, "flags", 0), "flags")
         if flags > 15:
             raise errors.LogicError(f"Array failed: flags={flags}: expected array3d_flags")
         super().__init__(found, width, height, depth, flags)
@@ -243,14 +244,14 @@ def _order(order: str) -> Order:
 
 
 def _fill(
-    array: Array, kind: enums.memory_type, where: boxes.Buffer | int, row_bytes: int
+    array: Array, kind: enums.memory_type, where: strided_copies.Buffer | int, row_bytes: int
 ) -> Array:
     """Fill an Array from contiguous memory with rows of `row_bytes`."""
     shape = array.get_descriptor_3d()
     rows, slices = max(shape.height, 1), max(shape.depth, 1)
     source = (kind, where, row_bytes, rows, 0, 0, 0, -1)
     target = (_MEMORY.ARRAY, array, 0, 0, 0, 0, 0, -1)
-    boxes.copy(target, source, (row_bytes, rows, slices), what="copy to the array")
+    strided_copies.copy(target, source, (row_bytes, rows, slices), what="copy to the array")
     return array
 
 
@@ -318,7 +319,7 @@ def _from_host(
     data = np.asarray(matrix, order=order)
     array = _new_array(data.shape, order, format, num_channels, flags)
     row_bytes = data.shape[-1 if order == "C" else 0] * data.itemsize
-    return _fill(array, _MEMORY.HOST, boxes.Buffer(data, "matrix", False), row_bytes)
+    return _fill(array, _MEMORY.HOST, strided_copies.Buffer(data, "matrix", False), row_bytes)
 
 
 def np_to_array(nparray: ArrayLike, order: Order, allowSurfaceBind: bool = False) -> Array:
@@ -429,4 +430,4 @@ def make_multichannel_2d_array(ndarray: ArrayLike, order: Order) -> Array:
     shape = data.shape[:-1] if order == "C" else data.shape[1:]
     array = _new_array(shape, order, dtype_to_array_format(data.dtype), channels)
     row_bytes = shape[-1 if order == "C" else 0] * channels * data.itemsize
-    return _fill(array, _MEMORY.HOST, boxes.Buffer(data, "ndarray", False), row_bytes)
+    return _fill(array, _MEMORY.HOST, strided_copies.Buffer(data, "ndarray", False), row_bytes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver import enums
-from PyGPU._driver.boxes import Buffer, End, array_in, copy, whole
+from PyGPU._driver.strided_copies import Buffer, End, array_in, copy, non_negative
 from PyGPU._runtime import core, device_address, errors
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class _Box:
                 f"set_{side}_array or set_{side}_unified"
             )
         pitch, rows, x, y, z, lod = (
-            whole(getattr(self, f"{side}_{name}", 0), f"{side}_{name}")
+            non_negative(getattr(self, f"{side}_{name}", 0), f"{side}_{name}")
             for name in ("pitch", "height", "x_in_bytes", "y", "z", "lod")
         )
         if lod:
@@ -164,9 +164,9 @@ class _Box:
 
     def _copy(self, stream: StreamLike, wait: bool) -> None:
         box = (
-            whole(self.width_in_bytes, "width_in_bytes"),
-            whole(self.height, "height"),
-            whole(self.depth, "depth") if self._depth else 1,
+            non_negative(self.width_in_bytes, "width_in_bytes"),
+            non_negative(self.height, "height"),
+            non_negative(self.depth, "depth") if self._depth else 1,
         )
         ends = (*self._ends.values(), self.dst_device, self.src_device)
         copy(self._end("dst"), self._end("src"), box, stream, wait, self._name, ends)

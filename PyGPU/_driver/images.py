@@ -96,7 +96,7 @@ def module_from_file(filename: str | os.PathLike[str]) -> Module:
 
 
 def _image_file(filename: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Return the file that a name stands for: itself, or the current device's image of a folder.
+    """Return `filename`, or the image for the current device if it is a folder of images.
 
     Raises
     ------

@@ -35,7 +35,7 @@ def in_memory(name: str, value: Int) -> int:
     """Return a size in bytes; a size that no memory can hold raises MemoryError."""
     number = integer(name, value)
     if number >= 1 << 62:
-        detail = f"{number} bytes were asked for"
+        detail = f"{number} bytes were requested"
         raise errors.exception_of("mem_alloc", core.cudaError_t(2, detail))
     return extent(name, number)
 
@@ -146,7 +146,7 @@ def _release_unreferenced(
 ) -> None:
     """Release an unreferenced resource, unless cudaDeviceReset has released it already."""
     if core._device_epoch(device) == epoch:
-        status = core._beside_captures(release, address)
+        status = core._in_relaxed_capture_mode(release, address)
         if status:
             core._report_failed_release(call, status)
 
@@ -156,7 +156,7 @@ class _Owned(Unique, _Address):
 
     _release: Callable[[int], core.cudaError_t] = staticmethod(core.cudaFree)
     _call = "cudaFree"
-    _end: core._AtEnd | None = None
+    _end: core._Finalizer | None = None
 
     def __init__(self, address: int) -> None:
         device, status = core.cudaGetDevice()
@@ -168,13 +168,13 @@ class _Owned(Unique, _Address):
         release = partial(
             _release_unreferenced, self._release, self._call, address, device, self._epoch
         )
-        self._end = core._AtEnd(release)
+        self._end = core._Finalizer(release)
 
     def _close(self, what: str) -> None:
-        if self._end is None or self._end.take() is None:
+        if self._end is None or self._end.cancel() is None:
             raise errors.LogicError(f"{what} failed: invalid argument - it was released before")
         if core._device_epoch(self._device) == self._epoch:
-            errors.check(core._beside_captures(self._release, self._address), self._call)
+            errors.check(core._in_relaxed_capture_mode(self._release, self._address), self._call)
 
 
 _PITCH = 512  # bytes: the largest row alignment that any device prefers

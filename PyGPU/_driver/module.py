@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyGPU._compile import code_object, signature
 from PyGPU._driver import enums
-from PyGPU._driver.argument_types import promises
+from PyGPU._driver.argument_types import declared_parameters
 from PyGPU._driver.kernel_names import (
     mangled_name,
     missing_kernel,
@@ -85,7 +85,7 @@ class Function(StatefulFunction):
         """
         for texref in texrefs:
             self.param_set_texref(texref)
-        self._prepare(promises(arg_types))
+        self._prepare(declared_parameters(arg_types))
         return self
 
     def prepared_timed_call(
@@ -237,7 +237,7 @@ class Module:
         self._names = names or {}
         self._parameters = parameters
         if source is not None and are_several() and signature.has_variables(source):
-            self._module._has_variables()
+            self._module._set_has_variables()
         self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
 
     def _lookup(self, name: str) -> str:

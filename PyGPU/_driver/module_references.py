@@ -159,7 +159,7 @@ class References:
                 "contain a binding: launch a function of the module once before the capture"
             )
         if self._written is not None:
-            written = core._beside_captures(core.cudaEventSynchronize, self._written)
+            written = core._in_relaxed_capture_mode(core.cudaEventSynchronize, self._written)
             errors.check(written, "cudaEventSynchronize")
             self._written = None
             self._replaced.clear()
@@ -172,7 +172,7 @@ class References:
 
     def _wait(self, stream: StreamLike, written: core.cudaEvent_t) -> None:
         """Order later work on the stream after the last write."""
-        status = core._beside_captures(core.cudaEventQuery, written)
+        status = core._in_relaxed_capture_mode(core.cudaEventQuery, written)
         if status == core.cudaErrorNotReady:
             core.cudaGetLastError()
             if not _same(stream, self._written_on):
@@ -187,7 +187,7 @@ class References:
         made = {}
         for name in changed:
             try:
-                bound = self._known[name][0]._made()
+                bound = self._known[name][0]._make_object()
             except errors.LogicError as error:
                 raise errors.LogicError(f"the reference {name!r}: {error}") from None
             if bound._device != self._module.device:
@@ -207,7 +207,7 @@ class References:
             memcpy_htod_async(address, data, stream)
             self._replaced.append((reference._object, data))
             reference._object, reference._is_changed = bound, False
-        self._written, self._written_on = streams.recorded(stream), stream
+        self._written, self._written_on = streams.record_event(stream), stream
 
     def _follow(self, stream: StreamLike, earlier: StreamLike) -> None:
         """Order later work on the stream after the work that is on `earlier` now."""
@@ -236,8 +236,8 @@ def _wait_for_launches(device: int, anywhere: bool) -> None:
 
 def _release(device: int, anywhere: bool, objects: list[object]) -> None:
     """Release objects after the pending kernels that read through them."""
-    if core._wait_meets_capture(device):
-        core._postpone(core._AtEnd(partial(_release, device, anywhere, objects)))
+    if core._wait_would_invalidate_capture(device):
+        core._postpone(core._Finalizer(partial(_release, device, anywhere, objects)))
         return
     with contextlib.suppress(errors.Error):  # an error of that work is reported elsewhere
         _wait_for_launches(device, anywhere)

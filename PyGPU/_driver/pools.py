@@ -46,7 +46,7 @@ class PooledAllocation(_driver_memory.Unique):
     """A block of a pool; it returns to the pool with its last reference."""
 
     _number: int
-    _end: core._AtEnd | None = None
+    _end: core._Finalizer | None = None
     _size = 0
 
     def free(self) -> None:
@@ -57,7 +57,7 @@ class PooledAllocation(_driver_memory.Unique):
         LogicError
             If the block was freed before.
         """
-        give_back = self._end.take() if self._end else None
+        give_back = self._end.cancel() if self._end else None
         if give_back is None:
             name = type(self).__name__
             raise errors.LogicError(f"{name}.free failed: invalid argument - it was freed before")
@@ -122,7 +122,7 @@ class Pool(_driver_memory.Unique):
 
     def _memory(self, size: int) -> tuple[Any, list[Any]]:
         """Return (memory for `size` bytes, the list that it returns to)."""
-        here = core._here()
+        here = core._current_device_key()
         device = here & 0xFF
         blocks = self._held.get(device)
         if blocks is None or blocks.here != here:
@@ -140,8 +140,8 @@ class Pool(_driver_memory.Unique):
         number, active = next(_numbers), self._active
         block._number, block._size = number, size
         active[number] = size
-        block._end = core._AtEnd(
-            partial(core._take_back, active, number, memory, held, self._holds)
+        block._end = core._Finalizer(
+            partial(core._return_block, active, number, memory, held, self._holds)
         )
         return block
 
@@ -298,7 +298,7 @@ class DeviceMemoryPool(Pool):
         if status:
             core.cudaGetLastError()
             return False
-        errors.check(core._beside_captures(core.cudaFree, address), "cudaFree")
+        errors.check(core._in_relaxed_capture_mode(core.cudaFree, address), "cudaFree")
         return True
 
 

@@ -35,7 +35,7 @@ class Program:
 
         Each is called as ``launch(grid, block, stream, *arguments)``.
         """
-        here = core._here()
+        here = core._current_device_key()
         if here not in self._made:
             entry = build.build(self._request)
             module = Module(entry.image, source=self._request.source, parameters=entry.parameters)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
-from PyGPU._driver import arrays, boxes, enums
+from PyGPU._driver import arrays, enums
 from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._driver.reference_declarations import CUBES, NAMES, Declared
+from PyGPU._driver.strided_copies import array_in, non_negative
 from PyGPU._driver.textures import SurfaceObject, TextureObject, alignment_of, member
 from PyGPU._runtime import device_address, errors, integer
 
@@ -88,7 +89,7 @@ class TextureReference:
         array : Array
             Array to read; the reference keeps it alive.
         """
-        boxes.array_in(array, "array")
+        array_in(array, "array")
         (bits, channels, kind), *_ = array._shape()
         self._source, self._format = array, (arrays.format_of(bits, kind), channels)
         self._is_changed = True
@@ -117,7 +118,7 @@ class TextureReference:
                 f"TextureReference.set_address failed: devptr={address:#x}: the offset in the "
                 f"texture is {offset} bytes, but allow_offset is False"
             )
-        nbytes = boxes.whole(bytes, "bytes")
+        nbytes = non_negative(bytes, "bytes")
         self._source = _Memory(address - offset, nbytes + offset, devptr)
         self._is_changed = True
         return offset
@@ -139,8 +140,8 @@ class TextureReference:
             raise TypeError(f"descr: expected an ArrayDescriptor, got {descr!r}")
         arrays.channel_format(descr.format, descr.num_channels)
         address = device_address(devptr, "devptr")
-        width, height = boxes.whole(descr.width, "width"), boxes.whole(descr.height, "height")
-        step = boxes.whole(pitch, "pitch")
+        width, height = non_negative(descr.width, "width"), non_negative(descr.height, "height")
+        step = non_negative(pitch, "pitch")
         self._source = _Memory(address, step * height, devptr, width, max(height, 1), step)
         self._format = enums.array_format(int(descr.format)), int(descr.num_channels)
         self._is_changed = True
@@ -281,7 +282,7 @@ class TextureReference:
         """
         return self._flags
 
-    def _made(self) -> TextureObject:
+    def _make_object(self) -> TextureObject:
         """Return a texture object of the binding, or raise LogicError if it does not fit."""
         source, declared = self._source, self._declared
         assert source is not None and declared is not None
@@ -361,7 +362,7 @@ class SurfaceReference:
         """
         if integer("flags", flags):
             raise errors.LogicError(f"SurfaceReference.set_array failed: flags={flags}: expected 0")
-        boxes.array_in(array, "array")
+        array_in(array, "array")
         self._source = array
         self._is_changed = True
 
@@ -382,7 +383,7 @@ class SurfaceReference:
             raise errors.LogicError("get_array failed: the reference is not bound to an Array")
         return self._source
 
-    def _made(self) -> SurfaceObject:
+    def _make_object(self) -> SurfaceObject:
         assert self._source is not None and self._declared is not None
         self._declared.check_shape(self._source)
         return SurfaceObject(self._source)

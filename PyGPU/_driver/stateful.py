@@ -180,7 +180,7 @@ class StatefulFunction(core._Function):
 
     def _from_bytes(self, state: _State) -> list[Any]:
         """Return the arguments, read from the bytes that were set."""
-        parameters = self._places
+        parameters = self._parameter_offsets
         if parameters is None:
             raise errors.ArgumentError(
                 f"{self.name}: the offsets of its parameters are unknown; call param_set(*args)"

@@ -9,8 +9,8 @@ import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
-from PyGPU._driver.boxes import array_in
 from PyGPU._driver.device_attributes import device_attribute
+from PyGPU._driver.strided_copies import array_in
 from PyGPU._runtime import core, device_address, errors, state
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from PyGPU._kernels import types
 from PyGPU._kernels.operations import NAMES
-from PyGPU._kernels.promotion import COMPARISONS, asked, promoted
+from PyGPU._kernels.promotion import COMPARISONS, promoted, result_dtypes
 from PyGPU._kernels.text import compaction, fused
 from PyGPU._kernels.text.device_functions import helpers
 from PyGPU._kernels.types import get_or_register_dtype
@@ -10,11 +10,11 @@ from PyGPU._kernels.types import get_or_register_dtype
 __all__ = [
     "COMPARISONS",
     "NAMES",
-    "asked",
     "compaction",
     "fused",
     "get_or_register_dtype",
     "helpers",
     "promoted",
+    "result_dtypes",
     "types",
 ]

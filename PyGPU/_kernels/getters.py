@@ -1,4 +1,4 @@
-"""Kernels behind ``pycuda.gpuarray`` and ``pycuda.cumath``, which other packages get by name.
+"""Getters of the kernels behind ``pycuda.gpuarray`` and ``pycuda.cumath``, for other packages.
 
 Each getter returns a Function on the current device that is prepared for its arguments. The last
 argument is the number of elements.
@@ -25,7 +25,7 @@ def _signature(parameters):
 
 
 def _words(given):
-    """Return the words that replace a getter's parameters in the texts."""
+    """Return the C text that replaces each parameter of a getter in its templates."""
     words = {}
     for name, value in given.items():
         if "dtype" in name:

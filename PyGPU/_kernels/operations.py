@@ -66,7 +66,7 @@ _EXPRESSIONS = {
     "isinf": "P_isinf(a)",
     "isfinite": "a - a == a - a",
     "signbit": "copysign(A(1), a) < A(0)",
-    # Ranges: a + index * b; range_to has exactly d at the index c, the last one.
+    # Ranges: a + index * b; range_to returns exactly d at the last index, c.
     "range": "a + place * b",
     "range_to": "place == c ? d : a + place * b",
     # Parts
@@ -81,8 +81,8 @@ _EXPRESSIONS = {
     "ceil": "ceil(a)",
     "trunc": "trunc(a)",
     "rint": "rint(a)",
-    "round_behind": "rint(a * b) / b",  # decimals after the point; b is a power of ten
-    "round_before": "rint(a / b) * b",
+    "round_decimals": "rint(a * b) / b",  # decimals after the point; b is a power of ten
+    "round_tens": "rint(a / b) * b",
     "modf": ("P_rest(a)", "trunc(a)"),
     "frexp": ("P_fraction(a)", "P_power_of_two(a)"),
     "ldexp": "ldexp(a, P_exponent(b))",
@@ -105,16 +105,16 @@ _BEFORE = {"divmod": "const P_division<A> P_both = P_divmod(a, b);"}
 INDEXED = frozenset(("range", "range_to"))
 _NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void(a) avoids an unused operand
 # Signed overflow is undefined in C, and short integers are promoted to int: compute unsigned.
-_NATURAL = "(unsigned long long)"
+_TO_UNSIGNED = "(unsigned long long)"
 _INTEGER = {
     **{
-        name: f"T({_NATURAL}a {sign} {_NATURAL}b)"
+        name: f"T({_TO_UNSIGNED}a {sign} {_TO_UNSIGNED}b)"
         for name, sign in (("add", "+"), ("subtract", "-"), ("multiply", "*"))
     },
-    "square": f"T({_NATURAL}a * {_NATURAL}a)",
-    "cube": f"T({_NATURAL}a * {_NATURAL}a * {_NATURAL}a)",
+    "square": f"T({_TO_UNSIGNED}a * {_TO_UNSIGNED}a)",
+    "cube": f"T({_TO_UNSIGNED}a * {_TO_UNSIGNED}a * {_TO_UNSIGNED}a)",
     "sign": "T((a > T(0)) - (a < T(0)))",
-    "mul_add": f"T({_NATURAL}a * {_NATURAL}b + {_NATURAL}c * {_NATURAL}d)",
+    "mul_add": f"T({_TO_UNSIGNED}a * {_TO_UNSIGNED}b + {_TO_UNSIGNED}c * {_TO_UNSIGNED}d)",
     **dict.fromkeys(("floor", "ceil", "trunc", "rint"), "a"),
     **{"isnan": _NEVER, "isinf": _NEVER, "isfinite": _ALWAYS, "signbit": "a < A(0)"},
 }
@@ -134,8 +134,8 @@ _BOOL = {
 _HALF = {
     "cube": "a * a * a",
     **{name: f"P_half_{name}(a)" for name in ("sin", "cos")},
-    "round_behind": "rint(P_as_half(a * b)) / b",  # NumPy rounds after each step
-    "round_before": "rint(P_as_half(a / b)) * b",
+    "round_decimals": "rint(P_as_half(a * b)) / b",  # NumPy rounds after each step
+    "round_tens": "rint(P_as_half(a / b)) * b",
     "nextafter": "P_half_nextafter(a, b)",
     "spacing": "P_half_spacing(a)",
 }
@@ -145,8 +145,8 @@ _COMPLEX = {
     "exp2": "exp(P_times(a, 0.69314718055994530942))",
     "log2": "P_times(log(a), 1.4426950408889634074)",
     "rint": "P_rint(a)",
-    "round_behind": "A(rint(a.real() * b) / b, rint(a.imag() * b) / b)",
-    "round_before": "A(rint(a.real() / b) * b, rint(a.imag() / b) * b)",
+    "round_decimals": "A(rint(a.real() * b) / b, rint(a.imag() * b) / b)",
+    "round_tens": "A(rint(a.real() / b) * b, rint(a.imag() / b) * b)",
 }
 # Comparisons of a signed with an unsigned integer; C would convert both to unsigned.
 _SIGN_AND_NONE = {
@@ -165,7 +165,7 @@ NAMES = frozenset(_EXPRESSIONS)
 
 
 def expressions(name, compute, *others):
-    """Return an operation's expressions in C, one for each result, for the dtypes computed in."""
+    """Return an operation's expressions in C, one for each result, for the computation's dtypes."""
     compute = np.dtype(compute)
     kinds = {compute.kind, *(np.dtype(other).kind for other in others)}
     if kinds == {"i", "u"} and name in _SIGN_AND_NONE:

@@ -18,7 +18,7 @@ def _stand_in(kind):
     return np.empty(0, kind) if isinstance(kind, np.dtype) else kind[0](kind[1])
 
 
-def asked(function, kinds, **settings):
+def result_dtypes(function, kinds, **settings):
     """Return the dtypes of the results that a NumPy function gives for operands of these kinds."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -59,11 +59,11 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
     if name in ("where", "if_positive"):
         return _choice(name, *kinds)
     if name == "mul_add":  # the factors fit the result's dtype
-        results = asked(np.add, kinds[1::2])
+        results = result_dtypes(np.add, kinds[1::2])
         return results * 4, results
     settings = {} if dtype is None else {"dtype": dtype, "casting": casting}
     try:
-        results = asked(getattr(np, name), kinds, **settings)
+        results = result_dtypes(getattr(np, name), kinds, **settings)
     except TypeError as error:
         known = ", ".join(str(dtype_of_kind(kind)) for kind in kinds)
         advice = ""
@@ -78,7 +78,7 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
     if name in _NEED_ORDER and any(one.kind == "c" for one in own):
         raise TypeError(f"{name} is not defined for complex numbers")
     if name in COMPARISONS:
-        common = asked(np.add, kinds)
+        common = result_dtypes(np.add, kinds)
         if common[0].kind == "O":  # NumPy 1
             raise OverflowError(f"{name}: an integer of more than 64 bits")
         if common[0].kind == "f" and all(one.kind in "iu" for one in own):
@@ -94,7 +94,7 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
 
 
 def _choice(name, criterion, then_, else_):
-    results = asked(functools.partial(np.where, np.empty(0, bool)), (then_, else_))
+    results = result_dtypes(functools.partial(np.where, np.empty(0, bool)), (then_, else_))
     first = _BOOL if name == "where" else dtype_of_kind(criterion)
     if first.kind == "c":
         raise TypeError(

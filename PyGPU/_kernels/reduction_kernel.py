@@ -12,7 +12,7 @@ from PyGPU import compiler
 from PyGPU._compile import signature
 from PyGPU._kernels.stages import get_reduction_kernel_and_types
 from PyGPU._kernels.text.common import Element
-from PyGPU._kernels.text.indexed import is_always_used_by_element
+from PyGPU._kernels.text.indexed import always_uses_element
 from PyGPU._kernels.text.reduction import user_source
 from PyGPU._kernels.text.scan import literal
 from PyGPU._kernels.types import (
@@ -95,7 +95,7 @@ class ReductionKernel:
         self._arguments = _parsed(arguments)
         self._map = map_expr or "in[i]"
         self._vectors = [
-            (position, one.dtype, is_always_used_by_element(one.name, self._map))
+            (position, one.dtype, always_uses_element(one.name, self._map))
             for position, one in enumerate(self._arguments)
             if isinstance(one, VectorArg)
         ]
@@ -123,12 +123,14 @@ class ReductionKernel:
         )
         self._name, self._options = name, options
         self._of_stages = (out_type, self.block_size, neutral, reduce_expr), text, preamble
-        self._launchers: dict[int, Any] = {}  # core._here() -> core._ReductionLauncher
+        self._launchers: dict[
+            int, Any
+        ] = {}  # core._current_device_key() -> core._ReductionLauncher
         self._launcher(keep)
 
     def _launcher(self, keep=False):
         """Return the launcher of the current device; compile the kernels at the first call."""
-        here = core._here()
+        here = core._current_device_key()
         found = self._launchers.get(here)
         if found is None:
             module = compiler.SourceModule(

@@ -26,9 +26,9 @@ def elementwise_module(name, *key):
 def reduction_module(operation, inputs, tables, compute, *plan):
     """Return the module with the kernels of a reduction, and the accumulator's size in bytes.
 
-    See :class:`text.folding.Form`.
+    See :class:`text.folding.ReductionKey`.
     """
-    form = folding.Form(operation, inputs, tables, compute, *plan)
+    form = folding.ReductionKey(operation, inputs, tables, compute, *plan)
     text = reduction.source(form)
     options = () if form.outputs else ("-O3",)  # vectorizes runs
     return load(text, f"{operation}.cu", options), folding.accumulator(form).itemsize
@@ -58,10 +58,10 @@ def mask_module(itemsize, threads):
 def compaction_module(itemsize, is_short):
     """Return the kernels of :func:`text.compaction.items_by_warps` and their sizes.
 
-    The sizes are the threads per block, the elements per stretch, and the stretches per block.
-    Short stretches keep a device busy that has few elements.
+    The sizes are the threads per block, the elements per chunk, and the chunks per block.
+    Short chunks keep a device busy that has few elements.
     """
     warp, threads = state.device_attribute(core.cudaDevAttrWarpSize), compaction.THREADS
-    stretch = 16 * warp if is_short else compaction.STRETCH
-    module = load(compaction.items_by_warps(warp, itemsize, stretch), "compaction.cu")
-    return module, threads, stretch, threads // warp
+    chunk = 16 * warp if is_short else compaction.CHUNK
+    module = load(compaction.items_by_warps(warp, itemsize, chunk), "compaction.cu")
+    return module, threads, chunk, threads // warp

@@ -66,7 +66,7 @@ def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
     name : str
         Name in C.
     alias_ok : bool
-        Allow a further name for a dtype that has one.
+        Allow another name for a dtype that already has one.
 
     Raises
     ------
@@ -92,7 +92,24 @@ def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
 
 
 class Argument:
-    """An argument of a kernel: its dtype and name."""
+    """An argument of a kernel, the base class of :class:`VectorArg` and :class:`ScalarArg`.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Dtype of the value, or of the elements that a pointer points to.
+    name : str
+        Name in the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.tools import Argument, ScalarArg
+    >>> issubclass(ScalarArg, Argument)
+    True
+    >>> Argument(np.int32, "n").name
+    'n'
+    """
 
     def __init__(self, dtype: DTypeLike, name: str) -> None:
         self.dtype: DType = np.dtype(dtype)

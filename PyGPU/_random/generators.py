@@ -303,7 +303,7 @@ class Generator:
             self._launch(Fill(*kind, data, parameters, stream))
             return
         contiguous = core.GPUArray(data.shape, data.dtype)
-        core._keep_for_others_graph(contiguous, stream)
+        core._keep_for_callers_graph(contiguous, stream)
         if distribution == "poisson_of":
             contiguous.set_async(data, stream)
         self._launch(Fill(*kind, contiguous, parameters, stream))

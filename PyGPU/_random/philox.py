@@ -21,7 +21,7 @@ _COUNTERS = 2  # counters per thread; they share the arithmetic of the key
 # The host machine runs the threads of a block one after another. So one thread does a block's work
 # there, in a loop that the compiler vectorizes.
 _IS_SERIAL = core.target == "host"
-_RUN = 4096  # counters of a thread on the host machine
+_HOST_COUNTERS = 4096  # counters of a thread on the host machine
 
 _FLOATS = """
     const float2 z0 = P_normal_pair(w[0], w[1]), z1 = P_normal_pair(w[2], w[3]);
@@ -113,7 +113,7 @@ def _run_body(per: int, draw: str) -> str:
     The numbers of the first and the last counter may be outside the array in part.
     """
     return f"""
-  const long long start = (long long)blockIdx.x * {_RUN}, end = start + {_RUN};
+  const long long start = (long long)blockIdx.x * {_HOST_COUNTERS}, end = start + {_HOST_COUNTERS};
   const long long whole = n / {per}, last = whole < end ? whole : end;
   const long long second = start == 0 && shift ? 1 : start;
   #pragma GCC ivdep
@@ -181,7 +181,7 @@ def _kernel(distribution: str, code: str) -> tuple[Program, int, int, int]:
         *(("-O3",) if _IS_SERIAL else ()),
         fill="PqQIIQ" + extra,
     )
-    threads, counters = (1, _RUN) if _IS_SERIAL else (_BLOCK, _BLOCK * _COUNTERS)
+    threads, counters = (1, _HOST_COUNTERS) if _IS_SERIAL else (_BLOCK, _BLOCK * _COUNTERS)
     return program, per, threads, per * counters
 
 

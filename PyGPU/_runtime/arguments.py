@@ -20,7 +20,7 @@ def integer(name: str, value: Int) -> int:
 
 
 def extent(name: str, value: Int) -> int:
-    """Return a number of bytes or elements as an int; raise OverflowError if impossible."""
+    """Return a size as an int; raise OverflowError unless it is 0 to 2**63 - 1."""
     number = integer(name, value)
     if not 0 <= number < 1 << 63:
         raise OverflowError(f"{name}: expected a size of up to 63 bits, got {number}")
@@ -40,7 +40,8 @@ def require_array(name: str, value: object) -> core.GPUArray:
 def device_address(pointer: Address, name: str) -> int:
     """Return the address (int) of device memory, or raise TypeError.
 
-    Accepted are GPUArrays, integers, ``gpudata``, ``get_pointer()`` and CUDA array interfaces.
+    `pointer` is a GPUArray, an integer, or an object that has ``gpudata``, ``get_pointer()`` or the
+    CUDA array interface.
     """
     core._keep_for_graph(pointer)
     if isinstance(pointer, core.GPUArray):

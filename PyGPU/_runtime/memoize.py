@@ -42,7 +42,7 @@ def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
     results: dict[Any, R] = {}
 
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        key = (core._here(), args, frozenset(kwargs.items()))
+        key = (core._current_device_key(), args, frozenset(kwargs.items()))
         try:
             return results[key]
         except KeyError:

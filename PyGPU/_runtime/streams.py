@@ -25,7 +25,7 @@ def in_order(stream: StreamLike, arrays: Iterable[core.GPUArray], work: Callable
     return work() if is_null else core._in_order(stream, tuple(arrays), work)
 
 
-def recorded(stream: StreamLike) -> core.cudaEvent_t:
+def record_event(stream: StreamLike) -> core.cudaEvent_t:
     """Return an event after the work that is on the stream now."""
     event = core.cudaEvent_t(core.cudaEventDisableTiming)
     errors.check(event.last_status(), "cudaEventCreate")
@@ -35,4 +35,4 @@ def recorded(stream: StreamLike) -> core.cudaEvent_t:
 
 def order_after(later: StreamLike, earlier: StreamLike) -> None:
     """Make later work on the stream `later` wait for the work that is on `earlier` now."""
-    errors.check(core.cudaStreamWaitEvent(later, recorded(earlier)), "cudaStreamWaitEvent")
+    errors.check(core.cudaStreamWaitEvent(later, record_event(earlier)), "cudaStreamWaitEvent")

@@ -3,4 +3,6 @@
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON
 
+__all__ = ["CoordinateSpMV"]
+
 CoordinateSpMV = refused("sparse.coordinate.CoordinateSpMV", REASON)

@@ -3,4 +3,6 @@
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON
 
+__all__ = ["build_pkt_data_structure"]
+
 build_pkt_data_structure = refused("sparse.pkt_build.build_pkt_data_structure", REASON)

@@ -24,7 +24,7 @@ def compiler(target):
 
 
 def options(target):
-    """What a target's compiler needs besides the source and the headers."""
+    """Return the target's compiler options, except for the source and the headers."""
     if target == "cuda":
         # Without a device nvcc's own default architecture has to do.
         has_device = PyGPU.target == "cuda" and PyGPU.cudaGetDeviceCount()[0] > 0

@@ -77,27 +77,27 @@ Status call(const Call& make) {
 void wait_for(const StreamRef& stream);
 
 // Make a call that is unrelated to a capture of this thread, but could invalidate it. Captures by
-// other threads or libraries are protected in _beside_captures alone, for releases that happen by
-// themselves: before HIP 7 the protecting calls replace the last error, which a program expects
-// from this call.
+// other threads or libraries are protected in _in_relaxed_capture_mode alone, for releases that
+// happen by themselves: before HIP 7 the protecting calls replace the last error, which a program
+// expects from this call.
 template <class Call>
-Status call_beside(Call make) {
+Status call_in_relaxed_mode(Call make) {
   if (!Capture::current()) return call(make);
   return call([&] {
-    const BesideCaptures beside = beside_captures();
+    const RelaxedCaptureMode relaxed = relax_capture_mode();
     return make();
   });
 }
 
 // Make a low-level call that enqueues on a stream. It is ordered among the uses of PyGPU's memory
-// at the addresses in `places`.
+// at the given `addresses`.
 template <class Call>
-Status call_on(const StreamRef& stream, std::initializer_list<const void*> places, Call make) {
+Status call_on(const StreamRef& stream, std::initializer_list<const void*> addresses, Call make) {
   return call([&]() -> Status {
     StreamOrder order(stream);
     Status outcome;
     try {
-      for (const void* place : places) order.uses_at(place);
+      for (const void* address : addresses) order.uses_at(address);
       order.run([&] { outcome = make(); });
     } catch (const DeviceError& error) {
       return error.status;
@@ -183,17 +183,17 @@ int export_buffer(PyObject* self, Py_buffer* view, int flags) {
 }
 
 template <>
-struct ArgumentOf<Order> {
-  static Order read(PyObject* value, const Place&) { return order_of(value); }
+struct ArgumentConverter<Order> {
+  static Order read(PyObject* value, const ArgumentPosition&) { return order_of(value); }
 };
 // A StreamRef parameter accepts whatever stream_of accepts; a Status parameter also accepts an int.
 template <>
-struct ArgumentOf<StreamRef> {
-  static StreamRef read(PyObject* value, const Place&) { return stream_of(value); }
+struct ArgumentConverter<StreamRef> {
+  static StreamRef read(PyObject* value, const ArgumentPosition&) { return stream_of(value); }
 };
 template <>
-struct ArgumentOf<Status> {
-  static Status read(PyObject* value, const Place& place);
+struct ArgumentConverter<Status> {
+  static Status read(PyObject* value, const ArgumentPosition& position);
 };
 
 // Classes whose values C++ shares, and may keep longer than Python does.
@@ -210,25 +210,25 @@ PYGPU_SHARED(TextureObject)
 PYGPU_SHARED(SurfaceObject)
 
 // Runtime calls as Python functions, made from their pointers: def(m, "cudaSetDevice",
-// calling(&cudaSetDevice), ...). Calls of equal type share the compiled code. Overloaded functions
-// of a vendor's headers cannot be passed.
+// status_of(&cudaSetDevice), ...). Calls of equal type share the compiled code. Overloaded
+// functions of a vendor's headers cannot be passed.
 
 // Convert an argument to the value that is kept during the call; as_given then converts that value
 // to the call's parameter.
 template <class T>
-decltype(auto) read_for_call(PyObject* value, const Place& place) {
+decltype(auto) read_for_call(PyObject* value, const ArgumentPosition& position) {
   if constexpr (std::is_same_v<T, cudaStream_t>)
     return stream_of(value);
   else if constexpr (std::is_same_v<T, cudaEvent_t>)
-    return (ArgumentOf<Event>::read(value, place));  // reference
+    return (ArgumentConverter<Event>::read(value, position));  // reference
   else if constexpr (std::is_same_v<T, const char*>)
-    return read_text(value, place);
+    return read_text(value, position);
   else if constexpr (std::is_pointer_v<T>)
-    return address_of(value, place.function.parameters[place.number]);
+    return address_of(value, position.function.parameters[position.number]);
   else if constexpr (std::is_enum_v<T>)
-    return T(ArgumentOf<int>::read(value, place));
+    return T(ArgumentConverter<int>::read(value, position));
   else
-    return ArgumentOf<T>::read(value, place);
+    return ArgumentConverter<T>::read(value, position);
 }
 inline cudaStream_t as_given(const StreamRef& stream) { return stream.handle; }
 inline cudaEvent_t as_given(const Event& event) { return event.get(); }
@@ -253,7 +253,7 @@ struct RuntimeCall {
     return to_python(make(std::index_sequence_for<A...>(), c, values));
   }
   template <class Out>
-  static py::object asking(const Callable& c, PyObject* const* values) {
+  static py::object value_and_status(const Callable& c, PyObject* const* values) {
     Out out{};
     const Status status = make(std::index_sequence_for<A...>(), c, values, &out);
     using Number = std::conditional_t<std::is_enum_v<Out>, int, Out>;
@@ -263,15 +263,15 @@ struct RuntimeCall {
 
 // Signature of a call that returns its status.
 template <class R, class... A>
-Signature calling(R (*function)(A...)) {
+Signature status_of(R (*function)(A...)) {
   return {reinterpret_cast<Callable::Plain>(function),
           &RuntimeCall<decltype(function), A...>::plain, sizeof...(A), &result_name<Status>};
 }
 // Signature of a call that writes a value to its first parameter: it returns (value, status).
 template <class Out, class... A>
-Signature asking(cudaError_t (*function)(Out*, A...)) {
+Signature value_and_status_of(cudaError_t (*function)(Out*, A...)) {
   return {reinterpret_cast<Callable::Plain>(function),
-          &RuntimeCall<decltype(function), A...>::template asking<Out>, sizeof...(A),
+          &RuntimeCall<decltype(function), A...>::template value_and_status<Out>, sizeof...(A),
           &result_name<py::tuple>};
 }
 

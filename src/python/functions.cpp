@@ -152,47 +152,50 @@ int initialise(const Callable& c, PyObject* self, PyObject* args, PyObject* kwar
       -1);
 }
 
-void wrong_argument(const Place& place, const std::string& expected, PyObject* got) {
-  const Callable& c = place.function;
-  throw py::type_error(c.name + c.text + ": " + c.parameters[place.number] + ": expected " +
+void wrong_argument(const ArgumentPosition& position, const std::string& expected, PyObject* got) {
+  const Callable& c = position.function;
+  throw py::type_error(c.name + c.text + ": " + c.parameters[position.number] + ": expected " +
                        expected + ", got " + repr_of(got));
 }
 
-long long read_signed(PyObject* value, const Place& place, long long low, long long high) {
-  if (!PyIndex_Check(value)) wrong_argument(place, "an int", value);
+long long read_signed(PyObject* value, const ArgumentPosition& position, long long low,
+                      long long high) {
+  if (!PyIndex_Check(value)) wrong_argument(position, "an int", value);
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value));
   if (!number) throw py::error_already_set();
   int overflow = 0;
   const long long found = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow || found < low || found > high)
-    wrong_argument(place, high > 0x7fffffff ? "an int of 64 bits" : "an int of 32 bits", value);
+    wrong_argument(position, high > 0x7fffffff ? "an int of 64 bits" : "an int of 32 bits", value);
   return found;
 }
 
-unsigned long long read_unsigned(PyObject* value, const Place& place, unsigned long long high) {
-  if (!PyIndex_Check(value)) wrong_argument(place, "an int", value);
+unsigned long long read_unsigned(PyObject* value, const ArgumentPosition& position,
+                                 unsigned long long high) {
+  if (!PyIndex_Check(value)) wrong_argument(position, "an int", value);
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value));
   if (!number) throw py::error_already_set();
   const unsigned long long found = PyLong_AsUnsignedLongLong(number.ptr());
   const bool failed = PyErr_Occurred();
   PyErr_Clear();
   if (failed || found > high)
-    wrong_argument(place,
+    wrong_argument(position,
                    high > 0xffffffff ? "an unsigned int of 64 bits" : "an unsigned int of 32 bits",
                    value);
   return found;
 }
 
-bool read_bool(PyObject* value, const Place& place) {
+bool read_bool(PyObject* value, const ArgumentPosition& position) {
   const PyNumberMethods* const numbers = Py_TYPE(value)->tp_as_number;
-  if (value != Py_None && (!numbers || !numbers->nb_bool)) wrong_argument(place, "a bool", value);
+  if (value != Py_None && (!numbers || !numbers->nb_bool))
+    wrong_argument(position, "a bool", value);
   const int truth = PyObject_IsTrue(value);
   if (truth < 0) throw py::error_already_set();
   return truth;
 }
 
-std::string read_text(PyObject* value, const Place& place) {
-  if (!PyUnicode_Check(value)) wrong_argument(place, "a str", value);
+std::string read_text(PyObject* value, const ArgumentPosition& position) {
+  if (!PyUnicode_Check(value)) wrong_argument(position, "a str", value);
   return py::handle(value).cast<std::string>();
 }
 

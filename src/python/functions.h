@@ -64,36 +64,39 @@ std::string result_name() {
 struct Callable;
 
 // Parameter that is being converted from Python to C++; the TypeError names it.
-struct Place {
+struct ArgumentPosition {
   const Callable& function;
   std::size_t number;
 };
-[[noreturn]] void wrong_argument(const Place& place, const std::string& expected, PyObject* got);
-long long read_signed(PyObject* value, const Place& place, long long low, long long high);
-unsigned long long read_unsigned(PyObject* value, const Place& place, unsigned long long high);
-bool read_bool(PyObject* value, const Place& place);
-std::string read_text(PyObject* value, const Place& place);
+[[noreturn]] void wrong_argument(const ArgumentPosition& position, const std::string& expected,
+                                 PyObject* got);
+long long read_signed(PyObject* value, const ArgumentPosition& position, long long low,
+                      long long high);
+unsigned long long read_unsigned(PyObject* value, const ArgumentPosition& position,
+                                 unsigned long long high);
+bool read_bool(PyObject* value, const ArgumentPosition& position);
+std::string read_text(PyObject* value, const ArgumentPosition& position);
 
 template <class T>
-struct ArgumentOf {
-  static decltype(auto) read(PyObject* value, const Place& place) {
+struct ArgumentConverter {
+  static decltype(auto) read(PyObject* value, const ArgumentPosition& position) {
     if constexpr (std::is_same_v<T, py::handle>) {
       return py::handle(value);
     } else if constexpr (std::is_base_of_v<py::object, T>) {
-      if (!py::isinstance<T>(value)) wrong_argument(place, "a " + result_name<T>(), value);
+      if (!py::isinstance<T>(value)) wrong_argument(position, "a " + result_name<T>(), value);
       return py::reinterpret_borrow<T>(value);
     } else if constexpr (std::is_same_v<T, bool>) {
-      return read_bool(value, place);
+      return read_bool(value, position);
     } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
       using Limits = std::numeric_limits<T>;
-      return T(read_signed(value, place, Limits::min(), Limits::max()));
+      return T(read_signed(value, position, Limits::min(), Limits::max()));
     } else if constexpr (std::is_integral_v<T>) {
-      return T(read_unsigned(value, place, std::numeric_limits<T>::max()));
+      return T(read_unsigned(value, position, std::numeric_limits<T>::max()));
     } else if constexpr (std::is_same_v<T, std::string>) {
-      return read_text(value, place);
+      return read_text(value, position);
     } else {
       Held<T>* const found = find<T>(value);
-      if (!found) wrong_argument(place, "a " + name_of_class(type_of<T>), value);
+      if (!found) wrong_argument(position, "a " + name_of_class(type_of<T>), value);
       if constexpr (std::is_same_v<T, Held<T>>)
         return (*found);  // a reference
       else
@@ -133,7 +136,7 @@ struct Callable {
 template <class R, class... P, std::size_t... i>
 R call_with(R (*function)(P...), const Callable& c, PyObject* const* values,
             std::index_sequence<i...>) {
-  return function(ArgumentOf<std::decay_t<P>>::read(values[i], {c, i})...);
+  return function(ArgumentConverter<std::decay_t<P>>::read(values[i], {c, i})...);
 }
 
 template <class R, class... P>

@@ -57,14 +57,14 @@ void before_use(Value&) {}
 // Return the stored value, or null if the object is of another class. Throws TypeError if the
 // instance has no value.
 template <class T>
-Held<T>* find_as_it_is(PyObject* object) {
+Held<T>* find_without_refresh(PyObject* object) {
   if (!is<T>(object)) return nullptr;
   if (!instance_at<T>(object)->made) throw_no_value();
   return instance_at<T>(object)->value();
 }
 template <class T>
 Held<T>* find(PyObject* object) {
-  Held<T>* const value = find_as_it_is<T>(object);
+  Held<T>* const value = find_without_refresh<T>(object);
   if (value) before_use(*value);
   return value;
 }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import arrays, assert_same, examples, shapes, slices, values
 
 from PyGPU import driver, gpuarray
-from PyGPU._arrays import places as at
+from PyGPU._arrays import index_copies as at
 from PyGPU._runtime import core
 from PyGPU.gpuarray import to_gpu
 
@@ -356,9 +356,9 @@ def test_the_allocator_is_the_arrays():
 
 @pytest.fixture
 def counted_in_64_bits():
-    core._pretend_index32(1)
+    core._override_index32(1)
     yield
-    core._pretend_index32(0)
+    core._override_index32(0)
 
 
 def test_offsets_of_64_bits(counted_in_64_bits):
@@ -373,7 +373,7 @@ def test_offsets_of_64_bits(counted_in_64_bits):
 
 @pytest.mark.parametrize("dtype", ["?", "e", "f4", "f8", "c16"])
 def test_masks_of_many_elements(dtype):
-    """Beyond what one block goes through, around whole stretches, beyond one round of the sums."""
+    """Beyond what one block goes through, around whole chunks, beyond one round of the sums."""
     rng = np.random.default_rng(8)
     for n in (16385, 8 * 4096 - 1, 8 * 4096, 250_001):
         x = rng.integers(0, 100, n + 3).astype(dtype)

@@ -116,14 +116,14 @@ def test_many_axes():
 
 
 def test_counted_in_64_bits():
-    core._pretend_figures({**SMALL, "index32": 100})
+    core._override_device_properties({**SMALL, "index32": 100})
     x = numbers((20, 30, 40), "i4")
     try:
         for axis in (0, 1, (0, 2)):
             view = x[:, ::2]
             assert_close(gpu.sum(to_gpu(view), axis=axis).get(), view.sum(axis=axis, dtype="i4"))
     finally:
-        core._pretend_figures(None)
+        core._override_device_properties(None)
 
 
 def test_one_element_stands_for_many():

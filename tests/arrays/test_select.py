@@ -11,7 +11,7 @@ from PyGPU import driver, gpuarray
 from PyGPU._arrays import select
 from PyGPU._kernels.text import compaction
 
-STRETCH = compaction.STRETCH
+CHUNK = compaction.CHUNK
 
 
 @pytest.fixture(params=["one block", "warps", "threads"], scope="module", autouse=True)
@@ -40,7 +40,7 @@ def check(mask, array=None):
 
 
 @pytest.mark.parametrize("part", [0, 0.01, 0.5, 0.99, 1])
-@pytest.mark.parametrize("n", [1, 15, 16, 17, 1000, STRETCH - 1, STRETCH, STRETCH + 1, 70_001])
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 1000, CHUNK - 1, CHUNK, CHUNK + 1, 70_001])
 def test_sizes(n, part):
     check(np.random.default_rng(n).random(n) < part)
 

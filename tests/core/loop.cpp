@@ -12,19 +12,19 @@ using namespace PyGPU;
 
 namespace {
 
-constexpr std::uintptr_t base = 1 << 20;  // planned with, never reached
-using Meeting = std::array<Index, 2>;     // where an element of the result and its partner lie
+constexpr std::uintptr_t base = 1 << 20;   // planned with, never reached
+using ElementPair = std::array<Index, 2>;  // where an element of the result and its partner lie
 
-std::vector<Meeting> expected(const Layout& result, const Layout& operand) {
+std::vector<ElementPair> expected(const Layout& result, const Layout& operand) {
   const auto to = naive::offsets(result), from = naive::offsets(operand);
-  std::vector<Meeting> all;
+  std::vector<ElementPair> all;
   for (std::size_t i = 0; i < to.size(); ++i) all.push_back({to[i], from[i]});
   std::sort(all.begin(), all.end());
   return all;
 }
 
-std::vector<Meeting> planned(const LoopPlan& plan, Index to_size, Index from_size) {
-  std::vector<Meeting> all;
+std::vector<ElementPair> planned(const LoopPlan& plan, Index to_size, Index from_size) {
+  std::vector<ElementPair> all;
   if (plan.contiguous) {
     for (Index i = 0; i < plan.axes.size(); ++i) all.push_back({i * to_size, i * from_size});
     return all;
@@ -32,7 +32,7 @@ std::vector<Meeting> planned(const LoopPlan& plan, Index to_size, Index from_siz
   Axes shape;
   for (int axis = 0; axis < plan.axes.ndim; ++axis) shape.push_back(plan.axes.shape[axis]);
   for (const Axes& index : naive::indices(shape)) {
-    Meeting at{};
+    ElementPair at{};
     for (int axis = 0; axis < index.size(); ++axis)
       for (std::size_t i = 0; i < 2; ++i) at[i] += index[axis] * plan.axes.strides[i][axis];
     all.push_back(at);

@@ -72,7 +72,7 @@ for _ in range(2):
     except drv.MemoryError as error:
         assert isinstance(error, builtins.MemoryError)
         assert re.search(needs.NO_MEMORY, str(error)), error
-        assert "bytes were asked for" in str(error), error
+        assert "bytes were requested" in str(error), error
     else:
         raise SystemExit("there was memory")
     assert (pool.held_blocks, pool.active_blocks, pool.active_bytes) == (0, 1, 40 * MB)

@@ -119,10 +119,10 @@ module = SourceModule({LINE!r})
 line, fetch = module.get_texref("line"), module.get_function("fetch")
 gpuarray.to_gpu(np.full(32, 5, np.int32)).bind_to_texref(line)
 outs = [gpuarray.zeros(32, np.int32) for _ in range(2)]
-make = line._made
+make = line._make_object
 
 def interrupted():
-    line._made = make
+    line._make_object = make
     signal.raise_signal(signal.SIGUSR1)
     return make()
 
@@ -130,7 +130,7 @@ def handler(*_):
     module.get_texref("line")
     fetch(outs[0], np.int64(0), block=(32, 1, 1))
 
-line._made = interrupted
+line._make_object = interrupted
 signal.signal(signal.SIGUSR1, handler)
 fetch(outs[1], np.int64(0), block=(32, 1, 1))
 drv.Context.synchronize()

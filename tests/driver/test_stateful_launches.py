@@ -96,7 +96,7 @@ def test_integers_floats_and_shared_memory(module):
 
 def test_a_structure_by_its_bytes(module):
     function, out = module.get_function("of_pair"), gpuarray.zeros(1, np.float64)
-    if function._places is None:
+    if function._parameter_offsets is None:
         pytest.skip("the runtime does not tell where a structure lies among the parameters")
     pair = np.zeros((), np.dtype([("x", "f4"), ("y", "f8")], align=True))
     pair["x"], pair["y"] = 1.5, 4.0

@@ -225,7 +225,9 @@ def test_a_scan_that_fails_keeps_no_memory(form, monkeypatch):
         else:  # more threads than a block can have
             tile = scan_tiles.Tile(WARP, 2048, 1, 4)
             monkeypatch.setitem(
-                call._launchers, scan.core._here(), scan._tiles(call._scan, tile, None)
+                call._launchers,
+                scan.core._current_device_key(),
+                scan._tiles(call._scan, tile, None),
             )
         used = host_memory.used()
         for arguments in [(array,), (array[:-1], array[1:])]:

@@ -142,7 +142,7 @@ def test_more_than_32_bits_count():
 def texts(warp):
     yield compaction.indices_by_warps(warp, np.int64)
     yield compaction.items_by_warps(warp, 16, 16 * warp)
-    yield compaction.items_by_warps(warp, 1, compaction.STRETCH)
+    yield compaction.items_by_warps(warp, 1, compaction.CHUNK)
     for code, start in [("e", "0"), ("D", None)]:
         one = scan_text.Scan(np.dtype(code), "a + b", start, "sums", "")
         tile = scan_tiles.tile_for(one.dtype.itemsize, warp)

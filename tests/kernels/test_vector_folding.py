@@ -9,7 +9,7 @@ from everywhere import COMPILERS, build, require
 
 from PyGPU import gpuarray
 from PyGPU._kernels.text.common import Element, vector_of
-from PyGPU._kernels.text.folding import Form, accumulator, folds_vectors
+from PyGPU._kernels.text.folding import ReductionKey, accumulator, folds_vectors
 from PyGPU._kernels.text.reduction import source
 from PyGPU.compiler import SourceModule
 from PyGPU.gpuarray import to_gpu
@@ -35,7 +35,7 @@ extern "C" __global__ void values(const {vector} *x, A *out, int n) {{
     ("operation", "code", "result", "width"), each_once(SUMS + ASKED, [2, 4, 8, 16])
 )
 def test_value_of_a_vector(operation, code, result, width):
-    form = Form(operation, (np.dtype(code),), (), np.dtype(result), width)
+    form = ReductionKey(operation, (np.dtype(code),), (), np.dtype(result), width)
     assert folds_vectors(form)
     rng = np.random.default_rng(width)
     raw = rng.integers(0, 256, (600, width * np.dtype(code).itemsize), np.uint8)
@@ -58,10 +58,15 @@ def test_value_of_a_vector(operation, code, result, width):
 @pytest.mark.parametrize(("prefix", "backend", "arch"), COMPILERS[1:3], ids=lambda value: value)
 @pytest.mark.parametrize(("operation", "code", "result"), SUMS[::4] + ASKED[::2])
 @pytest.mark.parametrize(
-    "axes", [{}, {"kept": 1, "folded": 1}, {"kept": 2, "folded": 1, "outputs": 4}]
+    "axes",
+    [
+        {},
+        {"output_axes": 1, "reduced_axes": 1},
+        {"output_axes": 2, "reduced_axes": 1, "outputs": 4},
+    ],
 )
 def test_compiles(operation, code, result, axes, prefix, backend, arch):
     require(prefix)
-    form = Form(operation, (np.dtype(code),), (), np.dtype(result), 16, **axes)
+    form = ReductionKey(operation, (np.dtype(code),), (), np.dtype(result), 16, **axes)
     entry = build(kernel_sources.Text(source(form), extern_c=False), backend, arch)
     assert entry.log == "", "kernels compile without warnings"

@@ -167,7 +167,7 @@ def test_too_many_elements(family, dtype, count):
     block = make(family, dtype)
     status = block.allocate(count)
     assert status == block.last_status() == 2
-    assert "were asked for" in status.detail
+    assert "were requested" in status.detail
     assert block.size() == 0 and int(block.ptr()) == 0
     assert block.allocate(6) == block.last_status() == 0
 

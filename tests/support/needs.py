@@ -20,7 +20,16 @@ PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
 TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
 COMPILERS = {*TARGETS, "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
-MODULES = {"torch", "cupy", "numba.cuda", "jax", "matplotlib", "ml_dtypes", "mpi4py.MPI"}
+MODULES = {
+    "torch",
+    "cupy",
+    "numba.cuda",
+    "jax",
+    "matplotlib",
+    "ml_dtypes",
+    "mpi4py.MPI",
+    "numpydoc",
+}
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
 
 

@@ -20,9 +20,9 @@ def blocks(request):
     if request.param == "own blocks":
         yield
         return
-    core._pretend_figures(SMALL)
+    core._override_device_properties(SMALL)
     yield
-    core._pretend_figures(None)
+    core._override_device_properties(None)
 
 
 def assert_close(got, expected, ulps=8):

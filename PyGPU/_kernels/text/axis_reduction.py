@@ -20,12 +20,12 @@ def source(form):
     fields = f"""
 struct P_loop {{
   long long outputs, length, share;
-  long long kept[{form.kept}], kept_stride[{form.kept}];
-  long long shape[{form.folded}], stride[{form.folded}];
+  long long kept[{form.output_axes}], kept_stride[{form.output_axes}];
+  long long shape[{form.reduced_axes}], stride[{form.reduced_axes}];
 }};
 __device__ inline long long P_offset(const P_loop &loop, P_index i) {{
   long long offset = 0;
-  {unravel("i", form.folded, "loop.shape", "offset += at * loop.stride[axis];")}
+  {unravel("i", form.reduced_axes, "loop.shape", "offset += at * loop.stride[axis];")}
   return offset;
 }}
 """
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__({AXIS_THREADS}) first(
       const long long own = output + u * many;
       P_index left = P_index(own < loop.outputs ? own : loop.outputs - 1);
       from[u] = x;
-      {unravel("left", form.kept, "loop.kept", "from[u] += at * loop.kept_stride[axis];")}
+      {unravel("left", form.output_axes, "loop.kept", "from[u] += at * loop.kept_stride[axis];")}
     }}
     const long long begin = (long long)blockIdx.y * loop.share;
     const P_index end =
@@ -220,7 +220,7 @@ __device__ inline A P_row(const P_loop &loop, const char *x, P_index begin, P_in
 
 def _by_runs(form):
     """Return the kernel for blocks of one thread, which has a run of adjacent outputs."""
-    last = form.kept - 1
+    last, inner = form.output_axes - 1, form.reduced_axes - 1
     if form.by_output:
         most = "if (some > P_MOST) some = P_MOST;"
         fold = f"""for (long long c = 0; c < some; ++c) sums[c] = P_neutral();
@@ -230,7 +230,7 @@ def _by_runs(form):
         most = ""
         fold = f"""for (long long c = 0; c < some; ++c) {{
       const A total = P_row(loop, from + c * loop.kept_stride[{last}], begin, end,
-                            P_index(loop.shape[{form.folded - 1}]), loop.stride[{form.folded - 1}]);
+                            P_index(loop.shape[{inner}]), loop.stride[{inner}]);
       P_STORE
     }}"""
     store = """if (gridDim.y == 1) out[output + c] = P_result(total, count);
@@ -253,7 +253,7 @@ extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, l
     {most}
     const char *from = x;
     P_index left = P_index(output);
-    {unravel("left", form.kept, "loop.kept", "from += at * loop.kept_stride[axis];")}
+    {unravel("left", form.output_axes, "loop.kept", "from += at * loop.kept_stride[axis];")}
     {fold.replace("P_STORE", store)}
   }}
 }}

@@ -1,8 +1,8 @@
 """Text of the kernels that compact: they pack indices or items at the true elements of a mask.
 
-``count_true`` counts the true elements of each stretch of the mask. Its last block, or a scan,
-converts the counts to the positions at which the stretches start in the packed array. The other
-kernels write to the packed array, or read from it, starting there. A stretch is processed by a warp
+``count_true`` counts the true elements of each chunk of the mask. Its last block, or a scan,
+converts the counts to the positions at which the chunks start in the packed array. The other
+kernels write to the packed array, or read from it, starting there. A chunk is processed by a warp
 on a GPU, and by a thread on the host machine.
 """
 
@@ -10,7 +10,7 @@ from PyGPU._kernels.text.common import LAST_BLOCK
 from PyGPU._kernels.text.gather import HEAD, WORDS
 from PyGPU._kernels.types import dtype_to_ctype
 
-STRETCH = 4096  # elements of a stretch
+CHUNK = 4096  # elements of a chunk; kernels call it STRETCH
 THREADS = 256  # threads per block on a GPU
 SEVERAL = 8  # elements that a thread copies at a time, to overlap their loads
 _FLAGS = """
@@ -188,40 +188,40 @@ def _copy(name, parameters, item, load, store):
     return text.replace("PLACE", "(base + i * ROUND + mine[at])")
 
 
-def _by_warps(warp, stretch, behind="", parameters="", helpers=""):
+def _by_warps(warp, chunk, behind="", parameters="", helpers=""):
     lanes = f"#define LANES {hex((1 << warp) - 1)}ull\n"
-    sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS}, STRETCH = {stretch} }};\n"
+    sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS}, STRETCH = {chunk} }};\n"
     sizes += f"enum {{ WARPS = THREADS / WARP, ROUND = 16 * WARP, SEVERAL = {SEVERAL} }};\n"
     count = _COUNT.replace("PARAMETERS", parameters).replace("BEHIND", behind)
     return f"{lanes}{sizes}{_FLAGS}{helpers}{count}"
 
 
 def indices_by_warps(warp, dtype):
-    """Return the text of ``count_true`` and ``write_true`` for stretches of warps.
+    """Return the text of ``count_true`` and ``write_true`` for chunks of warps.
 
     ``write_true`` writes flat indices of a dtype. A warp has `warp` lanes.
     """
     index = f"typedef {dtype_to_ctype(dtype)} P_out;\n"
     write = _copy("write_true", "P_out *packed", "P_out", "(P_out)PLACE", "packed[at]")
-    return f"{index}{_by_warps(warp, STRETCH)}{write}"
+    return f"{index}{_by_warps(warp, CHUNK)}{write}"
 
 
 def indices_by_threads(dtype):
-    """Return the text of ``count_true`` and ``write_true`` for stretches of threads."""
-    index = f"typedef {dtype_to_ctype(dtype)} P_out;\nenum {{ STRETCH = {STRETCH} }};\n"
+    """Return the text of ``count_true`` and ``write_true`` for chunks of threads."""
+    index = f"typedef {dtype_to_ctype(dtype)} P_out;\nenum {{ STRETCH = {CHUNK} }};\n"
     return f"{index}{_FLAGS}{_BY_THREADS}"
 
 
-def items_by_warps(warp, itemsize, stretch):
-    """Return the text of the kernels that pack and unpack items, for stretches of warps.
+def items_by_warps(warp, itemsize, chunk):
+    """Return the text of the kernels that pack and unpack items, for chunks of warps.
 
     ``count_true`` converts the counts to positions and reports the total count. ``select_true``
-    packs items of `itemsize` bytes, and ``assign_true`` does the reverse. `stretch` is a multiple
+    packs items of `itemsize` bytes, and ``assign_true`` does the reverse. `chunk` is a multiple
     of 16 * `warp`.
     """
     item = f"{HEAD}typedef {WORDS.get(itemsize, 'P_word16')} P_item;\n"
     count = _by_warps(
-        *(warp, stretch, _SUM_BEHIND, ", unsigned *done, volatile long long *report"),
+        *(warp, chunk, _SUM_BEHIND, ", unsigned *done, volatile long long *report"),
         LAST_BLOCK + _SUM,
     )
     parameters = "const P_item *whole, P_item *packed"

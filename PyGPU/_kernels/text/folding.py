@@ -27,7 +27,7 @@ _BOOL = np.dtype(np.bool_)
 _HALF = np.dtype(np.float16)
 
 
-class Form(NamedTuple):
+class ReductionKey(NamedTuple):
     """Key of a reduction kernel."""
 
     operation: str
@@ -35,8 +35,8 @@ class Form(NamedTuple):
     tables: "tuple[np.dtype, ...]"  # arrays that the only input, an index array, indexes
     compute: np.dtype  # also the dtype of the result
     vector_width: int = 1  # elements per load
-    kept: int = 0  # axes of the outputs; 0: contiguous operands and one output
-    folded: int = 0  # axes that are reduced
+    output_axes: int = 0  # axes of the outputs; 0: contiguous operands and one output
+    reduced_axes: int = 0  # axes that are reduced
     by_output: bool = False  # each element of a vector belongs to another output
     outputs: int = 1  # outputs of a thread at a time, each with its vector; 0: runs of outputs
     index64: bool = True

@@ -253,7 +253,7 @@ def can_be_batched(arrays: Sequence[str], operation: str, *around: str) -> bool:
     return all(is_used_by_element(name, operation) for name in arrays)
 
 
-def is_always_used_by_element(array: str, operation: str) -> bool:
+def always_uses_element(array: str, operation: str) -> bool:
     """Test whether the text uses the array's element ``i`` for every ``i``."""
     if _CONDITIONAL.search(operation) or _OF_THE_LOOP.search(operation):
         return False

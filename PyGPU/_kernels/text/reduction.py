@@ -57,7 +57,7 @@ __device__ inline R P_result(const A &total, long long count) {{
 
 
 def _first(form):
-    if form.kept:
+    if form.output_axes:
         return axis_reduction.source(form)
     return _linear(form) if form.outputs else _linear_runs(form)
 

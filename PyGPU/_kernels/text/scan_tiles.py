@@ -299,8 +299,8 @@ SCAN_tiles(long long P_n, const char *P_in, long long P_in_step, char *P_out, lo
 def text(scan, tile):
     """Return the text of the one-pass scan, the kernel ``<name>_tiles``."""
     size = tile.itemsize
-    stretch = tile.warp * tile.items
-    words = stretch * size // 16
+    chunk = tile.warp * tile.items
+    words = chunk * size // 16
     pack = 16 // size if 16 % size == 0 else 1
     numbers = {
         "WARP": tile.warp,
@@ -310,7 +310,7 @@ def text(scan, tile):
         "BLOCKS": tile.blocks,
         "PAUSE": tile.pause,
         "PACK": pack,
-        "STRETCH": stretch,
+        "STRETCH": chunk,
         "STRETCH_WORDS": words,
         "LANE_WORDS": -(-words // tile.warp),
     }

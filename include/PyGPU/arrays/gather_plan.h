@@ -51,6 +51,6 @@ struct GatherPlan {
 };
 GatherPlan plan_gather(const Gather& gather);
 // For tests: set the largest count for 32-bit indices; 0 restores the default.
-void pretend_index32(Index most);
+void override_index32(Index most);
 
 }  // namespace PyGPU

@@ -22,7 +22,7 @@ class ShapeMismatch : public std::invalid_argument {
 };
 Axes broadcast(const Axes& a, const Axes& b);
 
-bool stretches_to(const Axes& own, const Axes& shape);
+bool is_broadcastable_to(const Axes& own, const Axes& shape);
 
 // Layout broadcast to a shape: axes of length 1 repeat their element by a stride of 0.
 Layout broadcast_to(const Layout& layout, const Axes& shape);

@@ -10,21 +10,21 @@
 namespace PyGPU {
 
 // Properties of a device that plans depend on.
-struct DeviceFigures {
+struct DeviceProperties {
   int threads = int(reduction_tuning::threads);                  // maximum per block
   int multiprocessors = 1, resident_threads = 1, registers = 1;  // the last two per multiprocessor
   Index waves = 8;             // number of blocks, in multiples of those that run at once
   Index index32 = 0x7ff00000;  // largest count for 32-bit indices, with a margin for one step
 };
 // Return the properties of a device. Throws DeviceError.
-DeviceFigures figures_of(int device);
+DeviceProperties properties_of(int device);
 // For tests: plan for these properties on every device; null restores each device's own.
-void pretend_figures(const DeviceFigures* figures);
+void override_properties(const DeviceProperties* properties);
 
 constexpr int axis_threads = 128;  // maximum threads of a block that folds axes
 
 // Return the number of blocks that run at once, for a number of registers per thread.
-Index blocks_at_once(const DeviceFigures& figures, dim3 block, int registers);
+Index blocks_at_once(const DeviceProperties& properties, dim3 block, int registers);
 
 // Return the largest block whose threads each have a value of this size in shared memory.
 unsigned reduction_block(std::size_t itemsize);
@@ -37,7 +37,8 @@ class LinearReduction {
  public:
   // `itemsize` is the size of the accumulator; `registers` are per thread; `unroll` is the number
   // of vectors that a thread loads at once.
-  LinearReduction(const DeviceFigures& figures, std::size_t itemsize, int registers, int unroll);
+  LinearReduction(const DeviceProperties& properties, std::size_t itemsize, int registers,
+                  int unroll);
 
   struct Launch {
     Index blocks;
@@ -66,8 +67,8 @@ struct AxisReduction {
   bool by_runs = false;  // a thread folds many outputs, element by element; fastest on a CPU core
 
   AxisReduction(const Layout& layout, const bool* is_folded, const void* address,
-                const DeviceFigures& figures);
-  bool index64(const DeviceFigures& figures) const;
+                const DeviceProperties& properties);
+  bool index64(const DeviceProperties& properties) const;
   LoopAxes<1> kept_vectors() const { return in_vectors(outputs, by_output ? vector_width : 1); }
   LoopAxes<1> folded_vectors() const { return in_vectors(folded, by_output ? 1 : vector_width); }
 
@@ -78,11 +79,11 @@ struct AxisReduction {
     Index share;      // vectors of an output per row of blocks
     int outputs = 1;  // outputs that a thread folds at once if each has few vectors; 0: runs
   };
-  Launch launch(const DeviceFigures& figures) const;
+  Launch launch(const DeviceProperties& properties) const;
 
  private:
   static LoopAxes<1> in_vectors(LoopAxes<1> axes, int width);
-  Launch in_runs(const DeviceFigures& figures) const;
+  Launch in_runs(const DeviceProperties& properties) const;
   Index itemsize_;
 };
 
@@ -90,6 +91,6 @@ struct AxisReduction {
 struct LastLaunch {
   dim3 grid, block;
 };
-LastLaunch fold_parts(const DeviceFigures& figures, Index rows, Index outputs);
+LastLaunch fold_parts(const DeviceProperties& properties, Index rows, Index outputs);
 
 }  // namespace PyGPU

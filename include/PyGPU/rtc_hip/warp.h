@@ -1,13 +1,13 @@
-// CUDA's warp functions with a mask, on wavefronts, by HIP's functions without a mask, which act on
-// all active lanes.
+// CUDA's warp functions with a mask, by HIP's functions without a mask, which act on all active
+// lanes of a wavefront.
 //
-// A mask that names a part of a wavefront is ignored: lanes of one branch run together anyway. The
-// width of a shuffle is CUDA's 32 unless the caller says otherwise, so that reductions written for
-// 32 lanes stay within their half of a wavefront of 64.
+// A mask of some lanes is ignored, because the lanes of a branch run together anyway. The default
+// width of a shuffle is CUDA's 32: reductions written for 32 lanes stay within their half of a
+// wavefront of 64.
 #pragma once
 
-// HIP 6.2 and later have functions of these names (on request, from 7.0 on always), which refuse
-// CUDA's 32-bit masks and shuffle over the whole wavefront. Programs get the functions below.
+// HIP 6.2 and later define functions with these names, before 7.0 only on request. They reject
+// CUDA's 32-bit masks and shuffle over the whole wavefront. The macros replace them.
 #define __shfl_sync pygpu_shfl_sync
 #define __shfl_up_sync pygpu_shfl_up_sync
 #define __shfl_down_sync pygpu_shfl_down_sync
@@ -40,7 +40,7 @@ PYGPU_SHUFFLE(__shfl_xor_sync, __shfl_xor, int)
 #undef PYGPU_SHUFFLE
 
 __device__ inline unsigned long long pygpu_lanes_of_mask(unsigned long long P_mask) {
-  // A full CUDA mask means every lane, also where there are 64.
+  // A full 32-bit mask means every lane, even of a wavefront of 64.
   return P_mask == 0xffffffffull ? ~0ull : P_mask;
 }
 __device__ inline unsigned long long __ballot_sync(unsigned long long P_mask, int P_predicate) {
@@ -54,7 +54,7 @@ __device__ inline int __all_sync(unsigned long long P_mask, int P_predicate) {
 }
 __device__ inline unsigned long long __activemask() { return __ballot(1); }
 
-// The lanes run in lockstep; only the order of memory accesses has to be kept.
+// Lanes run in lockstep, so only their memory accesses need to be ordered.
 __device__ inline void __syncwarp(unsigned long long = ~0ull) {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
   __builtin_amdgcn_wave_barrier();
@@ -83,8 +83,8 @@ __device__ inline unsigned long long __match_all_sync(unsigned long long, P_T P_
   return *P_is_same ? P_active : 0;
 }
 
-// Reductions over the active lanes of 32: a butterfly where all are active, else lane by lane,
-// because a shuffle from an inactive lane has no defined value.
+// Reductions over the active lanes of each 32 lanes: a butterfly if all are active, else lane by
+// lane, because a shuffle from an inactive lane has an undefined value.
 #define PYGPU_REDUCE(name, type, expression)                                         \
   __device__ inline type name(unsigned long long, type P_value) {                    \
     unsigned P_active = static_cast<unsigned>(__ballot(1) >> (__lane_id() & 32));    \

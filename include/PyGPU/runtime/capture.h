@@ -82,16 +82,16 @@ inline StreamRef default_stream() {
 // Status of calls that wait while this thread captures, which they cannot.
 Status refusal_to_wait();
 // Throw DeviceError with that status if this thread captures.
-void refuse_waiting(const char* call);
+void throw_if_capturing(const char* call);
 
 // Return whether work on the device's null stream, or waiting for it, would invalidate a capture.
-bool meets_capture(int device);
+bool would_invalidate_capture(int device);
 // Return whether synchronizing the device would invalidate a known capture.
-bool wait_meets_capture(int device);
+bool wait_would_invalidate_capture(int device);
 // Keep an object alive until the next allocation, or until a capture by PyGPU ends. Its release may
 // postpone further objects.
 void postpone(std::shared_ptr<void> thing);
 // Release the postponed objects.
-void let_postponed_go();
+void release_postponed();
 
 }  // namespace PyGPU

@@ -31,15 +31,15 @@ void require_not_gone(const char* call, int device, unsigned epoch, const char* 
 // known to be idle. A launch blocks only if its queue is full, at about a thousand launches.
 unsigned count_launch(int device, bool on_null_stream);
 // Record that the device has finished all work, or all work that the null stream waits for.
-void seen_idle(int device, bool null_stream_only);
-void seen_current_idle(bool null_stream_only);
-// Call cudaDeviceSynchronize, then seen_idle.
+void record_idle(int device, bool null_stream_only);
+void record_current_idle(bool null_stream_only);
+// Call cudaDeviceSynchronize, then record_idle.
 cudaError_t synchronize_device();
 
 // Make a call that may wait for the device. `wrap_waits` sets a function that wraps such calls;
 // the bindings use it to let Python's other threads run.
 using Wait = std::function<cudaError_t()>;
-cudaError_t waiting(const Wait& call);
+cudaError_t call_that_waits(const Wait& call);
 void wrap_waits(std::function<cudaError_t(const Wait&)> around);
 
 // Run `work` with `device` current. Returns the error of the work or of the switch; never throws.

@@ -23,7 +23,13 @@ struct Device {
   }
 };
 
-enum class TypeCode : std::uint8_t { integer = 0, natural = 1, real = 2, complex = 5, boolean = 6 };
+enum class TypeCode : std::uint8_t {
+  integer = 0,
+  unsigned_integer = 1,
+  floating_point = 2,
+  complex = 5,
+  boolean = 6
+};
 
 struct DataType {
   TypeCode code;

@@ -44,7 +44,7 @@ class Module {
   std::shared_ptr<const Module> on(int device) const;
   // Record that the module has globals: all its kernels then run on one device, where they may
   // write the globals.
-  void has_variables() { has_variables_ = true; }
+  void set_has_variables() { has_variables_ = true; }
   bool may_run_on(int device) const;
 
   int device() const { return handle_.get().device; }
@@ -66,7 +66,7 @@ class Module {
 };
 
 // Offset and size of a kernel's parameter, as its compiler arranged them.
-struct ParameterPlace {
+struct ParameterOffset {
   std::size_t offset, nbytes;
 };
 
@@ -83,8 +83,8 @@ class Kernel {
   const Module& module() const { return *module_; }
 
   // Parameters that the runtime reports; HIP reports none.
-  bool knows_parameters() const { return knows_parameters_; }
-  const std::vector<ParameterPlace>& parameters() const { return parameters_; }
+  bool has_parameter_info() const { return has_parameter_info_; }
+  const std::vector<ParameterOffset>& parameters() const { return parameters_; }
 
   // Attributes by the driver's numbers. Throws DeviceError.
   int attribute(int number) const;
@@ -98,14 +98,14 @@ class Kernel {
   // Launch a kernel of PyGPU, in blocks along one axis. The status explains a refusal.
   Status launch_blocks(Index blocks, unsigned threads, void** arguments, cudaStream_t stream) const;
   // Message for a failed launch: the shape, and the limit that it may exceed.
-  std::string why_refused(const LaunchShape& shape) const;
+  std::string launch_failure_text(const LaunchShape& shape) const;
 
  private:
   std::shared_ptr<const Module> module_;
   std::string name_;
   cudaKernel_t kernel_{};
-  bool knows_parameters_ = false;
-  std::vector<ParameterPlace> parameters_;
+  bool has_parameter_info_ = false;
+  std::vector<ParameterOffset> parameters_;
   std::map<int, int> attributes_;  // that were set
 };
 

@@ -107,10 +107,10 @@ struct CaptureModeTraits {
   static constexpr const char* name = "the capture mode";
   static cudaError_t release(Handle handle);
 };
-using BesideCaptures = UniqueHandle<CaptureModeTraits>;
-BesideCaptures beside_captures();
+using RelaxedCaptureMode = UniqueHandle<CaptureModeTraits>;
+RelaxedCaptureMode relax_capture_mode();
 // Make a call by `waiting` under such a guard.
-cudaError_t waiting_beside_captures(const Wait& call);
+cudaError_t waiting_in_relaxed_mode(const Wait& call);
 
 // Make `later` wait for all of PyGPU's work on the device. Launches do not record which memory they
 // use, so this happens before another library gets PyGPU's memory. The work is on the null stream,

@@ -129,7 +129,7 @@ constexpr bool launch_runs_kernel = false;
 // here: the runtime is linked statically, so each library has its own last error.
 constexpr bool shares_last_error = false;
 
-// True if handle 1 stands for the null stream in every library of the process.
+// True if handle 1 denotes the null stream in every library of the process.
 constexpr bool null_stream_has_number() { return true; }
 
 // True if freed blocks of the pool are cached by default. See block_cache.h.

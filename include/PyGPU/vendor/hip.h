@@ -125,7 +125,7 @@ PYGPU_HIP_CONSTANTS(PYGPU_SAME)
 #define cudaIpcGetEventHandle hipIpcGetEventHandle
 #define cudaIpcOpenEventHandle hipIpcOpenEventHandle
 
-// What HIP has under another name.
+// CUDA names of types, constants and calls that HIP has under another name.
 #define cudaError_t hipError_t
 #define cudaDeviceProp hipDeviceProp_t
 #define cudaFuncCache hipFuncCache_t

@@ -85,7 +85,7 @@ inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, voi
                                unsigned(shared_bytes), stream, arguments, nullptr);
 }
 
-// What these are: see cuda_modules.h.
+// Constants of the target, documented in cuda_modules.h.
 constexpr bool launch_runs_kernel = false;
 // Before ROCm 7 the next call replaces the last error, even one that succeeds. Since ROCm 7 an
 // error stays, and other libraries of the process leave harmless ones unread.

@@ -120,7 +120,7 @@ void Array::copy_from(const Array& src, const StreamRef& stream) const {
 }
 
 Array Array::on_device(int device, const StreamRef& stream) const {
-  refuse_waiting("cudaMemcpyPeer");
+  throw_if_capturing("cudaMemcpyPeer");
   const Array source = layout_.dense() ? *this : dense_copy(stream);
   const DeviceGuard guard = use_device(device);
   const Array copy = dense_like(layout_);
@@ -145,7 +145,7 @@ Array Array::dense_copy(const StreamRef& stream) const {
 
 void Array::upload(const void* host, const Layout& layout) const {
   require_alive();
-  refuse_waiting("cudaMemcpy");
+  throw_if_capturing("cudaMemcpy");
   throw_unread_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
@@ -165,7 +165,7 @@ void Array::upload(const void* host, const Layout& layout) const {
 
 void Array::download(void* host, const Layout& layout) const {
   require_alive();
-  refuse_waiting("cudaMemcpy");
+  throw_if_capturing("cudaMemcpy");
   throw_unread_error();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);

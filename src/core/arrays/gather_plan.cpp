@@ -22,7 +22,7 @@ int padded(int ndim) {
 
 }  // namespace
 
-void pretend_index32(Index most) { index32 = most ? most : usual_index32; }
+void override_index32(Index most) { index32 = most ? most : usual_index32; }
 
 IndexArray IndexArray::merged() const {
   LoopAxes<1> axes(1);

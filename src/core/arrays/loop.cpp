@@ -27,7 +27,7 @@ Axes broadcast(const Axes& a, const Axes& b) {
   return shape;
 }
 
-bool stretches_to(const Axes& own, const Axes& shape) {
+bool is_broadcastable_to(const Axes& own, const Axes& shape) {
   const int missing = shape.size() - own.size();
   for (int axis = 0; axis < own.size(); ++axis)
     if (missing < 0 || (own[axis] != 1 && own[axis] != shape[missing + axis])) return false;

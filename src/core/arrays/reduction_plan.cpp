@@ -19,40 +19,40 @@ Index next_power_of_two(Index number) {
   return power;
 }
 
-std::optional<DeviceFigures> pretended;
+std::optional<DeviceProperties> overridden;
 
 }  // namespace
 
-void pretend_figures(const DeviceFigures* figures) {
-  pretended = figures ? std::optional<DeviceFigures>(*figures) : std::nullopt;
+void override_properties(const DeviceProperties* properties) {
+  overridden = properties ? std::optional<DeviceProperties>(*properties) : std::nullopt;
 }
 
-DeviceFigures figures_of(int device) {
-  if (pretended) return *pretended;
-  static DeviceFigures known[max_devices];
+DeviceProperties properties_of(int device) {
+  if (overridden) return *overridden;
+  static DeviceProperties known[max_devices];
   static unsigned epochs[max_devices];
   const bool kept = is_device_number(device);
   if (kept && epochs[device] == device_epoch(device)) return known[device];
-  DeviceFigures figures;
+  DeviceProperties properties;
   const auto ask = [&](int& number, cudaDeviceAttr attribute) {
     check("cudaDeviceGetAttribute", cudaDeviceGetAttribute(&number, attribute, device));
   };
-  ask(figures.multiprocessors, cudaDevAttrMultiProcessorCount);
-  ask(figures.resident_threads, cudaDevAttrMaxThreadsPerMultiProcessor);
-  ask(figures.registers, cudaDevAttrMaxRegistersPerMultiprocessor);
+  ask(properties.multiprocessors, cudaDevAttrMultiProcessorCount);
+  ask(properties.resident_threads, cudaDevAttrMaxThreadsPerMultiProcessor);
+  ask(properties.registers, cudaDevAttrMaxRegistersPerMultiprocessor);
   if (kept) {
-    known[device] = figures;
+    known[device] = properties;
     epochs[device] = device_epoch(device);
   }
-  return figures;
+  return properties;
 }
 
-Index blocks_at_once(const DeviceFigures& figures, dim3 block, int registers) {
+Index blocks_at_once(const DeviceProperties& properties, dim3 block, int registers) {
   registers = (std::max(registers, 1) + 7) / 8 * 8;  // the granularity of register allocation
   const Index threads = Index(block.x) * block.y;
   const Index resident =
-      std::min(figures.resident_threads, figures.registers / registers) / threads;
-  return std::max<Index>(resident, 1) * figures.multiprocessors;
+      std::min(properties.resident_threads, properties.registers / registers) / threads;
+  return std::max<Index>(resident, 1) * properties.multiprocessors;
 }
 
 unsigned reduction_block(std::size_t itemsize) {
@@ -61,11 +61,11 @@ unsigned reduction_block(std::size_t itemsize) {
   return threads;
 }
 
-LinearReduction::LinearReduction(const DeviceFigures& figures, std::size_t itemsize, int registers,
-                                 int unroll)
-    : threads_(std::min(unsigned(figures.threads), reduction_block(itemsize))) {
-  resident_ = blocks_at_once(figures, dim3(threads_, 1, 1), registers);
-  most_ = figures.waves * resident_;
+LinearReduction::LinearReduction(const DeviceProperties& properties, std::size_t itemsize,
+                                 int registers, int unroll)
+    : threads_(std::min(unsigned(properties.threads), reduction_block(itemsize))) {
+  resident_ = blocks_at_once(properties, dim3(threads_, 1, 1), registers);
+  most_ = properties.waves * resident_;
   tile_ = Index(unroll) * threads_;
   few_ = threads_ == 1 ? 4096 : 2 * tile_;
 }
@@ -80,7 +80,7 @@ LinearReduction::Launch LinearReduction::over(Index vectors) const {
 }
 
 AxisReduction::AxisReduction(const Layout& layout, const bool* is_folded, const void* address,
-                             const DeviceFigures& figures)
+                             const DeviceProperties& properties)
     : itemsize_(Index(layout.itemsize())) {
   const Axes &shape = layout.shape(), &strides = layout.strides();
   const auto by_stride = strides.by_falling_size();
@@ -110,7 +110,7 @@ AxisReduction::AxisReduction(const Layout& layout, const bool* is_folded, const 
   by_output = nearest < folded.strides[0][folded.last()];
   const LoopAxes<1>&along = by_output ? outputs : folded, &across = by_output ? folded : outputs;
   const int last = along.last();
-  by_runs = figures.threads == 1 && along.shape[last] >= (by_output ? least_run : 1);
+  by_runs = properties.threads == 1 && along.shape[last] >= (by_output ? least_run : 1);
   if (by_runs || along.strides[0][last] != itemsize_) return;
   auto bits = reinterpret_cast<std::uintptr_t>(address) + std::uintptr_t(offset);
   for (int axis = 0; axis < last; ++axis) bits |= std::uintptr_t(along.strides[0][axis]);
@@ -127,23 +127,23 @@ LoopAxes<1> AxisReduction::in_vectors(LoopAxes<1> axes, int width) {
   return axes;
 }
 
-bool AxisReduction::index64(const DeviceFigures& figures) const {
-  return std::max(outputs.size(), folded.size()) > figures.index32;
+bool AxisReduction::index64(const DeviceProperties& properties) const {
+  return std::max(outputs.size(), folded.size()) > properties.index32;
 }
 
-AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const {
-  if (by_runs) return in_runs(figures);
+AxisReduction::Launch AxisReduction::launch(const DeviceProperties& properties) const {
+  if (by_runs) return in_runs(properties);
   const Index results = kept_vectors().size(), length = folded_vectors().size();
-  const Index most = std::min<Index>(axis_threads, figures.threads);
+  const Index most = std::min<Index>(axis_threads, properties.threads);
   const Index vector = vector_width * itemsize_;
   constexpr Index unroll = reduction_tuning::unroll;
   const Index line = std::max<Index>(128 / vector, 1);  // threads that read 128 bytes together
-  const Index blocks = 8 * figures.multiprocessors;     // enough to occupy all multiprocessors
+  const Index blocks = 8 * properties.multiprocessors;  // enough to occupy all multiprocessors
   Launch found;
   Index many, lanes;
   if (by_output) {
     many = std::min({next_power_of_two(results), most, std::max<Index>(32, line)});
-    if (results >= 4 * most * figures.multiprocessors) many = most;
+    if (results >= 4 * most * properties.multiprocessors) many = most;
     lanes = std::min(most / many, next_power_of_two(length));
   } else {
     // No thread is left without elements. Elements as wide as a load are not exchanged between
@@ -176,13 +176,13 @@ AxisReduction::Launch AxisReduction::launch(const DeviceFigures& figures) const 
 
 // Launch of one-thread blocks. Each block has enough work to be worth its launch, and no total is a
 // sum of more than a few thousand numbers in sequence.
-AxisReduction::Launch AxisReduction::in_runs(const DeviceFigures& figures) const {
+AxisReduction::Launch AxisReduction::in_runs(const DeviceProperties& properties) const {
   constexpr Index worth_it = 1 << 14, most_columns = 4096;
   const Index results = outputs.size(), length = folded.size();
   const Index run =
       by_output ? most_columns : std::max<Index>(worth_it / std::max<Index>(length, 1), 1);
   const Index columns = std::max<Index>(divided_up(results, run), 1);
-  const Index busy = divided_up(figures.multiprocessors, columns);  // rows that occupy all cores
+  const Index busy = divided_up(properties.multiprocessors, columns);  // rows that occupy all cores
   const Index rows =
       std::clamp<Index>(std::max(busy, length / (4 * worth_it)), 1,
                         std::max<Index>(length * std::min(run, results) / worth_it, 1));
@@ -195,8 +195,8 @@ AxisReduction::Launch AxisReduction::in_runs(const DeviceFigures& figures) const
   return found;
 }
 
-LastLaunch fold_parts(const DeviceFigures& figures, Index rows, Index outputs) {
-  const Index most = figures.threads == 1 ? 1 : Index(reduction_tuning::last_threads);
+LastLaunch fold_parts(const DeviceProperties& properties, Index rows, Index outputs) {
+  const Index most = properties.threads == 1 ? 1 : Index(reduction_tuning::last_threads);
   const Index many = std::min({next_power_of_two(outputs), Index(32), most});
   const Index lanes = std::min(most / many, next_power_of_two(rows));
   return {dim3(unsigned(divided_up(outputs, many)), 1, 1),

@@ -35,7 +35,7 @@ struct Cache {
   }
   void free_oldest(int device, int number) {
     (void)on_device(device, [&] {
-      const BesideCaptures beside = beside_captures();
+      const RelaxedCaptureMode relaxed = relax_capture_mode();
       for (int i = 0; i < number; ++i) (void)cudaFreeAsync(kept[i].address, cudaStream_t());
       return cudaSuccess;
     });

@@ -12,8 +12,8 @@ std::atomic<int> Capture::active_count_{0};
 
 namespace {
 
-// Captures in progress, by thread; and the streams of captures that were destroyed in another
-// thread, which only the capturing thread can end.
+// Captures in progress, by thread, and the streams of lost captures: another thread destroyed their
+// Capture, but only the capturing thread can end them.
 struct ActiveCaptures {
   std::mutex lock;
   std::map<std::uint64_t, Capture*> captures;
@@ -48,7 +48,7 @@ Postponed& postponed() {
 }  // namespace
 
 Capture* Capture::in_this_thread() {
-  if (forked()) return nullptr;  // the capture is the parent's, which continues it
+  if (forked()) return nullptr;  // the parent process owns the capture
   std::shared_ptr<const Stream> lost;
   {
     const std::lock_guard<std::mutex> hold(active_captures().lock);
@@ -111,7 +111,7 @@ cudaError_t Capture::finish(cudaGraph_t* graph) {
     else
       --active_count_;
   }
-  let_postponed_go();
+  release_postponed();
   return error;
 }
 
@@ -138,11 +138,11 @@ Status refusal_to_wait() {
           "can be waited for now"};
 }
 
-void refuse_waiting(const char* call) {
+void throw_if_capturing(const char* call) {
   if (Capture::current()) throw DeviceError(call, refusal_to_wait());
 }
 
-bool meets_capture(int device) {
+bool would_invalidate_capture(int device) {
   if (Capture::current()) return true;
   bool answer = false;
   if (on_device(device, [&] {
@@ -153,7 +153,9 @@ bool meets_capture(int device) {
   return answer;
 }
 
-bool wait_meets_capture(int device) { return meets_capture(device) || Capture::is_any_active(); }
+bool wait_would_invalidate_capture(int device) {
+  return would_invalidate_capture(device) || Capture::is_any_active();
+}
 
 void postpone(std::shared_ptr<void> thing) {
   const std::lock_guard<std::mutex> hold(postponed().lock);
@@ -161,7 +163,7 @@ void postpone(std::shared_ptr<void> thing) {
   postponed().some = true;
 }
 
-void let_postponed_go() {
+void release_postponed() {
   if (!postponed().some) return;
   // Destroyed after the lock is released, because these releases may postpone others.
   std::vector<std::shared_ptr<void>> ready;

@@ -29,27 +29,27 @@ unsigned count_launch(int device, bool on_null_stream) {
              .load(std::memory_order_relaxed);
 }
 
-void seen_idle(int device, bool null_stream_only) {
+void record_idle(int device, bool null_stream_only) {
   if (!is_device_number(device)) return;
   queued[device].on_null_stream = 0;
   if (!null_stream_only) queued[device].elsewhere = 0;
 }
 
-cudaError_t waiting(const Wait& call) { return wait_hook() ? wait_hook()(call) : call(); }
+cudaError_t call_that_waits(const Wait& call) { return wait_hook() ? wait_hook()(call) : call(); }
 
 void wrap_waits(std::function<cudaError_t(const Wait&)> around) { wait_hook() = std::move(around); }
 
-void seen_current_idle(bool null_stream_only) {
+void record_current_idle(bool null_stream_only) {
   int device = -1;
   if (cudaGetDevice(&device))
     (void)cudaGetLastError();
   else
-    seen_idle(device, null_stream_only);
+    record_idle(device, null_stream_only);
 }
 
 cudaError_t synchronize_device() {
   const cudaError_t error = cudaDeviceSynchronize();
-  if (!error) seen_current_idle(false);
+  if (!error) record_current_idle(false);
   return error;
 }
 

@@ -6,7 +6,7 @@
 namespace PyGPU {
 
 cudaError_t GraphTraits::destroy(const Handle& graph) {
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   return cudaGraphExecDestroy(graph.value);
 }
 
@@ -28,7 +28,7 @@ void Graph::end() {
   auto work = std::make_shared<Work>();
   work->recorded = UniqueHandle<RecordedTraits>(capture->end());
   work->owners = std::move(capture->owners);
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   // Update in place only if no other graph has recorded this graph's earlier work.
   const bool is_own = work_ && work_.use_count() == 1;
   if (is_own && !work_->exec.get().gone() &&
@@ -37,7 +37,7 @@ void Graph::end() {
   } else {
     (void)cudaGetLastError();
     const auto create = [&](GraphTraits::Handle& graph) {
-      return waiting([&] { return instantiate_graph(&graph.value, work->recorded.get()); });
+      return call_that_waits([&] { return instantiate_graph(&graph.value, work->recorded.get()); });
     };
     check("cudaGraphInstantiate", make_owned(work->exec, capture->device(), create));
   }
@@ -63,7 +63,8 @@ void Graph::launch(const StreamRef& stream) const {
   order.run([&] {
     if (stream.handle && is_captured(stream.handle))
       return check("cudaGraphAddChildGraphNode", record_graph(stream.handle, work->recorded.get()));
-    check("cudaGraphLaunch", waiting([&] { return cudaGraphLaunch(graph.value, stream.handle); }));
+    check("cudaGraphLaunch",
+          call_that_waits([&] { return cudaGraphLaunch(graph.value, stream.handle); }));
   });
 }
 

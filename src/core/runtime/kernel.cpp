@@ -55,7 +55,7 @@ std::string shape_text(const dim3& d) {
 }  // namespace
 
 cudaError_t ModuleTraits::destroy(const Handle& module) {
-  return waiting_beside_captures([&] {
+  return waiting_in_relaxed_mode([&] {
     return release_on_device(module.device, [&] { return unload_module(module.value); });
   });
 }
@@ -75,7 +75,7 @@ Module::Module(const std::string& image, const std::vector<JitOption>& options) 
     numbers.push_back(option.option);
     values.push_back(as_value(option.value));
   }
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   const cudaError_t error = make_owned(handle_, device, [&](ModuleTraits::Handle& module) {
     return load_module(&module.value, image.c_str(), unsigned(numbers.size()), numbers.data(),
                        values.data());
@@ -95,7 +95,7 @@ std::shared_ptr<const Module> Module::on(int device) const {
     if (found != on_other_devices_.end() && found->second->alive()) return found->second;
   }
   std::shared_ptr<const Module> module;
-  (void)waiting([&] {  // loading may compile PTX
+  (void)call_that_waits([&] {  // loading may compile PTX
     const std::lock_guard<std::mutex> hold(lock_);
     std::shared_ptr<const Module>& kept = on_other_devices_[device];
     if (!kept || !kept->alive()) {
@@ -149,12 +149,12 @@ Kernel::Kernel(std::shared_ptr<const Module> module, std::string name)
   throw_unread_error();
   const DeviceGuard here = use_device(module_->device());
   for (;;) {
-    ParameterPlace next{};
+    ParameterOffset next{};
     const cudaError_t error =
         kernel_parameter(kernel_, parameters_.size(), &next.offset, &next.nbytes);
     if (error) {
       (void)cudaGetLastError();
-      knows_parameters_ = error != cudaErrorNotSupported;
+      has_parameter_info_ = error != cudaErrorNotSupported;
       return;
     }
     parameters_.push_back(next);
@@ -199,7 +199,7 @@ Status Kernel::launch_blocks(Index blocks, unsigned threads, void** arguments,
   shape.block = dim3(threads, 1, 1);
   shape.grid = dim3(unsigned(std::min<Index>(blocks, 0x7fffffff)), 1, 1);
   const cudaError_t error = launch(shape, arguments, stream);
-  return error ? Status{error, why_refused(shape)} : Status{};
+  return error ? Status{error, launch_failure_text(shape)} : Status{};
 }
 
 namespace {
@@ -222,7 +222,7 @@ std::string beyond_limits(const char* what, const dim3& shape, int device,
 
 }  // namespace
 
-std::string Kernel::why_refused(const LaunchShape& shape) const {
+std::string Kernel::launch_failure_text(const LaunchShape& shape) const {
   const dim3 &grid = shape.grid, &block = shape.block;
   std::string text = name_ + ": block=" + shape_text(block) + ", grid=" + shape_text(grid) +
                      ", shared=" + std::to_string(shape.shared_bytes) + " bytes";

@@ -44,14 +44,14 @@ cudaError_t take(MemoryTraits::Handle& block) {
       block.address = std::calloc(block.nbytes, 1);
       return block.address ? cudaSuccess : cudaErrorMemoryAllocation;
     case MemoryKind::pinned:
-      return waiting_beside_captures([&] { return cudaMallocHost(&block.address, block.nbytes); });
+      return waiting_in_relaxed_mode([&] { return cudaMallocHost(&block.address, block.nbytes); });
     case MemoryKind::device:
-      return waiting_beside_captures([&] {
+      return waiting_in_relaxed_mode([&] {
         keep_one_block(block.device);
         return cudaMalloc(&block.address, block.nbytes);
       });
     case MemoryKind::pooled:
-      if (!Capture::is_any_active()) let_postponed_go();
+      if (!Capture::is_any_active()) release_postponed();
       block.address = block_cache::take(block.device, block.nbytes);
       if (block.address) return cudaSuccess;
       if (is_captured(cudaStream_t())) {
@@ -59,7 +59,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
         return take(block);
       }
       {
-        const BesideCaptures beside = beside_captures();
+        const RelaxedCaptureMode relaxed = relax_capture_mode();
         return cudaMallocFromPoolAsync(&block.address, block.nbytes, memory_pool(block.device),
                                        cudaStream_t());
       }
@@ -71,11 +71,11 @@ cudaError_t take(MemoryTraits::Handle& block) {
 std::string shortage(std::size_t nbytes, int device) {
   std::size_t free = 0, total = 0;
   std::string text =
-      std::to_string(nbytes) + " bytes were asked for on device " + std::to_string(device);
+      std::to_string(nbytes) + " bytes were requested on device " + std::to_string(device);
   if (cudaMemGetInfo(&free, &total) == cudaSuccess)
     text += "; " + std::to_string(free) + " of its " + std::to_string(total) + " bytes are free";
   std::uint64_t used = 0;
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   const cudaMemPool_t pool = memory_pool(device);
   if (pool && !cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used))
     text += ", and live arrays of this process hold " + std::to_string(used);
@@ -84,9 +84,9 @@ std::string shortage(std::size_t nbytes, int device) {
 
 // Return unused memory of the pool to the system. Postponed frees run in the null stream's order.
 void trim_pool(int device) {
-  let_postponed_go();
+  release_postponed();
   block_cache::give_back(device);
-  (void)waiting_beside_captures([device] {
+  (void)waiting_in_relaxed_mode([device] {
     if (!is_captured(cudaStream_t())) (void)cudaStreamSynchronize(cudaStream_t());
     const cudaMemPool_t pool = memory_pool(device);
     return pool ? cudaMemPoolTrimTo(pool, 0) : cudaSuccess;
@@ -141,12 +141,12 @@ cudaError_t MemoryTraits::release(Handle block) {
   if (is_gone(block.device, block.epoch)) return cudaSuccess;
   switch (block.kind) {
     case MemoryKind::pinned:  // waits for the device, as does the next case
-      return waiting_beside_captures([&] { return cudaFreeHost(block.address); });
+      return waiting_in_relaxed_mode([&] { return cudaFreeHost(block.address); });
     case MemoryKind::device:
-      return waiting_beside_captures([&] { return cudaFree(block.address); });
+      return waiting_in_relaxed_mode([&] { return cudaFree(block.address); });
     case MemoryKind::pooled:  // in the order of the null stream of the block's device
       return release_on_device(block.device, [&] {
-        const BesideCaptures beside = beside_captures();
+        const RelaxedCaptureMode relaxed = relax_capture_mode();
         return cudaFreeAsync(block.address, cudaStream_t());
       });
     case MemoryKind::host:
@@ -168,7 +168,7 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   }
   block.epoch = device_epoch(block.device);
   if (const cudaError_t error = take(block))
-    return {error, std::to_string(nbytes) + " bytes were asked for"};
+    return {error, std::to_string(nbytes) + " bytes were requested"};
   memory = Memory(block);
   return {};
 }
@@ -201,7 +201,7 @@ cudaError_t Storage::UsesTraits::release(Storage* storage) {
 }
 
 bool Storage::is_in_capture() {
-  if (meets_capture(device())) return true;
+  if (would_invalidate_capture(device())) return true;
   const std::lock_guard<std::mutex> hold(lock_);
   return std::any_of(used_on_.begin(), used_on_.end(),
                      [](const auto& uses) { return uses->is_captured(); });
@@ -364,14 +364,15 @@ void Storage::leave(const StreamRef& stream) {
   if (is_captured(stream.handle))
     return;  // by another library: whoever launches its graph keeps the arrays alive
   if (order_after(cudaStream_t(), stream.handle, device()))  // fails for a stream of another device
-    check("cudaStreamSynchronize", waiting([&] { return cudaStreamSynchronize(stream.handle); }));
+    check("cudaStreamSynchronize",
+          call_that_waits([&] { return cudaStreamSynchronize(stream.handle); }));
 }
 
 // Make the null stream of the memory's device wait for the streams that used the memory.
 cudaError_t Storage::join_streams() {
   std::lock_guard<std::mutex> hold(lock_);
   if (used_on_.empty()) return cudaSuccess;
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   const cudaError_t outcome = on_device(device(), [this] {
     cudaError_t worst = cudaSuccess;
     for (const auto& uses : used_on_)

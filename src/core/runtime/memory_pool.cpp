@@ -54,7 +54,7 @@ class Pools {
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
-    const BesideCaptures beside = beside_captures();
+    const RelaxedCaptureMode relaxed = relax_capture_mode();
     cudaError_t error = cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device);
     if (!error && !supported) return cudaSuccess;
     if (!error) error = cudaMemPoolCreate(&pool, &properties);

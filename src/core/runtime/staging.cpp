@@ -104,7 +104,7 @@ struct Job {
 
   // Work until the job ends. No copy of this lane is in flight afterwards, however it ends.
   void work(Lane& lane, const After& after) {
-    const BesideCaptures beside = beside_captures();
+    const RelaxedCaptureMode relaxed = relax_capture_mode();
     try {
       transfer.up ? upload(lane, after) : download(lane, after);
     } catch (...) {

@@ -62,7 +62,7 @@ bool StreamUses::join_all() const {
 void StreamUses::end() {
   // Recorded work cannot wait for work that is not recorded, so this thread waits. The lock is not
   // held meanwhile, because other threads continue.
-  if (!join_all() && waiting_beside_captures([this] { return cudaStreamSynchronize(stream_); }))
+  if (!join_all() && waiting_in_relaxed_mode([this] { return cudaStreamSynchronize(stream_); }))
     (void)cudaGetLastError();
   const std::lock_guard<std::mutex> hold(lock_);
   stream_ = nullptr;
@@ -124,7 +124,7 @@ bool is_non_blocking(const StreamRef& stream, int device) {
   if (stream.owner && stream.owner->device() != device) return true;
   // A query would invalidate the capture of a captured stream, so treat it as unordered.
   if (is_captured(stream.handle)) return true;
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   check("cudaStreamGetFlags", cudaStreamGetFlags(stream.handle, &flags));
   return flags & cudaStreamNonBlocking;
 }
@@ -140,16 +140,16 @@ cudaError_t CaptureModeTraits::release(Handle handle) {
   return cudaThreadExchangeStreamCaptureMode(&handle.before);
 }
 
-BesideCaptures beside_captures() {
+RelaxedCaptureMode relax_capture_mode() {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  if (!cudaThreadExchangeStreamCaptureMode(&mode)) return BesideCaptures({mode});
+  if (!cudaThreadExchangeStreamCaptureMode(&mode)) return RelaxedCaptureMode({mode});
   (void)cudaGetLastError();
   return {};
 }
 
-cudaError_t waiting_beside_captures(const Wait& call) {
-  return waiting([&] {
-    const BesideCaptures beside = beside_captures();
+cudaError_t waiting_in_relaxed_mode(const Wait& call) {
+  return call_that_waits([&] {
+    const RelaxedCaptureMode relaxed = relax_capture_mode();
     return call();
   });
 }
@@ -186,7 +186,7 @@ void order_after_all(const StreamRef& later, int device) {
   const bool waits = later.handle ? is_captured(later.handle) : null_is_captured;
   const auto order = [&](cudaStream_t stream) {
     if (!waits) return order_after(later.handle, stream, device);
-    return waiting_beside_captures([stream] { return cudaStreamSynchronize(stream); });
+    return waiting_in_relaxed_mode([stream] { return cudaStreamSynchronize(stream); });
   };
   // The null stream is ordered after all blocking streams.
   if (later.handle && !null_is_captured) check("cudaStreamWaitEvent", order(cudaStream_t()));

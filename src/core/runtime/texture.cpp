@@ -8,7 +8,7 @@ namespace {
 
 template <class Handle, class Destroy>
 cudaError_t destroy_waiting(const Handle& handle, Destroy destroy) {
-  return waiting_beside_captures(
+  return waiting_in_relaxed_mode(
       [&] { return release_on_device(handle.device, [&] { return destroy(handle.value); }); });
 }
 
@@ -78,7 +78,7 @@ cudaError_t SurfaceTraits::destroy(const Handle& surface) {
 }
 
 TextureArray::TextureArray(const ArrayShape& shape) : itemsize_(shape.itemsize()) {
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   const auto create = [&](ArrayTraits::Handle& array) {
     return cudaMalloc3DArray(&array.value, &shape.format, shape.extent, shape.flags);
   };
@@ -130,7 +130,7 @@ TextureObject::TextureObject(const cudaResourceDesc& resource, const cudaTexture
     : array_(std::move(array)) {
   const int device = array_ ? array_->device() : current_device();
   const DeviceGuard here = use_device(device);
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   check("cudaCreateTextureObject", make_owned(handle_, device, [&](TextureTraits::Handle& texture) {
           return cudaCreateTextureObject(&texture.value, &resource, &description, nullptr);
         }));
@@ -143,7 +143,7 @@ unsigned long long TextureObject::number() const {
 SurfaceObject::SurfaceObject(std::shared_ptr<const TextureArray> array) : array_(std::move(array)) {
   const DeviceGuard here = use_device(array_->device());
   const cudaResourceDesc resource = resource_of(*array_);
-  const BesideCaptures beside = beside_captures();
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   check("cudaCreateSurfaceObject",
         make_owned(handle_, array_->device(), [&](SurfaceTraits::Handle& surface) {
           return cudaCreateSurfaceObject(&surface.value, &resource);

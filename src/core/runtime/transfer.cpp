@@ -189,7 +189,7 @@ Status transfer(void* device, const Layout& dense, void* host, const Layout& lay
 }
 
 Status with_idle_recorded(const Status& downloaded) {
-  if (!downloaded.failed()) seen_current_idle(true);
+  if (!downloaded.failed()) record_current_idle(true);
   return downloaded;
 }
 

@@ -1,4 +1,4 @@
-// Calls of the watcher of long transfers. See transfer_watch.h.
+// Periodic calls of the function that watches long transfers. See transfer_watch.h.
 #include "PyGPU/runtime/transfer_watch.h"
 
 #include <atomic>

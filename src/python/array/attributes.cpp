@@ -17,7 +17,7 @@ struct Flags {
 py::object gpudata_of(GPUArray& array) {
   if (array.layout().nbytes() == 0) return py::none();
   if (!array.gpudata && array.covers_base) {
-    GPUArray* const base = find_as_it_is<GPUArray>(array.base.ptr());
+    GPUArray* const base = find_without_refresh<GPUArray>(array.base.ptr());
     if (base && base->core.storage() == array.core.storage()) array.gpudata = gpudata_of(*base);
   }
   if (!array.gpudata) {
@@ -38,7 +38,7 @@ bool is_idle(int device) {
   using Clock = std::chrono::steady_clock;
   const cudaError_t pending = on_device(device, [] {
     if (is_captured(nullptr)) return cudaSuccess;
-    const BesideCaptures beside = beside_captures();
+    const RelaxedCaptureMode relaxed = relax_capture_mode();
     const Clock::time_point end = Clock::now() + std::chrono::microseconds(10);
     cudaError_t found;
     do found = cudaStreamQuery(nullptr);
@@ -57,7 +57,7 @@ py::object pending_stream(const GPUArray& array) {
   order_after_all({}, array.core.device());
   if (is_idle(array.core.device())) return py::none();
   if (null_stream_has_number()) return py::int_(1);
-  check("cudaStreamSynchronize", waiting([&] {
+  check("cudaStreamSynchronize", call_that_waits([&] {
           return on_device(array.core.device(), [] { return cudaStreamSynchronize(nullptr); });
         }));
   return py::none();
@@ -148,7 +148,7 @@ PyObject* get_attribute(PyObject* self, void* closure) {
 // Set the attribute of the array itself. Raises an exception that says why it cannot be set.
 void change(PyObject* self, const std::string& name, const py::object& value) {
   for (const auto& [known, apply] : changes)
-    if (known == name) return apply(*find_as_it_is<GPUArray>(self), value);
+    if (known == name) return apply(*find_without_refresh<GPUArray>(self), value);
   PyErr_Format(PyExc_AttributeError,
                "%s of a GPUArray cannot be set: it follows from shape, strides, dtype and gpudata; "
                "only an object of a subclass may set it",
@@ -270,7 +270,7 @@ Examples
       },
       "Contiguity of the array: ``c_contiguous``, ``f_contiguous``, ``forc`` (either).");
   property(
-      c, "_is_answer", [](const GPUArray& a) { return a.is_comparison_result; },
+      c, "_is_comparison_result", [](const GPUArray& a) { return a.is_comparison_result; },
       "True for the numbers 0 and 1 that a comparison returned.");
   property(
       c, "_address", [](const GPUArray& a) { return number_of(a.core.address()); },

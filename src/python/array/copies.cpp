@@ -87,7 +87,7 @@ GPUArray new_array_on_device_of(const GPUArray& array, const Layout& layout,
 GPUArray scratch_on_device_of(const GPUArray& array, const Layout& layout,
                               const StreamRef* stream) {
   GPUArray scratch = new_array_on_device_of(array, layout, py::none());
-  if (stream) keep_for_others_graph(scratch, *stream);
+  if (stream) keep_for_callers_graph(scratch, *stream);
   return scratch;
 }
 

@@ -9,9 +9,10 @@
 namespace PyGPU::python {
 namespace {
 
-// Kernels of one key on a device, and the memory that their launches on the null stream share,
-// since those run one after another: a buffer of partial results (parts), and a counter of finished
-// blocks for each column of blocks. The counters are 0 between launches.
+// Kernels of one key on a device, and the memory that their launches on the null stream share:
+// a buffer of partial results (parts), and a counter of finished blocks for each column of blocks.
+// The launches can share it because they run one after another. The counters are 0 between
+// launches.
 struct FoldKernels {
   FoldKernels(const std::shared_ptr<Module>& module, std::size_t part_bytes_, Index counters_)
       : first(module, "first"),
@@ -42,8 +43,8 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
   for (int i = 0; i < arrays; ++i) key.add(unsigned(fold_key.codes[i]), 4);
   key.add(unsigned(fold_key.compute), 4);
   key.add(unsigned(fold_key.vector_width), 5);
-  key.add(unsigned(fold_key.kept), 6);
-  key.add(unsigned(fold_key.folded), 6);
+  key.add(unsigned(fold_key.output_axes), 6);
+  key.add(unsigned(fold_key.reduced_axes), 6);
   key.add(fold_key.by_output, 1);
   key.add(unsigned(fold_key.outputs), 4);
   key.add(fold_key.index64, 1);
@@ -55,10 +56,10 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
           dtype_object(fold_key.codes[i]);
     const py::tuple made = hook(Hook::reduction_module)(
         fold_names[int(fold_key.fold)], inputs, tables, dtype_object(fold_key.compute),
-        fold_key.vector_width, fold_key.kept, fold_key.folded, fold_key.by_output, fold_key.outputs,
-        fold_key.index64);
+        fold_key.vector_width, fold_key.output_axes, fold_key.reduced_axes, fold_key.by_output,
+        fold_key.outputs, fold_key.index64);
     return std::make_unique<FoldKernels>(held<Module>(made[0]), made[1].cast<std::size_t>(),
-                                         fold_key.kept == 0 ? 1 : max_columns);
+                                         fold_key.output_axes == 0 ? 1 : max_columns);
   });
 }
 
@@ -67,15 +68,15 @@ void fold_last(FoldKernels& kernels, const void* parts, Index rows, Index output
                const Array& result, Index count, const StreamRef& stream) {
   KernelArguments arguments;
   arguments.add(parts, rows, outputs, result.address(), count);
-  const LastLaunch launch = fold_parts(figures_of(result.device()), rows, outputs);
+  const LastLaunch launch = fold_parts(properties_of(result.device()), rows, outputs);
   enqueue(kernels.last, launch.grid, launch.block, arguments, stream);
 }
 
 constexpr std::size_t max_cached_parts_bytes =
     1 << 18;  // larger buffers of parts are freed after the launch
 
-// Call `work` with the addresses of a buffer for parts and of the counters, or null counters. With
-// counters, the last block to finish folds the parts of all blocks.
+// Call `work` with the addresses of a buffer for parts and of the counters. With counters, the last
+// block to finish folds the parts of all blocks; if their address is null, a second launch does.
 template <class Work>
 void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
                 const FoldRequest& request, StreamOrder& order, Work work) {
@@ -116,9 +117,9 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
                  const FoldRequest& request, StreamOrder& order) {
   const int arrays = fold_key.inputs + fold_key.tables;
   require_aligned(result, fold_key.compute);
-  const DeviceFigures figures = figures_of(result.device());
+  const DeviceProperties properties = properties_of(result.device());
   Index head = 0;
-  if (figures.threads == 1) {
+  if (properties.threads == 1) {
     fold_key.outputs = 0;
   } else if (fold_key.tables == 0) {
     // Vectors of 16 bytes start at the first element from which all operands are aligned for them.
@@ -139,7 +140,7 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
     head = std::min(std::max<Index>(head, 0), n);
   }
   FoldKernels& kernels = kernels_for(fold_key, result.device());
-  const LinearReduction linear(figures, kernels.part_bytes, kernels.registers,
+  const LinearReduction linear(properties, kernels.part_bytes, kernels.registers,
                                reduction_tuning::linear_unroll);
   const auto launch = linear.over((n - head) / fold_key.vector_width);
   const auto first = [&](const void* parts, const void* done) {
@@ -169,15 +170,15 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   require_aligned(result, fold_key.compute);
   if (plan.by_output && number_of(result.address()) % 16)
     plan.vector_width = 1;  // results are written in vectors too
-  const DeviceFigures figures = figures_of(result.device());
+  const DeviceProperties properties = properties_of(result.device());
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
-  const auto launch = plan.launch(figures);
+  const auto launch = plan.launch(properties);
   fold_key.vector_width = plan.vector_width;
-  fold_key.kept = kept.ndim;
-  fold_key.folded = folded.ndim;
+  fold_key.output_axes = kept.ndim;
+  fold_key.reduced_axes = folded.ndim;
   fold_key.by_output = plan.by_output;
   fold_key.outputs = launch.outputs;
-  fold_key.index64 = plan.index64(figures);
+  fold_key.index64 = plan.index64(properties);
   FoldKernels& kernels = kernels_for(fold_key, result.device());
   // struct { outputs, length, share; kept[], their strides; folded[], their strides; } of 64 bits.
   Index loop[3 + 4 * LoopAxes<1>::most];
@@ -204,7 +205,7 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   const Index totals = plan.by_output ? plan.vector_width : launch.outputs;
   const bool may_count =
       rows * totals <= max_parts * lanes && Index(launch.grid.x) <= kernels.counters &&
-      launch.grid.x * rows <= blocks_at_once(figures, launch.block, kernels.registers);
+      launch.grid.x * rows <= blocks_at_once(properties, launch.block, kernels.registers);
   with_parts(kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request, order,
              [&](void* parts, void* done) {
                first(parts, done);

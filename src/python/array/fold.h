@@ -39,9 +39,9 @@ struct FoldKey {
   int tables = 0;   // arrays, after the inputs, that the input indexes (subset reductions)
   int compute = 0;  // dtype of the computation and of the result
   int vector_width = 1;
-  int kept = 0, folded = 0;  // numbers of axes; kept == 0: all operands are contiguous
-  bool by_output = false;    // see AxisReduction::by_output
-  int outputs = 1;           // outputs of a thread
+  int output_axes = 0, reduced_axes = 0;  // no output_axes: all operands are contiguous
+  bool by_output = false;                 // see AxisReduction::by_output
+  int outputs = 1;                        // outputs of a thread
   bool index64 = true;
 };
 

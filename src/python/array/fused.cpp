@@ -67,8 +67,8 @@ Operation fused_operation(const std::string& name, const py::tuple& compute,
   return operation;
 }
 
-// Return the number of the first array operand that a layout derives from. A result has its class,
-// device and allocator.
+// Return the number of the first array operand that a layout derives from. A result of the layout
+// gets that operand's class, device and allocator.
 int first_of(const Fused& fused, int layout_number) {
   while (layout_number >= max_operands)
     layout_number = fused.layouts[std::size_t(layout_number - max_operands)][0];
@@ -181,11 +181,10 @@ void bind_fused(py::module_& m) {
   m.attr("_max_operands") = max_operands;
   m.attr("_max_results") = max_results;
   def(m, "_fused_operation", &fused_operation,
-      "Register a fused operation and return its number.\n\n`compute` and `results` are dtypes, "
-      "`layouts` the numbers of the layouts combined for each inner operation, `places` the number "
-      "of "
-      "each result's layout.",
-      {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"places"}});
+      "Register a fused operation and return its number.\n\n`compute` and `results` are dtypes. "
+      "`layouts` has the numbers of the layouts that each inner operation combines, and "
+      "`result_layouts` the number of each result's layout.",
+      {{"name"}, {"compute"}, {"results"}, {"layouts"}, {"result_layouts"}});
   def(m, "_number_as", &number_as,
       "Return the bytes of a number converted to a dtype, as passed to kernels.",
       {{"number"}, {"dtype"}});

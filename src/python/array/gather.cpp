@@ -296,9 +296,9 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   if (values) values->core.require_alive();
   if (index.count() == 0 || Layout(gather.shape, gather.itemsize).nbytes() == 0 ||
       !indices.layout().contiguous() || a.core.overlaps(indices.core) ||
-      (values
-           ? !stretches_to(values->layout().shape(), gather.shape) || a.core.overlaps(values->core)
-           : find_code(a.dtype) < 0))
+      (values ? !is_broadcastable_to(values->layout().shape(), gather.shape) ||
+                    a.core.overlaps(values->core)
+              : find_code(a.dtype) < 0))
     return false;
   const int device = a.core.device();
   const DeviceGuard here = use_device(device);
@@ -333,9 +333,9 @@ py::object put_items(PyObject* const* given) {
   return py::bool_(fits && put_at(a, *indices, -1, values, number, mode, stream_of(given[4])));
 }
 
-// _report_wrong(indices, count, offset, stream): return an index outside of -count ... count - 1,
-// or 0.
-py::object report_wrong(PyObject* const* given) {
+// _find_invalid_index(indices, count, offset, stream): return an index outside of -count ... count
+// - 1, or 0.
+py::object find_invalid_index(PyObject* const* given) {
   const GPUArray& indices = require_array("indices", given[0]);
   indices.core.require_alive();
   require_device(indices.core, current_device());
@@ -400,10 +400,10 @@ void bind_gather(py::module_& m) {
       PYGPU_FAST(_take, take_items, a, indices, axis, mode, stream),
       PYGPU_FAST(_put, put_items, a, indices, values, mode, stream),
       PYGPU_FAST(_select_numbers, select_numbers, a, mask),
-      PYGPU_FAST(_report_wrong, report_wrong, indices, count, offset, stream),
+      PYGPU_FAST(_find_invalid_index, find_invalid_index, indices, count, offset, stream),
       {nullptr, nullptr, 0, nullptr}};
   add_functions(m, methods);
-  def(m, "_pretend_index32", &pretend_index32,
+  def(m, "_override_index32", &override_index32,
       "For tests: set the largest count for which gathers use 32-bit indices; 0: the default.",
       {{"most"}});
 }

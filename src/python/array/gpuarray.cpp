@@ -23,7 +23,7 @@ void keep_for_graph(const GPUArray& array) {
   if (!is_ours) keep_for_graph(owner->gpudata);
 }
 
-void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream) {
+void keep_for_callers_graph(const GPUArray& scratch, const StreamRef& stream) {
   if (!stream.handle || Capture::current() || !is_captured(stream.handle)) return;
   static auto& never_freed = *new std::vector<GPUArray>;
   never_freed.push_back(scratch);
@@ -32,7 +32,7 @@ void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream) {
 GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,
                        const py::object& allocator) {
   GPUArray scratch = new_array(layout, dtype, allocator);
-  keep_for_others_graph(scratch, stream);
+  keep_for_callers_graph(scratch, stream);
   return scratch;
 }
 

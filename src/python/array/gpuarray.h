@@ -45,9 +45,9 @@ struct NotRefreshed {
   const Layout& layout() const { return array.layout(); }
 };
 template <>
-struct ArgumentOf<NotRefreshed> {
-  static NotRefreshed read(PyObject* self, const Place&) {
-    return {*find_as_it_is<GPUArray>(self)};
+struct ArgumentConverter<NotRefreshed> {
+  static NotRefreshed read(PyObject* self, const ArgumentPosition&) {
+    return {*find_without_refresh<GPUArray>(self)};
   }
 };
 // Return the result of `work`, which uses the array at its last known address.
@@ -91,7 +91,7 @@ std::shared_ptr<Storage> storage_in(PyObject* object);
 void keep_for_graph(const GPUArray& array);
 // Keep scratch memory of work on a stream. If another library captures the stream, the memory is
 // never freed, because the graph may run at any time.
-void keep_for_others_graph(const GPUArray& scratch, const StreamRef& stream);
+void keep_for_callers_graph(const GPUArray& scratch, const StreamRef& stream);
 inline void uses(StreamOrder& order, const GPUArray& array) {
   order.uses(array.core.storage());
   keep_for_graph(array);

@@ -106,7 +106,7 @@ void assign_array(const GPUArray& target, const GPUArray& source) {
   }
   const Axes own = fitted.layout().shape();
   if (own != shape) {
-    if (!stretches_to(own, shape))
+    if (!is_broadcastable_to(own, shape))
       throw py::value_error("a[index] = value: value has shape " + own.text() + ", the selection " +
                             shape.text());
     fitted.core = fitted.core.view(broadcast_to(fitted.layout(), shape));

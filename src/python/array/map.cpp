@@ -148,7 +148,7 @@ bool is_overwritten(const Array& operand, const Array& result) {
 Array contiguous_copy(const GPUArray& array, const StreamRef& stream, const Layout* layout) {
   GPUArray copy = array;
   copy.core = Array::empty(layout ? *layout : array.layout().k_order());
-  keep_for_others_graph(copy, stream);
+  keep_for_callers_graph(copy, stream);
   set_from_device(copy, array, &stream);
   return copy.core;
 }

@@ -191,7 +191,7 @@ PyGPU.errors.ArgumentError
       {{"name"}, {"operands"}, {"compute"}, {"results"}, {"stream", py::none()}});
   def(m, "_overlap", [](const GPUArray& a, const GPUArray& b) { return a.core.overlaps(b.core); },
       "Return True if two arrays share bytes of memory.", {{"a"}, {"b"}});
-  def(m, "_keep_for_others_graph", &keep_for_others_graph,
+  def(m, "_keep_for_callers_graph", &keep_for_callers_graph,
       "Keep scratch memory for good if another library captures the stream.",
       {{"scratch"}, {"stream"}});
   def(m, "_in_order", &in_order,

@@ -136,7 +136,7 @@ py::object reduce(PyObject* const* given) {
     fold_linear(fold_key, &address, layout.size(), result.core, request, order);
     return wrapped(std::move(result), given[4]);
   }
-  const AxisReduction plan(layout, folded, array.core.address(), figures_of(current_device()));
+  const AxisReduction plan(layout, folded, array.core.address(), properties_of(current_device()));
   Axes strides;
   for (int axis = 0; axis < ndim; ++axis)
     if (keepdims || !folded[axis])
@@ -247,20 +247,20 @@ py::object reduce_subset(PyObject* const* given) {
   return wrap(std::move(result));
 }
 
-void pretend(const py::object& given) {
-  if (given.is_none()) return pretend_figures(nullptr);
-  DeviceFigures figures;
+void override_device(const py::object& given) {
+  if (given.is_none()) return override_properties(nullptr);
+  DeviceProperties properties;
   const auto read = [&](const char* name, auto& number) {
     if (given.contains(name))
       number = std::decay_t<decltype(number)>(py::object(given[name]).cast<Index>());
   };
-  read("threads", figures.threads);
-  read("multiprocessors", figures.multiprocessors);
-  read("resident_threads", figures.resident_threads);
-  read("registers", figures.registers);
-  read("waves", figures.waves);
-  read("index32", figures.index32);
-  pretend_figures(&figures);
+  read("threads", properties.threads);
+  read("multiprocessors", properties.multiprocessors);
+  read("resident_threads", properties.resident_threads);
+  read("registers", properties.registers);
+  read("waves", properties.waves);
+  read("index32", properties.index32);
+  override_properties(&properties);
 }
 
 }  // namespace
@@ -277,9 +277,9 @@ void bind_reductions(py::module_& m) {
       {{"itemsize"}});
   def(m, "_axis_index", [](const py::object& axis, int ndim) { return axis_index(axis, ndim); },
       "Return an axis, counted from 0, from a number that may be negative.", {{"axis"}, {"ndim"}});
-  def(m, "_pretend_figures", &pretend,
-      "For tests: plan reductions for a device with these figures; None restores the real ones.",
-      {{"figures"}});
+  def(m, "_override_device_properties", &override_device,
+      "For tests: plan reductions for a device with these properties; None restores the real ones.",
+      {{"properties"}});
   py::dict tuning;
   tuning["block_threads"] = reduction_tuning::block_threads;
   tuning["axis_threads"] = axis_threads;

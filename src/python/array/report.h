@@ -61,7 +61,7 @@ struct ReportPool {
     void* words = nullptr;
     Array shared = Array::empty(Layout({count, 3}, sizeof(Index)));
     shared.zero();
-    check("cudaHostAlloc", waiting_beside_captures([&] {
+    check("cudaHostAlloc", waiting_in_relaxed_mode([&] {
             return cudaHostAlloc(&words, count * line, cudaHostAllocPortable | cudaHostAllocMapped);
           }));
     const auto slot_at = [&](Index i) {
@@ -102,7 +102,7 @@ class Report {
   // Throw where this thread captures: the host must wait for a report, which a capture does not
   // allow.
   static void require_waiting() {
-    refuse_waiting("a wait for a kernel's report (masks, checked indices)");
+    throw_if_capturing("a wait for a kernel's report (masks, checked indices)");
   }
   Index* word() const { return slot_.get().word; }
   void* checks() const { return slot_.get().checks; }
@@ -118,7 +118,7 @@ class Report {
     if (error)
       (void)slot_.give_up();  // a failed kernel may have left the words in an undefined state
     check("cudaStreamSynchronize", error);
-    if (!stream.handle) seen_idle(current_device(), true);
+    if (!stream.handle) record_idle(current_device(), true);
     return *const_cast<const volatile Index*>(word());
   }
 

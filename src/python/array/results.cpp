@@ -4,7 +4,7 @@
 namespace PyGPU::python {
 namespace {
 
-// The layout of a result, and the array whose device and allocator it has.
+// Layout of a result, and the operand whose device and allocator the result gets.
 struct ResultPlan {
   Layout layout;
   const GPUArray* model;
@@ -84,10 +84,11 @@ py::object result_array(const Layout& layout, const GPUArray& model, int code, P
 }
 
 void bind_results(const py::object& c) {
-  method(c, "_new_like_me", &new_like_me,
-         "Return a new array of this class, shape and order of axes. Operations on an object of a "
-         "subclass write their results to it.",
-         {{"dtype", py::none()}, {"order", "C"}});
+  method(
+      c, "_new_like_me", &new_like_me,
+      "Return a new array with the same class, shape and order of axes. Operations on objects of a "
+      "subclass write their results to it.",
+      {{"dtype", py::none()}, {"order", "C"}});
 }
 
 }  // namespace PyGPU::python

@@ -12,8 +12,8 @@ struct KindCode {
 };
 constexpr KindCode kind_codes[] = {{'b', TypeCode::boolean},
                                    {'i', TypeCode::integer},
-                                   {'u', TypeCode::natural},
-                                   {'f', TypeCode::real},
+                                   {'u', TypeCode::unsigned_integer},
+                                   {'f', TypeCode::floating_point},
                                    {'c', TypeCode::complex}};
 
 // Floating-point types of the package ml_dtypes, whose dtype.kind does not identify them. The names

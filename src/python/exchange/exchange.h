@@ -18,7 +18,7 @@ dlpack::Device read_device(const py::object& pair);
 template <class Call>
 void wait_quietly(int device, Call call) {
   if (forked()) return;
-  if (waiting_beside_captures([&] { return on_device(device, call); })) (void)cudaGetLastError();
+  if (waiting_in_relaxed_mode([&] { return on_device(device, call); })) (void)cudaGetLastError();
 }
 
 void bind_imports(py::module_& m);

@@ -12,9 +12,9 @@ using dlpack::DeviceType;
 template <class Managed>
 struct Export {
   Managed managed{};
-  Array memory;                         // keeps memory of our own alive
+  Array memory;                         // keeps PyGPU's memory alive
   PyObject* owner = nullptr;            // keeps other memory alive
-  bool synchronize_at_release = false;  // the consumer's stream does not follow the null stream
+  bool synchronize_at_release = false;  // the consumer's stream does not wait for the null stream
   Axes shape, strides;                  // in elements
 };
 
@@ -24,7 +24,7 @@ void release_export(Managed* self) {
   if (!Py_IsInitialized()) return;
   if (ended->synchronize_at_release && !forked()) {
     const int device = ended->memory.device();
-    if (wait_meets_capture(device))
+    if (wait_would_invalidate_capture(device))
       return postpone(std::shared_ptr<void>(nullptr, [self](void*) { release_export(self); }));
     // The consumer's stream may no longer exist, but its work may still run: wait for the whole
     // device.
@@ -189,7 +189,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
       storage->join_at_end(ours->uses());
       source.synchronize_at_release = false;
     }
-    // A consumer of memory that the host can access may know no streams: wait for the work here.
+    // A consumer of memory that the host can access may not use streams: wait for the work here.
     const bool on_host = device.type != DeviceType::cuda && device.type != DeviceType::rocm;
     if (on_host && stream.is_none()) {
       const NoGil without = release_gil();

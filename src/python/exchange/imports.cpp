@@ -151,7 +151,7 @@ GPUArray borrow_memory(const py::object& owner, const py::object& address, const
 }  // namespace
 
 void bind_imports(py::module_& m) {
-  def(m, "_take_dlpack", &import_dlpack, "Return an array of the memory of a DLPack capsule.",
+  def(m, "_import_dlpack", &import_dlpack, "Return an array of the memory of a DLPack capsule.",
       {{"capsule"}, {"owner"}, {"device"}, {"may_be_read_only"}});
   def(m, "_borrow_memory", &borrow_memory, "Return an array of memory that `owner` keeps alive.",
       {{"owner"}, {"address"}, {"shape"}, {"strides"}, {"dtype"}, {"wait"}});

@@ -129,7 +129,8 @@ void bind_elementwise(py::module_& m) {
       "Launch over a range of indices and return True. False: check the arguments first. Pass as "
       "many arguments as declared.",
       {{"stream"}, {"arguments"}, {"start"}, {"stop"}, {"step"}, {"is_checked", false}});
-  def(m, "_splay", [](Index n, int device) { return to_tuple(LaunchLimits(device).over(n)); },
+  def(m, "_launch_shape",
+      [](Index n, int device) { return to_tuple(LaunchLimits(device).over(n)); },
       "Return (grid, block) for `n` elements on a device.", {{"n"}, {"device"}});
   m.attr("_batch") = py::make_tuple(batch_threads, batch);
 }

@@ -54,7 +54,7 @@ inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, void** argument
   const cudaError_t error = without_gil_if_waiting(kernel.module().device(), !stream.handle, [&] {
     return kernel.launch(shape, arguments, stream.handle);
   });
-  if (error) check_launch(kernel, stream, {error, kernel.why_refused(shape)});
+  if (error) check_launch(kernel, stream, {error, kernel.launch_failure_text(shape)});
 }
 inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, KernelArguments& arguments,
                     const StreamRef& stream) {

@@ -120,7 +120,7 @@ void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
       return kernel.launch(shape, arguments.packed, stream.handle);
     });
   });
-  if (error) check("cudaLaunchKernel", {error, kernel.why_refused(shape)});
+  if (error) check("cudaLaunchKernel", {error, kernel.launch_failure_text(shape)});
 }
 
 // Keyword arguments of a general call.
@@ -278,11 +278,11 @@ PyObject* prepared_async_call(PyObject* self, PyObject* const* arguments, Py_ssi
   });
 }
 
-void prepare(Function& f, const py::sequence& promised) {
+void prepare(Function& f, const py::sequence& given) {
   auto prepared = std::make_shared<Prepared>();
   auto& [declared, parameters] = *prepared;
-  for (Py_ssize_t i = 0; i < Py_ssize_t(promised.size()); ++i) {
-    const py::object item = promised[std::size_t(i)];
+  for (Py_ssize_t i = 0; i < Py_ssize_t(given.size()); ++i) {
+    const py::object item = given[std::size_t(i)];
     const auto pair = item.cast<std::pair<std::string, std::size_t>>();
     declared.push_back({Kind(pair.first.at(0)), pair.second});
   }
@@ -319,8 +319,8 @@ bool fits(Kind kind, std::size_t nbytes) {
 Function make_function(py::handle self, const std::shared_ptr<Module>& module,
                        const std::string& name, const py::object& signature) {
   Function function{Kernel(module, name), {}, nullptr, true, {}};
-  const bool known = function.kernel.knows_parameters();
-  for (const ParameterPlace& parameter : function.kernel.parameters())
+  const bool known = function.kernel.has_parameter_info();
+  for (const ParameterOffset& parameter : function.kernel.parameters())
     function.parameters.emplace_back().nbytes = parameter.nbytes;
   function.knows_count = known;
   if (!signature.is_none()) {
@@ -348,14 +348,14 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
 
 // Return the offset of each parameter: as the runtime reports it or, for numbers and pointers
 // alone, computed from their sizes.
-py::object places(const Function& f) {
+py::object parameter_offsets(const Function& f) {
   py::list found;
   if (!f.knows_count) return py::none();
   std::size_t end = 0;
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const KernelParameter& parameter = f.parameters[i];
     std::size_t offset = 0;
-    if (f.kernel.knows_parameters()) {
+    if (f.kernel.has_parameter_info()) {
       offset = f.kernel.parameters()[i].offset;
     } else {
       const bool is_one = is_integral(parameter.kind) || is_floating_point(parameter.kind) ||
@@ -428,9 +428,9 @@ shared_size : int, optional
   constructor(c, &make_function, {{"module"}, {"name"}, {"signature"}});
   property(
       c, "name", [](const Function& f) { return f.kernel.name(); }, "Name of the kernel.");
-  property(c, "_places", &places,
+  property(c, "_parameter_offsets", &parameter_offsets,
            "(offset, bytes, kind, name) of each parameter; None if unknown.");
-  method(c, "_prepare", &prepare, "Declare the kinds and sizes of the arguments.", {{"promises"}});
+  method(c, "_prepare", &prepare, "Declare the kinds and sizes of the arguments.", {{"declared"}});
   method(c, "_get_attribute",
          [](const Function& f, int number) { return f.kernel.attribute(number); },
          "Return an attribute by the driver's number.", {{"number"}});

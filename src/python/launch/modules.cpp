@@ -64,7 +64,7 @@ void bind_module(py::module_& m) {
       c, "_references", [](py::handle self) { return hook(Hook::references_of)(self); },
       "Return the object that updates the module's texture and surface references.");
   method(
-      c, "_has_variables", [](Module& self) { self.has_variables(); },
+      c, "_set_has_variables", [](Module& self) { self.set_has_variables(); },
       "Mark the module's variables as written by kernels.");
   property(
       c, "info_log", [](const Module& self) { return self.info_log(); },
@@ -83,9 +83,9 @@ void bind_module(py::module_& m) {
   def(m, "_managed_alloc",
       [](const py::type& type, std::size_t nbytes, unsigned flags) {
         void* address = nullptr;
-        let_postponed_go();
+        release_postponed();
         check("cudaMallocManaged",
-              call_beside([&] { return cudaMallocManaged(&address, nbytes, flags); }));
+              call_in_relaxed_mode([&] { return cudaMallocManaged(&address, nbytes, flags); }));
         const std::uintptr_t number = number_of(address);
         const auto storage = Storage::adopt(address, nbytes);
         storage->expose();

@@ -21,7 +21,8 @@ struct ReductionLauncher {
 ReductionLauncher make_reduction(py::handle, const py::object& first, const py::object& last,
                                  std::size_t count, const py::sequence& vectors,
                                  const py::object& dtype, int registers, int unroll) {
-  const LinearReduction linear(figures_of(current_device()), itemsize_of(dtype), registers, unroll);
+  const LinearReduction linear(properties_of(current_device()), itemsize_of(dtype), registers,
+                               unroll);
   return {PreparedFunction(first),
           PreparedFunction(last),
           count,

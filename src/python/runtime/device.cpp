@@ -41,48 +41,131 @@ void bind_properties(py::module_& m) {
   const py::object c = new_class<Properties>(m, "cudaDeviceProp", docs::cudaDeviceProp_text);
   constructor(c, [](py::handle, int device) { return Properties(device); }, {{"device"}});
   method(
-      c, "get", [](py::object self) { return self; }, "Return the object itself.");
+      c, "get", [](py::object self) { return self; }, R"doc(Return the object itself.
+
+Returns
+-------
+cudaDeviceProp
+    The object itself.
+)doc");
   method(
       c, "last_status", [](const Properties& self) { return self.status; },
-      "Return the status of the calls that read the properties.");
+      R"doc(Return the status of the calls that read the properties.
+
+Returns
+-------
+cudaError_t
+    First error of these calls, or success.
+)doc");
   method(
       c, "name", [](const Properties& self) { return std::string(self.values.name); },
-      "Return the name of the device.");
+      R"doc(Return the name of the device.
+
+Returns
+-------
+str
+    The vendor's name of the device model.
+)doc");
   method(
       c, "uuid", [](const Properties& self) { return self.uuid(); },
-      "Return the unique identifier of the device, 'GPU-...'.");
+      R"doc(Return the unique identifier of the device, 'GPU-...'.
+
+Returns
+-------
+str
+    Identifier that NVIDIA_VISIBLE_DEVICES and the vendor's tools accept.
+)doc");
   method(
       c, "totalGlobalMem", [](const Properties& self) { return self.values.totalGlobalMem; },
-      "Return the total memory in bytes.");
+      R"doc(Return the total memory in bytes.
+
+Returns
+-------
+int
+    Size of the device memory in bytes.
+)doc");
   method(
       c, "major", [](const Properties& self) { return self.values.major; },
-      "Return the major number of the compute capability.");
+      R"doc(Return the major number of the compute capability.
+
+Returns
+-------
+int
+    9 for sm_90.
+)doc");
   method(
       c, "minor", [](const Properties& self) { return self.values.minor; },
-      "Return the minor number of the compute capability.");
+      R"doc(Return the minor number of the compute capability.
+
+Returns
+-------
+int
+    0 for sm_90.
+)doc");
   method(
       c, "warpSize", [](const Properties& self) { return self.values.warpSize; },
-      "Return the number of threads per warp.");
+      R"doc(Return the number of threads per warp.
+
+Returns
+-------
+int
+    32, or 64 on AMD's CDNA devices.
+)doc");
   method(
       c, "multiProcessorCount",
       [](const Properties& self) { return self.values.multiProcessorCount; },
-      "Return the number of multiprocessors.");
+      R"doc(Return the number of multiprocessors.
+
+Returns
+-------
+int
+    Multiprocessors; compute units on AMD devices.
+)doc");
   method(
       c, "pciBusID", [](const Properties& self) { return self.values.pciBusID; },
-      "Return the number of the PCI bus.");
+      R"doc(Return the number of the PCI bus.
+
+Returns
+-------
+int
+    Number of the bus that the device is on.
+)doc");
   method(
       c, "pciDeviceID", [](const Properties& self) { return self.values.pciDeviceID; },
-      "Return the number of the device on its PCI bus.");
+      R"doc(Return the number of the device on its PCI bus.
+
+Returns
+-------
+int
+    Number on the bus.
+)doc");
   method(
       c, "pciDomainID", [](const Properties& self) { return self.values.pciDomainID; },
-      "Return the number of the PCI domain.");
+      R"doc(Return the number of the PCI domain.
+
+Returns
+-------
+int
+    Number of the domain that the bus belongs to.
+)doc");
   method(
       c, "architecture", [](const Properties& self) { return architecture_name(self.values); },
-      "Return the compiler's name of the device: 'sm_90', 'gfx90a', 'host'.");
+      R"doc(Return the compiler's name of the device: 'sm_90', 'gfx90a', 'host'.
+
+Returns
+-------
+str
+    Name that the run-time compiler accepts as an architecture.
+)doc");
   method(
       c, "features", [](const Properties& self) { return architecture_features(self.values); },
-      "Return the settings of an AMD device that images are compiled for: 'sramecc+:xnack-'. Empty "
-      "on other devices.");
+      R"doc(Return the settings of an AMD device that images are compiled for.
+
+Returns
+-------
+str
+    Settings, such as 'sramecc+:xnack-'; empty on other devices.
+)doc");
   method(c, "__repr__", [](const Properties& self) {
     return "<cudaDeviceProp: " + std::string(self.values.name) + " at " + self.bus_id + ">";
   });
@@ -93,10 +176,11 @@ void bind_properties(py::module_& m) {
 void bind_device(py::module_& m) {
   bind_properties(m);
 
-  def(m, "cudaGetDeviceCount", asking(&cudaGetDeviceCount), docs::cudaGetDeviceCount_text);
-  def(m, "cudaGetDevice", asking(&cudaGetDevice), docs::cudaGetDevice_text);
+  def(m, "cudaGetDeviceCount", value_and_status_of(&cudaGetDeviceCount),
+      docs::cudaGetDeviceCount_text);
+  def(m, "cudaGetDevice", value_and_status_of(&cudaGetDevice), docs::cudaGetDevice_text);
   def(
-      m, "_here",
+      m, "_current_device_key",
       [] {
         const int device = current_device();
         return std::uint64_t(device_epoch(device)) << 8 | unsigned(device);
@@ -110,7 +194,7 @@ void bind_device(py::module_& m) {
         return call([device]() -> Status {
           if (!Capture::current()) return cudaSetDevice(device);
           // The first use of a device may allocate, which would invalidate the capture.
-          const BesideCaptures beside = beside_captures();
+          const RelaxedCaptureMode relaxed = relax_capture_mode();
           return cudaSetDevice(device);
         });
       },
@@ -129,9 +213,9 @@ void bind_device(py::module_& m) {
         return reset_device();
       },
       docs::cudaDeviceReset_text);
-  def(m, "cudaDeviceGetAttribute", asking(&cudaDeviceGetAttribute),
+  def(m, "cudaDeviceGetAttribute", value_and_status_of(&cudaDeviceGetAttribute),
       docs::cudaDeviceGetAttribute_text, {{"attribute"}, {"device"}});
-  def(m, "cudaDeviceGetByPCIBusId", asking(&cudaDeviceGetByPCIBusId),
+  def(m, "cudaDeviceGetByPCIBusId", value_and_status_of(&cudaDeviceGetByPCIBusId),
       docs::cudaDeviceGetByPCIBusId_text, {{"id"}});
   def(m, "cudaDeviceGetPCIBusId",
       [](int device) {
@@ -140,16 +224,16 @@ void bind_device(py::module_& m) {
         return with_status(status, std::string(id));
       },
       docs::cudaDeviceGetPCIBusId_text, {{"device"}});
-  def(m, "cudaDeviceGetLimit", asking(&cudaDeviceGetLimit), docs::cudaDeviceGetLimit_text,
-      {{"limit"}});
+  def(m, "cudaDeviceGetLimit", value_and_status_of(&cudaDeviceGetLimit),
+      docs::cudaDeviceGetLimit_text, {{"limit"}});
   def(m, "cudaDeviceSetLimit",
       [](int limit, std::size_t value) {
-        return call_beside([&] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
+        return call_in_relaxed_mode([&] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
       },
       docs::cudaDeviceSetLimit_text, {{"limit"}, {"value"}});
-  def(m, "cudaDeviceGetCacheConfig", asking(&cudaDeviceGetCacheConfig),
+  def(m, "cudaDeviceGetCacheConfig", value_and_status_of(&cudaDeviceGetCacheConfig),
       docs::cudaDeviceGetCacheConfig_text);
-  def(m, "cudaDeviceSetCacheConfig", calling(&cudaDeviceSetCacheConfig),
+  def(m, "cudaDeviceSetCacheConfig", status_of(&cudaDeviceSetCacheConfig),
       docs::cudaDeviceSetCacheConfig_text, {{"config"}});
   def(
       m, "cudaDeviceGetStreamPriorityRange",
@@ -160,14 +244,15 @@ void bind_device(py::module_& m) {
         return with_status(status, least, greatest);
       },
       docs::cudaDeviceGetStreamPriorityRange_text);
-  def(m, "cudaGetDeviceFlags", asking(&cudaGetDeviceFlags), docs::cudaGetDeviceFlags_text);
-  def(m, "cudaSetDeviceFlags", calling(&cudaSetDeviceFlags), docs::cudaSetDeviceFlags_text,
+  def(m, "cudaGetDeviceFlags", value_and_status_of(&cudaGetDeviceFlags),
+      docs::cudaGetDeviceFlags_text);
+  def(m, "cudaSetDeviceFlags", status_of(&cudaSetDeviceFlags), docs::cudaSetDeviceFlags_text,
       {{"flags"}});
-  def(m, "cudaDeviceCanAccessPeer", asking(&cudaDeviceCanAccessPeer),
+  def(m, "cudaDeviceCanAccessPeer", value_and_status_of(&cudaDeviceCanAccessPeer),
       docs::cudaDeviceCanAccessPeer_text, {{"device"}, {"peer"}});
-  def(m, "cudaDeviceEnablePeerAccess", calling(&enable_peer_access),
+  def(m, "cudaDeviceEnablePeerAccess", status_of(&enable_peer_access),
       docs::cudaDeviceEnablePeerAccess_text, {{"peer"}, {"flags", 0}});
-  def(m, "cudaDeviceDisablePeerAccess", calling(&disable_peer_access),
+  def(m, "cudaDeviceDisablePeerAccess", status_of(&disable_peer_access),
       docs::cudaDeviceDisablePeerAccess_text, {{"peer"}});
   def(
       m, "cudaMemGetInfo",
@@ -177,8 +262,10 @@ void bind_device(py::module_& m) {
         return with_status(status, free, total);
       },
       docs::cudaMemGetInfo_text);
-  def(m, "cudaDriverGetVersion", asking(&cudaDriverGetVersion), docs::cudaDriverGetVersion_text);
-  def(m, "cudaRuntimeGetVersion", asking(&cudaRuntimeGetVersion), docs::cudaRuntimeGetVersion_text);
+  def(m, "cudaDriverGetVersion", value_and_status_of(&cudaDriverGetVersion),
+      docs::cudaDriverGetVersion_text);
+  def(m, "cudaRuntimeGetVersion", value_and_status_of(&cudaRuntimeGetVersion),
+      docs::cudaRuntimeGetVersion_text);
 }
 
 }  // namespace PyGPU::python

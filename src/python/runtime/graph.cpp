@@ -21,7 +21,7 @@ struct EndTraits {
     return cudaSuccess;
   }
 };
-using AtEnd = UniqueHandle<EndTraits>;
+using Finalizer = UniqueHandle<EndTraits>;
 
 // Return a block to its pool: remove it from `active`. While the list `holds` is not empty, the
 // block's memory is kept in `held` for reuse. Runs no Python code.
@@ -33,19 +33,20 @@ py::object take_back(py::dict active, const py::object& number, const py::object
 }
 
 void bind_ends(py::module_& m) {
-  const py::object e = new_class<AtEnd>(m, "_AtEnd", "Calls a function when it is destroyed.");
+  const py::object e =
+      new_class<Finalizer>(m, "_Finalizer", "Calls a function when it is destroyed.");
   constructor(e,
               [](py::handle, const py::object& function) {
-                return AtEnd(py::object(function).release().ptr());
+                return Finalizer(py::object(function).release().ptr());
               },
               {{"function"}});
   method(
-      e, "take",
-      [](AtEnd& self) {
+      e, "cancel",
+      [](Finalizer& self) {
         return self ? py::reinterpret_steal<py::object>(self.give_up()) : py::object(py::none());
       },
       "Return the function, which is then not called; None if it was taken before.");
-  def(m, "_take_back", &take_back, "Return a block to its pool.",
+  def(m, "_return_block", &take_back, "Return a block to its pool.",
       {{"active"}, {"number"}, {"memory"}, {"held"}, {"holds"}});
   def(m, "_postpone",
       [](const py::object& thing) {
@@ -53,7 +54,7 @@ void bind_ends(py::module_& m) {
       },
       "Keep an object alive until the next allocation, or until a capture by PyGPU ends.",
       {{"thing"}});
-  def(m, "_wait_meets_capture", &wait_meets_capture,
+  def(m, "_wait_would_invalidate_capture", &wait_would_invalidate_capture,
       "Return whether synchronizing the device would invalidate a known capture.", {{"device"}});
   def(m, "_is_captured",
       [](const StreamRef& stream) { return Capture::current() || is_captured(stream.handle); },
@@ -63,7 +64,7 @@ void bind_ends(py::module_& m) {
         return call([&] {
           return on_device(device, [&] {
             order_after_all({}, device);
-            const BesideCaptures beside = beside_captures();
+            const RelaxedCaptureMode relaxed = relax_capture_mode();
             return cudaStreamSynchronize(cudaStream_t());
           });
         });

@@ -11,7 +11,7 @@ namespace {
 template <class Call>
 py::tuple new_address(Call take) {
   void* address = nullptr;
-  const Status status = call_beside([&] { return take(&address); });
+  const Status status = call_in_relaxed_mode([&] { return take(&address); });
   return with_status(status, number_of(address));
 }
 
@@ -44,15 +44,15 @@ Status register_host(py::handle memory, std::size_t nbytes, unsigned flags) {
     return {cudaErrorInvalidValue, "nbytes=" + std::to_string(nbytes) + ": memory has only " +
                                        std::to_string(end.limit) + " bytes"};
   const std::size_t size = nbytes ? nbytes : end.limit;
-  return call_beside([&] { return cudaHostRegister(end.address, size, flags); });
+  return call_in_relaxed_mode([&] { return cudaHostRegister(end.address, size, flags); });
 }
 
 }  // namespace
 
 void bind_memory(py::module_& m) {
-  def(m, "_beside_captures",
+  def(m, "_in_relaxed_capture_mode",
       [](const py::function& release, const py::object& memory) {
-        const BesideCaptures beside = beside_captures();
+        const RelaxedCaptureMode relaxed = relax_capture_mode();
         return py::object(release(memory));
       },
       "Call release(memory) without invalidating a graph that any library captures.",
@@ -67,7 +67,7 @@ void bind_memory(py::module_& m) {
         void* address = nullptr;
         std::size_t pitch = 0;
         const Status status =
-            call_beside([&] { return cudaMallocPitch(&address, &pitch, width, height); });
+            call_in_relaxed_mode([&] { return cudaMallocPitch(&address, &pitch, width, height); });
         return with_status(status, number_of(address), pitch);
       },
       docs::cudaMallocPitch_text, {{"width"}, {"height"}});
@@ -86,10 +86,10 @@ void bind_memory(py::module_& m) {
   def(m, "cudaFree",
       [](py::handle address) {
         void* const block = address_of(address, "address");
-        return call_beside([&] { return cudaFree(block); });
+        return call_in_relaxed_mode([&] { return cudaFree(block); });
       },
       docs::cudaFree_text, {{"address"}});
-  def(m, "cudaFreeAsync", calling(&cudaFreeAsync), docs::cudaFreeAsync_text,
+  def(m, "cudaFreeAsync", status_of(&cudaFreeAsync), docs::cudaFreeAsync_text,
       {{"address"}, {"stream", py::none()}});
   def(m, "cudaMallocHost",
       [](std::size_t nbytes) {
@@ -104,7 +104,7 @@ void bind_memory(py::module_& m) {
   def(m, "cudaFreeHost",
       [](py::handle address) {
         void* const block = address_of(address, "address");
-        return call_beside([&] { return cudaFreeHost(block); });
+        return call_in_relaxed_mode([&] { return cudaFreeHost(block); });
       },
       docs::cudaFreeHost_text, {{"address"}});
   def(m, "cudaHostGetDevicePointer",
@@ -114,13 +114,14 @@ void bind_memory(py::module_& m) {
             [=](void** device) { return cudaHostGetDevicePointer(device, host, 0); });
       },
       docs::cudaHostGetDevicePointer_text, {{"address"}});
-  def(m, "cudaHostGetFlags", asking(&cudaHostGetFlags), docs::cudaHostGetFlags_text, {{"address"}});
+  def(m, "cudaHostGetFlags", value_and_status_of(&cudaHostGetFlags), docs::cudaHostGetFlags_text,
+      {{"address"}});
   def(m, "cudaHostRegister", &register_host, docs::cudaHostRegister_text,
       {{"memory"}, {"nbytes", 0}, {"flags", unsigned(cudaHostRegisterDefault)}});
   def(m, "cudaHostUnregister",
       [](py::handle memory) {
         const CopyEnd end = copy_end(memory, "memory", false);
-        return call_beside([&] { return cudaHostUnregister(end.address); });
+        return call_in_relaxed_mode([&] { return cudaHostUnregister(end.address); });
       },
       docs::cudaHostUnregister_text, {{"memory"}});
   def(m, "cudaStreamAttachMemAsync",
@@ -156,8 +157,8 @@ void bind_memory(py::module_& m) {
       },
       docs::cudaIpcOpenMemHandle_text,
       {{"handle"}, {"flags", unsigned(cudaIpcMemLazyEnablePeerAccess)}});
-  def(m, "cudaIpcCloseMemHandle", calling(&cudaIpcCloseMemHandle), docs::cudaIpcCloseMemHandle_text,
-      {{"address"}});
+  def(m, "cudaIpcCloseMemHandle", status_of(&cudaIpcCloseMemHandle),
+      docs::cudaIpcCloseMemHandle_text, {{"address"}});
   def(m, "cudaIpcGetEventHandle",
       [](const Event& event) {
         return new_ipc_handle<cudaIpcEventHandle_t>([&](cudaIpcEventHandle_t* handle) {

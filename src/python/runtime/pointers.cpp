@@ -20,7 +20,7 @@ struct Allocation {
     std::size_t nbytes = 0;
     if (__builtin_mul_overflow(elements, dtype->itemsize, &nbytes))
       return last = {cudaErrorMemoryAllocation,
-                     std::to_string(elements) + " elements were asked for"};
+                     std::to_string(elements) + " elements were requested"};
     auto taken = std::make_shared<Memory>();
     const Status status = [&] {  // members change only while the GIL is held
       const NoGil without = release_gil();

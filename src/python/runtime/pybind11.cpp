@@ -1,5 +1,6 @@
-// Bodies of pybind11's exception and classes, compiled once: the other files include only smaller
-// headers, which declare them. Functions that need the bodies belong here.
+// Definitions of pybind11's exception and classes, compiled in this file alone: the other files
+// include smaller headers, which only declare them. Functions that need the definitions belong
+// here.
 #include <pybind11/pybind11.h>
 
 #include "python/bindings.h"

@@ -63,16 +63,16 @@ std::string status_repr(const Status& status) {
 
 }  // namespace
 
-Status ArgumentOf<Status>::read(PyObject* value, const Place& place) {
+Status ArgumentConverter<Status>::read(PyObject* value, const ArgumentPosition& position) {
   if (const Status* const found = find<Status>(value)) return *found;
-  return Status(cudaError_t(ArgumentOf<int>::read(value, place)));
+  return Status(cudaError_t(ArgumentConverter<int>::read(value, position)));
 }
 
 void wait_for(const StreamRef& stream) {
-  refuse_waiting("cudaStreamSynchronize");
+  throw_if_capturing("cudaStreamSynchronize");
   const NoGil without = release_gil();
   check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
-  if (!stream.handle) seen_current_idle(true);
+  if (!stream.handle) record_current_idle(true);
 }
 
 Status call_by(Status (*make)(const void*), const void* what) {

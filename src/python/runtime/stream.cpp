@@ -111,9 +111,9 @@ void bind_stream(py::module_& m) {
   def(m, "cudaStreamSynchronize",
       [](const StreamRef& stream) {
         if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
-        return call_beside([&] {
+        return call_in_relaxed_mode([&] {
           const cudaError_t error = cudaStreamSynchronize(stream.handle);
-          if (!error && !stream.handle) seen_current_idle(true);
+          if (!error && !stream.handle) record_current_idle(true);
           return error;
         });
       },
@@ -121,10 +121,10 @@ void bind_stream(py::module_& m) {
   def(m, "cudaStreamQuery",
       [](const StreamRef& stream) {
         if (Capture::current() && is_captured(stream.handle)) return refusal_to_wait();
-        return call_beside([&] { return cudaStreamQuery(stream.handle); });
+        return call_in_relaxed_mode([&] { return cudaStreamQuery(stream.handle); });
       },
       docs::cudaStreamQuery_text, {{"stream", py::none()}});
-  def(m, "cudaStreamWaitEvent", calling(&cudaStreamWaitEvent), docs::cudaStreamWaitEvent_text,
+  def(m, "cudaStreamWaitEvent", status_of(&cudaStreamWaitEvent), docs::cudaStreamWaitEvent_text,
       {{"stream"}, {"event"}, {"flags", 0}});
   def(m, "cudaStreamGetFlags",
       [](const StreamRef& stream) {
@@ -147,18 +147,20 @@ void bind_stream(py::module_& m) {
         return event.destroy();
       },
       docs::cudaEventDestroy_text, {{"event"}});
-  def(m, "cudaEventRecord", calling(&cudaEventRecord), docs::cudaEventRecord_text,
+  def(m, "cudaEventRecord", status_of(&cudaEventRecord), docs::cudaEventRecord_text,
       {{"event"}, {"stream", py::none()}});
   def(m, "cudaEventSynchronize",
       [](const Event& event) {
-        return call_beside([&] { return cudaEventSynchronize(event.get()); });
+        return call_in_relaxed_mode([&] { return cudaEventSynchronize(event.get()); });
       },
       docs::cudaEventSynchronize_text, {{"event"}});
   def(m, "cudaEventQuery",
-      [](const Event& event) { return call_beside([&] { return cudaEventQuery(event.get()); }); },
+      [](const Event& event) {
+        return call_in_relaxed_mode([&] { return cudaEventQuery(event.get()); });
+      },
       docs::cudaEventQuery_text, {{"event"}});
-  def(m, "cudaEventElapsedTime", asking(&cudaEventElapsedTime), docs::cudaEventElapsedTime_text,
-      {{"start"}, {"end"}});
+  def(m, "cudaEventElapsedTime", value_and_status_of(&cudaEventElapsedTime),
+      docs::cudaEventElapsedTime_text, {{"start"}, {"end"}});
 }
 
 }  // namespace PyGPU::python

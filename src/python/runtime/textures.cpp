@@ -1,5 +1,6 @@
 // Private classes and calls for texture arrays, texture and surface objects, and boxed copies,
-// which PyGPU/_driver/arrays.py and boxes.py wrap; and the calls that start and stop the profiler.
+// which PyGPU/_driver/arrays.py and strided_copies.py wrap; and the calls that start and stop the
+// profiler.
 #include "python/bindings.h"
 #include "python/runtime/memory_device.h"
 #include "python/runtime/stream_docs.h"
@@ -154,8 +155,8 @@ void bind_arrays(py::module_& m) {
 
   def(m, "_copy_box", &copy_given_box, "Copy a box between two ends, as box_end converts them.",
       {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
-  def(m, "cudaProfilerStart", calling(&cudaProfilerStart), docs::cudaProfilerStart_text);
-  def(m, "cudaProfilerStop", calling(&cudaProfilerStop), docs::cudaProfilerStop_text);
+  def(m, "cudaProfilerStart", status_of(&cudaProfilerStart), docs::cudaProfilerStart_text);
+  def(m, "cudaProfilerStop", status_of(&cudaProfilerStop), docs::cudaProfilerStop_text);
 }
 
 }  // namespace PyGPU::python

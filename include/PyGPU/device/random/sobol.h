@@ -1,5 +1,5 @@
-// Generators of Sobol's sequences in cuRAND, plain and scrambled, of 32 and 64 bits: points of the
-// given direction vectors in the order of Gray's code (Antonov and Saleev 1979).
+// Generators of Sobol's sequences in cuRAND, plain and scrambled, of 32 and 64 bits. The points
+// follow the order of the Gray code (Antonov and Saleev 1979).
 #pragma once
 
 #include "states.h"

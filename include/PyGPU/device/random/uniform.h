@@ -17,10 +17,10 @@ __device__ inline float P_uniform_of(unsigned long long P_x) {
   return P_middle(unsigned(P_x >> 32));
 }
 __device__ inline double P_uniform_double_of(unsigned P_x) {
-  return fma(double(P_x), 2.3283064365386963e-10, 2.3283064365386963e-10);  // up to 1
+  return fma(double(P_x), 2.3283064365386963e-10, 2.3283064365386963e-10);  // at most 1
 }
 __device__ inline double P_uniform_double_of(unsigned long long P_x) { return P_middle(P_x); }
-// Conversion of 53 bits of two words, which overlap.
+// Combine two words into 53 bits; 11 bits of the words overlap.
 __device__ inline unsigned long long P_mixed(unsigned P_x, unsigned P_y) {
   return P_x ^ static_cast<unsigned long long>(P_y) << 21;
 }
@@ -36,7 +36,7 @@ __device__ inline float P_uniform(curandStateMRG32k3a* P_state) {
   return float(P_difference(P_state) * 2.3283065498378288e-10);
 }
 
-// Uses one word, or two where cuRAND uses two.
+// Draw one word, or two for the generators of which cuRAND draws two.
 template <class P_State>
 __device__ inline double P_uniform_double(P_State* P_state) {
   return P_uniform_double_of(P_random::P_next(P_state));

@@ -1,4 +1,4 @@
-// Folds over cooperative groups, for HIPRTC and the host machine.
+// Reductions over cooperative groups, reduce() and its operations, for HIPRTC and the host machine.
 #pragma once
 
 #include <cooperative_groups.h>

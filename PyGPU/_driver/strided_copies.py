@@ -63,7 +63,7 @@ class Buffer:
         self.nbytes = ahead + array.itemsize if array.size else 0
 
 
-def whole(value: Int, name: str) -> int:
+def non_negative(value: Int, name: str) -> int:
     """Return a number that is 0 or more as an int."""
     try:
         number = operator.index(value)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], Block]:
     """Return a grid and a block for `n` elements.
 
-    Blocks are whole warps, and there are no more blocks than keep the device busy.
+    A block has whole warps. The grid has at most as many blocks as occupy the device.
 
     Parameters
     ----------
@@ -27,11 +27,17 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], Block]:
     -------
     tuple
         ``((blocks, 1), (threads, 1, 1))``.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> gpuarray.splay(1)
+    ((1, 1), (32, 1, 1))
     """
-    return core._splay(n, state.current_device() if dev is None else dev._ordinal)
+    return core._launch_shape(n, state.current_device() if dev is None else dev._ordinal)
 
 
-#: Properties that GPUArray gets: the launch shape of a kernel over its elements.
+#: Properties added to GPUArray: the launch shape of a kernel over its elements.
 METHODS = {
     "_grid": property(lambda self: splay(self._size)[0]),
     "_block": property(lambda self: splay(self._size)[1]),

@@ -76,7 +76,7 @@ def checked(indices, bounds, axis, mode="raise", stream=None):
     on_host = isinstance(indices, np.ndarray)
     if not on_host and indices.dtype not in _INDEX_TYPES:
         indices = indices.astype(np.int64, stream=stream)
-        core._keep_for_others_graph(indices, stream)
+        core._keep_for_callers_graph(indices, stream)
     if indices.size and mode == "raise" and not on_host and not indices.flags.forc:
         indices = in_c_order(indices, stream)
     for count, offset in bounds if indices.size else ():
@@ -87,7 +87,7 @@ def checked(indices, bounds, axis, mode="raise", stream=None):
         if on_host:
             wrong = _wrong_on_host(indices, count, offset)
         else:
-            wrong = core._report_wrong(indices, count, offset, stream) or None
+            wrong = core._find_invalid_index(indices, count, offset, stream) or None
         if wrong is not None:
             raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {count}")
     if on_host:
@@ -103,6 +103,6 @@ def _wrong_on_host(indices, count, offset):
 def in_c_order(array, stream):
     """Return a copy in C order, made on the stream."""
     copied = core.empty_like(array, order="C")
-    core._keep_for_others_graph(copied, stream)
+    core._keep_for_callers_graph(copied, stream)
     copied.set_async(array, stream=stream)
     return copied
