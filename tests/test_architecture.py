@@ -8,7 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # All of C++, whatever it is called: "rtc/array" and "device/pycuda-complex.hpp" are headers, too.
 CPP = sorted(
-    path for top in ("include", "src") for path in ROOT.glob(f"{top}/**/*") if path.is_file()
+    path
+    for top in ("include", "src")
+    for path in ROOT.glob(f"{top}/**/*")
+    if path.is_file() and path.suffix != ".md"
 )
 # Headers for kernels alone, which the library never includes.
 KERNEL_FOLDERS = {"device", "rtc", "rtc_hip", "host"}

@@ -1,13 +1,13 @@
-// CUDA C++ for kernels on the `host` target: a kernel written for a GPU compiles with an ordinary
-// C++ compiler. This is the one header to include; each part of the language is a file of host/.
+// CUDA C++ for kernels of the `host` target: a kernel written for a GPU compiles with an ordinary
+// C++ compiler. Kernels include this header alone; each part of the language is a file of host/.
 //
-// How a block runs: all its threads share one operating-system thread. They run one after another
-// in a plain loop; only a thread that waits for others is suspended as a fiber until they arrive
-// (src/host/fiber.cpp). So a kernel without barriers costs a loop, and `__shared__` is simply
+// All threads of a block run on one operating-system thread, one after another in a plain loop.
+// Only a thread that waits for others is suspended, as a fiber, until they arrive
+// (src/host/fiber.cpp). So a kernel without barriers costs no more than a loop, and `__shared__` is
 // thread-local storage.
 #pragma once
 
-#ifndef PYGPU_READS_KERNELS  // else the text is only looked through for kernels
+#ifndef PYGPU_READS_KERNELS  // if defined, a tool only searches the text for kernels
 #include "host/atomics.h"
 #include "host/bfloat16.h"
 #include "host/builtins.h"

@@ -1,4 +1,4 @@
-// Arrays of the host machine: their table, their formats and their limits.
+// CUDA arrays of the host machine: the table of live arrays, their formats and size limits.
 #include "array.h"
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 namespace PyGPU::host {
 namespace {
 
-// Under the machine's lock.
+// Live arrays by handle. Guarded by the machine's lock.
 std::map<cudaArray_t, std::unique_ptr<PyGPUHostArray>>& arrays() {
   static auto& table = *new std::map<cudaArray_t, std::unique_ptr<PyGPUHostArray>>;
   return table;
@@ -19,7 +19,7 @@ bool up_to(std::size_t length, cudaDeviceAttr limit) {
   return length <= std::size_t(texture_limit(limit));
 }
 
-// Six faces, each a square, for each layer.
+// Return true if the extent is valid for a cubemap: six square faces for each layer.
 bool is_cubes(const cudaExtent& e, bool layered) {
   return e.width == e.height && (layered ? e.depth && e.depth % 6 == 0 : e.depth == 6) &&
          (layered ? up_to(e.width, cudaDevAttrMaxTextureCubemapLayeredWidth) &&
@@ -103,7 +103,7 @@ std::optional<PyGPUHostArray> array_of(cudaArray_t handle) {
   return *found->second;
 }
 
-void forget_arrays(int device) {
+void release_arrays(int device) {
   for (auto entry = arrays().begin(); entry != arrays().end();)
     entry = entry->second->device == device ? arrays().erase(entry) : std::next(entry);
 }

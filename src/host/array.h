@@ -1,4 +1,4 @@
-// Arrays of the host machine, for the files that copy them and read them through textures.
+// CUDA arrays (cudaArray_t) of the host machine, as copies and textures use them.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,11 @@
 #include "PyGPU/vendor/host_arrays.h"
 #include "machine.h"
 
-// Elements lie row after row, slice after slice, without gaps.
+// A CUDA array. Elements are stored row by row, then slice by slice, without gaps.
 struct PyGPUHostArray {
   int device;
   cudaChannelFormatDesc format;
-  cudaExtent extent;  // as requested: 0 along axes that it does not have
+  cudaExtent extent;  // as requested: 0 for an axis that the array does not have
   unsigned flags;
   std::size_t element_bytes, charge;
   std::shared_ptr<char> data;
@@ -23,14 +23,16 @@ struct PyGPUHostArray {
 
 namespace PyGPU::host {
 
-// Bytes of an element; 0 for a format that textures do not have.
+// Return the bytes of an element, or 0 for a format that textures do not support.
 std::size_t bytes_of(const cudaChannelFormatDesc& format);
 
-// The array of a handle, kept alive by the caller's copy; empty if the handle is not an array's.
+// Return the array behind `handle`, or nothing if `handle` is invalid. The returned copy keeps the
+// elements alive.
 std::optional<PyGPUHostArray> array_of(cudaArray_t handle);
 
-// cudaDeviceReset: with the machine's lock held.
-void forget_arrays(int device);
-void forget_textures(int device);
+// Release the arrays or textures of a device, for cudaDeviceReset. Call with the machine's lock
+// held.
+void release_arrays(int device);
+void release_textures(int device);
 
 }  // namespace PyGPU::host

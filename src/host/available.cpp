@@ -1,4 +1,4 @@
-// How much memory the computer has, and how much of it a process may still take. See available.h.
+// Physical memory and memory limits of the computer, read from Linux's files. See available.h.
 #include "available.h"
 
 #include <unistd.h>
@@ -11,9 +11,10 @@
 namespace PyGPU::host {
 namespace {
 
-// Some systems tell of no bytes where they will not tell: 0 is no number here.
+// Some systems report 0 bytes for a value that they do not disclose. The functions below treat 0 as
+// missing.
 
-// The number behind a word that begins a line; `missing` where there is none.
+// Return the number after `word` at the start of a line, or `missing` if no line has one.
 std::size_t number_after(const std::string& path, const std::string& word, std::size_t missing) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -25,7 +26,7 @@ std::size_t number_after(const std::string& path, const std::string& word, std::
   return missing;
 }
 
-// A file's number, or `missing`: also where it says "max".
+// Return the number in a file, or `missing` if the file has no number (control groups write "max").
 std::size_t number_in(const std::string& path, std::size_t missing) {
   std::size_t number = 0;
   return std::ifstream(path) >> number && number ? number : missing;
@@ -38,8 +39,10 @@ constexpr Names version_1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes",
                              "total_inactive_file"};
 constexpr Names version_2 = {"/memory.max", "/memory.current", "inactive_file"};
 
-// The limits of a group and of those that it is in. In a container the group's own folder may not
-// be there, and the container's limits are those at the top.
+// Apply the memory limits of a control group and of its parent groups.
+//
+// In a container, the group's own folder may be missing. The container's limits are then in the top
+// folder.
 void limit_by_groups(ComputerMemory& memory, const std::string& mounted, std::string group,
                      const Names& names) {
   for (;;) {
@@ -48,7 +51,7 @@ void limit_by_groups(ComputerMemory& memory, const std::string& mounted, std::st
     if (limit < memory.total) memory.total = limit;
     if (limit != SIZE_MAX) {
       const std::size_t used = number_in(folder + names.used, 0);
-      // Cached files count as used, but make way.
+      // The kernel counts cached files as used memory, but frees them when memory is needed.
       const std::size_t cached = number_after(folder + "/memory.stat", names.reclaimable, 0);
       const std::size_t taken = used - std::min(used, cached);
       memory.available = std::min(memory.available, limit - std::min(limit, taken));
@@ -72,7 +75,7 @@ ComputerMemory computer_memory(const std::string& root) {
   ComputerMemory memory;
   memory.total = number_after(info, "MemTotal:", physical >> 10) << 10;
   memory.available = number_after(info, "MemAvailable:", memory.total >> 10) << 10;
-  // "4:memory:/group" in version 1 of control groups, "0::/group" in version 2.
+  // Lines are "4:memory:/group" for control groups version 1 and "0::/group" for version 2.
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);

@@ -1,4 +1,4 @@
-// How much memory the computer has, and how much of it a process may still take.
+// Memory of the computer, and the part of it that this process can still allocate.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ struct ComputerMemory {
   std::size_t total, available;
 };
 
-// What Linux states, and the limits of the control groups (containers, batch systems) that this
-// process is in. `root` is where the files of the system are.
+// Return the memory that Linux reports, reduced to the limits of this process's control groups (set
+// by containers and batch systems). `root` is the folder that holds /proc and /sys; tests set it.
 ComputerMemory computer_memory(const std::string& root = "");
 
 }  // namespace PyGPU::host

@@ -1,5 +1,4 @@
-// Boxed copies of the host machine: parts of arrays and of pitched memory, in up to three
-// dimensions.
+// Three-dimensional copies (cudaMemcpy3D) between arrays and pitched memory of the host machine.
 #include <cstring>
 
 #include "array.h"
@@ -8,19 +7,20 @@
 namespace PyGPU::host {
 namespace {
 
-// One end: the address of the first byte, and the bytes from a row and from a slice to the next.
+// One end of a copy: address of the first byte, and the strides in bytes between rows and between
+// slices.
 struct BoxEnd {
   char* first;
   std::size_t pitch, slice;
-  std::shared_ptr<char> keep;
+  std::shared_ptr<char> owner;
 };
 
 struct Extent {
   std::size_t row_bytes, rows, slices;
 };
 
-bool within(std::size_t position, std::size_t length, std::size_t whole) {
-  return position <= whole && length <= whole - position;
+bool within(std::size_t position, std::size_t length, std::size_t limit) {
+  return position <= limit && length <= limit - position;
 }
 
 cudaError_t array_end(BoxEnd& end, const PyGPUHostArray& array, const cudaPos& at,
@@ -52,14 +52,14 @@ cudaError_t memory_end(BoxEnd& end, const cudaPitchedPtr& memory, const cudaPos&
                         __builtin_add_overflow(span, extent.row_bytes, &span);
   if (overflow || !memory.ptr) return cudaErrorInvalidValue;
   char* const first = static_cast<char*>(memory.ptr) + before;
-  if (!copy_may_touch(first, span, on_device)) return cudaErrorInvalidValue;
+  if (!copy_can_access(first, span, on_device)) return cudaErrorInvalidValue;
   end = {first, memory.pitch, slice, nullptr};
   return cudaSuccess;
 }
 
 cudaError_t copy_box(const cudaMemcpy3DParms& box, cudaStream_t stream) {
   if (const cudaError_t error = check_kind(box.kind)) return error;
-  if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (bool(box.srcArray) == bool(box.srcPtr.ptr) || bool(box.dstArray) == bool(box.dstPtr.ptr))
     return cudaErrorInvalidValue;
   std::optional<PyGPUHostArray> from, to;
@@ -128,10 +128,9 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* box, cudaStream_t
     const Machine& machine = Machine::get();
     if (!machine.has_device(box->srcDevice) || !machine.has_device(box->dstDevice))
       return cudaErrorInvalidDevice;
-    const cudaMemcpy3DParms whole{
-        box->srcArray, box->srcPos, box->srcPtr, box->dstArray,
-        box->dstPos,   box->dstPtr, box->extent, cudaMemcpyDeviceToDevice};
-    return enqueue(stream, [whole](cudaStream_t s) { return copy_box(whole, s); });
+    const cudaMemcpy3DParms copy{box->srcArray, box->srcPos, box->srcPtr, box->dstArray,
+                                 box->dstPos,   box->dstPtr, box->extent, cudaMemcpyDeviceToDevice};
+    return enqueue(stream, [copy](cudaStream_t s) { return copy_box(copy, s); });
   });
 }
 

@@ -1,4 +1,4 @@
-// Captured streams and graphs of the host machine. See capture.h.
+// Stream capture and graphs of the host machine. See capture.h.
 #include "capture.h"
 
 #include <algorithm>
@@ -14,47 +14,50 @@ struct PyGPUHostGraphExec {
 
 namespace PyGPU::host {
 
-std::atomic<int> recordings{0};
+std::atomic<int> active_captures{0};
 
 namespace {
 
 thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
-// The system gives a thread's own number to another one when it is gone.
-std::uint64_t this_thread() {
+// Return a number that identifies this thread. Linux reuses its thread identifiers, so a counter is
+// used.
+std::uint64_t thread_number() {
   static std::atomic<std::uint64_t> count{0};
   thread_local const std::uint64_t number = ++count;
   return number;
 }
 
-// What goes on, in no order. With the machine's lock held.
-std::vector<std::unique_ptr<Recording>>& all() {
-  static auto& all = *new std::vector<std::unique_ptr<Recording>>;
-  return all;
+// Active captures, in no particular order. Guarded by the machine's lock.
+std::vector<std::unique_ptr<Capture>>& captures() {
+  static auto& captures = *new std::vector<std::unique_ptr<Capture>>;
+  return captures;
 }
 
-cudaError_t invalidate(Recording& recording, cudaError_t error) {
-  recording.is_invalidated = true;
+// Invalidate a capture and return `error`, the reason.
+cudaError_t invalidate(Capture& capture, cudaError_t error) {
+  capture.is_invalidated = true;
   return error;
 }
 
-// The legacy stream stands for all blocking streams of its device.
-Recording* of_blocking_streams() {
-  for (const auto& recording : all())
-    if (recording->origin->device == current_device() &&
-        !(recording->origin->flags & cudaStreamNonBlocking))
-      return recording.get();
+// Return a capture that blocks the legacy stream, which implicitly synchronizes with all blocking
+// streams of its device; null if there is none.
+Capture* blocking_capture() {
+  for (const auto& capture : captures())
+    if (capture->origin->device == current_device() &&
+        !(capture->origin->flags & cudaStreamNonBlocking))
+      return capture.get();
   return nullptr;
 }
 
-// What a stream's work is recorded in, or null.
-Recording* recording_of(cudaStream_t stream) {
-  if (recordings == 0 || !is_own(stream)) return nullptr;
+// Return the capture that records the work of `stream`, or null.
+Capture* capture_of(cudaStream_t stream) {
+  if (active_captures == 0 || !is_created(stream)) return nullptr;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
-  return stream->recording;
+  return stream->capture;
 }
 
-Work one_after_the_other(const std::vector<Work>& work) {
+Work run_in_order(const std::vector<Work>& work) {
   return [work](cudaStream_t stream) {
     for (const Work& one : work)
       if (const cudaError_t error = one(stream)) return error;
@@ -62,111 +65,111 @@ Work one_after_the_other(const std::vector<Work>& work) {
   };
 }
 
-void drop(Recording& recording) {
+// Remove a capture from its streams and events, and destroy it. Call with the machine's lock held.
+void end_capture(Capture& capture) {
   for (cudaStream_t stream : Machine::get().streams)
-    if (stream->recording == &recording) stream->recording = nullptr;
+    if (stream->capture == &capture) stream->capture = nullptr;
   for (cudaEvent_t event : Machine::get().events)
-    if (event->recording == &recording) event->recording = nullptr;
-  auto& list = all();
+    if (event->capture == &capture) event->capture = nullptr;
+  auto& list = captures();
   list.erase(std::find_if(list.begin(), list.end(),
-                          [&](const auto& one) { return one.get() == &recording; }));
-  --recordings;
+                          [&](const auto& one) { return one.get() == &capture; }));
+  --active_captures;
 }
 
 }  // namespace
 
 Admission admit(cudaStream_t stream) {
   Machine& machine = Machine::get();
-  if (!machine.knows(stream)) return {cudaErrorInvalidResourceHandle, nullptr};
+  if (!machine.is_valid(stream)) return {cudaErrorInvalidResourceHandle, nullptr};
   std::lock_guard<std::mutex> hold(machine.lock);
-  if (is_own(stream)) {
-    Recording* const recording = stream->recording;
-    if (recording && recording->is_invalidated) return {cudaErrorStreamCaptureInvalidated, nullptr};
-    return {cudaSuccess, recording};
+  if (is_created(stream)) {
+    Capture* const capture = stream->capture;
+    if (capture && capture->is_invalidated) return {cudaErrorStreamCaptureInvalidated, nullptr};
+    return {cudaSuccess, capture};
   }
-  Recording* const recording = of_blocking_streams();
-  if (!recording || stream == cudaStreamPerThread) return {};
-  return {invalidate(*recording, cudaErrorStreamCaptureImplicit), nullptr};
+  Capture* const capture = blocking_capture();
+  if (!capture || stream == cudaStreamPerThread) return {};
+  return {invalidate(*capture, cudaErrorStreamCaptureImplicit), nullptr};
 }
 
-void record(cudaStream_t stream, Recording& recording, Work work) {
+void capture_work(cudaStream_t stream, Capture& capture, Work work) {
   std::lock_guard<std::mutex> hold(Machine::get().lock);
-  recording.work.push_back(std::move(work));
-  stream->is_joined = stream == recording.origin;
+  capture.work.push_back(std::move(work));
+  stream->is_joined = stream == capture.origin;
 }
 
 cudaError_t refuse_captured(cudaStream_t stream) {
-  if (recordings == 0) return cudaSuccess;
+  if (active_captures == 0) return cudaSuccess;
   const Admission found = admit(stream);
-  if (found.error || !found.recording) return found.error;
-  return invalidate(*found.recording, cudaErrorStreamCaptureUnsupported);
+  if (found.error || !found.capture) return found.error;
+  return invalidate(*found.capture, cudaErrorStreamCaptureUnsupported);
 }
 
 cudaError_t refuse_captured() {
-  if (recordings == 0) return cudaSuccess;
+  if (active_captures == 0) return cudaSuccess;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
   cudaError_t error = cudaSuccess;
-  for (const auto& recording : all())
-    if (recording->origin->device == current_device())
-      error = invalidate(*recording, cudaErrorStreamCaptureUnsupported);
+  for (const auto& capture : captures())
+    if (capture->origin->device == current_device())
+      error = invalidate(*capture, cudaErrorStreamCaptureUnsupported);
   return error;
 }
 
 cudaError_t refuse_unsafe() {
-  if (recordings == 0 || mode_of_thread == cudaStreamCaptureModeRelaxed) return cudaSuccess;
+  if (active_captures == 0 || mode_of_thread == cudaStreamCaptureModeRelaxed) return cudaSuccess;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
   cudaError_t error = cudaSuccess;
-  for (const auto& recording : all()) {
-    const bool concerns =
-        recording->mode == cudaStreamCaptureModeGlobal
-            ? mode_of_thread == cudaStreamCaptureModeGlobal || recording->thread == this_thread()
-            : recording->mode == cudaStreamCaptureModeThreadLocal &&
-                  recording->thread == this_thread();
-    if (concerns) error = invalidate(*recording, cudaErrorStreamCaptureUnsupported);
+  for (const auto& capture : captures()) {
+    const bool is_affected =
+        capture->mode == cudaStreamCaptureModeGlobal
+            ? mode_of_thread == cudaStreamCaptureModeGlobal || capture->thread == thread_number()
+            : capture->mode == cudaStreamCaptureModeThreadLocal &&
+                  capture->thread == thread_number();
+    if (is_affected) error = invalidate(*capture, cudaErrorStreamCaptureUnsupported);
   }
   return error;
 }
 
-cudaError_t mark(cudaStream_t stream, cudaEvent_t event) {
-  event->recording = nullptr;
-  if (recordings == 0) return cudaSuccess;
+cudaError_t capture_event(cudaStream_t stream, cudaEvent_t event) {
+  event->capture = nullptr;
+  if (active_captures == 0) return cudaSuccess;
   const Admission found = admit(stream);
   if (found.error) return found.error;
-  event->recording = found.recording;
+  event->capture = found.capture;
   event->captured_on = stream;
   return cudaSuccess;
 }
 
-cudaError_t join(cudaStream_t stream, cudaEvent_t event) {
-  if (recordings == 0) return cudaSuccess;
+cudaError_t join_capture(cudaStream_t stream, cudaEvent_t event) {
+  if (active_captures == 0) return cudaSuccess;
   const Admission found = admit(stream);
   if (found.error) return found.error;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
-  Recording* const earlier = event->recording;
-  if (found.recording && !earlier)
-    return invalidate(*found.recording, cudaErrorStreamCaptureIsolation);
+  Capture* const earlier = event->capture;
+  if (found.capture && !earlier) return invalidate(*found.capture, cudaErrorStreamCaptureIsolation);
   if (!earlier) return cudaSuccess;
-  if (found.recording && found.recording != earlier) {
+  if (found.capture && found.capture != earlier) {
     (void)invalidate(*earlier, cudaErrorStreamCaptureMerge);
-    return invalidate(*found.recording, cudaErrorStreamCaptureMerge);
+    return invalidate(*found.capture, cudaErrorStreamCaptureMerge);
   }
-  if (!is_own(stream)) return invalidate(*earlier, cudaErrorStreamCaptureImplicit);
-  if (!found.recording) {
-    stream->recording = earlier;
+  if (!is_created(stream)) return invalidate(*earlier, cudaErrorStreamCaptureImplicit);
+  if (!found.capture) {
+    stream->capture = earlier;
     stream->is_joined = false;
   }
   if (stream != event->captured_on) event->captured_on->is_joined = true;
   return cudaSuccess;
 }
 
-void forget(cudaStream_t stream) {
-  if (!stream->recording) return;
+void drop_captured_stream(cudaStream_t stream) {
+  if (!stream->capture) return;
   for (cudaEvent_t event : Machine::get().events)
-    if (event->captured_on == stream) event->recording = nullptr;
-  if (stream->recording->origin == stream)
-    drop(*stream->recording);
+    if (event->captured_on == stream) event->capture = nullptr;
+  if (stream->capture->origin == stream)
+    end_capture(*stream->capture);
   else
-    (void)invalidate(*stream->recording, cudaErrorStreamCaptureInvalidated);
+    (void)invalidate(*stream->capture, cudaErrorStreamCaptureInvalidated);
 }
 
 }  // namespace PyGPU::host
@@ -178,14 +181,15 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     Machine& machine = Machine::get();
     if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
       return cudaErrorInvalidValue;
-    if (!is_own(stream)) return cudaErrorStreamCaptureUnsupported;
-    if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!is_created(stream)) return cudaErrorStreamCaptureUnsupported;
+    if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
     std::lock_guard<std::mutex> hold(machine.lock);
-    if (stream->recording) return cudaErrorIllegalState;
-    all().push_back(std::make_unique<Recording>(Recording{stream, this_thread(), mode, false, {}}));
-    stream->recording = all().back().get();
+    if (stream->capture) return cudaErrorIllegalState;
+    captures().push_back(
+        std::make_unique<Capture>(Capture{stream, thread_number(), mode, false, {}}));
+    stream->capture = captures().back().get();
     stream->is_joined = true;
-    ++recordings;
+    ++active_captures;
     return cudaSuccess;
   });
 }
@@ -195,22 +199,22 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     Machine& machine = Machine::get();
     if (!graph) return cudaErrorInvalidValue;
     *graph = nullptr;
-    if (!is_own(stream)) return cudaErrorIllegalState;
-    if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!is_created(stream)) return cudaErrorIllegalState;
+    if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
     std::lock_guard<std::mutex> hold(machine.lock);
-    Recording* const recording = stream->recording;
-    if (!recording) return cudaErrorIllegalState;
-    if (recording->origin != stream) return invalidate(*recording, cudaErrorStreamCaptureUnmatched);
-    if (recording->mode != cudaStreamCaptureModeRelaxed && recording->thread != this_thread())
-      return invalidate(*recording, cudaErrorStreamCaptureWrongThread);
-    const bool is_joined = std::all_of(
-        machine.streams.begin(), machine.streams.end(),
-        [&](cudaStream_t one) { return one->recording != recording || one->is_joined; });
-    const cudaError_t error = recording->is_invalidated ? cudaErrorStreamCaptureInvalidated
-                              : !is_joined              ? cudaErrorStreamCaptureUnjoined
-                                                        : cudaSuccess;
-    if (!error) *graph = new PyGPUHostGraph{std::move(recording->work)};
-    drop(*recording);
+    Capture* const capture = stream->capture;
+    if (!capture) return cudaErrorIllegalState;
+    if (capture->origin != stream) return invalidate(*capture, cudaErrorStreamCaptureUnmatched);
+    if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != thread_number())
+      return invalidate(*capture, cudaErrorStreamCaptureWrongThread);
+    const bool is_joined =
+        std::all_of(machine.streams.begin(), machine.streams.end(),
+                    [&](cudaStream_t one) { return one->capture != capture || one->is_joined; });
+    const cudaError_t error = capture->is_invalidated ? cudaErrorStreamCaptureInvalidated
+                              : !is_joined            ? cudaErrorStreamCaptureUnjoined
+                                                      : cudaSuccess;
+    if (!error) *graph = new PyGPUHostGraph{std::move(capture->work)};
+    end_capture(*capture);
     return error;
   });
 }
@@ -220,16 +224,16 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
     if (!status) return cudaErrorInvalidValue;
     *status = cudaStreamCaptureStatusNone;
     Machine& machine = Machine::get();
-    if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (recordings == 0) return cudaSuccess;
+    if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (active_captures == 0) return cudaSuccess;
     std::lock_guard<std::mutex> hold(machine.lock);
-    if (!is_own(stream)) {
-      const bool is_blocked = stream != cudaStreamPerThread && of_blocking_streams();
+    if (!is_created(stream)) {
+      const bool is_blocked = stream != cudaStreamPerThread && blocking_capture();
       return is_blocked ? cudaErrorStreamCaptureImplicit : cudaSuccess;
     }
-    if (const Recording* const recording = stream->recording)
-      *status = recording->is_invalidated ? cudaStreamCaptureStatusInvalidated
-                                          : cudaStreamCaptureStatusActive;
+    if (const Capture* const capture = stream->capture)
+      *status = capture->is_invalidated ? cudaStreamCaptureStatusInvalidated
+                                        : cudaStreamCaptureStatusActive;
     return cudaSuccess;
   });
 }
@@ -281,18 +285,18 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return call([&] {
     if (!exec) return cudaErrorInvalidValue;
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (Recording* const recording = recording_of(stream))
-      return invalidate(*recording, cudaErrorStreamCaptureUnsupported);
-    return enqueue(stream, one_after_the_other(exec->work));
+    if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (Capture* const capture = capture_of(stream))
+      return invalidate(*capture, cudaErrorStreamCaptureUnsupported);
+    return enqueue(stream, run_in_order(exec->work));
   });
 }
 
 cudaError_t cudaHostGraphRecord(cudaStream_t stream, cudaGraph_t graph) {
   return call([&] {
     if (!graph) return cudaErrorInvalidValue;
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (!recording_of(stream)) return cudaErrorIllegalState;
-    return enqueue(stream, one_after_the_other(graph->work));
+    if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (!capture_of(stream)) return cudaErrorIllegalState;
+    return enqueue(stream, run_in_order(graph->work));
   });
 }

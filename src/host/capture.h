@@ -1,6 +1,8 @@
-// Streams that are captured: work enqueued on them is recorded, and done when a graph of it is
-// launched. While that goes on, calls that a GPU's runtime refuses then are refused here, and
-// invalidate the capture as they do there.
+// Stream capture: work enqueued on a captured stream is recorded and runs when its graph is
+// launched.
+//
+// While a capture is active, this machine refuses the calls that a GPU's runtime refuses. A refused
+// call invalidates the capture, as it does there.
 #pragma once
 
 #include <atomic>
@@ -13,11 +15,11 @@
 
 namespace PyGPU::host {
 
-// Work in the order of the stream that it is given.
+// Work that runs in the order of the stream passed to it.
 using Work = std::function<cudaError_t(cudaStream_t)>;
 
-// One capture, of its first stream and of those that joined it.
-struct Recording {
+// One capture: its origin stream and the streams that joined it.
+struct Capture {
   cudaStream_t origin;
   std::uint64_t thread;
   cudaStreamCaptureMode mode;
@@ -25,39 +27,47 @@ struct Recording {
   std::vector<Work> work;
 };
 
-extern std::atomic<int> recordings;  // that go on
+extern std::atomic<int> active_captures;
 
-// Whether, and into what, work on the stream is recorded. An error, where the stream is not one to
-// enqueue on now.
+// Decision for work on a stream: `capture` records the work; if it is null, the work runs now.
+// `error` is set if the stream accepts no work at present.
 struct Admission {
   cudaError_t error = cudaSuccess;
-  Recording* recording = nullptr;
+  Capture* capture = nullptr;
 };
 Admission admit(cudaStream_t stream);
-void record(cudaStream_t stream, Recording& recording, Work work);
+void capture_work(cudaStream_t stream, Capture& capture, Work work);
 
-inline bool is_captured(cudaStream_t stream) { return recordings != 0 && admit(stream).recording; }
+inline bool is_captured(cudaStream_t stream) {
+  return active_captures != 0 && admit(stream).capture;
+}
 
-// Do the work now, or record it.
+// Run the work now, or record it if the stream is captured.
 template <class Body>
 cudaError_t enqueue(cudaStream_t stream, Body body) {
-  if (recordings == 0) return body(stream);
+  if (active_captures == 0) return body(stream);
   const Admission found = admit(stream);
   if (found.error) return found.error;
-  if (!found.recording) return body(stream);
-  record(stream, *found.recording, body);
+  if (!found.capture) return body(stream);
+  capture_work(stream, *found.capture, body);
   return cudaSuccess;
 }
 
-// The error of a call that cannot be recorded, on the stream or on all of the current device.
+// Return the error of a call that capture does not support, and invalidate the capture. The first
+// form concerns one stream, the second all streams of the current device.
 cudaError_t refuse_captured(cudaStream_t stream);
 cudaError_t refuse_captured();
-// The error of a call that may not be made while this thread, or another, captures.
+// Return the error of a call that is unsafe while this or another thread captures, and invalidate
+// that capture. The capture mode decides (cudaStreamCaptureModeGlobal and others).
 cudaError_t refuse_unsafe();
 
-// An event was recorded on the stream; the stream is to wait for an event; it is no more.
-cudaError_t mark(cudaStream_t stream, cudaEvent_t event);
-cudaError_t join(cudaStream_t stream, cudaEvent_t event);
-void forget(cudaStream_t stream);
+// Update captures when an event is recorded on a stream.
+cudaError_t capture_event(cudaStream_t stream, cudaEvent_t event);
+// Update captures when a stream waits for an event: the stream joins the event's capture. If the
+// stream is captured already, an event of another capture or of none invalidates the captures
+// involved.
+cudaError_t join_capture(cudaStream_t stream, cudaEvent_t event);
+// Update captures when a stream is destroyed. Call with the machine's lock held.
+void drop_captured_stream(cudaStream_t stream);
 
 }  // namespace PyGPU::host

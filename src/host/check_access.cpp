@@ -1,9 +1,13 @@
-// Strict mode: every load and store of a kernel is checked before it is made.
+// Strict mode: every load and store of a kernel is checked before it is executed.
 //
-// Kernels compiled with the compiler's -fsanitize=kernel-address call the functions at the end of
-// this file. A kernel may access the machine's allocations (to the byte with PYGPU_HOST_STRICT=1),
-// the fibers' stacks, the launch's parameters and shared memory, what it got from malloc, and the
-// data of loaded libraries: `__shared__`, `__constant__` and `__device__` variables.
+// Strict kernels are compiled with -fsanitize=kernel-address. The compiler then calls the functions
+// at the end of this file. A kernel may access:
+//
+//   - the machine's allocations (exact to the byte with PYGPU_HOST_STRICT=1),
+//   - the stacks of its fibers,
+//   - the launch's parameters and shared memory,
+//   - memory that it allocated with malloc,
+//   - data of loaded libraries: `__shared__`, `__constant__` and `__device__` variables.
 #include "check_access.h"
 
 #include <link.h>
@@ -29,13 +33,14 @@ struct Range {
   }
 };
 
-// The last ranges that the running kernel was allowed to access. Plain data, read at each access.
-constexpr unsigned remembered = 8;
-__thread Range checked[remembered];
+// Cache of ranges that the running kernel may access, most recent ones. Every access reads it, so
+// it is plain data.
+constexpr unsigned cached_ranges = 8;
+__thread Range accessible[cached_ranges];
 __thread Range parameters, shared_memory;
-__thread unsigned next_known;
+__thread unsigned next_slot;
 
-// What kernels got from malloc.
+// Blocks that kernels allocated with malloc or new.
 struct Heap {
   std::mutex lock;
   std::map<std::uintptr_t, std::size_t> blocks;
@@ -67,7 +72,7 @@ struct RangeSearch {
   Range found;
 };
 
-// Segments of a loaded library, and this thread's copy of its thread-local data.
+// Search the segments of a loaded library and this thread's copy of its thread-local data.
 int in_library(dl_phdr_info* info, std::size_t, void* data) {
   RangeSearch& search = *static_cast<RangeSearch*>(data);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -93,7 +98,7 @@ Range find(std::uintptr_t address, std::size_t nbytes) {
   return search.found;
 }
 
-// Reports an access, and the allocation that ends shortly below it, if there is one.
+// Describe an invalid access. If an allocation ends shortly below the address, name its size.
 void describe_access(const char* what, std::uintptr_t address, std::size_t nbytes) {
   Machine& machine = Machine::get();
   std::uintptr_t past = 0;
@@ -117,19 +122,19 @@ void describe_access(const char* what, std::uintptr_t address, std::size_t nbyte
 }
 
 void check_access(const char* what, std::uintptr_t address, std::size_t nbytes) {
-  for (const Range& range : checked)
+  for (const Range& range : accessible)
     if (range.holds(address, nbytes)) return;
   if (nbytes == 0 || !in_kernel()) return;
   if (parameters.holds(address, nbytes) || shared_memory.holds(address, nbytes)) return;
   const Range found = find(address, nbytes);
   if (!found.size) {
     describe_access(what, address, nbytes);
-    leave_kernel();
+    abandon_kernel();
   }
-  checked[next_known++ % remembered] = found;
+  accessible[next_slot++ % cached_ranges] = found;
 }
 
-void* keep_block(void* block, std::size_t nbytes) {
+void* record_heap_block(void* block, std::size_t nbytes) {
   if (block && in_kernel()) {
     std::lock_guard<std::mutex> hold(heap().lock);
     heap().blocks[reinterpret_cast<std::uintptr_t>(block)] = nbytes;
@@ -137,17 +142,17 @@ void* keep_block(void* block, std::size_t nbytes) {
   return block;
 }
 
-void forget_block(void* block) {
+void forget_heap_block(void* block) {
   std::lock_guard<std::mutex> hold(heap().lock);
   if (heap().blocks.erase(reinterpret_cast<std::uintptr_t>(block)))
-    for (Range& range : checked) range = {};
+    for (Range& range : accessible) range = {};
 }
 
 }  // namespace
 
 void begin_access_checks(const void* context, const void* shared, std::size_t shared_bytes) {
-  for (Range& range : checked) range = {};
-  parameters = {reinterpret_cast<std::uintptr_t>(context), most_parameter_bytes};
+  for (Range& range : accessible) range = {};
+  parameters = {reinterpret_cast<std::uintptr_t>(context), max_parameter_bytes};
   shared_memory = {reinterpret_cast<std::uintptr_t>(shared), shared_bytes};
 }
 
@@ -175,7 +180,8 @@ PYGPU_EXPORT void __asan_storeN_noabort(std::uintptr_t address, std::size_t nbyt
 }
 PYGPU_EXPORT void __asan_handle_no_return() {}
 
-// Copies and fills: clang calls them by these names, the linker's --wrap by those below.
+// Copies and fills. clang calls these functions; for g++ the linker's --wrap uses those further
+// below.
 PYGPU_EXPORT void* __asan_memcpy(void* to, const void* from, std::size_t nbytes) {
   PyGPU::host::check_access("a read", reinterpret_cast<std::uintptr_t>(from), nbytes);
   PyGPU::host::check_access("a write", reinterpret_cast<std::uintptr_t>(to), nbytes);
@@ -201,27 +207,28 @@ PYGPU_EXPORT void* __wrap_memset(void* to, int value, std::size_t nbytes) {
   return __asan_memset(to, value, nbytes);
 }
 
-// A strict kernel's heap, by the linker's --wrap: malloc, new, new[] and what ends them.
+// The heap of a strict kernel: the linker's --wrap redirects malloc, new, new[] and their releases
+// to these functions.
 PYGPU_EXPORT void* __wrap_malloc(std::size_t nbytes) {
-  return PyGPU::host::keep_block(std::malloc(nbytes), nbytes);
+  return PyGPU::host::record_heap_block(std::malloc(nbytes), nbytes);
 }
 PYGPU_EXPORT void* __wrap_calloc(std::size_t count, std::size_t nbytes) {
-  return PyGPU::host::keep_block(std::calloc(count, nbytes), count * nbytes);
+  return PyGPU::host::record_heap_block(std::calloc(count, nbytes), count * nbytes);
 }
 PYGPU_EXPORT void __wrap_free(void* block) {
-  PyGPU::host::forget_block(block);
+  PyGPU::host::forget_heap_block(block);
   std::free(block);
 }
-#define PYGPU_NEW(name)                                             \
-  PYGPU_EXPORT void* __wrap_##name(std::size_t nbytes) {            \
-    return PyGPU::host::keep_block(::operator new(nbytes), nbytes); \
+#define PYGPU_NEW(name)                                                    \
+  PYGPU_EXPORT void* __wrap_##name(std::size_t nbytes) {                   \
+    return PyGPU::host::record_heap_block(::operator new(nbytes), nbytes); \
   }
 PYGPU_NEW(_Znwm)
 PYGPU_NEW(_Znam)
 #undef PYGPU_NEW
 #define PYGPU_DELETE(name, ...)                              \
   PYGPU_EXPORT void __wrap_##name(void* block __VA_ARGS__) { \
-    PyGPU::host::forget_block(block);                        \
+    PyGPU::host::forget_heap_block(block);                   \
     ::operator delete(block);                                \
   }
 PYGPU_DELETE(_ZdlPv)

@@ -1,19 +1,20 @@
-// Strict mode: what a launch declares to the check of its kernel's memory accesses.
+// Strict mode: the launch registers the memory that its kernel may access.
 #pragma once
 
 #include <cstddef>
 
 namespace PyGPU::host {
 
-// Bytes from a launch's context on that kernels may read: the table of the parameters, and these.
-constexpr std::size_t most_parameter_bytes = 8192;
+// Bytes that a kernel may read from the start of the launch's context: the table of parameter
+// addresses, followed by the parameters.
+constexpr std::size_t max_parameter_bytes = 8192;
 
-// A piece of a copy of parameters, aligned as any of them may be.
+// One 64-byte unit of a copy of the parameters. Its alignment suits every parameter type.
 struct alignas(64) ParameterLine {
   char bytes[64];
 };
 
-// Begin a kernel in this thread: it may touch its parameters and its shared memory.
+// Start access checks for a kernel on this thread: allow its parameters and its shared memory.
 void begin_access_checks(const void* context, const void* shared, std::size_t shared_bytes);
 
 }  // namespace PyGPU::host

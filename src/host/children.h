@@ -1,5 +1,7 @@
-// What a running kernel enqueues: launches of other kernels, copies and fills. All of it runs once
-// the blocks of the kernel's grid have ended, and before the launch of that grid returns.
+// Work that a running kernel enqueues: launches of other kernels, copies and fills.
+//
+// This work runs after all blocks of the kernel's grid have ended and before the grid's launch
+// returns.
 #pragma once
 
 #include <functional>
@@ -15,30 +17,34 @@
 
 namespace PyGPU::host {
 
+// One enqueued item: a copy or fill if `copy` is set, otherwise a grid.
 struct Child {
-  std::function<cudaError_t()> copy;  // this, or a grid:
+  std::function<cudaError_t()> copy;  // a copy or fill; empty for a grid
   dim3 grid, block;
   std::size_t shared_bytes = 0;
   void (*threads)(void*) = nullptr;
-  std::vector<ParameterLine> context;  // a copy: the kernel's own is gone by then
+  // A copy of the arguments: the kernel's own are gone when the child runs.
+  std::vector<ParameterLine> context;
   const char* kernel = "";
-  bool is_tail = false;  // comes after all else that its parent enqueued
+  bool is_tail = false;  // runs after everything else that its parent enqueued
 };
 
-// To be called in a kernel.
+// Enqueue a child of the running kernel. Call it only inside a kernel.
 void enqueue_child(Child child);
 
-// Launch, or record the launch of, a kernel whose arguments are kept for it.
-cudaError_t launch_kept(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-                        void (*threads)(void*), std::shared_ptr<void> context, const char* kernel);
+// Launch a kernel whose arguments are in `context`, or record its launch if the stream is captured.
+// A recorded launch keeps `context` alive.
+cudaError_t launch_owned(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+                         void (*threads)(void*), std::shared_ptr<void> context, const char* kernel);
 
-// Do `copy(stream)`, a copy or a fill, at once, or in its order where a kernel asks for it.
+// Run `copy(stream)`, a copy or a fill. Inside a kernel, enqueue the copy as a child instead.
 template <class Copy>
-cudaError_t copy_in_order(cudaStream_t stream, Copy copy) {
+cudaError_t enqueue_copy(cudaStream_t stream, Copy copy) {
   if (!in_kernel()) return enqueue(stream, copy);
-  if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   Child child;
-  child.copy = [copy] { return copy(nullptr); };  // the stream may be gone by then
+  // Drop the stream: it may be destroyed before the child runs.
+  child.copy = [copy] { return copy(nullptr); };
   child.is_tail = stream == cudaStreamTailLaunch;
   enqueue_child(std::move(child));
   return cudaSuccess;

@@ -1,4 +1,4 @@
-// Copies and fills of the host machine.
+// Linear and two-dimensional copies and fills of the host machine.
 #include <cstring>
 
 #include "PyGPU/vendor/host_modules.h"
@@ -7,7 +7,7 @@
 
 namespace PyGPU::host {
 
-bool copy_may_touch(const void* address, std::size_t nbytes, bool on_device) {
+bool copy_can_access(const void* address, std::size_t nbytes, bool on_device) {
   Machine& machine = Machine::get();
   std::lock_guard<std::mutex> hold(machine.lock);
   const bool known = machine.find(address) != nullptr;
@@ -27,11 +27,12 @@ cudaError_t check_sides(const void* dst, std::size_t dst_bytes, const void* src,
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   const bool good =
-      copy_may_touch(dst, dst_bytes, to_device) && copy_may_touch(src, src_bytes, from_device);
+      copy_can_access(dst, dst_bytes, to_device) && copy_can_access(src, src_bytes, from_device);
   return good ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Bytes from the first row to the end of the last; on overflow SIZE_MAX, which fits no allocation.
+// Return the bytes from the first row to the end of the last row. Overflow returns SIZE_MAX, which
+// fits no allocation.
 std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
   std::size_t bytes = 0;
   const bool overflow = __builtin_mul_overflow(pitch, height - 1, &bytes) ||
@@ -42,7 +43,7 @@ std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
 cudaError_t copy(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
                  cudaStream_t stream) {
   if (const cudaError_t error = check_kind(kind)) return error;
-  if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (nbytes == 0) return cudaSuccess;
   if (const cudaError_t error = check_sides(dst, nbytes, src, nbytes, kind)) return error;
   std::memmove(dst, src, nbytes);
@@ -53,7 +54,7 @@ cudaError_t copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size
                     std::size_t width, std::size_t height, cudaMemcpyKind kind,
                     cudaStream_t stream) {
   if (const cudaError_t error = check_kind(kind)) return error;
-  if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (width == 0 || height == 0) return cudaSuccess;
   if (width > dst_pitch || width > src_pitch) return cudaErrorInvalidPitchValue;
   const std::size_t dst_bytes = span(dst_pitch, width, height);
@@ -75,17 +76,17 @@ cudaError_t copy_peer(void* dst, int dst_device, const void* src, int src_device
   return copy(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream);
 }
 
-// Rows of a pattern of 2 or 4 bytes.
+// Fill rows with a pattern of `itemsize` bytes (2 or 4).
 cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
                       std::size_t width, std::size_t height, cudaStream_t stream) {
   Machine& machine = Machine::get();
-  if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (width == 0 || height == 0) return cudaSuccess;
   if (width > SIZE_MAX / itemsize) return cudaErrorInvalidValue;
   const std::size_t row_bytes = width * itemsize;
   const bool aligned = (reinterpret_cast<std::uintptr_t>(address) | pitch) % itemsize == 0;
   if (!aligned || (height > 1 && row_bytes > pitch)) return cudaErrorInvalidValue;
-  if (!machine.device_may_touch(address, span(pitch, row_bytes, height)))
+  if (!machine.device_can_access(address, span(pitch, row_bytes, height)))
     return cudaErrorInvalidValue;
   for (std::size_t row = 0; row < height; ++row) {
     char* const first = static_cast<char*>(address) + row * pitch;
@@ -97,10 +98,10 @@ cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::siz
 cudaError_t fill_2d(void* address, std::size_t pitch, int value, std::size_t width,
                     std::size_t height, cudaStream_t stream) {
   Machine& machine = Machine::get();
-  if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (width == 0 || height == 0) return cudaSuccess;
   if (height > 1 && width > pitch) return cudaErrorInvalidValue;
-  if (!machine.device_may_touch(address, span(pitch, width, height))) return cudaErrorInvalidValue;
+  if (!machine.device_can_access(address, span(pitch, width, height))) return cudaErrorInvalidValue;
   for (std::size_t row = 0; row < height; ++row)
     std::memset(static_cast<char*>(address) + row * pitch, value, width);
   return cudaSuccess;
@@ -109,7 +110,7 @@ cudaError_t fill_2d(void* address, std::size_t pitch, int value, std::size_t wid
 template <class Copy>
 cudaError_t waits(Copy copy) {
   const cudaError_t error = in_kernel() ? cudaSuccess : refuse_unsafe();
-  return error ? remember(error) : copy();
+  return error ? set_last_error(error) : copy();
 }
 
 }  // namespace
@@ -124,7 +125,7 @@ cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t nbytes, cudaMemcp
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call([&] {
-    return copy_in_order(stream, [=](cudaStream_t s) { return copy(dst, src, nbytes, kind, s); });
+    return enqueue_copy(stream, [=](cudaStream_t s) { return copy(dst, src, nbytes, kind, s); });
   });
 }
 
@@ -139,7 +140,7 @@ cudaError_t cudaMemcpy2DAsync(void* dst, std::size_t dst_pitch, const void* src,
                               std::size_t src_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&] {
-    return copy_in_order(stream, [=](cudaStream_t s) {
+    return enqueue_copy(stream, [=](cudaStream_t s) {
       return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind, s);
     });
   });
@@ -176,7 +177,7 @@ cudaError_t cudaMemset2D(void* address, std::size_t pitch, int value, std::size_
 cudaError_t cudaMemset2DAsync(void* address, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
   return call([&] {
-    return copy_in_order(
+    return enqueue_copy(
         stream, [=](cudaStream_t s) { return fill_2d(address, pitch, value, width, height, s); });
   });
 }

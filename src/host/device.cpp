@@ -1,4 +1,4 @@
-// Devices of the host machine: choice, properties, limits, peers, and what it does not have (IPC).
+// Devices of the host machine: selection, properties, limits and peer access. IPC is not supported.
 #include <cstdio>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace {
 
 bool exists(int device) { return Machine::get().has_device(device); }
 
-// The current device's state, under the lock.
+// Call `body` with the current device's state, holding the machine's lock.
 template <class Body>
 cudaError_t with_device(Body body, const char* name = __builtin_FUNCTION()) {
   return call(
@@ -24,14 +24,14 @@ cudaError_t with_device(Body body, const char* name = __builtin_FUNCTION()) {
       name);
 }
 
-// The same for what may not be changed while streams are captured.
+// Like with_device, for changes that are unsafe while streams are captured.
 template <class Body>
 cudaError_t change_device(Body body, const char* name = __builtin_FUNCTION()) {
   const cudaError_t error = refuse_unsafe();
-  return error ? remember(error) : with_device(body, name);
+  return error ? set_last_error(error) : with_device(body, name);
 }
 
-// Device attributes; one that is not here does not apply to this machine and is 0.
+// Return a device attribute. Attributes that do not apply to this machine are 0.
 int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device) {
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
@@ -69,7 +69,8 @@ int attribute_value(const Machine& machine, cudaDeviceAttr attribute, int device
   }
 }
 
-// Kernels cannot wait for those that they launch, as on devices of compute capability 9.
+// Limits are those of compute capability 9, where a kernel cannot wait for kernels that it
+// launched.
 cudaError_t check_limit(cudaLimit limit) {
   if (limit < 0 || limit > cudaLimitDevRuntimePendingLaunchCount) return cudaErrorInvalidValue;
   return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaSuccess;
@@ -108,14 +109,14 @@ cudaError_t cudaDeviceSynchronize() {
   return call([] { return refuse_captured(); });
 }
 
-// Memory, streams and events of the current device are gone afterwards.
+// Free all memory and destroy all streams, events, arrays and textures of the current device.
 cudaError_t cudaDeviceReset() {
   return call([] {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     for (auto entry = machine.table.begin(); entry != machine.table.end();) {
       if (entry->second.device == current_device()) {
-        give_back_block(entry->first, entry->second);
+        free_block(entry->first, entry->second);
         entry = machine.table.erase(entry);
       } else {
         ++entry;
@@ -132,15 +133,15 @@ cudaError_t cudaDeviceReset() {
       }
     };
     for (cudaStream_t stream : machine.streams)
-      if (stream->device == current_device()) forget(stream);
+      if (stream->device == current_device()) drop_captured_stream(stream);
     drop(machine.streams);
     drop(machine.events);
-    forget_arrays(current_device());
-    forget_textures(current_device());
+    release_arrays(current_device());
+    release_textures(current_device());
     Device& device = machine.devices[std::size_t(current_device())];
     Device fresh{};
     fresh.memory = device.memory;
-    fresh.others = device.others;
+    fresh.used_by_others = device.used_by_others;
     device = fresh;
     return cudaSuccess;
   });
@@ -170,7 +171,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     if (!value) return cudaErrorInvalidValue;
     if (!exists(device)) return cudaErrorInvalidDevice;
     switch (int(attribute)) {
-      // Attributes that only the driver has names for (kinds of handles, compression).
+      // Attributes that only the driver API names (handle types, compression).
       case 102:
       case 103:
       case 104:
@@ -291,7 +292,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   });
 }
 
-// Sharing memory or events between processes is not part of this machine.
+// IPC calls: this machine cannot share memory or events between processes.
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
   return call([] { return cudaErrorNotSupported; });

@@ -1,4 +1,4 @@
-// Failure injection. See failures.h.
+// Failure injection and counts of live resources, both for tests. See failures.h.
 #include "failures.h"
 
 #include <cstdio>
@@ -15,14 +15,14 @@
 
 namespace PyGPU::host {
 
-std::atomic<long> failures_wanted{0};
+std::atomic<long> calls_until_failure{0};
 
 namespace {
 
 std::mutex lock;
-const char* failed = nullptr;
+const char* failed_name = nullptr;
 
-std::string& name_wanted() {
+std::string& failing_name() {
   static auto& name = *new std::string;
   return name;
 }
@@ -44,26 +44,26 @@ bool contains_one(const char* name, std::initializer_list<const char*> words) {
         "PyGPU: PYGPU_HOST_FAIL=%s is ignored: expected a number of calls, or number:name\n", text);
     return false;
   }
-  if (*end) name_wanted() = end + 1;
-  failures_wanted = number;
+  if (*end) failing_name() = end + 1;
+  calls_until_failure = number;
   return true;
 }();
 
 }  // namespace
 
-bool is_to_fail(const char* name) {
+bool should_fail(const char* name) {
   const std::lock_guard<std::mutex> hold(lock);
-  if (!failures_wanted || (!name_wanted().empty() && name_wanted() != name)) return false;
-  if (--failures_wanted != 0) return false;
-  failed = name;
+  if (!calls_until_failure || (!failing_name().empty() && failing_name() != name)) return false;
+  if (--calls_until_failure != 0) return false;
+  failed_name = name;
   return true;
 }
 
-cudaError_t failure_of(const char* name) {
+cudaError_t injected_error(const char* name) {
   return contains_one(name, {"Alloc", "Malloc"}) ? cudaErrorMemoryAllocation : cudaErrorUnknown;
 }
 
-bool releases(const char* name) {
+bool is_release(const char* name) {
   return contains_one(name, {"Free", "Destroy", "Unload", "Unregister", "EndImport"});
 }
 
@@ -73,9 +73,9 @@ using namespace PyGPU::host;
 
 const char* cudaHostFail(long number, const char* name) {
   const std::lock_guard<std::mutex> hold(lock);
-  name_wanted() = name ? name : "";
-  failures_wanted = number;
-  return std::exchange(failed, nullptr);
+  failing_name() = name ? name : "";
+  calls_until_failure = number;
+  return std::exchange(failed_name, nullptr);
 }
 
 void cudaHostCountLive(std::size_t* counts) {

@@ -1,4 +1,4 @@
-// Failure injection: a call of the machine that fails on request, to test what comes after it.
+// Failure injection: one chosen runtime call fails, so that tests can exercise error handling.
 #pragma once
 
 #include <atomic>
@@ -8,18 +8,20 @@
 
 namespace PyGPU::host {
 
-// PYGPU_HOST_FAIL=n: the n-th call from now on fails; n:name counts those of this name only.
-extern std::atomic<long> failures_wanted;  // calls until then; 0: none is to fail
+// Calls that remain until one fails; 0 disables the injection. Set by cudaHostFail and at the start
+// by PYGPU_HOST_FAIL: with `n` the n-th call fails, with `n:name` the n-th call of that name.
+extern std::atomic<long> calls_until_failure;
 
-// Is this the call? Counts it.
-bool is_to_fail(const char* name);
-// Its error: what allocates runs out of memory.
-cudaError_t failure_of(const char* name);
-// Does the call give something back? It does so, and then fails, as where a GPU reports by it that
-// something else went wrong before.
-bool releases(const char* name);
+// Count this call and return true if it must fail.
+bool should_fail(const char* name);
+// Return the error of an injected failure: out of memory for an allocation, "unknown" otherwise.
+cudaError_t injected_error(const char* name);
+// Return true if the call releases a resource. Such a call does its work and then fails, as on a
+// GPU, where a release can report the error of earlier asynchronous work.
+bool is_release(const char* name);
 
-// How many are live, textures with surfaces. Under the machine's lock.
+// Return the number of live objects; live_textures() includes surfaces. Call with the machine's
+// lock held.
 std::size_t live_arrays();
 std::size_t live_textures();
 std::size_t live_modules();

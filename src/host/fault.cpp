@@ -1,9 +1,9 @@
-// Faults of kernels. A signal that a kernel raises ends the launch, not the process; any other
-// signal is passed to the handler that was installed before.
+// Faults of kernels, caught as signals. A signal raised by a kernel ends the launch, not the
+// process; any other signal goes to the previously installed handler.
 //
-// The handler runs on a separate stack, because the kernel may have overflowed its own, and never
-// returns to the kernel: it switches to the stack that the launch left. Nothing here allocates: the
-// kernel may have failed inside malloc.
+// The handler runs on a separate stack, because the kernel may have overflowed its own. The handler
+// never returns to the kernel: it switches to the stack of the launch. Code on this path must not
+// allocate: the kernel may have failed inside malloc.
 #include "fault.h"
 
 #include <signal.h>
@@ -26,11 +26,12 @@ __thread const char* kernel_of_thread = nullptr;
 
 namespace {
 
-// A pointer, because this library's thread-local storage is static, of which a process has little.
+// Stored as a pointer: thread-local storage of this library is static, and a process has little of
+// that.
 thread_local std::unique_ptr<Fault> last_report;
 
-constexpr int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-struct sigaction handled_before[NSIG];
+constexpr int caught_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+struct sigaction previous_handlers[NSIG];
 
 constexpr std::size_t signal_stack_bytes = 64 << 10;
 struct FreeSignalStack {
@@ -44,9 +45,9 @@ struct FreeSignalStack {
   }
 };
 
-// Passes a signal to the handler that was installed before; the default one ends the process.
-void hand_on(int number, siginfo_t* info, void* context) {
-  const struct sigaction& before = handled_before[number];
+// Forward a signal to the previously installed handler. The default handler ends the process.
+void forward_signal(int number, siginfo_t* info, void* context) {
+  const struct sigaction& before = previous_handlers[number];
   const bool raised_by_code = info->si_code > 0;
   if (before.sa_flags & SA_SIGINFO) {
     before.sa_sigaction(number, info, context);
@@ -54,7 +55,8 @@ void hand_on(int number, siginfo_t* info, void* context) {
     before.sa_handler(number);
   } else if (before.sa_handler == SIG_DFL || raised_by_code) {
     signal(number, SIG_DFL);
-    if (!raised_by_code) raise(number);  // else the instruction runs again and raises it
+    // A signal raised by an instruction needs no raise(): the instruction runs again.
+    if (!raised_by_code) raise(number);
   }
 }
 
@@ -62,10 +64,11 @@ void describe_signal(int number, const siginfo_t* info) {
   switch (number) {
     case SIGSEGV:
     case SIGBUS:
-      if (is_stack_guard(info->si_addr))
-        describe(cudaErrorIllegalAddress, "%s", stack_overflow);
-      else if (info->si_code == SI_KERNEL)  // x86 gives no address that is not canonical
-        describe(cudaErrorIllegalAddress, "access to an impossible address");
+      if (is_stack_guard(info->si_addr)) describe(cudaErrorIllegalAddress, "%s", stack_overflow);
+      // x86 does not report a non-canonical address.
+      else if (info->si_code == SI_KERNEL)
+        describe(cudaErrorIllegalAddress,
+                 "access to a non-canonical address, which no allocation can have");
       else
         describe(cudaErrorIllegalAddress, "access to the illegal address %p", info->si_addr);
       break;
@@ -78,29 +81,29 @@ void describe_signal(int number, const siginfo_t* info) {
   }
 }
 
-__thread bool is_describing = false;  // a fault in the midst of that is none of the kernel's
+__thread bool is_describing = false;  // a fault while describing is not the kernel's
 
 void on_signal(int number, siginfo_t* info, void* context) {
-  // Raised by the kernel itself: by an instruction, or abort().
+  // Signals that this thread raised itself, by an instruction or by abort().
   const bool own = info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
   if (!own || is_describing || !in_kernel()) {
     if (own) report_overruns();
-    return hand_on(number, info, context);
+    return forward_signal(number, info, context);
   }
   is_describing = true;
   describe_signal(number, info);
   is_describing = false;
-  leave_kernel();
+  abandon_kernel();
 }
 
 void install_handlers() {
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
-  // The signal stays unblocked, because the handler does not return.
+  // SA_NODEFER keeps the signal unblocked, because the handler does not return.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
-  for (int number : caught) sigaction(number, &action, &handled_before[number]);
-  install_reach_handler();
+  for (int number : caught_signals) sigaction(number, &action, &previous_handlers[number]);
+  install_interrupt_handler();
 }
 
 }  // namespace
@@ -139,7 +142,7 @@ bool catch_faults() {
   return ready = sigaltstack(&now, nullptr) == 0;
 }
 
-void report(const Fault* fault) {
+void set_last_report(const Fault* fault) {
   if (fault) {
     last_report = std::make_unique<Fault>(*fault);
   } else if (last_report) {

@@ -1,10 +1,12 @@
-// The threads of one block on one operating-system thread.
+// Execution of one block's threads on one operating-system thread.
 //
-// `threads` runs the block's threads one after another on a fiber. A thread that waits for others
-// leaves its stack as it is: threads that are ready continue, then a new fiber calls `threads`
-// again, which starts the remaining ones. Once all have started, each is finished, waiting or
-// ready, and rendezvous.cpp decides which waits are over. As on a GPU, nobody waits for a finished
-// thread. A kernel in which nothing waits stays on one stack.
+// `threads`, the kernel's entry point, runs the block's threads one after another on a fiber. A
+// thread that waits for others keeps its stack. Ready threads continue first; then a new fiber
+// calls `threads` again, which starts the remaining threads.
+//
+// Once all threads have started, each one is finished, waiting or ready. rendezvous.cpp decides
+// which waits are over. As on a GPU, no thread waits for a finished thread. A kernel in which no
+// thread waits stays on one stack.
 #include "fiber.h"
 
 #include <exception>
@@ -17,127 +19,136 @@
 #include "rendezvous.h"
 #include "stacks.h"
 
-// Repeated at the definition: without it this library would not reserve static thread-local
-// storage, and users' libraries that refer to it could not be opened later.
+// The TLS model is repeated at the definition. Without it this library would not reserve static
+// thread-local storage, and user libraries that refer to the variable could not be opened later.
 __thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_thread = {};
 
 namespace PyGPU::host {
 namespace {
 
-bool any_to_start() {
+bool has_unstarted_thread() {
   return PyGPU_host_thread.next_x < PyGPU_host_thread.row_end || PyGPU_host_next_row();
 }
 
+// The fibers of one operating-system thread. They run one block at a time.
 class Block {
  public:
+  // Run all threads of a block. Return false after a fault.
   bool run(void (*threads)(void*), void* context) {
     threads_ = threads;
     context_ = context;
-    meeting_.begin();
+    rendezvous_.begin();
     failed_ = false;
-    ++run_;
+    ++block_number_;
     running_ = next_idle();
-    switch_stacks(&root_, running_->stack);
-    while (held_) {
+    switch_stacks(&launch_stack_, running_->stack);
+    while (suspended_stack_) {
       if ((failed_ = is_interrupted(*running_of_thread))) {
         describe(cudaErrorLaunchFailure, "interrupted");
         break;
       }
-      switch_stacks(&root_, std::exchange(held_, nullptr));
+      switch_stacks(&launch_stack_, std::exchange(suspended_stack_, nullptr));
     }
-    held_ = nullptr;
+    suspended_stack_ = nullptr;
     running_ = nullptr;
     return !failed_;
   }
 
-  bool runs() const { return running_ && !held_; }
+  // Return true if kernel code runs, false on the launch's own stack.
+  bool runs() const { return running_ && !suspended_stack_; }
   bool has_kernel() const { return running_; }
   bool is_stack(const void* address) const { return stacks_.holds(address); }
   bool is_guard(const void* address) const { return stacks_.is_guard(address); }
 
+  // Suspend the running thread until its wait is over.
   void wait(Wait& wait) {
-    Fiber* const self = suspended();
+    Fiber* const self = save_running();
     self->wait = &wait;
-    meeting_.arrive(self);
+    rendezvous_.arrive(self);
     switch_from(self);
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
-  // Let the other threads run first.
+  // Let the other threads of the block run first.
   void yield() {
-    look_around();
-    Fiber* const self = suspended();
-    meeting_.make_ready(self);
+    handle_requests();
+    Fiber* const self = save_running();
+    rendezvous_.make_ready(self);
     run_others(self);
   }
 
-  // Wait for the lanes of the warp that are here, too. As threads may wait for each other by what
-  // they read and write, the others run first.
-  void meet(const void* address, CodePlace place) {
-    look_around();
-    Fiber* const self = suspended();
+  // Wait until the other active lanes of the warp arrive. The other threads run first, because
+  // threads may wait for each other through values that they read and write.
+  void wait_for_warp(const void* address, CodePosition position) {
+    handle_requests();
+    Fiber* const self = save_running();
     find_code(*running_of_thread);
-    const CallChain chain(place, running_of_thread->code, running_of_thread->code_bytes);
+    const CallChain chain(position, running_of_thread->code, running_of_thread->code_bytes);
     Wait wait{Wait::converged, 0, "volatile access", 0, false, nullptr, address, nullptr, 0, 0, 0,
               &chain};
     self->wait = &wait;
-    meeting_.arrive(self);
-    if (++meetings_ % 1024 == 0) meeting_.free_settled();  // by threads that finished since
+    rendezvous_.arrive(self);
+    if (++lockstep_waits_ % 1024 == 0)
+      rendezvous_.release_settled();  // threads that finished since may have settled a warp
     run_others(self);
   }
 
-  void begin_block(CodePlace place) {
+  // Record a new basic block. At the end of a loop's body, wait for the warp.
+  void enter_basic_block(CodePosition position) {
     Fiber& self = *running_;
-    const FiberThread thread{run_, thread_rank()};
+    const FiberThread thread{block_number_, thread_rank()};
     if (self.path_of != thread) {
       self.path.clear();
       self.path_of = thread;
     }
-    if (const std::uintptr_t last = self.path.begin_block(place)) {
-      place.address = last;
-      meet(nullptr, place);
+    if (const std::uintptr_t last = self.path.enter_basic_block(position)) {
+      position.address = last;
+      wait_for_warp(nullptr, position);
     }
   }
 
-  // Go to the launch, which decides whether the kernel runs on.
-  void hold() { switch_stacks(&held_, root_); }
+  // Switch to the launch, which decides whether the kernel continues.
+  void suspend() { switch_stacks(&suspended_stack_, launch_stack_); }
 
-  // Abandon the fibers and return to the launch.
-  [[noreturn]] void leave() {
+  // Abandon all fibers and return to the launch.
+  [[noreturn]] void abandon() {
     failed_ = true;
     StackPointer dropped;
-    switch_stacks(&dropped, root_);
+    switch_stacks(&dropped, launch_stack_);
     __builtin_unreachable();
   }
 
  private:
-  // Does the launch go on?
-  void look_around() {
-    if (running_of_thread->stopped) leave();
-    if (running_of_thread->asks && is_launcher(*running_of_thread)) hold();
+  // Handle requests to this launch: abandon the kernel if the launch was stopped, suspend it for an
+  // interrupt check.
+  void handle_requests() {
+    if (running_of_thread->stopped) abandon();
+    if (running_of_thread->must_check && is_launcher(*running_of_thread)) suspend();
   }
 
-  Fiber* suspended() {
+  // Save the state of the running thread in its fiber, before a switch.
+  Fiber* save_running() {
     check_stack(*running_);
     running_->thread_index = PyGPU_host_thread.thread_index;
     running_->rank = thread_rank();
     return running_;
   }
 
+  // Run other threads until `self` is switched back to. Unstarted threads come first.
   void run_others(Fiber* self) {
-    if (any_to_start())
+    if (has_unstarted_thread())
       switch_to(self, next_idle());
     else
       switch_from(self);
     PyGPU_host_thread.thread_index = self->thread_index;
   }
 
-  // Without a guard page, a thread that used more than its stack wrote to others': none of them
-  // must run again.
+  // End the kernel if a thread overflowed a stack without a guard page. Such a thread wrote to
+  // other stacks, so no thread of the block may continue.
   void check_stack(const Fiber& self) {
     if (!self.zone || !Stacks::is_overrun(self.zone)) return;
     describe(cudaErrorIllegalAddress, "%s", stack_overflow);
-    leave();
+    abandon();
   }
 
   void switch_to(Fiber* self, Fiber* next) {
@@ -145,15 +156,16 @@ class Block {
     if (next != self) switch_stacks(&self->stack, next->stack);
   }
 
-  // Switch from `self` to a thread that is ready, or to a fiber that starts the remaining ones.
+  // Switch from `self` to a ready thread, or to a fiber that starts the remaining threads.
   void switch_from(Fiber* self) {
     for (;;) {
-      if (Fiber* next = meeting_.take_ready()) return switch_to(self, next);
-      if (any_to_start()) return switch_to(self, next_idle());
-      if (meeting_.is_over())
-        switch_stacks(&self->stack, root_);  // `self` is idle; comes back
-      else if (!meeting_.resolve())
-        leave();
+      if (Fiber* next = rendezvous_.take_ready()) return switch_to(self, next);
+      if (has_unstarted_thread()) return switch_to(self, next_idle());
+      if (rendezvous_.is_empty())
+        // The switch returns when the idle fiber is used again.
+        switch_stacks(&self->stack, launch_stack_);
+      else if (!rendezvous_.resolve())
+        abandon();
       else
         continue;
       return;
@@ -161,38 +173,39 @@ class Block {
   }
 
   Fiber* next_idle() {
-    if (idle_.empty()) return one_more();
+    if (idle_.empty()) return new_fiber_or_fault();
     Fiber* fiber = idle_.back();
     idle_.pop_back();
     return fiber;
   }
 
-  // For a thread that waits, or for the first.
-  __attribute__((noinline)) Fiber* one_more() {
+  // Create a fiber. Out of memory is a fault of the kernel if one runs, otherwise an exception.
+  __attribute__((noinline)) Fiber* new_fiber_or_fault() {
     try {
       return new_fiber();
     } catch (const std::bad_alloc&) {
       if (!running_) throw;
       describe(cudaErrorMemoryAllocation, "%s", no_memory_for_threads);
     }
-    leave();
+    abandon();
   }
 
   Fiber* new_fiber() {
     auto fiber = std::make_unique<Fiber>();
-    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 1);
-    idle_.reserve(all_.capacity());  // so that the end of a thread allocates nothing
-    const Stacks::Stack place = stacks_.take();
-    fiber->zone = place.zone;
-    fiber->stack = fresh_stack(place.top, &Block::enter);
-    all_.push_back(std::move(fiber));
-    return all_.back().get();
+    if (fibers_.size() == fibers_.capacity()) fibers_.reserve(2 * fibers_.size() + 1);
+    idle_.reserve(fibers_.capacity());  // so that ending a thread allocates nothing
+    const Stacks::Stack stack = stacks_.take();
+    fiber->zone = stack.zone;
+    fiber->stack = fresh_stack(stack.top, &Block::enter);
+    fibers_.push_back(std::move(fiber));
+    return fibers_.back().get();
   }
 
-  // What a fiber runs: threads until all have started; then it is idle until it is used again.
+  // Entry point of a fiber. It runs threads until all have started, then is idle until it is used
+  // again.
   static void enter();
 
-  void live() {
+  void fiber_loop() {
     for (;;) {
       try {
         threads_(context_);
@@ -203,7 +216,7 @@ class Block {
         describe(cudaErrorLaunchFailure, "a C++ exception left the kernel");
         failed_ = true;
       }
-      if (failed_) leave();
+      if (failed_) abandon();
       Fiber* const self = running_;
       check_stack(*self);
       idle_.push_back(self);
@@ -214,21 +227,21 @@ class Block {
   void (*threads_)(void*) = nullptr;
   void* context_ = nullptr;
   bool failed_ = false;
-  unsigned meetings_ = 0;
-  std::uint64_t run_ = 0;        // which of this object's blocks
-  StackPointer root_ = nullptr;  // the stack that run() was called on
-  StackPointer held_ = nullptr;  // of a kernel that waits for the launch to look
+  unsigned lockstep_waits_ = 0;
+  std::uint64_t block_number_ = 0;          // number of the current block, counted from 1
+  StackPointer launch_stack_ = nullptr;     // the stack that run() was called on
+  StackPointer suspended_stack_ = nullptr;  // stack of a kernel suspended by suspend()
   Fiber* running_ = nullptr;
-  Meeting meeting_;
+  Rendezvous rendezvous_;
   std::vector<Fiber*> idle_;
-  std::vector<std::unique_ptr<Fiber>> all_;  // kept for the thread's next block
+  std::vector<std::unique_ptr<Fiber>> fibers_;  // reused for this thread's next block
   Stacks stacks_;
 };
 
 __thread Block* block_of_thread = nullptr;
 thread_local std::unique_ptr<Block> owned_block;
 
-void Block::enter() { block_of_thread->live(); }
+void Block::enter() { block_of_thread->fiber_loop(); }
 
 }  // namespace
 
@@ -240,24 +253,25 @@ bool run_block(void (*threads)(void*), void* context) {
   return block_of_thread->run(threads, context);
 }
 
-void drop_stacks() {
+void free_stacks() {
   block_of_thread = nullptr;
   owned_block.reset();
 }
 
 bool has_kernel() { return block_of_thread && block_of_thread->has_kernel(); }
-void hold_kernel() { block_of_thread->hold(); }
+void suspend_kernel() { block_of_thread->suspend(); }
 bool in_kernel() { return block_of_thread && block_of_thread->runs(); }
 bool is_stack_guard(const void* address) { return block_of_thread->is_guard(address); }
 bool is_kernel_stack(const void* address) { return block_of_thread->is_stack(address); }
-void leave_kernel() { block_of_thread->leave(); }
+void abandon_kernel() { block_of_thread->abandon(); }
 
 }  // namespace PyGPU::host
 
 void PyGPU_host_wait(PyGPU::host::Wait* wait) {
   if (PyGPU_host_thread.next_x == PyGPU::host::lone)
     PyGPU_host_fail(
-        "a thread waits for others, which its source did not show when it was compiled");
+        "a thread waits for other threads, but the kernel was compiled as one whose threads never "
+        "wait");
   if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->wait(*wait);
 }
 
@@ -272,20 +286,21 @@ void PyGPU_host_yield() {
 }
 
 void PyGPU_host_meet(const void* address, const void* place, const void* frame) {
-  if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address)) return;  // a local
-  PyGPU::host::block_of_thread->meet(address, {place, frame});
+  // Ignore local variables: no other lane accesses them.
+  if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address)) return;
+  PyGPU::host::block_of_thread->wait_for_warp(address, {place, frame});
 }
 
 void PyGPU_host_begin_block() {
   if (!PyGPU::host::in_kernel()) return;
-  PyGPU::host::block_of_thread->begin_block(
+  PyGPU::host::block_of_thread->enter_basic_block(
       {__builtin_return_address(0), *static_cast<void**>(__builtin_frame_address(0))});
 }
 
 void PyGPU_host_fail(const char* text) {
   if (!PyGPU::host::in_kernel()) return;
   PyGPU::host::describe(cudaErrorLaunchFailure, "%s", text);
-  PyGPU::host::leave_kernel();
+  PyGPU::host::abandon_kernel();
 }
 
 bool PyGPU_host_next_row() {

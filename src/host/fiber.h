@@ -1,13 +1,14 @@
-// The threads of one block on one operating-system thread: a loop, and fibers where threads wait.
+// Execution of one block's threads on one operating-system thread: a loop, with fibers where
+// threads wait.
 #pragma once
 
 namespace PyGPU::host {
 
-// Run every thread of the block that PyGPU_host_thread describes; false after a fault.
+// Run every thread of the block that PyGPU_host_thread describes. Return false after a fault.
 bool run_block(void (*threads)(void*), void* context);
 
-// Give this thread's stacks back, after a launch that failed: a kernel that was abandoned left its
-// frames there, and other threads may lack the memory.
-void drop_stacks();
+// Free this thread's stacks after a launch that failed: the abandoned kernel left its frames on
+// them, and other threads may need the memory.
+void free_stacks();
 
 }  // namespace PyGPU::host

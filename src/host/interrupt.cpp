@@ -1,4 +1,4 @@
-// Ends kernels that would run on. See interrupt.h.
+// Signals that end or suspend long-running kernels. See interrupt.h.
 #include "interrupt.h"
 
 #include <signal.h>
@@ -22,11 +22,12 @@ __thread Running* running_of_thread = nullptr;
 
 namespace {
 
-// Urgent data on a socket: programs that do not ask for it ignore it, and few do.
-constexpr int reach_signal = SIGURG;
-struct sigaction reached_before;
+// The signal normally reports urgent data on a socket. Programs ignore it unless they ask for it,
+// and few do.
+constexpr int interrupt_signal = SIGURG;
+struct sigaction previous_handler;
 
-// Runs what the program has to do with the process's signals; true if that ends the launch.
+// Callback that runs the program's pending signal handlers. It returns true if the launch must end.
 std::atomic<bool (*)()> interrupt_check{nullptr};
 
 Running& own_running() {
@@ -34,15 +35,16 @@ Running& own_running() {
   return running;
 }
 
-// What the watcher knows of the process's first thread, the one that handles Python's signals.
+// State of the process's first thread, which handles Python's signals. The watcher thread reads it.
 struct FirstThread {
   std::atomic<Running*> running{nullptr};
-  std::atomic<std::uint64_t> launch{0};  // odd while it launches
+  std::atomic<std::uint64_t> launch{0};  // odd during a launch
   pthread_t thread;
 };
 FirstThread first_thread;
 
-// Has a launch that lasts ask once in a while. A launch itself only counts.
+// Loop of the watcher thread: request an interrupt check from a launch that lasts. The launch
+// itself only increments a counter.
 void watch() {
   using namespace std::chrono_literals;
   std::uint64_t seen = 0;
@@ -50,8 +52,8 @@ void watch() {
     const std::uint64_t launch = first_thread.launch;
     const bool lasts = launch == seen && launch % 2;
     if (lasts) {
-      first_thread.running.load()->asks = true;
-      reach(first_thread.thread, *first_thread.running);
+      first_thread.running.load()->must_check = true;
+      signal_thread(first_thread.thread, *first_thread.running);
     }
     const bool idle = launch == seen && !lasts;
     seen = launch;
@@ -59,9 +61,9 @@ void watch() {
   }
 }
 
-// Is this the process's first thread, whose launches are watched?
-bool is_watched() {
-  static __thread signed char known = 0;  // 1: yes, -1: no
+// Return true if this is the process's first thread and its launches are watched.
+bool is_watched_thread() {
+  static __thread signed char known = 0;  // 1: watched, -1: not watched, 0: not yet known
   if (known) return known > 0 && interrupt_check.load(std::memory_order_relaxed);
   if (!interrupt_check) return false;
   known = -1;
@@ -71,7 +73,7 @@ bool is_watched() {
   try {
     std::thread(watch).detach();
     known = 1;
-  } catch (const std::system_error&) {  // no more threads: launches last as long as they last
+  } catch (const std::system_error&) {  // no more threads: launches cannot be interrupted
   }
   return known > 0;
 }
@@ -87,19 +89,19 @@ std::uintptr_t program_counter(const void* context) {
 #endif
 }
 
-void on_reach(int number, siginfo_t* info, void* context) {
+void on_interrupt_signal(int number, siginfo_t* info, void* context) {
   Running* const running = running_of_thread;
   if (info->si_code != SI_TKILL || info->si_pid != getpid() || !running) {
-    if (reached_before.sa_flags & SA_SIGINFO)
-      reached_before.sa_sigaction(number, info, context);
-    else if (reached_before.sa_handler != SIG_DFL && reached_before.sa_handler != SIG_IGN)
-      reached_before.sa_handler(number);
+    if (previous_handler.sa_flags & SA_SIGINFO)
+      previous_handler.sa_sigaction(number, info, context);
+    else if (previous_handler.sa_handler != SIG_DFL && previous_handler.sa_handler != SIG_IGN)
+      previous_handler.sa_handler(number);
     return;
   }
   if (!in_kernel() || program_counter(context) - running->code >= running->code_bytes) return;
   const int error = errno;
-  if (running->stopped) leave_kernel();
-  if (running->asks && is_launcher(*running)) hold_kernel();
+  if (running->stopped) abandon_kernel();
+  if (running->must_check && is_launcher(*running)) suspend_kernel();
   errno = error;
 }
 
@@ -109,16 +111,16 @@ Running& begin_running(void (*threads)(void*)) {
   Running& running = own_running();
   running.threads.store(threads, std::memory_order_relaxed);
   running.stopped.store(false, std::memory_order_relaxed);
-  running.asks.store(false, std::memory_order_relaxed);
+  running.must_check.store(false, std::memory_order_relaxed);
   running.code_bytes.store(0, std::memory_order_relaxed);
-  if (is_watched())
+  if (is_watched_thread())
     first_thread.launch.store(first_thread.launch.load(std::memory_order_relaxed) + 1,
                               std::memory_order_release);
   return running;
 }
 
 void end_running() {
-  if (is_watched())
+  if (is_watched_thread())
     first_thread.launch.store((first_thread.launch.load(std::memory_order_relaxed) + 1) & ~1ull,
                               std::memory_order_release);
 }
@@ -127,30 +129,31 @@ bool is_launcher(const Running& running) { return &running == &own_running(); }
 
 void find_code(Running& running) {
   if (running.code_bytes.load(std::memory_order_acquire)) return;
-  const Loaded library = library_of(reinterpret_cast<std::uintptr_t>(running.threads.load()));
+  const LoadedLibrary library =
+      library_of(reinterpret_cast<std::uintptr_t>(running.threads.load()));
   running.code.store(library.code, std::memory_order_relaxed);
   running.code_bytes.store(library.code_bytes, std::memory_order_release);
 }
 
-void reach(pthread_t thread, Running& running) {
+void signal_thread(pthread_t thread, Running& running) {
   find_code(running);
-  pthread_kill(thread, reach_signal);
+  pthread_kill(thread, interrupt_signal);
 }
 
 bool is_interrupted(Running& running) {
-  running.asks = false;
+  running.must_check = false;
   const auto check = interrupt_check.load();
   return check && check();
 }
 
-void install_reach_handler() {
+void install_interrupt_handler() {
   struct sigaction action = {};
-  action.sa_sigaction = on_reach;
-  // On the kernel's own stack, so that it can be held up there, and unblocked, because the handler
-  // may not return.
+  action.sa_sigaction = on_interrupt_signal;
+  // The handler runs on the kernel's own stack, so that the kernel can be suspended there. The
+  // signal stays unblocked, because the handler may not return.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(reach_signal, &action, &reached_before);
+  sigaction(interrupt_signal, &action, &previous_handler);
 }
 
 }  // namespace PyGPU::host

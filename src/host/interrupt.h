@@ -1,8 +1,8 @@
-// Ends kernels that would run on: because another block of their launch has failed, or on Ctrl-C.
+// Interruption of running kernels, on Ctrl-C or because another block of the launch has failed.
 //
-// A thread that runs a kernel is reached by a signal. Where it finds the thread in the kernel's own
-// code, the kernel is ended or held up there; anywhere else the thread may hold a lock of the C
-// library's (malloc, printf), so nothing is done, and the signal is sent again.
+// A signal is sent to the thread that runs the kernel. If the signal finds the thread in the
+// kernel's own code, the handler ends or suspends the kernel. Elsewhere the thread may hold a lock
+// of the C library (malloc, printf), so the handler does nothing and the signal is sent again.
 #pragma once
 
 #include <pthread.h>
@@ -12,37 +12,39 @@
 
 namespace PyGPU::host {
 
-// A launch, as threads and signals that would end it see it. Each thread that launches has one.
+// State of a launch that other threads and signal handlers read. Each launching thread has one.
 struct Running {
-  std::atomic<void (*)(void*)> threads{nullptr};  // the kernel
-  std::atomic<bool> stopped{false};               // no block is to run on
-  std::atomic<bool> asks{false};                  // the launching thread is to ask is_interrupted()
-  std::atomic<std::uintptr_t> code{0}, code_bytes{0};  // of the kernel's library; see find_code
+  std::atomic<void (*)(void*)> threads{nullptr};  // entry point of the kernel
+  std::atomic<bool> stopped{false};               // no block may continue
+  std::atomic<bool> must_check{false};            // the launching thread must call is_interrupted()
+  // Code range of the kernel's library; see find_code.
+  std::atomic<std::uintptr_t> code{0}, code_bytes{0};
 
-  // May the blocks run on without a look?
-  bool is_undisturbed() const {
-    return !stopped.load(std::memory_order_relaxed) && !asks.load(std::memory_order_relaxed);
+  // Return true if no stop and no interrupt check is requested.
+  bool is_uninterrupted() const {
+    return !stopped.load(std::memory_order_relaxed) && !must_check.load(std::memory_order_relaxed);
   }
 };
 
 // The launch whose blocks this thread runs, or null.
 extern __thread Running* running_of_thread;
 
-// A launch by this thread, until it ends.
+// Begin and end a launch on this thread.
 Running& begin_running(void (*threads)(void*));
 void end_running();
+// Return true if this thread began the launch.
 bool is_launcher(const Running& running);
 
-// Where the code of the kernel's library is: to be called before `code` is read, by any thread.
+// Find the code range of the kernel's library. Any thread must call it before it reads `code`.
 void find_code(Running& running);
 
-// Have a thread that may be in the kernel look at what is asked of it.
-void reach(pthread_t thread, Running& running);
+// Send a signal to a thread that may run the kernel, so that it handles the launch's requests.
+void signal_thread(pthread_t thread, Running& running);
 
-// Shall the launch end, because somebody wants the thread back? To be asked on the thread's own
-// stack, not a kernel's.
+// Return true if the launch must end because its thread has a signal to handle (Ctrl-C). Call it on
+// the thread's own stack, not on a kernel's.
 bool is_interrupted(Running& running);
 
-void install_reach_handler();
+void install_interrupt_handler();
 
 }  // namespace PyGPU::host

@@ -1,4 +1,4 @@
-// Kernel launches on the host machine: the blocks of a grid, distributed over the cores.
+// Kernel launches of the host machine: the blocks of a grid are distributed over the cores.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -25,7 +25,7 @@ namespace PyGPU::host {
 namespace {
 
 struct Grid;
-__thread Grid* grid_of_thread = nullptr;  // the one whose kernel this thread runs
+__thread Grid* grid_of_thread = nullptr;  // the grid whose kernel this thread runs
 
 struct Grid {
   dim3 grid, block;
@@ -35,43 +35,45 @@ struct Grid {
   const char* kernel;
   Running& running;
   std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> launcher_is_out{false};  // of its last block
-  std::mutex lock;                           // of the fault and the children
+  std::atomic<bool> launcher_is_done{false};  // the launcher has run its last block
+  std::mutex lock;                            // guards the fault and the children
   Fault fault;
   std::vector<Child> children;
 
   std::uint64_t count() const { return std::uint64_t(grid.x) * grid.y * grid.z; }
 
-  // No further block begins; those that run are for others to reach.
+  // Stop the grid with a fault: no further block begins. Running blocks must be interrupted by the
+  // caller.
   void stop(const Fault& why) {
     std::lock_guard<std::mutex> hold(lock);
     if (!running.stopped) fault = why;
     running.stopped = true;
   }
 
-  // A fault that is no thread's.
+  // Return a fault that concerns the whole kernel, not one thread.
   Fault fault_of_kernel(cudaError_t code, const char* what) const {
     Fault why{code, ""};
     std::snprintf(why.text, sizeof why.text, "kernel %s: %s", kernel, what);
     return why;
   }
 
-  // May the next block begin?
-  bool goes_on() {
-    if (running.is_undisturbed()) return true;
+  // Return true if the next block may begin.
+  bool may_continue() {
+    if (running.is_uninterrupted()) return true;
     if (!running.stopped && is_launcher(running) && is_interrupted(running))
       stop(fault_of_kernel(cudaErrorLaunchFailure, "interrupted"));
     return !running.stopped;
   }
 
-  // Take blocks until none is left or one has failed. Several threads do this at once.
+  // Run blocks until none is left or one has failed. Several threads call this for the same grid.
   void work(std::uint64_t chunk) {
-    const cudaError_t before = cudaGetLastError();  // a kernel's errors are its own
+    // Errors inside the kernel must not change the caller's last error.
+    const cudaError_t before = cudaGetLastError();
     const Arithmetic arithmetic = begin_arithmetic();
     try {
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
-      // Which of several cores finds no memory first is chance: they all say the same.
+      // Report the kernel only: it is random which core runs out of memory first.
       stop(fault_of_kernel(cudaErrorMemoryAllocation, no_memory_for_threads));
     }
     end_arithmetic(arithmetic);
@@ -79,7 +81,7 @@ struct Grid {
     running_of_thread = nullptr;
     grid_of_thread = nullptr;
     (void)cudaGetLastError();
-    remember(before);
+    set_last_error(before);
   }
 
   void take_blocks(std::uint64_t chunk) {
@@ -99,9 +101,9 @@ struct Grid {
     self.row_end = index(block.x);
     self.warp_size = index(unsigned(Machine::get().warp_size));
     self.dynamic_shared = shared.get();
-    for (std::uint64_t first; goes_on() && (first = next.fetch_add(chunk)) < count();) {
+    for (std::uint64_t first; may_continue() && (first = next.fetch_add(chunk)) < count();) {
       const std::uint64_t last = std::min(count(), first + chunk);
-      for (std::uint64_t number = first; number < last && goes_on(); ++number) {
+      for (std::uint64_t number = first; number < last && may_continue(); ++number) {
         self.block_index = {index(unsigned(number % grid.x)),
                             index(unsigned(number / grid.x % grid.y)),
                             index(unsigned(number / grid.x / grid.y))};
@@ -113,7 +115,8 @@ struct Grid {
   }
 };
 
-// The machine's cores besides the caller's own. Started at the first launch that needs them.
+// Worker threads: one for each core except the caller's. They start at the first launch that needs
+// them.
 class Workers {
  public:
   static Workers& get() {
@@ -123,9 +126,9 @@ class Workers {
 
   void run(Grid& grid) {
     const int cores = Machine::get().cores;
-    std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
-    // While another thread's launch has the workers, this one runs its blocks alone.
-    if (cores == 1 || grid.count() == 1 || !turn) return grid.work(grid.count());
+    std::unique_lock<std::mutex> launch_turn(launch_lock_, std::try_to_lock);
+    // If another thread's launch uses the workers, run this grid on the calling thread alone.
+    if (cores == 1 || grid.count() == 1 || !launch_turn) return grid.work(grid.count());
     const std::uint64_t chunk = std::max<std::uint64_t>(1, grid.count() / (8u * unsigned(cores)));
     {
       std::lock_guard<std::mutex> hold(lock_);
@@ -139,7 +142,7 @@ class Workers {
     }
     wake_.notify_all();
     grid.work(chunk);
-    grid.launcher_is_out = true;
+    grid.launcher_is_done = true;
     await(grid);
   }
 
@@ -149,38 +152,38 @@ class Workers {
     bool busy;
   };
 
-  // With the lock held.
+  // Start workers until there are `count`. Call with the lock held.
   void start(std::size_t count) {
     workers_.reserve(count);
     try {
       while (workers_.size() < count) {
-        std::thread worker(&Workers::live, this, workers_.size());
+        std::thread worker(&Workers::worker_loop, this, workers_.size());
         workers_.push_back({worker.native_handle(), false});
         worker.detach();
       }
-    } catch (const std::system_error&) {  // no more threads: use those that started
+    } catch (const std::system_error&) {  // no more threads: use the workers that started
     }
   }
 
-  // The launcher, which has no more blocks, waits for the others. Kernels that run on after the
-  // grid was stopped are reached until they have ended.
+  // Wait for the workers after the launcher has run its last block. If the grid was stopped,
+  // workers whose kernel still runs are signaled until it ends.
   void await(Grid& grid) {
     using namespace std::chrono_literals;
     std::unique_lock<std::mutex> hold(lock_);
     while (busy_ != 0) {
       done_.wait_for(hold, grid.running.stopped ? 1ms : 50ms);
-      if (!grid.running.is_undisturbed()) {
+      if (!grid.running.is_uninterrupted()) {
         hold.unlock();
-        const bool goes_on = grid.goes_on();
+        const bool may_continue = grid.may_continue();
         hold.lock();
-        if (goes_on) continue;
+        if (may_continue) continue;
         for (const Worker& worker : workers_)
-          if (worker.busy) reach(worker.thread, grid.running);
+          if (worker.busy) signal_thread(worker.thread, grid.running);
       }
     }
   }
 
-  void live(std::size_t self) {
+  void worker_loop(std::size_t self) {
     std::uint64_t seen = 0;
     std::unique_lock<std::mutex> hold(lock_);
     for (;;) {
@@ -191,18 +194,18 @@ class Workers {
       const std::uint64_t chunk = chunk_;
       hold.unlock();
       grid.work(chunk);
-      while (grid.running.stopped && !grid.launcher_is_out) {
-        reach(launcher, grid.running);
+      while (grid.running.stopped && !grid.launcher_is_done) {
+        signal_thread(launcher, grid.running);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
-      if (grid.running.stopped) drop_stacks();
+      if (grid.running.stopped) free_stacks();
       hold.lock();
       workers_[self].busy = false;
       if (--busy_ == 0 || grid.running.stopped) done_.notify_one();
     }
   }
 
-  std::mutex turn_, lock_;
+  std::mutex launch_lock_, lock_;
   std::condition_variable wake_, done_;
   std::vector<Worker> workers_;
   Grid* grid_ = nullptr;
@@ -220,10 +223,10 @@ cudaError_t check(dim3 grid, dim3 block, std::size_t shared_bytes) {
   return shared_bytes > Machine::max_shared_bytes_optin ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-// Run what a grid enqueued, and what that enqueues: each with all of its own before the next, which
-// is the order of a stream. The first fault is the grid's.
+// Run the children of a grid, and their children. Each child runs with all of its descendants
+// before the next child, which is the order of a stream. The first fault becomes the parent's.
 void run_children(Grid& parent) try {
-  std::vector<Child> waiting;  // the next one last
+  std::vector<Child> waiting;  // in reverse order: the next child is last
   const auto add = [&](std::vector<Child>& children) {
     std::stable_partition(children.begin(), children.end(),
                           [](const Child& child) { return !child.is_tail; });
@@ -236,7 +239,8 @@ void run_children(Grid& parent) try {
     waiting.pop_back();
     if (child.copy) {
       if (const cudaError_t error = child.copy())
-        parent.stop(parent.fault_of_kernel(error, "a copy or fill that it enqueued is invalid"));
+        parent.stop(
+            parent.fault_of_kernel(error, "a copy or fill that the kernel enqueued is invalid"));
       continue;
     }
     Grid grid{child.grid,
@@ -257,13 +261,15 @@ void run_children(Grid& parent) try {
     add(grid.children);
   }
 } catch (const std::bad_alloc&) {
-  parent.stop(parent.fault_of_kernel(cudaErrorMemoryAllocation, "no memory for its launches"));
+  parent.stop(parent.fault_of_kernel(cudaErrorMemoryAllocation,
+                                     "out of memory for the launches that the kernel enqueued"));
 }
 
 cudaError_t begin_launch(dim3 grid, dim3 block, std::size_t shared_bytes) {
-  // A launch from inside a kernel would overwrite the state of this thread.
+  // A kernel cannot call this runtime's launch: the nested launch would overwrite this thread's
+  // state.
   if (has_kernel()) return cudaErrorNotSupported;
-  report(nullptr);
+  set_last_report(nullptr);
   return check(grid, block, shared_bytes);
 }
 
@@ -274,15 +280,15 @@ cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*thr
   Workers::get().run(work);
   run_children(work);
   end_running();
-  // The kernel's output comes before what the program prints next. A kernel that failed while
-  // printing still holds the lock of stdout.
+  // Flush the kernel's output, so that it precedes the program's next output. Skip the flush if
+  // stdout is locked: a kernel that failed while printing still holds the lock.
   if (ftrylockfile(stdout) == 0) {
     fflush_unlocked(stdout);
     funlockfile(stdout);
   }
   if (!work.fault.code) return cudaSuccess;
-  report(&work.fault);
-  drop_stacks();
+  set_last_report(&work.fault);
+  free_stacks();
   return work.fault.code;
 }
 
@@ -293,11 +299,12 @@ void enqueue_child(Child child) {
   grid_of_thread->children.push_back(std::move(child));
 }
 
-cudaError_t launch_kept(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-                        void (*threads)(void*), std::shared_ptr<void> context, const char* kernel) {
+cudaError_t launch_owned(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+                         void (*threads)(void*), std::shared_ptr<void> context,
+                         const char* kernel) {
   if (const cudaError_t error = begin_launch(grid, block, shared_bytes)) return error;
   return enqueue(stream, [=](cudaStream_t) {
-    report(nullptr);
+    set_last_report(nullptr);
     return run_grid(grid, block, shared_bytes, threads, context.get(), kernel);
   });
 }
@@ -311,12 +318,12 @@ cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
                            std::size_t context_bytes) {
   return call([&] {
     if (const cudaError_t error = begin_launch(grid, block, shared_bytes)) return error;
-    if (!Machine::get().launches_on(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().can_launch_on(stream)) return cudaErrorInvalidResourceHandle;
     const char* const name = kernel ? kernel : "";
     if (is_captured(stream)) {
       const std::shared_ptr<ParameterLine[]> copy(new ParameterLine[(context_bytes + 63) / 64]);
       std::memcpy(copy.get(), context, context_bytes);
-      return launch_kept(grid, block, shared_bytes, stream, threads, copy, name);
+      return launch_owned(grid, block, shared_bytes, stream, threads, copy, name);
     }
     return enqueue(stream, [&](cudaStream_t) {
       return run_grid(grid, block, shared_bytes, threads, context, name);
@@ -330,11 +337,14 @@ cudaError_t cudaHostLaunchChild(dim3 grid, dim3 block, std::size_t shared_bytes,
   return call([&] {
     if (!in_kernel()) return cudaErrorNotSupported;
     cudaError_t error = check(grid, block, shared_bytes);
-    if (!error && !Machine::get().knows(stream)) error = cudaErrorInvalidResourceHandle;
-    if (error) {  // as on a GPU, the kernel's to ask for
+    if (!error && !Machine::get().is_valid(stream)) error = cudaErrorInvalidResourceHandle;
+    if (error) {  // the kernel asks for this error with cudaGetLastError, as on a GPU
       if (Machine::get().strict) {
-        describe(error, "its launch of %s is invalid", kernel);
-        leave_kernel();
+        describe(
+            error,
+            "invalid launch of child kernel %s: check its grid, block, shared memory and stream",
+            kernel);
+        abandon_kernel();
       }
       return error;
     }
@@ -343,7 +353,7 @@ cudaError_t cudaHostLaunchChild(dim3 grid, dim3 block, std::size_t shared_bytes,
     child.block = block;
     child.shared_bytes = shared_bytes;
     child.threads = threads;
-    const std::size_t readable = Machine::get().strict ? most_parameter_bytes : 0;
+    const std::size_t readable = Machine::get().strict ? max_parameter_bytes : 0;
     child.context.resize((std::max(context_bytes, readable) + 63) / 64);
     std::memcpy(child.context.data(), context, context_bytes);
     child.kernel = kernel;

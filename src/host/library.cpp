@@ -1,4 +1,4 @@
-// Libraries of kernels on the host machine: loading, kernels, globals and their launch.
+// Libraries of compiled kernels: loading, lookup of kernels and globals, attributes, launches.
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -22,16 +22,16 @@
 #include "machine.h"
 
 struct PyGPUHostLibrary {
-  void* handle;                      // dlopen's
-  const PyGPUHostKernel* kernels;    // ends with a row without a name
-  std::set<std::uintptr_t> globals;  // those that are in the machine's table
+  void* handle;                      // result of dlopen
+  const PyGPUHostKernel* kernels;    // ends with a row whose name is null
+  std::set<std::uintptr_t> globals;  // addresses that are in the machine's memory table
 };
 
 namespace PyGPU::host {
 namespace {
 
-// The limits of dynamic shared memory that were set for kernels, in bytes. Under the machine's
-// lock.
+// Dynamic shared memory limits set with cudaHostSetKernelAttribute, in bytes. Guarded by the
+// machine's lock.
 std::map<const PyGPUHostKernel*, int>& shared_limits() {
   static auto& limits = *new std::map<const PyGPUHostKernel*, int>;
   return limits;
@@ -44,10 +44,10 @@ int shared_limit(const PyGPUHostKernel* kernel) {
   return found == shared_limits().end() ? int(Machine::max_shared_bytes) : found->second;
 }
 
-std::atomic<std::size_t> loaded{0};
+std::atomic<std::size_t> loaded_modules{0};
 
-// A path to the file behind `descriptor` that was never used before, because the loader takes equal
-// names for the same file. "./" and ".//" encode the bits of a counter.
+// Return a new path to the file behind `descriptor`. The dynamic loader treats equal paths as the
+// same library, so every call needs another spelling: "./" and ".//" encode the bits of a counter.
 std::string fresh_path(int descriptor) {
   static std::atomic<unsigned> counter{0};
   std::string path = "/proc/self/fd/";
@@ -77,17 +77,20 @@ void* open_image(const char* image) {
   return handle;
 }
 
-// Programs divide by it. It allows the largest blocks on all GPUs.
+// Registers per thread that are reported. Programs divide by this number. 32 allows the largest
+// blocks on all GPUs.
 constexpr int registers = 32;
 
-// `attribute` is the driver's number.
+// Read a kernel attribute. `number` is the value of the driver's CUfunction_attribute.
 cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
   switch (number) {
     case 0: *value = Machine::max_threads_per_block; break;
     case 5:
-    case 6: *value = 90; break;  // the machine's compute capability
+    case 6: *value = 90; break;  // compute capability 9.0
     case 8: *value = shared_limit(kernel); break;
-    case 1: {  // static shared variables are thread-local ones; the library's kernels together have
+    // Static shared memory: variables are thread-local data, counted for all kernels of the
+    // library.
+    case 1: {
       const auto threads = reinterpret_cast<std::uintptr_t>(kernel->threads);
       *value = int(library_of(threads).thread_local_bytes);
       break;
@@ -104,7 +107,7 @@ cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
 
 }  // namespace
 
-std::size_t live_modules() { return loaded; }
+std::size_t live_modules() { return loaded_modules; }
 
 }  // namespace PyGPU::host
 
@@ -116,7 +119,9 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
     if (!module || !image) return cudaErrorInvalidValue;
     const auto* bytes = static_cast<const char*>(image);
     if (std::strncmp(bytes, ELFMAG, SELFMAG) != 0) {
-      if (log) std::snprintf(log, log_bytes, "not a shared library made for the host target");
+      if (log)
+        std::snprintf(log, log_bytes,
+                      "the image is not a shared library compiled for the host target");
       return cudaErrorInvalidKernelImage;
     }
     std::unique_ptr<PyGPUHostLibrary> library(new PyGPUHostLibrary{open_image(bytes), nullptr, {}});
@@ -130,7 +135,7 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
       return cudaErrorInvalidKernelImage;
     }
     *module = library.release();
-    ++loaded;
+    ++loaded_modules;
     return cudaSuccess;
   });
 }
@@ -146,7 +151,7 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
     }
     dlclose(module->handle);
     delete module;
-    --loaded;
+    --loaded_modules;
     return cudaSuccess;
   });
 }
@@ -215,16 +220,17 @@ cudaError_t cudaHostSetKernelAttribute(cudaKernel_t kernel, int number, int valu
 
 namespace {
 
-// The arguments of a launch as a GPU gets them: copied into one buffer. Strict mode checks where a
-// kernel reads, and must distinguish them from the rest of the caller's stack.
+// Arguments of a launch copied into one buffer, as a GPU receives them. Strict mode checks the
+// addresses that a kernel reads, and must distinguish the arguments from the rest of the caller's
+// stack.
 class CopiedArguments {
  public:
   CopiedArguments(const PyGPUHostKernel& kernel, void** arguments) {
     const std::size_t count = kernel.parameter_count, table = (count * sizeof(void*) + 63) / 64;
     const PyGPUHostParameter end = count ? kernel.parameters[count - 1] : PyGPUHostParameter{0, 0};
     const std::size_t lines = table + (end.offset + end.nbytes + 63) / 64;
-    lines_.resize(std::max(
-        lines, most_parameter_bytes / sizeof(ParameterLine)));  // what follows is ours, too
+    // Strict kernels may read this many bytes.
+    lines_.resize(std::max(lines, max_parameter_bytes / sizeof(ParameterLine)));
     auto** const pointers = reinterpret_cast<void**>(lines_.data());
     for (std::size_t i = 0; i < count; ++i) {
       pointers[i] = lines_[table].bytes + kernel.parameters[i].offset;
@@ -247,9 +253,9 @@ cudaError_t cudaHostLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
     if (!Machine::get().strict && !is_captured(stream))
       return cudaHostLaunch(grid, block, shared_bytes, stream, kernel->threads, arguments,
                             kernel->name, 0);
-    if (!Machine::get().launches_on(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().can_launch_on(stream)) return cudaErrorInvalidResourceHandle;
     const auto copied = std::make_shared<CopiedArguments>(*kernel, arguments);
-    return launch_kept(grid, block, shared_bytes, stream, kernel->threads,
-                       {copied, copied->pointers()}, kernel->name);
+    return launch_owned(grid, block, shared_bytes, stream, kernel->threads,
+                        {copied, copied->pointers()}, kernel->name);
   });
 }

@@ -1,4 +1,4 @@
-// See loaded.h.
+// Lookup of loaded libraries with the dynamic linker. See loaded.h.
 #include "loaded.h"
 
 #include <link.h>
@@ -8,12 +8,12 @@ namespace {
 
 struct CodeSearch {
   std::uintptr_t inside;
-  Loaded found;
+  LoadedLibrary found;
 };
 
 int look_for_code(dl_phdr_info* info, std::size_t, void* data) {
   CodeSearch& search = *static_cast<CodeSearch*>(data);
-  Loaded library;
+  LoadedLibrary library;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
     const std::uintptr_t first = info->dlpi_addr + header.p_vaddr;
@@ -30,7 +30,7 @@ int look_for_code(dl_phdr_info* info, std::size_t, void* data) {
 
 }  // namespace
 
-Loaded library_of(std::uintptr_t inside) {
+LoadedLibrary library_of(std::uintptr_t inside) {
   CodeSearch search{inside, {}};
   dl_iterate_phdr(look_for_code, &search);
   return search.found;

@@ -1,4 +1,4 @@
-// What a loaded library consists of, as the dynamic linker knows it.
+// Loaded shared libraries: address range of the code and size of the thread-local data.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace PyGPU::host {
 
-struct Loaded {
+struct LoadedLibrary {
   std::uintptr_t code = 0, code_bytes = 0;
   std::size_t thread_local_bytes = 0;
 };
 
-// The library that this address of code is in.
-Loaded library_of(std::uintptr_t inside);
+// Return the library whose code contains the address `inside`.
+LoadedLibrary library_of(std::uintptr_t inside);
 
 }  // namespace PyGPU::host

@@ -1,4 +1,4 @@
-// The machine itself: how it is configured, its lookups, its errors, its versions.
+// The host machine's configuration, lookups, last error and version calls.
 #include "machine.h"
 
 #include <pthread.h>
@@ -25,7 +25,8 @@ thread_local cudaError_t last_error = cudaSuccess;
 thread_local int device_of_thread = 0;
 std::atomic<bool> in_forked_child{false};
 
-// A number from the environment, "3", "512M" or "2G"; anything else is reported and ignored.
+// Return a whole number from an environment variable: "3", "512M" or "2G". Any other value is
+// reported and ignored.
 std::size_t setting(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
   const char* text = std::getenv(name);
   if (!text || !*text) return fallback;
@@ -58,8 +59,9 @@ std::size_t setting(const char* name, std::size_t fallback, std::size_t least, s
   return static_cast<std::size_t>(number);
 }
 
-// What is not to be taken of the computer's memory: others use it, or will.
-std::size_t not_ours(const ComputerMemory& memory) {
+// Return the memory that this process must leave to other programs: the part in use, and 1/16 of
+// the available rest.
+std::size_t reserved_for_others(const ComputerMemory& memory) {
   return memory.total - memory.available + memory.available / 16;
 }
 
@@ -81,12 +83,12 @@ Machine::Machine()
   }
   const std::size_t count = setting("PYGPU_HOST_DEVICES", 1, 1, 64);
   const std::size_t memory = setting("PYGPU_HOST_MEMORY", 0, 1 << 20, 1ull << 50);
-  is_computers_ = memory == 0;
-  const ComputerMemory computer = is_computers_ ? computer_memory() : ComputerMemory{};
+  is_computer_memory_ = memory == 0;
+  const ComputerMemory computer = is_computer_memory_ ? computer_memory() : ComputerMemory{};
   devices.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    devices[i].memory = is_computers_ ? computer.total : memory;
-    devices[i].others = is_computers_ ? not_ours(computer) : 0;
+    devices[i].memory = is_computer_memory_ ? computer.total : memory;
+    devices[i].used_by_others = is_computer_memory_ ? reserved_for_others(computer) : 0;
     devices[i].pool.device = int(i);
   }
   pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
@@ -98,13 +100,13 @@ Machine& Machine::get() {
 }
 
 bool Machine::has_room(Device& device, std::size_t nbytes) {
-  if (nbytes <= device.memory - device.others - device.used) return true;
-  if (!is_computers_) return false;
-  drop_kept_pages();
-  // What others use now: what is not available, but for what we use.
-  const std::size_t taken = not_ours(computer_memory());
-  device.others = std::min(device.others, taken - std::min(taken, device.used));
-  return nbytes <= device.memory - device.others - device.used;
+  if (nbytes <= device.memory - device.used_by_others - device.used) return true;
+  if (!is_computer_memory_) return false;
+  release_cached_pages();
+  // Memory used by other programs: the unavailable part without this device's own use.
+  const std::size_t taken = reserved_for_others(computer_memory());
+  device.used_by_others = std::min(device.used_by_others, taken - std::min(taken, device.used));
+  return nbytes <= device.memory - device.used_by_others - device.used;
 }
 
 const Allocation* Machine::find(const void* address, std::size_t nbytes) const {
@@ -127,37 +129,37 @@ std::pair<std::uintptr_t, const Allocation*> Machine::block(const void* address,
   return {};
 }
 
-bool Machine::device_may_touch(const void* address, std::size_t nbytes) {
+bool Machine::device_can_access(const void* address, std::size_t nbytes) {
   std::lock_guard<std::mutex> hold(lock);
   return find(address, nbytes) != nullptr;
 }
 
-bool Machine::knows(cudaStream_t stream) {
-  if (!is_own(stream)) return true;
+bool Machine::is_valid(cudaStream_t stream) {
+  if (!is_created(stream)) return true;
   if (in_kernel() && (stream == cudaStreamTailLaunch || stream == cudaStreamFireAndForget))
     return true;
   std::lock_guard<std::mutex> hold(lock);
   return streams.count(stream) != 0;
 }
 
-bool Machine::launches_on(cudaStream_t stream) {
-  if (!knows(stream)) return false;
-  return in_kernel() || !is_own(stream) || stream->device == current_device();
+bool Machine::can_launch_on(cudaStream_t stream) {
+  if (!is_valid(stream)) return false;
+  return in_kernel() || !is_created(stream) || stream->device == current_device();
 }
 
-bool Machine::knows(cudaEvent_t event) {
+bool Machine::is_valid(cudaEvent_t event) {
   std::lock_guard<std::mutex> hold(lock);
   return events.count(event) != 0;
 }
 
 int& current_device() { return device_of_thread; }
 
-cudaError_t remember(cudaError_t error) {
+cudaError_t set_last_error(cudaError_t error) {
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
   return error;
 }
 
-bool forked() { return in_forked_child.load(std::memory_order_relaxed); }
+bool is_forked_child() { return in_forked_child.load(std::memory_order_relaxed); }
 
 }  // namespace PyGPU::host
 
@@ -191,8 +193,8 @@ const char* cudaGetErrorName(cudaError_t error) {
   return "unrecognized error code";
 }
 
-// The text of an error is its name in words: cudaErrorInvalidDevice -> "invalid device". The switch
-// has those whose customary text says more, because programs search messages for it.
+// Return an error's text, derived from its name: cudaErrorInvalidDevice -> "invalid device". The
+// switch lists the errors whose CUDA text differs, because programs search messages for it.
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
     case cudaSuccess: return "no error";

@@ -1,5 +1,7 @@
-// The host target's machine: devices, the memory table, streams and events. All of it is one object
-// behind one lock; work itself runs in the calling thread, in issue order, outside the lock.
+// The host machine: devices, the memory table, streams and events.
+//
+// All state is one object guarded by one lock. Work runs in the calling thread, in issue order,
+// outside the lock.
 #pragma once
 
 #include <chrono>
@@ -15,15 +17,15 @@
 #include "failures.h"
 
 namespace PyGPU::host {
-struct Recording;  // capture.h
+struct Capture;  // capture.h
 }
 
 struct PyGPUHostStream {
   int device;
   unsigned flags;
   int priority;
-  PyGPU::host::Recording* recording = nullptr;
-  bool is_joined = true;  // while recorded: does the first stream wait for all its work?
+  PyGPU::host::Capture* capture = nullptr;
+  bool is_joined = true;  // during capture: the origin stream waits for all work of this stream
 };
 
 struct PyGPUHostEvent {
@@ -31,7 +33,7 @@ struct PyGPUHostEvent {
   unsigned flags;
   bool recorded;
   std::chrono::steady_clock::time_point time;
-  PyGPU::host::Recording* recording = nullptr;  // that it is a point in
+  PyGPU::host::Capture* capture = nullptr;  // the capture that contains this event, or null
   cudaStream_t captured_on = nullptr;
 };
 
@@ -42,23 +44,23 @@ struct PyGPUHostPool {
 
 namespace PyGPU::host {
 
-// A variable is a `__device__` or `__constant__` one, memory of the module that has it.
+// Kinds of memory. `variable` is a `__device__` or `__constant__` variable, which its module owns.
 enum class Space { device, variable, pinned, registered, managed, imported };
 
 struct Allocation {
-  std::size_t span;    // bytes that may be touched: rounded up to the granularity unless strict
+  std::size_t span;    // accessible bytes: rounded up to the granularity unless strict
   std::size_t charge;  // bytes counted as used on the device
   Space space;
   int device;
   unsigned flags;
-  cudaMemPool_t pool = nullptr;  // that it was taken from
+  cudaMemPool_t pool = nullptr;  // the pool that it was allocated from
 };
 
 struct Device {
-  std::size_t memory;      // bytes in all
-  std::size_t others = 0;  // what other programs used of it when last looked
+  std::size_t memory;              // total bytes
+  std::size_t used_by_others = 0;  // bytes used by other programs when last measured
   std::size_t used = 0;
-  std::set<int> peers;  // devices whose memory this one may reach
+  std::set<int> peers;  // devices whose memory this device can access
   unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
   std::size_t limits[5] = {1024, 1 << 20, 8 << 20, 0, 2048};  // in the order of cudaLimit
   cudaFuncCache cache = cudaFuncCachePreferNone;
@@ -67,7 +69,8 @@ struct Device {
 
 class Machine {
  public:
-  // Made on first use, never destroyed: libraries may still free memory while the process exits.
+  // Created on first use and never destroyed: libraries may still free memory while the process
+  // exits.
   static Machine& get();
 
   static constexpr std::size_t granularity = 512;
@@ -75,13 +78,13 @@ class Machine {
   static constexpr std::size_t max_shared_bytes = 48 << 10;
   static constexpr std::size_t max_shared_bytes_optin = 227 << 10;
 
-  // Bytes behind a block of ours, which nobody is to touch; a write there is reported.
+  // Guard bytes after an allocation. Kernels must not write there; a write is reported.
   static constexpr std::size_t zone_bytes = 64;
 
   std::mutex lock;
   std::vector<Device> devices;
   std::map<std::uintptr_t, Allocation> table;  // by first address
-  // Pageable memory of other libraries that arrays use. The same may be imported twice.
+  // Pageable memory of other libraries that arrays use. One address may be imported more than once.
   std::multimap<std::uintptr_t, Allocation> imported;
   std::set<cudaStream_t> streams;
   std::set<cudaEvent_t> events;
@@ -90,61 +93,74 @@ class Machine {
   int cores;
 
   bool has_device(int device) const { return device >= 0 && std::size_t(device) < devices.size(); }
-  // Has a device room for so many more bytes? Looks again at what others use before it says no.
+  // Return true if the device has `nbytes` free. Before returning false, measure again what other
+  // programs use.
   bool has_room(Device& device, std::size_t nbytes);
-  // The entry that holds [address, address + nbytes), or null. Call with the lock held.
+  // Return the allocation that contains [address, address + nbytes), or null. Call with the lock
+  // held.
   const Allocation* find(const void* address, std::size_t nbytes = 1) const;
-  // The same with its first address; 0 and null where there is none.
+  // Like find, but return the first address too; 0 and null if there is none.
   std::pair<std::uintptr_t, const Allocation*> block(const void* address, std::size_t nbytes) const;
-  // May device code touch these bytes? Takes the lock.
-  bool device_may_touch(const void* address, std::size_t nbytes);
-  bool knows(cudaStream_t stream);
-  // Kernels run on streams of the current device alone. Takes the lock.
-  bool launches_on(cudaStream_t stream);
-  bool knows(cudaEvent_t event);
+  // Return true if one allocation contains these bytes, so that device code may access them. Takes
+  // the lock.
+  bool device_can_access(const void* address, std::size_t nbytes);
+  // Return true if the stream was created and not yet destroyed, or is one of CUDA's special
+  // streams. Takes the lock.
+  bool is_valid(cudaStream_t stream);
+  // Return true if a kernel can be launched on the stream: it must belong to the current device.
+  // Takes the lock.
+  bool can_launch_on(cudaStream_t stream);
+  bool is_valid(cudaEvent_t event);
 
  private:
   Machine();
-  bool is_computers_ = true;  // the devices' memory: not set by PYGPU_HOST_MEMORY
+  // True if the devices have the computer's memory, not a size set by PYGPU_HOST_MEMORY.
+  bool is_computer_memory_ = true;
 };
 
-// Was the zone behind this block written to?
+// Return true if the guard bytes after an allocation were overwritten.
 bool is_overrun(std::uintptr_t address, const Allocation& block);
-// Writes a line about a block that was.
+// Print a line about an allocation whose guard bytes were overwritten.
 void report_overrun(std::uintptr_t address, const Allocation& block);
-// Frees the memory of an entry of the table, if it is a block of ours, and says so if its zone was
-// written to. Call with the lock held.
-void give_back_block(std::uintptr_t address, const Allocation& block);
-// Writes it, where there is one, when the process is about to die of a signal. Takes no lock.
+// Free an allocation that the machine made, and report overwritten guard bytes. Memory that others
+// own is left alone. Call with the machine's lock held.
+void free_block(std::uintptr_t address, const Allocation& block);
+// Report every allocation whose guard bytes were overwritten, when a signal is about to end the
+// process. Takes no lock.
 void report_overruns();
 
-// Is it one that was created, neither the null stream nor a thread's own?
-inline bool is_own(cudaStream_t stream) {
+// Return true if the stream was created, false for the null stream and the per-thread stream.
+inline bool is_created(cudaStream_t stream) {
   return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
 }
 
+// The calling thread's current device.
 int& current_device();
 
-// May a copy touch these bytes? An allocation of the table must hold them all; an address outside
-// the table is taken for pageable memory, of which the machine knows nothing.
-bool copy_may_touch(const void* address, std::size_t nbytes, bool on_device);
+// Return true if a copy may access these bytes. An address in the table needs one allocation that
+// contains all bytes. Any other address counts as pageable memory, whose size is unknown. With
+// `on_device`, the address must be in the table.
+bool copy_can_access(const void* address, std::size_t nbytes, bool on_device);
 cudaError_t check_kind(cudaMemcpyKind kind);
 
-// Every call goes through here: refuses a forked child, records the thread's last error, and lets
-// no exception out, because the calls are C functions.
-cudaError_t remember(cudaError_t error);
-bool forked();
+// Record the error as the thread's last error, and return it.
+cudaError_t set_last_error(cudaError_t error);
+// Return true in a child process forked after the machine was used.
+bool is_forked_child();
 
+// Run the body of a runtime call. Every call uses this function: it fails in a forked child,
+// injects test failures, and records the last error. No exception leaves it, because the calls are
+// C functions.
 template <class Body>
 cudaError_t call(Body body, const char* name = __builtin_FUNCTION()) {
   try {
-    if (failures_wanted.load(std::memory_order_relaxed) && is_to_fail(name)) {
-      if (releases(name)) (void)body();
-      return remember(failure_of(name));
+    if (calls_until_failure.load(std::memory_order_relaxed) && should_fail(name)) {
+      if (is_release(name)) (void)body();
+      return set_last_error(injected_error(name));
     }
-    return remember(forked() ? cudaErrorInitializationError : body());
+    return set_last_error(is_forked_child() ? cudaErrorInitializationError : body());
   } catch (const std::bad_alloc&) {
-    return remember(cudaErrorMemoryAllocation);
+    return set_last_error(cudaErrorMemoryAllocation);
   }
 }
 

@@ -1,4 +1,4 @@
-// Memory of the host machine: the table of allocations, their limits and their faults.
+// Memory calls of the host machine: allocation, release, registration, pools, and overrun reports.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,13 +17,13 @@ namespace {
 
 constexpr int zone_pattern = 0xa5;
 
-std::size_t whole_bytes(std::size_t nbytes) {
+std::size_t rounded_bytes(std::size_t nbytes) {
   return (nbytes + Machine::granularity - 1) & ~(Machine::granularity - 1);
 }
 
-// Memory with the zone behind it.
-void* take_block(std::size_t nbytes) {
-  void* const address = take_pages(nbytes + Machine::zone_bytes);
+// Allocate memory followed by the guard bytes.
+void* allocate_block(std::size_t nbytes) {
+  void* const address = allocate_pages(nbytes + Machine::zone_bytes);
   if (address) std::memset(static_cast<char*>(address) + nbytes, zone_pattern, Machine::zone_bytes);
   return address;
 }
@@ -35,21 +35,25 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   if (nbytes == 0) return cudaSuccess;
   Machine& machine = Machine::get();
   if (nbytes > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
-  const std::size_t whole = whole_bytes(nbytes);
+  const std::size_t rounded = rounded_bytes(nbytes);
   const bool on_device = space == Space::device || space == Space::managed;
   std::lock_guard<std::mutex> hold(machine.lock);
   Device& device = machine.devices[std::size_t(current_device())];
-  if (on_device && !machine.has_room(device, whole)) return cudaErrorMemoryAllocation;
-  void* block = take_block(whole);
+  if (on_device && !machine.has_room(device, rounded)) return cudaErrorMemoryAllocation;
+  void* block = allocate_block(rounded);
   if (!block) return cudaErrorMemoryAllocation;
-  machine.table[reinterpret_cast<std::uintptr_t>(block)] = {
-      machine.strict ? nbytes : whole, on_device ? whole : 0, space, current_device(), flags, pool};
-  if (on_device) device.used += whole;
+  machine.table[reinterpret_cast<std::uintptr_t>(block)] = {machine.strict ? nbytes : rounded,
+                                                            on_device ? rounded : 0,
+                                                            space,
+                                                            current_device(),
+                                                            flags,
+                                                            pool};
+  if (on_device) device.used += rounded;
   *address = block;
   return cudaSuccess;
 }
 
-// Free the block that begins at `address`, if `fits` accepts its space.
+// Free the allocation that begins at `address`, if `fits` accepts its space.
 template <class Fits>
 cudaError_t release(void* address, Fits fits) {
   if (!address) return cudaSuccess;
@@ -58,7 +62,7 @@ cudaError_t release(void* address, Fits fits) {
   const auto entry = machine.table.find(reinterpret_cast<std::uintptr_t>(address));
   if (entry == machine.table.end() || !fits(entry->second.space)) return cudaErrorInvalidValue;
   machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
-  give_back_block(entry->first, entry->second);
+  free_block(entry->first, entry->second);
   machine.table.erase(entry);
   return cudaSuccess;
 }
@@ -66,15 +70,15 @@ cudaError_t release(void* address, Fits fits) {
 bool is_device(Space space) { return space == Space::device || space == Space::managed; }
 bool is_device_only(Space space) { return space == Space::device || space == Space::variable; }
 bool is_pinned(Space space) { return space == Space::pinned; }
-// Was it taken by allocate()?
+// Return true if allocate() made this block.
 bool is_block(const Allocation& block) { return is_device(block.space) || is_pinned(block.space); }
 
-// Are these bytes the process's?
+// Return true if the process has these bytes mapped.
 bool is_mapped(void* address, std::size_t nbytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t page = page_size(), skipped = first % page;
   if (nbytes > SIZE_MAX - first || nbytes > SIZE_MAX - skipped - page) return false;
-  // Only looks: the kernel writes nothing back for this flag.
+  // msync is used as a check: with MS_ASYNC, Linux writes nothing back.
   return msync(reinterpret_cast<void*>(first - skipped), nbytes + skipped, MS_ASYNC) == 0;
 }
 
@@ -83,13 +87,14 @@ bool is_mapped(void* address, std::size_t nbytes) {
 bool is_overrun(std::uintptr_t address, const Allocation& block) {
   if (!is_block(block)) return false;
   const auto* const zone =
-      reinterpret_cast<const unsigned char*>(address + whole_bytes(block.span));
+      reinterpret_cast<const unsigned char*>(address + rounded_bytes(block.span));
   int damage = 0;
   for (std::size_t i = 0; i < Machine::zone_bytes; ++i) damage |= zone[i] ^ zone_pattern;
   return damage != 0;
 }
 
-// Also from a signal handler, in the midst of an allocation of the C library's.
+// Print without allocating: this function also runs in a signal handler that may have interrupted
+// malloc, so it must not allocate.
 void report_overrun(std::uintptr_t address, const Allocation& block) {
   char line[256];
   const int length = std::snprintf(
@@ -97,18 +102,19 @@ void report_overrun(std::uintptr_t address, const Allocation& block) {
       "PyGPU: the host machine's allocation of %zu bytes at %#zx was written to past its end%s\n",
       block.span, std::size_t(address),
       Machine::get().strict ? "" : "; PYGPU_HOST_STRICT=1 names the kernel that does it");
-  if (write(STDERR_FILENO, line, std::size_t(length)) < 0) return;  // there is nobody to tell
+  // Ignore a closed stderr: there is nowhere else to report.
+  if (write(STDERR_FILENO, line, std::size_t(length)) < 0) return;
 }
 
-void give_back_block(std::uintptr_t address, const Allocation& block) {
+void free_block(std::uintptr_t address, const Allocation& block) {
   if (!is_block(block)) return;
   if (is_overrun(address, block)) report_overrun(address, block);
-  give_back_pages(reinterpret_cast<void*>(address), whole_bytes(block.span) + Machine::zone_bytes);
+  free_pages(reinterpret_cast<void*>(address), rounded_bytes(block.span) + Machine::zone_bytes);
 }
 
 void report_overruns() {
   static std::atomic<bool> looked{false};
-  if (looked.exchange(true)) return;  // the table may be damaged, too
+  if (looked.exchange(true)) return;  // report once: the table itself may be damaged
   for (const auto& [address, block] : Machine::get().table)
     if (is_overrun(address, block)) report_overrun(address, block);
 }
@@ -130,7 +136,7 @@ cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t widt
     if (const cudaError_t error = refuse_unsafe()) return error;
     if (!pitch) return cudaErrorInvalidValue;
     if (width > SIZE_MAX / 2) return cudaErrorMemoryAllocation;
-    *pitch = whole_bytes(width);
+    *pitch = rounded_bytes(width);
     if (height && *pitch > SIZE_MAX / 2 / height) return cudaErrorMemoryAllocation;
     return allocate(address, *pitch * height, Space::device, 0);
   });
@@ -144,12 +150,12 @@ cudaError_t cudaMallocManaged(void** address, std::size_t nbytes, unsigned flags
   });
 }
 
-// All memory is the host's: there is nothing to move.
+// Check the arguments only: all memory is host memory, so there is nothing to prefetch.
 cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t nbytes, int device,
                                  cudaStream_t stream) {
   return call([&] {
     Machine& machine = Machine::get();
-    if (!machine.knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (device != cudaCpuDeviceId && !machine.has_device(device)) return cudaErrorInvalidDevice;
     std::lock_guard<std::mutex> hold(machine.lock);
     const Allocation* block = nbytes ? machine.find(address, nbytes) : nullptr;
@@ -159,7 +165,7 @@ cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t nbytes, int de
 
 cudaError_t cudaMallocAsync(void** address, std::size_t nbytes, cudaStream_t stream) {
   return call([&] {
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
     return allocate(address, nbytes, Space::device, 0,
@@ -171,7 +177,7 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t nbytes, cudaMemP
                                     cudaStream_t stream) {
   return call([&] {
     if (!pool || pool->device != current_device()) return cudaErrorInvalidValue;
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
     return allocate(address, nbytes, Space::device, 0, pool);
@@ -187,7 +193,7 @@ cudaError_t cudaFree(void* address) {
 
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return call([&] {
-    if (!Machine::get().knows(stream)) return cudaErrorInvalidResourceHandle;
+    if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
     return release(address, is_device);
@@ -300,13 +306,13 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const Device& device = machine.devices[std::size_t(current_device())];
-    *free = device.memory - device.others - device.used;
+    *free = device.memory - device.used_by_others - device.used;
     *total = device.memory;
     return cudaSuccess;
   });
 }
 
-// What is made stays: PyGPU makes one a device.
+// Create a pool. Pools are never destroyed, because PyGPU creates one per device.
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return call([&] {
     if (const cudaError_t error = refuse_unsafe()) return error;
@@ -355,7 +361,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
   });
 }
 
-// Every device reaches all memory.
+// Check the arguments only: every device can access all memory.
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
                                  std::size_t count) {
   return call([&] {
@@ -371,7 +377,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
     if (const cudaError_t error = refuse_unsafe()) return error;
     if (!pool) return cudaErrorInvalidValue;
     std::lock_guard<std::mutex> hold(Machine::get().lock);
-    drop_kept_pages();
+    release_cached_pages();
     return cudaSuccess;
   });
 }

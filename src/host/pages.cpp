@@ -1,4 +1,4 @@
-// See pages.h.
+// Memory for allocations: pages of the system, a cache of freed pages, and malloc. See pages.h.
 #include "pages.h"
 
 #include <sys/mman.h>
@@ -15,22 +15,22 @@ namespace {
 
 constexpr std::size_t huge_page = 2 << 20, least = 2 * huge_page, largest = 256 << 20;
 
-struct KeptBlock {
+struct CachedBlock {
   void* address;
   std::size_t nbytes;
 };
 
 struct Cache {
-  std::vector<KeptBlock> blocks;  // the last kept is the first taken
+  std::vector<CachedBlock> blocks;  // most recently freed last; reused first
   std::size_t nbytes = 0;
 
   static Cache& get() {
-    static Cache& cache = *new Cache;  // arrays may go after the statics
+    static Cache& cache = *new Cache;  // never destroyed: arrays may be freed after static objects
     return cache;
   }
-  void remove(std::size_t place) {
-    nbytes -= blocks[place].nbytes;
-    blocks.erase(blocks.begin() + std::ptrdiff_t(place));
+  void remove(std::size_t index) {
+    nbytes -= blocks[index].nbytes;
+    blocks.erase(blocks.begin() + std::ptrdiff_t(index));
   }
 };
 
@@ -38,20 +38,21 @@ std::size_t whole_pages(std::size_t nbytes) {
   return (nbytes + page_size() - 1) / page_size() * page_size();
 }
 
-bool protect(const KeptBlock& block, int access) {
+bool protect(const CachedBlock& block, int access) {
   return mprotect(block.address, whole_pages(block.nbytes), access) == 0;
 }
 
-// Pages of their own, not the C library's: a leak sanitizer reads what that has given, and cannot
-// read what is kept. The page that follows is never accessible: an overrun of a block ends there.
+// Map pages directly instead of calling malloc, for two reasons. A leak sanitizer reads all memory
+// of malloc, and cannot read the protected pages of the cache. The page after the block is never
+// accessible, so an overrun stops there.
 void* map(std::size_t nbytes) {
   const std::size_t mapped = whole_pages(nbytes) + page_size(), room = mapped + huge_page;
-  void* const place = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (place == MAP_FAILED) return nullptr;
-  const auto start = reinterpret_cast<std::uintptr_t>(place);
+  void* const mapping = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
+  const auto start = reinterpret_cast<std::uintptr_t>(mapping);
   const std::size_t before = (huge_page - start % huge_page) % huge_page;
-  char* const address = static_cast<char*>(place) + before;
-  if (before) munmap(place, before);
+  char* const address = static_cast<char*>(mapping) + before;
+  if (before) munmap(mapping, before);
   munmap(address + mapped, room - mapped - before);
   if (!protect({address, nbytes}, PROT_READ | PROT_WRITE)) {
     munmap(address, mapped);
@@ -66,21 +67,21 @@ void* allocate(std::size_t nbytes) {
   return posix_memalign(&address, Machine::granularity, nbytes) == 0 ? address : nullptr;
 }
 
-void unmap(const KeptBlock& block) {
+void unmap(const CachedBlock& block) {
   munmap(block.address, whole_pages(block.nbytes) + page_size());
 }
 
-void drop_oldest() {
+void release_oldest() {
   Cache& cache = Cache::get();
-  const KeptBlock block = cache.blocks.front();
+  const CachedBlock block = cache.blocks.front();
   cache.remove(0);
   unmap(block);
 }
 
-void* take_kept(std::size_t nbytes) {
+void* take_cached(std::size_t nbytes) {
   Cache& cache = Cache::get();
   for (std::size_t i = cache.blocks.size(); i-- > 0;) {
-    const KeptBlock block = cache.blocks[i];
+    const CachedBlock block = cache.blocks[i];
     if (block.nbytes != nbytes) continue;
     cache.remove(i);
     if (protect(block, PROT_READ | PROT_WRITE)) return block.address;
@@ -96,28 +97,28 @@ std::size_t page_size() {
   return nbytes;
 }
 
-void* take_pages(std::size_t nbytes) {
+void* allocate_pages(std::size_t nbytes) {
   const bool is_large = nbytes >= least;
-  if (void* const kept = is_large ? take_kept(nbytes) : nullptr) return kept;
+  if (void* const kept = is_large ? take_cached(nbytes) : nullptr) return kept;
   const auto take = [&] { return is_large ? map(nbytes) : allocate(nbytes); };
   void* const address = take();
   if (address) return address;
-  drop_kept_pages();
+  release_cached_pages();
   return take();
 }
 
-void give_back_pages(void* address, std::size_t nbytes) {
+void free_pages(void* address, std::size_t nbytes) {
   if (nbytes < least) return std::free(address);
   Cache& cache = Cache::get();
-  const KeptBlock block{address, nbytes};
+  const CachedBlock block{address, nbytes};
   if (nbytes > largest || !protect(block, PROT_NONE)) return unmap(block);
-  while (cache.nbytes + nbytes > largest) drop_oldest();
+  while (cache.nbytes + nbytes > largest) release_oldest();
   cache.blocks.push_back(block);
   cache.nbytes += nbytes;
 }
 
-void drop_kept_pages() {
-  while (!Cache::get().blocks.empty()) drop_oldest();
+void release_cached_pages() {
+  while (!Cache::get().blocks.empty()) release_oldest();
 }
 
 }  // namespace PyGPU::host

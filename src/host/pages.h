@@ -1,9 +1,11 @@
-// Where the host machine's memory comes from: the C library; the system, for large blocks. These
-// lie on huge pages, whose first access costs far less; it still costs as much as a pass over the
-// memory, so some of those that are freed are kept for the next of their size. Until then nothing
-// can reach them.
+// Source of the host machine's memory: malloc for small allocations, the system's pages for large
+// ones.
 //
-// Not thread-safe but for the size of a page: the machine's lock is held.
+// Large allocations use huge pages, whose first access costs far less than that of small pages. The
+// first access still costs as much as one pass over the memory. So some freed allocations are
+// cached for the next request of the same size, and are inaccessible until then.
+//
+// Not thread-safe, except page_size(): call with the machine's lock held.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +13,10 @@
 namespace PyGPU::host {
 
 std::size_t page_size();
-// Null where there is no memory.
-void* take_pages(std::size_t nbytes);
-void give_back_pages(void* address, std::size_t nbytes);
-// Return to the system what is kept.
-void drop_kept_pages();
+// Return memory, or null if there is none.
+void* allocate_pages(std::size_t nbytes);
+void free_pages(void* address, std::size_t nbytes);
+// Return all cached pages to the system.
+void release_cached_pages();
 
 }  // namespace PyGPU::host

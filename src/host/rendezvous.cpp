@@ -1,11 +1,14 @@
-// Which of a block's waiting threads may continue.
+// Barriers and warp functions of one block: decides which waiting threads may continue.
 //
-// A thread that is neither waiting, ready, running nor yet to start has finished, and nobody waits
-// for it. The lanes that a mask names continue together once all of them that have not finished
-// have arrived at the same call with that mask. A call without a mask joins the threads that arrive
-// at it before no other thread of the warp can run; where threads wait at several such calls, the
-// first in the source continues first, so that they converge behind the branch. Accesses that a
-// warp makes in lockstep are such calls.
+// A thread that is not waiting, ready, running or unstarted has finished, and no thread waits for
+// it.
+//
+// Call with a mask: the lanes in the mask continue together, once all unfinished lanes among
+// them have arrived at the same call with the same mask.
+//
+// Call without a mask: it joins the lanes that arrive before no other thread of the warp can run.
+// If lanes wait at several such calls, the first call in the source continues first, so that the
+// lanes converge after a branch. Memory accesses in lockstep are calls of this kind.
 #include "rendezvous.h"
 
 #include <algorithm>
@@ -18,7 +21,7 @@
 namespace PyGPU::host {
 namespace {
 
-// The number of the block's threads that have started.
+// Return the number of the block's threads that have started.
 unsigned started() {
   const PyGPUHostThread& self = PyGPU_host_thread;
   return unsigned(self.next_x) +
@@ -27,7 +30,7 @@ unsigned started() {
 }
 
 template <class Visit>
-void each_lane(std::uint64_t lanes, Visit visit) {
+void for_each_lane(std::uint64_t lanes, Visit visit) {
   for (; lanes; lanes &= lanes - 1) visit(unsigned(__builtin_ctzll(lanes)));
 }
 
@@ -39,27 +42,29 @@ bool is_same_call(const Wait& a, const Wait& b) {
   return a.line == b.line && std::strcmp(a.name, b.name) == 0;
 }
 
-// The code of accesses in lockstep is in the source's order.
+// Compare two waits by their position in the source. For lockstep accesses, the order of the code
+// is the order of the source.
 bool is_before(const Wait& a, const Wait& b) {
   return a.chain && b.chain ? *a.chain < *b.chain : a.line < b.line;
 }
 
-// Lanes that access the same word so often, or go round a loop, wait for others of their warp.
-constexpr unsigned many_accesses = 1u << 20, many_rounds = 1u << 24;
+// Limits for spin detection in lockstep code. A lane that accesses the same word this often, or
+// repeats a loop this often, is waiting for another lane. The other lanes then run.
+constexpr unsigned spin_accesses = 1u << 20, spin_rounds = 1u << 24;
 
 }  // namespace
 
-void Meeting::begin() {
+void Rendezvous::begin() {
   const PyGPUHostThread& self = PyGPU_host_thread;
   count_ = unsigned(self.block_dim.x) * unsigned(self.block_dim.y) * unsigned(self.block_dim.z);
   shift_ = unsigned(self.warp_size) == 64 ? 6 : 5;
   waiting_ = head_ = 0;
   at_block_.clear();
   queue_.clear();
-  warps_ = 0;  // the first thread that waits creates their records
+  warps_ = 0;  // the first thread that waits creates the warps' records
 }
 
-void Meeting::make_records() {
+void Rendezvous::make_records() {
   if (warps_ != 0) return;
   warps_ = ((count_ - 1) >> shift_) + 1;
   if (warp_.size() < warps_) warp_.resize(warps_);
@@ -69,7 +74,7 @@ void Meeting::make_records() {
   }
 }
 
-void Meeting::arrive(Fiber* fiber) {
+void Rendezvous::arrive(Fiber* fiber) {
   make_records();
   const unsigned number = fiber->rank >> shift_, lane = fiber->rank & ((1u << shift_) - 1);
   Warp& warp = warp_[number];
@@ -85,56 +90,58 @@ void Meeting::arrive(Fiber* fiber) {
     if (wait.scope == Wait::converged) {
       warp.converged |= bit;
     } else if (!(wait.mask & bit)) {
-      if (!Machine::get().strict) return free_lanes(warp, bit);  // a GPU lets it be: it is alone
-      describe(cudaErrorLaunchFailure, "%s at line %d: its mask %#llx does not name its lane, %u",
-               wait.name, wait.line, wait.mask, lane);
-      leave_kernel();
-    } else if (complete(warp, number, wait.mask, wait.name)) {
+      // A GPU ignores this error: the lane continues alone.
+      if (!Machine::get().strict) return release_lanes(warp, bit);
+      describe(cudaErrorLaunchFailure,
+               "%s at line %d: mask %#llx does not include the calling lane, %u", wait.name,
+               wait.line, wait.mask, lane);
+      abandon_kernel();
+    } else if (release_if_complete(warp, number, wait.mask, wait.name)) {
       return;
     }
   }
-  if (is_settled(warp, number)) free_converged(warp);
+  if (is_settled(warp, number)) release_converged(warp);
 }
 
-// Do all lanes that can still run wait, some of them without a mask?
-bool Meeting::is_settled(const Warp& warp, unsigned number) const {
+// Return true if all lanes that can still run are waiting, some of them at a call without a mask.
+bool Rendezvous::is_settled(const Warp& warp, unsigned number) const {
   return warp.converged && !warp.ready && std::min((number + 1) << shift_, count_) <= started();
 }
 
-void Meeting::free_settled() {
+void Rendezvous::release_settled() {
   for (unsigned i = 0; i < warps_; ++i)
-    if (is_settled(warp_[i], i)) free_converged(warp_[i]);
+    if (is_settled(warp_[i], i)) release_converged(warp_[i]);
 }
 
-// Release the lanes of `mask` if all that have not finished have arrived at the call `name` with
-// it.
-bool Meeting::complete(Warp& warp, unsigned number, Lanes mask, const char* name) {
+// Release the lanes in `mask`, if all unfinished lanes among them have arrived at the call `name`
+// with this mask.
+bool Rendezvous::release_if_complete(Warp& warp, unsigned number, Lanes mask, const char* name) {
   const unsigned first = number << shift_, width = 1u << shift_;
-  const Lanes exist = lanes_below(std::min(width, count_ - first));
+  const Lanes existing = lanes_below(std::min(width, count_ - first));
   const unsigned begun = started();
-  const Lanes unborn = exist & lanes_from(begun > first ? begun - first : 0);
-  const Lanes needed = mask & exist;
-  if (needed & (unborn | (~warp.waiting & (warp.ready | warp.at_block)))) return false;
+  const Lanes unstarted = existing & lanes_from(begun > first ? begun - first : 0);
+  const Lanes needed = mask & existing;
+  if (needed & (unstarted | (~warp.waiting & (warp.ready | warp.at_block)))) return false;
   Lanes here = 0;
-  each_lane(needed & warp.waiting & ~warp.converged, [&](unsigned lane) {
+  for_each_lane(needed & warp.waiting & ~warp.converged, [&](unsigned lane) {
     const Wait& wait = *warp.lane[lane]->wait;
-    // Names are compared as text: each library may have its own copy.
+    // Compare names as text: each library may have its own copy of the string.
     if (wait.mask == mask && (wait.name == name || std::strcmp(wait.name, name) == 0))
       here |= Lanes(1) << lane;
   });
   if (needed & ~here & warp.waiting) return false;
-  free_lanes(warp, here);
+  release_lanes(warp, here);
   return true;
 }
 
-void Meeting::free_lanes(Warp& warp, Lanes lanes) {
+void Rendezvous::release_lanes(Warp& warp, Lanes lanes) {
   Wait* group[64] = {};
   Lanes held = 0;
-  each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) {
     group[lane] = warp.lane[lane]->wait;
     if (group[lane]->predicate) held |= Lanes(1) << lane;
   });
-  each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) {
     Wait& wait = *group[lane];
     wait.came = lanes;
     wait.held = held;
@@ -143,24 +150,24 @@ void Meeting::free_lanes(Warp& warp, Lanes lanes) {
   warp.waiting &= ~lanes;
   warp.converged &= ~lanes;
   warp.ready |= lanes;
-  each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) {
     --waiting_;
     queue_.push_back(warp.lane[lane]);
   });
 }
 
-bool Meeting::free_complete(Warp& warp, unsigned number) {
+bool Rendezvous::release_complete(Warp& warp, unsigned number) {
   for (Lanes left = warp.waiting & ~warp.converged; left; left &= left - 1) {
     const Wait& wait = *warp.lane[__builtin_ctzll(left)]->wait;
-    if (complete(warp, number, wait.mask, wait.name)) return true;
+    if (release_if_complete(warp, number, wait.mask, wait.name)) return true;
   }
   return false;
 }
 
-bool Meeting::free_converged(Warp& warp) {
+bool Rendezvous::release_converged(Warp& warp) {
   const auto first_of = [&](Lanes lanes) {
     const Wait* first = nullptr;
-    each_lane(lanes, [&](unsigned lane) {
+    for_each_lane(lanes, [&](unsigned lane) {
       const Wait* wait = warp.lane[lane]->wait;
       if (!first || is_before(*wait, *first)) first = wait;
     });
@@ -168,7 +175,7 @@ bool Meeting::free_converged(Warp& warp) {
   };
   const auto lanes_at = [&](const Wait& call) {
     Lanes here = 0;
-    each_lane(warp.converged, [&](unsigned lane) {
+    for_each_lane(warp.converged, [&](unsigned lane) {
       if (is_same_call(*warp.lane[lane]->wait, call)) here |= Lanes(1) << lane;
     });
     return here;
@@ -178,20 +185,20 @@ bool Meeting::free_converged(Warp& warp) {
   Lanes here = lanes_at(*first);
   if (const Lanes others = warp.converged & ~here; others && is_spinning(warp, *first))
     here = lanes_at(*first_of(others));
-  free_lanes(warp, here);
+  release_lanes(warp, here);
   return true;
 }
 
-bool Meeting::is_spinning(Warp& warp, const Wait& chosen) const {
+bool Rendezvous::is_spinning(Warp& warp, const Wait& chosen) const {
   if (!chosen.chain) return false;
-  Repeated& one = chosen.value ? warp.access : warp.round;
-  const std::uintptr_t place = chosen.chain->innermost();
-  const bool again = one.place == place && one.address == chosen.value;
-  one = {place, chosen.value, again ? one.times + 1 : 0};
-  return one.times >= (chosen.value ? many_accesses : many_rounds);
+  Repeated& repeated = chosen.value ? warp.access : warp.round;
+  const std::uintptr_t position = chosen.chain->innermost();
+  const bool again = repeated.position == position && repeated.address == chosen.value;
+  repeated = {position, chosen.value, again ? repeated.times + 1 : 0};
+  return repeated.times >= (chosen.value ? spin_accesses : spin_rounds);
 }
 
-bool Meeting::free_block() {
+bool Rendezvous::release_block() {
   if (at_block_.size() != waiting_) return false;
   const Wait& first = *at_block_[0]->wait;
   unsigned long long held = 0;
@@ -215,13 +222,13 @@ bool Meeting::free_block() {
   return true;
 }
 
-void Meeting::make_ready(Fiber* fiber) {
+void Rendezvous::make_ready(Fiber* fiber) {
   make_records();
   warp_[fiber->rank >> shift_].ready |= Lanes(1) << (fiber->rank & ((1u << shift_) - 1));
   queue_.push_back(fiber);
 }
 
-Fiber* Meeting::take_ready() {
+Fiber* Rendezvous::take_ready() {
   if (head_ == queue_.size()) return nullptr;
   Fiber* fiber = queue_[head_++];
   if (head_ == queue_.size()) {
@@ -232,62 +239,62 @@ Fiber* Meeting::take_ready() {
   return fiber;
 }
 
-bool Meeting::resolve() {
+bool Rendezvous::resolve() {
   for (unsigned i = 0; i < warps_; ++i)
-    if (free_complete(warp_[i], i)) return true;
+    if (release_complete(warp_[i], i)) return true;
   for (unsigned i = 0; i < warps_; ++i)
-    if (free_converged(warp_[i])) return true;
-  if (free_block()) return true;
+    if (release_converged(warp_[i])) return true;
+  if (release_block()) return true;
   describe_deadlock();
   return false;
 }
 
-void Meeting::describe_deadlock() const {
-  struct Place {
+void Rendezvous::describe_deadlock() const {
+  struct WaitSite {
     const Wait* wait;
     const Fiber* first;
     unsigned threads;
   };
-  Place places[6] = {};
+  WaitSite sites[6] = {};
   std::size_t count = 0;
   bool more = false;
-  const auto note = [&](const Fiber* fiber) {
+  const auto count_wait = [&](const Fiber* fiber) {
     const Wait& wait = *fiber->wait;
     for (std::size_t i = 0; i < count; ++i) {
-      const Wait& known = *places[i].wait;
+      const Wait& known = *sites[i].wait;
       if (known.line == wait.line && known.mask == wait.mask &&
           std::strcmp(known.name, wait.name) == 0) {
-        ++places[i].threads;
+        ++sites[i].threads;
         return;
       }
     }
-    if (count < sizeof places / sizeof *places)
-      places[count++] = {&wait, fiber, 1};
+    if (count < sizeof sites / sizeof *sites)
+      sites[count++] = {&wait, fiber, 1};
     else
       more = true;
   };
-  for (const Fiber* fiber : at_block_) note(fiber);
+  for (const Fiber* fiber : at_block_) count_wait(fiber);
   for (unsigned i = 0; i < warps_; ++i)
-    each_lane(warp_[i].waiting, [&](unsigned lane) { note(warp_[i].lane[lane]); });
+    for_each_lane(warp_[i].waiting, [&](unsigned lane) { count_wait(warp_[i].lane[lane]); });
 
   char text[768];
   std::size_t used = 0;
   const auto add = [&](int wrote) { used = std::min(used + std::size_t(wrote), sizeof text - 1); };
   for (std::size_t i = 0; i < count; ++i) {
-    const Place& place = places[i];
-    const uint3 t = value(place.first->thread_index);
+    const WaitSite& site = sites[i];
+    const uint3 t = value(site.first->thread_index);
     add(std::snprintf(text + used, sizeof text - used, "%s%s at line %d", i ? "; " : "",
-                      place.wait->name, place.wait->line));
-    if (place.wait->scope == Wait::lanes)
-      add(std::snprintf(text + used, sizeof text - used, " with mask %#llx", place.wait->mask));
+                      site.wait->name, site.wait->line));
+    if (site.wait->scope == Wait::lanes)
+      add(std::snprintf(text + used, sizeof text - used, " with mask %#llx", site.wait->mask));
     add(std::snprintf(text + used, sizeof text - used, ": thread (%u, %u, %u)", t.x, t.y, t.z));
-    if (place.threads > 1)
-      add(std::snprintf(text + used, sizeof text - used, " and %u more", place.threads - 1));
+    if (site.threads > 1)
+      add(std::snprintf(text + used, sizeof text - used, " and %u more", site.threads - 1));
   }
-  PyGPU_host_thread.thread_index = places[0].first->thread_index;
+  PyGPU_host_thread.thread_index = sites[0].first->thread_index;
   describe(cudaErrorLaunchFailure,
-           "threads of the block wait for each other at different places and can never go on: %s%s",
-           text, more ? "; and elsewhere" : "");
+           "deadlock: threads of the block wait at different calls and can never continue: %s%s",
+           text, more ? "; and other calls" : "");
 }
 
 }  // namespace PyGPU::host

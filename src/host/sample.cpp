@@ -1,4 +1,4 @@
-// What kernels read through textures, and read and write through surfaces.
+// Texture fetches and surface accesses of kernels: addressing, filtering, format conversion.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -18,7 +18,7 @@ float as_fraction(const PyGPUHostTexture& t, long long value) {
   return fraction < -1.0f ? -1.0f : fraction;
 }
 
-// By the standard's (IEC 61966-2-1) curve.
+// The sRGB transfer curve of the standard IEC 61966-2-1.
 float linear_of_srgb(float value) {
   return value <= 0.04045f ? value / 12.92f : std::pow((value + 0.055f) / 1.055f, 2.4f);
 }
@@ -67,7 +67,7 @@ Registers fetch_inside(const PyGPUHostTexture& t, const long long* index) {
   return result;
 }
 
-// The index within an axis for a coordinate that may lie outside; -1: the border's value.
+// Map an index that may lie outside an axis to an element. Return -1 for the border color.
 long long addressed(long long index, long long length, cudaTextureAddressMode mode) {
   if (index >= 0 && index < length) return index;
   switch (mode) {
@@ -81,8 +81,8 @@ long long addressed(long long index, long long length, cudaTextureAddressMode mo
   }
 }
 
-// A coordinate in elements, reduced to a range that integers hold: wrapping and mirroring repeat
-// after twice the length.
+// Return a coordinate in elements, limited to a range that integers can hold. Wrap and mirror modes
+// repeat after twice the length, so larger coordinates are reduced first.
 double in_elements(const PyGPUHostTexture& t, int axis, float coordinate) {
   double x = double(coordinate);
   if (std::isnan(x)) return 0;
@@ -94,7 +94,7 @@ double in_elements(const PyGPUHostTexture& t, int axis, float coordinate) {
   return x < -1e15 ? -1e15 : x > 1e15 ? 1e15 : x;
 }
 
-// A corner of the cell that holds the coordinate of a fetch.
+// Fetch one corner of the cell that contains a coordinate.
 Registers fetch_corner(const PyGPUHostTexture& t, const long long* corner, int axes,
                        long long layer) {
   long long index[3] = {0, 0, layer};
@@ -111,11 +111,11 @@ const PyGPUHostTexture& texture_of(cudaTextureObject_t handle) {
   return *texture;
 }
 
-// The first `axes` coordinates are used; the layer is clamped.
+// Sample a texture at the first `axes` coordinates. The layer is clamped.
 Registers sample(const PyGPUHostTexture& t, int axes, const float* coordinates, int layer) {
   const long long slice = addressed(layer, t.lengths[2], cudaAddressModeClamp);
   long long first[3] = {0, 0, 0};
-  float share[3] = {0, 0, 0};  // of the second corner along each axis
+  float share[3] = {0, 0, 0};  // weight of the second corner along each axis
   for (int axis = 0; axis < axes; ++axis) {
     const double x = in_elements(t, axis, coordinates[axis]) - (t.linear ? 0.5 : 0);
     first[axis] = static_cast<long long>(std::floor(x));
@@ -140,8 +140,8 @@ Registers sample(const PyGPUHostTexture& t, int axes, const float* coordinates, 
   return result;
 }
 
-// The face of a cube that a direction points to, and the coordinates on it, 0 to 1: the table in
-// the CUDA C++ Programming Guide, "Cubemap Textures".
+// Face of a cube that a direction points to, and the coordinates on that face, 0 to 1. Source: the
+// table in the CUDA C++ Programming Guide, "Cubemap Textures".
 struct Face {
   int number;
   float coordinates[2];
@@ -149,18 +149,18 @@ struct Face {
 Face face_of(const float* direction) {
   const float x = direction[0], y = direction[1], z = direction[2];
   const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
-  const auto place = [](int number, float s, float t, float most) {
+  const auto make_face = [](int number, float s, float t, float most) {
     return Face{number, {(s / most + 1) / 2, (t / most + 1) / 2}};
   };
-  if (ax >= ay && ax >= az) return x >= 0 ? place(0, -z, -y, ax) : place(1, z, -y, ax);
-  if (ay >= az) return y >= 0 ? place(2, x, z, ay) : place(3, x, -z, ay);
-  return z >= 0 ? place(4, x, -y, az) : place(5, -x, -y, az);
+  if (ax >= ay && ax >= az) return x >= 0 ? make_face(0, -z, -y, ax) : make_face(1, z, -y, ax);
+  if (ay >= az) return y >= 0 ? make_face(2, x, z, ay) : make_face(3, x, -z, ay);
+  return z >= 0 ? make_face(4, x, -y, az) : make_face(5, -x, -y, az);
 }
 
-// The address of an access of `nbytes`; null where it is outside and the boundary mode gives zero.
-// In the default mode an access outside ends the kernel, as in CUDA.
-char* surface_place(cudaSurfaceObject_t handle, std::size_t nbytes, long long x, long long y,
-                    long long z, cudaSurfaceBoundaryMode mode) {
+// Return the address of an access of `nbytes`, or null if it is outside and the boundary mode is
+// zero. In the default mode an access outside ends the kernel, as in CUDA.
+char* surface_address(cudaSurfaceObject_t handle, std::size_t nbytes, long long x, long long y,
+                      long long z, cudaSurfaceBoundaryMode mode) {
   const auto* surface = reinterpret_cast<const PyGPUHostSurface*>(handle);
   if (!surface || !surface->data) __builtin_trap();
   const long long last[3] = {surface->lengths[0] - (long long)(nbytes), surface->lengths[1] - 1,
@@ -189,11 +189,11 @@ void PyGPU_host_fetch(cudaTextureObject_t texture, int axes, const float* coordi
 
 void PyGPU_host_fetch_element(cudaTextureObject_t texture, int index, Registers* to) {
   const PyGPUHostTexture& t = texture_of(texture);
-  const long long place[3] = {index, 0, 0};
-  *to = index >= 0 && index < t.lengths[0] ? fetch_inside(t, place) : Registers{};
+  const long long position[3] = {index, 0, 0};
+  *to = index >= 0 && index < t.lengths[0] ? fetch_inside(t, position) : Registers{};
 }
 
-// Filters stay on a face, where a GPU's take the neighbours from the next.
+// Filtering stays on one face; a GPU filters across the edge to the next face.
 void PyGPU_host_fetch_cube(cudaTextureObject_t texture, const float* direction, int layer,
                            Registers* to) {
   PyGPUHostTexture t = texture_of(texture);
@@ -216,7 +216,7 @@ void PyGPU_host_gather(cudaTextureObject_t texture, float x, float y, int channe
 
 void PyGPU_host_surface_read(cudaSurfaceObject_t surface, void* to, std::size_t nbytes, int x,
                              int y, int z, cudaSurfaceBoundaryMode mode) {
-  const char* const from = surface_place(surface, nbytes, x, y, z, mode);
+  const char* const from = surface_address(surface, nbytes, x, y, z, mode);
   if (from) {
     std::memcpy(to, from, nbytes);
   } else {
@@ -226,5 +226,6 @@ void PyGPU_host_surface_read(cudaSurfaceObject_t surface, void* to, std::size_t 
 
 void PyGPU_host_surface_write(cudaSurfaceObject_t surface, const void* from, std::size_t nbytes,
                               int x, int y, int z, cudaSurfaceBoundaryMode mode) {
-  if (char* const to = surface_place(surface, nbytes, x, y, z, mode)) std::memcpy(to, from, nbytes);
+  if (char* const to = surface_address(surface, nbytes, x, y, z, mode))
+    std::memcpy(to, from, nbytes);
 }

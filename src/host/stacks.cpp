@@ -1,5 +1,7 @@
-// Stacks for fibers, and the switch from one stack to another: a few instructions, whereas the C
-// library's swapcontext makes a system call for the signal mask each time.
+// Stacks for fibers, and the switch between stacks.
+//
+// The switch is a few instructions. The C library's swapcontext makes a system call for the signal
+// mask each time.
 #include "stacks.h"
 
 #include <sys/mman.h>
@@ -15,28 +17,30 @@
 
 namespace PyGPU::host {
 
-// Stacks are mapped many at a time, because the number of a process's mappings is limited. Each is
-// somewhat larger than the local memory of a GPU's thread; only pages that are touched use memory.
+// Stacks are mapped many at a time, because the number of mappings of a process is limited. A stack
+// is somewhat larger than the local memory of a GPU thread. Only touched pages use memory.
 constexpr std::size_t stacks_in_slab = 64;
 constexpr std::size_t slab_bytes = stacks_in_slab * Stacks::bytes;
 constexpr std::size_t guard_bytes = 4096;
 
-// A guard page splits a mapping, of which a process has 65,530. This many take half of them; the
-// stacks of more threads have it only at the end of a slab.
-constexpr int most_guards = 16384;
+// Limit of guard pages in the process. A guard page splits a mapping, and a process may have 65,530
+// mappings. This many guards take half of them. Beyond the limit, only the first stack of each slab
+// has a guard page.
+constexpr int max_guards = 16384;
 std::atomic<int> all_guards{0};
 
 void Stacks::Unmap::operator()(char* slab) const {
 #ifdef __SANITIZE_ADDRESS__
-  __asan_unpoison_memory_region(slab, slab_bytes);  // marks of frames that were left there
+  // Abandoned frames left shadow marks on the stack.
+  __asan_unpoison_memory_region(slab, slab_bytes);
 #endif
   munmap(slab, slab_bytes);
   all_guards -= guards;
 }
 
 Stacks::Stack Stacks::take() {
-  const std::size_t place = taken_ % stacks_in_slab;
-  if (place == 0) {
+  const std::size_t index = taken_ % stacks_in_slab;
+  if (index == 0) {
     slabs_.reserve(slabs_.size() + 1);
     void* slab = mmap(nullptr, slab_bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -44,19 +48,19 @@ Stacks::Stack Stacks::take() {
     slabs_.emplace_back(static_cast<char*>(slab));
   }
   ++taken_;
-  char* const bottom = slabs_.back().get() + place * bytes;
-  bool guarded = place == 0;
-  if (!guarded && all_guards < most_guards) {
+  char* const bottom = slabs_.back().get() + index * bytes;
+  bool guarded = index == 0;
+  if (!guarded && all_guards < max_guards) {
     guarded = true;
     ++all_guards, ++slabs_.back().get_deleter().guards;
   }
   guarded = guarded && mprotect(bottom, guard_bytes, PROT_NONE) == 0;
-  // Tops at equal distances would all map to the same few sets of the caches.
-  return {bottom + bytes - place * 9 * 64, guarded ? nullptr : bottom};
+  // Stagger the tops: tops at equal distances would map to the same few cache sets.
+  return {bottom + bytes - index * 9 * 64, guarded ? nullptr : bottom};
 }
 
-// What was never written to is zero. A frame that leaps over the zone leaves it so, as it would
-// leap over a guard page.
+// Return true if the lowest page was written: untouched pages are zero. A frame that skips the
+// whole page is missed, as it would skip a guard page.
 bool Stacks::is_overrun(const char* zone) {
   const auto* const words = reinterpret_cast<const std::uint64_t*>(zone);
   std::uint64_t any = 0;
@@ -65,23 +69,23 @@ bool Stacks::is_overrun(const char* zone) {
 }
 
 bool Stacks::holds(const void* address) const {
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  const auto position = reinterpret_cast<std::uintptr_t>(address);
   for (const auto& slab : slabs_)
-    if (place - reinterpret_cast<std::uintptr_t>(slab.get()) < slab_bytes) return true;
+    if (position - reinterpret_cast<std::uintptr_t>(slab.get()) < slab_bytes) return true;
   return false;
 }
 
 bool Stacks::is_guard(const void* address) const {
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  const auto position = reinterpret_cast<std::uintptr_t>(address);
   for (const auto& slab : slabs_) {
-    const std::uintptr_t offset = place - reinterpret_cast<std::uintptr_t>(slab.get());
+    const std::uintptr_t offset = position - reinterpret_cast<std::uintptr_t>(slab.get());
     if (offset < slab_bytes) return offset % bytes < guard_bytes;
   }
   return false;
 }
 
-// Pushes the registers that a callee must preserve, exchanges the stack pointers, and pops those of
-// the other stack.
+// Push the registers that a callee must preserve, exchange the stack pointers, and pop the
+// registers of the other stack.
 #if defined(__x86_64__)
 __asm__(R"(
 .pushsection .text
@@ -106,7 +110,8 @@ PyGPU_host_switch_stacks:
 .popsection
 )");
 constexpr std::size_t saved_registers = 6;  // below the return address
-constexpr std::size_t words_above = 1;      // as if `enter` had been called: 8 below 16-alignment
+// `enter` starts as if it had been called: 8 bytes below a 16-byte boundary.
+constexpr std::size_t words_above = 1;
 #elif defined(__aarch64__)
 __asm__(R"(
 .pushsection .text
@@ -158,7 +163,8 @@ StackPointer fresh_stack(char* top, void (*enter)()) {
   return word;
 }
 #else
-// Elsewhere the C library switches; a context is at the top of its stack, or where it was saved.
+// Other processors: the C library switches. A context is at the top of its new stack, or where it
+// was saved.
 StackPointer fresh_stack(char* top, void (*enter)()) {
   auto* context = reinterpret_cast<ucontext_t*>(top - (sizeof(ucontext_t) + 63) / 64 * 64);
   getcontext(context);

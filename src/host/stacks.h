@@ -1,4 +1,4 @@
-// Stacks for fibers, and the switch from one stack to another.
+// Stacks for fibers, and the switch between stacks.
 #pragma once
 
 #include <cstddef>
@@ -7,34 +7,37 @@
 
 namespace PyGPU::host {
 
-// The pointer of a stack that is not running; its registers are saved on the stack itself.
+// Stack pointer of a suspended stack. The registers are saved on the stack itself.
 using StackPointer = void*;
 
-// Save the running stack in `from` and switch to another. Returns after a switch back.
+// Save the running stack in `from` and switch to `to`. Return after a switch back.
 void switch_stacks(StackPointer* from, StackPointer to);
 
-// Prepares a new stack: the first switch to it calls `enter`, which must not return.
+// Prepare a new stack. The first switch to it calls `enter`, which must not return.
 StackPointer fresh_stack(char* top, void (*enter)());
 
-// The stacks of one owner, unmapped with it.
+// Stacks of one owner. Their memory is unmapped with this object.
 class Stacks {
  public:
   static constexpr std::size_t bytes = 1 << 20;
 
   struct Stack {
     char* top;
-    const char* zone;  // the end of one without a guard page, which nobody else uses; else null
+    // Lowest page of a stack without a guard page, to be checked for overruns; null if there is a
+    // guard.
+    const char* zone;
   };
-  Stack take();  // one more; throws std::bad_alloc
-  // Was the end of a stack without a guard page written to?
+  Stack take();  // throws std::bad_alloc
+  // Return true if the lowest page of a stack without a guard page was written.
   static bool is_overrun(const char* zone);
-  // Is this an address in a guard page, which an overflowing stack touches?
+  // Return true if the address is in a guard page, which an overflowing stack touches.
   bool is_guard(const void* address) const;
+  // Return true if the address is in one of these stacks.
   bool holds(const void* address) const;
 
  private:
   struct Unmap {
-    int guards = 0;  // of its pages that are counted
+    int guards = 0;  // guard pages of this slab that count towards the limit
     void operator()(char* slab) const;
   };
   std::vector<std::unique_ptr<char, Unmap>> slabs_;

@@ -1,5 +1,7 @@
-// Streams and events of the host machine. Work is done by the time its call returns, so a stream is
-// always idle and an event's time is the moment of its recording.
+// Streams and events of the host machine.
+//
+// Work is complete when its call returns. So a stream is always idle, and an event's time is the
+// moment of its recording.
 #include "capture.h"
 #include "machine.h"
 
@@ -9,16 +11,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 cudaError_t check(cudaStream_t stream) {
-  return Machine::get().knows(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  return Machine::get().is_valid(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t check(cudaEvent_t event) {
-  return Machine::get().knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  return Machine::get().is_valid(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t check_to_wait(cudaEvent_t event) {
   if (const cudaError_t error = check(event)) return error;
-  return event->recording ? cudaErrorCapturedEvent : refuse_unsafe();
+  return event->capture ? cudaErrorCapturedEvent : refuse_unsafe();
 }
 
 cudaError_t check_to_wait(cudaStream_t stream) {
@@ -37,7 +39,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
     if (!stream || (flags & ~cudaStreamNonBlocking)) return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    (void)priority;  // the range is 0 to 0, and values outside it are clamped
+    (void)priority;  // the only priority is 0; CUDA clamps values outside the range
     *stream = new PyGPUHostStream{current_device(), flags, 0, nullptr, true};
     machine.streams.insert(*stream);
     return cudaSuccess;
@@ -49,7 +51,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     if (!machine.streams.count(stream)) return cudaErrorInvalidResourceHandle;
-    forget(stream);
+    drop_captured_stream(stream);
     machine.streams.erase(stream);
     delete stream;
     return cudaSuccess;
@@ -69,7 +71,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (flags > 1) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(stream)) return error;
     const cudaError_t error = check(event);
-    return error ? error : join(stream, event);
+    return error ? error : join_capture(stream, event);
   });
 }
 
@@ -77,7 +79,7 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return call([&] {
     if (!flags) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(stream)) return error;
-    *flags = is_own(stream) ? stream->flags : unsigned(cudaStreamDefault);
+    *flags = is_created(stream) ? stream->flags : unsigned(cudaStreamDefault);
     return cudaSuccess;
   });
 }
@@ -86,7 +88,7 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   return call([&] {
     if (!priority) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(stream)) return error;
-    *priority = is_own(stream) ? stream->priority : 0;
+    *priority = is_created(stream) ? stream->priority : 0;
     return cudaSuccess;
   });
 }
@@ -133,10 +135,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call([&] {
     if (const cudaError_t error = check(event)) return error;
     if (const cudaError_t error = check(stream)) return error;
-    const int device = is_own(stream) ? stream->device : current_device();
+    const int device = is_created(stream) ? stream->device : current_device();
     if (event->device != device) return cudaErrorInvalidResourceHandle;
-    if (const cudaError_t error = mark(stream, event)) return error;
-    if (event->recording) return cudaSuccess;  // a point in a graph has no time
+    if (const cudaError_t error = capture_event(stream, event)) return error;
+    if (event->capture) return cudaSuccess;  // an event in a graph has no time
     event->recorded = true;
     event->time = Clock::now();
     return cudaSuccess;

@@ -1,4 +1,4 @@
-// Texture and surface objects of the host machine: what kernels find behind their handles.
+// Texture and surface objects of the host machine: creation, validation and destruction.
 #include "texture.h"
 
 #include <deque>
@@ -10,19 +10,20 @@
 namespace PyGPU::host {
 namespace {
 
-// The objects of one kind; use under the machine's lock. Their memory is reused but never freed: a
-// kernel that gets a destroyed one finds it empty.
+// Table of live texture or surface objects. Use it under the machine's lock. The memory of an
+// object is reused but never freed: a kernel that uses a destroyed object finds its data pointer
+// null.
 template <class View>
 class Objects {
  public:
-  unsigned long long add(const View& view, std::shared_ptr<char> keep, int device) {
+  unsigned long long add(const View& view, std::shared_ptr<char> owner, int device) {
     if (free_.empty()) {
       all_.emplace_back();
       free_.push_back(&all_.back());
     }
     Entry* const entry = free_.back();
     free_.pop_back();
-    *entry = {view, std::move(keep), device};
+    *entry = {view, std::move(owner), device};
     const auto handle = reinterpret_cast<std::uintptr_t>(&entry->view);
     live_[handle] = entry;
     return handle;
@@ -42,7 +43,7 @@ class Objects {
  private:
   struct Entry {
     View view{};
-    std::shared_ptr<char> keep;
+    std::shared_ptr<char> owner;
     int device = 0;
   };
   using Live = std::map<std::uintptr_t, Entry*>;
@@ -53,7 +54,7 @@ class Objects {
     return live_.erase(at);
   }
 
-  std::deque<Entry> all_;  // addresses stay valid as it grows
+  std::deque<Entry> all_;  // a deque: addresses stay valid as it grows
   std::vector<Entry*> free_;
   Live live_;
 };
@@ -92,7 +93,7 @@ cudaError_t view_memory(PyGPUHostTexture& t, const void* address,
                         std::size_t pitch) {
   const std::size_t nbytes = pitch * (height - 1) + width * bytes_of(format);
   if (!aligned(address, cudaDevAttrTextureAlignment)) return cudaErrorInvalidValue;
-  if (!Machine::get().device_may_touch(address, nbytes)) return cudaErrorInvalidValue;
+  if (!Machine::get().device_can_access(address, nbytes)) return cudaErrorInvalidValue;
   t.data = static_cast<const char*>(address);
   t.row_bytes = pitch;
   t.lengths[0] = static_cast<long long>(width);
@@ -103,12 +104,12 @@ cudaError_t view_memory(PyGPUHostTexture& t, const void* address,
 }
 
 cudaError_t view_resource(PyGPUHostTexture& t, const cudaResourceDesc& resource,
-                          std::shared_ptr<char>& keep) {
+                          std::shared_ptr<char>& owner) {
   switch (resource.resType) {
     case cudaResourceTypeArray: {
       const auto array = array_of(resource.res.array.array);
       if (!array) return cudaErrorInvalidResourceHandle;
-      keep = array->data;
+      owner = array->data;
       view_array(t, *array);
       return cudaSuccess;
     }
@@ -150,7 +151,7 @@ cudaError_t set_sampling(PyGPUHostTexture& t, const cudaTextureDesc& d) {
   for (int axis = 0; axis < 3; ++axis) {
     const cudaTextureAddressMode mode = d.addressMode[axis];
     if (mode < cudaAddressModeWrap || mode > cudaAddressModeBorder) return cudaErrorInvalidValue;
-    // Only normalized coordinates can be wrapped or mirrored.
+    // CUDA wraps and mirrors only normalized coordinates; otherwise it clamps.
     const bool repeats = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
     t.modes[axis] = repeats && !t.normalized ? cudaAddressModeClamp : mode;
   }
@@ -161,11 +162,11 @@ cudaError_t set_sampling(PyGPUHostTexture& t, const cudaTextureDesc& d) {
 cudaError_t make_texture(cudaTextureObject_t* handle, const cudaResourceDesc& resource,
                          const cudaTextureDesc& description) {
   PyGPUHostTexture view{};
-  std::shared_ptr<char> keep;
-  if (const cudaError_t error = view_resource(view, resource, keep)) return error;
+  std::shared_ptr<char> owner;
+  if (const cudaError_t error = view_resource(view, resource, owner)) return error;
   if (const cudaError_t error = set_sampling(view, description)) return error;
   std::lock_guard<std::mutex> hold(Machine::get().lock);
-  *handle = textures().add(view, std::move(keep), current_device());
+  *handle = textures().add(view, std::move(owner), current_device());
   return cudaSuccess;
 }
 
@@ -188,7 +189,7 @@ cudaError_t make_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc& re
 
 }  // namespace
 
-void forget_textures(int device) {
+void release_textures(int device) {
   textures().forget(device);
   surfaces().forget(device);
 }

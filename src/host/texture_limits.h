@@ -1,11 +1,11 @@
-// How large arrays, textures and surfaces of the host machine may be: as large as on current GPUs.
+// Size limits of arrays, textures and surfaces of the host machine: those of current GPUs.
 #pragma once
 
 #include "PyGPU/vendor/host.h"
 
 namespace PyGPU::host {
 
-// The value of a device attribute for one of these limits; 0 for any other attribute.
+// Return the value of a texture or surface limit; 0 for any other attribute.
 constexpr int texture_limit(cudaDeviceAttr attribute) {
   switch (attribute) {
     case cudaDevAttrMaxTexture1DWidth: return 131072;

@@ -1,4 +1,4 @@
-// Atomic functions. As on a GPU they return the old value and order no other access.
+// CUDA's atomic functions. As on a GPU, they return the old value and order no other memory access.
 #pragma once
 
 #include "qualifiers.h"
@@ -6,7 +6,7 @@
 namespace PyGPU {
 namespace host {
 
-// A type that is not deduced: atomicAdd(&a_double, 1) adds a double.
+// A parameter of this type is not deduced, so that atomicAdd(&a_double, 1) adds a double.
 template <class T>
 struct Same {
   using type = T;

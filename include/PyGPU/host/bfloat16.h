@@ -1,4 +1,5 @@
-// Numbers of 16 bits with the range of a float, __nv_bfloat16, and pairs of them, __nv_bfloat162.
+// CUDA's bfloat16 numbers (__nv_bfloat16), 16 bits with the range of a float, and pairs of them
+// (__nv_bfloat162).
 #pragma once
 
 #include "float16_formats.h"

@@ -1,4 +1,4 @@
-// Loads and stores with cache hints, which are plain ones here; clocks; printing; ending a kernel.
+// CUDA's loads and stores with cache hints (plain ones here), clocks, sleep and trap functions.
 #pragma once
 
 #include <cassert>
@@ -41,9 +41,9 @@ inline long long clock64() {
 }
 inline long long wall_clock64() { return clock64(); }
 inline unsigned long long __globaltimer() { return static_cast<unsigned long long>(clock64()); }
-// `clock()` is the C library's.
+// clock() comes from the C library.
 
-// A thread that sleeps lets the others of its block run.
+// Let the other threads of the block run; the duration is ignored.
 inline void __nanosleep(unsigned) { PyGPU_host_yield(); }
 
 [[noreturn]] inline void __trap() { __builtin_trap(); }

@@ -1,9 +1,10 @@
-// A kernel's launch of another one: `child<<<grid, block, shared, stream>>>(arguments)`, for which
-// PyGPU/_compile/child_launches.py writes
+// Kernel launches from inside a kernel (CUDA's dynamic parallelism).
 //
-//     child ->* ::PyGPU_ChildLaunch("child", grid, block, shared, stream)(arguments)
+// PyGPU/_compile/child_launches.py rewrites `child<<<grid, block, shared, stream>>>(arguments)` as
 //
-// An operator, so that the text before `<<<` may be whatever names a kernel.
+//    child ->* ::PyGPU_ChildLaunch("child", grid, block, shared, stream)(arguments)
+//
+// The rewrite uses an operator, so that any expression that names a kernel may precede `<<<`.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct ChildLaunch {
 
 template <class Parameter, class Argument>
 Parameter child_argument(const Argument& argument) {
-  // A null pointer may be written 0, which is an integer by now.
+  // A null pointer may have been written as 0, which arrives here as an integer.
   if constexpr (std::is_pointer<Parameter>::value && std::is_integral<Argument>::value)
     return reinterpret_cast<Parameter>(static_cast<std::uintptr_t>(argument));
   else

@@ -1,5 +1,5 @@
-// Where a kernel's thread is: threadIdx and the like, the loop over a block's threads, and what a
-// thread reports when it waits for others.
+// Execution state of a kernel's thread: threadIdx and related variables, the loop over a block's
+// threads, and the record of a thread that waits for others.
 #pragma once
 
 #include "../vendor/host.h"
@@ -8,8 +8,8 @@
 namespace PyGPU {
 namespace host {
 
-// An integer of the running thread's state. It has its own type, so that no store of a kernel
-// through an int* may alias it: the compiler keeps the state in registers and vectorises the loop.
+// An integer of the running thread's state. As a distinct type, it cannot alias a kernel's stores
+// through int*. So the compiler keeps the state in registers and vectorizes the loop.
 enum class Index : unsigned {};
 struct Index3 {
   Index x, y, z;
@@ -18,37 +18,39 @@ constexpr Index index(unsigned value) { return Index(value); }
 inline uint3 value(const Index3& i) { return {unsigned(i.x), unsigned(i.y), unsigned(i.z)}; }
 constexpr Index3 index(uint3 v) { return {Index(v.x), Index(v.y), Index(v.z)}; }
 
-// The next thread of a loop whose threads do not wait for each other.
+// Value of `next_x` in loops whose threads never wait for each other.
 constexpr Index lone = Index(~0u);
 
-// How a thread waits for others, reported to the machine (src/host/fiber.cpp). Once all have
-// arrived, `finish` is called before any continues, with the group's waits by lane, null for lanes
-// that do not take part.
+// Record of a thread that waits for others, passed to the machine (src/host/fiber.cpp). Once all
+// have arrived, `finish` is called for each of them before any continues. `group` has the waits by
+// lane, and null for lanes that do not take part.
 struct Wait {
-  enum Scope { block, lanes, converged };  // all of the block; `mask`; those that arrive, too
+  // Threads that must arrive: all threads of the block; the lanes in `mask`; the lanes that arrive
+  // before no other lane can run.
+  enum Scope { block, lanes, converged };
   Scope scope;
-  int line;          // in the source; distinguishes the block's barriers
-  const char* name;  // of the call, for reports
+  int line;          // line in the source; distinguishes the block's barriers
+  const char* name;  // name of the call, for fault reports
   unsigned long long mask;
   bool predicate;
   void (*finish)(Wait& self, Wait* const* group);
   const void* value;
   void* result;
   unsigned argument;
-  // The result: how many arrived and how many of their predicates held; for warps the same as
-  // masks.
+  // Results: the number of threads that arrived, and the number whose predicate was true. For warps
+  // both are lane masks.
   unsigned long long came, held;
-  const struct CallChain* chain = nullptr;  // of an access that a warp makes in lockstep
+  const struct CallChain* chain = nullptr;  // call chain of a lockstep access
 };
 
 }  // namespace host
 }  // namespace PyGPU
 
-// The state of the running thread. Plain data in initial-exec thread-local storage: reading an
-// index is one load, also from a library that was opened at run time.
+// State of the running thread. Plain data in initial-exec thread-local storage: reading an index is
+// one load, even from a library that was loaded at run time.
 struct PyGPUHostThread {
   PyGPU::host::Index3 thread_index, block_index, block_dim, grid_dim;
-  // The row of the block's threads that is being started: its next thread, its end, its position.
+  // The row of threads that is being started: its next x, its end, its y and z.
   PyGPU::host::Index next_x, row_end, row_y, row_z;
   PyGPU::host::Index warp_size;
   void* dynamic_shared;
@@ -60,20 +62,22 @@ extern "C" {
 __attribute__((visibility("default"))) void PyGPU_host_barrier(int line);
 __attribute__((visibility("default"))) void PyGPU_host_wait(PyGPU::host::Wait* wait);
 __attribute__((visibility("default"))) void PyGPU_host_yield();
-// For code whose warps run in lockstep (lockstep.h): the running thread is at this place, in a
-// function whose frame is given; all functions keep frame pointers. About to access volatile
-// memory:
+// Functions for code whose warps run in lockstep (lockstep.h). `place` is the code position of the
+// running thread, `frame` its function's frame; all functions keep frame pointers.
+//
+// Wait for the warp's other lanes before an access to volatile memory at `address`.
 __attribute__((visibility("default"))) void PyGPU_host_meet(const void* address, const void* place,
                                                             const void* frame);
-// The caller begins a basic block.
+// Record that the caller begins a basic block.
 __attribute__((visibility("default"))) void PyGPU_host_begin_block();
 // End the launch with cudaErrorLaunchFailure and this report.
 __attribute__((visibility("default"))) void PyGPU_host_fail(const char* text);
-// Go to the block's next row of threads; false when there is none.
+// Advance to the block's next row of threads. Return false if there is none.
 __attribute__((visibility("default"))) bool PyGPU_host_next_row();
 }
 
-// What a kernel's text is given goes by names that no macro of the text has.
+// Kernel texts use these functions through the macros below. Their names cannot collide with macros
+// of a text.
 inline uint3 PyGPU_thread_index() { return PyGPU::host::value(PyGPU_host_thread.thread_index); }
 inline uint3 PyGPU_block_index() { return PyGPU::host::value(PyGPU_host_thread.block_index); }
 inline dim3 PyGPU_block_dim() { return dim3(PyGPU::host::value(PyGPU_host_thread.block_dim)); }
@@ -86,7 +90,7 @@ inline dim3 PyGPU_grid_dim() { return dim3(PyGPU::host::value(PyGPU_host_thread.
 namespace PyGPU {
 namespace host {
 
-// In a text whose warps run in lockstep: what is no part of the kernel.
+// Attribute of functions that are not part of the kernel, in texts whose warps run in lockstep.
 #if !defined(PYGPU_LOCKSTEP)
 #define PYGPU_UNTRACED
 #elif defined(__clang__)
@@ -95,30 +99,30 @@ namespace host {
 #define PYGPU_UNTRACED __attribute__((noinline, no_sanitize_coverage, no_sanitize("thread")))
 #endif
 
-// Call `body()` as each thread of the block that has not started. When a body waits for others,
-// another fiber continues with the remaining threads, so the loop's state is in PyGPU_host_thread.
+// Call `body()` for each thread of the block that has not started. If a body waits for others,
+// another fiber continues with the remaining threads. So the loop's state is in PyGPU_host_thread.
 template <class Body>
 PYGPU_UNTRACED inline void for_each_thread(Body body) {
   PyGPUHostThread& self = PyGPU_host_thread;
   do {
-    // The next index is read again after the body: unless the body calls functions that the
-    // compiler does not see, it knows that this is x + 1.
+    // Read the next index again after the body. The compiler still knows that it is x + 1, unless
+    // the body calls functions that the compiler cannot see.
     for (unsigned x = unsigned(self.next_x); x < unsigned(self.row_end);
          x = unsigned(self.next_x)) {
       self.thread_index.x = index(x);
       self.thread_index.y = self.row_y;
       self.thread_index.z = self.row_z;
       self.next_x = index(x + 1);
-      // The index is stored for reports of faults, even where the kernel does not read it.
+      // Store the index even if the kernel does not read it: fault reports use it.
       __asm__ volatile("" : : "m"(self.thread_index.x));
       body();
     }
   } while (PyGPU_host_next_row());
 }
 
-// The same for threads that never wait for each other. Half the work of a short kernel is the loop,
-// so its index is local. PyGPU/_compile/host.py chooses it after reading the kernel's text; a wait
-// inside it is reported as a fault.
+// Like for_each_thread, for threads that never wait for each other. The loop's index is a local
+// variable, because the loop is half the work of a short kernel. PyGPU/_compile/host.py selects
+// this loop after reading the kernel's text. A wait inside the loop is reported as a fault.
 template <class Body>
 inline void for_each_lone_thread(Body body) {
   PyGPUHostThread& self = PyGPU_host_thread;
@@ -134,7 +138,7 @@ inline void for_each_lone_thread(Body body) {
   } while (PyGPU_host_next_row());
 }
 
-// The running thread's place in its block, x fastest.
+// Return the running thread's rank in its block; x varies fastest.
 inline unsigned thread_rank() {
   const PyGPUHostThread& self = PyGPU_host_thread;
   return unsigned(self.thread_index.x) +
@@ -142,7 +146,7 @@ inline unsigned thread_rank() {
                                        unsigned(self.block_dim.y) * unsigned(self.thread_index.z));
 }
 
-// Wait for the others of the scope. Once they are there, each one's `finish` is called.
+// Wait for the other threads of the scope. Once all have arrived, `finish` is called for each.
 inline Wait wait_for(const char* name, int line, Wait::Scope scope, unsigned long long mask,
                      bool predicate = false, decltype(Wait::finish) finish = nullptr,
                      const void* value = nullptr, void* result = nullptr, unsigned argument = 0) {
@@ -155,7 +159,8 @@ inline Wait block_wait(const char* name, int line, bool predicate) {
   return wait_for(name, line, Wait::block, 0, predicate);
 }
 
-// `extern __shared__ T name[]` at file scope: acts as the pointer to the block's dynamic memory.
+// Stand-in for `extern __shared__ T name[]` at file scope: converts to a pointer to the block's
+// dynamic shared memory.
 template <class T>
 struct DynamicShared {
   operator T*() const { return static_cast<T*>(PyGPU_host_thread.dynamic_shared); }

@@ -1,14 +1,14 @@
-// A number of 16 bits, the pair of two, and CUDA's functions and operators of them: what half.h and
-// bfloat16.h include, each with names of its own.
+// Template of a 16-bit number type, its pair type, and CUDA's functions and operators for both.
+// half.h and bfloat16.h include this file with these macros defined:
 //
 //   PYGPU_F16, PYGPU_F16X2            the number and the pair
 //   PYGPU_F16_RAW, PYGPU_F16X2_RAW    their bits
-//   PYGPU_F16_NAME(before, after)     a name that says the type's between these
-//   PYGPU_F16_FORMAT                  its conversions: see float16_formats.h
-//   PYGPU_F16_INFINITY                its bits
-//   PYGPU_F16_OPERATORS, PYGPU_F16X2_OPERATORS    0: the program has operators of its own
+//   PYGPU_F16_NAME(before, after)     a function name with the type's name between these parts
+//   PYGPU_F16_FORMAT                  the conversions: see float16_formats.h
+//   PYGPU_F16_INFINITY                the bits of infinity
+//   PYGPU_F16_OPERATORS, PYGPU_F16X2_OPERATORS    0 if the program defines its own operators
 //
-// Each operation is computed in float and rounded once, which gives the nearest number.
+// Each operation is computed in float and rounded once, which yields the nearest number.
 
 struct PYGPU_F16_RAW {
   unsigned short x;
@@ -51,9 +51,10 @@ struct PYGPU_F16 {
     bits_ = raw.x;
     return *this;
   }
-  // As volatile, for warp-synchronous kernels.
+  // Volatile forms, for warp-synchronous kernels.
   operator PYGPU_F16_RAW() const volatile { return {bits_}; }
-  // They return nothing: g++ would warn of every statement that leaves it.
+  // These assignments return void: g++ would warn about every statement that ignores a volatile
+  // result.
   void operator=(const PYGPU_F16_RAW& raw) volatile { bits_ = raw.x; }
   void operator=(const volatile PYGPU_F16_RAW& raw) volatile { bits_ = raw.x; }
 

@@ -1,4 +1,4 @@
-// Formats of numbers of 16 bits, and how to round to them.
+// Formats of 16-bit floating-point numbers, and rounding to them.
 #pragma once
 
 #include <cmath>
@@ -9,19 +9,20 @@
 namespace PyGPU {
 namespace host {
 
-// Converted by arithmetic of which compilers make vectors; of _Float16's they often do not.
+// IEEE binary16. Converted by arithmetic that compilers vectorize; they often do not vectorize
+// conversions of _Float16.
 struct Half {
   static float widen(unsigned short h) {
     const unsigned size = h & 0x7fffu, sign = (h & 0x8000u) << 16;
     const unsigned small = bits<unsigned>(float(int(size)) * 5.9604644775390625e-8f);  // 2^-24
     const unsigned usual = (size << 13) + (size < 0x7c00u ? 112u << 23 : 224u << 23);
-    const unsigned quiet = size > 0x7c00u ? 0x400000u : 0;  // a signalling NaN does not stay so
+    const unsigned quiet = size > 0x7c00u ? 0x400000u : 0;  // a signaling NaN becomes quiet
     return bits<float>(sign | quiet | (size < 0x400u ? small : usual));
   }
   static unsigned short narrow(float x) {
     const unsigned word = bits<unsigned>(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
     const unsigned usual = (size + 0xfffu + (size >> 13 & 1) - 0x38000000u) >> 13;
-    // Below 2^-14, multiples of 2^-24: as such a sum with 1/2 is rounded.
+    // Numbers below 2^-14 are multiples of 2^-24: adding 1/2 rounds them to such a multiple.
     const unsigned small = bits<unsigned>(bits<float>(size) + 0.5f) - 0x3f000000u;
     const unsigned finite = size < 0x38800000u ? small : usual;
     const unsigned number = size < 0x477ff000u ? finite : 0x7c00u;
@@ -29,7 +30,7 @@ struct Half {
     return static_cast<unsigned short>(sign | result);
   }
 };
-// The upper half of a float.
+// bfloat16: the upper half of a float.
 struct Bfloat16 {
   static float widen(unsigned short upper) { return bits<float>(unsigned(upper) << 16); }
   static unsigned short narrow(float x) {
@@ -38,8 +39,8 @@ struct Bfloat16 {
   }
 };
 
-// Numbers on their way to fewer bits in two steps: the first one rounds to odd, that is, where bits
-// are lost the last one left is set. So the second rounding knows on which side the number was.
+// Rounding to fewer bits in two steps needs "round to odd" in the first step: if bits are lost, the
+// last remaining bit is set. The second rounding then knows on which side the exact number was.
 template <class Integer>
 inline double integer_to_odd(Integer x) {
   using Wide = typename std::conditional<std::is_unsigned<Integer>::value, unsigned long long,
@@ -62,7 +63,7 @@ inline float double_to_odd(double x) {
   return double(near) < x || double(near) > x ? bits<float>(below | 1) : near;
 }
 
-// Rounded to nearest, towards zero, up and down.
+// Rounding to nearest, towards zero, up and down.
 template <class Format>
 inline unsigned short nearest(double x) {
   return Format::narrow(double_to_odd(x));

@@ -1,4 +1,4 @@
-// Arithmetic, comparisons and functions of the numbers and pairs of float16.h, which includes this.
+// Arithmetic, comparisons and functions for the types of float16.h, which includes this file.
 
 inline PYGPU_F16 __hneg(PYGPU_F16 a) {
   const unsigned bits = PYGPU_F16_RAW(a).x ^ 0x8000u;
@@ -7,7 +7,7 @@ inline PYGPU_F16 __hneg(PYGPU_F16 a) {
 inline PYGPU_F16X2 __hneg2(PYGPU_F16X2 a) { return PYGPU_F16X2(__hneg(a.x), __hneg(a.y)); }
 inline bool __hisnan(PYGPU_F16 a) { return (PYGPU_F16_RAW(a).x & 0x7fffu) > PYGPU_F16_INFINITY; }
 
-// name(a, b) and name2(pair, pair), each from an expression in the floats x and y.
+// Define name(a, b) and name2(pair, pair) from an expression in the floats x and y.
 #define PYGPU_F16_OF2(name, name2, expression)             \
   inline PYGPU_F16 name(PYGPU_F16 a, PYGPU_F16 b) {        \
     const float x = a, y = b;                              \
@@ -26,7 +26,8 @@ PYGPU_F16_OF2(__hmul_rn, __hmul2_rn, x* y)
 PYGPU_F16_OF2(__hadd_sat, __hadd2_sat, __saturatef(x + y))
 PYGPU_F16_OF2(__hsub_sat, __hsub2_sat, __saturatef(x - y))
 PYGPU_F16_OF2(__hmul_sat, __hmul2_sat, __saturatef(x* y))
-// Of zeros +0 is the larger. A number and no number: the number, or where _nan asks for it, none.
+// Minimum and maximum: +0 is larger than -0. If one operand is NaN, the result is the other
+// operand, or NaN for the functions with _nan.
 PYGPU_F16_OF2(__hmin, __hmin2, y != y || x < y || (x == y && std::signbit(x)) ? x : y)
 PYGPU_F16_OF2(__hmax, __hmax2, y != y || x > y || (x == y && !std::signbit(x)) ? x : y)
 PYGPU_F16_OF2(__hmin_nan, __hmin2_nan, x != x ? x : y != y ? y : float(__hmin(a, b)))
@@ -50,13 +51,13 @@ PYGPU_F16_FMA2()
 PYGPU_F16_FMA2(_sat)
 PYGPU_F16_FMA2(_relu)
 #undef PYGPU_F16_FMA2
-// a b + c of complex numbers, rounded after each of two steps.
+// Complex a * b + c, rounded after each of its two steps.
 inline PYGPU_F16X2 __hcmadd(PYGPU_F16X2 a, PYGPU_F16X2 b, PYGPU_F16X2 c) {
   const PYGPU_F16 real = __hfma(a.x, b.x, c.x), imag = __hfma(a.x, b.y, c.y);
   return PYGPU_F16X2(__hfma(__hneg(a.y), b.y, real), __hfma(a.y, b.x, imag));
 }
 
-// Where a number is none, tests are false, and those with a u true.
+// Comparisons are false if an operand is NaN; those with the suffix u are true.
 #define PYGPU_F16_TEST2(test)                                                                 \
   inline PYGPU_F16X2 __h##test##2(PYGPU_F16X2 a, PYGPU_F16X2 b) {                             \
     return PYGPU_F16X2(__h##test(a.x, b.x) ? 1.0f : 0.0f, __h##test(a.y, b.y) ? 1.0f : 0.0f); \
@@ -92,7 +93,7 @@ inline int __hisinf(PYGPU_F16 a) {
   return bits == PYGPU_F16_INFINITY ? 1 : bits == (PYGPU_F16_INFINITY | 0x8000u) ? -1 : 0;
 }
 
-// hname(a) and h2name(pair).
+// Define hname(a) and h2name(pair).
 #define PYGPU_F16_OF1(name, expression)   \
   inline PYGPU_F16 h##name(PYGPU_F16 a) { \
     const float x = a;                    \

@@ -1,4 +1,4 @@
-// Numbers of 16 bits, __half, and pairs of them, __half2.
+// CUDA's half-precision numbers (__half) and pairs of them (__half2).
 #pragma once
 
 #include "float16_formats.h"
@@ -7,8 +7,8 @@
 namespace PyGPU {
 namespace host {
 
-// Rows of them, for PyGPU's own kernels. Processors that convert many at once are asked to, which
-// compilers do not by themselves.
+// Conversion of rows between half and float, for PyGPU's own kernels. The code uses the processor's
+// vector conversions explicitly, because compilers do not select them.
 #define PYGPU_HALF_ROWS
 #if defined __AVX512F__ && PYGPU_LIBMVEC_BYTES == 64
 typedef short Halves __attribute__((vector_size(32)));

@@ -21,8 +21,8 @@ inline unsigned __brev(unsigned x) {
 inline unsigned long long __brevll(unsigned long long x) {
   return static_cast<unsigned long long>(__brev(unsigned(x))) << 32 | __brev(unsigned(x >> 32));
 }
-// Four of the eight bytes of y:x, each selected by a hexadecimal digit of s; a digit above 7 gives
-// the byte's sign instead.
+// Return four of the eight bytes of y:x. Each hexadecimal digit of s selects one byte; a digit
+// above 7 yields the byte's sign instead.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
   const unsigned long long both = static_cast<unsigned long long>(y) << 32 | x;
   unsigned result = 0;
@@ -57,19 +57,19 @@ inline unsigned umul24(unsigned x, unsigned y) { return __umul24(x, y); }
 inline int mulhi(int x, int y) { return __mulhi(x, y); }
 inline unsigned umulhi(unsigned x, unsigned y) { return __umulhi(x, y); }
 
-// Averages, rounded down and up, without overflow.
+// Averages without overflow, rounded down and up.
 inline int __hadd(int x, int y) { return int((static_cast<long long>(x) + y) >> 1); }
 inline int __rhadd(int x, int y) { return int((static_cast<long long>(x) + y + 1) >> 1); }
 inline unsigned __uhadd(unsigned x, unsigned y) { return (x & y) + ((x ^ y) >> 1); }
 inline unsigned __urhadd(unsigned x, unsigned y) { return (x | y) - ((x ^ y) >> 1); }
-// |x - y| + z
+// Sum of absolute difference: |x - y| + z.
 inline unsigned __usad(unsigned x, unsigned y, unsigned z) { return (x > y ? x - y : y - x) + z; }
 inline unsigned __sad(int x, int y, unsigned z) {
   return (x > y ? unsigned(x) - unsigned(y) : unsigned(y) - unsigned(x)) + z;
 }
 
-// Half of the 64 bits high:low after a shift; the count wraps at 32, or is clamped to it (_lc,
-// _rc).
+// Upper (left) or lower (right) half of the 64 bits high:low after a shift. The count wraps at 32,
+// or is clamped to 32 (_lc, _rc).
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return unsigned((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
 }

@@ -1,7 +1,8 @@
-// CUDA's floating-point intrinsics: arithmetic with a rounding, fast functions, conversions, bits.
+// CUDA's floating-point intrinsics: arithmetic with a rounding mode, fast functions, conversions,
+// bits.
 //
-// Conversions to integers saturate where the value is out of range. Of a NaN they give 0, or the
-// highest bit alone where the integer has 64 bits or the number is a double, as PTX says.
+// Conversions to integers saturate if the value is out of range. NaN converts to 0, or to the
+// highest bit alone if the integer has 64 bits or the number is a double, as PTX specifies.
 #pragma once
 
 #include <cfenv>
@@ -19,14 +20,14 @@ inline To bits(From from) {
   return to;
 }
 
-// A number as an Integer, towards zero and saturated.
+// Convert a number to Integer, rounding towards zero and saturating.
 template <class Integer, class Real>
 inline Integer whole(Real x) {
   constexpr bool is_signed = Integer(-1) < Integer(0);
   constexpr int bits = int(sizeof(Integer) * 8) - is_signed;
   constexpr Integer most = Integer(Integer(~static_cast<unsigned long long>(0) >> (64 - bits)));
   constexpr Integer least = is_signed ? Integer(-most - 1) : Integer(0);
-  const Real end = Real(1ull << (bits - 1)) * 2;  // most + 1
+  const Real end = Real(1ull << (bits - 1)) * 2;  // most + 1, exactly representable
   if (!(x == x))
     return sizeof(Integer) == 8 || sizeof(Real) == 8 ? Integer(1ull << (8 * sizeof(Integer) - 1))
                                                      : 0;
@@ -35,9 +36,11 @@ inline Integer whole(Real x) {
   return Integer(x);
 }
 
-// The direction of the processor's roundings while this exists. in(in(x) + in(y)) is rounded so: as
-// volatile, the numbers and the result are read and written between the calls, and the sum is
-// there. What is computed beside must not be: functions with one are not inlined.
+// Set the processor's rounding direction while this object exists.
+//
+// in(in(x) + in(y)) is computed with this rounding: the volatile copies keep the operation between
+// the two calls that change the mode. Other computations must stay outside, so functions that use
+// this class are not inlined.
 template <int direction>
 class Rounding {
  public:
@@ -86,7 +89,7 @@ struct Rounding_rn {
   PYGPU_ROUNDED(r, T, __##type##sqrt, (T x), std::sqrt(in(x)))
 #define PYGPU_FMA(T, name, r) \
   PYGPU_ROUNDED(r, T, name, (T x, T y, T z), std::fma(in(x), in(y), in(z)))
-// Of zero there is nothing to round: a compiler's steps from unsigned integers may give -0.
+// Zero needs no rounding, and the compiler's conversion steps from unsigned integers may yield -0.
 #define PYGPU_TO_REAL(T, name, from, r) PYGPU_ROUNDED(r, T, name, (from x), x ? T(in(x)) : T(0))
 #define PYGPU_ARITHMETIC(r)                                         \
   PYGPU_ARITHMETIC_OF(float, f, r)                                  \

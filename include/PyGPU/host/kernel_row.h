@@ -1,4 +1,4 @@
-// What a shared library of kernels says of each: a row of its table.
+// Descriptor of one kernel: a row of the table that a shared library of kernels exports.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ struct PyGPUHostParameter {
 
 struct PyGPUHostKernel {
   const char* name;
-  void (*threads)(void* arguments);  // `arguments` is a void**: the address of each argument
+  void (*threads)(void* arguments);  // `arguments` is a void**: the addresses of the arguments
   const PyGPUHostParameter* parameters;
   std::size_t parameter_count;
 };

@@ -1,4 +1,4 @@
-// The launch of a kernel from C++, and its dynamic shared memory.
+// Kernel launches from C++ code, and access to dynamic shared memory.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ namespace host {
 
 template <class Call, std::size_t... indices>
 void run_thread(const Call& call, std::index_sequence<indices...>) {
-  auto arguments = call.second;  // a kernel may change its parameters
+  auto arguments = call.second;  // a copy for each thread: a kernel may change its parameters
   (void)arguments;
   call.first(std::get<indices>(arguments)...);
 }
 
-// All threads of a block; `context` is a pair of the kernel and its arguments.
+// Run all threads of a block. `context` points to a pair of the kernel and its arguments.
 template <class Indices, class Call>
 void run_threads(void* context) {
-  // A local copy, which no store of the kernel can alias: the arguments are loaded once, not by
-  // each thread.
+  // Copy to a local, which no store of the kernel can alias: the arguments are then loaded once,
+  // not once per thread.
   const Call call = *static_cast<const Call*>(context);
   for_each_thread([call] { run_thread(call, Indices()); });
 }

@@ -1,19 +1,22 @@
-// Warp-synchronous code: warps whose lanes take each step together, without saying so.
+// Warp-synchronous code: warps whose lanes execute each step together, without explicit
+// synchronization.
 //
-// Kernels of the years before __syncwarp let the lanes of a warp exchange values through volatile
-// shared memory and rely on all lanes having made one access before any makes the next. A text that
-// may do so (PyGPU/_compile/lockstep.py) is compiled with the instrumentation for data races, which
-// calls a function before each access: those before volatile ones wait for the warp's other lanes,
-// all others do nothing. The instrumentation for coverage calls one at the begin of each basic
-// block, by which the lanes wait for each other at the end of a loop's body. Included behind the
-// user's text.
+// Kernels from before __syncwarp exchange values through volatile shared memory. They rely on all
+// lanes having made one access before any lane makes the next.
+//
+// PyGPU/_compile/lockstep.py detects texts that may do so. They are compiled with two kinds of
+// instrumentation. The one for data races calls a function before each access: before a volatile
+// access the lane waits for its warp; before other accesses the function does nothing. The one for
+// coverage calls a function at the beginning of each basic block. Lanes use it to wait for each
+// other at the end of a loop's body. This header is included after the user's text.
 #pragma once
 
 #include "execution.h"
 
 #pragma GCC visibility push(hidden)
 
-// What the compiler calls has names that C++ may not declare: g++ knows them already.
+// The compiler calls functions with reserved names that C++ code may not declare: g++ has built-in
+// declarations of them.
 #define PYGPU_CALLED(name, Result, ...)                                          \
   extern "C" Result PyGPU_lockstep_##name(__VA_ARGS__) __asm__("__tsan_" #name); \
   PYGPU_UNTRACED __attribute__((used)) Result PyGPU_lockstep_##name(__VA_ARGS__)
@@ -27,7 +30,7 @@
 #define PYGPU_SIZES(macro, way) \
   macro(way##1) macro(way##2) macro(way##4) macro(way##8) macro(way##16)
 
-// A jump, so that the machine sees the block's address.
+// Jump instead of call: the return address that the machine sees is then in the basic block.
 #if defined(__x86_64__)
 #define PYGPU_JUMP "jmp PyGPU_host_begin_block@PLT"
 #elif defined(__aarch64__)
@@ -72,7 +75,8 @@ PYGPU_CALLED(memset, void*, void* P_to, int P_value, std::size_t P_n) {
   return __builtin_memset(P_to, P_value, P_n);
 }
 
-// Atomic operations are replaced, not accompanied. The strongest order does for all.
+// The instrumentation replaces atomic operations with calls. These use the strongest memory order
+// for all.
 #define PYGPU_FETCH(T, bits, operation)                                                \
   PYGPU_CALLED(atomic##bits##_fetch_##operation, T, volatile T* P_a, T P_value, int) { \
     return __atomic_fetch_##operation(P_a, P_value, __ATOMIC_SEQ_CST);                 \

@@ -1,9 +1,11 @@
-// Functions that loops call with a vector of numbers, for PyGPU's own kernels: those of glibc's
-// libmvec, which are within four units in the last place. Without it (glibc before 2.35, other
-// processors, clang++), and in users' kernels, they are the C library's.
+// Vectorized math functions for loops in PyGPU's own kernels.
+//
+// The functions come from glibc's libmvec and are within four units in the last place. The C
+// library's functions are used instead without libmvec (glibc before 2.35, other processors,
+// clang++) and in users' kernels.
 #pragma once
 
-#include "intrinsics.h"  // and through it the C library, whose version is asked
+#include "intrinsics.h"  // also includes the C library, whose version is tested below
 #include "qualifiers.h"
 
 #if defined __GLIBC_PREREQ && defined __x86_64__ && !defined __clang__
@@ -13,8 +15,8 @@
 #endif
 
 #ifdef PYGPU_HAS_LIBMVEC
-// How long the vectors of functions are. 64 is for PyGPU._compile.processor to say: kernels with
-// complex numbers have the same functions, though their own vectors are shorter.
+// Vector width of the functions in bytes. PyGPU._compile.processor may set 64. Kernels with complex
+// numbers then use the same functions, though their own vectors are shorter.
 #if !defined PYGPU_LIBMVEC_BYTES && defined __AVX2__
 #define PYGPU_LIBMVEC_BYTES 32
 #elif !defined PYGPU_LIBMVEC_BYTES
@@ -28,7 +30,7 @@
 #define PYGPU_LIBMVEC_TARGET
 #endif
 
-// How the names of libmvec's functions begin: the instructions, no mask, how many numbers.
+// Name prefixes of libmvec's functions: instruction set, no mask, number of elements.
 #if PYGPU_LIBMVEC_BYTES == 64
 #define PYGPU_LIBMVEC_float "_ZGVeN16"
 #define PYGPU_LIBMVEC_double "_ZGVeN8"
@@ -39,7 +41,8 @@
 #define PYGPU_LIBMVEC_float "_ZGVbN4"
 #define PYGPU_LIBMVEC_double "_ZGVbN2"
 #endif
-// And of those that the compiler asks for: the newest instructions', for shorter vectors too.
+// Name prefixes that the compiler requests: those of the newest instruction set, for shorter
+// vectors too.
 #if PYGPU_LOOP_BYTES == 32 && defined __AVX512F__
 #define PYGPU_LOOP_float "_ZGVeN8"
 #define PYGPU_LOOP_double "_ZGVeN4"
@@ -62,15 +65,15 @@ using Loop = typename VectorOf<T, PYGPU_LOOP_BYTES>::type;
 template <class T>
 using Libmvec = typename VectorOf<T, PYGPU_LIBMVEC_BYTES>::type;
 
-// What libmvec's functions take, of one number or of a shorter vector.
+// Fill a libmvec vector from one number or from a shorter vector.
 template <class T>
 PYGPU_LIBMVEC_TARGET __forceinline__ Libmvec<T> filled(T x) {
-  return x - Libmvec<T>{};  // minus zero stays
+  return x - Libmvec<T>{};  // preserves minus zero
 }
 #if PYGPU_LOOP_BYTES != PYGPU_LIBMVEC_BYTES
 template <class T>
 PYGPU_LIBMVEC_TARGET __forceinline__ Libmvec<T> filled(Loop<T> x) {
-#if __GNUC__ >= 12  // without a way through memory
+#if __GNUC__ >= 12  // avoids a copy through memory
   const auto words = reinterpret_cast<Loop<double>>(x);
   return reinterpret_cast<Libmvec<T>>(
       __builtin_shufflevector(words, words, 0, 1, 2, 3, 0, 1, 2, 3));
@@ -92,7 +95,7 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
 }  // namespace PyGPU
 
 #define PYGPU_PRAGMA(...) _Pragma(#__VA_ARGS__)
-// What loops call: libmvec's function itself, or with part of its vector.
+// Function that vectorized loops call: libmvec's own, or a wrapper that uses part of its vector.
 #if PYGPU_LOOP_BYTES == PYGPU_LIBMVEC_BYTES
 #define PYGPU_VECTOR_FUNCTION(name, T, symbol, letters, parameters, arguments) \
   __asm__(".set " PYGPU_LOOP_##T letters "P_loop_" symbol ", " PYGPU_LIBMVEC_##T letters symbol);
@@ -104,10 +107,11 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
     return PyGPU::host::first_of<T>(P_libmvec_##name arguments(PyGPU::host::filled<T>));           \
   }
 #endif
-// P_<name> of a T, whose vector function is libmvec's `symbol`. The function of one number, which
-// is for what is left of a loop and for those that are not made vectors of, calls that as well: a
-// number has one result wherever it lies. It is defined by another name, or else the compiler would
-// make vectors of its body.
+// Define P_<name> for T, with libmvec's `symbol` as its vector function.
+//
+// The scalar function handles the remainder of a loop and loops that are not vectorized. It calls
+// libmvec too, so that a number has the same result at every position of an array. It is defined
+// under another name, because the compiler would otherwise vectorize its body.
 #define PYGPU_LOOP_FUNCTION(name, T, symbol, letters, parameters, arguments)            \
   PyGPU::host::Libmvec<T> P_libmvec_##name parameters(PyGPU::host::Libmvec<T>) __asm__( \
       PYGPU_LIBMVEC_##T letters symbol);                                                \
@@ -126,7 +130,8 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
 #define PYGPU_LOOP_OF_ONE(name)                                          \
   PYGPU_LOOP_FUNCTION(name, float, #name "f", "v_", PYGPU_A, PYGPU_OF_A) \
   PYGPU_LOOP_FUNCTION(name, double, #name, "v_", PYGPU_A, PYGPU_OF_A)
-// Float's by double's, for its last digit; P_half_<name> by libmvec's of float, for halves.
+// The float function computes in double, for accuracy in the last digit. P_half_<name> uses
+// libmvec's float function, for halves.
 #define PYGPU_LOOP_BY_DOUBLE(name)                                    \
   PYGPU_LOOP_FUNCTION(name, double, #name, "v_", PYGPU_A, PYGPU_OF_A) \
   __forceinline__ float P_##name(float a) { return float(P_##name(double(a))); }
@@ -139,8 +144,8 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
   PYGPU_LOOP_FUNCTION(name, double, #name, "vv_", PYGPU_A_B, PYGPU_OF_A_B)
 #endif
 
-// Of integers, by a division of more bits than they have: it is never rounded up to the next whole
-// number, so that cutting it off is right. The divisor is neither 0 nor -1.
+// Integer division through a floating-point type with more bits. The quotient is never rounded up
+// to the next whole number, so truncation is exact. The divisor must not be 0 or -1.
 __forceinline__ int P_quotient(int a, int b) { return int(double(a) / double(b)); }
 __forceinline__ unsigned P_quotient(unsigned a, unsigned b) {
   return unsigned(static_cast<long long>(double(a) / double(b)));

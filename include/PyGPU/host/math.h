@@ -1,7 +1,7 @@
-// The functions of CUDA's mathematical library that C++ lacks, for float and double.
+// CUDA's mathematical functions that the C++ library lacks, for float and double.
 #pragma once
 
-#include <math.h>  // with C++'s overloads in the global namespace, as kernels call them
+#include <math.h>  // declares C++'s overloads in the global namespace, as kernels call them
 #include <stdlib.h>
 
 #include <type_traits>
@@ -18,7 +18,7 @@ inline double sine_of_pi(double x) {
 }
 inline double cosine_of_pi(double x) { return sine_of_pi(0.5 - ::fabs(::remainder(x, 2.0))); }
 
-// exp(x^2) erfc(x); for large x by the continued fraction of Laplace.
+// Compute exp(x^2) erfc(x), by Laplace's continued fraction for large x.
 inline double scaled_erfc(double x) {
   if (x < 2.0) return ::exp(x * x) * ::erfc(x);
   double tail = x;
@@ -26,7 +26,7 @@ inline double scaled_erfc(double x) {
   return 1.0 / (::sqrt(pi) * tail);
 }
 
-// The inverse of erfc by Halley's steps from Winitzki's estimate (2008).
+// Compute the inverse of erfc by Halley's method from Winitzki's estimate (2008).
 inline double inverse_erfc(double y) {
   if (!(y > 0.0 && y < 2.0)) return y == 0.0 ? HUGE_VAL : y == 2.0 ? -HUGE_VAL : ::nan("");
   const double a = 0.147, l = ::log(y * (2.0 - y)), t = 2.0 / (pi * a) + l / 2.0;
@@ -49,8 +49,8 @@ inline double inverse_erf(double x) {
   return z;
 }
 
-// The modified Bessel functions of the first kind of order 0 and 1: their power series, and for
-// large arguments their asymptotic series (Abramowitz & Stegun 9.6.10, 9.7.1).
+// Compute the modified Bessel function of the first kind of order 0 or 1: by its power series, and
+// for large arguments by its asymptotic series (Abramowitz & Stegun 9.6.10, 9.7.1).
 inline double bessel_i(int order, double x) {
   const double a = ::fabs(x);
   double term = 1.0, sum = 1.0;
@@ -77,8 +77,8 @@ using Mixed =
 }  // namespace host
 }  // namespace PyGPU
 
-// name(double), namef(float), name(float), name(integer), each computed in double. The first two
-// with C's linkage and noexcept, as newer C libraries declare some of them too.
+// Define name(double), namef(float), name(float) and name(integer), each computed in double. The
+// first two have C linkage and noexcept, because newer C libraries declare some of them so.
 #define PYGPU_OF_INTEGERS(name)                        \
   template <class T>                                   \
   inline PyGPU::host::IfInteger<T, double> name(T x) { \
@@ -131,7 +131,7 @@ inline float y0(float x) { return ::y0f(x); }
 inline float y1(float x) { return ::y1f(x); }
 inline float yn(int n, float x) { return ::ynf(n, x); }
 
-// Lengths of vectors, without overflow on the way.
+// Euclidean norms without intermediate overflow.
 #define PYGPU_NORMS(T, f)                                                                  \
   inline T norm3d##f(T a, T b, T c) { return ::hypot(::hypot(a, b), c); }                  \
   inline T norm4d##f(T a, T b, T c, T d) { return ::hypot(::hypot(a, b), ::hypot(c, d)); } \
@@ -148,8 +148,8 @@ PYGPU_NORMS(double, )
 PYGPU_NORMS(float, f)
 #undef PYGPU_NORMS
 
-// min and max of equal types are not templates, so that they are preferred to std's where both are
-// visible.
+// min and max of equal types are not templates, so that overload resolution prefers them to std's
+// if both are visible.
 #define PYGPU_MIN_MAX(T)                              \
   constexpr T min(T a, T b) { return b < a ? b : a; } \
   constexpr T max(T a, T b) { return a < b ? b : a; }

@@ -1,8 +1,8 @@
-// The table by which a shared library of kernels describes itself. The run-time compiler puts
+// Kernel table of a shared library. The run-time compiler appends
 //
-//     PYGPU_HOST_KERNELS(PyGPU_host_kernels, PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
+//    PYGPU_HOST_KERNELS(PyGPU_host_kernels, PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
 //
-// behind the user's text (PyGPU/_compile/host.py).
+// to the user's text (PyGPU/_compile/host.py).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace PyGPU::host {
 
 template <class... Parameters>
 struct Signature {
-  // Offsets as in a struct of the parameters, the form in which a GPU gets them.
+  // Offsets as in a struct of the parameters, the layout that a GPU receives.
   struct Table {
     PyGPUHostParameter rows[sizeof...(Parameters) + 1];
   };
@@ -51,8 +51,8 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
   static void run([[maybe_unused]] void** arguments, std::index_sequence<i...>) {
     run_with(*static_cast<const std::remove_cv_t<Parameters>*>(arguments[i])...);
   }
-  // The values are copied to locals, so that the compiler knows that no thread changes them. No
-  // tuple of them: that would take a third of a small kernel's compilation.
+  // Copy the values to locals, so that the compiler knows that no thread changes them. No tuple is
+  // used: it would take a third of a small kernel's compile time.
   static void run_with(const std::remove_cv_t<Parameters>&... arguments) {
     const auto thread = [arguments...] { kernel(arguments...); };
     if (waits) {
@@ -70,7 +70,8 @@ constexpr PyGPUHostKernel PyGPU_kernel_row(const char* name) {
   return PyGPU::host::Entry<Function, function, waits>::row(name);
 }
 
-// The kernel's address comes last. `waits`: may its threads wait for each other?
+// Make a row of the table. The kernel's address comes last. `waits` is true if threads may wait for
+// each other.
 #define PYGPU_HOST_KERNEL(name, waits, ...) \
   ::PyGPU_kernel_row<decltype(__VA_ARGS__), __VA_ARGS__, waits>(name)
 #define PYGPU_HOST_KERNELS(table, ...)                                             \

@@ -1,12 +1,12 @@
-// Included before the text of a kernel that is compiled at run time for the host machine: the
-// language, the table of kernels, and what nvcc declares without an include.
+// Prelude of kernels compiled at run time for the host machine, included before their text: the
+// language, the kernel table, and the declarations that nvcc provides without an include.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstddef>
-// libstdc++'s special functions of C++17: what no kernel has would take a fifth of the compilation
-// of a small one.
+// Disable libstdc++'s special functions of C++17: no kernel has them, and they would take a fifth
+// of a small kernel's compile time.
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 
 #include <algorithm>
@@ -21,14 +21,14 @@
 #include <ctime>
 #include <limits>
 
-#define PYGPU_SIMD_ON_DEMAND  // simd_integers.h goes before the texts that need it
+#define PYGPU_SIMD_ON_DEMAND  // simd_integers.h is included only before texts that need it
 #include "child_launch.h"
 #include "cuda/cooperative_groups.h"
 #include "module.h"
 
-// For the text alone: <PyGPU/gpu.h> would take the real nvcc by it.
+// Defined for the kernel's text alone: earlier, <PyGPU/gpu.h> would detect the real nvcc.
 #define __CUDACC__ 1
 #define PYGPU_TARGET_HOST
 
-// Since CUDA 12 no kernel can wait for what it has launched.
+// Since CUDA 12 a kernel cannot wait for the kernels that it launched.
 #define cudaDeviceSynchronize cudaDeviceSynchronize_is_gone_from_device_code

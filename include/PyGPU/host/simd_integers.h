@@ -1,11 +1,13 @@
-// CUDA's integers in a word: two of 16 bits or four of 8, and minima and maxima of two and three
-// (the SIMD and DPX intrinsics of its Math API), for targets that lack them. It goes before texts
-// that name one: to have it in the precompiled header costs each compilation a tenth of its time.
+// CUDA's SIMD and DPX intrinsics, for targets that lack them: two 16-bit or four 8-bit integers in
+// a word, and minima and maxima of two and three values.
+//
+// This header is included only before texts that use one of its functions: in the precompiled
+// header it would cost each compilation a tenth of its time.
 #pragma once
 
 extern "C++" {
 
-// The numbers of type P_Lane in two words, each pair's result in its place.
+// Apply an operation to each pair of lanes of type P_Lane in two words.
 template <class P_Lane, class P_Operation>
 inline unsigned P_lane_by_lane(unsigned P_x, unsigned P_y, P_Operation P_operation) {
   const unsigned P_bits = 8 * sizeof(P_Lane), P_mask = (1u << P_bits) - 1;
@@ -16,7 +18,7 @@ inline unsigned P_lane_by_lane(unsigned P_x, unsigned P_y, P_Operation P_operati
   }
   return P_result;
 }
-// The sum of what is found lane by lane.
+// Return the sum of a word's lanes.
 template <class P_Lane>
 inline unsigned P_sum_of_lanes(unsigned P_x) {
   unsigned P_sum = 0;
@@ -24,7 +26,7 @@ inline unsigned P_sum_of_lanes(unsigned P_x) {
     P_sum += P_Lane(P_x >> P_shift);
   return P_sum;
 }
-// The number of type P_Lane that is nearest.
+// Clamp a number to the range of P_Lane.
 template <class P_Lane>
 inline int P_saturated(int P_x) {
   const int P_bits = 8 * sizeof(P_Lane), P_has_sign = P_Lane(-1) < P_Lane(0);
@@ -58,7 +60,7 @@ PYGPU_UNSIGNED(__vmaxu, P_a > P_b ? P_a : P_b)
 PYGPU_SIGNED(__vmins, P_a < P_b ? P_a : P_b)
 PYGPU_UNSIGNED(__vminu, P_a < P_b ? P_a : P_b)
 
-// Comparisons: 1 in a lane (__vset...), or all of its bits (__vcmp...).
+// Comparisons: a true lane is 1 (__vset...) or has all bits set (__vcmp...).
 #define PYGPU_COMPARED(lanes, name, sign) \
   lanes(__vset##name, P_a sign P_b) lanes(__vcmp##name, P_a sign P_b ? -1 : 0)
 PYGPU_COMPARED(PYGPU_UNSIGNED, eq, ==)
@@ -94,8 +96,8 @@ PYGPU_SADS(u2, unsigned short)
 PYGPU_SADS(u4, unsigned char)
 #undef PYGPU_SADS
 
-// Four bytes times four, or two numbers of 16 bits times the lower or the higher two bytes of P_y,
-// added to P_sum.
+// Dot products added to P_sum: four bytes times four bytes, or two 16-bit numbers times the lower
+// or higher two bytes of P_y.
 #define PYGPU_DOT(type, lane, byte, u)                                                            \
   inline type __dp4a(type P_x, type P_y, type P_sum) {                                            \
     for (int P_shift = 0; P_shift < 32; P_shift += 8)                                             \
@@ -125,7 +127,7 @@ PYGPU_DOT(int, short, signed char, )
 PYGPU_DOT(unsigned, unsigned short, unsigned char, u)
 #undef PYGPU_DOT
 
-// Minima and maxima (DPX), of which `relu` has no result below zero.
+// Minima and maxima (DPX). Functions with `relu` clamp negative results to zero.
 #define PYGPU_EXTREME(name, sign, type, suffix)                                            \
   inline type P_##name##_##suffix(type P_x, type P_y) { return P_x sign P_y ? P_x : P_y; } \
   inline type __vib##name##_##suffix(type P_x, type P_y, bool* P_is_first) {               \

@@ -1,5 +1,5 @@
-// Surface objects for kernels on the host: surf1Dread ... surf3Dwrite, and the layered ones. The
-// first coordinate is in bytes, and elements are copied without a conversion.
+// CUDA's surface functions for host kernels: surf1Dread ... surf3Dwrite and the layered forms. The
+// first coordinate is in bytes. Elements are copied without conversion.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 #include "../vendor/host_arrays.h"
 
-// Copy `nbytes`. An access outside ends the kernel, unless the boundary mode says otherwise.
+// Copy `nbytes`. An access outside the surface ends the kernel, unless the boundary mode clamps it
+// or reads zero.
 extern "C" __attribute__((visibility("default"))) void PyGPU_host_surface_read(
     cudaSurfaceObject_t surface, void* to, std::size_t nbytes, int x, int y, int z,
     cudaSurfaceBoundaryMode mode);

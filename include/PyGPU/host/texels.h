@@ -1,19 +1,19 @@
-// Elements of textures on the host: what a fetch gives, and the formats of types.
+// Texture elements on the host: the result of a fetch, and the channel formats of C++ types.
 #pragma once
 
 #include <cstring>
 
 #include "vector_types.h"
 
-// These speak of vectors.
+// These headers use the vector types.
 #include "../device/texel_types.h"
 #include "../vendor/host_arrays.h"
 
 namespace PyGPU {
 namespace host {
 
-// The result of a fetch: four registers of 32 bits, which the requested type reinterprets, as on a
-// GPU. So a wrong type gives wrong numbers, not a conversion.
+// Result of a fetch: four 32-bit registers, reinterpreted as the requested type. As on a GPU, a
+// wrong type yields wrong numbers, not a conversion.
 struct Registers {
   unsigned bits[4];
 
@@ -43,7 +43,7 @@ struct Registers {
 }  // namespace host
 }  // namespace PyGPU
 
-// The format of elements of a type.
+// Return the channel format of elements of type T.
 template <class T>
 cudaChannelFormatDesc cudaCreateChannelDesc() {
   using Number = typename PyGPU::P_Texel<T>::P_Number;

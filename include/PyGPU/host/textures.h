@@ -1,24 +1,25 @@
-// Texture objects for kernels on the host: tex1D ... tex3D, layered ones, cubes, gathers. There are
-// no mipmaps, so that levels and gradients have no effect. The sampling itself is in the machine
-// (src/host/sample.cpp).
+// CUDA's texture functions for host kernels: tex1D ... tex3D, layered textures, cubemaps, gathers.
+//
+// The machine has no mipmaps, so levels and gradients have no effect. The sampling code is in
+// src/host/sample.cpp.
 #pragma once
 
 #include "../vendor/host_arrays.h"
 #include "texels.h"
 
-// The first `axes` coordinates are used. A handle that is not a texture's ends the kernel.
+// Sample at the first `axes` coordinates. A handle that is not a texture's ends the kernel.
 extern "C" __attribute__((visibility("default"))) void PyGPU_host_fetch(cudaTextureObject_t texture,
                                                                         int axes,
                                                                         const float* coordinates,
                                                                         int layer,
                                                                         PyGPU::host::Registers* to);
-// One element of memory, by its index.
+// Fetch one element of linear memory by its index.
 extern "C" __attribute__((visibility("default"))) void PyGPU_host_fetch_element(
     cudaTextureObject_t texture, int index, PyGPU::host::Registers* to);
-// Where a direction of three coordinates meets the cube.
+// Sample a cubemap in a direction with three components.
 extern "C" __attribute__((visibility("default"))) void PyGPU_host_fetch_cube(
     cudaTextureObject_t texture, const float* direction, int layer, PyGPU::host::Registers* to);
-// A channel of the four elements that LINEAR would mix.
+// Gather one channel of the four elements that linear filtering would blend.
 extern "C" __attribute__((visibility("default"))) void PyGPU_host_gather(
     cudaTextureObject_t texture, float x, float y, int channel, PyGPU::host::Registers* to);
 
@@ -58,7 +59,7 @@ T gather(cudaTextureObject_t texture, float x, float y, int channel) {
 }  // namespace host
 }  // namespace PyGPU
 
-// Each function returns the element, or puts it into a variable.
+// Define two forms of each function: one returns the element, the other stores it in a variable.
 #define PYGPU_UNPACK(...) __VA_ARGS__
 #define PYGPU_TEXTURE(name, parameters, arguments, ...)                    \
   template <class T>                                                       \
@@ -85,7 +86,7 @@ PYGPU_TEXTURE(texCubemapLayered, (float x, float y, float z, int layer), (x, y, 
 PYGPU_TEXTURE(tex2Dgather, (float x, float y, int channel = 0), (x, y, channel),
               PyGPU::host::gather<T>(texture, x, y, channel))
 
-// The same with a level, and with gradients.
+// Define the forms with a mipmap level and with gradients.
 #define PYGPU_TEXTURE_LEVELS(name, parameters, arguments, vector)            \
   PYGPU_TEXTURE(name##Lod, (PYGPU_UNPACK parameters, float level),           \
                 (PYGPU_UNPACK arguments, level),                             \

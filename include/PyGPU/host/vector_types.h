@@ -8,7 +8,8 @@ using ushort = unsigned short;
 using uint = unsigned int;
 using ulong = unsigned long;
 
-// Alignments are CUDA's: vectors of 2 and 4 elements are loaded by accesses of up to 16 bytes.
+// Alignments are those of CUDA: vectors of 2 and 4 elements are loaded by accesses of up to 16
+// bytes.
 #define PYGPU_VECTORS(T, name, align2, align4) \
   struct name##1 {                             \
     T x;                                       \
@@ -47,12 +48,12 @@ struct uint1 {
 struct alignas(8) uint2 {
   unsigned x, y;
 };
-struct alignas(16) uint4 {  // uint3 comes with the launch
+struct alignas(16) uint4 {  // uint3 is declared in vendor/host.h
   unsigned x, y, z, w;
 };
 PYGPU_MAKE_VECTORS(unsigned, uint)
 
-// Those of CUDA 13 that say how they are aligned.
+// Vector types of CUDA 13 whose names state their alignment.
 #define PYGPU_ALIGNED_VECTOR(T, name, align) \
   struct alignas(align) name {               \
     T x, y, z, w;                            \

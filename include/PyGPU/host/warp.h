@@ -1,6 +1,6 @@
-// Collective functions of a warp: shuffles, votes, matches, reductions.
+// CUDA's collective functions of a warp: shuffles, votes, matches, reductions.
 //
-// PYGPU_HOST_WARP sets the number of lanes, 32 or 64. Masks are 64-bit parameters; as results they
+// PYGPU_HOST_WARP sets the number of lanes, 32 or 64. Mask parameters have 64 bits. Mask results
 // have 32 bits, or 64 in a source compiled with -DPYGPU_HOST_WARP=64.
 #pragma once
 
@@ -30,7 +30,7 @@ struct WarpSize {
 inline unsigned warp_size() { return unsigned(PyGPU_host_thread.warp_size); }
 inline unsigned lane_index() { return thread_rank() & (warp_size() - 1); }
 
-// The lane whose value a shuffle takes, or -1 for the thread's own.
+// Return the lane whose value a shuffle reads, or -1 for the thread's own value.
 enum class Shuffle { from, up, down, exchange };
 inline int source_lane(Shuffle how, int argument, int width) {
   const int lane = int(lane_index()), first = lane & ~(width - 1);
@@ -57,7 +57,7 @@ inline T shuffle(const char* name, int line, Wait::Scope scope, unsigned long lo
   return result;
 }
 
-// Fold the values of the lanes, lowest lane first.
+// Combine the values of the lanes, lowest lane first.
 template <class T, class Fold>
 inline T reduce(const char* name, int line, unsigned long long mask, T value, Fold) {
   T result = value;
@@ -78,7 +78,7 @@ inline T reduce(const char* name, int line, unsigned long long mask, T value, Fo
   return result;
 }
 
-// The lanes whose value has the same bytes as this thread's.
+// Return a mask of the lanes whose value has the same bytes as this thread's.
 template <class T>
 inline unsigned long long match(const char* name, int line, unsigned long long mask, T value,
                                 unsigned long long* came) {

@@ -1,5 +1,5 @@
-// CUDA's header of this name, for kernels on the `host` target: the block, tiles of a warp, and
-// those of its lanes that come together.
+// <cooperative_groups.h> for kernels of the `host` target: the block, the grid, tiles of a warp,
+// and coalesced groups of lanes.
 #pragma once
 
 #include "../../cuda_on_host.h"
@@ -19,7 +19,7 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-// The whole grid; its blocks cannot wait for each other.
+// The grid as a group. Its blocks cannot wait for each other, so is_valid() is false.
 class grid_group {
  public:
   static bool is_valid() { return false; }
@@ -39,7 +39,7 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-// `Size` neighbouring lanes of a warp: a power of two, at most the warp.
+// A tile: `Size` neighboring lanes of a warp, a power of two and at most the warp size.
 template <unsigned Size, class Parent = void>
 class thread_block_tile {
   static_assert(Size != 0 && Size <= 64 && (Size & (Size - 1)) == 0, "a power of two up to 64");
@@ -101,7 +101,7 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return {};
 }
 
-// Some lanes of a warp, ranked from the lowest on.
+// A group of some lanes of a warp. Ranks count from the lowest lane.
 class coalesced_group {
   using Lanes = unsigned long long;
   using Wait = PyGPU::host::Wait;

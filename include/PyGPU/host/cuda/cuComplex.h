@@ -1,4 +1,4 @@
-// CUDA's header of this name, for kernels on the `host` target: complex numbers as pairs.
+// <cuComplex.h> for kernels of the `host` target: complex numbers as pairs.
 #pragma once
 
 #include "../../cuda_on_host.h"

@@ -1,5 +1,5 @@
-// CUDA's header of this name, for kernels on the `host` target: __nv_bfloat16 comes with the
-// language.
+// <cuda_bf16.h> for kernels of the `host` target: short type names and constants. __nv_bfloat16
+// itself is always declared.
 #pragma once
 
 #include "cuda_fp16.h"

@@ -1,5 +1,5 @@
-// CUDA's header of this name, for kernels on the `host` target: __half comes with the language, its
-// short names do not, for a program may have others of these names.
+// <cuda_fp16.h> for kernels of the `host` target: short type names and constants. __half itself is
+// always declared; the short names are not, because a program may use them for other things.
 #pragma once
 
 #include "../../cuda_on_host.h"

@@ -1,2 +1,2 @@
-// CUDA's header of this name, for kernels on the `host` target.
+// <cuda_fp8.h> for kernels of the `host` target: not supported.
 #error "the host machine has no floating-point numbers of eight bits"

@@ -1,4 +1,5 @@
-// The types of cuRAND's host library that its device functions take.
+// <curand.h> for kernels of the `host` target: the types of cuRAND's host library that its device
+// functions use.
 #pragma once
 
 #include "../../cuda_on_host.h"

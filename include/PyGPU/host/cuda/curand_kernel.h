@@ -1,4 +1,4 @@
-// CUDA's header of this name, for kernels on the `host` target: cuRAND's device functions.
+// <curand_kernel.h> for kernels of the `host` target: cuRAND's device functions.
 #pragma once
 
 #include "../../cuda_on_host.h"

@@ -1,4 +1,4 @@
-// CUDA's header of this name, for kernels on the `host` target: constants for float and double.
+// <math_constants.h> for kernels of the `host` target: constants for float and double.
 #pragma once
 
 #include "../../cuda_on_host.h"

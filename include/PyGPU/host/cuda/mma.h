@@ -1,2 +1,2 @@
-// CUDA's header of this name, for kernels on the `host` target.
+// <mma.h> for kernels of the `host` target: not supported.
 #error "the host machine has no tensor cores"

@@ -1,2 +1,2 @@
-// CUDA's header of this name, for kernels on the `host` target.
+// <cooperative_groups/memcpy_async.h> for kernels of the `host` target: not supported.
 #error "the host machine has no asynchronous copies of cooperative groups"

@@ -1,4 +1,4 @@
-// CUDA's header of this name, for kernels on the `host` target.
+// <cooperative_groups/reduce.h> for kernels of the `host` target: reductions over a group.
 #pragma once
 
 #include "../../../rtc_hip/cooperative_groups/folds.h"
