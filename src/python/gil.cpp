@@ -5,6 +5,7 @@
 #include <unwind.h>
 
 #include "PyGPU/device.h"
+#include "PyGPU/gpu.h"
 
 // What the unwinder asks of each of this module's frames; the linker puts it in front of the C++
 // library's (setup.py). Pythons before 3.14 end a thread that comes for the GIL when the
@@ -70,6 +71,10 @@ void bind_gil() {
   around_waits([](const Wait& call) {
     const NoGil without = release_gil_if_held();
     return call();
+  });
+  around_stream_waits([](void (*wait)(void*), void* data) {
+    const NoGil without = release_gil_if_held();
+    wait(data);
   });
 }
 
