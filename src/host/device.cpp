@@ -6,6 +6,7 @@
 #include "capture.h"
 #include "machine.h"
 #include "order.h"
+#include "texture.h"
 #include "texture_limits.h"
 
 namespace PyGPU::host {
