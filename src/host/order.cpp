@@ -198,14 +198,14 @@ cudaError_t release_after(Item::Scope scope, int device, std::function<void()> r
   return cudaSuccess;
 }
 
-cudaError_t begin_item(Item& item, cudaStream_t stream) {
+cudaError_t begin_item(Item& item, cudaStream_t stream, bool& may_run) {
   const std::lock_guard<std::mutex> hold(Machine::get().lock);
   const std::optional<Lane> lane = find_lane(stream);
   if (!lane) return cudaErrorInvalidResourceHandle;
   item.lane = *lane;
   const bool is_first = !items.first;
   add_call(item);
-  item.is_running = is_first || is_ready(item) || in_kernel();
+  may_run = item.is_running = is_first || is_ready(item) || in_kernel();
   return cudaSuccess;
 }
 

@@ -33,7 +33,7 @@ struct Item {
   bool delays_later = true;   // false for a call that only waits
   std::uint64_t awaited = 0;  // number of one more item that delays this one, or 0
 
-  // Set by the functions below.
+  // Set by the functions below; `is_running` and the rest are guarded by the machine's lock.
   std::uint64_t number = 0;
   const void* thread = nullptr;  // the thread whose call this is; null for a deferred item
   bool is_running = false;
@@ -67,9 +67,9 @@ cudaError_t wait_until_ready(Item item);
 // interruption, return at once; the release is still made.
 cudaError_t release_after(Item::Scope scope, int device, std::function<void()> release);
 
-// Begin and end a call's item. After begin_item, `is_running` tells whether the work may run at
-// once; otherwise call await_turn, which returns false if the wait was interrupted.
-cudaError_t begin_item(Item& item, cudaStream_t stream);
+// Begin and end a call's item. begin_item sets `may_run` if the work may run at once; otherwise
+// call await_turn, which returns false if the wait was interrupted.
+cudaError_t begin_item(Item& item, cudaStream_t stream, bool& may_run);
 bool await_turn(Item& item);
 void end_item(Item& item);
 
@@ -92,8 +92,9 @@ cudaError_t report_interrupted_wait();
 template <class Body>
 cudaError_t in_order(cudaStream_t stream, Body&& body) {
   Item item;
-  if (const cudaError_t error = begin_item(item, stream)) return error;
-  if (item.is_running) {
+  bool may_run = false;
+  if (const cudaError_t error = begin_item(item, stream, may_run)) return error;
+  if (may_run) {
     const Turn turn(&item);
     return body();
   }
