@@ -184,7 +184,7 @@ def test_files_depend_downwards(path):
     own = layer_of(path.with_suffix(".h"))
     assert own is not None, "a header without a layer: add it to LAYERS"
     for found in filter(None, (ours(path, name) for name in includes(path))):
-        if found.is_relative_to(ROOT / "include" / "PyGPU" / "host"):
+        if path.name == "cuda_on_host.h" and found.parent.name in {"host", "device"}:
             continue
         layer = layer_of(found)
         assert layer is not None, f"{relative(path)} includes {relative(found)}, of no layer"

@@ -376,7 +376,7 @@ def compile(
     with files.scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         files.write_text(unit, text(False))
-        ours = headers.on_demand(found.texts(source), found.is_complete, "host")
+        ours = headers.on_demand(found.texts(source), found.is_complete, "device")
         needed = [word for one in ours for word in ("-include", one)]
         rest = [*options.for_headers(), *needed, *_include_options(options, found)]
         rest += options.without_nvidias()

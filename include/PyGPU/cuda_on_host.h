@@ -24,6 +24,6 @@
 #include "host/vector_types.h"
 #include "host/warp.h"
 #ifndef PYGPU_SIMD_ON_DEMAND
-#include "host/simd_integers.h"
+#include "device/simd_integers.h"
 #endif
 #endif

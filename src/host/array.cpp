@@ -128,12 +128,19 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     if (const cudaError_t error = refuse_unsafe()) return error;
     if (!array) return cudaSuccess;
     Machine& machine = Machine::get();
-    std::lock_guard<std::mutex> hold(machine.lock);
-    const auto found = arrays().find(array);
-    if (found == arrays().end()) return cudaErrorInvalidResourceHandle;
-    machine.devices[std::size_t(found->second->device)].used -= found->second->charge;
-    arrays().erase(found);
-    return cudaSuccess;
+    int device = 0;
+    std::shared_ptr<char> data;
+    {
+      std::lock_guard<std::mutex> hold(machine.lock);
+      const auto found = arrays().find(array);
+      if (found == arrays().end()) return cudaErrorInvalidResourceHandle;
+      device = found->second->device;
+      data = found->second->data;
+      machine.devices[std::size_t(device)].used -= found->second->charge;
+      arrays().erase(found);
+    }
+    // Kernels of other threads may read the elements by a texture.
+    return release_after(Item::Scope::device, device, [data] {});
   });
 }
 

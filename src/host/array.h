@@ -30,9 +30,9 @@ std::size_t bytes_of(const cudaChannelFormatDesc& format);
 // elements alive.
 std::optional<PyGPUHostArray> array_of(cudaArray_t handle);
 
-// Release the arrays or textures of a device, for cudaDeviceReset. Call with the machine's lock
-// held.
+// Release the arrays of a device, for cudaDeviceReset. Call with the machine's lock held.
 void release_arrays(int device);
-void release_textures(int device);
+// Return the number of live arrays. Call with the machine's lock held.
+std::size_t live_arrays();
 
 }  // namespace PyGPU::host

@@ -57,9 +57,8 @@ cudaError_t memory_end(BoxEnd& end, const cudaPitchedPtr& memory, const cudaPos&
   return cudaSuccess;
 }
 
-cudaError_t copy_box(const cudaMemcpy3DParms& box, cudaStream_t stream) {
+cudaError_t copy_box(const cudaMemcpy3DParms& box) {
   if (const cudaError_t error = check_kind(box.kind)) return error;
-  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (bool(box.srcArray) == bool(box.srcPtr.ptr) || bool(box.dstArray) == bool(box.dstPtr.ptr))
     return cudaErrorInvalidValue;
   std::optional<PyGPUHostArray> from, to;
@@ -101,7 +100,7 @@ cudaError_t copy_rows(cudaArray_t handle, std::size_t x, std::size_t y, void* me
   (to_array ? box.srcPtr : box.dstPtr) = {memory, pitch, pitch, height};
   box.extent = {width / element, height, 1};
   box.kind = kind;
-  return copy_box(box, nullptr);
+  return copy_box(box);
 }
 
 }  // namespace
@@ -114,7 +113,7 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* box) { return cudaMemcpy3DAsyn
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* box, cudaStream_t stream) {
   return call([&] {
     if (!box) return cudaErrorInvalidValue;
-    return enqueue(stream, [box = *box](cudaStream_t s) { return copy_box(box, s); });
+    return enqueue(stream, [box = *box] { return copy_box(box); });
   });
 }
 
@@ -130,7 +129,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* box, cudaStream_t
       return cudaErrorInvalidDevice;
     const cudaMemcpy3DParms copy{box->srcArray, box->srcPos, box->srcPtr, box->dstArray,
                                  box->dstPos,   box->dstPtr, box->extent, cudaMemcpyDeviceToDevice};
-    return enqueue(stream, [copy](cudaStream_t s) { return copy_box(copy, s); });
+    return enqueue(stream, [copy] { return copy_box(copy); });
   });
 }
 
@@ -138,7 +137,7 @@ cudaError_t cudaHostCopyRows(cudaArray_t array, std::size_t x, std::size_t y, vo
                              std::size_t pitch, std::size_t width, std::size_t height,
                              bool to_array, cudaMemcpyKind kind) {
   return call([&] {
-    return enqueue(nullptr, [=](cudaStream_t) {
+    return enqueue(nullptr, [=] {
       return copy_rows(array, x, y, memory, pitch, width, height, to_array, kind);
     });
   });

@@ -58,9 +58,9 @@ Capture* capture_of(cudaStream_t stream) {
 }
 
 Work run_in_order(const std::vector<Work>& work) {
-  return [work](cudaStream_t stream) {
+  return [work] {
     for (const Work& one : work)
-      if (const cudaError_t error = one(stream)) return error;
+      if (const cudaError_t error = one()) return error;
     return cudaSuccess;
   };
 }

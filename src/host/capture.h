@@ -12,11 +12,11 @@
 
 #include "PyGPU/vendor/host_graphs.h"
 #include "machine.h"
+#include "order.h"
 
 namespace PyGPU::host {
 
-// Work that runs in the order of the stream passed to it.
-using Work = std::function<cudaError_t(cudaStream_t)>;
+using Work = std::function<cudaError_t()>;
 
 // One capture: its origin stream and the streams that joined it.
 struct Capture {
@@ -42,13 +42,13 @@ inline bool is_captured(cudaStream_t stream) {
   return active_captures != 0 && admit(stream).capture;
 }
 
-// Run the work now, or record it if the stream is captured.
+// Run the work in the order of the stream, or record it if the stream is captured.
 template <class Body>
 cudaError_t enqueue(cudaStream_t stream, Body body) {
-  if (active_captures == 0) return body(stream);
+  if (active_captures == 0) return in_order(stream, body);
   const Admission found = admit(stream);
   if (found.error) return found.error;
-  if (!found.capture) return body(stream);
+  if (!found.capture) return in_order(stream, body);
   capture_work(stream, *found.capture, body);
   return cudaSuccess;
 }

@@ -37,14 +37,13 @@ void enqueue_child(Child child);
 cudaError_t launch_owned(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
                          void (*threads)(void*), std::shared_ptr<void> context, const char* kernel);
 
-// Run `copy(stream)`, a copy or a fill. Inside a kernel, enqueue the copy as a child instead.
+// Enqueue `copy`, a copy or a fill. Inside a kernel, enqueue the copy as a child instead.
 template <class Copy>
 cudaError_t enqueue_copy(cudaStream_t stream, Copy copy) {
   if (!in_kernel()) return enqueue(stream, copy);
   if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   Child child;
-  // Drop the stream: it may be destroyed before the child runs.
-  child.copy = [copy] { return copy(nullptr); };
+  child.copy = copy;
   child.is_tail = stream == cudaStreamTailLaunch;
   enqueue_child(std::move(child));
   return cudaSuccess;

@@ -40,10 +40,8 @@ std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
   return overflow ? SIZE_MAX : bytes;
 }
 
-cudaError_t copy(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
-                 cudaStream_t stream) {
+cudaError_t copy(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind) {
   if (const cudaError_t error = check_kind(kind)) return error;
-  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (nbytes == 0) return cudaSuccess;
   if (const cudaError_t error = check_sides(dst, nbytes, src, nbytes, kind)) return error;
   std::memmove(dst, src, nbytes);
@@ -51,10 +49,8 @@ cudaError_t copy(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind 
 }
 
 cudaError_t copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
-                    std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                    cudaStream_t stream) {
+                    std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   if (const cudaError_t error = check_kind(kind)) return error;
-  if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
   if (width == 0 || height == 0) return cudaSuccess;
   if (width > dst_pitch || width > src_pitch) return cudaErrorInvalidPitchValue;
   const std::size_t dst_bytes = span(dst_pitch, width, height);
@@ -69,24 +65,22 @@ cudaError_t copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size
 }
 
 cudaError_t copy_peer(void* dst, int dst_device, const void* src, int src_device,
-                      std::size_t nbytes, cudaStream_t stream) {
+                      std::size_t nbytes) {
   const Machine& machine = Machine::get();
   if (!machine.has_device(dst_device) || !machine.has_device(src_device))
     return cudaErrorInvalidDevice;
-  return copy(dst, src, nbytes, cudaMemcpyDeviceToDevice, stream);
+  return copy(dst, src, nbytes, cudaMemcpyDeviceToDevice);
 }
 
 // Fill rows with a pattern of `itemsize` bytes (2 or 4).
 cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
-                      std::size_t width, std::size_t height, cudaStream_t stream) {
-  Machine& machine = Machine::get();
-  if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
+                      std::size_t width, std::size_t height) {
   if (width == 0 || height == 0) return cudaSuccess;
   if (width > SIZE_MAX / itemsize) return cudaErrorInvalidValue;
   const std::size_t row_bytes = width * itemsize;
   const bool aligned = (reinterpret_cast<std::uintptr_t>(address) | pitch) % itemsize == 0;
   if (!aligned || (height > 1 && row_bytes > pitch)) return cudaErrorInvalidValue;
-  if (!machine.device_can_access(address, span(pitch, row_bytes, height)))
+  if (!Machine::get().device_can_access(address, span(pitch, row_bytes, height)))
     return cudaErrorInvalidValue;
   for (std::size_t row = 0; row < height; ++row) {
     char* const first = static_cast<char*>(address) + row * pitch;
@@ -96,12 +90,11 @@ cudaError_t fill_rows(void* address, std::size_t pitch, unsigned value, std::siz
 }
 
 cudaError_t fill_2d(void* address, std::size_t pitch, int value, std::size_t width,
-                    std::size_t height, cudaStream_t stream) {
-  Machine& machine = Machine::get();
-  if (!machine.is_valid(stream)) return cudaErrorInvalidResourceHandle;
+                    std::size_t height) {
   if (width == 0 || height == 0) return cudaSuccess;
   if (height > 1 && width > pitch) return cudaErrorInvalidValue;
-  if (!machine.device_can_access(address, span(pitch, width, height))) return cudaErrorInvalidValue;
+  if (!Machine::get().device_can_access(address, span(pitch, width, height)))
+    return cudaErrorInvalidValue;
   for (std::size_t row = 0; row < height; ++row)
     std::memset(static_cast<char*>(address) + row * pitch, value, width);
   return cudaSuccess;
@@ -124,9 +117,7 @@ cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t nbytes, cudaMemcp
 
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return call([&] {
-    return enqueue_copy(stream, [=](cudaStream_t s) { return copy(dst, src, nbytes, kind, s); });
-  });
+  return call([&] { return enqueue_copy(stream, [=] { return copy(dst, src, nbytes, kind); }); });
 }
 
 cudaError_t cudaMemcpy2D(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
@@ -140,9 +131,8 @@ cudaError_t cudaMemcpy2DAsync(void* dst, std::size_t dst_pitch, const void* src,
                               std::size_t src_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&] {
-    return enqueue_copy(stream, [=](cudaStream_t s) {
-      return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind, s);
-    });
+    return enqueue_copy(
+        stream, [=] { return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind); });
   });
 }
 
@@ -155,9 +145,7 @@ cudaError_t cudaMemcpyPeer(void* dst, int dst_device, const void* src, int src_d
 cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device,
                                 std::size_t nbytes, cudaStream_t stream) {
   return call([&] {
-    return enqueue(stream, [=](cudaStream_t s) {
-      return copy_peer(dst, dst_device, src, src_device, nbytes, s);
-    });
+    return enqueue(stream, [=] { return copy_peer(dst, dst_device, src, src_device, nbytes); });
   });
 }
 
@@ -177,16 +165,14 @@ cudaError_t cudaMemset2D(void* address, std::size_t pitch, int value, std::size_
 cudaError_t cudaMemset2DAsync(void* address, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
   return call([&] {
-    return enqueue_copy(
-        stream, [=](cudaStream_t s) { return fill_2d(address, pitch, value, width, height, s); });
+    return enqueue_copy(stream, [=] { return fill_2d(address, pitch, value, width, height); });
   });
 }
 
 cudaError_t cudaHostFill(void* address, std::size_t pitch, unsigned value, std::size_t itemsize,
                          std::size_t width, std::size_t height, cudaStream_t stream) {
   return call([&] {
-    return enqueue(stream, [=](cudaStream_t s) {
-      return fill_rows(address, pitch, value, itemsize, width, height, s);
-    });
+    return enqueue(stream,
+                   [=] { return fill_rows(address, pitch, value, itemsize, width, height); });
   });
 }

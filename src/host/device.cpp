@@ -5,6 +5,8 @@
 #include "array.h"
 #include "capture.h"
 #include "machine.h"
+#include "order.h"
+#include "texture.h"
 #include "texture_limits.h"
 
 namespace PyGPU::host {
@@ -29,6 +31,14 @@ template <class Body>
 cudaError_t change_device(Body body, const char* name = __builtin_FUNCTION()) {
   const cudaError_t error = refuse_unsafe();
   return error ? set_last_error(error) : with_device(body, name);
+}
+
+// Return an item that all earlier work of a device delays.
+Item work_of(int device) {
+  Item item;
+  item.scope = Item::Scope::device;
+  item.lane.device = device;
+  return item;
 }
 
 // Return a device attribute. Attributes that do not apply to this machine are 0.
@@ -106,12 +116,16 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return call([] { return refuse_captured(); });
+  return call([] {
+    if (const cudaError_t error = refuse_captured()) return error;
+    return wait_until_ready(work_of(current_device()));
+  });
 }
 
 // Free all memory and destroy all streams, events, arrays and textures of the current device.
 cudaError_t cudaDeviceReset() {
   return call([] {
+    if (const cudaError_t error = wait_until_ready(work_of(current_device()))) return error;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     for (auto entry = machine.table.begin(); entry != machine.table.end();) {

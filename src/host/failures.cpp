@@ -1,4 +1,4 @@
-// Failure injection and counts of live resources, both for tests. See failures.h.
+// Failure injection. See failures.h.
 #include "failures.h"
 
 #include <climits>
@@ -11,8 +11,6 @@
 
 #include "PyGPU/runtime/settings.h"
 #include "PyGPU/vendor/host_modules.h"
-#include "array.h"
-#include "machine.h"
 
 namespace PyGPU::host {
 
@@ -72,24 +70,4 @@ const char* cudaHostFail(long number, const char* name) {
   failing_name() = name ? name : "";
   calls_until_failure = number;
   return std::exchange(failed_name, nullptr);
-}
-
-void cudaHostCountLive(std::size_t* counts) {
-  Machine& machine = Machine::get();
-  const std::lock_guard<std::mutex> hold(machine.lock);
-  std::size_t blocks = 0, bytes = 0;
-  for (const auto& [address, block] : machine.table) {
-    if (block.space == Space::variable) continue;
-    ++blocks;
-    bytes += block.span;
-  }
-  const std::size_t found[] = {blocks,
-                               bytes,
-                               machine.imported.size(),
-                               machine.streams.size(),
-                               machine.events.size(),
-                               live_arrays(),
-                               live_textures(),
-                               live_modules()};
-  std::memcpy(counts, found, sizeof found);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 
 #include "PyGPU/vendor/host.h"
 
@@ -19,11 +18,5 @@ cudaError_t injected_error(const char* name);
 // Return true if the call releases a resource. Such a call does its work and then fails, as on a
 // GPU, where a release can report the error of earlier asynchronous work.
 bool is_release(const char* name);
-
-// Return the number of live objects; live_textures() includes surfaces. Call with the machine's
-// lock held.
-std::size_t live_arrays();
-std::size_t live_textures();
-std::size_t live_modules();
 
 }  // namespace PyGPU::host

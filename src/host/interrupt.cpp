@@ -61,23 +61,6 @@ void watch() {
   }
 }
 
-// Return true if this is the process's first thread and its launches are watched.
-bool is_watched_thread() {
-  static __thread signed char known = 0;  // 1: watched, -1: not watched, 0: not yet known
-  if (known) return known > 0 && interrupt_check.load(std::memory_order_relaxed);
-  if (!interrupt_check) return false;
-  known = -1;
-  if (syscall(SYS_gettid) != getpid()) return false;
-  first_thread.running = &own_running();
-  first_thread.thread = pthread_self();
-  try {
-    std::thread(watch).detach();
-    known = 1;
-  } catch (const std::system_error&) {  // no more threads: launches cannot be interrupted
-  }
-  return known > 0;
-}
-
 std::uintptr_t program_counter(const void* context) {
   [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -106,6 +89,22 @@ void on_interrupt_signal(int number, siginfo_t* info, void* context) {
 }
 
 }  // namespace
+
+bool is_watched_thread() {
+  static __thread signed char known = 0;  // 1: watched, -1: not watched, 0: not yet known
+  if (known) return known > 0 && interrupt_check.load(std::memory_order_relaxed);
+  if (!interrupt_check) return false;
+  known = -1;
+  if (syscall(SYS_gettid) != getpid()) return false;
+  first_thread.running = &own_running();
+  first_thread.thread = pthread_self();
+  try {
+    std::thread(watch).detach();
+    known = 1;
+  } catch (const std::system_error&) {  // no more threads: launches cannot be interrupted
+  }
+  return known > 0;
+}
 
 Running& begin_running(void (*threads)(void*)) {
   Running& running = own_running();
@@ -140,10 +139,14 @@ void signal_thread(pthread_t thread, Running& running) {
   pthread_kill(thread, interrupt_signal);
 }
 
-bool is_interrupted(Running& running) {
-  running.must_check = false;
+bool asks_to_end() {
   const auto check = interrupt_check.load();
   return check && check();
+}
+
+bool is_interrupted(Running& running) {
+  running.must_check = false;
+  return asks_to_end();
 }
 
 void install_interrupt_handler() {

@@ -41,8 +41,12 @@ void find_code(Running& running);
 // Send a signal to a thread that may run the kernel, so that it handles the launch's requests.
 void signal_thread(pthread_t thread, Running& running);
 
-// Return true if the launch must end because its thread has a signal to handle (Ctrl-C). Call it on
-// the thread's own stack, not on a kernel's.
+// Return true if this is the process's first thread and its calls can be interrupted.
+bool is_watched_thread();
+// Run the program's pending signal handlers (Ctrl-C). Return true if the call must end. Call it
+// in the first thread, without locks.
+bool asks_to_end();
+// Like asks_to_end, for a launch: call it on the thread's own stack, not on a kernel's.
 bool is_interrupted(Running& running);
 
 void install_interrupt_handler();

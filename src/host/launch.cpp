@@ -303,7 +303,7 @@ cudaError_t launch_owned(dim3 grid, dim3 block, std::size_t shared_bytes, cudaSt
                          void (*threads)(void*), std::shared_ptr<void> context,
                          const char* kernel) {
   if (const cudaError_t error = begin_launch(grid, block, shared_bytes)) return error;
-  return enqueue(stream, [=](cudaStream_t) {
+  return enqueue(stream, [=] {
     set_last_report(nullptr);
     return run_grid(grid, block, shared_bytes, threads, context.get(), kernel);
   });
@@ -325,9 +325,8 @@ cudaError_t cudaHostLaunch(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
       std::memcpy(copy.get(), context, context_bytes);
       return launch_owned(grid, block, shared_bytes, stream, threads, copy, name);
     }
-    return enqueue(stream, [&](cudaStream_t) {
-      return run_grid(grid, block, shared_bytes, threads, context, name);
-    });
+    return enqueue(stream,
+                   [&] { return run_grid(grid, block, shared_bytes, threads, context, name); });
   });
 }
 

@@ -20,6 +20,7 @@
 #include "children.h"
 #include "loaded.h"
 #include "machine.h"
+#include "order.h"
 
 struct PyGPUHostLibrary {
   void* handle;                      // result of dlopen
@@ -149,10 +150,12 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
       for (const std::uintptr_t address : module->globals) machine.table.erase(address);
       for (auto kernel = module->kernels; kernel->name; ++kernel) shared_limits().erase(kernel);
     }
-    dlclose(module->handle);
-    delete module;
-    --loaded_modules;
-    return cudaSuccess;
+    // Other threads may run kernels of the module, on any device.
+    return release_after(Item::Scope::everything, 0, [module] {
+      dlclose(module->handle);
+      delete module;
+      --loaded_modules;
+    });
   });
 }
 

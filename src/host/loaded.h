@@ -14,4 +14,7 @@ struct LoadedLibrary {
 // Return the library whose code contains the address `inside`.
 LoadedLibrary library_of(std::uintptr_t inside);
 
+// Return the number of loaded modules (library.cpp).
+std::size_t live_modules();
+
 }  // namespace PyGPU::host

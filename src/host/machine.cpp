@@ -1,4 +1,4 @@
-// The host machine's configuration, lookups, last error and version calls.
+// The host machine's configuration, lookups, last error, versions and counts of live resources.
 #include "machine.h"
 
 #include <pthread.h>
@@ -13,9 +13,13 @@
 #include <string>
 
 #include "PyGPU/runtime/settings.h"
+#include "PyGPU/vendor/host_modules.h"
+#include "array.h"
 #include "available.h"
 #include "fault.h"
+#include "loaded.h"
 #include "pages.h"
+#include "texture.h"
 
 namespace PyGPU::host {
 namespace {
@@ -124,7 +128,7 @@ bool is_forked_child() { return in_forked_child.load(std::memory_order_relaxed);
 
 }  // namespace PyGPU::host
 
-using PyGPU::host::last_error;
+using namespace PyGPU::host;
 
 cudaError_t cudaGetLastError() {
   const cudaError_t error = last_error;
@@ -186,4 +190,24 @@ const char* cudaGetErrorString(cudaError_t error) {
   }());
   const auto found = texts.find(int(error));
   return found == texts.end() ? "unrecognized error code" : found->second.c_str();
+}
+
+void cudaHostCountLive(std::size_t* counts) {
+  Machine& machine = Machine::get();
+  const std::lock_guard<std::mutex> hold(machine.lock);
+  std::size_t blocks = 0, bytes = 0;
+  for (const auto& [address, block] : machine.table) {
+    if (block.space == Space::variable) continue;
+    ++blocks;
+    bytes += block.span;
+  }
+  const std::size_t found[] = {blocks,
+                               bytes,
+                               machine.imported.size(),
+                               machine.streams.size(),
+                               machine.events.size(),
+                               live_arrays(),
+                               live_textures(),
+                               live_modules()};
+  std::memcpy(counts, found, sizeof found);
 }

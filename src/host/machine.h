@@ -1,7 +1,7 @@
 // The host machine: devices, the memory table, streams and events.
 //
-// All state is one object guarded by one lock. Work runs in the calling thread, in issue order,
-// outside the lock.
+// All state is one object guarded by one lock. Work runs outside the lock, in the calling thread,
+// in the order of its stream (order.h).
 #pragma once
 
 #include <chrono>
@@ -33,6 +33,7 @@ struct PyGPUHostEvent {
   unsigned flags;
   bool recorded;
   std::chrono::steady_clock::time_point time;
+  std::uint64_t pending = 0;  // number of the item that sets the time (order.h); 0: it is set
   PyGPU::host::Capture* capture = nullptr;  // the capture that contains this event, or null
   cudaStream_t captured_on = nullptr;
 };
@@ -54,6 +55,7 @@ struct Allocation {
   int device;
   unsigned flags;
   cudaMemPool_t pool = nullptr;  // the pool that it was allocated from
+  bool is_freed = false;         // freed when earlier work has ended (order.h)
 };
 
 struct Device {

@@ -1,4 +1,4 @@
-// Memory calls of the host machine: allocation, release, registration, pools, and overrun reports.
+// Memory calls of the host machine: allocation, release, registration, and overrun reports.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include "PyGPU/vendor/host_modules.h"
 #include "capture.h"
 #include "machine.h"
+#include "order.h"
 #include "pages.h"
 
 namespace PyGPU::host {
@@ -53,17 +54,72 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
   return cudaSuccess;
 }
 
-// Free the allocation that begins at `address`, if `fits` accepts its space.
-template <class Fits>
-cudaError_t release(void* address, Fits fits) {
-  if (!address) return cudaSuccess;
+using Entry = std::map<std::uintptr_t, Allocation>::iterator;
+
+// Free an allocation of the table. Call with the machine's lock held.
+void erase(Entry entry) {
   Machine& machine = Machine::get();
-  std::lock_guard<std::mutex> hold(machine.lock);
-  const auto entry = machine.table.find(reinterpret_cast<std::uintptr_t>(address));
-  if (entry == machine.table.end() || !fits(entry->second.space)) return cudaErrorInvalidValue;
   machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
   free_block(entry->first, entry->second);
   machine.table.erase(entry);
+}
+
+// Free an allocation whose release was deferred. A reset of the device may have freed it.
+void erase_freed(std::uintptr_t first) {
+  Machine& machine = Machine::get();
+  std::lock_guard<std::mutex> hold(machine.lock);
+  const Entry entry = machine.table.find(first);
+  if (entry != machine.table.end() && entry->second.is_freed) erase(entry);
+}
+
+// Free the allocation that begins at `address`, if `fits` accepts its space, when the work that
+// delays `item` has ended. Set `number` to the number of the item that does it then, or to 0.
+template <class Fits>
+cudaError_t release(void* address, Fits fits, Item item, std::uint64_t& number) {
+  Machine& machine = Machine::get();
+  std::lock_guard<std::mutex> hold(machine.lock);
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const Entry entry = machine.table.find(first);
+  if (entry == machine.table.end() || !fits(entry->second.space) || entry->second.is_freed)
+    return cudaErrorInvalidValue;
+  if (item.scope == Item::Scope::device) item.lane.device = entry->second.device;
+  number = 0;
+  if (is_ready(item)) {
+    erase(entry);
+    return cudaSuccess;
+  }
+  number = defer(item, [first](std::uint64_t) { erase_freed(first); });
+  entry->second.is_freed = true;
+  return cudaSuccess;
+}
+
+// Free an allocation, and wait until all work of its device has ended, as CUDA does.
+template <class Fits>
+cudaError_t release_and_wait(void* address, Fits fits) {
+  if (!address) return cudaSuccess;
+  Item item, end;
+  item.scope = Item::Scope::device;
+  item.delays_later = false;
+  end.scope = Item::Scope::nothing;
+  if (const cudaError_t error = release(address, fits, item, end.awaited)) return error;
+  if (end.awaited) (void)wait_until_ready(end);  // after an interruption, freed later
+  return cudaSuccess;
+}
+
+// Free an allocation in the order of a stream.
+template <class Fits>
+cudaError_t release_in_order(void* address, Fits fits, cudaStream_t stream) {
+  if (!address) return cudaSuccess;
+  Item item;
+  {
+    std::lock_guard<std::mutex> hold(Machine::get().lock);
+    const std::optional<Lane> lane = find_lane(stream);
+    if (!lane) return cudaErrorInvalidResourceHandle;
+    item.lane = *lane;
+  }
+  std::uint64_t number = 0;
+  if (const cudaError_t error = release(address, fits, item, number)) return error;
+  if (number) limit_deferred(number);
   return cudaSuccess;
 }
 
@@ -187,7 +243,7 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t nbytes, cudaMemP
 cudaError_t cudaFree(void* address) {
   return call([&] {
     const cudaError_t error = refuse_unsafe();
-    return error ? error : release(address, is_device);
+    return error ? error : release_and_wait(address, is_device);
   });
 }
 
@@ -196,7 +252,7 @@ cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
     if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     if (const cudaError_t error = refuse_unsafe()) return error;
-    return release(address, is_device);
+    return release_in_order(address, is_device, stream);
   });
 }
 
@@ -216,7 +272,7 @@ cudaError_t cudaMallocHost(void** address, std::size_t nbytes) {
 cudaError_t cudaFreeHost(void* address) {
   return call([&] {
     const cudaError_t error = refuse_unsafe();
-    return error ? error : release(address, is_pinned);
+    return error ? error : release_and_wait(address, is_pinned);
   });
 }
 
@@ -308,76 +364,6 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     const Device& device = machine.devices[std::size_t(current_device())];
     *free = device.memory - device.used_by_others - device.used;
     *total = device.memory;
-    return cudaSuccess;
-  });
-}
-
-// Create a pool. Pools are never destroyed, because PyGPU creates one per device.
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
-  return call([&] {
-    if (const cudaError_t error = refuse_unsafe()) return error;
-    Machine& machine = Machine::get();
-    if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned ||
-        properties->location.type != cudaMemLocationTypeDevice)
-      return cudaErrorInvalidValue;
-    const int device = properties->location.id;
-    if (!machine.has_device(device)) return cudaErrorInvalidDevice;
-    *pool = new PyGPUHostPool{device, 0};
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return call([&] {
-    Machine& machine = Machine::get();
-    if (!pool) return cudaErrorInvalidValue;
-    if (!machine.has_device(device)) return cudaErrorInvalidDevice;
-    *pool = &machine.devices[std::size_t(device)].pool;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return call([&] {
-    if (!pool || !value || attribute != cudaMemPoolAttrReleaseThreshold)
-      return cudaErrorInvalidValue;
-    pool->release_threshold = *static_cast<std::uint64_t*>(value);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return call([&] {
-    if (const cudaError_t error = refuse_unsafe()) return error;
-    if (!pool || !value) return cudaErrorInvalidValue;
-    Machine& machine = Machine::get();
-    std::lock_guard<std::mutex> hold(machine.lock);
-    std::uint64_t used = 0;
-    for (const auto& [start, block] : machine.table)
-      if (block.pool == pool) used += block.charge;
-    const bool threshold = attribute == cudaMemPoolAttrReleaseThreshold;
-    *static_cast<std::uint64_t*>(value) = threshold ? pool->release_threshold : used;
-    return cudaSuccess;
-  });
-}
-
-// Check the arguments only: every device can access all memory.
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
-                                 std::size_t count) {
-  return call([&] {
-    if (!pool || (count && !access)) return cudaErrorInvalidValue;
-    for (std::size_t i = 0; i < count; ++i)
-      if (!Machine::get().has_device(access[i].location.id)) return cudaErrorInvalidDevice;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
-  return call([&] {
-    if (const cudaError_t error = refuse_unsafe()) return error;
-    if (!pool) return cudaErrorInvalidValue;
-    std::lock_guard<std::mutex> hold(Machine::get().lock);
-    release_cached_pages();
     return cudaSuccess;
   });
 }

@@ -39,8 +39,8 @@ class Rendezvous {
   bool is_empty() const { return waiting_ == 0; }
   // Release the warps in which every unfinished lane waits at a call without a mask.
   void release_settled();
-  // Release threads when none is ready and all have started. If no thread can ever continue, record
-  // a deadlock fault and return false.
+  // Release threads when some wait, none is ready and all have started. If no thread can ever
+  // continue, record a deadlock fault and return false.
   bool resolve();
 
  private:

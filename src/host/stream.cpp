@@ -1,9 +1,10 @@
 // Streams and events of the host machine.
 //
-// Work is complete when its call returns. So a stream is always idle, and an event's time is the
-// moment of its recording.
+// An event is recorded when earlier work of its stream has ended, which is at once unless another
+// thread's work runs there.
 #include "capture.h"
 #include "machine.h"
+#include "order.h"
 
 namespace PyGPU::host {
 namespace {
@@ -27,6 +28,38 @@ cudaError_t check_to_wait(cudaStream_t stream) {
   if (const cudaError_t error = check(stream)) return error;
   const cudaError_t error = refuse_captured(stream);
   return error ? error : refuse_unsafe();
+}
+
+// Return an item that earlier work of the stream delays. A blocking stream's does not include the
+// null stream's. Call with the machine's lock held.
+cudaError_t item_after(cudaStream_t stream, Item& item) {
+  const std::optional<Lane> lane = find_lane(stream);
+  if (!lane) return cudaErrorInvalidResourceHandle;
+  item.lane = *lane;
+  item.scope = lane->kind == Lane::Kind::null ? Item::Scope::lane : Item::Scope::lane_alone;
+  return cudaSuccess;
+}
+
+// Complete a deferred record, unless the event was destroyed or recorded again.
+void set_time(cudaEvent_t event, std::uint64_t number) {
+  Machine& machine = Machine::get();
+  const std::lock_guard<std::mutex> hold(machine.lock);
+  if (!machine.events.count(event) || event->pending != number) return;
+  event->time = Clock::now();
+  event->pending = 0;
+}
+
+// Record the event now, or when earlier work of the stream has ended. Return the number of the item
+// that does it then, or 0. Call with the machine's lock held.
+std::uint64_t record(cudaEvent_t event, const Lane& lane) {
+  Item item;
+  item.lane = lane;
+  event->recorded = true;
+  event->pending = 0;
+  event->time = Clock::now();
+  if (is_ready(item)) return 0;
+  event->pending = defer(item, [event](std::uint64_t number) { set_time(event, number); });
+  return event->pending;
 }
 
 }  // namespace
@@ -59,19 +92,49 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return call([&] { return check_to_wait(stream); });
+  return call([&] {
+    if (const cudaError_t error = check_to_wait(stream)) return error;
+    Item item;
+    {
+      const std::lock_guard<std::mutex> hold(Machine::get().lock);
+      if (const cudaError_t error = item_after(stream, item)) return error;
+    }
+    return wait_until_ready(item);
+  });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return call([&] { return check_to_wait(stream); });
+  return call([&] {
+    if (const cudaError_t error = check_to_wait(stream)) return error;
+    Item item;
+    item.thread = this_thread();
+    const std::lock_guard<std::mutex> hold(Machine::get().lock);
+    if (const cudaError_t error = item_after(stream, item)) return error;
+    return is_ready(item) ? cudaSuccess : cudaErrorNotReady;
+  });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return call([&] {
     if (flags > 1) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(stream)) return error;
-    const cudaError_t error = check(event);
-    return error ? error : join_capture(stream, event);
+    if (const cudaError_t error = check(event)) return error;
+    if (const cudaError_t error = join_capture(stream, event)) return error;
+    if (event->capture || is_captured(stream)) return cudaSuccess;
+    Machine& machine = Machine::get();
+    Item item;
+    std::uint64_t number = 0;
+    {
+      const std::lock_guard<std::mutex> hold(machine.lock);
+      const std::optional<Lane> lane = find_lane(stream);
+      if (!lane || !machine.events.count(event)) return cudaErrorInvalidResourceHandle;
+      if (!event->pending) return cudaSuccess;
+      item.lane = *lane;
+      item.awaited = event->pending;
+      number = defer(item, [](std::uint64_t) {});
+    }
+    limit_deferred(number);
+    return cudaSuccess;
   });
 }
 
@@ -115,7 +178,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
       return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    *event = new PyGPUHostEvent{current_device(), flags, false, {}, nullptr, nullptr};
+    *event = new PyGPUHostEvent{current_device(), flags, false, {}, 0, nullptr, nullptr};
     machine.events.insert(*event);
     return cudaSuccess;
   });
@@ -139,18 +202,42 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     if (event->device != device) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = capture_event(stream, event)) return error;
     if (event->capture) return cudaSuccess;  // an event in a graph has no time
-    event->recorded = true;
-    event->time = Clock::now();
+    Machine& machine = Machine::get();
+    std::uint64_t number = 0;
+    {
+      const std::lock_guard<std::mutex> hold(machine.lock);
+      const std::optional<Lane> lane = find_lane(stream);
+      if (!lane || !machine.events.count(event)) return cudaErrorInvalidResourceHandle;
+      number = record(event, *lane);
+    }
+    if (number) limit_deferred(number);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call([&] { return check_to_wait(event); });
+  return call([&] {
+    if (const cudaError_t error = check_to_wait(event)) return error;
+    Item item;
+    item.scope = Item::Scope::nothing;
+    {
+      Machine& machine = Machine::get();
+      const std::lock_guard<std::mutex> hold(machine.lock);
+      if (!machine.events.count(event)) return cudaErrorInvalidResourceHandle;
+      item.awaited = event->pending;
+    }
+    return item.awaited ? wait_until_ready(item) : cudaSuccess;
+  });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call([&] { return check_to_wait(event); });
+  return call([&] {
+    if (const cudaError_t error = check_to_wait(event)) return error;
+    Machine& machine = Machine::get();
+    const std::lock_guard<std::mutex> hold(machine.lock);
+    if (!machine.events.count(event)) return cudaErrorInvalidResourceHandle;
+    return event->pending ? cudaErrorNotReady : cudaSuccess;
+  });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
@@ -161,6 +248,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
       if (!event->recorded || (event->flags & cudaEventDisableTiming))
         return cudaErrorInvalidResourceHandle;
     }
+    const std::lock_guard<std::mutex> hold(Machine::get().lock);
+    if (start->pending || end->pending) return cudaErrorNotReady;
     *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
     return cudaSuccess;
   });

@@ -26,3 +26,13 @@ struct PyGPUHostSurface {
   std::size_t row_bytes, slice_bytes;
   long long lengths[3];  // bytes in a row, rows, slices or layers
 };
+
+namespace PyGPU::host {
+
+// Release the textures and surfaces of a device, for cudaDeviceReset. Call with the machine's lock
+// held.
+void release_textures(int device);
+// Return the number of live textures and surfaces. Call with the machine's lock held.
+std::size_t live_textures();
+
+}  // namespace PyGPU::host

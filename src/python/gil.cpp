@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "PyGPU/gpu.h"
 #include "PyGPU/runtime/device.h"
 
 // Personality routine of every frame of this module; the linker puts it in front of the C++
@@ -70,6 +71,10 @@ void bind_gil() {
   wrap_waits([](const Wait& call) {
     const NoGil without = release_gil_if_held();
     return call();
+  });
+  around_stream_waits([](void (*wait)(void*), void* data) {
+    const NoGil without = release_gil_if_held();
+    wait(data);
   });
 }
 

@@ -2,13 +2,13 @@
 reach. Each file here tests the body of the same name."""
 
 import os
-import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import needs
 import pytest
+from twins import SANITIZED, compiled, compiles, doctest_in, run
 
 import PyGPU
 from PyGPU._compile import rtc
@@ -19,9 +19,6 @@ BODIES = [*(path.name for path in TWINS), "device.cpp", "error.cpp", "capture.cp
 BODIES += ["axes.cpp", "graph.cpp", "kernel.cpp", "memory.cpp", "memory_pool.cpp", "stream.cpp"]
 #: Each body by its name, in the folders of src/core.
 SOURCES = {path.name: path for path in (ROOT / "src" / "core").glob("*/*.cpp")}
-MAIN = "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n"
-SANITIZED = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-WORDS = ["-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-I", str(ROOT / "include")]
 
 pytestmark = [
     pytest.mark.campaign,
@@ -29,28 +26,9 @@ pytestmark = [
 ]
 
 
-def compiles(text, folder, words):
-    """Does a small text compile?"""
-    path = folder / "text.cpp"
-    path.write_text(text)
-    command = [needs.program("g++"), *words, str(path), "-o", str(folder / "text")]
-    return subprocess.run(command, capture_output=True).returncode == 0
-
-
-def compiled(path, folder, words=()):
-    made = str(folder / f"{path.parts[-3]}-{path.stem}.o")  # of tests or of src
-    subprocess.run(["g++", *WORDS, *words, "-c", str(path), "-o", made], check=True)
-    return made
-
-
 @pytest.fixture(scope="module")
 def doctest(tmp_path_factory):
-    """doctest itself, which is not what the sanitizers look at."""
-    folder = tmp_path_factory.mktemp("doctest")
-    if not compiles("#include <doctest/doctest.h>\n", folder, ["-fsyntax-only"]):
-        needs.missing("doctest", "doctest/doctest.h is not found (package doctest-dev)")
-    (folder / "main.cpp").write_text(MAIN)
-    return compiled(folder / "main.cpp", folder)
+    return doctest_in(tmp_path_factory.mktemp("doctest"))
 
 
 def build(folder, doctest, twins, bodies, words, links):
@@ -62,18 +40,6 @@ def build(folder, doctest, twins, bodies, words, links):
     command = ["g++", *words, doctest, *objects, "-o", str(program), "-pthread", *links]
     subprocess.run(command, check=True)
     return program
-
-
-def run(program, twin):
-    done = subprocess.run(
-        [program, f"--source-file=*/core/{twin}", "--no-colors"],
-        env={**os.environ, "PYGPU_BLOCK_CACHE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert int(re.search(r"test cases: +(\d+) ", done.stdout).group(1)) > 0
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +55,7 @@ def program(doctest, tmp_path_factory):
 
 @pytest.mark.parametrize("twin", [path.name for path in TWINS])
 def test_twin(program, twin):
-    run(program, twin)
+    run(program, f"core/{twin}", PYGPU_BLOCK_CACHE="1")
 
 
 def test_loops_as_a_gpu_has_them(doctest, tmp_path):
@@ -101,7 +67,7 @@ def test_loops_as_a_gpu_has_them(doctest, tmp_path):
     headers = [f"-isystem{option[2:]}" for option in options]
     words = ["-ffunction-sections", "-DPYGPU_TARGET_CUDA", *headers]
     bodies = ["loop.cpp", "layout.cpp", "axes.cpp"]
-    run(build(tmp_path, doctest, twins, bodies, words, ["-Wl,--gc-sections"]), "loop.cpp")
+    run(build(tmp_path, doctest, twins, bodies, words, ["-Wl,--gc-sections"]), "core/loop.cpp")
 
 
 def test_every_twin_has_its_body():

@@ -2,5 +2,5 @@
 #pragma once
 
 #pragma clang force_cuda_host_device begin
-#include "../host/simd_integers.h"
+#include "../device/simd_integers.h"
 #pragma clang force_cuda_host_device end

@@ -168,6 +168,7 @@ constexpr long long many = 1 << 20;
 
 // See host_modules.h. Launches return at once, so there is nothing to interrupt.
 inline void on_interrupt(bool (*)()) {}
+inline void around_stream_waits(void (*)(void (*)(void*), void*)) {}
 
 // Return the target's report about a failed launch, beyond the error code.
 inline const char* last_report() { return ""; }

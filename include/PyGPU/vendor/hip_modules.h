@@ -141,6 +141,7 @@ constexpr long long many = 1 << 20;
 
 // See host_modules.h. Launches return at once.
 inline void on_interrupt(bool (*)()) {}
+inline void around_stream_waits(void (*)(void (*)(void*), void*)) {}
 
 inline const char* last_report() { return ""; }
 

@@ -27,6 +27,9 @@ PYGPU_HOST_CALL(cudaHostAddressRange, void** base, std::size_t* nbytes, const vo
 // Set a function that is called at intervals during a launch by the process's first thread. The
 // launch ends if it returns true.
 PYGPU_HOST_CALL(cudaHostOnInterrupt, bool (*check)())
+// A call that must wait for work of another thread runs as `around(wait, data)`, which calls
+// `wait(data)`. There a program releases a lock that the other thread may need, as Python's GIL.
+PYGPU_HOST_CALL(cudaHostAroundWait, void (*around)(void (*wait)(void*), void* data))
 PYGPU_HOST_CALL(cudaHostImport, void* address, std::size_t nbytes)
 PYGPU_HOST_CALL(cudaHostEndImport, void* address, std::size_t nbytes)
 
@@ -107,6 +110,11 @@ constexpr long long many = 0;
 
 // Set the function that long launches call to ask whether they should end.
 inline void on_interrupt(bool (*check)()) { (void)cudaHostOnInterrupt(check); }
+
+// Set the function around calls that wait for work of another thread.
+inline void around_stream_waits(void (*around)(void (*wait)(void*), void* data)) {
+  (void)cudaHostAroundWait(around);
+}
 
 inline const auto last_report = cudaHostLastReport;
 

@@ -1,4 +1,4 @@
 // CUDA's header of this name.
 #pragma once
 
-#include "folds.h"
+#include "../../device/group_folds.h"
