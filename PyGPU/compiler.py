@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from PyGPU._compile import (
     build,
-    cache,
     child_launches,
     device_names,
+    entries,
     headers,
     includes,
     inline_ptx,
@@ -123,7 +123,7 @@ def _meant(request: build.Request, log: str) -> str:
     return ptx or c_names or child_launches.hint(source, request.relocatable)
 
 
-def _checked(request: build.Request, is_ahead: bool = False) -> cache.Entry:
+def _checked(request: build.Request, is_ahead: bool = False) -> entries.Entry:
     """Build, keep what is asked for, and tell what the compiler said besides."""
     folder = kept.folder_with(request.source) if request.keep else None
     if not is_ahead:

@@ -314,15 +314,31 @@ def test_no_cycle_of_packages():
 def test_insides_are_imported_through_the_face(path):
     """PyGPU's own modules at the top are faces and may look inside; packages see the faces."""
     top = path.relative_to(ROOT).parts[1]
-    if not top.startswith("_") or path.parent == ROOT / "PyGPU":
-        return
-    for module, name in imported(path)[0]:
+    is_face = not top.startswith("_") or path.parent == ROOT / "PyGPU"
+    for module, name in imported(path)[0] | imported(path)[2]:
         other = module.split(".")
         if len(other) == 1 or other[1] == top or f"PyGPU.{other[1]}" not in PACKAGES:
+            continue
+        # A folder in a package, such as _compile/source, belongs to the package alone.
+        words = f"{module}.{name}".split(".")
+        is_inner = len(words) > 3 and ".".join(words[:3]) in PACKAGES
+        assert other[1] != "_compile" or not is_inner, f"{module}: import it from PyGPU.{other[1]}"
+        if is_face or name is None:
             continue
         assert len(other) == 2, f"{module}: import it from PyGPU.{other[1]}"
         face = imported(MODULES[module])[0]
         assert name in {its_name for _, its_name in face}, f"PyGPU.{other[1]} has no {name}"
+
+
+def test_compilation_flows_one_way():
+    """Compilers use the texts' readers and the cache, which know no compiler."""
+    allowed = {"source": {"source"}, "cache": {"cache"}, "compilers": {"source", "cache"}}
+    for path in (ROOT / "PyGPU" / "_compile").glob("*/*.py"):
+        for module, name in imported(path)[0]:
+            words = f"{module}.{name}".split(".")
+            if words[:2] == ["PyGPU", "_compile"]:
+                own = path.parent.name
+                assert words[2] in {own, *allowed[own]}, f"{relative(path)} imports {module}"
 
 
 def test_cpp_reaches_python_by_hooks_alone():

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from PyGPU._compile import cache, eviction
+from PyGPU._compile.cache import entries, eviction
 
 
 def _megabytes(nbytes: int) -> str:
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m PyGPU cache", description=__doc__)
     parser.add_argument("--clear", action="store_true", help="remove all that is kept")
     is_clearing = parser.parse_args(arguments).clear
-    folder = cache.directory(None)
+    folder = entries.directory(None)
     if folder is None:
         print("cache: off, by PYGPU_DISABLE_CACHE or for want of a home folder")
         return

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from PyGPU._compile import architectures, build, device_names, files, image_files
-from PyGPU._compile import options as _options
+from PyGPU._compile.cache import architectures, files, image_files
+from PyGPU._compile.compilers import build, device_names
+from PyGPU._compile.compilers import options as _options
 from PyGPU._runtime import errors
 
 

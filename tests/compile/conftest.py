@@ -3,8 +3,8 @@
 import pytest
 from cache_tools import SETTINGS
 
-from PyGPU._compile import build as _build
-from PyGPU._compile import host, options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import host, options
 from PyGPU.compiler import CompileError
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from PyGPU import gpuarray
-from PyGPU._compile import alignment
-from PyGPU._compile import build as _build
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.source import alignment
 from PyGPU.compiler import SourceModule
 
 # The declaration of A, and its size.

@@ -6,8 +6,8 @@ import kernel_sources
 import needs
 import pytest
 
-from PyGPU._compile import build as _build
-from PyGPU._compile import code_object
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import code_object
 
 pytestmark = pytest.mark.no_device
 

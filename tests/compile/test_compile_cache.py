@@ -10,8 +10,8 @@ from writing_kernels import written
 
 import PyGPU
 from PyGPU import compiler
-from PyGPU._compile import build as _build
-from PyGPU._compile import cache as _cache
+from PyGPU._compile.cache import entries as _cache
+from PyGPU._compile.compilers import build as _build
 from PyGPU.compiler import SourceModule
 
 SOURCE = "__global__ void write(int *out) { *out = %s; }"
@@ -165,7 +165,7 @@ PROGRAM = """
 import sys
 import numpy as np
 from PyGPU import compiler, gpuarray
-from PyGPU._compile import cache as _cache
+from PyGPU._compile.cache import entries as _cache
 count, store = [0], _cache.store
 def counted(*arguments):
     count[0] += 1

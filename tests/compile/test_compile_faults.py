@@ -13,9 +13,10 @@ import pytest
 from cache_tools import entries
 
 import PyGPU
-from PyGPU._compile import build as _build
-from PyGPU._compile import files, host, host_prelude
-from PyGPU._compile import options as _options
+from PyGPU._compile.cache import files
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import host, host_prelude
+from PyGPU._compile.compilers import options as _options
 from PyGPU.compiler import CompileError, SourceModule
 
 pytestmark = pytest.mark.no_device

@@ -4,7 +4,7 @@ import needs
 import pytest
 
 import PyGPU
-from PyGPU._compile import build, definitions, device_link, link, options
+from PyGPU._compile.compilers import build, definitions, device_link, link, options
 from PyGPU.compiler import CompileError
 
 pytestmark = [

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from PyGPU._compile import architectures, image_files
+from PyGPU._compile.cache import architectures, image_files
 
 pytestmark = pytest.mark.no_device
 

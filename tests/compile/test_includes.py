@@ -7,9 +7,9 @@ import pytest
 from cache_tools import entries
 
 import PyGPU
-from PyGPU._compile import build as _build
-from PyGPU._compile import includes
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import options as _options
+from PyGPU._compile.source import includes
 
 pytestmark = pytest.mark.no_device
 
@@ -211,14 +211,14 @@ def test_a_header_that_changes_while_it_is_compiled(folder, compiled, monkeypatc
     """What was compiled may be of either contents: it is not kept."""
     header = folder / "cwd.h"
     header.write_text(f"#define VALUE {VALUES[0]}\n")
-    load = _build.cache.load
+    load = _build.entries.load
 
     def changing(*arguments):
         header.write_text(f"#define VALUE {VALUES[1]}\n")
         return load(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_build.cache, "load", changing)
+        patch.setattr(_build.entries, "load", changing)
         assert compiled('#include "cwd.h"') == VALUES[1]
     header.write_text(f"#define VALUE {VALUES[0]}\n")
     assert compiled('#include "cwd.h"') == VALUES[0]

@@ -9,9 +9,9 @@ import pytest
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
-from PyGPU._compile import build as _build
-from PyGPU._compile import kernel_types
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import options as _options
+from PyGPU._compile.source import kernel_types
 from PyGPU.compiler import CompileError, SourceModule
 
 COMPILERS = [("g++", "_host", None), ("nvrtc", "_cuda", "sm_90"), ("hiprtc", "_hip", "gfx90a")]

@@ -7,8 +7,8 @@ from writing_kernels import WRITE, written
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU._compile import build as _build
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import options as _options
 from PyGPU.compiler import SourceModule
 from PyGPU.elementwise import ElementwiseKernel
 

@@ -4,7 +4,7 @@ import platform
 
 import pytest
 
-from PyGPU._compile import build, host, processor
+from PyGPU._compile.compilers import build, host, processor
 from PyGPU._runtime import core
 
 FIRST, FMA, SECOND, THIRD = (" ".join(names) for names, _ in processor._GROUPS)
@@ -59,7 +59,7 @@ def test_the_processor_belongs_to_the_key(machine, tmp_path, monkeypatch):
     monkeypatch.setenv("PYGPU_CACHE_DIR", str(tmp_path / "cache"))
     made = []
     monkeypatch.setattr(
-        host, "compile", lambda *given: made.append(given) or build.cache.Entry(b"image", "", {})
+        host, "compile", lambda *given: made.append(given) or build.entries.Entry(b"image", "", {})
     )
     users = build.Request("__global__ void f() {}")
     request = build.Request("__global__ void f() {}", tuned=True)

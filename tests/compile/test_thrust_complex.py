@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU.gpuarray as gpuarray
-from PyGPU._compile import rtc
+from PyGPU._compile.compilers import rtc
 from PyGPU.compiler import SourceModule
 
 FUNCTIONS = {

@@ -13,7 +13,8 @@ from everywhere import build
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU._compile import headers, host
+from PyGPU._compile.compilers import host
+from PyGPU._compile.source import headers
 from PyGPU.compiler import SourceModule
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel

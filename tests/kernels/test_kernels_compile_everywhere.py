@@ -15,7 +15,7 @@ from everywhere import COMPILERS, build, require
 from kernel_sources import Text
 
 from PyGPU import errors
-from PyGPU._compile import build as _build
+from PyGPU._compile.compilers import build as _build
 
 pytestmark = pytest.mark.no_device
 

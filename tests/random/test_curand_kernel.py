@@ -13,7 +13,7 @@ from curand_model import XORWOW, MRG32k3a, Philox4_32_10, Sobol
 
 import PyGPU.gpuarray as gpuarray
 from PyGPU import errors
-from PyGPU._compile import rtc
+from PyGPU._compile.compilers import rtc
 from PyGPU.compiler import SourceModule
 
 MODELS = dict(zip(curand_texts.PSEUDO, (XORWOW, Philox4_32_10, MRG32k3a)))

@@ -5,8 +5,8 @@ import re
 import needs
 import pytest
 
-from PyGPU._compile import build as _build
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import options as _options
 from PyGPU._random import curand, philox, pseudo, sobol
 
 pytestmark = pytest.mark.no_device

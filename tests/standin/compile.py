@@ -16,16 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import code_object
 import compile_for_amd
 
-from PyGPU._compile import (
-    dynamic_shared,
-    headers,
-    host,
-    includes,
-    kernel_types,
-    lockstep,
-    options,
-    rtc,
-)
+from PyGPU._compile.compilers import host, host_lockstep, options, rtc
+from PyGPU._compile.source import dynamic_shared, headers, includes, kernel_types, lockstep
 from PyGPU._runtime import errors
 
 KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, precompiled
@@ -57,7 +49,7 @@ def compiled(source, name, words, expressions):
     # An image is kept under its text and options alone: the host machine's settings do not count.
     without = {*host.STRICT_FLAGS, LANES}
     text, mark, questions = source.partition(_QUESTIONS)
-    in_lockstep = lockstep.is_needed(text, asked, found.files, is_linked=False)
+    in_lockstep = lockstep.is_needed(text, asked.macros, found.files, is_linked=False)
     base = [*(word for word in host.flags(asked, in_lockstep) if word not in without), LANES]
     kernels = host._kernels(text, name, base, asked, found)
     waits = in_lockstep or host.may_wait(text, found)
@@ -68,7 +60,7 @@ def compiled(source, name, words, expressions):
         + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
         + mark
         + questions
-        + (f"\n{lockstep.TEXT}" if in_lockstep else "")
+        + (f"\n{host_lockstep.TEXT}" if in_lockstep else "")
     )
     prelude = host._prelude(KEPT, base)
     with tempfile.TemporaryDirectory() as scratch:

@@ -11,7 +11,7 @@ import numpy as np
 import PyGPU.curandom as cr
 import PyGPU.gpuarray as ga
 from PyGPU import characterize, cumath, fuse
-from PyGPU._compile import build
+from PyGPU._compile.compilers import build
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel, get_reduction_kernel_and_types
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel

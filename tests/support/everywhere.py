@@ -2,7 +2,7 @@
 
 from needs import compiler as require
 
-from PyGPU._compile import build as _build
+from PyGPU._compile.compilers import build as _build
 
 __all__ = ["COMPILERS", "build", "require"]
 

@@ -13,7 +13,7 @@ import pytest
 
 import PyGPU
 from PyGPU import errors
-from PyGPU._compile import device_link, link, rtc
+from PyGPU._compile.compilers import device_link, link, rtc
 from PyGPU._runtime.targets import runtime_library
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from PyGPU._compile import definitions, libraries
+from PyGPU._compile.compilers import definitions, libraries
 from PyGPU._runtime import core, errors
 
 # PyCUDA's jit_input_type, the driver's numbers, and one that only we have.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from PyGPU._compile import signature
+from PyGPU._compile.source import signature
 
 _ALIGNMENT = (
     r"(?:(?:__align__|alignas)\s*\([^()]*\)"

@@ -10,21 +10,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import (
-    cache,
+from PyGPU._compile.cache import entries, files
+from PyGPU._compile.compilers import host_link, host_lockstep, host_prelude, libraries
+from PyGPU._compile.compilers.options import Options
+from PyGPU._compile.source import (
     child_launches,
     dynamic_shared,
-    files,
     headers,
-    host_link,
-    host_prelude,
     includes,
     kernel_types,
-    libraries,
-    lockstep,
     signature,
 )
-from PyGPU._compile.options import Options
 from PyGPU._runtime import PACKAGE, errors, include_root
 
 if TYPE_CHECKING:
@@ -129,12 +125,12 @@ def is_strict() -> bool:
 @lru_cache
 def _lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
     """The flags for it; CompileError where the compiler does not know them."""
-    result = lockstep.flags(is_clang)
+    result = host_lockstep.flags(is_clang)
     probe = [compiler, *result, "-x", "c++", "-fsyntax-only", "/dev/null"]
     try:
         _run(probe, "nothing")
     except errors.CompileError as error:
-        raise errors.CompileError(lockstep.REASON, probe, stderr=error.stderr) from None
+        raise errors.CompileError(host_lockstep.REASON, probe, stderr=error.stderr) from None
     return result
 
 
@@ -178,7 +174,7 @@ def _few_libraries(in_lockstep: bool) -> list[str]:
 def linking(in_lockstep: bool = False) -> list[str]:
     """What the compiler needs to make a shared library for the machine."""
     words = ["-Wl,-Bsymbolic", "-L", str(PACKAGE), "-lPyGPU_host"]
-    return [*words, *(lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ())]
+    return [*words, *(host_lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ())]
 
 
 def _include_options(options: Options, found: includes.Found, for_ours: str = "-I") -> list[str]:
@@ -278,7 +274,7 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     flags = [word for word in base if word not in ("-w", "-shared")]
     # clang++ looks for the header where it was precompiled, and knows others by where they lie.
     where = f"{os.path.realpath(folder)}:{os.path.realpath(root)}" if is_clang() else ""
-    name = cache.key("prelude", where, identity(), *flags, *parts)
+    name = entries.key("prelude", where, identity(), *flags, *parts)
 
     def precompile(header: Path, made: Path) -> bool:
         command = [compiler(), *flags, "-x", "c++-header", "-I", root, str(header), "-o", str(made)]
@@ -306,7 +302,7 @@ def _system_files(
     # A makefile's rule, in which blanks of names are escaped.
     for word in re.findall(r"(?:\\[^\n]|[^\s\\])+", text.partition(": ")[2]):
         path = os.path.realpath(re.sub(r"\\(.)|\$(\$)", r"\1\2", word))
-        state = cache.file_state(path)
+        state = entries.file_state(path)
         if path in known or path.startswith(tuple(folder + os.sep for folder in ours)):
             continue
         # What was written just now may be written again within its time's resolution.
@@ -326,7 +322,7 @@ def compile(
     folder: Path | None,
     relocatable: bool,
     in_lockstep: bool,
-) -> cache.Entry:
+) -> entries.Entry:
     """Compile a text.
 
     Parameters
@@ -351,7 +347,7 @@ def compile(
 
     Returns
     -------
-    cache.Entry
+    entries.Entry
     """
     since = time.time()
     base = flags(options, in_lockstep)
@@ -362,14 +358,14 @@ def compile(
     kernels = _kernels(source, name, base, options, found)
     body = f'{options.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(wrapped)}\n'
     body = child_launches.rewritten(body) if relocatable else body
-    label = cache.key(body, *base, *options.macros)[:16] if relocatable else ""
+    label = entries.key(body, *base, *options.macros)[:16] if relocatable else ""
     asked = [*kernel_types.doubtful(kernels), *expressions]
     # What is linked may call functions of other texts.
     waits = relocatable or in_lockstep or may_wait(source, found)
 
     def text(by_type: bool) -> str:
         table = kernel_table(kernels, expressions, waits, label, by_type)[1]
-        hooks = lockstep.TEXT if in_lockstep and not relocatable else ""
+        hooks = host_lockstep.TEXT if in_lockstep and not relocatable else ""
         return body + table + kernel_types.questions(asked) + hooks
 
     prelude = _prelude(folder, base)
@@ -400,8 +396,8 @@ def compile(
         # clang++ names the precompiled header too.
         own = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]
         left = _system_files(listed, own, found, since)
-        log = done.stderr + (lockstep.UNCHECKED if in_lockstep and is_strict() else "")
-        return cache.Entry(data, log.strip(), names, reported, left)
+        log = done.stderr + (host_lockstep.UNCHECKED if in_lockstep and is_strict() else "")
+        return entries.Entry(data, log.strip(), names, reported, left)
 
 
 def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
@@ -418,9 +414,9 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
     """
     with files.scratch() as scratch:
         table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
-        in_lockstep = any(lockstep.CALLS in data for _, data in inputs)
+        in_lockstep = any(host_lockstep.CALLS in data for _, data in inputs)
         text = host_link.table_of([data for _, data in inputs])
-        files.write_text(table, text + (lockstep.TEXT if in_lockstep else ""))
+        files.write_text(table, text + (host_lockstep.TEXT if in_lockstep else ""))
         given: dict[str, str] = {}
         for number, (name, data) in enumerate(inputs):
             ending = host_link.ending(data)

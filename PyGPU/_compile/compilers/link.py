@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import cache, device_link, headers, host, libraries, rtc
-from PyGPU._compile.device_link import CUBIN, LIBRARY, LTO_IR, PTX, Input
+from PyGPU._compile.cache import entries
+from PyGPU._compile.compilers import device_link, host, libraries, rtc
+from PyGPU._compile.compilers.device_link import CUBIN, LIBRARY, LTO_IR, PTX, Input
+from PyGPU._compile.source import headers
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
@@ -72,9 +74,9 @@ class Inputs:
         self.options = {int(option): int(value) for option, value in options or ()}
         self.verbose = bool(verbose)
         self.images: list[Input] = []
-        self._entries: list[cache.Entry] = []
+        self._entries: list[entries.Entry] = []
 
-    def add_entry(self, entry: cache.Entry, name: str) -> None:
+    def add_entry(self, entry: entries.Entry, name: str) -> None:
         """Add what ``build`` made."""
         kind = CUBIN if entry.image.startswith(b"\x7fELF") else PTX
         self.add(entry.image, kind, name)
@@ -100,7 +102,7 @@ class Inputs:
         elif libname != "cudadevrt":
             raise OSError(f"cannot find lib{libname}.a: {core.target} has no device libraries")
 
-    def link(self, arch: str, cache_dir: CacheDir = None) -> cache.Entry:
+    def link(self, arch: str, cache_dir: CacheDir = None) -> entries.Entry:
         """Link them, or find in the cache what became of them.
 
         Parameters
@@ -132,15 +134,15 @@ class Inputs:
         words: Sequence[str],
         cache_dir: CacheDir,
         make: Callable[[], tuple[bytes, str]],
-    ) -> cache.Entry:
+    ) -> entries.Entry:
         """The image that ``make`` would make, with what is known of its kernels."""
-        folder = cache.directory(cache_dir)
+        folder = entries.directory(cache_dir)
         parts = [part for one in self.images for part in (str(one.kind), one.data, one.name)]
-        name = cache.key("link", core.target, identity, headers.fingerprint(), *words, *parts)
-        entry = cache.load(folder, name)
+        name = entries.key("link", core.target, identity, headers.fingerprint(), *words, *parts)
+        entry = entries.load(folder, name)
         if entry is None:
-            entry = cache.Entry(*make(), {})
-            cache.store(folder, name, entry)
+            entry = entries.Entry(*make(), {})
+            entries.store(folder, name, entry)
         for one in self._entries:
             entry = entry._replace(
                 names={**entry.names, **one.names},
@@ -149,7 +151,7 @@ class Inputs:
         return entry
 
 
-def _cuda(inputs: Inputs, arch: str, cache_dir: CacheDir) -> cache.Entry:
+def _cuda(inputs: Inputs, arch: str, cache_dir: CacheDir) -> entries.Entry:
     compiler = rtc.library("nvrtc")
     knows_device = int(re.sub(r"\D", "", arch)) in compiler.architectures()
     linker = device_link.linker(compiler.path, compiler.version()[0], knows_device)
@@ -163,7 +165,7 @@ def _cuda(inputs: Inputs, arch: str, cache_dir: CacheDir) -> cache.Entry:
     )
 
 
-def _host(inputs: Inputs, arch: str, cache_dir: CacheDir) -> cache.Entry:
+def _host(inputs: Inputs, arch: str, cache_dir: CacheDir) -> entries.Entry:
     return inputs.cached(
         host.identity(),
         host.linking(),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bisect
 import re
 
-from PyGPU._compile import signature
+from PyGPU._compile.source import signature
 
 _ASM = r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\b\s*)?\("
 _TEMPLATE = r'\s*(?:"(?:\\.|[^"\\\n])*"\s*)+'

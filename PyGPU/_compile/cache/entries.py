@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from PyGPU._compile import eviction, files
+from PyGPU._compile.cache import eviction, files
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PyGPU._compile import architectures
+from PyGPU._compile.cache import architectures
 
 _NOTE = b"\n// PyGPU kernels: "
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 _OBJECT, _ARCHIVE = b"\x7fELF", b"!<arch>\n"
-# The table of an object's kernels: PyGPU/_compile/host.py names it.
+# The table of an object's kernels: host.py names it.
 _TABLE = rb"\0PyGPU_kernels_[0-9a-f]+_\d+(?=\0)"
 
 

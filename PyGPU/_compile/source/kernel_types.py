@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from PyGPU._compile import signature
-from PyGPU._compile.signature import Parameter
+from PyGPU._compile.source import signature
+from PyGPU._compile.source.signature import Parameter
 from PyGPU._runtime import core
 
 #: {kernel: ((name, kind, bytes), ...)}

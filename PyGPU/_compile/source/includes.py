@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from PyGPU._compile import signature
+from PyGPU._compile.source import signature
 
 
 class Found(NamedTuple):

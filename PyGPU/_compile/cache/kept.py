@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from PyGPU._compile import architectures, files
+from PyGPU._compile.cache import architectures, files
 
 
 def folder_with(source: str) -> Path:

@@ -9,22 +9,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import (
+from PyGPU._compile.cache import entries
+from PyGPU._compile.cache.architectures import target_of
+from PyGPU._compile.compilers import host, processor, rtc
+from PyGPU._compile.compilers import options as _options
+from PyGPU._compile.compilers.device_names import capability, device_architecture
+from PyGPU._compile.source import (
     alignment,
-    cache,
     dynamic_shared,
     headers,
-    host,
     includes,
     kernel_types,
     lockstep,
-    processor,
-    rtc,
     signature,
 )
-from PyGPU._compile import options as _options
-from PyGPU._compile.architectures import target_of
-from PyGPU._compile.device_names import capability, device_architecture
 from PyGPU._runtime import core, errors, include_root
 
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ def target_for(arch: str | None) -> str:
     return core.target if asked is None or (core.target, asked) == ("host", "cuda") else asked
 
 
-def build(request: Request) -> cache.Entry:
+def build(request: Request) -> entries.Entry:
     """The image of a text, from the cache or from the compiler.
 
     Raises
@@ -93,7 +91,7 @@ def build(request: Request) -> cache.Entry:
     return _BACKENDS[request.target](request, options, arch)
 
 
-def build_for(request: Request, arch: str) -> cache.Entry:
+def build_for(request: Request, arch: str) -> entries.Entry:
     """The image of a text for a named architecture, ``host`` too: no device is needed."""
     target = target_of(arch) or core.target
     is_linked = target != "hip" and _options.parse(request.options).relocatable
@@ -137,13 +135,13 @@ def _cached(
     found: includes.Found,
     compiler: str,
     words: list[str],
-    make: Callable[[Path | None], cache.Entry],
-) -> cache.Entry:
-    folder = cache.directory(request.cache_dir)
+    make: Callable[[Path | None], entries.Entry],
+) -> entries.Entry:
+    folder = entries.directory(request.cache_dir)
     knows_all = not any(re.match(_READS_FILES, word) for word in options.other)
     kept = folder if found.is_complete and knows_all else None
     variables = (*_FOLDERS.get(request.target, ()), *_VARIABLES.get(request.target, ()))
-    name = cache.key(
+    name = entries.key(
         request.target,
         compiler,
         headers.fingerprint(),
@@ -156,17 +154,19 @@ def _cached(
         "\0".join(os.environ.get(name, "") for name in variables),
         *(part for path in sorted(found.files) for part in (path, found.files[path])),
     )
-    entry = cache.load(kept, name)
+    entry = entries.load(kept, name)
     if entry is None:
         entry = make(folder)
         if kept is not None and _found(request, options) == found:  # else one changed meanwhile
-            cache.store(kept, name, entry)
+            entries.store(kept, name, entry)
     return entry
 
 
-def _host(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
+def _host(request: Request, options: _options.Options, arch: str | None) -> entries.Entry:
     found = _found(request, options)
-    in_lockstep = lockstep.is_needed(request.source, options, found.files, request.relocatable)
+    in_lockstep = lockstep.is_needed(
+        request.source, options.macros, found.files, request.relocatable
+    )
     options.processor = processor.flags(request.source) if request.tuned else ()
     words = [*host.flags(options, in_lockstep), *options.other, *options.include_dirs]
     words += ["-c"] if request.relocatable else []
@@ -195,13 +195,13 @@ def _numbered(request: Request, options: _options.Options) -> str:
 
 
 def _with_types(
-    request: Request, options: _options.Options, compile: Callable[[Sequence[str]], cache.Entry]
-) -> cache.Entry:
+    request: Request, options: _options.Options, compile: Callable[[Sequence[str]], entries.Entry]
+) -> entries.Entry:
     """What the compiler makes, with the kernels' parameters.
 
     Parameters
     ----------
-    compile : callable(names) -> cache.Entry
+    compile : callable(names) -> entries.Entry
         Compiles the text, and asks for the types of these kernels.
     """
     kernels = signature.kernels(request.source, options.macros)
@@ -256,13 +256,13 @@ def _loadable(arch: str, device: tuple[int, int] | None) -> str:
     return f"compute_{arch[3:]}" if plain and device and device[0] > int(plain[1]) else arch
 
 
-def _cuda(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
+def _cuda(request: Request, options: _options.Options, arch: str | None) -> entries.Entry:
     asked = arch or device_architecture()
     arch = _loadable(asked, _at_hand()) if request.loads else asked
     found = _found(request, options)
     words = _nvrtc_words(request, options, found, arch)
 
-    def make(folder: Path | None) -> cache.Entry:
+    def make(folder: Path | None) -> entries.Entry:
         compiler = rtc.library("nvrtc")
         known = compiler.architectures()
         number = int(re.sub(_NVIDIA, r"\1", arch))
@@ -316,7 +316,7 @@ _BOTH_SIDES = (
 )
 
 
-def _hip(request: Request, options: _options.Options, arch: str | None) -> cache.Entry:
+def _hip(request: Request, options: _options.Options, arch: str | None) -> entries.Entry:
     if request.want == "ptx":
         raise NotImplementedError("target='ptx': AMD's compiler makes code objects, no PTX")
     if arch and not rtc.compiles_for(rtc.locate("hiprtc"), arch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from PyGPU._compile import signature
+from PyGPU._compile.source import signature
 
 # What names the kernel: an identifier, perhaps with a template's arguments.
 _NAMED = r"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>)?\s*$"

@@ -17,8 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from PyGPU._compile import libraries
-from PyGPU._compile.cache import Entry
+from PyGPU._compile.cache.entries import Entry
+from PyGPU._compile.compilers import libraries
 from PyGPU._runtime import errors, runtime_library
 
 # HIPRTC and old NVRTCs do not like to be called from two threads at once. A signal handler may
@@ -98,7 +98,7 @@ class Library:
 
         Returns
         -------
-        cache.Entry
+        entries.Entry
 
         Raises
         ------

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from PyGPU._compile import signature
+from PyGPU._compile.source import signature
 from PyGPU._runtime import PACKAGE, include_root
 
 

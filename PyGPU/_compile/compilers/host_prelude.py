@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from PyGPU._compile import eviction, files
+from PyGPU._compile.cache import eviction, files
 
 _HEADER = "PyGPU/host/prelude.h"
 TEXT = f"#include <{_HEADER}>\n"
