@@ -1,6 +1,6 @@
 """Compilation of kernel text to an image: reading the text, the compilers, the cache on disk."""
 
-from PyGPU._compile.cache import entries, image_files, kept
+from PyGPU._compile.cache import entry, image_files, kept
 from PyGPU._compile.compilers import (
     build,
     code_object,
@@ -13,8 +13,8 @@ from PyGPU._compile.compilers import (
 from PyGPU._compile.source import (
     child_launches,
     headers,
+    hints,
     includes,
-    inline_ptx,
     kernel_types,
     signature,
 )
@@ -24,11 +24,11 @@ __all__ = [
     "child_launches",
     "code_object",
     "device_names",
-    "entries",
+    "entry",
     "headers",
+    "hints",
     "image_files",
     "includes",
-    "inline_ptx",
     "kept",
     "kernel_types",
     "libraries",

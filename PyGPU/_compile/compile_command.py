@@ -78,12 +78,12 @@ def _request(options: argparse.Namespace, words: Sequence[str], path: Path) -> b
 
 def _write(request: build.Request, arch: str, folder: Path, stem: str) -> Path:
     """Compile for one architecture. CompileError, NotImplementedError, ValueError or OSError."""
-    target = architectures.target_of(arch) or ""
     entry = build.build_for(request, arch)
     if entry.log:
         print(entry.log, file=sys.stderr)
     made = image_files.Image(entry.image, entry.names, entry.parameters)
-    path = folder / image_files.name(stem, arch, entry.image, target)
+    suffix = build.backend_of(arch).suffix(entry.image)
+    path = folder / image_files.name(stem, arch, suffix)
     if not files.place(path, image_files.packed(made)):
         raise OSError(f"cannot write {path}")
     return path

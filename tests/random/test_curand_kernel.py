@@ -403,4 +403,4 @@ def test_nvidias_header_comes_first():
     folders = [one[2:] for one in rtc.toolkit_include_options("nvrtc")]
     if not any(Path(folder, "curand_kernel.h").exists() for folder in folders):
         needs.missing("curand", f"there is no curand_kernel.h in {folders}")
-    everywhere.build(text, "_cuda", "sm_90")
+    everywhere.build(text, "cuda", "sm_90")

@@ -19,9 +19,9 @@ from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 caught, compile_it = [], build.build
 
 
-def catch(request):
+def catch(request, *backend):
     caught.append([request.source, request.extern_c, list(request.expressions)])
-    return compile_it(request)
+    return compile_it(request, *backend)
 
 
 def vectors():

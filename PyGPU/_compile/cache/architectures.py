@@ -8,7 +8,6 @@ from collections.abc import Iterable
 _NVIDIA = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
 _AMD = re.compile(r"(gfx[0-9a-f]+)((?::(?:sramecc|xnack)[+-])*)")
 HOST = "host"
-_SUFFIXES = {"cuda": "cubin", "hip": "hsaco", "host": "so"}
 
 
 def target_of(arch: str) -> str | None:
@@ -24,12 +23,6 @@ def target_of(arch: str) -> str | None:
     if _AMD.fullmatch(arch):
         return "hip"
     return "cuda" if _NVIDIA.fullmatch(arch) else None
-
-
-def suffix(image: bytes, target: str) -> str:
-    """Suffix that the vendor's own tools give to the file of an image."""
-    is_text = target == "cuda" and not image.startswith(b"\x7fELF")
-    return "ptx" if is_text else _SUFFIXES[target]
 
 
 def rank(image: str, device: str) -> tuple[int, ...] | None:

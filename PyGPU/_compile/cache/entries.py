@@ -9,30 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PyGPU._compile.cache import eviction, files
+from PyGPU._compile.cache.entry import Entry
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
 
 _FORMAT = 3  # of an entry; a new number leaves old entries alone
-
-
-class Entry(NamedTuple):
-    """A compilation's outcome."""
-
-    image: bytes
-    log: str
-    names: dict[str, str]  # name expression -> name in the image
-    # kernel -> (name, kind, bytes) of each parameter
-    parameters: Mapping[str, Sequence[tuple[str, str, int]]] = MappingProxyType({})
-    # System headers that were read: path -> (bytes, time of change). None: more than is known,
-    # so that the entry cannot be kept.
-    system_files: Mapping[str, tuple[int, int]] | None = MappingProxyType({})
 
 
 def directory(asked: CacheDir) -> Path | None:

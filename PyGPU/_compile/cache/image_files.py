@@ -24,9 +24,9 @@ class Image(NamedTuple):
     parameters: Mapping[str, Sequence[tuple[str, str, int]]]
 
 
-def name(stem: str, arch: str, image: bytes, target: str) -> str:
-    """Name of the file of an image. A colon, which scp takes for a host's name, becomes ``_``."""
-    return f"{stem}.{arch.replace(':', '_')}.{architectures.suffix(image, target)}"
+def name(stem: str, arch: str, suffix: str) -> str:
+    """Return the name of an image's file. A colon, which scp reads as a host's, becomes ``_``."""
+    return f"{stem}.{arch.replace(':', '_')}.{suffix}"
 
 
 def packed(one: Image) -> bytes:

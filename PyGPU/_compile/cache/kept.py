@@ -1,21 +1,21 @@
-"""What ``keep=True`` leaves behind: the text and the image of a compilation, in a folder."""
+"""Folders with the text and the image of a compilation, which ``keep=True`` leaves behind."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
 
-from PyGPU._compile.cache import architectures, files
+from PyGPU._compile.cache import files
 
 
 def folder_with(source: str) -> Path:
-    """A new folder that holds the text, whose name is printed as nvcc's callers are used to."""
+    """Make a folder with the text, and print its name as nvcc does with ``--keep``."""
     folder = Path(tempfile.mkdtemp(prefix="PyGPU-"))
     files.write_text(folder / "kernel.cu", source)
     print(f"*** compiler output in {folder}")
     return folder
 
 
-def add_image(folder: Path, image: bytes, target: str) -> None:
-    """Beside the text, by the name that nvcc, or whoever makes such images, gives it."""
-    (folder / f"kernel.{architectures.suffix(image, target)}").write_bytes(image)
+def add_image(folder: Path, image: bytes, suffix: str) -> None:
+    """Write the image to the folder of its text, with the suffix that the vendor's tools use."""
+    (folder / f"kernel.{suffix}").write_bytes(image)

@@ -11,6 +11,7 @@ import struct
 from functools import lru_cache
 from typing import Any
 
+_KERNELS = "amdhsa.kernels"  # key of the metadata
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 
 # What reading bytes that are no metadata may end in.
@@ -108,7 +109,7 @@ def _metadata(image: bytes) -> dict[str, Any]:
 
 def notes(image: bytes) -> list[dict[str, Any]]:
     """The metadata of an image's kernels: name, arguments, registers, LDS, wavefront size."""
-    return list(_metadata(image).get("amdhsa.kernels", ()))
+    return list(_metadata(image).get(_KERNELS, ()))
 
 
 @lru_cache(maxsize=64)
@@ -124,7 +125,12 @@ def _kernels(image: bytes) -> dict[str, list[tuple[str, str, int]]]:
 
 
 def parameters(image: bytes, name: str) -> list[tuple[str, str, int]] | None:
-    """[(name, kind, bytes)] of a kernel's parameters, or None where the image does not tell."""
+    """Return [(name, kind, bytes)] of a kernel's parameters; None if the image has no metadata.
+
+    Images of other vendors have none.
+    """
+    if _KERNELS.encode() not in image:
+        return None
     try:
         return _kernels(image).get(name)
     except _MALFORMED:

@@ -10,22 +10,19 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from PyGPU._compile.compilers import definitions, libraries
-from PyGPU._runtime import core, errors
-
-# PyCUDA's jit_input_type, the driver's numbers, and one that only we have.
-CUBIN, PTX, FATBINARY, OBJECT, LIBRARY, LTO_IR = range(6)
-
-
-class Input(NamedTuple):
-    """Something to be linked."""
-
-    kind: int
-    data: bytes
-    name: str
-
+from PyGPU._compile.compilers.link_input import (
+    CUBIN,
+    FATBINARY,
+    LIBRARY,
+    LTO_IR,
+    OBJECT,
+    PTX,
+    Input,
+)
+from PyGPU._runtime import CompileError, CompilerMissing
 
 # jit_option's numbers.
 _MAX_REGISTERS, _OPTIMIZATION_LEVEL = 0, 7
@@ -105,7 +102,7 @@ class NvJitLink:
 
         def check(code: int, what: str) -> None:
             if code:
-                raise errors.CompileError(
+                raise CompileError(
                     f"linking failed: nvJitLink{what}, result {code}",
                     ["nvJitLink", *words],
                     self._log(handle, "Info"),
@@ -113,7 +110,7 @@ class NvJitLink:
                 )
 
         if several := definitions.repeated([(one.name, one.data) for one in inputs]):
-            raise errors.CompileError("linking failed", ["nvJitLink"], stderr="\n".join(several))
+            raise CompileError("linking failed", ["nvJitLink"], stderr="\n".join(several))
         given = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
         try:
             check(self._call("Create", ctypes.byref(handle), len(words), given), "Create")
@@ -154,12 +151,14 @@ class DriverLinker:
     def link(
         self, inputs: Sequence[Input], arch: str, options: Mapping[int, int], verbose: bool
     ) -> tuple[bytes, str]:
-        """As :meth:`NvJitLink.link`, for the current device: ``arch`` is not asked for."""
+        """Link images for the device of the current context, which decides the architecture.
+
+        The parameters are those of :meth:`NvJitLink.link`.
+        """
         if any(one.kind == LTO_IR for one in inputs):
-            raise errors.CompilerMissing(
+            raise CompilerMissing(
                 f"link-time optimization (-dlto) needs nvJitLink: {MISSING}", ["cuLink"]
             )
-        errors.check(core._context_handle(), "cuCtxGetCurrent")  # now it is current
         logs = {which: ctypes.create_string_buffer(_LOG_BYTES) for which in _LOGS}
         words = {**options, _LOG_VERBOSE: int(verbose)}
         for which, number in _LOGS.items():
@@ -174,7 +173,7 @@ class DriverLinker:
 
         def check(code: int, what: str) -> None:
             if code:
-                raise errors.CompileError(
+                raise CompileError(
                     f"linking failed: {what}, result {code}",
                     ["cuLink"],
                     said("info"),
@@ -255,4 +254,4 @@ def linker(compiler: str, major: int, knows_device: bool) -> NvJitLink | DriverL
     except OSError:
         if found is not None:
             return found  # says that it does not know the device
-        raise errors.CompilerMissing(f"{MISSING}.", ["nvJitLink"]) from None
+        raise CompilerMissing(f"{MISSING}.", ["nvJitLink"]) from None

@@ -1,8 +1,12 @@
-"""The current device's architecture, by the name that compilers and files of images have for it."""
+"""Names of the current device's architecture, for compilers and for files of images."""
 
 from __future__ import annotations
 
 from PyGPU._runtime import core, errors
+
+
+def _properties() -> core.cudaDeviceProp:
+    return core.cudaDeviceProp(errors.check(core.cudaGetDevice(), "cudaGetDevice"))
 
 
 def _attribute(number: int) -> int:
@@ -11,23 +15,31 @@ def _attribute(number: int) -> int:
 
 
 def capability() -> tuple[int, int]:
-    """(major, minor) of the current device."""
+    """Return the compute capability (major, minor) of the current device."""
     return _attribute(75), _attribute(76)
 
 
-def device_architecture() -> str:
-    """Name of the current device's architecture, as its vendor's compiler spells it."""
-    if core.target == "hip":
-        ordinal = errors.check(core.cudaGetDevice(), "cudaGetDevice")
-        return core.cudaDeviceProp(ordinal).architecture()
+def architecture(by_capability: bool) -> str:
+    """Return the name that a compiler has for the current device's architecture.
+
+    Parameters
+    ----------
+    by_capability : bool
+        The name is made of the compute capability: ``sm_90``. The device's properties, which have
+        the name on AMD, are slower to read.
+    """
+    if not by_capability:
+        return _properties().architecture()
     major, minor = capability()
     return f"sm_{major}{minor}"
 
 
 def device_image() -> str:
-    """Name by which images are chosen for the current device: ``sm_90``, ``host``, and with its
-    features ``gfx90a:sramecc+:xnack-``."""
+    """Return the name by which images are chosen for the current device.
+
+    The name is ``sm_90`` or ``host``, and includes AMD's features: ``gfx90a:sramecc+:xnack-``.
+    """
     if not errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount"):
         raise errors.exception_of("cudaGetDeviceCount", core.cudaError_t(100))
-    properties = core.cudaDeviceProp(errors.check(core.cudaGetDevice(), "cudaGetDevice"))
+    properties = _properties()
     return ":".join(filter(None, (properties.architecture(), properties.features())))

@@ -1,125 +1,115 @@
-"""From relocatable images to one that can be loaded: texts that use each other's functions and
-variables, kernels that launch kernels, optimization across texts.
+"""Linking of relocatable images into one that can be loaded.
 
-``build`` makes such images of requests that are ``relocatable``; not by HIPRTC, of which only ROCm
-5.3 and later can link, with bitcode between.
+Linked texts use each other's functions and variables, their kernels launch kernels, and they can be
+optimized together. ``build`` makes relocatable images of requests that are ``relocatable``.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyGPU._compile.cache import entries
-from PyGPU._compile.compilers import device_link, host, libraries, rtc
-from PyGPU._compile.compilers.device_link import CUBIN, LIBRARY, LTO_IR, PTX, Input
+from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.compilers.backend import Backend
+from PyGPU._compile.compilers.link_input import CUBIN, LTO_IR, PTX, Input
 from PyGPU._compile.source import headers
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import errors
 
 if TYPE_CHECKING:
     from PyGPU._types import BytesLike, CacheDir
 
-#: Can images be linked?
-IS_POSSIBLE = core.target != "hip"
-#: Why not.
-REASON = (
-    "HIPRTC's code is not linked (before ROCm 5.3 none could be), and HIP has no launches from "
-    "device code: put the texts into one SourceModule, and launch from Python"
-)
-_LTO_IR = b"\xedCN\x7f"  # how NVRTC's begins
+_LTO_IR = b"\xedCN\x7f"  # the first bytes of NVRTC's LTO-IR
 Handler = Callable[[bool, str, str], object]
 
 
-def nvidia_library(libname: str, folder: str | None = None) -> Input:
-    """A library of device code in the toolkit, or its wheels. OSError where it is not found."""
-    if folder:
-        folders = [folder]
-    else:
-        folders = [*libraries.beside(rtc.locate("nvrtc")), *libraries.folders("nvrtc")]
-    folders = list(dict.fromkeys(folders))
-    for one in folders:
-        path = Path(one, f"lib{libname}.a")
-        if path.is_file():
-            return Input(LIBRARY, path.read_bytes(), str(path))
-    raise OSError(
-        f"cannot find lib{libname}.a in {os.pathsep.join(folders)}; install the CUDA toolkit or "
-        "'pip install nvidia-cuda-runtime'"
-    )
-
-
 class Inputs:
-    """What is to be linked, collected.
+    """Images and libraries to link.
 
     Parameters
     ----------
+    backend : Backend
+        Linker to use.
     handler : callable(success, info, error), optional
-        Receives what the linker said.
+        Called once with the linker's messages.
     options : iterable of (int, int), optional
-        By jit_option, for NVIDIA's linkers.
-    verbose : bool
+        Options of NVIDIA's linkers: (jit_option, value).
+    verbose : bool, optional
+        Include the kernels' registers and memory in the messages.
+
+    Raises
+    ------
+    NotImplementedError
+        If the back end links no images.
     """
 
     def __init__(
         self,
+        backend: Backend,
         handler: Handler | None = None,
         options: Iterable[tuple[int, int]] | None = None,
         verbose: bool = False,
     ) -> None:
-        if not IS_POSSIBLE:
-            raise NotImplementedError(REASON)
+        if backend.why_not_linked:
+            raise NotImplementedError(backend.why_not_linked)
+        self._backend = backend
         self.handler = handler
         self.options = {int(option): int(value) for option, value in options or ()}
         self.verbose = bool(verbose)
         self.images: list[Input] = []
-        self._entries: list[entries.Entry] = []
+        self._entries: list[Entry] = []
 
-    def add_entry(self, entry: entries.Entry, name: str) -> None:
-        """Add what ``build`` made."""
+    def add_entry(self, entry: Entry, name: str) -> None:
+        """Add a result of ``build``."""
         kind = CUBIN if entry.image.startswith(b"\x7fELF") else PTX
         self.add(entry.image, kind, name)
         self._entries.append(entry)
 
     def add(self, data: str | BytesLike, kind: int, name: str) -> None:
-        """Add an image of a jit_input_type; that has no member for LTO-IR."""
+        """Add an image of a jit_input_type; LTO-IR, which has no such type, is recognized."""
         raw = data.encode() if isinstance(data, str) else memoryview(data).tobytes()
         if kind not in range(LTO_IR):
             raise ValueError(f"input_type: expected a jit_input_type, got {kind!r}")
         self.images.append(Input(LTO_IR if raw.startswith(_LTO_IR) else kind, raw, name))
 
     def add_library(self, libname: str, folder: str | None) -> None:
-        """Add a library of device code, if the target has not what is in it anyway.
+        """Add a library of device code, unless the target has its functions anyway.
 
         Raises
         ------
         OSError
-            Where it is not found.
+            If the library is not found.
         """
-        if core.target == "cuda":
-            self.images.append(nvidia_library(libname, folder))
-        elif libname != "cudadevrt":
-            raise OSError(f"cannot find lib{libname}.a: {core.target} has no device libraries")
+        library = self._backend.device_library(libname, folder)
+        if library is not None:
+            self.images.append(library)
 
-    def link(self, arch: str, cache_dir: CacheDir = None) -> entries.Entry:
-        """Link them, or find in the cache what became of them.
+    def link(self, arch: str, cache_dir: CacheDir = None) -> Entry:
+        """Return the linked image, from the cache or from the linker.
 
         Parameters
         ----------
         arch : str
-            The device's.
+            Architecture of the device.
         cache_dir : str or False, optional
+            Folder of the cache.
 
         Raises
         ------
         CompileError
-            ``.stderr`` is the linker's log.
+            If linking fails; ``.stderr`` is the linker's log.
         """
         if not self.images:
             raise errors.LogicError("link: there is nothing to link, add_source or add_data first")
+
+        def cached(
+            identity: str, words: Sequence[str], make: Callable[[Path | None], Entry]
+        ) -> Entry:
+            return self._cached(identity, words, cache_dir, make)
+
         try:
-            entry = _BACKENDS[core.target](self, arch, cache_dir)
+            entry = self._backend.link(self.images, arch, self.options, self.verbose, cached)
         except errors.CompileError as error:
             if self.handler is not None:
                 self.handler(False, error.stdout or "", error.stderr or error.msg)
@@ -128,20 +118,21 @@ class Inputs:
             self.handler(True, entry.log, "")
         return entry
 
-    def cached(
+    def _cached(
         self,
         identity: str,
         words: Sequence[str],
         cache_dir: CacheDir,
-        make: Callable[[], tuple[bytes, str]],
-    ) -> entries.Entry:
-        """The image that ``make`` would make, with what is known of its kernels."""
+        make: Callable[[Path | None], Entry],
+    ) -> Entry:
+        """Return the image that `make` makes, with the parameters of the kernels in it."""
         folder = entries.directory(cache_dir)
         parts = [part for one in self.images for part in (str(one.kind), one.data, one.name)]
-        name = entries.key("link", core.target, identity, headers.fingerprint(), *words, *parts)
+        fingerprint = headers.fingerprint()
+        name = entries.key("link", self._backend.name, identity, fingerprint, *words, *parts)
         entry = entries.load(folder, name)
         if entry is None:
-            entry = entries.Entry(*make(), {})
+            entry = make(folder)
             entries.store(folder, name, entry)
         for one in self._entries:
             entry = entry._replace(
@@ -149,29 +140,3 @@ class Inputs:
                 parameters={**entry.parameters, **one.parameters},
             )
         return entry
-
-
-def _cuda(inputs: Inputs, arch: str, cache_dir: CacheDir) -> entries.Entry:
-    compiler = rtc.library("nvrtc")
-    knows_device = int(re.sub(r"\D", "", arch)) in compiler.architectures()
-    linker = device_link.linker(compiler.path, compiler.version()[0], knows_device)
-    options, verbose = inputs.options, inputs.verbose
-    words = [arch, str(verbose), *(f"{key}={value}" for key, value in options.items())]
-    return inputs.cached(
-        linker.identity(),
-        words,
-        cache_dir,
-        lambda: linker.link(inputs.images, arch, options, verbose),
-    )
-
-
-def _host(inputs: Inputs, arch: str, cache_dir: CacheDir) -> entries.Entry:
-    return inputs.cached(
-        host.identity(),
-        host.linking(),
-        cache_dir,
-        lambda: host.link([(one.name, one.data) for one in inputs.images]),
-    )
-
-
-_BACKENDS = {"cuda": _cuda, "host": _host}

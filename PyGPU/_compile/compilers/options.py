@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 
@@ -95,6 +95,10 @@ class Options:
             lines.append(f'#include "{os.path.abspath(header) if is_here else header}"')
         return "\n".join(['#line 1 "<command-line>"', *lines, ""]) if lines else ""
 
+    def numbered(self, name: str, text: str) -> str:
+        """Return a text after these macros and headers; messages number its lines in `name`."""
+        return f'{self.in_front()}#line 1 "{name}"\n{text}'
+
     def without_nvidias(self) -> list[str]:
         """The other options, for a compiler that is not NVIDIA's."""
         kept = [word for word in self.other if not re.match(_NVIDIAS, word)]
@@ -109,6 +113,21 @@ def default_flags() -> list[str]:
         if os.environ.get(name):
             return os.environ[name].split()
     return []
+
+
+_defaults = default_flags()
+_provider: Callable[[], list[str]] = lambda: _defaults  # noqa: E731
+
+
+def defaults() -> list[str]:
+    """Return the options of compilations without options of their own."""
+    return _provider()
+
+
+def set_defaults(provider: Callable[[], list[str]]) -> None:
+    """Set the function that returns these options, so that a program may replace the list."""
+    global _provider
+    _provider = provider
 
 
 def of_environment() -> tuple[list[str], list[str]]:

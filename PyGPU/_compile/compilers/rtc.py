@@ -17,9 +17,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from PyGPU._compile.cache.entries import Entry
+from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import libraries
-from PyGPU._runtime import errors, runtime_library
+from PyGPU._runtime import CompileError, CompilerMissing, runtime_library
 
 # HIPRTC and old NVRTCs do not like to be called from two threads at once. A signal handler may
 # compile as well, in the thread that does.
@@ -52,9 +52,7 @@ class Library:
     def check(self, name: str, *arguments: Any) -> None:
         code = self.call(name, *arguments)
         if code:
-            raise errors.CompileError(
-                f"{self.prefix}{name} failed: {self._reason(code)}", [self.path]
-            )
+            raise CompileError(f"{self.prefix}{name} failed: {self._reason(code)}", [self.path])
 
     def _reason(self, code: int) -> str:
         text = getattr(self._library, self.prefix + "GetErrorString")
@@ -98,7 +96,7 @@ class Library:
 
         Returns
         -------
-        entries.Entry
+        Entry
 
         Raises
         ------
@@ -125,7 +123,7 @@ class Library:
                 )
             log = self._text(program, "ProgramLog").replace(self._folder + name, name)
             if code:
-                raise errors.CompileError(
+                raise CompileError(
                     f"compilation of {name} failed: {self._reason(code)}",
                     [self.prefix, *options],
                     stderr=log,
@@ -189,7 +187,7 @@ def locate(prefix: str) -> str:
                 _located[prefix] = path
                 break
         else:
-            raise errors.CompilerMissing(_MISSING[prefix], [prefix])
+            raise CompilerMissing(_MISSING[prefix], [prefix])
     return _located[prefix]
 
 
@@ -205,7 +203,7 @@ def library(prefix: str) -> Library:
     """The compiler, loaded."""
     path = locate(prefix)
     if prefix not in _loaded and not _try(prefix, path):
-        raise errors.CompilerMissing(f"{path} does not load. {_MISSING[prefix]}", [prefix])
+        raise CompilerMissing(f"{path} does not load. {_MISSING[prefix]}", [prefix])
     return _loaded[prefix]
 
 

@@ -103,6 +103,12 @@ def wrap_extern_c(source: str) -> str:
     return "\n".join(result) + "\n}\n"
 
 
+def wrapped(source: str, extern_c: bool) -> str:
+    """Return the text that a compiler gets: visible references and, if asked for, C names."""
+    source = with_visible_references(source)
+    return wrap_extern_c(source) if extern_c else source
+
+
 # What g++, clang++ and NVRTC say of templates and overloads with C names.
 _C_LINKAGE = (
     r"template with C linkage|conflicting declaration of C function"

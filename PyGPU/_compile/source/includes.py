@@ -14,20 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from PyGPU._compile.source import signature
-
-
-class Found(NamedTuple):
-    """The files that a text may include."""
-
-    files: dict[str, bytes]  # path -> contents
-    is_complete: bool  # False: there may be others, or the outcome depends on more than files
-    uses_working_directory: bool  # is a file found there, or may one be?
-    macros: str  # of the options, which may name what the text uses
-
-    def texts(self, source: str) -> list[bytes]:
-        """The text that includes them, theirs, and the macros."""
-        words = [one.encode("utf-8", "surrogatepass") for one in (source, self.macros)]
-        return [*words, *self.files.values()]
+from PyGPU._compile.source.found import Found
 
 
 class _References(NamedTuple):

@@ -7,14 +7,27 @@ appended to the text, for the kernels whose text alone does not tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from PyGPU._compile.source import signature
 from PyGPU._compile.source.signature import Parameter
-from PyGPU._runtime import core
+from PyGPU._runtime import CompileError, core
 
 #: {kernel: ((name, kind, bytes), ...)}
 Table = dict[str, tuple[Parameter, ...]]
+
+
+class _Compiled(Protocol):
+    """An image, and the names in the image of the requested instances."""
+
+    @property
+    def image(self) -> bytes: ...
+    @property
+    def names(self) -> dict[str, str]: ...
+
+
+_C = TypeVar("_C", bound=_Compiled)
 
 #: How the names of what `questions` makes stand in an image.
 INSTANCE = rb"_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)"
@@ -106,3 +119,38 @@ def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str,
         if kernel.is_template:
             result.pop(kernel.full_name, None)
     return result
+
+
+def compiled(
+    source: str, macros: Sequence[str], is_binary: bool, compile: Callable[[Sequence[str]], _C]
+) -> tuple[_C, Table]:
+    """Compile a text together with the questions about its kernels.
+
+    Parameters
+    ----------
+    source : str
+        Kernel text.
+    macros : sequence of str
+        ``-DNAME=value``.
+    is_binary : bool
+        The image is binary code, which has the answers.
+    compile : callable(names)
+        Compiles the text and the questions about kernels of these names.
+
+    Returns
+    -------
+    compiled
+        Result of `compile`.
+    dict
+        Parameters of each kernel.
+    """
+    kernels = signature.kernels(source, macros)
+    asked = doubtful(kernels) if is_binary else []
+    try:
+        made = compile(asked)
+    except CompileError:
+        if not asked:
+            raise
+        asked = []  # a condition may exclude one of the kernels
+        made = compile(asked)
+    return made, table(kernels, answers(made.image, asked), made.names)
