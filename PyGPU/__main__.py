@@ -19,7 +19,7 @@ from typing import Any
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import hooks, targets
+from PyGPU._runtime import capabilities, hooks, targets
 
 
 def report() -> dict[str, Any]:
@@ -28,14 +28,14 @@ def report() -> dict[str, Any]:
     count, status = core.cudaGetDeviceCount()
     return {
         "version": PyGPU.__version__,
-        "target": core.target,
+        "target": capabilities.target,
         "reason": targets.reason,
         "built": [target for target in targets.TARGETS if targets.is_built(target)],
         "refused": targets.refused,
         "architectures": core.architectures,
         "runtime_version": core.cudaRuntimeGetVersion()[0],
         "driver_version": core.cudaDriverGetVersion()[0],
-        "runtime_library": targets.runtime_library(core.target),
+        "runtime_library": targets.runtime_library(capabilities.target),
         "status": {"code": status.code, "name": status.name},
         "devices": [device(core, ordinal) for ordinal in range(count)],
         "include": PyGPU.get_include(),

@@ -27,6 +27,7 @@ from PyGPU._kernels.text.indexed import (
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype, require_elements
 from PyGPU._runtime import errors
 from PyGPU._runtime.arguments import integer
+from PyGPU._runtime.capabilities import capabilities
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.targets import core
 
@@ -48,7 +49,8 @@ __all__ = [
 ]
 
 _NEVER = (1 << 63) - 1
-_MANY = 1 << 19 if core.target != "host" else _NEVER  # indices that pay for the batched kernel
+# Number of indices that pay for the batched kernel.
+_MANY = _NEVER if capabilities.runs_threads_serially else 1 << 19
 
 
 _MOST = 1 << 62  # limit of indices, so that their differences fit in 64 bits

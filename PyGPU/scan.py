@@ -12,7 +12,7 @@ import numpy as np
 from PyGPU import compiler
 from PyGPU._kernels.text import scan as scan_text
 from PyGPU._kernels.text import scan_tiles
-from PyGPU._runtime import beside_first, core, errors, require_array, state, streams
+from PyGPU._runtime import beside_first, capabilities, core, errors, require_array, state, streams
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
@@ -94,7 +94,7 @@ def _build(scan, options):
         state.device_attribute(core.cudaDevAttrWarpSize),
         state.device_attribute(core.cudaDevAttrMaxSharedMemoryPerMultiprocessor),
     )
-    if core.target == "host" or tile is None:
+    if capabilities.runs_threads_serially or tile is None:
         return _Chunks(scan, options)
     return _tiles(scan, tile, options)
 

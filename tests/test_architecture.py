@@ -341,6 +341,46 @@ def test_compilation_flows_one_way():
                 assert words[2] in {own, *allowed[own]}, f"{relative(path)} imports {module}"
 
 
+# Where Python asks which target is in use: its choice, its capabilities, its back end.
+ASK_THE_TARGET = {
+    "PyGPU/_runtime/targets.py",
+    "PyGPU/_runtime/capabilities.py",
+    "PyGPU/_compile/compilers/build.py",
+}
+QUESTION = re.compile(
+    r"""\b(?:core|PyGPU)\.(?:target|use_hip)\b      # the target's name, for whatever purpose
+    | \btarget\b\s*(?:==|!=)(?!\s*["'](?:cubin|ptx|fatbin)\b)  # not an image's kind
+    | (?:==|!=|\bin\s*[\[({]\s*)\s*["'](?:cuda|hip|host)["']
+    | ["'](?:cuda|hip|host)["']\s*(?:==|!=)
+    | \{\s*["'](?:cuda|hip|host)["']\s*:           # a table by targets' names
+    """,
+    re.X,
+)
+
+
+@for_each(PYTHON)
+def test_the_target_is_asked_in_three_places(path):
+    """Elsewhere, ask a capability or the back end."""
+    if relative(path) not in ASK_THE_TARGET:
+        assert not QUESTION.search(path.read_text()), QUESTION.search(path.read_text()).group()
+
+
+def test_questions_about_the_target_are_found():
+    """The rule can fail, and the three places do ask."""
+    for text in (
+        *(
+            'if core.target == "host":',
+            "name = PyGPU.target",
+            "request.target != own",
+            "core.use_hip",
+        ),
+        *('vendor in ("cuda", "hip")', '"hip" == vendor', '{"cuda": 1, "hip": 2}[one]'),
+    ):
+        assert QUESTION.search(text), text
+    for path in ASK_THE_TARGET:
+        assert QUESTION.search((ROOT / path).read_text()), path
+
+
 def test_cpp_reaches_python_by_hooks_alone():
     for path in CPP:
         assert not re.findall(r'[iI]mport\w*\(\s*"PyGPU[\w.]*"', path.read_text()), relative(path)

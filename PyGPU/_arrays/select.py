@@ -9,10 +9,10 @@ from PyGPU import scan
 from PyGPU._arrays.ranges import arange
 from PyGPU._driver import Program
 from PyGPU._kernels import compaction
-from PyGPU._runtime import context_dependent_memoize, core, state
+from PyGPU._runtime import capabilities, context_dependent_memoize, core, state
 
 # Larger masks are not compacted from an array of all indices: their indices are written directly.
-_MANY = 1 << 20 if core.target != "host" else 1 << 14
+_MANY = 1 << 14 if capabilities.runs_threads_serially else 1 << 20
 
 
 class _Kernels:
@@ -47,7 +47,7 @@ class _Kernels:
 @context_dependent_memoize
 def _kernels(dtype):
     warp = state.device_attribute(core.cudaDevAttrWarpSize)
-    return _Kernels(core.target != "host", warp, dtype)
+    return _Kernels(not capabilities.runs_threads_serially, warp, dtype)
 
 
 def _checked(mask):

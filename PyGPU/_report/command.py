@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from PyGPU._report import facts, runner, table
-from PyGPU._runtime import core, hooks
+from PyGPU._runtime import capabilities, hooks
 
 _MOST_LINES = 60  # of what a check's process prints
 
@@ -117,5 +117,5 @@ def _write(file: TextIO | None, names: Sequence[str], limit: float) -> int:
     counts = _run(report, names, limit)
     report.section("total")
     text = ", ".join(f"{count} {state}" for state, count in counts.items())
-    report.line(f"{text}; {time.monotonic() - start:.1f} s on the target {core.target}")
+    report.line(f"{text}; {time.monotonic() - start:.1f} s on the target {capabilities.target}")
     return 1 if counts["FAILED"] else 0

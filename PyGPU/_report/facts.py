@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from PyGPU._runtime import core, targets
+from PyGPU._runtime import capabilities, targets
 
 _VARIABLES = re.compile(
     r"(HIP|HIPCC|HIPRTC|ROCR|ROCM|HSA|HCC|GPU|AMD|AMDGPU|CUDA|NVIDIA|NVCC|PYGPU|PYCUDA|MPICH_GPU)(_.*)?"
@@ -74,7 +74,7 @@ def _versions_on_disk() -> list[str]:
 
 def lines(version: str) -> list[str]:
     """Facts for the head of a report."""
-    result = [f"PyGPU {version}, target {core.target} ({targets.reason})"]
+    result = [f"PyGPU {version}, target {capabilities.target} ({targets.reason})"]
     result += [f"not {target}: {why}" for target, why in targets.refused.items()]
     built = ", ".join(target for target in targets.TARGETS if targets.is_built(target))
     result.append(f"targets built: {built}; in {Path(__file__).resolve().parents[1]}")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from PyGPU._compile import libraries, rtc
 from PyGPU._report.faces import PyGPU, driver
-from PyGPU._runtime import core, errors, targets
+from PyGPU._runtime import capabilities, core, errors, targets
 
 
 def runtime() -> str:
@@ -16,7 +16,7 @@ def runtime() -> str:
     count, status = core.cudaGetDeviceCount()
     lines = [
         f"runtime {core.cudaRuntimeGetVersion()[0]}, driver {core.cudaDriverGetVersion()[0]}",
-        f"library {targets.runtime_library(core.target) or 'linked'}",
+        f"library {targets.runtime_library(capabilities.target) or 'linked'}",
         f"built for {core.architectures or 'every architecture'}",
         f"devices {count}, status {status.code} {status.name}",
     ]

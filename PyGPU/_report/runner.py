@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from PyGPU._runtime import core
+from PyGPU._runtime import capabilities
 
 _MOST_PRINTED = 1 << 14  # bytes
 
@@ -64,7 +64,7 @@ class _Process(contextlib.ExitStack):
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "PyGPU._report.child", str(writer), *names],
-                env={**os.environ, "PYGPU_TARGET": core.target, "PYGPU_CACHE_DIR": cache},
+                env={**os.environ, "PYGPU_TARGET": capabilities.target, "PYGPU_CACHE_DIR": cache},
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=subprocess.STDOUT,

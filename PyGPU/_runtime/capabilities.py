@@ -10,6 +10,8 @@ from PyGPU._runtime.targets import core
 class Capabilities(NamedTuple):
     """Properties of a target that no device attribute reports."""
 
+    #: Name of the target, for messages.
+    target: str
     #: The threads of a block run one after another, on one core.
     runs_threads_serially: bool
     #: Images hold the mangled C++ names of kernels; otherwise they hold the names of the source.
@@ -29,6 +31,7 @@ class Capabilities(NamedTuple):
 
 
 _CUDA = Capabilities(
+    target="cuda",
     runs_threads_serially=False,
     mangles_names=True,
     has_textures=True,
@@ -39,6 +42,7 @@ _CUDA = Capabilities(
     dlpack_null_stream=1,
 )
 _HIP = Capabilities(
+    target="hip",
     runs_threads_serially=False,
     mangles_names=True,
     has_textures=False,
@@ -49,6 +53,7 @@ _HIP = Capabilities(
     dlpack_null_stream=0,
 )
 _HOST = Capabilities(
+    target="host",
     runs_threads_serially=True,
     mangles_names=False,
     has_textures=True,
@@ -60,4 +65,4 @@ _HOST = Capabilities(
 )
 
 #: Capabilities of the target in use.
-capabilities = {"cuda": _CUDA, "hip": _HIP, "host": _HOST}[core.target]
+capabilities = {one.target: one for one in (_CUDA, _HIP, _HOST)}[core.target]
