@@ -5,10 +5,9 @@ Small masks use one block; large masks use the kernels of PyGPU/_kernels/text/co
 
 import numpy as np
 
-from PyGPU import scan
 from PyGPU._arrays.ranges import arange
 from PyGPU._driver import Program
-from PyGPU._kernels import compaction
+from PyGPU._kernels import compaction, scan_kernel
 from PyGPU._runtime import capabilities, context_dependent_memoize, core, state
 
 # Larger masks are not compacted from an array of all indices: their indices are written directly.
@@ -28,7 +27,7 @@ class _Kernels:
         )
         program = Program(text, count_true="qPP", write_true="qPPP")
         self._count, self._write = program()
-        self._scan = scan.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
+        self._scan = scan_kernel.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
 
     def _launch(self, kernel, mask, *arrays):
         blocks = -(-mask.size // (compaction.STRETCH * self._chunks))

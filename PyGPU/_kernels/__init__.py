@@ -16,5 +16,6 @@ __all__ = [
     "get_or_register_dtype",
     "helpers",
     "promoted",
+    "scan_kernel",  # a module that is loaded when it is imported from here
     "types",
 ]
