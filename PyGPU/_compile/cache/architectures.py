@@ -1,4 +1,4 @@
-"""Names of GPU architectures: the target that compiles for each, the images that a device loads."""
+"""Names of GPU architectures: the target that compiles for each, the image for a device."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ HOST = "host"
 
 
 def target_of(arch: str) -> str | None:
-    """Target that compiles for an architecture: ``sm_90`` is cuda's, ``gfx90a`` is hip's.
+    """Return the target that compiles for an architecture: cuda for ``sm_90``, hip for ``gfx90a``.
 
     Returns
     -------
     str or None
-        None where `arch` is no architecture's name.
+        None if `arch` is no name of an architecture.
     """
     if arch == HOST:
         return HOST
@@ -26,12 +26,12 @@ def target_of(arch: str) -> str | None:
 
 
 def rank(image: str, device: str) -> tuple[int, ...] | None:
-    """Preference for an image on a device, the highest first; None where it cannot run.
+    """Return the preference for an image on a device; None if the device cannot run the image.
 
-    AMD: the image's features (``sramecc+``, ``xnack-``) are among the device's. An image without a
-    feature runs with either setting. NVIDIA: an image of the same major version and of no later
-    minor version; PTX of no later version, which the driver compiles. Names that end in ``a`` run
-    on that version alone, in ``f`` on that major version alone.
+    AMD: the image's features (``sramecc+``, ``xnack-``) must be among the device's. An image
+    without a feature runs with either setting. NVIDIA: a binary needs a device of the same major
+    version and of at least its minor version. PTX, which the driver compiles, needs a device of at
+    least its version. A name with ``a`` runs on its version only, with ``f`` on its major version.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def rank(image: str, device: str) -> tuple[int, ...] | None:
 
 
 def best(images: Iterable[str], device: str) -> str | None:
-    """Image to load on a device, of those for several architectures; None where none runs."""
+    """Return the best of several images for a device; None if the device can run none."""
     ranks = {image: rank(image, device) for image in images}
     usable = {image: found for image, found in ranks.items() if found is not None}
     return max(usable, key=lambda image: usable[image]) if usable else None

@@ -1,7 +1,7 @@
-"""Compiled kernels kept on disk, safe for many processes.
+"""Entries of the cache of compiled kernels on disk, safe for many processes.
 
-An entry is one file, written beside its place and moved there, so that a reader sees a whole entry
-or none. What cannot be read, or written, costs a compilation and nothing else.
+An entry is one file. It is written under a temporary name and renamed, so a reader sees a whole
+entry or none. An entry that cannot be read or written costs a compilation and nothing else.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from PyGPU._compile.cache.entry import Entry
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
 
-_FORMAT = 3  # of an entry; a new number leaves old entries alone
+_FORMAT = 3  # of an entry; old entries are ignored after a new number
 
 
 def directory(asked: CacheDir) -> Path | None:
-    """The folder that is used, or None where caching is off.
+    """Return the folder of the cache, or None if caching is off.
 
     Parameters
     ----------
     asked : str, os.PathLike, None or False
-        None: ``PYGPU_CACHE_DIR`` or ``PYCUDA_CACHE_DIR``, else the user's cache folder.
+        Folder of a call, or False for no cache. For None, the folder is ``PYGPU_CACHE_DIR`` or
+        ``PYCUDA_CACHE_DIR``, by default the user's cache folder.
     """
     for name in ("PYGPU_DISABLE_CACHE", "PYCUDA_DISABLE_CACHE"):
         if os.environ.get(name):
@@ -42,11 +43,11 @@ def directory(asked: CacheDir) -> Path | None:
     for base in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
         if os.path.isabs(base):
             return Path(base, "PyGPU", "kernels")
-    return None  # a user without a home
+    return None  # the user has no home folder
 
 
 def key(*parts: str | bytes | bool) -> str:
-    """The name of the entry that these strings and bytes determine."""
+    """Return the name of the entry that these strings and bytes determine."""
     digest = hashlib.sha256(str(_FORMAT).encode())
     for part in parts:
         data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogateescape")
@@ -56,7 +57,7 @@ def key(*parts: str | bytes | bool) -> str:
 
 
 def file_state(path: str) -> tuple[int, int] | None:
-    """(bytes, time of change in ns) of a file, None without it."""
+    """Return the size in bytes and the modification time in ns of a file; None if it is missing."""
     try:
         state = os.stat(path)
     except OSError:
@@ -65,7 +66,7 @@ def file_state(path: str) -> tuple[int, int] | None:
 
 
 def load(folder: Path | None, name: str) -> Entry | None:
-    """The entry, if it is there, whole, to be trusted and up to date."""
+    """Return the entry if it exists and is intact, trusted and up to date; otherwise None."""
     if folder is None:
         return None
     below = folder / name[:2]
@@ -87,7 +88,7 @@ def load(folder: Path | None, name: str) -> Entry | None:
 
 
 def store(folder: Path | None, name: str, entry: Entry) -> None:
-    """Keep an entry, if the folder can be written and trusted."""
+    """Write an entry, if the folder is writable and trusted."""
     if folder is None or entry.system_files is None:
         return
     fields = {**entry._asdict(), "parameters": dict(entry.parameters)}

@@ -1,4 +1,4 @@
-"""The size of the cache on disk: what was not used for longest goes first."""
+"""Size limit of the cache on disk: the least recently used files are removed first."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LIMIT = 1 << 30
 _ENTRY = r"[0-9a-f]{64}"
 _FOLDER = r"[0-9a-f]{2}"
 _UNFINISHED = ".new-"
-_STALE = 3600.0  # seconds after which an unfinished file is nobody's
+_STALE = 3600.0  # seconds after which an unfinished file counts as abandoned
 PRELUDE = "prelude"  # the folder of precompiled headers
-_SMALL = ("prelude.h", "digest", "lock")  # what stands beside them
+_SMALL = ("prelude.h", "digest", "lock")  # other files in their folders
 
 
 class Item(NamedTuple):
-    """A file of ours."""
+    """A file of the cache."""
 
     used: float  # seconds since the epoch
     nbytes: int
@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
 
 def limit() -> int:
-    """How many bytes the cache may hold: PYGPU_CACHE_MAXSIZE, else 1 GiB."""
+    """Return the limit in bytes: PYGPU_CACHE_MAXSIZE, by default 1 GiB."""
     text = os.environ.get("PYGPU_CACHE_MAXSIZE", "").strip()
     if not text:
         return _LIMIT
@@ -41,7 +41,7 @@ def limit() -> int:
 
 
 def is_entry(name: str) -> bool:
-    """Is it a compiled kernel's file, by its name?"""
+    """Report whether a file has the name of a compiled kernel."""
     return re.fullmatch(_ENTRY, name) is not None
 
 
@@ -54,10 +54,10 @@ def _scan(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
 
 
 def _items(folder: str | os.PathLike[str]) -> Iterator[Item]:
-    """The files in a folder that are the cache's by their names."""
+    """Yield the files in a folder whose names are those of the cache."""
     for one in _scan(folder):
         if is_entry(one.name) or one.name.startswith((_UNFINISHED, *_SMALL)):
-            with contextlib.suppress(OSError):  # gone meanwhile
+            with contextlib.suppress(OSError):  # removed meanwhile
                 state = one.stat(follow_symlinks=False)
                 yield Item(state.st_mtime, state.st_size, one.path)
 
@@ -69,7 +69,7 @@ def _preludes(folder: Path) -> Iterator[Item]:
 
 
 def items(folder: Path) -> list[Item]:
-    """All files of the cache. What else is in its folder is none of ours."""
+    """Return all files of the cache. Other files in its folder are ignored."""
     found = list(_preludes(folder))
     for one in _scan(folder):
         if re.fullmatch(_FOLDER, one.name):
@@ -78,12 +78,15 @@ def items(folder: Path) -> list[Item]:
 
 
 def _remove(item: Item) -> None:
-    with contextlib.suppress(OSError):  # another process did, or it is not ours to remove
+    with contextlib.suppress(OSError):  # removed by another process, or not permitted
         os.unlink(item.path)
 
 
 def shrink(folder: Path) -> None:
-    """Where the limit is passed, remove what was not used for longest until a tenth is free."""
+    """Above the limit, remove the least recently used files until a tenth of it is free.
+
+    Abandoned files are always removed.
+    """
     found = sorted(item for item in items(folder) if not item.path.endswith(_SMALL))
     total = sum(item.nbytes for item in found)
     goal, now = (limit() * 9 // 10 if total > limit() else total), time.time()
@@ -95,20 +98,22 @@ def shrink(folder: Path) -> None:
 
 
 def after_storing(folder: Path, below: Path) -> None:
-    """Keep to the limit. The names of entries are digests, so one of the 256 folders of them tells
-    about how much is in all."""
+    """Keep to the limit after an entry was stored in the folder `below`.
+
+    The names of entries are digests, so each of the 256 folders holds about the same.
+    """
     about = 256 * sum(item.nbytes for item in _items(below))
     if about + sum(item.nbytes for item in _preludes(folder)) > limit():
         shrink(folder)
 
 
 def clear(folder: Path) -> list[Item]:
-    """Remove the cache's files and the folders that are empty then: what was removed."""
+    """Remove the files of the cache and its empty folders; return the removed files."""
     found = items(folder)
     for item in found:
         _remove(item)
     for one in [*_scan(folder / PRELUDE), *_scan(folder)]:
         if is_entry(one.name) or re.fullmatch(_FOLDER, one.name) or one.name == PRELUDE:
-            with contextlib.suppress(OSError):  # something else is in it
+            with contextlib.suppress(OSError):  # it holds other files
                 os.rmdir(one.path)
     return [item for item in found if not os.path.lexists(item.path)]

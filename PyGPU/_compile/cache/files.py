@@ -1,7 +1,7 @@
-"""Files that many processes, and perhaps users, share: read if trusted, written whole or not.
+"""Files that processes share, and perhaps users: read if trusted, written completely or not at all.
 
-What is read here is run as code. So it must be written by this user or root, and be in folders
-where nobody else can put anything in its place.
+The files are run as code. So their owner must be this user or root, and no other user may be able
+to replace them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-# Of a folder that a umask of 002 made, only the first is set; others are shared on purpose.
+# A umask of 002 sets the first of these bits in a new folder. A folder with one of the other bits
+# is shared on purpose.
 _SHARED = stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID
-_USED_AT_MOST_EVERY = 3600.0  # seconds: finer times of use are not kept
+_USED_AT_MOST_EVERY = 3600.0  # seconds; the resolution of the time of use
 
 
 @contextlib.contextmanager
 def scratch() -> Iterator[str]:
-    """A folder for the time of a block.
+    """Make a temporary folder for the time of a ``with`` block.
 
-    Not :class:`tempfile.TemporaryDirectory`, which a process that another thread forked meanwhile
-    removes at its end.
+    A :class:`tempfile.TemporaryDirectory` would be removed by the exit of a child process that
+    another thread forks meanwhile.
     """
-    import shutil  # not before a compiler runs
+    import shutil  # only needed when a compiler runs
     import tempfile
 
     folder = tempfile.mkdtemp(prefix="PyGPU-")
@@ -39,18 +40,18 @@ def scratch() -> Iterator[str]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Text for a compiler: UTF-8 in every locale, as the cache's names have it."""
+    """Write a text for a compiler: in UTF-8, whatever the locale, as in the cache's keys."""
     path.write_text(text, "utf-8", "surrogatepass")
 
 
 def is_trusted(state: os.stat_result) -> bool:
-    """Could only this user, or root, write it?"""
+    """Report whether only this user or root could have written the file."""
     return state.st_uid in (os.geteuid(), 0) and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 @cache
 def _refuse(folder: str, owner: int, mode: int) -> None:
-    """Say it once: without a cache, every program waits for the compiler."""
+    """Warn once: without a cache, every program waits for the compiler."""
     warnings.warn(
         f"the cache folder {folder} is not used: others could put code there (owner {owner}, mode "
         f"{mode:o}; it must be yours or root's, and writable by nobody else: chmod go-w). "
@@ -60,13 +61,13 @@ def _refuse(folder: str, owner: int, mode: int) -> None:
 
 
 def has_trusted(*folders: Path) -> bool:
-    """Are the folders there, and trusted? What is not trusted is warned of."""
+    """Report whether the folders exist and are trusted; warn of one that is not trusted."""
     for folder in folders:
         try:
             state = os.stat(folder)
             mode = stat.S_IMODE(state.st_mode)
             if state.st_uid == os.geteuid() and mode & _SHARED == stat.S_IWGRP:
-                # Made by ourselves under a umask of 002, once. Files are looked at one by one.
+                # Our own folder, made under a umask of 002. Its files are checked one by one.
                 os.chmod(folder, mode & ~stat.S_IWGRP)
                 state = os.stat(folder)
         except OSError:
@@ -78,9 +79,9 @@ def has_trusted(*folders: Path) -> bool:
 
 
 def read(path: Path) -> bytes | None:
-    """What a file holds, if it is a plain, trusted one; its time of use is noted."""
+    """Return the contents of a regular, trusted file, and set its time of use; otherwise None."""
     try:
-        # A pipe must not block.
+        # O_NONBLOCK: opening a named pipe must not block.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         handle = os.open(path, flags)
         try:
@@ -92,36 +93,36 @@ def read(path: Path) -> bytes | None:
                 return file.read()
         finally:
             os.close(handle)
-    except OSError:  # not there, or a fault of the disk
+    except OSError:  # missing, or a disk error
         return None
 
 
 def note_use(file: int | Path, state: os.stat_result) -> None:
-    """The time of a file is that of its last use, by which the oldest are found."""
+    """Set the modification time, by which the least recently used files are found, to now."""
     if time.time() - state.st_mtime > _USED_AT_MOST_EVERY:
-        with contextlib.suppress(OSError):  # nobody but root and the owner can
+        with contextlib.suppress(OSError):  # only root and the owner may
             os.utime(file)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder that is trusted, and those above it. OSError where that is not possible."""
+    """Make a trusted folder and its parents, or raise OSError."""
     try:
         os.mkdir(path, 0o755)
     except FileExistsError:
         pass
     except FileNotFoundError:
         make_folder(path.parent)
-        with contextlib.suppress(FileExistsError):  # another process was quicker
+        with contextlib.suppress(FileExistsError):  # made by another process meanwhile
             os.mkdir(path, 0o755)
 
 
 def place(path: Path, data: bytes) -> bool:
-    """Write a file whole or not at all; False where that is not possible."""
+    """Write a file completely or not at all; return False if it cannot be written."""
     temporary = path.with_name(f".new-{os.urandom(8).hex()}")
     try:
         make_folder(path.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        handle = os.open(temporary, flags, 0o644)  # less what the umask takes
+        handle = os.open(temporary, flags, 0o644)  # minus the umask
     except OSError:
         return False
     try:
@@ -137,15 +138,15 @@ def place(path: Path, data: bytes) -> bool:
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Let one process at a time in; where no lock can be had, all of them."""
+    """Run a ``with`` block in one process at a time; in all at once if no lock is available."""
     try:
         make_folder(path.parent)
-        # Through a link, somebody else's file would be made.
+        # O_NOFOLLOW: a link could make us create a file of somebody else.
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError:
         yield
         return
     with os.fdopen(handle, "r+b") as lock:
-        with contextlib.suppress(OSError):  # a file system without locks
+        with contextlib.suppress(OSError):  # the file system has no locks
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

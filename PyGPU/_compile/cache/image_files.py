@@ -1,7 +1,7 @@
-"""Files of images that were compiled ahead of time: their names, contents, and choice by device.
+"""Files of images compiled ahead of time: their names, their contents and the choice for a device.
 
 A file is called ``STEM.ARCHITECTURE.SUFFIX``, as in ``mine.sm_90.cubin``. Its last line is a note
-with the types of the kernels' parameters, which loaders of ELF files and PTX pass over.
+with the types of the kernels' parameters, which loaders of ELF files and PTX ignore.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NOTE = b"\n// PyGPU kernels: "
 
 
 class Image(NamedTuple):
-    """An image, and what :class:`PyGPU.driver.Module` is told of it."""
+    """An image, with the names and the parameters that :class:`PyGPU.driver.Module` receives."""
 
     image: bytes
     names: dict[str, str]
@@ -30,7 +30,7 @@ def name(stem: str, arch: str, suffix: str) -> str:
 
 
 def packed(one: Image) -> bytes:
-    """The image with its note."""
+    """Return the image followed by its note."""
     facts = {"names": one.names, "parameters": dict(one.parameters)}
     is_binary = one.image.startswith(b"\x7fELF")
     image = one.image if is_binary else one.image.rstrip(b"\0")  # PTX is text
@@ -38,7 +38,7 @@ def packed(one: Image) -> bytes:
 
 
 def unpacked(data: bytes) -> Image:
-    """The image without its note, and what the note says."""
+    """Return the image without its note, and the facts of the note."""
     image, mark, line = data.rpartition(_NOTE)
     try:
         facts = json.loads(line) if mark else {}
@@ -48,7 +48,7 @@ def unpacked(data: bytes) -> Image:
 
 
 def _in_folder(folder: Path) -> dict[str, dict[str, Path]]:
-    """Files of images in a folder: stem -> architecture -> path."""
+    """Return the files of images in a folder: stem -> architecture -> path."""
     found: dict[str, dict[str, Path]] = {}
     for path in sorted(folder.iterdir()):
         parts = path.name.rsplit(".", 2)
@@ -60,7 +60,7 @@ def _in_folder(folder: Path) -> dict[str, dict[str, Path]]:
 
 
 def choose(path: Path, device: str) -> Path:
-    """File to load on a device.
+    """Return the file to load on a device.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ def choose(path: Path, device: str) -> Path:
     Raises
     ------
     LookupError
-        Where no image runs on the device; its text lists what is there.
+        If no image runs on the device; the message lists the images.
     FileNotFoundError
-        Where `path` is neither.
+        If `path` is neither.
     """
     found = _in_folder(path if path.is_dir() else path.parent)
     stems = list(found) if path.is_dir() else [path.name]

@@ -1,6 +1,6 @@
-"""What AMD's code objects say of their kernels' parameters.
+"""Metadata of AMD's code objects: the parameters of their kernels.
 
-HIP has no call that tells a kernel's signature, but its compiler writes it into the image: an ELF
+HIP has no call that reports a kernel's signature, but its compiler writes it into the image: an ELF
 note of type 32 (NT_AMDGPU_METADATA) in MessagePack, described in LLVM's "User Guide for AMDGPU
 Backend", code object V3 and later.
 """
@@ -14,7 +14,7 @@ from typing import Any
 _KERNELS = "amdhsa.kernels"  # key of the metadata
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 
-# What reading bytes that are no metadata may end in.
+# Exceptions of reading bytes that are no metadata.
 _MALFORMED = (
     *(ValueError, KeyError, IndexError, TypeError, AttributeError),
     *(struct.error, OverflowError, RecursionError),
@@ -31,7 +31,7 @@ _LENGTHS = {
 
 
 def _unpack(data: bytes, at: int) -> tuple[Any, int]:
-    """One MessagePack value of the kinds that metadata holds: (value, where it ends)."""
+    """Return a MessagePack value of the kinds that metadata holds, and the offset of its end."""
     tag = data[at]
     at += 1
     if tag <= 0x7F:
@@ -74,7 +74,7 @@ def _unpack_map(data: bytes, at: int, length: int) -> tuple[dict[Any, Any], int]
 
 
 def _elf(image: bytes) -> bytes:
-    """The first device's ELF file in an image, which may be a bundle of several."""
+    """Return the first device's ELF file in an image, which may be a bundle of several."""
     if not image.startswith(_BUNDLE):
         return image
     (count,) = struct.unpack_from("<Q", image, len(_BUNDLE))
@@ -108,7 +108,7 @@ def _metadata(image: bytes) -> dict[str, Any]:
 
 
 def notes(image: bytes) -> list[dict[str, Any]]:
-    """The metadata of an image's kernels: name, arguments, registers, LDS, wavefront size."""
+    """Return the metadata of kernels: name, arguments, registers, LDS, wavefront size."""
     return list(_metadata(image).get(_KERNELS, ()))
 
 

@@ -1,6 +1,6 @@
-"""The names that NVIDIA's relocatable images define.
+"""Names that NVIDIA's relocatable images define.
 
-nvJitLink (13.0) links two functions of one name without an error, and takes either.
+nvJitLink (13.0) reports no error for two functions of one name, and links either.
 """
 
 from __future__ import annotations
@@ -32,18 +32,20 @@ def _of_elf(image: bytes) -> Iterator[str]:
 
 
 def names(image: bytes) -> set[str]:
-    """What an image, a cubin or PTX, defines for others; nothing is known of other kinds."""
+    """Return the global names that a cubin or PTX defines; an empty set for other images."""
     if not image.startswith(b"\x7fELF"):
         found = re.findall(_VISIBLE, image)
         return {(kernel or function or variable).decode() for kernel, function, variable in found}
     try:
         return set(_of_elf(image))
-    except (struct.error, ValueError, IndexError):  # damaged: the linker says so
+    except (struct.error, ValueError, IndexError):  # damaged: the linker reports it
         return set()
 
 
 def repeated(images: Sequence[tuple[str, bytes]]) -> list[str]:
-    """What several images define: "'twice' is defined in 'a' and in 'b'".
+    """Return a message for each name that several images define.
+
+    A message reads "'twice' is defined in 'a' and in 'b'".
 
     Parameters
     ----------

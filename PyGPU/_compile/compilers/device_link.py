@@ -1,6 +1,6 @@
-"""NVIDIA's linkers of device code: nvJitLink, and the driver's where it is missing.
+"""NVIDIA's linkers of device code: nvJitLink, and the driver's linker if nvJitLink is missing.
 
-Neither is linked with; nvJitLink is a library of the toolkit, or of a wheel of its own.
+Both are loaded at run time. nvJitLink is a library of the toolkit, or of a wheel of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ MISSING = (
 )
 
 
-_KINDS = {CUBIN: 1, PTX: 2, LTO_IR: 3, FATBINARY: 4, OBJECT: 5, LIBRARY: 6}  # nvJitLink's
+# nvJitLink's numbers of the kinds.
+_KINDS = {CUBIN: 1, PTX: 2, LTO_IR: 3, FATBINARY: 4, OBJECT: 5, LIBRARY: 6}
 
 
 class NvJitLink:
@@ -41,12 +42,13 @@ class NvJitLink:
     Parameters
     ----------
     path : str
+        File of the library.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._library = ctypes.CDLL(path)
-        # Only the names with a version are promised: those of the oldest version that it serves.
+        # Only names with a version are stable: that of the oldest version that the library serves.
         self._suffix = next(
             (
                 version
@@ -76,27 +78,30 @@ class NvJitLink:
         Parameters
         ----------
         inputs : sequence of Input
+            Images and libraries.
         arch : str
-            "sm_90"
-        options : mapping
-            By jit_option.
+            Architecture of the device, such as "sm_90".
+        options : mapping of int to int
+            jit_option -> value.
         verbose : bool
+            Include the kernels' registers and memory in the log.
 
         Returns
         -------
         (bytes, str)
-            The cubin, and what the linker said.
+            The cubin, and the linker's log.
 
         Raises
         ------
         CompileError
+            If linking fails.
         """
         words = [f"-arch={arch}"]
         words += ["-lto"] if any(one.kind == LTO_IR for one in inputs) else []
         words += ["-verbose"] if verbose else []
         if options.get(_MAX_REGISTERS):
             words.append(f"-maxrregcount={options[_MAX_REGISTERS]}")
-        if _OPTIMIZATION_LEVEL in options:  # it knows two of them
+        if _OPTIMIZATION_LEVEL in options:  # nvJitLink has two levels
             words.append("-O3" if options[_OPTIMIZATION_LEVEL] else "-O0")
         handle, size = ctypes.c_void_p(), ctypes.c_size_t()
 
@@ -130,7 +135,7 @@ class NvJitLink:
                 self._call("Destroy", ctypes.byref(handle))
 
     def identity(self) -> str:
-        """What tells one installed library from another."""
+        """Return a text that differs between installed libraries."""
         path = os.path.realpath(self.path) if os.path.isabs(self.path) else self.path
         major, minor = ctypes.c_uint(), ctypes.c_uint()
         if hasattr(self._library, "nvJitLinkVersion"):  # since 12.3
@@ -138,12 +143,12 @@ class NvJitLink:
         return f"{path} {major.value}.{minor.value}"
 
 
-# The driver's options for what it says: of each log a buffer, and then its size.
+# The driver's options for its logs: the buffer of each log; the next number is the buffer's size.
 _LOGS, _LOG_BYTES, _LOG_VERBOSE = {"info": 3, "error": 5}, 1 << 16, 12
 
 
 class DriverLinker:
-    """The driver's own linker, which knows no link-time optimization."""
+    """The driver's linker, which has no link-time optimization."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL("libcuda.so.1")
@@ -186,7 +191,7 @@ class DriverLinker:
         )
         try:
             for kind, data, name in inputs:
-                # Text must end in a null byte.
+                # PTX, which is text, must end in a null byte.
                 data = data.rstrip(b"\0") + b"\0" if kind == PTX else data
                 nbytes = ctypes.c_size_t(len(data))
                 code = self._library.cuLinkAddData_v2(
@@ -221,30 +226,30 @@ def _candidates(compiler: str, major: int) -> list[str]:
 
 @lru_cache
 def nvjitlink(compiler: str, major: int) -> NvJitLink | None:
-    """The library that can read what an NVRTC makes, or None without it.
+    """Return the nvJitLink that can read the images of an NVRTC; None if it is missing.
 
     Parameters
     ----------
     compiler : str
-        The path of NVRTC.
+        Path of NVRTC.
     major : int
-        Its version.
+        Major version of NVRTC.
     """
     for path in _candidates(compiler, major):
         try:
             return NvJitLink(path)
-        except OSError:  # not there, or of another machine
+        except OSError:  # missing, or for another processor
             continue
     return None
 
 
 def linker(compiler: str, major: int, knows_device: bool) -> NvJitLink | DriverLinker:
-    """nvJitLink; the driver's where that is missing, or older than the device.
+    """Return nvJitLink, or the driver's linker if nvJitLink is missing or older than the device.
 
     Raises
     ------
     CompilerMissing
-        Without both.
+        If both are missing.
     """
     found = nvjitlink(compiler, major)
     if found is not None and knows_device:
@@ -253,5 +258,5 @@ def linker(compiler: str, major: int, knows_device: bool) -> NvJitLink | DriverL
         return DriverLinker()
     except OSError:
         if found is not None:
-            return found  # says that it does not know the device
+            return found  # its error names the unknown device
         raise CompilerMissing(f"{MISSING}.", ["nvJitLink"]) from None

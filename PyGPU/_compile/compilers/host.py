@@ -87,7 +87,7 @@ def _include_options(options: Options, found: Found, for_ours: str = "-I") -> li
     return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]
 
 
-# Whatever lets the threads of a block wait for each other. Pasted names (##) hide it.
+# Names by which the threads of a block wait for each other. Pasted names (##) may hide one.
 _WAITS = (
     rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
     rb"cooperative_groups|this_thread_block|\basm\b"
@@ -95,13 +95,13 @@ _WAITS = (
 
 
 _DIRECTIVE = r"(?m)^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)"
-# Macros that make no kernel; one that stands in a kernel's name or types leaves that unsure.
+# Macros that make no kernel. A kernel whose name or types contain one is marked as unsure.
 _VALUE = r"(?s)-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?"
 _LINE_MARK = r'(?m)^# \d+ ".*"((?: \d)*)$'
 
 
 def _of_user(preprocessed: str) -> str:
-    """What is not of the system's headers, which are long and ours count as: 3 marks them."""
+    """Return the preprocessed text without the system's headers and ours; the flag 3 marks them."""
     parts = re.split(_LINE_MARK, preprocessed)
     return "".join(
         text
@@ -113,7 +113,7 @@ def _of_user(preprocessed: str) -> str:
 def _kernels(
     source: str, name: str, base: list[str], options: Options, found: Found
 ) -> list[signature.Kernel]:
-    """The kernels of a text, as the compiler will see it."""
+    """Return the kernels of a text as the compiler sees them, preprocessed if necessary."""
     plain = found.is_complete and not (options.pre_includes or found.files)
     plain = plain and not re.search(_DIRECTIVE, source)
     if plain and all(re.fullmatch(_VALUE, word) for word in options.macros):
@@ -128,7 +128,7 @@ def _kernels(
         "-x",
         "c++",
     ]
-    # Our header is left out: it would replace __global__.
+    # Without our header, which would replace __global__.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
     words += [*options.for_headers(), *_include_options(options, found, "-isystem")]
     with files.scratch() as scratch:
@@ -136,13 +136,13 @@ def _kernels(
         files.write_text(unit, options.numbered(name, source))
         try:
             text = _of_user(host_compiler.run([*words, str(unit)], name).stdout)
-        except CompileError:  # the compilation says what is wrong, in the user's lines
+        except CompileError:  # the compilation reports the error, with the user's lines
             text = source
     return signature.kernels(text)
 
 
 def may_wait(source: str, found: Found) -> bool:
-    """May threads of a text's kernels wait for each other?"""
+    """Report whether threads of a text's kernels may wait for each other."""
     return not found.is_complete or any(re.search(_WAITS, text) for text in found.texts(source))
 
 
@@ -153,10 +153,10 @@ def kernel_table(
     label: str = "",
     by_type: bool = False,
 ) -> tuple[list[str], str]:
-    """The names of a text's kernels, and the text by which its image describes them.
+    """Return the names of a text's kernels, and the text of the table of kernels in its image.
 
-    With `by_type`, a kernel is distinguished from other functions of its name by its parameters.
-    Several kernels of a name have no name of their own, as in the vendors' images.
+    With `by_type`, the parameters distinguish a kernel from other functions of its name. Overloaded
+    kernels have no plain name, as in the vendors' images.
     """
     overloads: dict[str, set[str]] = {}
     for kernel in kernels:
@@ -174,15 +174,16 @@ def kernel_table(
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
-    """Options that put our header before the text, precompiled where it can be kept."""
+    """Return the options that include our header, precompiled if there is a folder for it."""
     if folder is None:
         return [*host_prelude.PLAIN]
     root = str(include_root())
-    # By the contents of what is read, so that other changes of PyGPU's leave it alone.
+    # The key has the contents of the included files, so other changes of PyGPU leave it valid.
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
     flags = [word for word in base if word not in ("-w", "-shared")]
-    # clang++ looks for the header where it was precompiled, and knows others by where they lie.
+    # clang++ looks for the header at the path where it was precompiled, and identifies other
+    # headers by their paths.
     where = (
         f"{os.path.realpath(folder)}:{os.path.realpath(root)}" if host_compiler.is_clang() else ""
     )
@@ -202,7 +203,7 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
         ]
         try:
             host_compiler.run(command, "PyGPU's header for kernels")
-        except CompileError:  # the same happens to the kernel, or it does not matter
+        except CompileError:  # the kernel's compilation reports the error, if it matters
             return False
         return True
 
@@ -212,8 +213,10 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
 def _system_files(
     listed: Path, own: Sequence[str], found: Found, since: float
 ) -> dict[str, tuple[int, int]] | None:
-    """What the compiler read beside the user's headers and ours, which are in the folders `own`
-    too, as far as that is known."""
+    """Return the states of the system's headers that the compiler read; None if they are uncertain.
+
+    The user's headers are in `found`; ours are in the include folder and in the folders `own`.
+    """
     known = {os.path.realpath(path) for path in found.files}
     ours = [os.path.realpath(folder) for folder in (str(include_root()), *own)]
     result = {}
@@ -221,13 +224,13 @@ def _system_files(
         text = listed.read_text("utf-8", "surrogateescape")
     except OSError:
         return None
-    # A makefile's rule, in which blanks of names are escaped.
+    # The list is a rule of a makefile, in which spaces in names are escaped.
     for word in re.findall(r"(?:\\[^\n]|[^\s\\])+", text.partition(": ")[2]):
         path = os.path.realpath(re.sub(r"\\(.)|\$(\$)", r"\1\2", word))
         state = entries.file_state(path)
         if path in known or path.startswith(tuple(folder + os.sep for folder in ours)):
             continue
-        # What was written just now may be written again within its time's resolution.
+        # A file written just now may change again within the resolution of its time.
         if state is None or state[1] > (since - 2) * 1e9:
             return None
         result[path] = state
@@ -265,7 +268,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     body = child_launches.rewritten(body) if relocatable else body
     label = entries.key(body, *base, *options.macros)[:16] if relocatable else ""
     asked = [*kernel_types.doubtful(kernels), *request.expressions]
-    # What is linked may call functions of other texts.
+    # A linked text may call functions of other texts.
     waits = relocatable or in_lockstep or may_wait(source, found)
 
     def text(by_type: bool) -> str:
@@ -290,8 +293,8 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
         try:
             done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
         except CompileError as error:
-            if "overloaded" in str(error.stderr):  # a kernel is not the only function of its name
-                asked = [*request.expressions]  # whose type the compiler does not say then
+            if "overloaded" in str(error.stderr):  # a function has the name of a kernel
+                asked = [*request.expressions]  # the compiler cannot answer for it
                 files.write_text(unit, text(True))
             elif not host_prelude.drop_if_damaged(prelude):
                 raise
@@ -304,7 +307,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
             )
         data, names = image.read_bytes(), {one: one for one in request.expressions}
         reported = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
-        # clang++ names the precompiled header too.
+        # clang++ lists the precompiled header too.
         own = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]
         left = _system_files(listed, own, found, since)
         log = done.stderr + (
@@ -314,16 +317,17 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
 
 
 def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
-    """Link objects that :func:`compile` made of relocatable texts, and archives of functions.
+    """Link objects of relocatable texts, and archives of functions.
 
     Parameters
     ----------
-    inputs : sequence of (name, data)
+    inputs : sequence of (str, bytes)
+        Name in messages, and contents.
 
     Returns
     -------
     (bytes, str)
-        The image, and what the linker said.
+        The image, and the linker's log.
     """
     with files.scratch() as scratch:
         table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
@@ -341,7 +345,7 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
                 )
             Path(scratch, f"{number}{ending}").write_bytes(data)
             given[f"{scratch}/{number}{ending}"] = name
-        # Archives last: they have what others lack.
+        # Archives come last: they define names that the objects lack.
         ordered = [str(table), *sorted(given, key=lambda file: file.endswith(".a"))]
         words = ["-shared", "-fPIC", "-std=c++17", "-I", str(include_root()), *ordered]
         words += (

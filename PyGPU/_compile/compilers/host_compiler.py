@@ -13,7 +13,7 @@ from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing
 if TYPE_CHECKING:
     import subprocess
 
-#: Kernels watched access by access (PYGPU_HOST_STRICT=1): calls into the machine for each.
+#: Flags of strict mode (PYGPU_HOST_STRICT=1), in which each access calls the machine to check it.
 STRICT_FLAGS = (
     "-fsanitize=kernel-address",
     "--param=asan-instrumentation-with-call-threshold=0",
@@ -27,20 +27,20 @@ _STRICT_FLAGS_OF_CLANG = (
     *("-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0"),
     "-fno-sanitize-address-use-after-scope",
 )
-#: Functions by which a kernel allocates, copies and fills; new and delete by their symbols.
+#: Functions by which a kernel allocates, copies and fills; the symbols are new and delete.
 _WATCHED = (
     *("malloc", "calloc", "free", "memcpy", "memmove", "memset"),
     *("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"),
 )
 STRICT_LINK = tuple(f"-Wl,--wrap={name}" for name in _WATCHED)
-# Unique symbols would keep a library from being unloaded; a stack that grows past its guard page
-# must touch it. Functions are declared to have vector forms: include/PyGPU/host/loop_math.h.
+# -fopenmp-simd: functions with vector forms are declared in include/PyGPU/host/loop_math.h.
+# -fstack-clash-protection: a stack that grows past its guard page must touch the page.
 _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
     *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection", "-fopenmp-simd"),
     *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi"),
 )
-# Macros of a text that count in our header too, which is precompiled.
+# Macros of a text that change our header too, which is precompiled.
 _FOR_OUR_HEADER = {
     "-DNDEBUG",
     "-D__CUDA_NO_HALF_OPERATORS__",
@@ -66,10 +66,10 @@ def _find(asked: str | None, path: str) -> str:
 
 
 def compiler() -> str:
-    """The path of the C++ compiler: PYGPU_HOST_CXX, else g++, c++ or clang++."""
+    """Return the path of the C++ compiler: PYGPU_HOST_CXX, by default g++, c++ or clang++."""
     asked, path = os.environ.get("PYGPU_HOST_CXX"), os.environ.get("PATH", os.defpath)
     found = _find(asked, path)
-    if not os.path.exists(found):  # it was removed since
+    if not os.path.exists(found):  # removed since the last look
         _find.cache_clear()
         found = _find(asked, path)
     return found
@@ -79,14 +79,14 @@ _real = lru_cache(os.path.realpath)
 
 
 def identity() -> str:
-    """What tells one installed compiler from another, without running it."""
+    """Return a text that differs between installed compilers, without running one."""
     path = compiler()
     state = os.stat(path)
     return f"{_real(path)} {state.st_size} {state.st_mtime_ns}"
 
 
 def run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
-    """Run the compiler; CompileError with its messages where it fails."""
+    """Run the compiler; raise CompileError with its messages if it fails."""
     import signal
     import subprocess  # slow to import, and not needed for kernels in the cache
 
@@ -111,7 +111,7 @@ def is_strict() -> bool:
 
 @lru_cache
 def lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
-    """The flags for it; CompileError where the compiler does not know them."""
+    """Return the flags for lockstep; raise CompileError if the compiler rejects them."""
     result = host_lockstep.flags(is_clang)
     probe = [compiler, *result, "-x", "c++", "-fsyntax-only", "/dev/null"]
     try:
@@ -126,10 +126,10 @@ def is_clang() -> bool:
 
 
 def flags(options: Options, in_lockstep: bool = False) -> list[str]:
-    """The compiler's flags that decide what a precompiled header is good for."""
+    """Return the compiler's flags; a precompiled header is valid for one set of them."""
     standard = options.std or "c++17"
     result = [f"-std={_STANDARDS.get(standard, standard.replace('c++', 'gnu++'))}", *_BASE_FLAGS]
-    if not is_clang():  # which makes none of them
+    if not is_clang():  # unique symbols would prevent unloading; clang++ makes none
         result.append("-fno-gnu-unique")
     result.append("-O0" if options.debug else f"-O{options.optimize or '2'}")
     if options.debug or options.line_info:
@@ -142,7 +142,7 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
     result += [macro for macro in options.macros if macro in _FOR_OUR_HEADER]
     if os.environ.get("PYGPU_HOST_WARP", "").strip() == "64":
         result.append("-DPYGPU_HOST_WARP=64")
-    result = list(dict.fromkeys(result))  # said twice, a flag would need a header of its own
+    result = list(dict.fromkeys(result))  # a repeated flag would need another precompiled header
     if in_lockstep:
         result += lockstep_flags(compiler(), is_clang())
     elif is_strict():
@@ -151,14 +151,16 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
 
 
 def few_libraries(in_lockstep: bool) -> list[str]:
-    """libstdc++ comes with the machine's library. To look through it takes the linker as long as
-    all the rest takes the compiler for a small kernel."""
+    """Return options that leave out libstdc++, which the machine's library provides.
+
+    Reading it would take the linker as long as compiling a small kernel.
+    """
     if in_lockstep or is_strict() or is_clang():
         return []
     return ["-nodefaultlibs", "-lm", "-lgcc", "-lc"]
 
 
 def linking(in_lockstep: bool = False) -> list[str]:
-    """What the compiler needs to make a shared library for the machine."""
+    """Return the options for linking a shared library with the machine's library."""
     words = ["-Wl,-Bsymbolic", "-L", str(PACKAGE), "-lPyGPU_host"]
     return [*words, *(host_lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ())]

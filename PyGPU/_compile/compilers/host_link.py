@@ -1,4 +1,4 @@
-"""Linking on the ``host`` target: the table of all objects' kernels, and what a linker says."""
+"""Linking on the ``host`` target: the table of all objects' kernels, names in messages."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 
 _OBJECT, _ARCHIVE = b"\x7fELF", b"!<arch>\n"
-# The table of an object's kernels: host.py names it.
+# Symbol of the table of an object's kernels; host.py makes the name.
 _TABLE = rb"\0PyGPU_kernels_[0-9a-f]+_\d+(?=\0)"
 
 
 def ending(data: bytes) -> str | None:
-    """Of the name of a file: an object's, an archive's; None for what is neither."""
+    """Return the suffix for the file of an object or an archive; None if the data is neither."""
     return ".o" if data.startswith(_OBJECT) else ".a" if data.startswith(_ARCHIVE) else None
 
 
 def table_of(objects: Sequence[bytes]) -> str:
-    """The text of the one table that the machine looks for, made of the objects'."""
+    """Return the text of the table that the machine looks for, with the rows of all objects."""
     found = [match for data in objects for match in re.finditer(_TABLE, data)]
     names = [match.group()[1:].decode() for match in found]
     rows = [f"{name}[{row}]" for name in names for row in range(int(name.rpartition("_")[2]))]
@@ -33,7 +33,7 @@ def table_of(objects: Sequence[bytes]) -> str:
 
 
 def named(log: str, files: dict[str, str]) -> str:
-    """What the linker said, with the names of the inputs for our files'."""
+    """Return a log with the names of the inputs instead of our temporary files."""
     for file, name in files.items():
         log = log.replace(file, name)
     return log

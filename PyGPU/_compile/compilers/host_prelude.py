@@ -1,7 +1,7 @@
-"""The header before each kernel of the ``host`` target, precompiled once into the cache.
+"""Precompiled header of the ``host`` target's kernels, in the cache.
 
-A precompiled header makes a compilation three times as fast, and a bad one makes it fail: it is
-checked when something fails, and where it is bad the plain header takes its place.
+A precompiled header makes a compilation three times as fast, but a damaged one makes it fail. So it
+is checked when a compilation fails, and the plain header replaces a damaged one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _HEADER = "PyGPU/host/prelude.h"
 TEXT = f"#include <{_HEADER}>\n"
 PLAIN = ("-include", _HEADER)
 _HEAD = 4096  # bytes
-_BYTES = 40 << 20  # of a precompiled header, about
-_bad: set[Path] = set()  # those that could not be removed
+_BYTES = 40 << 20  # approximate size of a precompiled header
+_bad: set[Path] = set()  # damaged headers that could not be removed
 
 
 def _described(nbytes: int, head: bytes) -> list[str]:
-    """What is looked at each time: a compiler passes over what does not begin well, slowly."""
+    """Return the facts checked at each use: a compiler ignores a file with a wrong head, slowly."""
     return [str(nbytes), hashlib.sha256(head).hexdigest()]
 
 
@@ -39,7 +39,7 @@ def _digest(path: Path) -> str:
 
 
 def _is_ready(place: Path) -> bool:
-    """Can it be used, as far as is seen without reading all of it?"""
+    """Report whether the precompiled header looks usable, without reading all of it."""
     made = place / "prelude.h.gch"
     if place in _bad or not files.has_trusted(place, place.parent, place.parent.parent):
         return False
@@ -57,16 +57,16 @@ def _is_ready(place: Path) -> bool:
 
 
 def options(folder: Path, name: str, precompile: Callable[[Path, Path], bool]) -> list[str]:
-    """The compiler's options that put our header before the text.
+    """Return the compiler's options that include our header before the text.
 
     Parameters
     ----------
     folder : Path
-        The cache.
+        Folder of the cache.
     name : str
-        A digest of all that decides what a precompiled header is good for.
+        Digest of everything that the precompiled header depends on.
     precompile : callable(header, made) -> bool
-        Makes one.
+        Precompiles a header; returns False if that fails.
     """
     place = folder / eviction.PRELUDE / name
     if (
@@ -79,17 +79,17 @@ def options(folder: Path, name: str, precompile: Callable[[Path, Path], bool]) -
     if _is_ready(place):
         return ready
     with files.alone(place / "lock"):
-        # Another process may have made it meanwhile.
+        # Another process may have made the header meanwhile.
         if _is_ready(place) or _make(place, precompile):
             return ready
     return [*PLAIN]
 
 
 def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
-    """Precompile the header; False where that, or keeping it, is not possible."""
+    """Precompile the header into the cache; return False if that fails."""
     if not files.has_trusted(place, place.parent, place.parent.parent):
         return False
-    header = place / "prelude.h"  # where clang++ will look for it again
+    header = place / "prelude.h"  # the path where clang++ will look for the header again
     try:
         if not files.place(header, TEXT.encode()):
             return False
@@ -98,10 +98,10 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
             if not precompile(header, made):
                 return False
             data = made.read_bytes()
-    except OSError:  # the compilation that follows tells what is wrong
+    except OSError:  # the compilation that follows reports the error
         return False
     described = " ".join([hashlib.sha256(data).hexdigest(), *_described(len(data), data[:_HEAD])])
-    # The digest last: whoever sees that finds all of them.
+    # The digest is written last: its presence means that all files are complete.
     kept = files.place(place / "prelude.h.gch", data) and files.place(
         place / "digest", described.encode()
     )
@@ -110,7 +110,7 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
 
 
 def drop_if_damaged(words: list[str]) -> bool:
-    """Remove the precompiled header that :func:`options` gave, if it is not what was made."""
+    """Remove the precompiled header of these options if it is damaged; report whether it was."""
     if words == [*PLAIN]:
         return False
     place = Path(words[1]).parent
@@ -122,7 +122,7 @@ def drop_if_damaged(words: list[str]) -> bool:
     if _digest(made) == expected:
         return False
     _bad.add(place)
-    with contextlib.suppress(OSError):  # not ours to remove: not used again
+    with contextlib.suppress(OSError):  # not permitted: the header stays in _bad
         made.unlink(missing_ok=True)
         _bad.discard(place)
     return True

@@ -1,4 +1,4 @@
-"""Where the vendors' libraries are: those of toolkits, and of NVIDIA's wheels."""
+"""Search for the vendors' libraries in toolkits and in NVIDIA's wheels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def program_on(path: str, name: str) -> str | None:
-    """The file of a program, as a shell finds it. shutil's takes longer to import than to run."""
+    """Return the file of a program on `path`, or None. Importing shutil would take longer."""
     places = [""] if os.path.dirname(name) else path.split(os.pathsep)
     for candidate in (os.path.join(place, name) for place in places):
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
@@ -32,7 +32,7 @@ def _toolkits(prefix: str) -> list[str]:
 
 
 def _in_wheels(prefix: str, sub: str) -> list[str]:
-    """A folder of NVIDIA's wheels."""
+    """Return the folders of this name in NVIDIA's wheels."""
     if prefix != "nvrtc":
         return []
     return [
@@ -43,7 +43,7 @@ def _in_wheels(prefix: str, sub: str) -> list[str]:
 
 
 def folders(prefix: str) -> list[str]:
-    """Where the libraries of the compiler's vendor may be, the likeliest first."""
+    """Return folders that may have the libraries of a compiler's vendor, the likeliest first."""
     machine = os.uname().machine
     subs = ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
     found = [f"{root}/{sub}" for root in _toolkits(prefix) for sub in subs]
@@ -51,13 +51,13 @@ def folders(prefix: str) -> list[str]:
 
 
 def include_folders(prefix: str) -> list[str]:
-    """Where their headers may be, in the same order."""
+    """Return folders that may have the headers of a compiler's vendor, the likeliest first."""
     found = [f"{root}/include" for root in _toolkits(prefix)]
     return [*found, *_in_wheels(prefix, "include")]
 
 
 def beside(path: str) -> list[str]:
-    """The folders of what came with this library: its own, or those of NVIDIA's other wheels."""
+    """Return the folders of the libraries installed with this one, in the same place or wheels."""
     folder = Path(os.path.realpath(path)).parent
     wheels = folder.parent.parent
     others = wheels.glob("*/lib") if wheels.name == "nvidia" else ()
@@ -65,7 +65,7 @@ def beside(path: str) -> list[str]:
 
 
 def shared(stem: str, where: Sequence[str]) -> list[str]:
-    """The paths of a library's files in some folders, those without a version first in each."""
+    """Return the paths of a library's files; those without a version come first in a folder."""
     paths = []
     for folder in where:
         paths += sorted(

@@ -1,4 +1,4 @@
-"""nvcc's options, which PyCUDA programs pass, for compilers that are not nvcc."""
+"""Options of nvcc, which PyCUDA programs pass, parsed for other compilers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 
 def note(message: str, *arguments: object) -> None:
-    """Tell the logger "PyGPU" of what is passed over."""
-    import logging  # which few programs use
+    """Log an ignored option with the logger "PyGPU"."""
+    import logging  # slow to import, and few programs need it
 
     logging.getLogger("PyGPU").info(message, *arguments)
 
 
-# Options that have no meaning without nvcc's host compiler, linker and files: alone, with `=`, or
-# with a value of their own in the next word.
+# Options that have no meaning without nvcc's host compiler, linker and files: without a value, and
+# with a value after `=` or in the next word.
 _ALONE = {
     *("-g", "-m64", "-m32", "-c", "-v", "--verbose", "--keep", "-keep", "-lcudadevrt", "--cubin"),
     *("-cubin", "-ptx", "--ptx", "-dw"),
@@ -35,20 +35,20 @@ _WITH_VALUE = {
 }
 _LANGUAGE = {"-std", "--std"}
 _RELOCATABLE = {"-rdc", "--relocatable-device-code"}
-# Options of NVIDIA's device compilers, which change nothing that another C++ compiler would do.
+# Options of NVIDIA's device compilers that have no equivalent in other C++ compilers.
 _NVIDIAS = (
     r"--?(?:fmad|ftz|prec-div|prec-sqrt|restrict|dopt|device-w|diag-\w+|default-device|"
     r"device-as-default-execution-space|device-debug|extra-device-vectorization|ewp|minimal|"
     r"split-compile|jump-table-density|device-int128|builtin-[\w-]+|no-source-include|time|ptxas)\b"
 )
-# Reserved names, and those by which headers that come before a text are set up.
+# Reserved names, and names that configure the headers before a text.
 _FOR_HEADERS = r"-[DU](?:_|NDEBUG\b|PYGPU_|CUDA_|HIP_)"
 _FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
 
 
 @dataclass
 class Options:
-    """The options of a compilation, in no compiler's spelling."""
+    """The options of a compilation, independent of a compiler's spelling."""
 
     arch: str | None = None
     std: str | None = None
@@ -62,24 +62,23 @@ class Options:
     max_registers: int | None = None
     warnings: bool = True
     ptxas: list[str] = field(default_factory=list)
-    relocatable: bool = False  # to be linked: -rdc=true
-    link_time: bool = False  # optimized when it is linked: -dlto
-    processor: tuple[str, ...] = ()  # on host: the compiler's flags for the one at hand
-    other: list[str] = field(default_factory=list)  # for the compiler to judge
+    relocatable: bool = False  # -rdc=true: the image is an input of a linker
+    link_time: bool = False  # -dlto: the linker optimizes
+    processor: tuple[str, ...] = ()  # on host: the compiler's flags for this processor
+    other: list[str] = field(default_factory=list)  # passed to the compiler
 
     def is_without_fma(self) -> bool:
-        """Are products and sums to be rounded each, by nvcc's ``-fmad=false``?"""
+        """Report whether products and sums are rounded separately (``-fmad=false``)."""
         return any(re.fullmatch(r"-?-fmad=false", word) for word in self.other)
 
     def for_headers(self) -> list[str]:
-        """The macros that stand on a command line, because headers of compilers and ours ask for
-        them."""
+        """Return the macros that headers before the text use; they go on the command line."""
         return [word for word in self.macros if re.match(_FOR_HEADERS, word)]
 
     def in_front(self) -> str:
-        """The text of all other macros, and of headers that are included before a text.
+        """Return the text that defines all other macros and includes the pre-included headers.
 
-        It comes behind our own headers: whatever a user calls a macro, it is none of theirs.
+        The text follows our headers, so a user's macro of any name cannot change them.
         """
         lines = []
         for word in self.macros:
@@ -91,7 +90,7 @@ class Options:
             else:
                 lines.append(f"#define {name} {value if has_value else 1}".partition("\n")[0])
         for header in self.pre_includes:
-            is_here = os.path.exists(header)  # where such headers are looked for first of all
+            is_here = os.path.exists(header)  # the working directory comes first for such headers
             lines.append(f'#include "{os.path.abspath(header) if is_here else header}"')
         return "\n".join(['#line 1 "<command-line>"', *lines, ""]) if lines else ""
 
@@ -100,7 +99,7 @@ class Options:
         return f'{self.in_front()}#line 1 "{name}"\n{text}'
 
     def without_nvidias(self) -> list[str]:
-        """The other options, for a compiler that is not NVIDIA's."""
+        """Return the other options for a compiler that is not NVIDIA's; log the ignored ones."""
         kept = [word for word in self.other if not re.match(_NVIDIAS, word)]
         for word in (word for word in self.other if word not in kept):
             note("the option %s is ignored: it means something to NVIDIA's compilers only", word)
@@ -108,7 +107,7 @@ class Options:
 
 
 def default_flags() -> list[str]:
-    """What stands in PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS."""
+    """Return the options in PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS."""
     for name in ("PYGPU_DEFAULT_NVCC_FLAGS", "PYCUDA_DEFAULT_NVCC_FLAGS"):
         if os.environ.get(name):
             return os.environ[name].split()
@@ -131,7 +130,7 @@ def set_defaults(provider: Callable[[], list[str]]) -> None:
 
 
 def of_environment() -> tuple[list[str], list[str]]:
-    """What nvcc puts before and after the options that it is given."""
+    """Return the options that nvcc adds before and after those of its command line."""
     return _flags_in("NVCC_PREPEND_FLAGS"), _flags_in("NVCC_APPEND_FLAGS")
 
 
@@ -151,23 +150,24 @@ def _words(options: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
 
 
 def parse(options: Iterable[str | os.PathLike[str]]) -> Options:
-    """Understand a list of nvcc's options.
+    """Parse a list of nvcc's options.
 
     Parameters
     ----------
     options : sequence of str
+        Options as on the command line.
 
     Returns
     -------
     Options
-        What has no meaning for a run-time compiler is left out, with a word in the log "PyGPU".
+        Options without a meaning for a run-time compiler are ignored, and logged.
 
     Raises
     ------
     TypeError
-        For a single string, or something else than strings in the list.
+        If `options` is a single string, or an item is no string.
     ValueError
-        For an option that lacks its value.
+        If an option lacks its value, or the value is no number.
     """
     if isinstance(options, (str, bytes)):
         raise TypeError(f"options: expected a list of str, got {options!r}")
@@ -176,7 +176,7 @@ def parse(options: Iterable[str | os.PathLike[str]]) -> Options:
     position = 0
 
     def value_of(word: str, name: str) -> str:
-        """The value of `word`: behind `=`, glued to a short name, or the next word."""
+        """Return the value of `word`: after `=`, after a short name, or the next word."""
         nonlocal position
         if word.startswith(name + "="):
             return word[len(name) + 1 :]

@@ -1,4 +1,4 @@
-"""The processor at hand, as far as compilers of the ``host`` target can make use of it."""
+"""Compiler flags of the ``host`` target for the instructions of this machine's processor."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import platform
 from functools import lru_cache
 
 _LIST = "/proc/cpuinfo"
-# What they are called in that list, and by compilers. Each group counts as a whole, after the one
-# before it. The first processors with vectors of 64 bytes slow down when these are used.
+# Groups of instructions: names in that list, and flags of compilers. A group is used if the
+# processor has all of it and of the groups before. The first processors with vectors of 64 bytes
+# slow down when such vectors are used.
 _GROUPS = (
     (
         ("sse4_1", "sse4_2", "popcnt", "avx", "avx2", "f16c", "bmi1", "bmi2"),
@@ -22,15 +23,15 @@ _GROUPS = (
     ),
     (("avx512_vbmi2", "avx512_bitalg"), ("-mprefer-vector-width=512",)),
 )
-# Of a processor with all groups: functions of vectors of 64 bytes (host/loop_math.h).
+# A processor with all groups uses functions of 64-byte vectors (host/loop_math.h).
 _LIBMVEC = ("-DPYGPU_LIBMVEC_BYTES=64",)
 
 
 def _has() -> set[str]:
-    """What the first processor of the machine has; empty where that is not known."""
+    """Return the instruction sets of the machine's first processor; an empty set if unknown."""
     try:
         with open(_LIST) as lines:
-            for line in lines:  # the list is long, and slow to make, on big machines
+            for line in lines:  # reading all of the list is slow on big machines
                 name, _, values = line.partition(":")
                 if name.strip() == "flags":
                     return set(values.split())
@@ -41,7 +42,7 @@ def _has() -> set[str]:
 
 @lru_cache
 def _groups() -> tuple[tuple[str, ...], ...]:
-    """The flags of the groups that the processor has."""
+    """Return the flags of the groups that the processor has."""
     has, found = _has(), []
     for needed, words in _GROUPS:
         if not has.issuperset(needed):
@@ -51,13 +52,13 @@ def _groups() -> tuple[tuple[str, ...], ...]:
 
 
 def flags(text: str) -> tuple[str, ...]:
-    """A compiler's flags for what the processor has beyond its architecture's oldest.
+    """Return a compiler's flags for the instructions beyond the architecture's baseline.
 
-    Arithmetic has the same results to the last bit on all processors: products and sums are not
-    fused. g++ 12 fuses them all the same where it finds a sum beside a difference, as in products
-    of complex numbers, whose texts so do without what can. Functions are the same for all kernels
-    on one processor. With PYGPU_HOST_PROCESSOR=any there are no flags: for emulators that know less
-    than the processor's list says.
+    Arithmetic gives the same bits on all processors, because products and sums are not fused.
+    g++ 12 fuses them nevertheless in a sum next to a difference, as in products of complex numbers.
+    So texts with complex numbers get no flags for fused instructions. All kernels on one processor
+    call the same mathematical functions. PYGPU_HOST_PROCESSOR=any disables the flags, for emulators
+    that lack instructions of the processor's list.
     """
     if os.environ.get("PYGPU_HOST_PROCESSOR", "") == "any":
         return ()

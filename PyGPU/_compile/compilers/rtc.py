@@ -1,7 +1,7 @@
-"""NVRTC and HIPRTC: run-time compilers as shared libraries of the same shape.
+"""NVRTC and HIPRTC: run-time compilers as shared libraries with the same interface.
 
-Neither is linked. The library is looked for when the first kernel is compiled; where there is none,
-everything that needs no compiler keeps working.
+The library is loaded when the first kernel is compiled. Without one, everything that needs no
+compiler keeps working.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import libraries
 from PyGPU._runtime import CompileError, CompilerMissing, runtime_library
 
-# HIPRTC and old NVRTCs do not like to be called from two threads at once. A signal handler may
-# compile as well, in the thread that does.
+# HIPRTC and old NVRTCs are not safe to call from two threads at once. The lock is reentrant,
+# because a signal handler may compile in the thread that holds it.
 _lock = threading.RLock()
 
 
 class Library:
-    """One run-time compiler.
+    """A run-time compiler.
 
     Parameters
     ----------
     prefix : {"nvrtc", "hiprtc"}
-        Of its functions' names.
+        Prefix of the names of its functions.
     path : str
-        Of the shared library.
+        File of the shared library.
     """
 
     def __init__(self, prefix: str, path: str) -> None:
@@ -42,11 +42,12 @@ class Library:
         self.path = path
         self._library = ctypes.CDLL(path)
         self.binary = "CUBIN" if prefix == "nvrtc" else "Code"
-        # NVRTC looks for headers in the folder of the text, first; the text is in none.
+        # NVRTC first looks for headers in the folder of the text, so the text gets a folder without
+        # files.
         self._folder = "/dev/null/" if prefix == "nvrtc" else ""
 
     def call(self, name: str, *arguments: Any) -> int:
-        """A function's result code."""
+        """Call a function, and return its result code."""
         return int(getattr(self._library, self.prefix + name)(*arguments))
 
     def check(self, name: str, *arguments: Any) -> None:
@@ -62,8 +63,8 @@ class Library:
     def version(self) -> tuple[int, int]:
         """Return (major, minor).
 
-        Every HIPRTC of ROCm 5 to 7 reports 9.0, so that the name of its file is asked first:
-        ``libhiprtc.so.6.4.43484``.
+        Every HIPRTC of ROCm 5 to 7 reports 9.0. So the version comes from the name of its file if
+        possible: ``libhiprtc.so.6.4.43484``.
         """
         named = re.search(r"\.so\.(\d+)\.(\d+)", os.path.basename(os.path.realpath(self.path)))
         if named and self.prefix == "hiprtc":
@@ -73,7 +74,7 @@ class Library:
         return major.value, minor.value
 
     def architectures(self) -> list[int]:
-        """The numbers of the architectures that NVRTC compiles for, ascending."""
+        """Return the numbers of the architectures that NVRTC compiles for, in ascending order."""
         count = ctypes.c_int()
         self.check("GetNumSupportedArchs", ctypes.byref(count))
         numbers = (ctypes.c_int * count.value)()
@@ -88,20 +89,23 @@ class Library:
         Parameters
         ----------
         source, name : str
-            The text, and what the log calls it.
+            The text, and its name in the log.
         options : list of str
+            Options of the compiler.
         expressions : sequence of str
-            Names as in C++ (``axpy<float>``) whose names in the image are wanted.
-        want : {"CUBIN", "PTX", "Code"}
+            C++ names, such as ``axpy<float>``, to look up in the image.
+        want : {"CUBIN", "PTX", "LTOIR", "Code"}
+            Kind of image.
 
         Returns
         -------
         Entry
+            The image, the log and the names.
 
         Raises
         ------
         CompileError
-            With the compiler's log.
+            If the text does not compile; ``.stderr`` is the compiler's log.
         """
         program = ctypes.c_void_p()
         self.check(
@@ -149,20 +153,21 @@ class Library:
 
 
 def _candidates(prefix: str) -> list[str]:
-    """Paths and names under which the library may be found, the likeliest first."""
+    """Return paths and names that may be the library, the likeliest first."""
     if os.environ.get(f"PYGPU_{prefix.upper()}"):
         return [os.environ[f"PYGPU_{prefix.upper()}"]]
     where = libraries.folders(prefix)
     paths = libraries.shared(f"lib{prefix}", where)
     if prefix == "nvrtc":
         paths += [f"libnvrtc.so.{major}" for major in (13, 12, "11.2")]
-    else:  # up to ROCm 5, the functions are in the runtime's own library
+    else:  # up to ROCm 5, the runtime's library has the functions
         paths += ["libhiprtc.so"]
         for folder in where:
             paths += sorted(glob.glob(os.path.join(folder, "libamdhip64.so*")))
         paths += ["libamdhip64.so"]
-        if runtime := runtime_library("hip"):  # of its own version, where several are found
-            number = re.search(r"\.so\.\d+|$", os.path.realpath(runtime))[0]
+        if runtime := runtime_library("hip"):  # prefer the version of the loaded runtime
+            found = re.search(r"\.so\.\d+", os.path.realpath(runtime))
+            number = found[0] if found else ""
             paths.sort(key=lambda path: number not in os.path.realpath(path))
     return paths
 
@@ -178,7 +183,7 @@ _MISSING = {
 
 
 def locate(prefix: str) -> str:
-    """Where the compiler's library is, without loading it. CompileError where it is not."""
+    """Return the path of the compiler's library without loading it, or raise CompilerMissing."""
     if prefix not in _located:
         for path in _candidates(prefix):
             if os.path.isabs(path) and not os.path.exists(path):
@@ -200,7 +205,7 @@ def _try(prefix: str, path: str) -> bool:
 
 
 def library(prefix: str) -> Library:
-    """The compiler, loaded."""
+    """Return the loaded compiler, or raise CompilerMissing."""
     path = locate(prefix)
     if prefix not in _loaded and not _try(prefix, path):
         raise CompilerMissing(f"{path} does not load. {_MISSING[prefix]}", [prefix])
@@ -218,18 +223,18 @@ sys.exit(library.hiprtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(sys.argv
 
 @lru_cache
 def compiles_for(path: str, arch: str) -> bool:
-    """Does this HIPRTC know an architecture?
+    """Report whether this HIPRTC knows an architecture.
 
-    It is asked in a process of its own: that of ROCm 5.2 aborts where it does not.
+    A child process asks, because the HIPRTC of ROCm 5.2 aborts for an unknown architecture.
     """
-    import subprocess  # not before a compiler runs
+    import subprocess  # slow to import, and only needed when a compiler runs
 
     command = [sys.executable, "-c", _PROBE, path, f"--offload-arch={arch}"]
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
 def identity(prefix: str) -> str:
-    """What tells one installed compiler from another, without loading it."""
+    """Return a text that differs between installed compilers, without loading one."""
     path = locate(prefix)
     if not os.path.isabs(path):
         return f"{path} {library(prefix).version()}"
@@ -238,7 +243,7 @@ def identity(prefix: str) -> str:
 
 
 def toolkit_include_options(prefix: str) -> list[str]:
-    """Options for the vendor's own headers, where there are any beside the compiler."""
+    """Return the options for the vendor's headers, if they are installed with the compiler."""
     path = locate(prefix)
     if not os.path.isabs(path):
         return []
@@ -247,7 +252,8 @@ def toolkit_include_options(prefix: str) -> list[str]:
         root = parent / "include"
         if (root / mark).exists():
             folders = [folder for folder in (root, root / "cccl") if folder.is_dir()]
-            # The system's folder holds the host's headers too: after all others, for who can.
+            # The system's folder has the host's headers too, so it comes last if the compiler has
+            # an option for that.
             last = prefix == "hiprtc" and str(root) == "/usr/include"
             option = "-idirafter" if last else "-I"
             return [f"{option}{folder}" for folder in folders]

@@ -1,7 +1,7 @@
-"""Attributes behind a structure's brace, ``struct {...} __align__(32)``, where NVRTC sees them.
+"""Alignment attributes after a structure's brace, moved to where NVRTC applies them.
 
-nvcc and other C++ compilers follow them there, NVRTC passes over them, and ``sizeof`` would differ.
-In front of the name NVRTC follows them, too.
+In ``struct {...} __align__(32)``, nvcc and other C++ compilers apply the attribute. NVRTC ignores
+it, so ``sizeof`` would differ. NVRTC applies attributes before the name.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from PyGPU._compile.source.signature import blanked, matching
 
 _WORDS = "__align__|__builtin_align__|__attribute__|__attribute"
 _DIRECTIVE = r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*"
-# Macros of the text's own that stand for such attributes, with parameters or without.
+# Macros of the text that expand to such attributes, with parameters or without.
 _MACRO = rf"#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?[ \t]+(?:{_WORDS})[ \t]*\("
 _KEYWORD = r"\b(?:struct|class|union)\b"
 _TEMPLATE = r"\btemplate\s*<"
 
 
 def in_front(source: str) -> str:
-    """The text with such attributes of a structure before its name, in the same lines."""
+    """Return the text with these attributes before the structure's name, line by line."""
     if not re.search(_WORDS, source):
         return source
     macros = re.findall(_MACRO, source)
@@ -27,7 +27,7 @@ def in_front(source: str) -> str:
     alone = "|".join(name for name, parameters in macros if not parameters) or r"\b\B"
     attribute = re.compile(rf"\s*\b(?:(?:{with_value})\b\s*(\()|(?:{alone})\b)")
     text = re.sub(_DIRECTIVE, _blank, blanked(source))
-    changes: list[tuple[int, int, str]] = []  # from, to, what comes there
+    changes: list[tuple[int, int, str]] = []  # start, end, replacement
     for brace in re.finditer(r"\}", text):
         end = _behind(text, brace.end(), attribute)
         place = None if end == brace.end() else _name_of(text, brace.start(), attribute)
@@ -47,7 +47,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _behind(text: str, start: int, attribute: re.Pattern[str]) -> int:
-    """The place behind the attributes that begin there."""
+    """Return the index after the attributes that begin at `start`."""
     while found := attribute.match(text, start):
         end = matching(text, found.start(1)) if found.group(1) else found.end()
         if end < 0:
@@ -57,7 +57,7 @@ def _behind(text: str, start: int, attribute: re.Pattern[str]) -> int:
 
 
 def _name_of(text: str, closing: int, attribute: re.Pattern[str]) -> int | None:
-    """The place behind the ``struct`` whose braces close there; None where it is something else."""
+    """Return the index after the ``struct`` whose brace closes there; None for other braces."""
     depth = 0
     for opening in range(closing, -1, -1):
         depth += (text[opening] == "}") - (text[opening] == "{")
@@ -66,7 +66,7 @@ def _name_of(text: str, closing: int, attribute: re.Pattern[str]) -> int | None:
     else:
         return None
     start = max(text.rfind(mark, 0, opening) for mark in ";{}") + 1
-    start = _behind(text, start, attribute)  # those of a structure before
+    start = _behind(text, start, attribute)  # attributes of the previous structure
     template = re.compile(_TEMPLATE).search(text, start, opening)
     if template:
         end = matching(text[:opening], template.end() - 1, "<", ">")
@@ -74,6 +74,6 @@ def _name_of(text: str, closing: int, attribute: re.Pattern[str]) -> int | None:
     found = re.compile(_KEYWORD).search(text, start, opening)
     if found is None or re.search(r"\benum\b", text[start:opening]):
         return None
-    # A function has parentheses of its own.
+    # Parentheses mean a function.
     behind = _behind(text, found.end(), attribute)
     return None if "(" in text[behind:opening] else found.end()

@@ -1,4 +1,4 @@
-"""Launches in kernel text, ``child<<<grid, block>>>(x)``, in terms that C++ has."""
+"""Launches in kernel text, ``child<<<grid, block>>>(x)``, rewritten as C++."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 from PyGPU._compile.source import signature
 
-# What names the kernel: an identifier, perhaps with a template's arguments.
+# The kernel's name: an identifier, perhaps with a template's arguments.
 _NAMED = r"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>)?\s*$"
-_OPERATOR = r"\boperator\s*$"  # of a template: `operator<<<T>`
+_OPERATOR = r"\boperator\s*$"  # `operator<<<T>` is a template's operator, no launch
 
 
 def _end(blank: str, start: int) -> int:
-    """Where the ``>>>`` is that closes the ``<<<`` before ``start`` and has arguments; or -1."""
+    """Return the index of the ``>>>`` that closes the ``<<<`` before `start`; -1 for no launch."""
     depth = 0
     for index in range(start, len(blank)):
         char = blank[index]
@@ -28,16 +28,17 @@ def _end(blank: str, start: int) -> int:
 
 
 def has_launches(source: str) -> bool:
-    """Does a kernel of the text launch kernels?"""
+    """Report whether a kernel of the text launches kernels."""
     return "<<<" in source and rewritten(source) != source
 
 
 def hint(source: str, relocatable: bool) -> str:
-    """What to tell a program whose text did not compile; often nothing."""
+    """Return advice for a text that does not compile; often nothing."""
     if re.search(r"\bcudaDeviceSynchronize\b", signature.blanked(source)):
         return (
-            "device code cannot wait for its launches since CUDA 12, cudaDeviceSynchronize() is "
-            "gone from it: launch what comes after them into the stream cudaStreamTailLaunch"
+            "device code cannot wait for its launches since CUDA 12, which removed "
+            "cudaDeviceSynchronize() from it: launch later work into the stream "
+            "cudaStreamTailLaunch"
         )
     if has_launches(source) and not relocatable:
         return "a kernel that launches kernels needs DynamicSourceModule, which links it"
@@ -45,9 +46,9 @@ def hint(source: str, relocatable: bool) -> str:
 
 
 def rewritten(source: str) -> str:
-    """The text with an operator for each launch, line by line in place.
+    """Return the text with an operator for each launch; lines keep their numbers.
 
-    It is that of include/PyGPU/host/child_launch.h. What precedes ``<<<`` stays as it is.
+    include/PyGPU/host/child_launch.h has the operator. The text before ``<<<`` stays as it is.
     """
     if "<<<" not in source:
         return source

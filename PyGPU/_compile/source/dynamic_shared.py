@@ -1,4 +1,4 @@
-"""Declarations of shared memory that other compilers than NVIDIA's want to be spelt otherwise."""
+"""Declarations of shared memory, rewritten for compilers other than NVIDIA's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ALIGNMENT = (
     r"(?:(?:__align__|alignas)\s*\([^()]*\)"
     r"|__attribute__\s*\(\(\s*(?:__)?aligned(?:__)?\s*(?:\([^()]*\)\s*)?\)\))"
 )
-# Words that g++ and clang++ want behind alignas; NVIDIA's compilers take them before.
+# Words that g++ and clang++ accept only after alignas; NVIDIA's compilers accept them before.
 _SHARED_ALIGNAS = (
     r"\b((?:(?:static|volatile|const)\s+)*__shared__\s+(?:(?:static|volatile|const)\s+)*)"
     r"(alignas\s*\([^()]*\))"
@@ -20,12 +20,15 @@ _CONTAINER = r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$'
 
 
 def _specifiers(blank: str) -> tuple[dict[str, set[str]], str]:
-    """Words that may stand before the type, and what they mean; macros of the text included, if
-    they mean the same wherever they are defined. And the text without those definitions."""
+    """Return {word before the type: its meanings}, and the text without definitions of such words.
+
+    The words include macros of the text that have one meaning wherever they are defined.
+    """
     found = {word: {word} for word in ("extern", "volatile", "__shared__")}
     others = set()
     for name, words in re.findall(_DEFINITION, blank, re.MULTILINE):
-        # What follows the name at once are parameters; no word at all is #undef, or nothing.
+        # Text directly after the name is a parameter list. Without a word, the line is an #undef or
+        # an empty macro.
         known = words[:1].isspace() and words.split()
         meaning = {one for word in known or () for one in found.get(word, {""})}
         if not meaning or "" in meaning or found.setdefault(name, meaning) != meaning:
@@ -40,7 +43,7 @@ def _specifiers(blank: str) -> tuple[dict[str, set[str]], str]:
 
 
 def _declared(text: str) -> tuple[str, list[str]] | None:
-    """(type, names) of ``type name[], other[]``."""
+    """Return (type, names) of ``type name[], other[]``, or None."""
     arrays = re.search(r"\w+\s*\[\s*\](?:\s*,\s*\w+\s*\[\s*\])*\s*$", text)
     kind = text[: arrays.start()].strip() if arrays else ""
     if not arrays or not re.fullmatch(r"[\w:<>,\s*]+", kind):
@@ -49,7 +52,7 @@ def _declared(text: str) -> tuple[str, list[str]] | None:
 
 
 def alignas_first(source: str) -> str:
-    """``__shared__ alignas(n) T`` with the words in C++'s order."""
+    """Return the text with ``__shared__ alignas(n) T`` in C++'s order of words."""
     result, last = [], 0
     for match in re.finditer(_SHARED_ALIGNAS, signature.blanked(source)):
         words = (source[slice(*match.span(group))] for group in (2, 1))
@@ -59,12 +62,12 @@ def alignas_first(source: str) -> str:
 
 
 def in_cpp(source: str) -> str:
-    """What no macro can express, in terms that C++ has."""
+    """Return the text with dynamic shared memory declared as C++; no macro could express this."""
     if "__shared__" not in source:
         return source
     blank = signature.blanked(source)
     result, last, position = [], 0, 0
-    stack: list[bool] = []  # is each open brace a function's, or inside one?
+    stack: list[bool] = []  # for each open brace: whether it is a function's, or inside one
 
     def advance(to: int) -> None:
         nonlocal position

@@ -1,4 +1,4 @@
-"""Headers that kernels include: ours, and what a user's need of them."""
+"""PyGPU's headers for kernels: their folders, and the parts that a text needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PyGPU._runtime import PACKAGE, include_root
 
 
 def folder(name: str) -> str:
-    """A folder of headers for kernels: "device", "rtc", "rtc_hip", "host/cuda"."""
+    """Return the path of a folder of headers: "device", "rtc", "rtc_hip" or "host/cuda"."""
     return str(include_root() / "PyGPU" / name)
 
 
@@ -24,7 +24,7 @@ def _files_below(root: str, ending: str) -> Iterator[str]:
 
 @cache
 def fingerprint() -> bytes:
-    """A digest of all of PyGPU's own that becomes part of an image: headers, and what uses them."""
+    """Return a digest of PyGPU's files that images depend on: headers, and code that uses them."""
     digest = hashlib.sha256()
     for root, names in ((include_root(), ""), (PACKAGE / "_compile", ".py")):
         for path in sorted(_files_below(str(root), names)):
@@ -34,7 +34,7 @@ def fingerprint() -> bytes:
     return digest.digest()
 
 
-# Parts of the prelude for run-time compilers that only some sources need, and pay for.
+# Parts of the prelude for run-time compilers; a text pays only for the parts that it needs.
 _SWITCHES = {
     "-DPYGPU_USES_STD": rb"\bstd\b",
     "-DPYGPU_USES_LIMITS": rb"\bnumeric_limits\b",
@@ -44,8 +44,11 @@ _SWITCHES = {
 
 
 def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
-    """The macros that turn on what the texts, a source and the user's headers, need of the prelude;
-    what headers that are not known may need as well."""
+    """Return the macros that enable the parts of the prelude that the texts need.
+
+    The texts are a source and the user's headers. If some headers are unknown (`is_complete` is
+    False), the parts that they may need are enabled as well.
+    """
     text = b"\n".join(texts)
     needed = [
         switch
@@ -56,19 +59,21 @@ def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
     return [one for one in needed if one != traits or "-DPYGPU_USES_STD" in needed]
 
 
-_TYPE = r"\b(?:texture|surface)\s*<[\w\s:,]*>"  # and no comparison
+_TYPE = r"\b(?:texture|surface)\s*<[\w\s:,]*>"  # does not match a comparison
 _REFERENCE = _TYPE.encode()
 _HIDDEN = rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})"
 
 
-# Intrinsics of several integers in a word. Pasted names (##) hide them.
+# Intrinsics of several integers in a word. Pasted names (##) may hide one.
 _SIMD = rb"##|\b__(?:v[a-z]+\d?|vi[a-z]+\d?_[su]\w+|dp2a_\w+|dp4a)\b"
 
 
 def on_demand(texts: Iterable[bytes], is_complete: bool, simd: str = "") -> list[str]:
-    """Headers of ours that go before texts, a source and the user's headers, that need them: those
-    of texture references, and of integers in a word, which is of the folder `simd` where the
-    compiler lacks those."""
+    """Return PyGPU's headers that the texts need: texture references, and integers in a word.
+
+    The texts are a source and the user's headers. `simd` is the folder of the header for integers
+    in a word; empty if the compiler has these intrinsics.
+    """
     text = b"\n".join(texts)
     found = [f"{folder('device')}/texture_references.h"] if re.search(_REFERENCE, text) else []
     if simd and (re.search(_SIMD, text) or not is_complete):
@@ -77,8 +82,10 @@ def on_demand(texts: Iterable[bytes], is_complete: bool, simd: str = "") -> list
 
 
 def with_visible_references(source: str) -> str:
-    """The text with its static texture and surface references to be seen from outside, as the
-    driver's modules had them."""
+    """Return the text with its static texture and surface references as global names.
+
+    Modules of the driver had such references visible.
+    """
     return re.sub(_HIDDEN, lambda match: " " * len(match.group()), source)
 
 
@@ -86,9 +93,10 @@ _INCLUDE = r"[ \t]*#[ \t]*(?:include|include_next|import)\b.*(?<!\\)$"
 
 
 def wrap_extern_c(source: str) -> str:
-    """The text with C names, its ``#include`` lines outside: templates cannot have C names.
+    """Return the text in ``extern "C"``, except its ``#include`` lines.
 
-    Line numbers stay the user's. A header included inside braces stays where it is.
+    Headers have templates, which cannot have C names. Lines keep their numbers. An ``#include``
+    inside braces stays in place.
     """
     result, depth = ['extern "C" {\n#line 1'], 0
     lines = zip(source.split("\n"), signature.blanked(source).split("\n"))
@@ -109,7 +117,7 @@ def wrapped(source: str, extern_c: bool) -> str:
     return wrap_extern_c(source) if extern_c else source
 
 
-# What g++, clang++ and NVRTC say of templates and overloads with C names.
+# Messages of g++, clang++ and NVRTC about templates and overloads with C names.
 _C_LINKAGE = (
     r"template with C linkage|conflicting declaration of C function"
     r"|templates must have C\+\+ linkage|conflicting types for"
@@ -118,7 +126,7 @@ _C_LINKAGE = (
 
 
 def hint(log: str) -> str:
-    """What to tell a program whose text did not compile with C names; often nothing."""
+    """Return advice for a text that does not compile with C names; often nothing."""
     if not re.search(_C_LINKAGE, log):
         return ""
     return "templates and overloads have no C names: pass no_extern_c=True"

@@ -1,8 +1,8 @@
-"""What the includes of a text may mean: the files whose contents a compilation depends on.
+"""Search for the user's files that a text includes, whose contents a compilation depends on.
 
-No preprocessor: conditions are not evaluated, and a name that several folders have stands for all
-of those files. So the answer may hold too much, but what the compiler reads of the user's files is
-in it; where that cannot be known without the compiler, the answer says so.
+The search is no preprocessor: it ignores conditions, and finds a name in all folders that have it.
+So the result may have too many files, but includes all that the compiler reads. If that is unknown
+without the compiler, the result is marked as incomplete.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class _References(NamedTuple):
 
 
 _SPLICE = rb"(?:\\|\?\?/)[ \t\v\f]*\r?\n"
-# All that can be a directive, and more; then those that need no second look.
+# Patterns of possible directives, then marks of directives in a rare form, then plain directives.
 _LIKELY = rb"(?s)#(?:\s|/\*.*?\*/)*(?:include|import|embed)"
 _UNLIKELY = (b"%:", b"??=", b"has_include", b"HAS_INCLUDE", b"has_embed", b"HAS_EMBED")
 _PLAIN = rb'(?m)^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")'
 _DIRECTIVE = rb"(?m)^\s*(?:#|%:|\?\?=)\s*(?:include|include_next|import|embed)\b[ \t\v\f]*([^\n]*)"
-# Also by a macro, which libraries like to name so.
+# Libraries have macros of such names, too.
 _QUESTION = rb"(?:has_|HAS_)(?:include|INCLUDE|embed|EMBED)\w*\s*\(\s*([<\"][^\n]*)"
 _LITERAL = rb'<([^>\n]+)>|"([^"\n]+)"'
-_TEXT = rb'"([^"\n]+)"'  # of a macro: names inside <> would be replaced, too
+_TEXT = rb'"([^"\n]+)"'  # value of a macro; names inside <> would be expanded
 _NAME = rb"(?!\d)\w+"
-# A file that the assembler reads; what is new at each compilation.
+# Names of files that the assembler reads, and macros that differ at each compilation.
 _ELUSIVE = (b".incbin", b".include", b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
 
 
@@ -44,7 +44,7 @@ def _spliced(data: bytes) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _references(data: bytes) -> _References:
-    """What the directives of a text name."""
+    """Return the names and macros in the directives of a text."""
     text = _spliced(data)
     plain = re.findall(_PLAIN, text)
     is_complete = not any(map(text.__contains__, _ELUSIVE))
@@ -64,7 +64,7 @@ def _references(data: bytes) -> _References:
 
 
 def _values(macro: bytes, texts: Iterable[bytes]) -> set[bytes] | None:
-    """The names that a macro may stand for, if all that define it give it plain ones."""
+    """Return the file names that a macro may have; None if a definition is not a plain name."""
     definition = re.compile(rb"^\s*(?:#|%:|\?\?=)\s*define\s+" + macro + rb"\b([^\n]*)", re.M)
     values = [value.strip() for text in texts for value in definition.findall(text)]
     found = [re.fullmatch(_TEXT, value) for value in values]
@@ -72,7 +72,7 @@ def _values(macro: bytes, texts: Iterable[bytes]) -> set[bytes] | None:
 
 
 class _Search:
-    """Files found so far, and texts yet to be read."""
+    """The files found so far, and the texts to read next."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         self.folders = list(folders)
@@ -89,9 +89,9 @@ class _Search:
             try:
                 with open(place, "rb") as file:
                     data = file.read()
-            except (OSError, ValueError):  # not there; no name of a file
+            except (OSError, ValueError):  # missing, or no valid name of a file
                 continue
-            if ".." in path:  # the same file again and again, by ever longer names
+            if ".." in path:  # ".." could give one file ever longer names
                 place = os.path.join(
                     os.path.realpath(os.path.dirname(place)), os.path.basename(place)
                 )
@@ -105,22 +105,24 @@ class _Search:
 def scan(
     source: str, folders: Iterable[str], first: Iterable[str] = (), macros: Iterable[str] = ()
 ) -> Found:
-    """Find what a text may include, and what that may include.
+    """Find the files that a text may include, directly and indirectly.
 
     Parameters
     ----------
     source : str
+        Kernel text.
     folders : iterable of str
-        Where names are looked up, beside the folder of the text that has them; "" is the working
-        directory. A name that is in none of them is the compiler's own and goes with its version.
+        Folders to search, after the folder of the including file; "" is the working directory. A
+        name in none of them is the compiler's own, which its version identifies.
     first : iterable of str
-        Files that are included before the text.
+        Files included before the text.
     macros : iterable of str
-        "-DNAME=value"; may name files.
+        ``-DNAME=value``; values may name files.
 
     Returns
     -------
     Found
+        The files.
     """
     macros = list(macros)
     search = _Search(folders)
@@ -145,7 +147,7 @@ def scan(
         pending.update(dict.fromkeys((macro, folder) for macro in references.macros))
         if search.queue or not pending:
             continue
-        # All that is read may define the macros; what they name may define them again.
+        # Any text may define the macros, including the files that the macros name.
         cleaned = [signature.without_comments(_spliced(text)) for text in texts]
         for macro, its_folder in pending:
             values = _values(macro, cleaned)

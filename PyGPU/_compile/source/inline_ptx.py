@@ -1,5 +1,7 @@
-"""Inline PTX, ``asm("mov.u32 %0, %laneid;" : ...)``, in texts for targets that have another
-assembler: which lines hold it."""
+"""Detection of inline PTX, which only NVIDIA's compilers understand.
+
+An example is ``asm("mov.u32 %0, %laneid;" : ...)``.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,19 @@ from PyGPU._compile.source import signature
 
 _ASM = r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\b\s*)?\("
 _TEMPLATE = r'\s*(?:"(?:\\.|[^"\\\n])*"\s*)+'
-# What no other assembler has: an instruction with a type or a space behind a dot, or one of its
-# registers. Directives of others begin with the dot.
+# Marks of PTX: an instruction with a type or a memory space after a dot, or one of its registers.
+# Other assemblers have directives that begin with a dot.
 _PTX = (
     r"(?<![.\w])[a-z]\w*(?:\.\w+)+[\s;]"
     r"|\b(?:trap|exit|brkpt)\s*;"
     r"|%(?:laneid|warpid|nwarpid|smid|nsmid|gridid|clock|globaltimer|lanemask_|n?tid\.|n?ctaid\.)"
 )
-#: What compilers say of it.
+#: Words in the messages of compilers about inline assembly.
 _COMPLAINT = r"(?i)asm|assembler|instruction|constraint|mnemonic|error in backend"
 
 
 def lines(source: str) -> list[int]:
-    """The numbers of the lines where inline PTX begins."""
+    """Return the numbers of the lines where inline PTX begins."""
     if "asm" not in source:
         return []
     blank = signature.blanked(source)
@@ -36,7 +38,7 @@ def lines(source: str) -> list[int]:
 
 
 def hint(source: str, log: str) -> str:
-    """What to tell a program whose text did not compile; often nothing."""
+    """Return advice for a text that does not compile; often nothing."""
     found = lines(source) if re.search(_COMPLAINT, log) else []
     if not found:
         return ""

@@ -1,7 +1,7 @@
-"""The types of kernels' parameters, as the compiler knows them: read off the image.
+"""Types of kernels' parameters as the compiler knows them, read from the image.
 
-C++ has the types of a function's parameters in the name of a template's instance. So instances are
-appended to the text, for the kernels whose text alone does not tell.
+The mangled name of a template's instance contains the types of a function's parameters. So
+instances are appended to the text for kernels whose types the text alone does not show.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class _Compiled(Protocol):
 
 _C = TypeVar("_C", bound=_Compiled)
 
-#: How the names of what `questions` makes stand in an image.
+#: Names of the instances that `questions` adds, as they appear in an image.
 INSTANCE = rb"_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)"
 
 
 def questions(names: Sequence[str]) -> str:
-    """The text that makes the compiler name the types of kernels."""
+    """Return the text with an instance for each kernel, whose mangled name has its types."""
     if not names:
         return ""
     rows = ['\n#line 1 "(types of kernels)"\ntemplate <int, class> __global__ void PyGPU_type() {}']
@@ -46,7 +46,7 @@ def questions(names: Sequence[str]) -> str:
 
 
 def answers(image: bytes, names: Sequence[str]) -> Table:
-    """What is in the image of a text with these questions."""
+    """Return the parameters that the image of a text with these questions shows."""
     found = {}
     for match in re.finditer(INSTANCE, image):
         parameters = of_mangled(match.group().decode())
@@ -56,7 +56,7 @@ def answers(image: bytes, names: Sequence[str]) -> Table:
 
 
 def of_mangled(name: str) -> tuple[Parameter, ...] | None:
-    """The parameters, without names, of a C++ function's name in an image: ``_Z4axpyPff``."""
+    """Return the parameters, without names, of a mangled C++ name such as ``_Z4axpyPff``."""
     text = core._demangled(name)
     if text is None:
         return None
@@ -76,14 +76,14 @@ def of_mangled(name: str) -> tuple[Parameter, ...] | None:
 
 
 def named(parameters: tuple[Parameter, ...], text: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    """What the compiler says, with the names, and the kinds of what it knows not, of the text."""
+    """Return the compiler's parameters with names, and kinds unknown to it, from the text."""
     if len(parameters) != len(text):
         return parameters
     return tuple(b if a.kind == "?" else a._replace(name=b.name) for a, b in zip(parameters, text))
 
 
 def doubtful(kernels: Iterable[signature.Kernel]) -> list[str]:
-    """The names of the kernels whose types are to be asked for."""
+    """Return the names of the kernels whose types the text does not show."""
     return list(
         dict.fromkeys(
             kernel.full_name for kernel in kernels if not (kernel.is_sure or kernel.is_template)
@@ -92,19 +92,19 @@ def doubtful(kernels: Iterable[signature.Kernel]) -> list[str]:
 
 
 def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str, str]) -> Table:
-    """What is known of each kernel, by its name and by the expression that asked for it.
+    """Return the parameters of each kernel, by its name and by its name expression.
 
     Parameters
     ----------
     kernels : sequence of signature.Kernel
-        As the text has them.
+        Kernels of the text.
     reported : dict
-        As the compiler has them.
+        Parameters from the compiler.
     names : dict
-        Expressions and their names in the image.
+        Name expression -> name in the image.
     """
     result = signature.table(kernels)
-    for name in doubtful(kernels):  # another definition may be the one
+    for name in doubtful(kernels):  # the compiler may use another definition
         result[name] = tuple(
             one if one.kind[0] == "P" else one._replace(kind="?", nbytes=0) for one in result[name]
         )

@@ -1,9 +1,9 @@
-"""What kernel text says of its kernels: names and parameters, read without a compiler.
+"""Names and parameters of the kernels in a text, read without a compiler.
 
-The runtime tells only the sizes of a kernel's parameters. Their kinds, which decide whether a plain
-Python number can be passed, are in the source. What this reader does not understand it calls
-unknown, and what a preprocessor may change it is not sure of; then the compiler is asked, see
-kernel_types.py.
+The runtime reports only the sizes of a kernel's parameters. Their kinds, which decide whether a
+plain Python number can be passed, are in the source. The reader marks types that it does not
+understand as unknown, and kernels that a preprocessor may change as unsure. kernel_types.py asks
+the compiler about both.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 
 class Parameter(NamedTuple):
-    """One parameter of a kernel."""
+    """A parameter of a kernel."""
 
     name: str
-    # As in src/python/launch/packing.h. A pointer's tells what it points to, where that is known:
-    # "Pf4".
+    # Kind as in src/python/launch/packing.h. A pointer's kind has the type that it points to, if
+    # that is known: "Pf4".
     kind: str
-    nbytes: int  # 0: not known
+    nbytes: int  # 0: unknown
 
 
 class Kernel(NamedTuple):
@@ -33,14 +33,14 @@ class Kernel(NamedTuple):
     is_template: bool
     scope: str  # "outer::inner" for a kernel in namespaces
     is_sure: bool  # False: only the compiler knows the parameters' types
-    types: str = ""  # of the parameters, as C++ writes them, names and all
+    types: str = ""  # declarations of the parameters, as in C++
 
     @property
     def full_name(self) -> str:
         return f"{self.scope}::{self.name}" if self.scope else self.name
 
 
-#: C's names of NumPy's types; kernel text that we write has the first.
+#: Names in C of NumPy's types; the first is used in our own kernels.
 C_NAMES: dict[str, tuple[str, ...]] = {
     "b1": ("bool",),
     "i1": ("signed char", "char", "int8_t"),
@@ -76,8 +76,8 @@ _NOISE = (
 _WORD_ORDER = {"unsigned": 0, "signed": 0, "long": 1, "short": 1, "char": 2, "int": 3}
 
 
-# Literals are matched for the sake of what looks like a comment in them, those that do not end in
-# their line as well; numbers for the separators of their digits, which look like literals.
+# Literals are matched because their contents may look like comments; unterminated ones end with
+# their line. Numbers are matched because the separators of their digits look like literals.
 _TOKEN = (
     r"(?s)//(?:[^\\\n]|\\[ \t\r]*\n|\\)*"
     r"|/\*.*?(?:\*/|\Z)"
@@ -101,12 +101,12 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def blanked(text: str) -> str:
-    """The text with comments and the contents of literals blanked out, line by line in place."""
+    """Return the text with spaces for comments and the contents of literals; indices are kept."""
     return re.sub(_TOKEN, _blank, text)
 
 
 def without_comments(text: bytes) -> bytes:
-    """The text with a space for each comment."""
+    """Return the text with a space for each comment."""
 
     def spaced(match: re.Match[bytes]) -> bytes:
         return b" " if match.group().startswith(b"/") else match.group()
@@ -115,7 +115,7 @@ def without_comments(text: bytes) -> bytes:
 
 
 def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> int:
-    """Index behind the bracket that closes the one at ``start``; -1 where none does."""
+    """Return the index after the bracket that closes the one at `start`; -1 if none does."""
     depth = 0
     for index in range(start, len(text)):
         if text[index] == opening:
@@ -128,7 +128,7 @@ def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> i
 
 
 def split_top(text: str) -> list[str]:
-    """Split at the commas that no bracket encloses."""
+    """Split a text at the commas outside of brackets."""
     parts, depth, last = [], 0, 0
     for index, char in enumerate(text):
         if char in "([{<":
@@ -143,9 +143,9 @@ def split_top(text: str) -> list[str]:
 
 
 def _aliases(text: str, macros: Iterable[str]) -> dict[str, set[str]]:
-    """What the text, and options, make other names of types: typedef, using and simple macros.
+    """Return the aliases of types: typedef, using and simple macros, of the text and the options.
 
-    A name may have several, since conditions are not evaluated.
+    An alias may mean several types, since conditions are not evaluated.
     """
     found: dict[str, set[str]] = {}
     rows = [
@@ -163,7 +163,7 @@ def _aliases(text: str, macros: Iterable[str]) -> dict[str, set[str]]:
 
 
 def _normal(name: str) -> str:
-    """One spelling for each type: "int unsigned" and "unsigned int" are the same."""
+    """Return one spelling for each type: "unsigned int" for "int unsigned"."""
     name = re.sub(r"\s*([<>,:])\s*", r"\1", " ".join(name.split()))
     words = name.split()
     if len(words) > 1 and all(word in _WORD_ORDER for word in words):
@@ -175,7 +175,7 @@ def _normal(name: str) -> str:
 
 
 def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tuple[str, int]:
-    """(kind, bytes) of a type; ("?", 0) where it is not known, or not the same everywhere."""
+    """Return (kind, bytes) of a type; ("?", 0) if it is unknown or ambiguous."""
     if "*" in declared:
         return "P", 8
     declared = _normal(re.sub(_NOISE, " ", declared))
@@ -186,7 +186,7 @@ def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tu
 
 
 def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]]) -> str:
-    """ "f4" of ``float *x`` and ``float x[4]``; "" where it is not known."""
+    """Return "f4" for ``float *x`` and ``float x[4]``; "" if the type is unknown."""
     stars, brackets = text.count("*"), text.count("[")
     if "(" in text or stars + brackets != 1:
         return "P8" if stars > 1 and "(" not in text else ""
@@ -196,7 +196,7 @@ def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]
 
 
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
-    """The name and type of a parameter's declaration, with what other names there are of types."""
+    """Return the parameter that a declaration means; `types` has the aliases of types."""
     text = re.split(r"=(?!=)", text)[0].strip()
     name = re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", text)
     label = name.group(1) if name else ""
@@ -205,13 +205,13 @@ def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -
     if "&" in text or name is None:
         return Parameter(label, "?", 0)
     declared = _normal(re.sub(_NOISE, " ", text[: name.start()]))
-    if not declared:  # a type without a name
+    if not declared:  # the declaration has a type only
         declared, label = text, ""
     return Parameter(label, *_resolve(declared, types))
 
 
 def _scopes(text: str) -> list[tuple[int, int, str]]:
-    """Where each namespace of the text begins and ends."""
+    """Return (start, end, name) of each namespace of the text."""
     found = []
     for match in re.finditer(r"\bnamespace\s+([\w:]*)\s*\{", text):
         end = matching(text, match.end() - 1, "{", "}")
@@ -224,26 +224,26 @@ _ATTRIBUTE = ("__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnr
 
 
 def _marks(text: str, macros: Iterable[str]) -> re.Pattern[str]:
-    """``__global__``, and the macros that stand for it."""
+    """Return the pattern of ``__global__`` and of macros that contain it."""
     found = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\b__global__\b", text, re.M)
     found += [macro[2:].partition("=")[0] for macro in macros if "__global__" in macro]
     return re.compile(rf"\b(?:{'|'.join(['__global__', *map(re.escape, found)])})\b")
 
 
 def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
-    """The kernels that a source defines, in their order.
+    """Return the kernels that a source defines, in their order.
 
     Parameters
     ----------
     source : str
         CUDA C++ text.
     macros : sequence of str
-        "-DNAME=value"
+        ``-DNAME=value``, from the options.
 
     Returns
     -------
     list of Kernel
-        What a macro with arguments makes is not found, and what stands under conditions is.
+        Kernels made by a macro with arguments are missing. Kernels under conditions are included.
     """
     text = blanked(source)
     scopes, types = _scopes(text), _aliases(text, macros)
@@ -251,7 +251,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
     for match in _marks(text, macros).finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
         if text[line_start : match.start()].lstrip().startswith("#"):
-            continue  # a macro's body
+            continue  # the body of a macro
         position = match.end()
         while True:
             name = re.compile(_NAME).search(text, position)
@@ -291,7 +291,7 @@ _REFERENCE = re.compile(r"\b(?:texture|surface)\s*<[\w\s:,]*>([^;(){}=]*);")
 
 
 def _declarations(pattern: re.Pattern[str], source: str) -> Iterator[re.Match[str]]:
-    """Where the text declares something of a kind; group 1 is what follows the mark."""
+    """Yield the matches of declarations in the text; group 1 is the text after the keyword."""
     text = re.sub(r"\b(?:__align__|alignas)\s*\([^()]*\)", " ", blanked(source))
     for match in pattern.finditer(text):
         if not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", match.group(1)):
@@ -299,7 +299,7 @@ def _declarations(pattern: re.Pattern[str], source: str) -> Iterator[re.Match[st
 
 
 def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
-    """The names that declarations of a kind give, as far as they are plain."""
+    """Return the plain names in the declarations that a pattern matches."""
     found = []
     for match in _declarations(pattern, source):
         names = [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", one) for one in split_top(match[1])]
@@ -308,7 +308,7 @@ def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
 
 
 def has_variables(source: str) -> bool:
-    """Does the text declare variables in the device's memory that kernels can write?"""
+    """Report whether the text declares variables in device memory that kernels can write."""
     for match in _declarations(_VARIABLE, source):
         begin = max(match.string.rfind(mark, 0, match.start()) for mark in ";(){}=") + 1
         words = match.string[begin : match.end()]
@@ -318,24 +318,24 @@ def has_variables(source: str) -> bool:
 
 
 def variables(source: str) -> list[str]:
-    """The names of the ``__device__`` and ``__constant__`` variables that a source declares."""
+    """Return the names of the ``__device__`` and ``__constant__`` variables of a source."""
     return _declared(_VARIABLE, source)
 
 
 def references(source: str) -> list[str]:
-    """The names of the texture and surface references that a source declares."""
+    """Return the names of the texture and surface references of a source."""
     return _declared(_REFERENCE, source)
 
 
 def _agreed(a: Parameter, b: Parameter) -> Parameter:
-    """What is true of both."""
+    """Return the parameter that agrees with both, unknown in what they differ."""
     if a[1:] == b[1:]:
         return a
     return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
 
 
 def table(found: Iterable[Kernel]) -> dict[str, tuple[Parameter, ...]]:
-    """The parameters of each kernel, unknown where its definitions disagree."""
+    """Return the parameters of each kernel, unknown if its definitions disagree."""
     result: dict[str, tuple[Parameter, ...]] = {}
     for kernel in found:
         before = result.setdefault(kernel.full_name, kernel.parameters)
