@@ -311,13 +311,12 @@ def test_no_cycle_of_packages():
 
 
 def names_of_face(module):
-    """The names that a package imports, and the modules that its __all__ lists for later."""
+    """The names that a package imports, and the modules that it lists as DEFERRED."""
     path = MODULES[module]
     names = {name for _, name in imported(path)[0]}
     for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            listed = {one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)}
-            names |= {name for name in listed if f"{module}.{name}" in MODULES}
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DEFERRED":
+            names.update(ast.literal_eval(node.value))
     return names
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._compile import build, device_names, entry, hints, kept, options
 from PyGPU._driver.module import Function, Module
-from PyGPU._runtime import PACKAGE, core, errors, state
+from PyGPU._runtime import core, errors, state
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir, SurfaceReference, TextureReference
@@ -77,7 +77,8 @@ def request_of(
 def _warn(message: str) -> None:
     """Warn at the line of the program, which is the innermost one outside of PyGPU."""
     level, frame = 1, sys._getframe()
-    ours = str(PACKAGE) + os.sep
+    # As Python spells the package's folder, whatever links lead to it.
+    ours = os.path.dirname(os.path.dirname(frame.f_code.co_filename)) + os.sep
     while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, stacklevel=level)

@@ -16,6 +16,8 @@ __all__ = [
     "get_or_register_dtype",
     "helpers",
     "promoted",
-    "scan_kernel",  # a module that is loaded when it is imported from here
     "types",
 ]
+
+#: Modules that others may import from here, and that this package does not load itself.
+DEFERRED = ("scan_kernel",)
