@@ -1,12 +1,12 @@
-"""``python -m PyGPU``: which targets are built, which one is used, why the others are not.
+"""``python -m PyGPU``: show the targets that are built, the one in use, and why the others are not.
 
-``python -m PyGPU run script.py args...`` runs a PyCUDA program as it is, and so does
-``python -m PyGPU run -m module args...``; with ``--numpy-compat`` behind ``run``, NumPy's old names
-are there. ``python -m PyGPU.debug script.py args...`` compiles its kernels for a debugger.
-``python -m PyGPU cache [--clear]`` tells of the kernels that are kept on disk, or removes them.
+``python -m PyGPU run script.py args...`` runs a PyCUDA program unchanged, and so does
+``python -m PyGPU run -m module args...``; with ``--numpy-compat`` after ``run``, NumPy's old names
+exist. ``python -m PyGPU.debug script.py args...`` compiles its kernels for a debugger.
+``python -m PyGPU cache [--clear]`` shows the cache of compiled kernels, or clears it.
 ``python -m PyGPU compile mine.cu --arch gfx942,sm_90 -o folder`` compiles kernels ahead of time.
 ``python -m PyGPU bench`` measures this machine; ``python -m PyGPU report -o file`` checks it and
-writes a report that can be sent. ``--help`` behind a command shows its options.
+writes a report to send. ``--help`` after a command shows its options.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from typing import Any
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import hooks, targets
+from PyGPU._runtime import capabilities, hooks, targets
 
 
 def report() -> dict[str, Any]:
-    """What this installation is and does here, as plain data."""
+    """Return the facts about this installation and its devices, as plain data."""
     core = targets.core
     count, status = core.cudaGetDeviceCount()
     return {
         "version": PyGPU.__version__,
-        "target": core.target,
+        "target": capabilities.target,
         "reason": targets.reason,
         "built": [target for target in targets.TARGETS if targets.is_built(target)],
         "refused": targets.refused,
         "architectures": core.architectures,
         "runtime_version": core.cudaRuntimeGetVersion()[0],
         "driver_version": core.cudaDriverGetVersion()[0],
-        "runtime_library": targets.runtime_library(core.target),
+        "runtime_library": targets.runtime_library(capabilities.target),
         "status": {"code": status.code, "name": status.name},
         "devices": [device(core, ordinal) for ordinal in range(count)],
         "include": PyGPU.get_include(),
@@ -44,7 +44,7 @@ def report() -> dict[str, Any]:
 
 
 def device(core: Any, ordinal: int) -> dict[str, Any]:
-    """Name, memory in bytes and architecture of one device."""
+    """Return the name, the memory in bytes and the architecture of a device."""
     properties = core.cudaDeviceProp(ordinal)
     return {
         "name": properties.name(),
@@ -55,6 +55,7 @@ def device(core: Any, ordinal: int) -> dict[str, Any]:
 
 
 def show(facts: dict[str, Any]) -> None:
+    """Print the facts for a reader."""
     print(f"PyGPU {facts['version']}")
     print(f"targets built: {', '.join(facts['built'])}")
     print(f"target in use: {facts['target']} ({facts['reason']})")
@@ -74,9 +75,10 @@ def show(facts: dict[str, Any]) -> None:
 
 
 def main() -> None:
+    """Run the command that the first argument names, or print the facts."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"]:
-        run(arguments[1:])  # most of which is the program's
+        run(arguments[1:])  # most arguments are the program's
         return
     if arguments[:1] == ["cache"]:
         cache_command.main(arguments[1:])
@@ -87,7 +89,7 @@ def main() -> None:
         command = hooks.loaded("PyGPU._report.command")
         sys.exit(command.main(arguments[1:]))
     if arguments[:1] == ["bench"]:
-        bench = hooks.loaded("PyGPU._bench.command")  # what others need not load
+        bench = hooks.loaded("PyGPU._bench.command")  # only this command needs the module
         sys.exit(bench.main(arguments[1:]))
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",

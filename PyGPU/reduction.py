@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from PyGPU._kernels.reduction_kernel import ReductionKernel
+from PyGPU._kernels.reduction_texts import (
+    choice,
+    common_dtype,
+    declared,
+    is_not_zero,
+    operand_dtypes,
+    product,
+)
 from PyGPU._kernels.stages import get_reduction_kernel_and_types, get_reduction_module
 from PyGPU._kernels.text.folding import limit
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
@@ -35,17 +43,6 @@ __all__ = [
 ]
 
 
-def _of(dtype, name):
-    return f"const {dtype_to_ctype(dtype)} *{name}"
-
-
-def _common(dtype_out, *dtypes):
-    """Return `dtype_out`, or if it is None, the dtype that the other dtypes promote to."""
-    if dtype_out is not None:
-        return np.dtype(dtype_out)
-    return np.result_type(*(np.dtype(one) for one in dtypes if one is not None))
-
-
 @context_dependent_memoize
 def get_sum_kernel(dtype_out: DTypeLike | None, dtype_in: DTypeLike) -> ReductionKernel:
     """Make the kernel ``kernel(in)`` that sums the elements of an array.
@@ -70,13 +67,8 @@ def get_sum_kernel(dtype_out: DTypeLike | None, dtype_in: DTypeLike) -> Reductio
     >>> kernel(gpuarray.to_gpu(np.array([1, 2, 3])))
     array(6)
     """
-    out = _common(dtype_out, dtype_in)
-    return ReductionKernel(out, "0", "a + b", arguments=_of(dtype_in, "in"), name="sum")
-
-
-def _truth(dtype):
-    """Return C for "the element is not zero"."""
-    return f"in[i] != ({dtype_to_ctype(dtype)})0"
+    out = common_dtype(dtype_out, dtype_in)
+    return ReductionKernel(out, "0", "a + b", arguments=declared(dtype_in, "in"), name="sum")
 
 
 @context_dependent_memoize
@@ -103,8 +95,8 @@ def get_any_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel
     >>> kernel(gpuarray.to_gpu(np.array([0, 2, 0])))
     array(1, dtype=int32)
     """
-    arguments = _of(dtype_in, "in")
-    return ReductionKernel(dtype_out, "false", "a || b", _truth(dtype_in), arguments, "any")
+    arguments = declared(dtype_in, "in")
+    return ReductionKernel(dtype_out, "false", "a || b", is_not_zero(dtype_in), arguments, "any")
 
 
 @context_dependent_memoize
@@ -131,8 +123,8 @@ def get_all_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel
     >>> kernel(gpuarray.to_gpu(np.array([0, 2, 0])))
     array(0, dtype=int32)
     """
-    arguments = _of(dtype_in, "in")
-    return ReductionKernel(dtype_out, "true", "a && b", _truth(dtype_in), arguments, "all")
+    arguments = declared(dtype_in, "in")
+    return ReductionKernel(dtype_out, "true", "a && b", is_not_zero(dtype_in), arguments, "all")
 
 
 @context_dependent_memoize
@@ -165,11 +157,11 @@ def get_subset_sum_kernel(
     array(4)
     """
     return ReductionKernel(
-        _common(dtype_out, dtype_in),
+        common_dtype(dtype_out, dtype_in),
         "0",
         "a + b",
         "in[lookup_tbl[i]]",
-        f"{_of(dtype_subset, 'lookup_tbl')}, {_of(dtype_in, 'in')}",
+        f"{declared(dtype_subset, 'lookup_tbl')}, {declared(dtype_in, 'in')}",
         "subset_sum",
     )
 
@@ -201,10 +193,10 @@ def get_dot_kernel(
     >>> kernel(a, a)
     array(14)
     """
-    out = _common(dtype_out, dtype_a, dtype_b)
-    a, b = _pair(out, dtype_a, dtype_b)
+    out = common_dtype(dtype_out, dtype_a, dtype_b)
+    a, b = operand_dtypes(out, dtype_a, dtype_b)
     return ReductionKernel(
-        out, "0", "a + b", _product("a[i]", "b[i]"), f"{_of(a, 'a')}, {_of(b, 'b')}", "dot"
+        out, "0", "a + b", product("a[i]", "b[i]"), f"{declared(a, 'a')}, {declared(b, 'b')}", "dot"
     )
 
 
@@ -243,26 +235,16 @@ def get_subset_dot_kernel(
     >>> kernel(indices, a, a)
     array(10)
     """
-    out = _common(dtype_out, dtype_a, dtype_b)
-    a, b = _pair(out, dtype_a, dtype_b)
+    out = common_dtype(dtype_out, dtype_a, dtype_b)
+    a, b = operand_dtypes(out, dtype_a, dtype_b)
     return ReductionKernel(
         out,
         "0",
         "a + b",
-        _product("a[lookup_tbl[i]]", "b[lookup_tbl[i]]"),
-        f"{_of(dtype_subset, 'lookup_tbl')}, {_of(a, 'a')}, {_of(b, 'b')}",
+        product("a[lookup_tbl[i]]", "b[lookup_tbl[i]]"),
+        f"{declared(dtype_subset, 'lookup_tbl')}, {declared(a, 'a')}, {declared(b, 'b')}",
         "subset_dot",
     )
-
-
-def _pair(out, dtype_a, dtype_b):
-    """Return the operands' dtypes; by default each other's dtype, else the result's."""
-    a = dtype_a if dtype_a is not None else dtype_b if dtype_b is not None else out
-    return a, dtype_b if dtype_b is not None else a
-
-
-def _product(*factors):
-    return " * ".join(f"out_type({factor})" for factor in factors)
 
 
 def get_minmax_neutral(what: str, dtype: DTypeLike) -> str:
@@ -300,11 +282,6 @@ def get_minmax_neutral(what: str, dtype: DTypeLike) -> str:
     return limit(what, dtype)
 
 
-def _smaller(what, dtype):
-    sign = "<" if what == "min" else ">"
-    return f"b {sign} a || a != a ? b : a" if dtype.kind == "f" else f"b {sign} a ? b : a"
-
-
 @context_dependent_memoize
 def get_minmax_kernel(what: str, dtype: DTypeLike) -> ReductionKernel:
     """Make the kernel ``kernel(in)`` that finds the smallest or largest element, ignoring NaN.
@@ -337,7 +314,7 @@ def get_minmax_kernel(what: str, dtype: DTypeLike) -> ReductionKernel:
     dtype = np.dtype(dtype)
     neutral = get_minmax_neutral(what, dtype)
     return ReductionKernel(
-        dtype, neutral, _smaller(what, dtype), arguments=_of(dtype, "in"), name=what
+        dtype, neutral, choice(what, dtype), arguments=declared(dtype, "in"), name=what
     )
 
 
@@ -374,8 +351,8 @@ def get_subset_minmax_kernel(
     return ReductionKernel(
         dtype,
         get_minmax_neutral(what, dtype),
-        _smaller(what, dtype),
+        choice(what, dtype),
         "in[lookup_tbl[i]]",
-        f"{_of(dtype_subset, 'lookup_tbl')}, {_of(dtype, 'in')}",
+        f"{declared(dtype_subset, 'lookup_tbl')}, {declared(dtype, 'in')}",
         f"subset_{what}",
     )

@@ -316,7 +316,7 @@ def test_no_import_cycle():
     assert len(longest) <= MOST_IMPORTS, " -> ".join(longest)
 
 
-MOST_IMPORTS = 9
+MOST_IMPORTS = 8
 
 
 def test_no_cycle_of_packages():
@@ -333,19 +333,96 @@ def test_no_cycle_of_packages():
     longest_chains(graph)
 
 
+def names_of_face(module):
+    """The names that a package imports, and the modules that it lists as DEFERRED."""
+    path = MODULES[module]
+    names = {name for _, name in imported(path)[0]}
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DEFERRED":
+            names.update(ast.literal_eval(node.value))
+    return names
+
+
+@for_each(PYTHON)
+def test_no_private_package_imports_a_face(path):
+    """Faces stand on private packages; a program on top loads them by name, as users do."""
+    top = path.relative_to(ROOT).parts[1]
+    if not top.startswith("_") or path.parent == ROOT / "PyGPU":
+        return
+    for one in imported(path)[0]:
+        module = resolved(*one)
+        parts = module.split(".")
+        assert module == "PyGPU" or parts[1].startswith("_"), f"{module} is a face"
+
+
 @for_each(PYTHON)
 def test_insides_are_imported_through_the_face(path):
     """PyGPU's own modules at the top are faces and may look inside; packages see the faces."""
     top = path.relative_to(ROOT).parts[1]
-    if not top.startswith("_") or path.parent == ROOT / "PyGPU":
-        return
-    for module, name in imported(path)[0]:
+    is_face = not top.startswith("_") or path.parent == ROOT / "PyGPU"
+    for module, name in imported(path)[0] | imported(path)[2]:
         other = module.split(".")
         if len(other) == 1 or other[1] == top or f"PyGPU.{other[1]}" not in PACKAGES:
             continue
+        # A folder in a package, such as _compile/source, belongs to the package alone.
+        words = f"{module}.{name}".split(".")
+        is_inner = len(words) > 3 and ".".join(words[:3]) in PACKAGES
+        assert other[1] != "_compile" or not is_inner, f"{module}: import it from PyGPU.{other[1]}"
+        if is_face or name is None:
+            continue
         assert len(other) == 2, f"{module}: import it from PyGPU.{other[1]}"
-        face = imported(MODULES[module])[0]
-        assert name in {its_name for _, its_name in face}, f"PyGPU.{other[1]} has no {name}"
+        assert name in names_of_face(module), f"PyGPU.{other[1]} has no {name}"
+
+
+def test_compilation_flows_one_way():
+    """Compilers use the texts' readers and the cache, which know no compiler."""
+    allowed = {"source": {"source"}, "cache": {"cache"}, "compilers": {"source", "cache"}}
+    for path in (ROOT / "PyGPU" / "_compile").glob("*/*.py"):
+        for module, name in imported(path)[0]:
+            words = f"{module}.{name}".split(".")
+            if words[:2] == ["PyGPU", "_compile"]:
+                own = path.parent.name
+                assert words[2] in {own, *allowed[own]}, f"{relative(path)} imports {module}"
+
+
+# Where Python asks which target is in use: its choice, its capabilities, its back end.
+ASK_THE_TARGET = {
+    "PyGPU/_runtime/targets.py",
+    "PyGPU/_runtime/capabilities.py",
+    "PyGPU/_compile/compilers/build.py",
+}
+QUESTION = re.compile(
+    r"""\b(?:core|PyGPU)\.(?:target|use_hip)\b      # the target's name, for whatever purpose
+    | \btarget\b\s*(?:==|!=)(?!\s*["'](?:cubin|ptx|fatbin)\b)  # not an image's kind
+    | (?:==|!=|\bin\s*[\[({]\s*)\s*["'](?:cuda|hip|host)["']
+    | ["'](?:cuda|hip|host)["']\s*(?:==|!=)
+    | \{\s*["'](?:cuda|hip|host)["']\s*:           # a table by targets' names
+    """,
+    re.X,
+)
+
+
+@for_each(PYTHON)
+def test_the_target_is_asked_in_three_places(path):
+    """Elsewhere, ask a capability or the back end."""
+    if relative(path) not in ASK_THE_TARGET:
+        assert not QUESTION.search(path.read_text()), QUESTION.search(path.read_text()).group()
+
+
+def test_questions_about_the_target_are_found():
+    """The rule can fail, and the three places do ask."""
+    for text in (
+        *(
+            'if core.target == "host":',
+            "name = PyGPU.target",
+            "request.target != own",
+            "core.use_hip",
+        ),
+        *('vendor in ("cuda", "hip")', '"hip" == vendor', '{"cuda": 1, "hip": 2}[one]'),
+    ):
+        assert QUESTION.search(text), text
+    for path in ASK_THE_TARGET:
+        assert QUESTION.search((ROOT / path).read_text()), path
 
 
 def test_cpp_reaches_python_by_hooks_alone():

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from PyGPU._runtime import core, errors, on_device, order_after, state
+from PyGPU._runtime import capabilities, core, errors, on_device, order_after, state
 
-# DLPack's codes of memory kinds, and the kinds that device code can access on this target.
+# DLPack's codes of memory kinds, then the kinds of this target.
 _KINDS = {
     1: "the CPU",
     2: "a CUDA device",
@@ -13,10 +13,10 @@ _KINDS = {
     11: "page-locked memory of ROCm",
     13: "managed memory of CUDA",
 }
-_DEVICES = {"cuda": (2, 13), "hip": (10,), "host": ()}[core.target]
-_REACHED = {"cuda": (2, 3, 13), "hip": (10, 11), "host": (1,)}[core.target]
-# The null stream in DLPack's numbering. GPUArrays follow its order; the CPU has no streams.
-_NULL_STREAM = {"cuda": 1, "hip": 0, "host": None}[core.target]
+_DEVICES = capabilities.dlpack_devices
+_REACHED = capabilities.dlpack_reached
+# The null stream in DLPack's numbering, whose order GPUArrays follow.
+_NULL_STREAM = capabilities.dlpack_null_stream
 _LEGACY = 1  # the null stream's number in the CUDA array interface
 
 
@@ -148,7 +148,9 @@ def _device_number(x, kind, number):
     """Return the number of the device that `x` is on."""
     if kind not in _REACHED:
         where = _KINDS.get(kind, f"a device of DLPack's type {kind}")
-        advice = f"the target {core.target} reaches {_KINDS[_REACHED[0]]}; move x there first"
+        advice = (
+            f"the target {capabilities.target} reaches {_KINDS[_REACHED[0]]}; move x there first"
+        )
         if kind == 1:
             advice = "to_gpu(numpy.from_dlpack(x)) copies it to the device"
         raise BufferError(f"from_dlpack: {type(x).__name__} is on {where}; {advice}")
@@ -169,7 +171,7 @@ def _requested_number(device):
         kind, number = (int(part) for part in device)
         if kind not in _REACHED:
             raise BufferError(
-                f"from_dlpack: device={device}: the target {core.target} makes arrays on "
+                f"from_dlpack: device={device}: the target {capabilities.target} makes arrays on "
                 f"{_KINDS[_REACHED[0]]} ({_REACHED[0]})"
             )
         return number

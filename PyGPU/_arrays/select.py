@@ -5,15 +5,14 @@ Small masks use one block; large masks use the kernels of PyGPU/_kernels/text/co
 
 import numpy as np
 
-from PyGPU import scan
 from PyGPU._arrays.ranges import arange
 from PyGPU._driver import Program
-from PyGPU._kernels import compaction
-from PyGPU._runtime import context_dependent_memoize, core, state
+from PyGPU._kernels import compaction, scan_kernel
+from PyGPU._runtime import capabilities, context_dependent_memoize, core, state
 
 # Size of the largest mask whose indices are selected from an array of all indices. Kernels write
 # the indices of larger masks directly.
-_MANY = 1 << 20 if core.target != "host" else 1 << 14
+_MANY = 1 << 14 if capabilities.runs_threads_serially else 1 << 20
 
 
 class _Kernels:
@@ -29,7 +28,7 @@ class _Kernels:
         )
         program = Program(text, count_true="qPP", write_true="qPPP")
         self._count, self._write = program()
-        self._scan = scan.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
+        self._scan = scan_kernel.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
 
     def _launch(self, kernel, mask, *arrays):
         blocks = -(-mask.size // (compaction.CHUNK * self._chunks))
@@ -48,7 +47,7 @@ class _Kernels:
 @context_dependent_memoize
 def _kernels(dtype):
     warp = state.device_attribute(core.cudaDevAttrWarpSize)
-    return _Kernels(core.target != "host", warp, dtype)
+    return _Kernels(not capabilities.runs_threads_serially, warp, dtype)
 
 
 def _checked(mask):

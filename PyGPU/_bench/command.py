@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PyGPU._bench import plot, report, suite
 from PyGPU._bench.table import DTYPES
-from PyGPU._runtime import core
+from PyGPU._runtime import capabilities, core
 
 _EXPONENTS = range(12, 32)
 
@@ -82,7 +82,7 @@ def _progress(text: str) -> None:
 
 
 def _settings(options: argparse.Namespace) -> suite.Settings:
-    exponent = options.exponent or (22 if options.quick else 24 if core.target == "host" else 26)
+    exponent = options.exponent or (22 if options.quick else 24 if not core.cuda_enabled else 26)
     if options.quick:
         return suite.Settings(exponent, 5, 1e-3, 0.2, options.only, options.dtypes)
     return suite.Settings(exponent, only=options.only, dtypes=options.dtypes)
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str]) -> int:
     count, status = core.cudaGetDeviceCount()
     if count == 0:
         reason = f"{status.name} ({status.code})" if status else "none was found"
-        parser.error(f"the target {core.target} has no device: {reason}")
+        parser.error(f"the target {capabilities.target} has no device: {reason}")
     if options.plot:
         try:
             plot.require(options.plot)

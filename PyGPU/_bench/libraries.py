@@ -147,7 +147,7 @@ def numpy() -> Library:
 
 def peers() -> tuple[list[Library], dict[str, str]]:
     """Return the libraries to compare with on this target, and {missing library: reason}."""
-    if core.target == "host":
+    if not core.cuda_enabled:
         return [numpy()], {}
     found, missing = [], {}
     for name, make in (("CuPy", _cupy), ("torch", _torch)):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU import compiler
 from PyGPU._bench.measuring import Measure, batch_of, interleaved, medians, summary
+from PyGPU._driver import SourceModule
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def on_device(work: Callable[[], object], number: int) -> Measure:
 
 
 def _module() -> Any:
-    return compiler.SourceModule(_SOURCE, no_extern_c=True)
+    return SourceModule(_SOURCE, no_extern_c=True)
 
 
 def _streaming(module: Any, kind: str, n: int) -> dict[str, Callable[[], object]]:

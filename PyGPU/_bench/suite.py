@@ -21,7 +21,7 @@ from PyGPU._bench.measuring import Measure, batch_of, interleaved, medians, summ
 from PyGPU._bench.operands import Operands
 from PyGPU._bench.programs import check, is_defined, program
 from PyGPU._bench.table import DTYPES, Row, rows
-from PyGPU._runtime import core
+from PyGPU._runtime import capabilities, core
 
 SMALL = 1024  # elements of small rows
 _MOST_CALLS = 500  # calls in one sample: fewer than the launch queue of a GPU holds
@@ -182,7 +182,7 @@ def _machine(libraries: list[Library], missing: dict[str, str]) -> dict[str, Any
     device = core.cudaDeviceProp(core.cudaGetDevice()[0])
     return {
         "date": time.strftime("%F %T"),
-        "target": core.target,
+        "target": capabilities.target,
         "device": {
             "name": device.name(),
             "memory": device.totalGlobalMem(),

@@ -1,31 +1,39 @@
-"""From kernel text to an image: options, headers, compilers, the disk cache, signatures."""
+"""Compilation of kernel text to an image: reading the text, the compilers, the cache on disk."""
 
-from PyGPU._compile import (
+from PyGPU._compile.cache import entry, image_files, kept
+from PyGPU._compile.compilers import (
     build,
-    cache,
-    child_launches,
     code_object,
     device_names,
-    image_files,
-    inline_ptx,
-    kernel_types,
     libraries,
     link,
+    options,
     rtc,
+)
+from PyGPU._compile.source import (
+    child_launches,
+    headers,
+    hints,
+    includes,
+    kernel_types,
     signature,
 )
 
 __all__ = [
     "build",
-    "cache",
     "child_launches",
     "code_object",
     "device_names",
+    "entry",
+    "headers",
+    "hints",
     "image_files",
-    "inline_ptx",
+    "includes",
+    "kept",
     "kernel_types",
     "libraries",
     "link",
+    "options",
     "rtc",
     "signature",
 ]

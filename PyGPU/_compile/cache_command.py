@@ -1,4 +1,4 @@
-"""``python -m PyGPU cache``: where compiled kernels are kept and how much they take; empties it."""
+"""``python -m PyGPU cache``: show or clear the cache of compiled kernels on disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from PyGPU._compile import cache, eviction
+from PyGPU._compile.cache import entries, eviction
 
 
 def _megabytes(nbytes: int) -> str:
@@ -14,7 +14,7 @@ def _megabytes(nbytes: int) -> str:
 
 
 def _contents(found: list[eviction.Item]) -> str:
-    """The numbers of kernels and precompiled headers, and their bytes."""
+    """Return the numbers of kernels and precompiled headers, and their size."""
     headers = [item for item in found if Path(item.path).suffix == ".gch"]
     kernels = [item for item in found if eviction.is_entry(Path(item.path).name)]
     total = _megabytes(sum(item.nbytes for item in found))
@@ -24,9 +24,11 @@ def _contents(found: list[eviction.Item]) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Run the command with its arguments."""
     parser = argparse.ArgumentParser(prog="python -m PyGPU cache", description=__doc__)
-    parser.add_argument("--clear", action="store_true", help="remove all that is kept")
+    parser.add_argument(
+        "--clear", action="store_true", help="remove all kernels and precompiled headers"
+    )
     is_clearing = parser.parse_args(arguments).clear
-    folder = cache.directory(None)
+    folder = entries.directory(None)
     if folder is None:
         print("cache: off, by PYGPU_DISABLE_CACHE or for want of a home folder")
         return

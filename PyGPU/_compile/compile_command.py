@@ -1,6 +1,6 @@
-"""``python -m PyGPU compile``: kernel texts to images for GPUs that need not be here.
+"""``python -m PyGPU compile``: compile kernel texts ahead of time, without a GPU.
 
-Exit status: 0, 1 if an image could not be made, 2 for arguments that make no sense.
+Exit status: 0; 1 if an image could not be made; 2 for invalid arguments.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from PyGPU._compile import architectures, build, device_names, files, image_files
-from PyGPU._compile import options as _options
+from PyGPU._compile.cache import architectures, files, image_files
+from PyGPU._compile.compilers import build, device_names
+from PyGPU._compile.compilers import options as _options
 from PyGPU._runtime import errors
 
 
@@ -53,7 +54,7 @@ def _architectures(parser: argparse.ArgumentParser, text: str | None) -> list[st
         try:
             return [device_names.device_image()]
         except errors.Error as error:
-            parser.error(f"--arch is needed, for there is no device: {error}")
+            parser.error(f"--arch is needed, because there is no device: {error}")
     names = list(dict.fromkeys(filter(None, text.split(","))))
     unknown = [name for name in names if architectures.target_of(name) is None]
     if unknown or not names:
@@ -76,20 +77,26 @@ def _request(options: argparse.Namespace, words: Sequence[str], path: Path) -> b
 
 
 def _write(request: build.Request, arch: str, folder: Path, stem: str) -> Path:
-    """Compile for one architecture. CompileError, NotImplementedError, ValueError or OSError."""
-    target = architectures.target_of(arch) or ""
+    """Compile for one architecture, and return the path of the image.
+
+    Raises
+    ------
+    CompileError, NotImplementedError, ValueError, OSError
+        If the image cannot be made or written.
+    """
     entry = build.build_for(request, arch)
     if entry.log:
         print(entry.log, file=sys.stderr)
     made = image_files.Image(entry.image, entry.names, entry.parameters)
-    path = folder / image_files.name(stem, arch, entry.image, target)
+    suffix = build.backend_of(arch).suffix(entry.image)
+    path = folder / image_files.name(stem, arch, suffix)
     if not files.place(path, image_files.packed(made)):
         raise OSError(f"cannot write {path}")
     return path
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command with its arguments; returns the exit status."""
+    """Run the command with its arguments, and return the exit status."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     parser = _parser()
     options, words = parser.parse_args(arguments[:at]), arguments[at + 1 :]

@@ -5,6 +5,7 @@ from PyGPU._driver.device import Device
 from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._driver.module import Function, Module
 from PyGPU._driver.program import Program
+from PyGPU._driver.source_module import SourceModule
 from PyGPU._driver.stream import Event
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Function",
     "Module",
     "Program",
+    "SourceModule",
     "device_attribute",
     "enums",
     "memory",

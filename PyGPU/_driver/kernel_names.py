@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from PyGPU._compile import kernel_types, signature
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import capabilities, errors
 
 
 def plain_name(name: str) -> str | None:
@@ -55,7 +55,7 @@ def stated_parameters(
 
 def _overloads(name: str) -> str:
     advice = "give each a name of its own, or make them a template"
-    if core.target != "host":
+    if capabilities.mangles_names:
         advice = f"pass the mangled name (_Z...), or {advice}"
     return f"; the source has several kernels {name}: {advice}"
 

@@ -19,7 +19,7 @@ from PyGPU._driver.kernel_names import (
 )
 from PyGPU._driver.stateful import StatefulFunction
 from PyGPU._driver.stream import Event
-from PyGPU._runtime import are_several, core, errors, integer
+from PyGPU._runtime import are_several, capabilities, core, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -252,7 +252,7 @@ class Module:
 
     def _signature_of(self, name: str, lowered: str) -> Sequence[tuple[str, str, int]] | None:
         found = stated_parameters(name, lowered, self._names, self._parameters)
-        known = code_object.parameters(self._image, lowered) if core.target == "hip" else None
+        known = code_object.parameters(self._image, lowered)
         if known is None or found is None or len(found) != len(known):
             return found if found is not None else known
         return [(a[0], a[1], nbytes) for a, (_, _, nbytes) in zip(found, known)]
@@ -281,7 +281,10 @@ class Module:
         try:
             return self._function(name, lowered)
         except errors.LogicError as error:
-            other = plain_name(name) if core.target == "host" else mangled_name(name, self._image)
+            if capabilities.mangles_names:
+                other = mangled_name(name, self._image)
+            else:
+                other = plain_name(name)
             if other is None:
                 raise missing_kernel(name, error, self._source) from None
             return self._function(name, other)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU import compiler
 from PyGPU._compile import signature
+from PyGPU._driver import SourceModule
 from PyGPU._kernels.stages import get_reduction_kernel_and_types
 from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.indexed import always_uses_element
@@ -133,9 +133,7 @@ class ReductionKernel:
         here = core._current_device_key()
         found = self._launchers.get(here)
         if found is None:
-            module = compiler.SourceModule(
-                self._source, options=self._options, keep=keep, no_extern_c=True
-            )
+            module = SourceModule(self._source, options=self._options, keep=keep, no_extern_c=True)
             first, last = (
                 module.get_function(f"{self._name}_{stage}").prepare(_promises(types))
                 for stage, types in (

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PyGPU import compiler
 from PyGPU._compile import signature
-from PyGPU._driver import Function
+from PyGPU._driver import Function, SourceModule
 from PyGPU._kernels.types import get_arg_type
 
 _TEXT = """#include <pycuda-complex.hpp>
@@ -54,7 +53,7 @@ def get_reduction_module(
     keep: bool = False,
     options: Sequence[str] | None = None,
     preamble: str = "",
-) -> compiler.SourceModule:
+) -> SourceModule:
     """Compile the kernel of one stage, ``name(out, arguments, seq_count, n)``.
 
     A launch needs blocks of `block_size` threads, and dynamic shared memory for one ``out_type``
@@ -106,7 +105,7 @@ def get_reduction_module(
         **{"reduce_expr": reduce_expr, "map_expr": map_expr, "arguments": arguments},
         **{"name": name, "preamble": preamble},
     )
-    return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
+    return SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
 
 def get_reduction_kernel_and_types(

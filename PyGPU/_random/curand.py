@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from PyGPU._compile import libraries, rtc
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import capabilities, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import HostArray
@@ -36,7 +36,7 @@ def library(vendor: str) -> ctypes.CDLL | None:
 
 def version() -> tuple[int, int, int] | None:
     """Return (major, minor, revision) of cuRAND, or of rocRAND on the hip target, or None."""
-    vendor = "rocrand" if core.target == "hip" else "curand"
+    vendor = capabilities.random_library
     found = library(vendor)
     if found is None:
         return None
@@ -108,7 +108,7 @@ def include_dirs() -> tuple[str, ...] | None:
 
     None means that the header is not installed.
     """
-    if core.target != "cuda":
+    if not capabilities.compiles_vendor_headers:
         return None
     try:
         own = rtc.toolkit_include_options("nvrtc")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from PyGPU._driver import Program
 from PyGPU._kernels import helpers
 from PyGPU._random import text as _random_text
-from PyGPU._runtime import core
+from PyGPU._runtime import capabilities
 
 if TYPE_CHECKING:
     from PyGPU._types import GPUArray, StreamLike
 
 _BLOCK = 256
 _COUNTERS = 2  # counters per thread; they share the arithmetic of the key
-# The host machine runs the threads of a block one after another. So one thread does a block's work
-# there, in a loop that the compiler vectorizes.
-_IS_SERIAL = core.target == "host"
+# If the threads of a block run one after another, one thread does a block's work, in a loop that
+# the compiler vectorizes.
+_IS_SERIAL = capabilities.runs_threads_serially
 _HOST_COUNTERS = 4096  # counters of a thread on the host machine
 
 _FLOATS = """

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU import compiler
-from PyGPU._driver import Device, Function, device_attribute, memory
+from PyGPU._driver import Device, Function, SourceModule, device_attribute, memory
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
@@ -125,17 +124,15 @@ def text(backend: str, name: str, skips: Sequence[str]) -> str:
 
 def _compile(
     backend: str, name: str, skips: Sequence[str], include_dirs: Sequence[str]
-) -> compiler.SourceModule:
+) -> SourceModule:
     options = ["-w"] if backend == "curand" else []  # do not report warnings about NVIDIA's headers
-    return compiler.SourceModule(
+    return SourceModule(
         text(backend, name, skips), options=options, no_extern_c=True, include_dirs=include_dirs
     )
 
 
 @context_dependent_memoize
-def _compiled(
-    name: str, skips: tuple[str, ...]
-) -> tuple[str, compiler.SourceModule, dict[str, Function]]:
+def _compiled(name: str, skips: tuple[str, ...]) -> tuple[str, SourceModule, dict[str, Function]]:
     """Return (back end, module, {name: kernel}), with NVIDIA's header if it compiles."""
     backend, module = "curand", None
     folders = curand.include_dirs()

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU import compiler
-from PyGPU._driver import Device, Function, device_attribute
+from PyGPU._driver import Device, Function, SourceModule, device_attribute
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, vector
@@ -126,9 +125,9 @@ def text(bits: int) -> str:
 
 
 @context_dependent_memoize
-def _compiled(bits: int) -> tuple[compiler.SourceModule, dict[str, Function]]:
+def _compiled(bits: int) -> tuple[SourceModule, dict[str, Function]]:
     """Return the module and {name: prepared kernel}."""
-    module = compiler.SourceModule(text(bits), options=[], no_extern_c=True)
+    module = SourceModule(text(bits), options=[], no_extern_c=True)
     word = "I" if bits == 32 else "Q"
     functions = {
         name: module.get_function(name).prepare("PPPiiPq" + _arguments(parameters))

@@ -22,12 +22,12 @@ _SIZES = (1, 31, 1000, 65_537, 1_000_000)
 
 
 def _numbers(n: int, dtype: str = "f4") -> np.ndarray:
-    """The same numbers at every run: 0 to 250, in a changing order."""
+    """Return numbers from 0 to 250 in a changing order, the same at every run."""
     return (np.arange(n, dtype="u8") * 7919 % 251).astype(dtype)
 
 
 def transfers() -> str:
-    """To the device and back: sizes, dtypes, Fortran order, strides."""
+    """Check copies to the device and back: sizes, dtypes, Fortran order, strides."""
     for dtype in _DTYPES:
         for n in _SIZES:
             x = _numbers(n, dtype)
@@ -35,13 +35,13 @@ def transfers() -> str:
     x = _numbers(600, "f8").reshape(20, 30)
     for name, one in (("F order", np.asfortranarray(x)), ("strides", x[::-2, 3::4])):
         expect(name, gpuarray.to_gpu(one).get(), one)
-    big = _numbers(12_000_000, "f4")  # 48 MB: by chunks
+    big = _numbers(12_000_000, "f4")  # 48 MB are copied in chunks
     expect("48 MB", gpuarray.to_gpu(big).get(), big)
     return f"{len(_DTYPES)} dtypes, {len(_SIZES)} sizes"
 
 
 def operators() -> None:
-    """Arithmetic and comparisons, with NumPy's types, broadcasting and views."""
+    """Check arithmetic and comparisons with NumPy's result types, broadcasting and views."""
     for dtype in ("i4", "f4", "c16"):
         x, y = _numbers(5001, dtype), _numbers(5001, dtype)[::-1] + 1
         a, b = gpuarray.to_gpu(x), gpuarray.to_gpu(y)
@@ -57,7 +57,7 @@ def operators() -> None:
 
 
 def functions() -> None:
-    """Mathematical functions of float32 and float64."""
+    """Check mathematical functions of float32 and float64."""
     kinds = [("f4", 2e-6, ("sin", "exp")), ("f8", 1e-14, ("sin", "log", "tanh"))]
     for dtype, tolerance, names in kinds:
         x = np.linspace(0.1, 5, 4001).astype(dtype)
@@ -68,7 +68,7 @@ def functions() -> None:
 
 
 def fused() -> None:
-    """One kernel from a Python function."""
+    """Check a kernel fused from a Python function."""
 
     def damped(t: Any, d: Any) -> Any:
         return np.exp(-d * t) * np.where(t < 0, 0, np.sin(t))
@@ -78,7 +78,7 @@ def fused() -> None:
 
 
 def reductions() -> None:
-    """Sums, minima, dot products, along axes too; more elements than one block folds."""
+    """Check sums, minima and dot products, also along axes and of several blocks."""
     for n in (1, 1000, 2_000_003):
         x = _numbers(n, "i8")
         a = gpuarray.to_gpu(x)
@@ -92,7 +92,7 @@ def reductions() -> None:
 
 
 def scans() -> None:
-    """Running sums and maxima, over more tiles than run at once."""
+    """Check running sums and maxima over more tiles than run at once."""
     for n in (1, 1000, 3_000_001):
         x = _numbers(n, "i4")
         sums = scan.InclusiveScanKernel(np.int32, "a + b")(gpuarray.to_gpu(x))
@@ -102,7 +102,7 @@ def scans() -> None:
 
 
 def masks() -> None:
-    """Selection and assignment by masks, few elements and many."""
+    """Check selection and assignment by masks of few and many elements."""
     for n in (100, 2_000_000):
         x = _numbers(n, "f4")
         a = gpuarray.to_gpu(x)
@@ -113,7 +113,7 @@ def masks() -> None:
 
 
 def gather() -> None:
-    """Arrays of indices, read and written; joined arrays; one index that is out of range."""
+    """Check reads and writes by arrays of indices, joined arrays, and an index out of range."""
     x, indices = _numbers(10_000, "f8"), (np.arange(5000) * 37 % 10_000)[::-1].copy()
     a, i = gpuarray.to_gpu(x), gpuarray.to_gpu(indices)
     expect("a[i]", a[i].get(), x[indices])
@@ -130,7 +130,7 @@ def gather() -> None:
 
 
 def random_numbers() -> None:
-    """Philox against its published known answer, and the moments of normal numbers."""
+    """Check Philox against its published known answer, and the moments of normal numbers."""
     known = [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]  # Random123's kat_vectors
     generator = curandom.Philox4x32RandomNumberGenerator(seed=0)
     expect("words", generator.gen_uniform(4, np.uint32).get(), np.array(known, "u4"))
@@ -140,10 +140,10 @@ def random_numbers() -> None:
 
 
 def large_indices() -> str:
-    """An array of more than 2**32 bytes, where the device has the memory."""
+    """Check an array of more than 2**32 bytes, if the device has the memory."""
     free, _ = driver.mem_get_info()
     nbytes, cores = (1 << 32) + (1 << 20), driver.Device(0).MULTIPROCESSOR_COUNT
-    if PyGPU.target == "host" or free < 3 * nbytes or cores < 16:
+    if not PyGPU.cuda_enabled or free < 3 * nbytes or cores < 16:
         raise Skipped(f"needs a GPU of 16 multiprocessors with {3 * nbytes} bytes of free memory")
     a = gpuarray.zeros(nbytes, np.int8)
     a[-5:] = 3

@@ -18,7 +18,7 @@ from PyGPU._runtime import hooks
 
 
 def _outcome(name: str) -> dict[str, Any]:
-    """Run a check, twice unless once is enough."""
+    """Run a check once or twice, and return the result for the parent process."""
     seconds: list[float] = []
     found: dict[str, Any] = {"end": name, "seconds": seconds, "state": "OK"}
     for _ in range(1 if name.startswith(table.ONCE) else 2):

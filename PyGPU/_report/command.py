@@ -1,4 +1,4 @@
-"""``python -m PyGPU report``: what a machine is and what works there, in one text file.
+"""``python -m PyGPU report``: facts about a machine and the results of checks, in a text file.
 
 Exit status: 0 if no check failed, 1 if one did, 2 for arguments that make no sense.
 """
@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from PyGPU._report import facts, runner, table
-from PyGPU._runtime import core, hooks
+from PyGPU._runtime import capabilities, hooks
 
-_MOST_LINES = 60  # of what a check's process prints
+_MOST_LINES = 60  # printed lines of a check's process that are reported
 
 
 class _Report:
-    """The report's file and the terminal, written line by line: a crash loses nothing."""
+    """The report's file and the terminal, written line by line so that a crash loses nothing."""
 
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
@@ -34,7 +34,7 @@ class _Report:
             if self._file is not None:
                 print(one, file=self._file, flush=True)
         if self._file is not None:
-            with contextlib.suppress(OSError):  # a pipe has no disk
+            with contextlib.suppress(OSError):  # a pipe cannot be synchronized
                 os.fsync(self._file.fileno())
 
     def section(self, title: str) -> None:
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(report: _Report, names: Sequence[str], limit: float) -> dict[str, int]:
-    """Run the checks and report each. How many ended in which state."""
+    """Run the checks and report each; return the number of checks in each state."""
     counts = dict.fromkeys(("OK", "FAILED", "SKIPPED"), 0)
     is_terminal, has_device = sys.stderr.isatty(), True
     last = max((name for name in names if name.startswith("machine.")), key=names.index, default="")
@@ -89,7 +89,7 @@ def _run(report: _Report, names: Sequence[str], limit: float) -> dict[str, int]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command with its arguments; returns the exit status."""
+    """Run the command with its arguments, and return the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
     names = [name for name in table.CHECKS if options.only in name]
@@ -117,5 +117,5 @@ def _write(file: TextIO | None, names: Sequence[str], limit: float) -> int:
     counts = _run(report, names, limit)
     report.section("total")
     text = ", ".join(f"{count} {state}" for state, count in counts.items())
-    report.line(f"{text}; {time.monotonic() - start:.1f} s on the target {core.target}")
+    report.line(f"{text}; {time.monotonic() - start:.1f} s on the target {capabilities.target}")
     return 1 if counts["FAILED"] else 0

@@ -21,18 +21,20 @@ scan: Any = hooks.loaded("PyGPU.scan")
 
 
 class Skipped(Exception):
-    """A check does not apply to this machine; its text is the reason."""
+    """A check does not apply to this machine; the message is the reason."""
 
 
 def expect(what: str, found: Any, expected: Any, tolerance: float = 0.0) -> None:
-    """AssertionError that names the first wrong element.
+    """Raise AssertionError for an unexpected result; the message names the first wrong element.
 
     Parameters
     ----------
     what : str
+        Name of the result, for the message.
     found, expected : array-like
+        The result, and the expected values.
     tolerance : float
-        Greatest difference, as a share of the expected value; 0: every bit is equal.
+        Greatest difference, relative to the expected value; 0 requires equal values.
     """
     a, b = np.asarray(found), np.asarray(expected)
     if a.shape != b.shape:

@@ -1,4 +1,4 @@
-"""Facts about the machine that need no device call, and texts without names of users."""
+"""Facts about the machine that need no device call, and removal of users' names from texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from PyGPU._runtime import core, targets
+from PyGPU._runtime import capabilities, targets
 
 _VARIABLES = re.compile(
     r"(HIP|HIPCC|HIPRTC|ROCR|ROCM|HSA|HCC|GPU|AMD|AMDGPU|CUDA|NVIDIA|NVCC|PYGPU|PYCUDA|MPICH_GPU)(_.*)?"
@@ -22,7 +22,7 @@ _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS", re.I)
 
 
 def _homes() -> list[str]:
-    """The user's home folder, as it is called and as it is."""
+    """Return the paths of the user's home folder, with and without symbolic links resolved."""
     home = os.path.expanduser("~")
     return [one for one in dict.fromkeys((home, os.path.realpath(home))) if len(one) > 1]
 
@@ -30,12 +30,12 @@ def _homes() -> list[str]:
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a user without an entry
+    except (KeyError, OSError):  # the user has no entry
         return ""
 
 
 def anonymous(text: str) -> str:
-    """The text with ``~`` for home folders and ``USER`` for the user's name in paths."""
+    """Return the text with ``~`` for home folders and ``USER`` for the user's name in paths."""
     for home in _homes():
         text = re.sub(rf"{re.escape(home)}(?=$|[/:;,'\"\s)])", "~", text)
     text = re.sub(r"/(?:home|users|Users)/[^/\s:'\"]+", "~", text)
@@ -54,7 +54,7 @@ def _first_line(path: str) -> str | None:
 
 
 def _nodes() -> list[str]:
-    """Device nodes, and whether this user may open them."""
+    """Return the device nodes, and whether this user may open them."""
     lines = []
     for pattern in ("/dev/kfd", "/dev/dri/renderD*", "/dev/nvidia[0-9]*", "/dev/nvidiactl"):
         for path in sorted(glob.glob(pattern)):
@@ -64,7 +64,7 @@ def _nodes() -> list[str]:
 
 
 def _versions_on_disk() -> list[str]:
-    """Versions of kernel modules and of ROCm, from the files that have them."""
+    """Return the versions of kernel modules and of ROCm, read from their files."""
     roots = dict.fromkeys(filter(None, (os.environ.get("ROCM_PATH"), "/opt/rocm")))
     paths = ["/sys/module/amdgpu/version", "/proc/driver/nvidia/version"]
     paths += [f"{root}/.info/version" for root in roots]
@@ -73,8 +73,8 @@ def _versions_on_disk() -> list[str]:
 
 
 def lines(version: str) -> list[str]:
-    """Facts for the head of a report."""
-    result = [f"PyGPU {version}, target {core.target} ({targets.reason})"]
+    """Return the facts at the head of a report."""
+    result = [f"PyGPU {version}, target {capabilities.target} ({targets.reason})"]
     result += [f"not {target}: {why}" for target, why in targets.refused.items()]
     built = ", ".join(target for target in targets.TARGETS if targets.is_built(target))
     result.append(f"targets built: {built}; in {Path(__file__).resolve().parents[1]}")

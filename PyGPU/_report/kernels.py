@@ -8,7 +8,6 @@ import numpy as np
 
 from PyGPU._report.faces import (
     ElementwiseKernel,
-    PyGPU,
     ReductionKernel,
     Skipped,
     SourceModule,
@@ -16,6 +15,7 @@ from PyGPU._report.faces import (
     expect,
     gpuarray,
 )
+from PyGPU._runtime import capabilities
 
 _TEXT = """
 #include <stdint.h>
@@ -83,7 +83,7 @@ template <class T, int N> __global__ void powers(T *a) {
   a[threadIdx.x] = y;
 }
 """
-# Apart: AMD's compiler has no textures for GPUs without images.
+# A text of its own, because AMD's compiler rejects textures for GPUs without images.
 _TEXTURES = """
 __global__ void fetch(cudaTextureObject_t t, float *out) {
   out[threadIdx.x] = tex2D<float>(t, threadIdx.x % 8 + 0.5f, threadIdx.x / 8 + 0.5f);
@@ -100,7 +100,7 @@ def _shape(block: int, grid: int = 1, shared: int = 0) -> dict[str, object]:
 
 
 def arguments() -> None:
-    """Pointers, numbers of several widths, a structure by value, plain Python numbers."""
+    """Check pointers, numbers of several widths, a structure by value, plain Python numbers."""
     x, out = np.arange(1000, dtype="f4"), np.zeros(1000)
     pair = np.array((7, 0.25), np.dtype([("a", "i4"), ("b", "f8")], align=True))
     _kernel("arguments")(
@@ -110,7 +110,7 @@ def arguments() -> None:
 
 
 def shared_memory() -> None:
-    """Static and dynamic shared memory, and barriers."""
+    """Check static and dynamic shared memory, and barriers."""
     x = np.arange(256 * 50, dtype="i4")
     a = gpuarray.to_gpu(x)
     _kernel("reversed")(a, **_shape(256, 50, 1024))
@@ -118,7 +118,7 @@ def shared_memory() -> None:
 
 
 def atomics() -> None:
-    """Atomic operations on global memory, by many blocks."""
+    """Check atomic operations of many blocks on global memory."""
     module, threads = SourceModule(_TEXT), 256 * 64
     types = ("i4", 2), ("f4", 1), ("f8", 1), ("u8", 1), ("i4", 1)
     i, f, d, u, most = (gpuarray.zeros(n, dtype) for dtype, n in types)
@@ -132,7 +132,7 @@ def atomics() -> None:
 
 
 def warp() -> str:
-    """Shuffles and votes over all lanes of a warp or wavefront."""
+    """Check shuffles and votes over all lanes of a warp or wavefront."""
     lanes = driver.Device(0).WARP_SIZE
     n = 4 * 256
     shuffled, sums = gpuarray.zeros(n, np.int32), gpuarray.zeros(n, np.int32)
@@ -146,7 +146,7 @@ def warp() -> str:
 
 
 def constant_memory() -> None:
-    """A __constant__ variable, written from the host."""
+    """Check a __constant__ variable, written from the host."""
     module, values = SourceModule(_TEXT), np.array([1, 2, 4, 8], "f4")
     address, nbytes = module.get_global("table")
     expect("bytes", nbytes, 16)
@@ -157,7 +157,7 @@ def constant_memory() -> None:
 
 
 def numbers() -> None:
-    """Arithmetic of double, intrinsics of integers, not-a-number."""
+    """Check double-precision arithmetic, integer intrinsics and NaN."""
     out, x = gpuarray.zeros(8, np.float64), 1.1
     _kernel("numbers")(out, x, **_shape(1))
     exact = float.fromhex("0x1.ae147ae147ae4p-3")  # 1.1 * 1.1 - 1, rounded once
@@ -167,7 +167,7 @@ def numbers() -> None:
 
 
 def templates() -> None:
-    """Instances of a template, and a compilation of its own."""
+    """Check instances of a template."""
     names = ["powers<int, 3>", "powers<double, 2>"]
     module = SourceModule(_TEMPLATE, no_extern_c=True, name_expressions=names)
     for name, dtype, power in zip(names, ("i4", "f8"), (3, 2)):
@@ -178,7 +178,7 @@ def templates() -> None:
 
 
 def elementwise() -> None:
-    """ElementwiseKernel."""
+    """Check an ElementwiseKernel."""
     kernel = ElementwiseKernel("float s, float *x, float *y, float *z", "z[i] = s * x[i] + y[i]")
     for n in (5, 100_003):
         x = np.arange(n, dtype="f4")
@@ -188,7 +188,7 @@ def elementwise() -> None:
 
 
 def reduction() -> None:
-    """ReductionKernel."""
+    """Check a ReductionKernel."""
     kernel = ReductionKernel(
         np.float64, neutral="0", reduce_expr="a + b", map_expr="x[i] * x[i]", arguments="double *x"
     )
@@ -198,12 +198,12 @@ def reduction() -> None:
 
 
 def textures() -> None:
-    """A texture object over a two-dimensional array."""
+    """Check a texture object of a two-dimensional array."""
     x = np.arange(64, dtype="f4").reshape(8, 8)
     try:
         texture = driver.TextureObject(driver.matrix_to_array(x, "C"))
     except driver.Error as error:
-        if PyGPU.target == "hip":  # GPUs without images refuse them
+        if not capabilities.has_textures:
             raise Skipped(f"the device has none: {error}") from None
         raise
     out = gpuarray.zeros(64, np.float32)
@@ -212,7 +212,7 @@ def textures() -> None:
 
 
 def wrong_arguments() -> None:
-    """A wrong number of arguments and a wrong dtype are errors before the launch."""
+    """Check that a wrong number of arguments or a wrong dtype is an error before the launch."""
     kernel, a = _kernel("reversed"), gpuarray.zeros(256, np.int32)
     for wrong in ((), (a, a), (np.float32(1),)):
         try:

@@ -1,4 +1,4 @@
-"""Facts about the machine that only the runtime, its devices and compilers know."""
+"""Facts about the machine from the runtime, its devices and the compilers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterable
 
 from PyGPU._compile import libraries, rtc
 from PyGPU._report.faces import PyGPU, driver
-from PyGPU._runtime import core, errors, settings, targets
+from PyGPU._runtime import capabilities, core, errors, settings, targets
 
 
 def runtime() -> str:
-    """Versions of runtime and driver, and the number of devices."""
+    """Return the versions of the runtime and the driver, and the number of devices."""
     count, status = core.cudaGetDeviceCount()
     lines = [
         f"runtime {core.cudaRuntimeGetVersion()[0]}, driver {core.cudaDriverGetVersion()[0]}",
-        f"library {targets.runtime_library(core.target) or 'linked'}",
+        f"library {targets.runtime_library(capabilities.target) or 'linked'}",
         f"built for {core.architectures or 'every architecture'}",
         f"devices {count}, status {status.code} {status.name}",
     ]
@@ -26,7 +26,10 @@ def runtime() -> str:
 
 
 def devices() -> str:
-    """Names and attributes of all devices; of a later one, those that differ from the first's."""
+    """Return the names and attributes of all devices.
+
+    A later device lists only attributes that differ from the first device's.
+    """
     lines: list[str] = []
     first: dict[str, int] = {}
     for ordinal in range(core.cudaGetDeviceCount()[0]):
@@ -50,7 +53,7 @@ def _architecture(properties: core.cudaDeviceProp) -> str:
 
 
 def _columns(items: Iterable[str]) -> list[str]:
-    """Items in lines of at most 96 characters."""
+    """Return the items in lines of at most 96 characters."""
     lines = [""]
     for item in items:
         if lines[-1] and len(lines[-1]) + len(item) > 94:
@@ -60,7 +63,7 @@ def _columns(items: Iterable[str]) -> list[str]:
 
 
 def compilers() -> str:
-    """Run-time compilers, and compilers on PATH, with their versions."""
+    """Return the run-time compilers and the compilers on PATH, with their versions."""
     try:
         lines = [f"in use: {PyGPU.compiler.get_nvcc_version()}"]
     except errors.CompileError as error:

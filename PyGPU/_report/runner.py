@@ -1,4 +1,4 @@
-"""Checks in processes of their own, whose crashes and hangs are results like others."""
+"""Checks in child processes, so that a crash or a hang is a result like any other."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from PyGPU._runtime import core
+from PyGPU._runtime import capabilities
 
 _MOST_PRINTED = 1 << 14  # bytes
 
 
 class Result(NamedTuple):
-    """How a check ended."""
+    """Result of a check."""
 
     name: str
     state: str  # "OK", "FAILED" or "SKIPPED"
-    seconds: list[float]  # of its first and its second run
+    seconds: list[float]  # times of the first and the second run
     text: str  # facts, a reason or a traceback
-    output: str  # of the process meanwhile: what runtime, compiler and kernels print
+    output: str  # text that the process printed meanwhile: runtime, compiler and kernels
 
 
 def run(
     names: Sequence[str], limit: float, cache: str, started: Callable[[str], None]
 ) -> Iterator[Result]:
-    """Run checks in their order; a new process follows on each that fails.
+    """Run checks in order; a failed check is followed by a new process.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def run(
 
 
 class _Process(contextlib.ExitStack):
-    """A process that runs checks, and what it reports. It ends with the block."""
+    """A process that runs checks, and its reports. It ends with the ``with`` block."""
 
     def __init__(self, names: Sequence[str], cache: str) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class _Process(contextlib.ExitStack):
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "PyGPU._report.child", str(writer), *names],
-                env={**os.environ, "PYGPU_TARGET": core.target, "PYGPU_CACHE_DIR": cache},
+                env={**os.environ, "PYGPU_TARGET": capabilities.target, "PYGPU_CACHE_DIR": cache},
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=subprocess.STDOUT,
@@ -75,20 +75,20 @@ class _Process(contextlib.ExitStack):
         self.callback(self._end)
 
     def _end(self) -> None:
-        self._process.kill()  # nothing where it has ended
+        self._process.kill()  # does nothing if the process has ended
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(10)  # a process that the driver holds outlives its kill
+            self._process.wait(10)  # a process blocked in the driver survives the signal
 
     def _printed(self) -> str:
-        """The end of what the process has printed since the last call."""
-        file = self._output.fileno()  # whose position is the process's
+        """Return the last part of the text that the process printed since the last call."""
+        file = self._output.fileno()  # its position is shared with the process
         size = os.fstat(file).st_size
         start = max(self._seen, size - _MOST_PRINTED)
         self._seen = size
         return os.pread(file, size - start, start).decode("utf-8", "replace").strip()
 
     def _line(self, end: float) -> dict[str, Any] | None:
-        """The next object that it reports; None at its end. TimeoutError where `end` comes."""
+        """Return the next report; None at the end of the process. TimeoutError after `end`."""
         while b"\n" not in self._told:
             ready = select.select([self._reader], [], [], max(0.0, end - time.monotonic()))[0]
             if not ready:
@@ -102,8 +102,8 @@ class _Process(contextlib.ExitStack):
         return found
 
     def results(self, first: str, limit: float, started: Callable[[str], None]) -> Iterator[Result]:
-        """Results until the process ends; its own end is one where a check was under way."""
-        current: str | None = first  # while it starts
+        """Yield results until the process ends; an end during a check is the check's result."""
+        current: str | None = first  # while the process starts
         begin = time.monotonic()
         while True:
             try:
@@ -130,7 +130,7 @@ class _Process(contextlib.ExitStack):
         return Result(name, "FAILED", [time.monotonic() - begin], why, self._printed())
 
     def _ended(self) -> str:
-        """How the process ended."""
+        """Return how the process ended."""
         try:
             status = self._process.wait(10)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Rates of transfers and copies, times of calls: the best of a few, no benchmark."""
+"""Rates of transfers and copies, and times of calls: the best of a few runs, no benchmark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SIZES = {"4 KiB": 1 << 12, "1 MiB": 1 << 20, "64 MiB": 1 << 26}
 
 
 def _best(work: Callable[[], object], calls: int = 1, rounds: int = 5) -> float:
-    """Seconds of a call: the best of several rounds, each with a wait at its end."""
+    """Return the seconds of a call: the best of several rounds, each synchronized at its end."""
     times = []
     for _ in range(rounds):
         driver.Context.synchronize()
@@ -30,7 +30,7 @@ def _line(name: str, nbytes: int, seconds: float) -> str:
 
 
 def transfer_rates() -> str:
-    """Between host and device, pageable and page-locked."""
+    """Measure transfers between host and device, pageable and page-locked."""
     lines = []
     for name, nbytes in _SIZES.items():
         lines += _transfers(f"{name}, pageable", np.ones(nbytes, np.int8))
@@ -48,7 +48,7 @@ def _transfers(name: str, x: np.ndarray) -> list[str]:
 
 
 def copy_rates() -> str:
-    """On the device: a copy, a sum of two arrays, a total; bytes read and written."""
+    """Measure a copy, a sum of two arrays and a total on the device: bytes read and written."""
     return "\n".join(_copies(name, _SIZES[name]) for name in ("1 MiB", "64 MiB"))
 
 
@@ -66,7 +66,7 @@ def _copies(name: str, nbytes: int) -> str:
 
 
 def call_times() -> str:
-    """Times of small calls, as a program sees them."""
+    """Measure small calls, as a program makes them."""
     empty = SourceModule("__global__ void empty(float *a, int n) {}").get_function("empty")
     a = gpuarray.zeros(1024, np.float32)
     shape = {"block": (64, 1, 1), "grid": (1, 1)}

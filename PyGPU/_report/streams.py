@@ -14,7 +14,7 @@ _N = 1 << 20
 
 
 def order() -> None:
-    """Two streams, of which one waits for an event of the other."""
+    """Check two streams, one of which waits for an event of the other."""
     add = SourceModule(_ADD).get_function("add")
     a, b = gpuarray.zeros(_N, np.int32), gpuarray.zeros(_N, np.int32)
     first, second, done = driver.Stream(), driver.Stream(1), driver.Event()
@@ -29,7 +29,7 @@ def order() -> None:
 
 
 def events() -> str:
-    """The time between two events."""
+    """Check the time between two events."""
     add, a = SourceModule(_ADD).get_function("add"), gpuarray.zeros(_N, np.int32)
     start, end = driver.Event(), driver.Event()
     start.record()
@@ -43,7 +43,7 @@ def events() -> str:
 
 
 def graphs() -> None:
-    """Captured work, launched three times."""
+    """Check captured work, launched three times."""
     add, a = SourceModule(_ADD).get_function("add"), gpuarray.zeros(1000, np.int32)
     add(a, 1000, 0, **_SHAPE)
     stream = driver.Stream()
@@ -57,7 +57,7 @@ def graphs() -> None:
 
 
 def pools() -> str:
-    """Arrays of the default pool, made and freed often; PyCUDA's pool."""
+    """Check arrays of the default pool, allocated and freed often, and PyCUDA's pool."""
     for n in (10, 1000, 1_000_000):
         held = [gpuarray.zeros(n, np.float32) + i for i in range(20)]
         for i, a in enumerate(held):
@@ -76,7 +76,7 @@ def pools() -> str:
 
 
 def page_locked() -> None:
-    """Asynchronous copies from and to page-locked memory."""
+    """Check asynchronous copies from and to page-locked memory."""
     x = driver.pagelocked_empty(_N, np.int32)
     x[:] = np.arange(_N)
     y, stream = driver.pagelocked_zeros(_N, np.int32), driver.Stream()
@@ -89,7 +89,7 @@ def page_locked() -> None:
 
 
 def managed() -> None:
-    """Managed memory, written by the host and by a kernel."""
+    """Check managed memory, written by the host and by a kernel."""
     try:
         x = driver.managed_zeros(1000, np.int32, mem_flags=driver.mem_attach_flags.GLOBAL)
     except driver.Error as error:
@@ -101,7 +101,7 @@ def managed() -> None:
 
 
 def two_devices() -> str:
-    """A copy from the first device to the second."""
+    """Check a copy from the first device to the second."""
     if driver.Device.count() < 2:
         raise Skipped("there is one device")
     x, second = np.arange(100_000, dtype="f4"), driver.Device(1).retain_primary_context()
@@ -118,7 +118,7 @@ def two_devices() -> str:
 
 
 def out_of_memory() -> None:
-    """Too large an allocation is a MemoryError, after which arrays work as before."""
+    """Check that a too large allocation is a MemoryError, and that arrays work afterwards."""
     try:
         gpuarray.empty(1 << 50, np.int8)
     except MemoryError:

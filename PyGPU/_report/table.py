@@ -25,5 +25,5 @@ _GROUPS = {
 #: Every check, "group.name".
 CHECKS = tuple(f"{group}.{name}" for group, names in _GROUPS.items() for name in names)
 
-#: Checks that run once: their second time would tell nothing.
+#: Prefixes of the checks that run once, because a second time adds nothing.
 ONCE = ("machine.", "speed.")

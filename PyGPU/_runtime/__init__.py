@@ -2,7 +2,9 @@
 
 from PyGPU._runtime import errors, hooks, settings, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
+from PyGPU._runtime.capabilities import capabilities
 from PyGPU._runtime.devices import are_several, beside_first, on_device
+from PyGPU._runtime.exceptions import CompileError, CompilerMissing
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.streams import in_order, order_after
@@ -10,8 +12,11 @@ from PyGPU._runtime.targets import core, runtime_library
 
 __all__ = [
     "PACKAGE",
+    "CompileError",
+    "CompilerMissing",
     "are_several",
     "beside_first",
+    "capabilities",
     "context_dependent_memoize",
     "core",
     "device_address",

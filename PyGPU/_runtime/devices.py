@@ -1,4 +1,4 @@
-"""Work on another device than the current one: anything, and functions of arrays on theirs."""
+"""Work on another device than the current one, such as the device of an array."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def on_device(device: int) -> Iterator[None]:
-    """With `device` current in this thread; afterwards the one that was.
+    """Make a device current in this thread for the time of a ``with`` block.
 
     Raises
     ------
     LogicError
-        Where the way there or back fails; on the way back from an exception, that goes on.
+        If the device cannot be set, or the previous device cannot be restored. An exception of the
+        block is not replaced by an error of restoring.
     """
     before = errors.check(core.cudaGetDevice(), "cudaGetDevice")
     if device == before:
@@ -39,17 +40,17 @@ def on_device(device: int) -> Iterator[None]:
 
 @functools.cache
 def are_several() -> bool:
-    """Is there more than one device?"""
+    """Report whether there is more than one device."""
     return errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount") > 1
 
 
 def _device_of(array: object) -> int | None:
-    """The ordinal of an array's device; None where only one is there, or the array is empty."""
+    """Return the ordinal of an array's device; None if there is one device or no array memory."""
     return array._device if are_several() and isinstance(array, core.GPUArray) else None
 
 
 def beside_first(function: Callable[P, R]) -> Callable[P, R]:
-    """The device is that of the function's first argument, or of the first array in it."""
+    """Make a function run on the device of its first argument, or of the first array in it."""
     name = function.__code__.co_varnames[0]
 
     @functools.wraps(function)

@@ -1,7 +1,7 @@
-"""Which target this process uses: the choice, its reasons, and the loaded module.
+"""Choice of the target of this process: the loaded module, and the reasons.
 
-The look for a device is cheap (device nodes, the driver's library, visibility variables) and makes
-no runtime call: importing PyGPU never creates a context.
+The search for a device is cheap: device nodes, the driver's library, visibility variables. It makes
+no runtime call, so importing PyGPU never creates a context.
 """
 
 from __future__ import annotations
@@ -17,21 +17,29 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-TARGETS = ("cuda", "hip", "host")  # in the order of preference
+TARGETS = ("cuda", "hip", "host")  # in order of preference
 NO_GPU = "no GPU target can be used"
 
 
 class HostFallbackWarning(UserWarning):
-    """No GPU target could be used, so PyGPU runs on the host machine."""
+    """No GPU target is usable, so PyGPU runs on the host machine.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from PyGPU import HostFallbackWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", HostFallbackWarning)
+    """
 
 
 def is_built(target: str) -> bool:
-    """Was this target compiled into the installation?"""
+    """Report whether this installation has the target."""
     return importlib.util.find_spec(f"PyGPU._{target}") is not None
 
 
-# Values of the visibility variables that leave a device. Runtimes discard an invalid entry and all
-# entries after it, so the first entry decides.
+# Values of the visibility variables with at least one device. Runtimes discard an invalid entry and
+# all entries after it, so the first entry decides.
 _INDEX = r"(0|[1-9]\d*|GPU-[\da-fA-F]{0,16})(,.*)?"
 _SHOWN = {
     "CUDA_VISIBLE_DEVICES": r"(?!\s*(-1|NoDevFiles)?\s*(,|$)).*",
@@ -41,7 +49,10 @@ _SHOWN = {
 
 
 def _hidden(name: str, runtime: str | None = None) -> str | None:
-    """Say so if the variable hides every device; `runtime` names the rules if not its own."""
+    """Return a message if a variable hides every device; otherwise None.
+
+    `runtime` is the variable whose syntax applies, if not the variable's own.
+    """
     value = os.environ.get(name)
     if value is None or re.fullmatch(_SHOWN[runtime or name], value, re.DOTALL):
         return None
@@ -49,9 +60,9 @@ def _hidden(name: str, runtime: str | None = None) -> str | None:
 
 
 def _hidden_by_rocm() -> str | None:
-    """ROCr hides devices, and HIP some of those that are left.
+    """Return a message if a variable of ROCr or HIP hides every device; otherwise None.
 
-    HIP reads CUDA_VISIBLE_DEVICES only where HIP_VISIBLE_DEVICES is not set, and never
+    HIP reads CUDA_VISIBLE_DEVICES only if HIP_VISIBLE_DEVICES is not set. It never reads
     GPU_DEVICE_ORDINAL, which is for OpenCL.
     """
     own = "HIP_VISIBLE_DEVICES"
@@ -68,7 +79,7 @@ def _loads(library: str) -> bool:
 
 
 def why_no_device(target: str) -> str | None:
-    """Why a GPU target has no device here, or None where it seems to have one."""
+    """Return the reason why a target has no device here; None if it seems to have one."""
     if target == "host":
         return None
     if target == "cuda":
@@ -88,7 +99,10 @@ def why_no_device(target: str) -> str | None:
 
 
 def runtime_library(target: str) -> str | None:
-    """The path of the vendor's library that this process has loaded: libamdhip64.so.5, .6, .7."""
+    """Return the path of the vendor's library that this process has loaded, or None.
+
+    An example is ``libamdhip64.so.6``.
+    """
     name = {"cuda": "libcuda.so", "hip": "libamdhip64.so"}.get(target)
     with open("/proc/self/maps") as maps:
         paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
@@ -97,12 +111,12 @@ def runtime_library(target: str) -> str | None:
 
 
 def load(target: str) -> ModuleType:
-    """Import the compiled module of a target."""
+    """Import and return the compiled module of a target."""
     return importlib.import_module(f"PyGPU._{target}")
 
 
 def _remedy() -> str:
-    """What to do where nothing is compiled."""
+    """Return advice for an installation without a compiled target."""
     folder = Path(__file__).resolve().parents[2]
     if not (folder / "setup.py").is_file():
         return "install it with 'pip install .' from its source folder"
@@ -128,14 +142,17 @@ def _explicit(target: str) -> ModuleType:
 
 
 def _first_usable() -> tuple[ModuleType, dict[str, str]]:
-    """The first built target with a device (host always has one), and why those before it fail."""
+    """Return the first built target with a device, and the reasons against those before it.
+
+    The target host always has a device.
+    """
     refused: dict[str, str] = {}
     for target in TARGETS:
         why = why_no_device(target) if is_built(target) else "not built"
         if why is None:
             try:
                 return load(target), refused
-            except ImportError as error:  # a vendor library that is not there
+            except ImportError as error:  # a vendor library is missing
                 why = f"its libraries do not load: {error}"
         refused[target] = why
     raise ImportError(
@@ -146,7 +163,7 @@ def _first_usable() -> tuple[ModuleType, dict[str, str]]:
 
 
 def choose() -> tuple[ModuleType, str, dict[str, str]]:
-    """The module to use, why it was chosen, and why each other target was not."""
+    """Return the module to use, the reason for it, and the reasons against the other targets."""
     asked = os.environ.get("PYGPU_TARGET", "").strip().lower()
     if asked:
         module = _explicit(asked)
@@ -160,7 +177,7 @@ def choose() -> tuple[ModuleType, str, dict[str, str]]:
 
 
 def _is_command() -> bool:
-    """Is it ``python -m PyGPU`` that imports this? Its user wants the reason, and no traceback."""
+    """Report whether ``python -m PyGPU`` runs, whose user needs the reason without a traceback."""
     words = getattr(sys, "orig_argv", [])  # since Python 3.10
     asked = "-mPyGPU" in words or ("-m", "PyGPU") in zip(words, words[1:])
     return asked and sys.argv[:1] == ["-m"]  # until the module is found
@@ -179,11 +196,11 @@ _module, reason, refused = _chosen()
 if TYPE_CHECKING:
     from PyGPU import _host
 
-    core = _host  # all targets' modules have the same names
+    core = _host  # the modules of all targets have the same names
 else:
     core = _module
 
-#: What to tell a user who may have expected a GPU; None where there is nothing to tell.
+#: Warning for a user who may have expected a GPU; None if the target was chosen or is a GPU.
 fallback = None
 if reason == NO_GPU:
     fallback = (

@@ -2,9 +2,10 @@
 
 import pytest
 from cache_tools import SETTINGS
+from everywhere import by_backend
 
-from PyGPU._compile import build as _build
-from PyGPU._compile import host, options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import host_compiler
 from PyGPU.compiler import CompileError
 
 
@@ -14,11 +15,11 @@ def prelude(tmp_path_factory):
     folder = tmp_path_factory.mktemp("prelude")
     (folder / "prelude").mkdir()
     try:
-        host.compiler()
+        host_compiler.compiler()
     except CompileError:
         return folder / "prelude"
     request = _build.Request("__global__ void nothing() {}", cache_dir=folder)
-    _build._host(request, options.parse(()), None)
+    by_backend("host", request)
     return folder / "prelude"
 
 

@@ -12,8 +12,9 @@ import pytest
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import compiler, errors, gpuarray
-from PyGPU._compile import code_object, device_names, image_files
+from PyGPU._compile.cache import image_files
 from PyGPU._compile.compile_command import main
+from PyGPU._compile.compilers import code_object, device_names
 
 TEXT = """
 #include "factor.h"

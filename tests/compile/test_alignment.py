@@ -3,10 +3,11 @@
 import needs
 import numpy as np
 import pytest
+from everywhere import by_backend
 
 from PyGPU import gpuarray
-from PyGPU._compile import alignment
-from PyGPU._compile import build as _build
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.source import alignment
 from PyGPU.compiler import SourceModule
 
 # The declaration of A, and its size.
@@ -63,7 +64,7 @@ def test_sizes(declaration, size):
 
 @pytest.mark.no_device
 @pytest.mark.parametrize(
-    "compiler, backend, arch", [("nvrtc", "_cuda", "sm_75"), ("hiprtc", "_hip", "gfx908")]
+    "compiler, backend, arch", [("nvrtc", "cuda", "sm_75"), ("hiprtc", "hip", "gfx908")]
 )
 def test_sizes_for_devices_that_are_not_here(compiler, backend, arch):
     """All at once, as compilers ask a while for each text."""
@@ -74,7 +75,7 @@ def test_sizes_for_devices_that_are_not_here(compiler, backend, arch):
         for k, (text, size) in enumerate(SIZES)
     ]
     request = _build.Request(source="".join(texts), arch=arch, extern_c=False, cache_dir=False)
-    entry = getattr(_build, backend)(request, _build._options.parse([]), arch)
+    entry = by_backend(backend, request, (), arch)
     assert entry.image and entry.log == ""
 
 
@@ -102,9 +103,7 @@ def test_a_header_with_such_a_structure_is_told_of(tmp_path):
     request = _build.Request(
         source=text, arch="sm_75", cache_dir=False, include_dirs=(str(tmp_path),)
     )
-    options = _build._options.parse([])
-    options.include_dirs = [str(tmp_path)]
-    log = _build._cuda(request, options, "sm_75").log
+    log = by_backend("cuda", request, [f"-I{tmp_path}"], "sm_75").log
     assert "shape.h" in log and "before the name" in log
 
 

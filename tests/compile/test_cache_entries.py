@@ -5,11 +5,11 @@ import pwd
 
 import pytest
 
-from PyGPU._compile import cache
+from PyGPU._compile.cache import entries
 
 pytestmark = pytest.mark.no_device
 
-ENTRY = cache.Entry(b"\x7fELF\0image", "a log", {"f<int>": "_Z1fIiEvv"})
+ENTRY = entries.Entry(b"\x7fELF\0image", "a log", {"f<int>": "_Z1fIiEvv"})
 
 
 def files(folder):
@@ -17,21 +17,21 @@ def files(folder):
 
 
 def test_what_is_stored_is_loaded(tmp_path):
-    name = cache.key("a", b"b", 1)
-    assert cache.load(tmp_path, name) is None
-    cache.store(tmp_path, name, ENTRY)
-    assert cache.load(tmp_path, name) == ENTRY
+    name = entries.key("a", b"b", 1)
+    assert entries.load(tmp_path, name) is None
+    entries.store(tmp_path, name, ENTRY)
+    assert entries.load(tmp_path, name) == ENTRY
     assert len(files(tmp_path)) == 1
-    cache.store(tmp_path, name, ENTRY._replace(log=""))
-    assert cache.load(tmp_path, name).log == "" and len(files(tmp_path)) == 1
+    entries.store(tmp_path, name, ENTRY._replace(log=""))
+    assert entries.load(tmp_path, name).log == "" and len(files(tmp_path)) == 1
 
 
 def test_keys():
     known = [("a", "b"), ("ab",), ("", "ab"), ("ab", ""), ("b", "a"), ("a", "b", ""), ()]
-    assert len({cache.key(*parts) for parts in known}) == len(known)
-    assert cache.key("a", b"b") == cache.key("a", "b") == cache.key(b"a", "b")
-    assert cache.key("\udcff")  # the name of a file that is no text
-    assert cache.key("x").isalnum()
+    assert len({entries.key(*parts) for parts in known}) == len(known)
+    assert entries.key("a", b"b") == entries.key("a", "b") == entries.key(b"a", "b")
+    assert entries.key("\udcff")  # the name of a file that is no text
+    assert entries.key("x").isalnum()
 
 
 DAMAGE = {
@@ -53,46 +53,46 @@ DAMAGE = {
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_entry_is_none(tmp_path, kind):
-    cache.store(tmp_path, "abcd", ENTRY)
+    entries.store(tmp_path, "abcd", ENTRY)
     (path,) = files(tmp_path)
     path.write_bytes(DAMAGE[kind](path.read_bytes()))
-    assert cache.load(tmp_path, "abcd") is None
-    cache.store(tmp_path, "abcd", ENTRY)
-    assert cache.load(tmp_path, "abcd") == ENTRY
+    assert entries.load(tmp_path, "abcd") is None
+    entries.store(tmp_path, "abcd", ENTRY)
+    assert entries.load(tmp_path, "abcd") == ENTRY
 
 
 def test_one_wrong_bit_anywhere_is_noticed(tmp_path):
-    cache.store(tmp_path, "abcd", ENTRY)
+    entries.store(tmp_path, "abcd", ENTRY)
     (path,) = files(tmp_path)
     data = path.read_bytes()
     for position in range(len(data)):
         path.write_bytes(data[:position] + bytes([data[position] ^ 4]) + data[position + 1 :])
-        assert cache.load(tmp_path, "abcd") is None, data[: position + 1]
+        assert entries.load(tmp_path, "abcd") is None, data[: position + 1]
 
 
 def test_an_entry_under_another_name_is_none(tmp_path):
     """Who can only rename files shall not choose the kernel that runs."""
-    cache.store(tmp_path, "ab12", ENTRY)
+    entries.store(tmp_path, "ab12", ENTRY)
     (path,) = files(tmp_path)
     path.rename(path.with_name("ab34"))
-    assert cache.load(tmp_path, "ab34") is None and cache.load(tmp_path, "ab12") is None
+    assert entries.load(tmp_path, "ab34") is None and entries.load(tmp_path, "ab12") is None
 
 
 def test_what_depends_on_more_than_can_be_told_is_not_kept(tmp_path):
-    cache.store(tmp_path, "abcd", ENTRY._replace(system_files=None))
+    entries.store(tmp_path, "abcd", ENTRY._replace(system_files=None))
     assert not files(tmp_path)
 
 
 def test_an_entry_goes_with_the_system_files_that_it_was_made_of(tmp_path):
     header = tmp_path / "h.h"
     header.write_text("text")
-    entry = ENTRY._replace(system_files={str(header): cache.file_state(str(header))})
-    cache.store(tmp_path / "cache", "abcd", entry)
-    assert cache.load(tmp_path / "cache", "abcd").image == ENTRY.image
+    entry = ENTRY._replace(system_files={str(header): entries.file_state(str(header))})
+    entries.store(tmp_path / "cache", "abcd", entry)
+    assert entries.load(tmp_path / "cache", "abcd").image == ENTRY.image
     os.utime(header, (1, 1))
-    assert cache.load(tmp_path / "cache", "abcd") is None
+    assert entries.load(tmp_path / "cache", "abcd") is None
     header.unlink()
-    assert cache.load(tmp_path / "cache", "abcd") is None
+    assert entries.load(tmp_path / "cache", "abcd") is None
 
 
 def test_where_entries_are_kept(monkeypatch, tmp_path):
@@ -100,23 +100,23 @@ def test_where_entries_are_kept(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("PYCUDA_DISABLE_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache.directory(None) == tmp_path / "xdg" / "PyGPU" / "kernels"
+    assert entries.directory(None) == tmp_path / "xdg" / "PyGPU" / "kernels"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache.directory(None) == tmp_path / ".cache" / "PyGPU" / "kernels"
+    assert entries.directory(None) == tmp_path / ".cache" / "PyGPU" / "kernels"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which its specification says to ignore
-    assert cache.directory(None) == tmp_path / ".cache" / "PyGPU" / "kernels"
+    assert entries.directory(None) == tmp_path / ".cache" / "PyGPU" / "kernels"
     monkeypatch.delenv("HOME")
     with monkeypatch.context() as patch:
         patch.setattr(pwd, "getpwuid", {}.__getitem__)  # a user that no file knows
-        assert cache.directory(None) is None
+        assert entries.directory(None) is None
     monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "a"))
-    assert cache.directory(None) == tmp_path / "a"
+    assert entries.directory(None) == tmp_path / "a"
     monkeypatch.setenv("PYGPU_CACHE_DIR", str(tmp_path / "b"))
-    assert cache.directory(None) == tmp_path / "b"
-    assert cache.directory(str(tmp_path / "c")) == cache.directory(tmp_path / "c")
-    assert cache.directory(False) is None
+    assert entries.directory(None) == tmp_path / "b"
+    assert entries.directory(str(tmp_path / "c")) == entries.directory(tmp_path / "c")
+    assert entries.directory(False) is None
     for name in ("PYGPU_DISABLE_CACHE", "PYCUDA_DISABLE_CACHE"):
         with monkeypatch.context() as patch:
             patch.setenv(name, "1")
-            assert cache.directory(None) is None and cache.directory(tmp_path) is None
+            assert entries.directory(None) is None and entries.directory(tmp_path) is None

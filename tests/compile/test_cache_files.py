@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from PyGPU._compile import cache, cache_command, eviction, files, host_prelude
+from PyGPU._compile import cache_command
+from PyGPU._compile.cache import entries, eviction, files
+from PyGPU._compile.compilers import host_prelude
 
 pytestmark = pytest.mark.no_device
 
-ENTRY = cache.Entry(bytes(1000), "", {})
+ENTRY = entries.Entry(bytes(1000), "", {})
 
 
 def name(number):
-    return cache.key(str(number))
+    return entries.key(str(number))
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def folder(tmp_path, monkeypatch):
     """A cache with one entry, "first"."""
     monkeypatch.delenv("PYGPU_CACHE_MAXSIZE", raising=False)
     files._refuse.cache_clear()
-    cache.store(tmp_path / "cache", name("first"), ENTRY)
+    entries.store(tmp_path / "cache", name("first"), ENTRY)
     assert is_there(tmp_path / "cache", "first")
     return tmp_path / "cache"
 
@@ -33,7 +35,7 @@ def path_of(folder, number):
 
 
 def is_there(folder, number):
-    return cache.load(folder, name(number)) is not None
+    return entries.load(folder, name(number)) is not None
 
 
 def give_away(path, monkeypatch):
@@ -61,7 +63,7 @@ def test_files_that_others_can_write_are_not_run(folder, mode):
     path = path_of(folder, "first")
     path.chmod(mode)
     assert not is_there(folder, "first")
-    cache.store(folder, name("first"), ENTRY)
+    entries.store(folder, name("first"), ENTRY)
     assert is_there(folder, "first") and stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
@@ -84,7 +86,7 @@ def test_folders_that_others_can_write_are_not_used(folder, mode, inside):
         assert not is_there(folder, "first")
     assert not is_there(folder, "first"), "and this is said once"
     before = path_of(folder, "first").stat()
-    cache.store(folder, name("first"), ENTRY)
+    entries.store(folder, name("first"), ENTRY)
     assert path_of(folder, "first").stat() == before, "nor is anything put there"
     place.chmod(0o755)
     assert is_there(folder, "first")
@@ -107,7 +109,7 @@ def test_folders_of_others_are_not_used(folder, monkeypatch):
 def test_whatever_the_umask_what_we_make_is_trusted(tmp_path, umask, expected):
     before = os.umask(umask)
     try:
-        cache.store(tmp_path / "made" / "cache", name(1), ENTRY)
+        entries.store(tmp_path / "made" / "cache", name(1), ENTRY)
         with files.alone(tmp_path / "made" / "locks" / "lock"):
             pass
     finally:
@@ -141,13 +143,13 @@ def age(folder, number, hours):
 
 def test_what_was_not_used_for_longest_goes_first(folder, monkeypatch):
     for number in range(20):
-        cache.store(folder, name(number), ENTRY)
+        entries.store(folder, name(number), ENTRY)
         age(folder, number, 100 - number)
     age(folder, "first", 1000)
     assert is_there(folder, 3), "which makes it the last that was used"
     size = path_of(folder, 3).stat().st_size
     monkeypatch.setenv("PYGPU_CACHE_MAXSIZE", str(10 * size))
-    cache.store(folder, name("last"), ENTRY)
+    entries.store(folder, name("last"), ENTRY)
     kept = [number for number in range(20) if is_there(folder, number)]
     assert kept == [3, *range(13, 20)], "of 10, one is free"
     assert is_there(folder, "last") and not is_there(folder, "first")
@@ -156,7 +158,7 @@ def test_what_was_not_used_for_longest_goes_first(folder, monkeypatch):
 def test_the_limit_holds_whatever_is_stored(folder, monkeypatch):
     monkeypatch.setenv("PYGPU_CACHE_MAXSIZE", "20000")
     for number in range(100):
-        cache.store(folder, name(number), ENTRY)
+        entries.store(folder, name(number), ENTRY)
         assert sum(item.nbytes for item in eviction.items(folder)) <= 20000
         assert is_there(folder, number)
 
@@ -167,9 +169,9 @@ def test_what_is_not_the_caches_stays(folder, monkeypatch):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(bytes(5000))
     monkeypatch.setenv("PYGPU_CACHE_MAXSIZE", "0")
-    cache.store(folder, name(2), ENTRY)
+    entries.store(folder, name(2), ENTRY)
     assert eviction.items(folder) == []
-    cache.store(folder, name(2), ENTRY)
+    entries.store(folder, name(2), ENTRY)
     eviction.clear(folder)
     assert sorted(path for path in folder.rglob("*") if path.is_file()) == sorted(others)
 

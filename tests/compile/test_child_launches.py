@@ -2,7 +2,7 @@
 
 import pytest
 
-from PyGPU._compile.child_launches import has_launches, rewritten
+from PyGPU._compile.source.child_launches import has_launches, rewritten
 
 pytestmark = pytest.mark.no_device
 

@@ -5,9 +5,10 @@ import struct
 import kernel_sources
 import needs
 import pytest
+from everywhere import by_backend
 
-from PyGPU._compile import build as _build
-from PyGPU._compile import code_object
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import code_object
 
 pytestmark = pytest.mark.no_device
 
@@ -197,7 +198,7 @@ def compiled(request):
 
     def build(text):
         made = _build.Request(text.source, arch=request.param, cache_dir=False)
-        return _build._hip(made, _build._options.parse(()), request.param).image
+        return by_backend("hip", made, (), request.param).image
 
     return build
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from PyGPU import gpuarray
-from PyGPU._compile import signature
-from PyGPU._compile.headers import wrap_extern_c
+from PyGPU._compile.source import signature
+from PyGPU._compile.source.headers import wrap_extern_c
 from PyGPU.compiler import SourceModule
 
 no_device = pytest.mark.no_device

@@ -10,8 +10,9 @@ from writing_kernels import written
 
 import PyGPU
 from PyGPU import compiler
-from PyGPU._compile import build as _build
-from PyGPU._compile import cache as _cache
+from PyGPU._compile.cache import entries as _cache
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import cuda
 from PyGPU.compiler import SourceModule
 
 SOURCE = "__global__ void write(int *out) { *out = %s; }"
@@ -72,7 +73,7 @@ def test_the_architecture_belongs_to_the_key(cache, compilations):
         pytest.skip(f"{PyGPU.target} compiles one image for the device at hand")
     own = _build.device_architecture()
     # What no newer device loads is text, as of compute_75.
-    another = int(_build._loadable("sm_75", _build.capability()) == "sm_75" != own)
+    another = int(cuda.loadable("sm_75", _build.capability()) == "sm_75" != own)
     for arch, expected in ((None, 1), (own, 0), ("compute_75", 1), ("sm_75", another), (None, 0)):
         compiler.compile(SOURCE % 5, arch=arch, cache_dir=cache)
         assert compilations() == expected, arch
@@ -165,7 +166,7 @@ PROGRAM = """
 import sys
 import numpy as np
 from PyGPU import compiler, gpuarray
-from PyGPU._compile import cache as _cache
+from PyGPU._compile.cache import entries as _cache
 count, store = [0], _cache.store
 def counted(*arguments):
     count[0] += 1

@@ -11,11 +11,13 @@ from pathlib import Path
 import needs
 import pytest
 from cache_tools import entries
+from everywhere import by_backend
 
 import PyGPU
-from PyGPU._compile import build as _build
-from PyGPU._compile import files, host, host_prelude
-from PyGPU._compile import options as _options
+from PyGPU._compile.cache import files
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import host, host_compiler, host_prelude
+from PyGPU._compile.compilers import options as _options
 from PyGPU.compiler import CompileError, SourceModule
 
 pytestmark = pytest.mark.no_device
@@ -33,7 +35,7 @@ def gcc(monkeypatch):
 def build(folder):
     """An image of the host target."""
     request = _build.Request(SOURCE, cache_dir=folder)
-    return _build._host(request, _options.parse(()), None).image
+    return by_backend("host", request).image
 
 
 def compiler_that(tmp_path, monkeypatch, script):
@@ -159,7 +161,7 @@ def test_two_installations_with_another_compiler(tmp_path, monkeypatch):
         folders = {name: str(Path(root, "PyGPU", name)) for name in ("device", "host/cuda")}
         monkeypatch.setattr(host, "include_root", functools.partial(str, root))
         monkeypatch.setattr(host.headers, "folder", folders.__getitem__)
-        assert _build._host(request, _options.parse(()), None).image.startswith(b"\x7fELF")
+        assert by_backend("host", request).image.startswith(b"\x7fELF")
         for entry in entries(tmp_path / "cache"):
             entry.unlink()
 
@@ -188,7 +190,7 @@ def zero(path, start):
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_bad_precompiled_header_does_not_break_kernels(tmp_path, prelude, kind):
-    used = Path(host._prelude(prelude.parent, host.flags(_options.parse(())))[1]).parent
+    used = Path(host._prelude(prelude.parent, host_compiler.flags(_options.parse(())))[1]).parent
     place = shutil.copytree(used, tmp_path / "cache" / "prelude" / used.name)
     made = place / "prelude.h.gch"
     before = made.stat().st_ino

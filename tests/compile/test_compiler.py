@@ -10,7 +10,7 @@ from writing_kernels import FIVE, ONE, WRITE, written
 
 import PyGPU.driver as drv
 from PyGPU import compiler, gpuarray
-from PyGPU._compile import headers
+from PyGPU._compile.source import headers
 from PyGPU.compiler import CompileError, SourceModule
 
 # Names and text.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from PyGPU import gpuarray
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import options as _options
 from PyGPU.compiler import SourceModule
 
 PLAIN = _options.Options()

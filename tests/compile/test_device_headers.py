@@ -10,7 +10,8 @@ import needs
 import pytest
 
 from PyGPU import errors
-from PyGPU._compile import headers, includes, rtc
+from PyGPU._compile.compilers import rtc
+from PyGPU._compile.source import headers, includes
 
 pytestmark = pytest.mark.no_device
 

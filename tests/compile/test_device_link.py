@@ -2,16 +2,19 @@
 
 import needs
 import pytest
+from everywhere import by_backend
 
 import PyGPU
-from PyGPU._compile import build, definitions, device_link, link, options
+from PyGPU._compile.compilers import build, definitions, device_link, link, link_input
+from PyGPU._runtime import core, errors
 from PyGPU.compiler import CompileError
 
 pytestmark = [
     pytest.mark.no_device,
-    pytest.mark.skipif(not link.IS_POSSIBLE, reason="this target links nothing"),
+    pytest.mark.skipif(build.own.why_not_linked != "", reason="this target links nothing"),
 ]
 
+CUDA = build.BACKENDS["cuda"]
 CALLER = """
 extern __device__ int twice(int);
 extern __device__ int offset[2];
@@ -38,8 +41,8 @@ def compiled(source, arch="sm_90", name="text", words=(), want="cubin"):
     request = build.Request(
         source, tuple(words), arch, want=want, cache_dir=False, relocatable=True
     )
-    inputs = link.Inputs()
-    inputs.add_entry(build._cuda(request, options.parse(words), arch), name)
+    inputs = link.Inputs(CUDA)
+    inputs.add_entry(by_backend("cuda", request, words, arch), name)
     return inputs.images[0]
 
 
@@ -55,7 +58,7 @@ def linked(inputs, arch="sm_90", **settings):
 def test_texts_and_the_device_runtime(arch, words):
     needs.device_linker()
     inputs = [compiled(CALLER, arch, "a", words), compiled(CALLED, arch, "b", words)]
-    assert {one.kind for one in inputs} == {link.LTO_IR if words else link.CUBIN}
+    assert {one.kind for one in inputs} == {link_input.LTO_IR if words else link_input.CUBIN}
     image, _ = linked([*inputs, needs.device_runtime()], arch)
     assert {"parent", "child"} <= definitions.names(image)
 
@@ -63,7 +66,7 @@ def test_texts_and_the_device_runtime(arch, words):
 def test_ptx_is_linked_for_a_newer_device():
     needs.device_linker()
     inputs = [compiled(one, "compute_75", want="ptx") for one in (CALLER, CALLED)]
-    assert {one.kind for one in inputs} == {link.PTX}
+    assert {one.kind for one in inputs} == {link_input.PTX}
     image, _ = linked([*inputs, needs.device_runtime()], "sm_90")
     assert {"parent", "child"} <= definitions.names(image)
 
@@ -107,9 +110,9 @@ def test_links_are_kept(tmp_path, monkeypatch):
     )
 
     def made(images, **settings):
-        inputs = link.Inputs(**settings)
+        inputs = link.Inputs(CUDA, **settings)
         inputs.images = images
-        return link._cuda(inputs, "sm_90", tmp_path).image
+        return inputs.link("sm_90", tmp_path).image
 
     first = made(parts)
     assert made(parts) == first and len(calls) == 1
@@ -147,6 +150,7 @@ def test_the_drivers_linker(monkeypatch):
     words = (build.device_architecture(), {}, False)
     arch = words[0]
     parts = [compiled(CALLER, arch, "a"), compiled(CALLED, arch, "b")]
+    errors.check(core._context_handle(), "cuCtxGetCurrent")  # the linker works in the current one
     linker = device_link.DriverLinker()
     image, _ = linker.link([*parts, needs.device_runtime()], *words)
     assert {"parent", "child"} <= definitions.names(image)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from PyGPU._compile.dynamic_shared import in_cpp
+from PyGPU._compile.source.dynamic_shared import in_cpp
 
 pytestmark = pytest.mark.no_device
 

@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from PyGPU._compile import architectures, image_files
+from PyGPU._compile.cache import architectures, image_files
+from PyGPU._compile.compilers import build
 
 pytestmark = pytest.mark.no_device
 
@@ -116,7 +117,7 @@ def test_an_empty_folder(tmp_path):
     ],
 )
 def test_names_and_contents(tmp_path, image, arch, name):
-    assert image_files.name("a", arch, image, architectures.target_of(arch)) == name
+    assert image_files.name("a", arch, build.backend_of(arch).suffix(image)) == name
     entry = image_files.Image(
         image, {"f<int>": "_Z1fIiEvv"}, {"f": (("x", "Pf4", 8), ("n", "i", 4))}
     )

@@ -5,11 +5,11 @@ import os
 import needs
 import pytest
 from cache_tools import entries
+from everywhere import by_backend
 
-import PyGPU
-from PyGPU._compile import build as _build
-from PyGPU._compile import includes
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers.host import Host
+from PyGPU._compile.source import includes
 
 pytestmark = pytest.mark.no_device
 
@@ -125,7 +125,7 @@ def test_contents_are_bytes_of_any_kind(folder):
 
 # Through the compilers: what is kept is what a compiler would make now.
 
-COMPILERS = [("g++", "_host", None), ("nvrtc", "_cuda", "sm_90"), ("hiprtc", "_hip", "gfx90a")]
+COMPILERS = [("g++", "host", None), ("nvrtc", "cuda", "sm_90"), ("hiprtc", "hip", "gfx90a")]
 VALUES = (0x5AFE1235, 0x5AFE9876)
 SOURCE = "%s\n__global__ void write(int *out) { *out = VALUE; }"
 
@@ -138,7 +138,7 @@ def compiled(request, cache):
 
     def build(text, *options):
         wanted = _build.Request(SOURCE % text, cache_dir=cache, options=options)
-        image = getattr(_build, backend)(wanted, _options.parse(options), arch).image
+        image = by_backend(backend, wanted, options, arch).image
         (value,) = [one for one in VALUES if one.to_bytes(4, "little") in image]
         return value
 
@@ -188,7 +188,6 @@ def test_headers_of_the_working_directory_come_last(folder, compiled):
 def test_folders_from_the_environment(folder, compiled, monkeypatch):
     if compiled.compiler == "nvrtc":
         pytest.skip("NVRTC does not heed CPATH")
-    monkeypatch.setitem(_build._FOLDERS, PyGPU.target, ("CPATH",))  # as on its own target
     monkeypatch.setenv("CPATH", f"{folder / 'none'}:{folder / 'b'}")
     for value in VALUES:
         (folder / "b" / "e.h").write_text(f"#define VALUE {value}\n")
@@ -211,14 +210,14 @@ def test_a_header_that_changes_while_it_is_compiled(folder, compiled, monkeypatc
     """What was compiled may be of either contents: it is not kept."""
     header = folder / "cwd.h"
     header.write_text(f"#define VALUE {VALUES[0]}\n")
-    load = _build.cache.load
+    load = _build.entries.load
 
     def changing(*arguments):
         header.write_text(f"#define VALUE {VALUES[1]}\n")
         return load(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_build.cache, "load", changing)
+        patch.setattr(_build.entries, "load", changing)
         assert compiled('#include "cwd.h"') == VALUES[1]
     header.write_text(f"#define VALUE {VALUES[0]}\n")
     assert compiled('#include "cwd.h"') == VALUES[0]
@@ -231,7 +230,7 @@ def test_a_system_header_that_changed(folder, cache, compiled, monkeypatch):
     system = folder / "system"
     system.mkdir()
     monkeypatch.setenv("CPATH", str(system))
-    monkeypatch.setattr(_build, "_FOLDERS", {})  # so that it is none of the user's
+    monkeypatch.setattr(Host, "include_variables", ())  # so that it is none of the user's
     header = system / "s.h"
     for value, time in zip(VALUES, (10**9, 10**9 + 1)):
         header.write_text(f"#define VALUE {value}\n")

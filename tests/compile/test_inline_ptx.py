@@ -5,7 +5,7 @@ import pytest
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU._compile import inline_ptx
+from PyGPU._compile.source import inline_ptx
 from PyGPU.compiler import CompileError, SourceModule
 
 LANES = """// asm("mov.u32 %0, %laneid;") in a comment

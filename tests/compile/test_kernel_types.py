@@ -5,16 +5,16 @@ import re
 import needs
 import numpy as np
 import pytest
+from everywhere import by_backend
 
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
-from PyGPU._compile import build as _build
-from PyGPU._compile import kernel_types
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.source import kernel_types
 from PyGPU.compiler import CompileError, SourceModule
 
-COMPILERS = [("g++", "_host", None), ("nvrtc", "_cuda", "sm_90"), ("hiprtc", "_hip", "gfx90a")]
+COMPILERS = [("g++", "host", None), ("nvrtc", "cuda", "sm_90"), ("hiprtc", "hip", "gfx90a")]
 
 
 @pytest.fixture(params=COMPILERS, ids=[row[0] for row in COMPILERS])
@@ -26,7 +26,7 @@ def told(request, cache):
     def build(source, *options, **settings):
         wanted = _build.Request(source, options=options, cache_dir=cache, **settings)
         for _ in ("compiled", "from the cache"):
-            entry = getattr(_build, backend)(wanted, _options.parse(options), arch)
+            entry = by_backend(backend, wanted, options, arch)
         return {
             name: " ".join(f"{kind[0]}{nbytes}" for _, kind, nbytes in parameters)
             for name, parameters in entry.parameters.items()

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from PyGPU._compile import libraries
+from PyGPU._compile.compilers import libraries
 from PyGPU._random import curand
 
 pytestmark = pytest.mark.no_device

@@ -3,12 +3,13 @@
 import needs
 import numpy as np
 import pytest
+from everywhere import by_backend
 from writing_kernels import WRITE, written
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU._compile import build as _build
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import cuda
 from PyGPU.compiler import SourceModule
 from PyGPU.elementwise import ElementwiseKernel
 
@@ -83,7 +84,7 @@ ARCHITECTURES = [
 @pytest.mark.no_device
 @pytest.mark.parametrize("arch, device, expected", ARCHITECTURES)
 def test_older_architectures(arch, device, expected):
-    assert _build._loadable(arch, device) == expected
+    assert cuda.loadable(arch, device) == expected
 
 
 @pytest.mark.no_device
@@ -93,8 +94,8 @@ def test_the_text_of_an_older_architecture(monkeypatch):
     request = _build.Request("__global__ void f(int *x) { *x = 1; }", cache_dir=False, loads=True)
     images = {}
     for device in ((9, 0), (7, 5)):
-        monkeypatch.setattr(_build, "_at_hand", lambda device=device: device)
-        images[device] = _build._cuda(request, _options.parse([]), "sm_75").image
+        monkeypatch.setattr(_build, "_device", lambda *_, device=device: device)
+        images[device] = by_backend("cuda", request, (), "sm_75").image
     assert b".target sm_75" in images[9, 0] and b".entry f" in images[9, 0]
     assert images[7, 5].startswith(b"\x7fELF")
 

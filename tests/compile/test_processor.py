@@ -4,7 +4,8 @@ import platform
 
 import pytest
 
-from PyGPU._compile import build, host, processor
+from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.compilers import build, host, processor
 from PyGPU._runtime import core
 
 FIRST, FMA, SECOND, THIRD = (" ".join(names) for names, _ in processor._GROUPS)
@@ -59,7 +60,7 @@ def test_the_processor_belongs_to_the_key(machine, tmp_path, monkeypatch):
     monkeypatch.setenv("PYGPU_CACHE_DIR", str(tmp_path / "cache"))
     made = []
     monkeypatch.setattr(
-        host, "compile", lambda *given: made.append(given) or build.cache.Entry(b"image", "", {})
+        host, "compile", lambda job, *_: made.append(job.options) or Entry(b"image", "", {})
     )
     users = build.Request("__global__ void f() {}")
     request = build.Request("__global__ void f() {}", tuned=True)
@@ -72,4 +73,4 @@ def test_the_processor_belongs_to_the_key(machine, tmp_path, monkeypatch):
         build.build(request)
         assert len(made) == count
     build.build(users)
-    assert "-mavx2" in made[0][3].processor and made[2][3].processor == ()
+    assert "-mavx2" in made[0].processor and made[2].processor == ()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from PyGPU._compile import signature
+from PyGPU._compile.source import signature
 
 pytestmark = pytest.mark.no_device
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU.gpuarray as gpuarray
-from PyGPU._compile import rtc
+from PyGPU._compile.compilers import rtc
 from PyGPU.compiler import SourceModule
 
 FUNCTIONS = {
@@ -206,4 +206,4 @@ def test_compiles_everywhere(prefix, backend, arch, options):
 def test_cuda_std_complex_without_a_toolkit(monkeypatch):
     everywhere.require("nvrtc")
     monkeypatch.setattr(rtc, "toolkit_include_options", lambda prefix: [])
-    assert everywhere.build(STD, "_cuda", "sm_90").image.startswith(b"\x7fELF")
+    assert everywhere.build(STD, "cuda", "sm_90").image.startswith(b"\x7fELF")

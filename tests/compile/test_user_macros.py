@@ -13,7 +13,8 @@ from everywhere import build
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU._compile import headers, host
+from PyGPU._compile.compilers import host_compiler
+from PyGPU._compile.source import headers
 from PyGPU.compiler import SourceModule
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
@@ -50,9 +51,9 @@ OTHERS = {"array", "begin", "data", "end", "epsilon", "first", "pair", "referenc
 OTHERS |= {"value", *"cdviVK", "s1", "s2", "M2", "key", "length", "mean", "output", "shift", "plus"}
 
 WHERE = {
-    "nvrtc": ("_cuda", "sm_75", ["device", "rtc"]),
-    "hiprtc": ("_hip", "gfx908", ["device", "rtc_hip", "rtc"]),
-    "host": ("_host", None, ["device", "host/cuda"]),
+    "nvrtc": ("cuda", "sm_75", ["device", "rtc"]),
+    "hiprtc": ("hip", "gfx908", ["device", "rtc_hip", "rtc"]),
+    "host": ("host", None, ["device", "host/cuda"]),
 }
 # What no text includes by itself: it goes before any text, or is a part of another one.
 INNER = ("prelude", "random/", "toolkit/", "pycuda-complex-", "texel_types")
@@ -181,7 +182,7 @@ def test_precompiled_headers(words, tmp_path, monkeypatch):
     if PyGPU.target != "host":
         pytest.skip("a header of the host's compiler")
     commands, said = [], []
-    run = host._run
+    run = host_compiler.run
 
     def watched(command, name):
         done = run([*command, "-Winvalid-pch"], name)
@@ -189,7 +190,7 @@ def test_precompiled_headers(words, tmp_path, monkeypatch):
         said.append(done.stderr)
         return done
 
-    monkeypatch.setattr(host, "_run", watched)
+    monkeypatch.setattr(host_compiler, "run", watched)
     for options in ([], words):
         text = "__global__ void f(int *a) { a[0] = 7; }"
         module = SourceModule(text, options=options, cache_dir=str(tmp_path))
@@ -222,9 +223,9 @@ def cached(tmp_path_factory):
 )
 def test_most_macros_cost_no_second_run_of_the_compiler(head, words, runs, cached, monkeypatch):
     commands = []
-    run = host._run
+    run = host_compiler.run
     monkeypatch.setattr(
-        host, "_run", lambda command, name: commands.append(command) or run(command, name)
+        host_compiler, "run", lambda command, name: commands.append(command) or run(command, name)
     )
     module = SourceModule(f"{head} {{ a[0] = N; }}", options=words, cache_dir=cached)
     a = gpuarray.zeros(1, np.float32)

@@ -11,7 +11,7 @@ import pytest
 from twins import SANITIZED, compiled, compiles, doctest_in, run
 
 import PyGPU
-from PyGPU._compile import rtc
+from PyGPU._compile.compilers import rtc
 
 ROOT = Path(__file__).resolve().parents[2]
 TWINS = sorted(Path(__file__).parent.glob("*.cpp"))

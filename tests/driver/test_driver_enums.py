@@ -14,7 +14,7 @@ from driver_numbers import CONSTANTS, ENUMERATIONS, FLAGS, members
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import errors
-from PyGPU._compile import rtc
+from PyGPU._compile.compilers import rtc
 
 each_enumeration = pytest.mark.parametrize("name", ENUMERATIONS)
 

@@ -10,6 +10,7 @@ import pytest
 from everywhere import COMPILERS, build, require
 
 from PyGPU import compiler, elementwise, gpuarray, tools
+from PyGPU._kernels.text import indexed
 
 rng = np.random.default_rng(5)
 f4, f8, i4, u1, c8, b1 = (np.dtype(code) for code in ("f4", "f8", "i4", "u1", "c8", "?"))
@@ -93,7 +94,7 @@ def all_texts():
         raise Caught
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiler, "SourceModule", catch)
+        patch.setattr(indexed, "SourceModule", catch)
         for name, given, *_ in CASES:
             with pytest.raises(Caught):
                 getter(name).__wrapped__(*given)
@@ -129,7 +130,7 @@ def compiled(all_compiled, monkeypatch):
 
     def choose(number):
         One.number = number
-        monkeypatch.setattr(compiler, "SourceModule", One)
+        monkeypatch.setattr(indexed, "SourceModule", One)
 
     return choose
 

@@ -176,7 +176,7 @@ def test_compiles(form, prefix, backend, arch):
 def test_memory_is_accessed_in_words_of_16_bytes(form, loads, stores):
     require("nvrtc")
     found = FORMS[form] if form in FORMS else packs(form)
-    entry = build(kernel_sources.Text(text(found), extern_c=False), "_cuda", "sm_90", "ptx")
+    entry = build(kernel_sources.Text(text(found), extern_c=False), "cuda", "sm_90", "ptx")
     ptx = entry.image.decode()
     assert ptx.count("ld.global.v4") + ptx.count("ld.global.nc.v4") == loads
     assert ptx.count("st.global.v4") == stores

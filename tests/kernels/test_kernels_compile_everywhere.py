@@ -11,11 +11,11 @@ from pathlib import Path
 
 import kernel_sources
 import pytest
-from everywhere import COMPILERS, build, require
+from everywhere import COMPILERS, build, by_backend, require
 from kernel_sources import Text
 
 from PyGPU import errors
-from PyGPU._compile import build as _build
+from PyGPU._compile.compilers import build as _build
 
 pytestmark = pytest.mark.no_device
 
@@ -68,13 +68,13 @@ def test_texts_of_pygpu(request, prefix, backend, arch):
 
 def test_ptx():
     require("nvrtc")
-    entry = build(TEXTS["POINTERS"], "_cuda", "sm_90", want="ptx")
+    entry = build(TEXTS["POINTERS"], "cuda", "sm_90", want="ptx")
     assert b".target sm_90" in entry.image and b".entry twice" in entry.image
 
 
 def test_no_ptx_of_amd():
     with pytest.raises(NotImplementedError, match="PTX"):
-        build(TEXTS["POINTERS"], "_hip", "gfx90a", want="ptx")
+        build(TEXTS["POINTERS"], "hip", "gfx90a", want="ptx")
 
 
 @pytest.mark.parametrize(("prefix", "backend", "arch"), COMPILERS[1:3], ids=lambda value: value)
@@ -92,33 +92,33 @@ def test_line_numbers_are_the_users(prefix, backend, arch):
 def test_an_architecture_that_nvrtc_does_not_know(arch):
     require("nvrtc")
     with pytest.raises(errors.CompileError, match=f"arch='{arch}'.*compiles for .*sm_90"):
-        build(TEXTS["POINTERS"], "_cuda", arch)
+        build(TEXTS["POINTERS"], "cuda", arch)
 
 
 @pytest.mark.parametrize("arch", ["gfx1", "gfx9999"])
 def test_an_architecture_that_hiprtc_does_not_know(arch):
     require("hiprtc")
     with pytest.raises(errors.CompileError, match=f"arch='{arch}'.*does not know"):
-        build(TEXTS["POINTERS"], "_hip", arch)
+        build(TEXTS["POINTERS"], "hip", arch)
 
 
 def test_options_reach_nvrtc():
     require("nvrtc")
-    options = _build._options.parse(
-        ["-DN=3", "-O3", "-lineinfo", "--use_fast_math", "-maxrregcount=32", "-Xptxas", "-v"]
-        + ["-std=c++14", "-Xcompiler", "-fPIC", "-ftz=true", "-diag-suppress=177"]
-    )
+    options = [
+        *["-DN=3", "-O3", "-lineinfo", "--use_fast_math", "-maxrregcount=32", "-Xptxas", "-v"],
+        *["-std=c++14", "-Xcompiler", "-fPIC", "-ftz=true", "-diag-suppress=177"],
+    ]
     source = 'static_assert(N == 3 && __cplusplus == 201402L, "options"); __global__ void f() {}'
     request = _build.Request(source, cache_dir=False)
-    assert _build._cuda(request, options, "sm_90").image.startswith(b"\x7fELF")
+    assert by_backend("cuda", request, options, "sm_90").image.startswith(b"\x7fELF")
 
 
 def test_options_reach_hiprtc():
     require("hiprtc")
-    options = _build._options.parse(
-        ["-DN=3", "-O3", "-lineinfo", "--use_fast_math", "-std=c++14", "-Xcompiler", "-fPIC"]
-        + ["-fmad=false", "-prec-div=true", "--ptxas-options=-v"]
-    )
+    options = [
+        *["-DN=3", "-O3", "-lineinfo", "--use_fast_math", "-std=c++14", "-Xcompiler", "-fPIC"],
+        *["-fmad=false", "-prec-div=true", "--ptxas-options=-v"],
+    ]
     source = 'static_assert(N == 3 && __cplusplus == 201402L, "options"); __global__ void f() {}'
     request = _build.Request(source, cache_dir=False)
-    assert _build._hip(request, options, "gfx90a").image
+    assert by_backend("hip", request, options, "gfx90a").image

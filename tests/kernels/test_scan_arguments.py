@@ -9,9 +9,11 @@ from campaign import each_once
 from scan_tools import WARP, both, kernel
 
 import PyGPU
-from PyGPU import driver, errors, gpuarray, scan
+from PyGPU import driver, errors, gpuarray
+from PyGPU._kernels import scan_kernel
 from PyGPU._kernels.text import scan as scan_text
 from PyGPU._kernels.text import scan_tiles
+from PyGPU._runtime import core
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 
 
@@ -226,8 +228,8 @@ def test_a_scan_that_fails_keeps_no_memory(form, monkeypatch):
             tile = scan_tiles.Tile(WARP, 2048, 1, 4)
             monkeypatch.setitem(
                 call._launchers,
-                scan.core._current_device_key(),
-                scan._tiles(call._scan, tile, None),
+                scan_kernel.core._current_device_key(),
+                scan_kernel._tiles(call._scan, tile, None),
             )
         used = host_memory.used()
         for arguments in [(array,), (array[:-1], array[1:])]:
@@ -238,8 +240,8 @@ def test_a_scan_that_fails_keeps_no_memory(form, monkeypatch):
 
 def test_room_for_a_scan_comes_from_our_pool(monkeypatch):
     """The device's own gives freed memory back to the driver whenever the device is waited for."""
-    monkeypatch.setattr(scan.core, "cudaMallocAsync", None)
-    monkeypatch.setattr(scan.core, "cudaMalloc", None)
+    monkeypatch.setattr(core, "cudaMallocAsync", None)
+    monkeypatch.setattr(core, "cudaMalloc", None)
     x = np.ones(10_000, np.int32)
     for form in ("small tiles", "chunks"):
         calls = both(form, np.dtype("i4"))

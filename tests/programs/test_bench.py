@@ -281,12 +281,14 @@ def test_without_matplotlib_the_extra_is_named(tmp_path):
 def test_without_a_device_nothing_is_measured(monkeypatch, capsys):
     status = PyGPU.cudaError_t(PyGPU.cudaErrorNoDevice)
     monkeypatch.setattr(
-        command, "core", SimpleNamespace(target="cuda", cudaGetDeviceCount=lambda: (0, status))
+        command, "core", SimpleNamespace(cuda_enabled=True, cudaGetDeviceCount=lambda: (0, status))
     )
     with pytest.raises(SystemExit) as stopped:
         command.main([])
     assert stopped.value.code == 2
-    assert f"the target cuda has no device: {status.name} (100)" in capsys.readouterr().err
+    assert (
+        f"the target {PyGPU.target} has no device: {status.name} (100)" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.no_device

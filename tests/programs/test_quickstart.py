@@ -14,7 +14,7 @@ import pytest
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU._compile import code_object
+from PyGPU._compile.compilers import code_object
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -13,7 +13,7 @@ from curand_model import XORWOW, MRG32k3a, Philox4_32_10, Sobol
 
 import PyGPU.gpuarray as gpuarray
 from PyGPU import errors
-from PyGPU._compile import rtc
+from PyGPU._compile.compilers import rtc
 from PyGPU.compiler import SourceModule
 
 MODELS = dict(zip(curand_texts.PSEUDO, (XORWOW, Philox4_32_10, MRG32k3a)))
@@ -403,4 +403,4 @@ def test_nvidias_header_comes_first():
     folders = [one[2:] for one in rtc.toolkit_include_options("nvrtc")]
     if not any(Path(folder, "curand_kernel.h").exists() for folder in folders):
         needs.missing("curand", f"there is no curand_kernel.h in {folders}")
-    everywhere.build(text, "_cuda", "sm_90")
+    everywhere.build(text, "cuda", "sm_90")

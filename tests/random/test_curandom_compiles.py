@@ -4,9 +4,9 @@ import re
 
 import needs
 import pytest
+from everywhere import by_backend
 
-from PyGPU._compile import build as _build
-from PyGPU._compile import options as _options
+from PyGPU._compile.compilers import build as _build
 from PyGPU._random import curand, philox, pseudo, sobol
 
 pytestmark = pytest.mark.no_device
@@ -28,10 +28,8 @@ FEW = ["philox log_normal f8", "philox uniform f2", "sobol 64", "XORWOW", "MRG32
 def compiled(text, prefix, arch, want="cubin", include_dirs=()):
     needs.compiler(prefix)
     request = _build.Request(text, arch=arch, extern_c=False, want=want, cache_dir=False)
-    options = _options.parse(["-w"] if include_dirs else [])
-    options.include_dirs = list(include_dirs)
-    build = {"nvrtc": _build._cuda, "hiprtc": _build._hip}[prefix]
-    entry = build(request, options, arch)
+    options = ["-w", *(f"-I{folder}" for folder in include_dirs)] if include_dirs else []
+    entry = by_backend({"nvrtc": "cuda", "hiprtc": "hip"}[prefix], request, options, arch)
     assert entry.log == "", "kernels compile without warnings"
     return entry.image
 
@@ -60,7 +58,8 @@ def test_philox_stores_sixteen_bytes_at_once(name):
 
 @pytest.mark.parametrize(("name", "skips"), [("XORWOW", pseudo.SKIPS[:2])])
 def test_with_curands_header(name, skips, monkeypatch):
-    monkeypatch.setattr(curand.core, "target", "cuda")
+    understands = curand.capabilities._replace(compiles_vendor_headers=True)
+    monkeypatch.setattr(curand, "capabilities", understands)
     folders = curand.include_dirs.__wrapped__()
     if folders is None:
         needs.missing("curand", "curand_kernel.h or NVRTC is not found")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._compile.host import STRICT_FLAGS, STRICT_LINK
+from PyGPU._compile.compilers.host_compiler import STRICT_FLAGS, STRICT_LINK
 
 pytestmark = pytest.mark.skipif(PyGPU.target != "host", reason="reports are the host target's")
 

@@ -11,7 +11,7 @@ import re
 import struct
 from typing import NamedTuple
 
-from PyGPU._compile import kernel_types
+from PyGPU._compile.source import kernel_types
 from PyGPU._driver.module import REFERENCES_SYMBOL
 
 MACHINE_AMDGPU = 224

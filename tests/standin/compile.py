@@ -16,16 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import code_object
 import compile_for_amd
 
-from PyGPU._compile import (
-    dynamic_shared,
-    headers,
-    host,
-    includes,
-    kernel_types,
-    lockstep,
-    options,
-    rtc,
-)
+from PyGPU._compile.compilers import host, host_compiler, host_lockstep, options, rtc
+from PyGPU._compile.source import dynamic_shared, headers, includes, kernel_types, lockstep
 from PyGPU._runtime import errors
 
 KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, precompiled
@@ -55,10 +47,11 @@ def compiled(source, name, words, expressions):
     folders = [*asked.include_dirs, ""]
     found = includes.scan(source, folders, asked.pre_includes, asked.macros)
     # An image is kept under its text and options alone: the host machine's settings do not count.
-    without = {*host.STRICT_FLAGS, LANES}
+    without = {*host_compiler.STRICT_FLAGS, LANES}
     text, mark, questions = source.partition(_QUESTIONS)
-    in_lockstep = lockstep.is_needed(text, asked, found.files, is_linked=False)
-    base = [*(word for word in host.flags(asked, in_lockstep) if word not in without), LANES]
+    in_lockstep = lockstep.is_needed(text, asked.macros, found.files, is_linked=False)
+    flags = host_compiler.flags(asked, in_lockstep)
+    base = [*(word for word in flags if word not in without), LANES]
     kernels = host._kernels(text, name, base, asked, found)
     waits = in_lockstep or host.may_wait(text, found)
     names, table = host.kernel_table(kernels, expressions, waits)
@@ -68,7 +61,7 @@ def compiled(source, name, words, expressions):
         + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
         + mark
         + questions
-        + (f"\n{lockstep.TEXT}" if in_lockstep else "")
+        + (f"\n{host_lockstep.TEXT}" if in_lockstep else "")
     )
     prelude = host._prelude(KEPT, base)
     with tempfile.TemporaryDirectory() as scratch:
@@ -76,8 +69,9 @@ def compiled(source, name, words, expressions):
         unit.write_text(unit_text)
         rest = [*asked.for_headers(), *host._include_options(asked, found)]
         rest += [*asked.without_nvidias(), str(unit), "-o", str(image)]
-        rest += [word for word in host.linking(in_lockstep) if word not in host.STRICT_LINK]
-        done = host._run([host.compiler(), *base, *prelude, *rest], name)
+        linking = host_compiler.linking(in_lockstep)
+        rest += [word for word in linking if word not in host_compiler.STRICT_LINK]
+        done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
         known = kernel_types.table(kernels, {}, {})
         made = code_object.kernels(str(image))
         keep(source, name, words, expressions, made)

@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-from PyGPU._compile import code_object, rtc
+from PyGPU._compile.compilers import code_object, rtc
 from PyGPU._runtime import errors
 
 #: Stands in a kept text's options for those of the stand-in's own headers.

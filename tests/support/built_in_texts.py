@@ -11,7 +11,7 @@ import numpy as np
 import PyGPU.curandom as cr
 import PyGPU.gpuarray as ga
 from PyGPU import characterize, cumath, fuse
-from PyGPU._compile import build
+from PyGPU._compile.compilers import build
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel, get_reduction_kernel_and_types
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -19,9 +19,9 @@ from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 caught, compile_it = [], build.build
 
 
-def catch(request):
+def catch(request, *backend):
     caught.append([request.source, request.extern_c, list(request.expressions)])
-    return compile_it(request)
+    return compile_it(request, *backend)
 
 
 def vectors():

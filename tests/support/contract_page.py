@@ -17,7 +17,7 @@ from driver_numbers import members
 from vector_names import NAMES as VECTORS
 
 from PyGPU import driver
-from PyGPU._compile import headers
+from PyGPU._compile.source import headers
 
 STATES = ("same", "better", "differs", "absent")
 CLAIM = re.compile(f"({'|'.join(STATES)}): ")

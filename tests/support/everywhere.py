@@ -2,16 +2,17 @@
 
 from needs import compiler as require
 
-from PyGPU._compile import build as _build
+from PyGPU._compile.compilers import build as _build
+from PyGPU._compile.compilers import options as _options
 
-__all__ = ["COMPILERS", "build", "require"]
+__all__ = ["COMPILERS", "build", "by_backend", "require"]
 
-# (compiler, its back end in _build, architecture)
+# (compiler, name of its back end, architecture)
 COMPILERS = [
-    ("nvrtc", "_cuda", "sm_75"),
-    ("nvrtc", "_cuda", "sm_90"),
-    ("hiprtc", "_hip", "gfx908"),
-    ("hiprtc", "_hip", "gfx90a"),
+    ("nvrtc", "cuda", "sm_75"),
+    ("nvrtc", "cuda", "sm_90"),
+    ("hiprtc", "hip", "gfx908"),
+    ("hiprtc", "hip", "gfx90a"),
 ]
 
 
@@ -24,4 +25,9 @@ def build(text, backend, arch, want="cubin", options=()):
         want=want,
         cache_dir=False,
     )
-    return getattr(_build, backend)(request, _build._options.parse(options), arch)
+    return by_backend(backend, request, options, arch)
+
+
+def by_backend(name, request, options=(), arch=None):
+    """Compile a request by the back end of a target, whatever target is in use."""
+    return _build.compiled(_build.BACKENDS[name], request, _options.parse(options), arch)

@@ -13,7 +13,7 @@ import pytest
 
 import PyGPU
 from PyGPU import errors
-from PyGPU._compile import device_link, link, rtc
+from PyGPU._compile.compilers import cuda, device_link, rtc
 from PyGPU._runtime.targets import runtime_library
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc"}
@@ -96,7 +96,7 @@ def device_linker():
 def device_runtime():
     """Return NVIDIA's device runtime, the library by which kernels launch kernels."""
     try:
-        return link.nvidia_library("cudadevrt")
+        return cuda.nvidia_library("cudadevrt")
     except OSError as error:
         missing("cudadevrt", str(error))
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from PyGPU import compiler
 from PyGPU._compile import signature
-from PyGPU._driver import Function
+from PyGPU._driver import Function, SourceModule
 from PyGPU._kernels.text.common import Element, includes
 from PyGPU._kernels.types import Argument, ScalarArg, VectorArg, parse_c_arg
 from PyGPU._runtime import core
@@ -149,7 +148,7 @@ def get_elwise_module(
     preamble: str = "",
     loop_prep: str = "",
     after_loop: str = "",
-) -> compiler.SourceModule:
+) -> SourceModule:
     """Compile a kernel that runs an operation for each ``i`` below its argument ``n``.
 
     Parameters
@@ -185,7 +184,7 @@ def get_elwise_module(
     array([ 2.,  8., 18.], dtype=float32)
     """
     text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, False)
-    return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
+    return SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
 
 def get_elwise_range_module(
@@ -197,7 +196,7 @@ def get_elwise_range_module(
     preamble: str = "",
     loop_prep: str = "",
     after_loop: str = "",
-) -> compiler.SourceModule:
+) -> SourceModule:
     """Compile a kernel that runs an operation for each ``i`` of ``range(start, stop, step)``.
 
     Parameters
@@ -236,7 +235,7 @@ def get_elwise_range_module(
     array([ 2.,  4., 18.], dtype=float32)
     """
     text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, True)
-    return compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
+    return SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
 
 _CONDITIONAL = re.compile(r"\?|&&|\|\||#|\b(?:if|else|for|while|do|switch|goto|return|continue)\b")
@@ -272,7 +271,7 @@ def get_batched_kernel_and_types(
     name: str,
     keep: bool,
     options: Sequence[str] | None,
-) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
+) -> tuple[SourceModule, Function, list[VectorArg | ScalarArg]]:
     """Compile the batched kernel of an operation, for launches by core._ElementwiseLauncher.
 
     The operation must pass :func:`can_be_batched`, and the arrays must not overlap. The result is
@@ -287,13 +286,11 @@ def get_batched_kernel_and_types(
         parameters=", ".join(one.declarator().replace("*", "*__restrict__ ") for one in arguments),
         operation=operation,
     )
-    module = compiler.SourceModule(text, options=options, keep=keep, no_extern_c=True)
+    module = SourceModule(text, options=options, keep=keep, no_extern_c=True)
     return module, _prepared(module, name, arguments), arguments
 
 
-def _prepared(
-    module: compiler.SourceModule, name: str, arguments: list[VectorArg | ScalarArg]
-) -> Function:
+def _prepared(module: SourceModule, name: str, arguments: list[VectorArg | ScalarArg]) -> Function:
     function = module.get_function(name)
     return function.prepare("".join(one.struct_char for one in arguments))
 
@@ -306,7 +303,7 @@ def get_elwise_kernel_and_types(
     options: Sequence[str] | None = None,
     use_range: bool = False,
     **kwargs: str,
-) -> tuple[compiler.SourceModule, Function, list[VectorArg | ScalarArg]]:
+) -> tuple[SourceModule, Function, list[VectorArg | ScalarArg]]:
     """Compile and prepare a kernel that runs an operation for each index.
 
     Parameters

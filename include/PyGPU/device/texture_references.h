@@ -1,7 +1,7 @@
 // Texture and surface references, which compilers dropped with CUDA 12. Each reference is a
 // variable of the module; PyGPU/_driver/references.py writes the handle of a texture or surface
 // object into it before a launch. This header precedes texts that declare references
-// (PyGPU/_compile/headers.py).
+// (PyGPU/_compile/source/headers.py).
 #pragma once
 
 #include "texel_types.h"

@@ -1,6 +1,7 @@
 // Kernel launches from inside a kernel (CUDA's dynamic parallelism).
 //
-// PyGPU/_compile/child_launches.py rewrites `child<<<grid, block, shared, stream>>>(arguments)` as
+// PyGPU/_compile/source/child_launches.py rewrites `child<<<grid, block, shared,
+// stream>>>(arguments)` as
 //
 //    child ->* ::PyGPU_ChildLaunch("child", grid, block, shared, stream)(arguments)
 //

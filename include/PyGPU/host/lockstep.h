@@ -4,8 +4,8 @@
 // Kernels from before __syncwarp exchange values through volatile shared memory. They rely on all
 // lanes having made one access before any lane makes the next.
 //
-// PyGPU/_compile/lockstep.py detects texts that may do so. They are compiled with two kinds of
-// instrumentation. The one for data races calls a function before each access: before a volatile
+// PyGPU/_compile/source/lockstep.py detects texts that may do so. They are compiled with two kinds
+// of instrumentation. The one for data races calls a function before each access: before a volatile
 // access the lane waits for its warp; before other accesses the function does nothing. The one for
 // coverage calls a function at the beginning of each basic block. Lanes use it to wait for each
 // other at the end of a loop's body. This header is included after the user's text.

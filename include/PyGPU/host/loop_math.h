@@ -15,8 +15,8 @@
 #endif
 
 #ifdef PYGPU_HAS_LIBMVEC
-// Vector width of the functions in bytes. PyGPU._compile.processor may set 64. Kernels with complex
-// numbers then use the same functions, though their own vectors are shorter.
+// Vector width of the functions in bytes. PyGPU._compile.compilers.processor may set 64. Kernels
+// with complex numbers then use the same functions, though their own vectors are shorter.
 #if !defined PYGPU_LIBMVEC_BYTES && defined __AVX2__
 #define PYGPU_LIBMVEC_BYTES 32
 #elif !defined PYGPU_LIBMVEC_BYTES

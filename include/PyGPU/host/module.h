@@ -2,7 +2,7 @@
 //
 //    PYGPU_HOST_KERNELS(PyGPU_host_kernels, PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
 //
-// to the user's text (PyGPU/_compile/host.py).
+// to the user's text (PyGPU/_compile/compilers/host.py).
 #pragma once
 
 #include <cstddef>

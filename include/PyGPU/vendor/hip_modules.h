@@ -58,7 +58,8 @@ inline hipError_t load_module(hipModule_t* module, const void* image, unsigned, 
 inline const auto unload_module = hipModuleUnload;
 inline const auto find_kernel = hipModuleGetFunction;
 inline const auto find_global = hipModuleGetGlobal;
-// HIP has no such query; PyGPU/_compile/code_object.py reads the image's metadata instead.
+// HIP has no such query; PyGPU/_compile/compilers/code_object.py reads the image's metadata
+// instead.
 inline hipError_t kernel_parameter(hipFunction_t, std::size_t, std::size_t*, std::size_t*) {
   return hipErrorNotSupported;
 }

@@ -315,7 +315,7 @@ bool fits(Kind kind, std::size_t nbytes) {
   }
 }
 
-// `signature` is None or [(name, kind, nbytes or 0), ...]; see _compile/signature.py.
+// `signature` is None or [(name, kind, nbytes or 0), ...]; see _compile/source/signature.py.
 Function make_function(py::handle self, const std::shared_ptr<Module>& module,
                        const std::string& name, const py::object& signature) {
   Function function{Kernel(module, name), {}, nullptr, true, {}};

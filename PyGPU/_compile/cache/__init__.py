@@ -1,0 +1,1 @@
+"""Images on disk: the cache of compiled kernels, and files compiled ahead of time."""

@@ -1,0 +1,104 @@
+"""Entries of the cache of compiled kernels on disk, safe for many processes.
+
+An entry is one file. It is written under a temporary name and renamed, so a reader sees a whole
+entry or none. An entry that cannot be read or written costs a compilation and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyGPU._compile.cache import eviction, files
+from PyGPU._compile.cache.entry import Entry
+from PyGPU._runtime import settings
+
+if TYPE_CHECKING:
+    from PyGPU._types import CacheDir
+
+_FORMAT = 3  # of an entry; old entries are ignored after a new number
+
+
+def directory(asked: CacheDir) -> Path | None:
+    """Return the folder of the cache, or None if caching is off.
+
+    Parameters
+    ----------
+    asked : str, os.PathLike, None or False
+        Folder of a call, or False for no cache. For None, the folder is ``PYGPU_CACHE_DIR`` or
+        ``PYCUDA_CACHE_DIR``, by default the user's cache folder.
+    """
+    if settings.value("PYGPU_DISABLE_CACHE"):
+        return None
+    if asked is False:
+        return None
+    if asked:
+        return Path(asked)
+    if folder := settings.value("PYGPU_CACHE_DIR"):
+        return Path(folder)
+    for base in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
+        if os.path.isabs(base):
+            return Path(base, "PyGPU", "kernels")
+    return None  # the user has no home folder
+
+
+def key(*parts: str | bytes | bool) -> str:
+    """Return the name of the entry that these strings and bytes determine."""
+    digest = hashlib.sha256(str(_FORMAT).encode())
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogateescape")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def file_state(path: str) -> tuple[int, int] | None:
+    """Return the size in bytes and the modification time in ns of a file; None if it is missing."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
+
+
+def load(folder: Path | None, name: str) -> Entry | None:
+    """Return the entry if it exists and is intact, trusted and up to date; otherwise None."""
+    if folder is None:
+        return None
+    below = folder / name[:2]
+    if not files.has_trusted(folder, below):
+        return None
+    data = files.read(below / name)
+    if data is None or hashlib.sha256(name.encode() + data[32:]).digest() != data[:32]:
+        return None
+    try:
+        size = int.from_bytes(data[32:40], "little")
+        head = json.loads(data[40 : 40 + size])
+        entry = Entry(data[40 + size :], **head)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    for path, state in (entry.system_files or {}).items():
+        if file_state(path) != tuple(state):
+            return None
+    return entry
+
+
+def store(folder: Path | None, name: str, entry: Entry) -> None:
+    """Write an entry, if the folder is writable and trusted."""
+    if folder is None or entry.system_files is None:
+        return
+    fields = {**entry._asdict(), "parameters": dict(entry.parameters)}
+    fields["system_files"] = dict(entry.system_files)
+    head = json.dumps({name: one for name, one in fields.items() if name != "image"}).encode()
+    data = len(head).to_bytes(8, "little") + head + entry.image
+    data = hashlib.sha256(name.encode() + data).digest() + data
+    below = folder / name[:2]
+    try:
+        files.make_folder(below)
+    except OSError:
+        return
+    if files.has_trusted(folder, below) and files.place(below / name, data):
+        eviction.after_storing(folder, below)

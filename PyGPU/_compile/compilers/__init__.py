@@ -1,0 +1,1 @@
+"""The compilers of each target and the linkers of device code."""

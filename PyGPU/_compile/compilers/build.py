@@ -1,0 +1,155 @@
+"""From kernel text to an image: the back end of a request, and the disk cache before it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PyGPU._compile.cache import entries
+from PyGPU._compile.cache.architectures import target_of
+from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.compilers import options as _options
+from PyGPU._compile.compilers.backend import Backend, Job, Request
+from PyGPU._compile.compilers.cuda import Cuda
+from PyGPU._compile.compilers.device_names import architecture, capability
+from PyGPU._compile.compilers.hip import Hip
+from PyGPU._compile.compilers.host import Host
+from PyGPU._compile.source import headers, includes
+from PyGPU._compile.source.found import Found
+from PyGPU._runtime import core
+
+__all__ = ["BACKENDS", "Backend", "Request", "build", "compiled", "own"]
+
+#: The back ends by their targets' names.
+BACKENDS: dict[str, Backend] = {one.name: one for one in (Cuda(), Hip(), Host())}
+
+#: The back end of the target in use.
+own = BACKENDS[core.target]
+
+
+def backend_for(arch: str | None) -> Backend:
+    """Return the back end that compiles for an architecture, or `own` for None.
+
+    On the host machine, NVIDIA's names stand for the machine itself: programs that name the GPU of
+    their author can load the image.
+    """
+    asked = target_of(arch) if arch else None
+    accepts = asked == "cuda" and not own.needs_architecture
+    return own if asked is None or accepts else BACKENDS[asked]
+
+
+def backend_of(arch: str) -> Backend:
+    """Return the back end whose compiler knows an architecture by its name, ``host`` included."""
+    return BACKENDS[target_of(arch) or own.name]
+
+
+def device_architecture() -> str:
+    """Return the name of the current device's architecture, as its vendor's compiler spells it."""
+    return architecture(own.has_compute_capability)
+
+
+def build(request: Request, backend: Backend | None = None) -> Entry:
+    """Return the image of a text, from the cache or from the compiler.
+
+    Parameters
+    ----------
+    request : Request
+        The text and its options.
+    backend : Backend, optional
+        Compiler to use; by default that of the target in use.
+
+    Raises
+    ------
+    CompileError
+        If there is no compiler, or the text does not compile; ``.stderr`` is the compiler's log.
+    """
+    backend = backend or own
+    options = _options.parse(request.options)
+    options.include_dirs = [*request.include_dirs, *options.include_dirs]
+    arch = request.arch or options.arch
+    if arch:
+        backend.check_architecture(arch)
+    if (options.relocatable or options.link_time) and not request.relocatable:
+        _options.note("-rdc=true and -dlto are ignored: DynamicSourceModule makes what is linked")
+    return compiled(backend, request, options, arch)
+
+
+def build_for(request: Request, arch: str) -> Entry:
+    """Return the image of a text for a named architecture, including ``host``, without a device."""
+    backend = backend_of(arch)
+    is_linked = not backend.why_not_linked and _options.parse(request.options).relocatable
+    named = arch if backend.needs_architecture else None
+    return build(replace(request, arch=named, loads=False, relocatable=is_linked), backend)
+
+
+def compiled(
+    backend: Backend, request: Request, options: _options.Options, arch: str | None
+) -> Entry:
+    """Return the image of a text by a back end, with options that are parsed already."""
+    is_named = arch is not None
+    if arch is None:
+        arch = device_architecture() if backend.needs_architecture else ""
+    found = _found(backend, request, options)
+    job = Job(request, options, found, arch, is_named, _device(backend, request))
+
+    def cached(identity: str, words: Sequence[str], make: Callable[[Path | None], Entry]) -> Entry:
+        return _cached(backend, job, identity, words, make)
+
+    return backend.compile(job, cached)
+
+
+def _device(backend: Backend, request: Request) -> tuple[int, int] | None:
+    """Return the compute capability of the device that loads the image; None if that is unknown."""
+    asks = request.loads and backend is own and backend.needs_architecture
+    return capability() if asks and core.cudaGetDeviceCount()[0] else None
+
+
+def _found(backend: Backend, request: Request, options: _options.Options) -> Found:
+    """Return the user's files that the text may include, with those in the working directory."""
+    values = [os.environ.get(name) for name in backend.include_variables]
+    folders = [folder for value in values if value for folder in value.split(os.pathsep)]
+    folders = [*options.include_dirs, *folders, ""]
+    return includes.scan(request.source, folders, options.pre_includes, options.macros)
+
+
+# Options that make a compiler read files unknown to us.
+_READS_FILES = (
+    r"@|--?(?:i|optf|options-file|(?:use-|create-)?pch|specs|fplugin|wrapper|fprofile|Xclang|B)"
+)
+
+
+def _cached(
+    backend: Backend,
+    job: Job,
+    identity: str,
+    words: Sequence[str],
+    make: Callable[[Path | None], Entry],
+) -> Entry:
+    request, options, found = job.request, job.options, job.found
+    folder = entries.directory(request.cache_dir)
+    reads_only_known = not any(re.match(_READS_FILES, word) for word in options.other)
+    kept = folder if found.is_complete and reads_only_known else None
+    variables = (*backend.include_variables, *backend.variables)
+    name = entries.key(
+        backend.name,
+        identity,
+        headers.fingerprint(),
+        request.source,
+        request.extern_c,
+        request.name,
+        request.want,
+        "\0".join([*words, *options.macros, "", *options.pre_includes]),
+        "\0".join(request.expressions),
+        "\0".join(os.environ.get(name, "") for name in variables),
+        *(part for path in sorted(found.files) for part in (path, found.files[path])),
+    )
+    entry = entries.load(kept, name)
+    if entry is None:
+        entry = make(folder)
+        # A file that changed during the compilation leaves its contents in the image unknown.
+        if kept is not None and _found(backend, request, options) == found:
+            entries.store(kept, name, entry)
+    return entry

@@ -1,0 +1,168 @@
+"""Back end of the target ``cuda``: NVRTC, and nvJitLink or the driver's linker."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.compilers import device_link, libraries, rtc
+from PyGPU._compile.compilers.backend import Backend, Cached, Job
+from PyGPU._compile.compilers.link_input import LIBRARY, Input
+from PyGPU._compile.source import alignment, headers, kernel_types
+from PyGPU._compile.source.found import Found
+from PyGPU._runtime import core, errors, include_root
+
+
+def loadable(arch: str, device: tuple[int, int] | None) -> str:
+    """Return the architecture to compile for, so that a device can load the image.
+
+    A device loads images for its own major version only. For an older ``sm_80`` the result is
+    ``compute_80``, whose PTX the driver compiles.
+    """
+    plain = re.fullmatch(r"sm_(\d+)(\d)", arch)
+    return f"compute_{arch[3:]}" if plain and device and device[0] > int(plain[1]) else arch
+
+
+def misaligned(found: Found) -> list[str]:
+    """Return warnings about the user's headers, which NVRTC reads itself."""
+    texts = ((path, data.decode("utf-8", "replace")) for path, data in found.files.items())
+    return [
+        f"{path}: NVRTC passes over __align__ and attributes behind the brace of a structure; "
+        "write them before the name: struct __align__(16) name {...}"
+        for path, text in texts
+        if alignment.in_front(text) != text
+    ]
+
+
+def nvidia_library(libname: str, folder: str | None = None) -> Input:
+    """Return a library of device code from the toolkit or its wheels.
+
+    Raises
+    ------
+    OSError
+        If the library is not found.
+    """
+    if folder:
+        folders = [folder]
+    else:
+        folders = [*libraries.beside(rtc.locate("nvrtc")), *libraries.folders("nvrtc")]
+    folders = list(dict.fromkeys(folders))
+    for one in folders:
+        path = Path(one, f"lib{libname}.a")
+        if path.is_file():
+            return Input(LIBRARY, path.read_bytes(), str(path))
+    raise OSError(
+        f"cannot find lib{libname}.a in {os.pathsep.join(folders)}; install the CUDA toolkit or "
+        "'pip install nvidia-cuda-runtime'"
+    )
+
+
+class Cuda(Backend):
+    """NVIDIA's run-time compiler and linkers."""
+
+    name = "cuda"
+    understands_ptx = True
+    portable_image = "ptx"
+
+    def suffix(self, image: bytes) -> str:
+        return "cubin" if image.startswith(b"\x7fELF") else "ptx"
+
+    def version(self) -> str:
+        major, minor = rtc.library("nvrtc").version()
+        return f"nvrtc {major}.{minor}"
+
+    def compile(self, job: Job, cached: Cached) -> Entry:
+        arch = loadable(job.arch, job.device)
+        words = _words(job, arch)
+        return cached(rtc.identity("nvrtc"), words, lambda _: _compile(job, arch, words))
+
+    def device_library(self, libname: str, folder: str | None) -> Input:
+        return nvidia_library(libname, folder)
+
+    def link(
+        self,
+        inputs: Sequence[Input],
+        arch: str,
+        options: Mapping[int, int],
+        verbose: bool,
+        cached: Cached,
+    ) -> Entry:
+        compiler = rtc.library("nvrtc")
+        knows_device = int(re.sub(r"\D", "", arch)) in compiler.architectures()
+        linker = device_link.linker(compiler.path, compiler.version()[0], knows_device)
+        words = [arch, str(verbose), *(f"{key}={value}" for key, value in options.items())]
+
+        def make(_: Path | None) -> Entry:
+            if isinstance(linker, device_link.DriverLinker):  # works in the current context
+                errors.check(core._context_handle(), "cuCtxGetCurrent")
+            return Entry(*linker.link(inputs, arch, options, verbose), {})
+
+        return cached(linker.identity(), words, make)
+
+
+def _words(job: Job, arch: str) -> list[str]:
+    """Return NVRTC's options."""
+    request, options, found = job.request, job.options, job.found
+    words = [f"--gpu-architecture={arch}", f"-std={options.std or 'c++17'}"]
+    words += ["--device-as-default-execution-space"]
+    words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
+    words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
+    words += [f"-I{folder}" for folder in options.include_dirs]
+    texts = list(found.texts(request.source))
+    ours = headers.on_demand(texts, found.is_complete)
+    words += [f"--pre-include={one}" for one in ours]
+    words += headers.prelude_switches(texts, found.is_complete)
+    words += rtc.toolkit_include_options("nvrtc")
+    words += [f"-I{include_root()}"]
+    words += ["-I."] if found.uses_working_directory else []
+    words += options.for_headers()
+    words += ["--use_fast_math"] if options.fast_math else []
+    words += ["-G"] if options.debug else []
+    words += ["-lineinfo"] if options.line_info else []
+    words += ["-w"] if not options.warnings else []
+    words += [f"--maxrregcount={options.max_registers}"] if options.max_registers else []
+    words += [f"--ptxas-options={word}" for word in options.ptxas]
+    if request.relocatable:
+        words += ["--relocatable-device-code=true", *(["-dlto"] if options.link_time else [])]
+    return [*words, *options.other]
+
+
+def _compile(job: Job, arch: str, words: list[str]) -> Entry:
+    request, options = job.request, job.options
+    compiler = rtc.library("nvrtc")
+    known = compiler.architectures()
+    number = int(re.sub(r"\D", "", arch))
+    target = arch
+    if number not in known:
+        # A device that is newer than the compiler gets the newest PTX that its driver can compile.
+        older = [one for one in known if one <= number]
+        if not older or job.is_named:
+            raise errors.CompileError(
+                f"arch={job.arch!r}: this NVRTC compiles for "
+                + ", ".join(f"sm_{n}" for n in known),
+                ["nvrtc", *words],
+            )
+        target = f"compute_{older[-1]}"
+    if request.want == "ptx":
+        target = target.replace("sm_", "compute_")
+    image = "PTX" if target.startswith("compute_") else "CUBIN"
+    if request.relocatable and options.link_time:
+        image = "LTOIR"
+    text = options.numbered(request.name, headers.wrapped(request.source, request.extern_c))
+    entry, parameters = kernel_types.compiled(
+        request.source,
+        options.macros,
+        request.want == "cubin",
+        lambda asked: compiler.compile(
+            alignment.in_front(text) + kernel_types.questions(asked),
+            request.name,
+            [f"--gpu-architecture={target}", *words[1:]],
+            request.expressions,
+            image,
+        ),
+    )
+    log = "\n".join(filter(None, [entry.log, *misaligned(job.found)]))
+    return entry._replace(parameters=parameters, log=log)

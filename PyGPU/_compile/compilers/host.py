@@ -1,0 +1,362 @@
+"""Back end of the target ``host``: the system's C++ compiler makes a shared library of a text."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PyGPU._compile.cache import entries, files
+from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.compilers import (
+    host_compiler,
+    host_link,
+    host_lockstep,
+    host_prelude,
+    processor,
+)
+from PyGPU._compile.compilers.backend import Backend, Cached, Job
+from PyGPU._compile.compilers.link_input import Input
+from PyGPU._compile.compilers.options import Options
+from PyGPU._compile.source import (
+    child_launches,
+    dynamic_shared,
+    headers,
+    includes,
+    kernel_types,
+    lockstep,
+    signature,
+)
+from PyGPU._compile.source.found import Found
+from PyGPU._runtime import CompileError, include_root
+
+
+class Host(Backend):
+    """The system's C++ compiler, with NVIDIA's names of architectures."""
+
+    name = "host"
+    needs_architecture = False
+    include_variables = ("CPATH", "CPLUS_INCLUDE_PATH")
+    variables = ("GCC_EXEC_PREFIX", "COMPILER_PATH")
+
+    def suffix(self, image: bytes) -> str:
+        return "so"
+
+    def version(self) -> str:
+        return f"host {os.path.basename(host_compiler.identity())}"
+
+    def compile(self, job: Job, cached: Cached) -> Entry:
+        request, options = job.request, job.options
+        in_lockstep = lockstep.is_needed(
+            request.source, options.macros, job.found.files, request.relocatable
+        )
+        options.processor = processor.flags(request.source) if request.tuned else ()
+        words = [*host_compiler.flags(options, in_lockstep), *options.other, *options.include_dirs]
+        words += ["-c"] if request.relocatable else []
+        words += [str(host_compiler.is_strict())]
+        return cached(
+            host_compiler.identity(), words, lambda folder: compile(job, in_lockstep, folder)
+        )
+
+    def device_library(self, libname: str, folder: str | None) -> None:
+        if libname != "cudadevrt":
+            raise OSError(f"cannot find lib{libname}.a: host has no device libraries")
+
+    def link(
+        self,
+        inputs: Sequence[Input],
+        arch: str,
+        options: Mapping[int, int],
+        verbose: bool,
+        cached: Cached,
+    ) -> Entry:
+        objects = [(one.name, one.data) for one in inputs]
+        return cached(
+            host_compiler.identity(),
+            host_compiler.linking(),
+            lambda _: Entry(*link(objects), {}),
+        )
+
+
+def _include_options(options: Options, found: Found, for_ours: str = "-I") -> list[str]:
+    ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
+    words = [word for folder in options.include_dirs for word in ("-I", folder)]
+    words += [word for folder in ours for word in (for_ours, folder)]
+    return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]
+
+
+# Names by which the threads of a block wait for each other. Pasted names (##) may hide one.
+_WAITS = (
+    rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
+    rb"cooperative_groups|this_thread_block|\basm\b"
+)
+
+
+_DIRECTIVE = r"(?m)^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)"
+# Macros that make no kernel. A kernel whose name or types contain one is marked as unsure.
+_VALUE = r"(?s)-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?"
+_LINE_MARK = r'(?m)^# \d+ ".*"((?: \d)*)$'
+
+
+def _of_user(preprocessed: str) -> str:
+    """Return the preprocessed text without the system's headers and ours; the flag 3 marks them."""
+    parts = re.split(_LINE_MARK, preprocessed)
+    return "".join(
+        text
+        for flags, text in zip(parts[1::2], parts[2::2])
+        if " 3" not in flags or "__global__" in text
+    )
+
+
+def _kernels(
+    source: str, name: str, base: list[str], options: Options, found: Found
+) -> list[signature.Kernel]:
+    """Return the kernels of a text as the compiler sees them, preprocessed if necessary."""
+    plain = found.is_complete and not (options.pre_includes or found.files)
+    plain = plain and not re.search(_DIRECTIVE, source)
+    if plain and all(re.fullmatch(_VALUE, word) for word in options.macros):
+        kernels = signature.kernels(source, options.macros)
+        if not options.macros or all(kernel.is_sure for kernel in kernels):
+            return kernels
+    words = [
+        host_compiler.compiler(),
+        *(word for word in base if word != "-shared"),
+        "-E",
+        "-w",
+        "-x",
+        "c++",
+    ]
+    # Without our header, which would replace __global__.
+    words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
+    words += [*options.for_headers(), *_include_options(options, found, "-isystem")]
+    with files.scratch() as scratch:
+        unit = Path(scratch, "kernel.cu")
+        files.write_text(unit, options.numbered(name, source))
+        try:
+            text = _of_user(host_compiler.run([*words, str(unit)], name).stdout)
+        except CompileError:  # the compilation reports the error, with the user's lines
+            text = source
+    return signature.kernels(text)
+
+
+def may_wait(source: str, found: Found) -> bool:
+    """Report whether threads of a text's kernels may wait for each other."""
+    return not found.is_complete or any(re.search(_WAITS, text) for text in found.texts(source))
+
+
+def kernel_table(
+    kernels: Sequence[signature.Kernel],
+    expressions: Sequence[str],
+    may_wait: bool,
+    label: str = "",
+    by_type: bool = False,
+) -> tuple[list[str], str]:
+    """Return the names of a text's kernels, and the text of the table of kernels in its image.
+
+    With `by_type`, the parameters distinguish a kernel from other functions of its name. Overloaded
+    kernels have no plain name, as in the vendors' images.
+    """
+    overloads: dict[str, set[str]] = {}
+    for kernel in kernels:
+        if not kernel.is_template:
+            overloads.setdefault(kernel.full_name, set()).add(kernel.types)
+    plain = {one: min(types) for one, types in overloads.items() if not by_type or len(types) == 1}
+    names = [*plain, *expressions]
+    address = dict.fromkeys(names, "")
+    if by_type:
+        address.update({one: f"(void (*)({types}))" for one, types in plain.items()})
+    table = f"PyGPU_kernels_{label}_{len(names)}" if label else "PyGPU_host_kernels"
+    waits = "true" if may_wait else "false"
+    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {address[one]}&{one}),' for one in names]
+    return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
+
+
+def _prelude(folder: Path | None, base: list[str]) -> list[str]:
+    """Return the options that include our header, precompiled if there is a folder for it."""
+    if folder is None:
+        return [*host_prelude.PLAIN]
+    root = str(include_root())
+    # The key has the contents of the included files, so other changes of PyGPU leave it valid.
+    read = includes.scan(host_prelude.TEXT, [root]).files
+    parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
+    flags = [word for word in base if word not in ("-w", "-shared")]
+    # clang++ looks for the header at the path where it was precompiled, and identifies other
+    # headers by their paths.
+    where = (
+        f"{os.path.realpath(folder)}:{os.path.realpath(root)}" if host_compiler.is_clang() else ""
+    )
+    name = entries.key("prelude", where, host_compiler.identity(), *flags, *parts)
+
+    def precompile(header: Path, made: Path) -> bool:
+        command = [
+            host_compiler.compiler(),
+            *flags,
+            "-x",
+            "c++-header",
+            "-I",
+            root,
+            str(header),
+            "-o",
+            str(made),
+        ]
+        try:
+            host_compiler.run(command, "PyGPU's header for kernels")
+        except CompileError:  # the kernel's compilation reports the error, if it matters
+            return False
+        return True
+
+    return host_prelude.options(folder, name, precompile)
+
+
+def _system_files(
+    listed: Path, own: Sequence[str], found: Found, since: float
+) -> dict[str, tuple[int, int]] | None:
+    """Return the states of the system's headers that the compiler read; None if they are uncertain.
+
+    The user's headers are in `found`; ours are in the include folder and in the folders `own`.
+    """
+    known = {os.path.realpath(path) for path in found.files}
+    ours = [os.path.realpath(folder) for folder in (str(include_root()), *own)]
+    result = {}
+    try:
+        text = listed.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    # The list is a rule of a makefile, in which spaces in names are escaped.
+    for word in re.findall(r"(?:\\[^\n]|[^\s\\])+", text.partition(": ")[2]):
+        path = os.path.realpath(re.sub(r"\\(.)|\$(\$)", r"\1\2", word))
+        state = entries.file_state(path)
+        if path in known or path.startswith(tuple(folder + os.sep for folder in ours)):
+            continue
+        # A file written just now may change again within the resolution of its time.
+        if state is None or state[1] > (since - 2) * 1e9:
+            return None
+        result[path] = state
+    return result
+
+
+def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
+    """Compile a text.
+
+    Parameters
+    ----------
+    job : Job
+        The text, its options and the user's headers.
+    in_lockstep : bool
+        The warps of the text run in lockstep.
+    folder : Path or None
+        Folder that may keep the precompiled header.
+
+    Returns
+    -------
+    Entry
+        A shared library, or with ``relocatable`` an object for the linker.
+    """
+    request, options, found = job.request, job.options, job.found
+    source, name, relocatable = request.source, request.name, request.relocatable
+    wrapped = headers.wrapped(source, request.extern_c)
+    since = time.time()
+    base = host_compiler.flags(options, in_lockstep)
+    if relocatable:
+        base.remove("-shared")
+        # A text that launches may be linked to kernels whose warps run in lockstep.
+        base.append("-fno-omit-frame-pointer")
+    kernels = _kernels(source, name, base, options, found)
+    body = options.numbered(name, f"{dynamic_shared.in_cpp(wrapped)}\n")
+    body = child_launches.rewritten(body) if relocatable else body
+    label = entries.key(body, *base, *options.macros)[:16] if relocatable else ""
+    asked = [*kernel_types.doubtful(kernels), *request.expressions]
+    # A linked text may call functions of other texts.
+    waits = relocatable or in_lockstep or may_wait(source, found)
+
+    def text(by_type: bool) -> str:
+        table = kernel_table(kernels, request.expressions, waits, label, by_type)[1]
+        hooks = host_lockstep.TEXT if in_lockstep and not relocatable else ""
+        return body + table + kernel_types.questions(asked) + hooks
+
+    prelude = _prelude(folder, base)
+    with files.scratch() as scratch:
+        unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
+        files.write_text(unit, text(False))
+        ours = headers.on_demand(found.texts(source), found.is_complete, "device")
+        needed = [word for one in ours for word in ("-include", one)]
+        rest = [*options.for_headers(), *needed, *_include_options(options, found)]
+        rest += options.without_nvidias()
+        rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
+        rest += (
+            ["-c"]
+            if relocatable
+            else [*host_compiler.linking(in_lockstep), *host_compiler.few_libraries(in_lockstep)]
+        )
+        try:
+            done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
+        except CompileError as error:
+            if "overloaded" in str(error.stderr):  # a function has the name of a kernel
+                asked = [*request.expressions]  # the compiler cannot answer for it
+                files.write_text(unit, text(True))
+            elif not host_prelude.drop_if_damaged(prelude):
+                raise
+            else:
+                prelude = [*host_prelude.PLAIN]
+            done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
+        if not image.exists():
+            raise CompileError(
+                f"{host_compiler.compiler()} made no image of {name}", [*base], done.stdout
+            )
+        data, names = image.read_bytes(), {one: one for one in request.expressions}
+        reported = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
+        # clang++ lists the precompiled header too.
+        own = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]
+        left = _system_files(listed, own, found, since)
+        log = done.stderr + (
+            host_lockstep.UNCHECKED if in_lockstep and host_compiler.is_strict() else ""
+        )
+        return Entry(data, log.strip(), names, reported, left)
+
+
+def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
+    """Link objects of relocatable texts, and archives of functions.
+
+    Parameters
+    ----------
+    inputs : sequence of (str, bytes)
+        Name in messages, and contents.
+
+    Returns
+    -------
+    (bytes, str)
+        The image, and the linker's log.
+    """
+    with files.scratch() as scratch:
+        table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
+        in_lockstep = any(host_lockstep.CALLS in data for _, data in inputs)
+        text = host_link.table_of([data for _, data in inputs])
+        files.write_text(table, text + (host_lockstep.TEXT if in_lockstep else ""))
+        given: dict[str, str] = {}
+        for number, (name, data) in enumerate(inputs):
+            ending = host_link.ending(data)
+            if ending is None:
+                raise CompileError(
+                    f"{name}: neither an object that compile(..., options=['-rdc=true']) made for "
+                    "the host target nor an archive",
+                    [name],
+                )
+            Path(scratch, f"{number}{ending}").write_bytes(data)
+            given[f"{scratch}/{number}{ending}"] = name
+        # Archives come last: they define names that the objects lack.
+        ordered = [str(table), *sorted(given, key=lambda file: file.endswith(".a"))]
+        words = ["-shared", "-fPIC", "-std=c++17", "-I", str(include_root()), *ordered]
+        words += (
+            host_compiler.lockstep_flags(host_compiler.compiler(), host_compiler.is_clang())
+            if in_lockstep
+            else []
+        )
+        words += ["-o", str(image), *host_compiler.linking(in_lockstep), "-Wl,--no-undefined"]
+        try:
+            log = host_compiler.run([host_compiler.compiler(), *words], "the linked image").stderr
+        except CompileError as error:
+            log = host_link.named(error.stderr or "", given)
+            raise CompileError("linking failed", error.command_line, stderr=log) from None
+        return image.read_bytes(), host_link.named(log, given).strip()

@@ -1,0 +1,166 @@
+"""The system's C++ compiler, which compiles kernels of the ``host`` target: its path and flags."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from PyGPU._compile.compilers import host_lockstep, libraries
+from PyGPU._compile.compilers.options import Options
+from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, settings
+
+if TYPE_CHECKING:
+    import subprocess
+
+#: Flags of strict mode (PYGPU_HOST_STRICT=1), in which each access calls the machine to check it.
+STRICT_FLAGS = (
+    "-fsanitize=kernel-address",
+    "--param=asan-instrumentation-with-call-threshold=0",
+    "--param=asan-stack=0",
+    "--param=asan-globals=0",
+    "-fno-sanitize-address-use-after-scope",
+)
+_STRICT_FLAGS_OF_CLANG = (
+    "-fsanitize=kernel-address",
+    *("-mllvm", "-asan-instrumentation-with-call-threshold=0"),
+    *("-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0"),
+    "-fno-sanitize-address-use-after-scope",
+)
+#: Functions by which a kernel allocates, copies and fills; the symbols are new and delete.
+_WATCHED = (
+    *("malloc", "calloc", "free", "memcpy", "memmove", "memset"),
+    *("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"),
+)
+STRICT_LINK = tuple(f"-Wl,--wrap={name}" for name in _WATCHED)
+# -fopenmp-simd: functions with vector forms are declared in include/PyGPU/host/loop_math.h.
+# -fstack-clash-protection: a stack that grows past its guard page must touch the page.
+_BASE_FLAGS = (
+    *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
+    *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection", "-fopenmp-simd"),
+    *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi"),
+)
+# Macros of a text that change our header too, which is precompiled.
+_FOR_OUR_HEADER = {
+    "-DNDEBUG",
+    "-D__CUDA_NO_HALF_OPERATORS__",
+    "-D__CUDA_NO_HALF2_OPERATORS__",
+    "-D__CUDA_NO_BFLOAT16_OPERATORS__",
+    "-D__CUDA_NO_BFLOAT162_OPERATORS__",
+}
+_STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
+
+
+@lru_cache
+def _find(asked: str | None, path: str) -> str:
+    for name in [asked] if asked else ["g++", "c++", "clang++"]:
+        found = libraries.program_on(path, name)
+        if found:
+            return found
+    raise CompilerMissing(
+        "kernels of the host target need a C++ compiler, and "
+        + (f"PYGPU_HOST_CXX={asked} is not found." if asked else "none is found.")
+        + " Install g++, or name a compiler in PYGPU_HOST_CXX.",
+        [asked or "g++"],
+    )
+
+
+def compiler() -> str:
+    """Return the path of the C++ compiler: PYGPU_HOST_CXX, by default g++, c++ or clang++."""
+    asked, path = settings.value("PYGPU_HOST_CXX"), os.environ.get("PATH", os.defpath)
+    found = _find(asked, path)
+    if not os.path.exists(found):  # removed since the last look
+        _find.cache_clear()
+        found = _find(asked, path)
+    return found
+
+
+_real = lru_cache(os.path.realpath)
+
+
+def identity() -> str:
+    """Return a text that differs between installed compilers, without running one."""
+    path = compiler()
+    state = os.stat(path)
+    return f"{_real(path)} {state.st_size} {state.st_mtime_ns}"
+
+
+def run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
+    """Run the compiler; raise CompileError with its messages if it fails."""
+    import signal
+    import subprocess  # slow to import, and not needed for kernels in the cache
+
+    try:
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CompileError(f"{command[0]} does not run: {error}", command) from None
+    if done.returncode:
+        why = ""
+        if done.returncode < 0:
+            number = -done.returncode
+            why = f": {command[0]} was killed by signal {number} ({signal.strsignal(number)})"
+        raise CompileError(
+            f"compilation of {name} failed{why}", command, stdout=done.stdout, stderr=done.stderr
+        )
+    return done
+
+
+def is_strict() -> bool:
+    return bool(settings.value("PYGPU_HOST_STRICT") == "1")
+
+
+@lru_cache
+def lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
+    """Return the flags for lockstep; raise CompileError if the compiler rejects them."""
+    result = host_lockstep.flags(is_clang)
+    probe = [compiler, *result, "-x", "c++", "-fsyntax-only", "/dev/null"]
+    try:
+        run(probe, "nothing")
+    except CompileError as error:
+        raise CompileError(host_lockstep.REASON, probe, stderr=error.stderr) from None
+    return result
+
+
+def is_clang() -> bool:
+    return "clang" in os.path.basename(_real(compiler()))
+
+
+def flags(options: Options, in_lockstep: bool = False) -> list[str]:
+    """Return the compiler's flags; a precompiled header is valid for one set of them."""
+    standard = options.std or "c++17"
+    result = [f"-std={_STANDARDS.get(standard, standard.replace('c++', 'gnu++'))}", *_BASE_FLAGS]
+    if not is_clang():  # unique symbols would prevent unloading; clang++ makes none
+        result.append("-fno-gnu-unique")
+    result.append("-O0" if options.debug else f"-O{options.optimize or '2'}")
+    if options.debug or options.line_info:
+        result.append("-g")
+    if options.is_without_fma():
+        result.append("-ffp-contract=off")
+    result += options.processor
+    if not options.warnings:
+        result.append("-w")
+    result += [macro for macro in options.macros if macro in _FOR_OUR_HEADER]
+    if settings.value("PYGPU_HOST_WARP") == "64":
+        result.append("-DPYGPU_HOST_WARP=64")
+    result = list(dict.fromkeys(result))  # a repeated flag would need another precompiled header
+    if in_lockstep:
+        result += lockstep_flags(compiler(), is_clang())
+    elif is_strict():
+        result += _STRICT_FLAGS_OF_CLANG if is_clang() else STRICT_FLAGS
+    return result
+
+
+def few_libraries(in_lockstep: bool) -> list[str]:
+    """Return options that leave out libstdc++, which the machine's library provides.
+
+    Reading it would take the linker as long as compiling a small kernel.
+    """
+    if in_lockstep or is_strict() or is_clang():
+        return []
+    return ["-nodefaultlibs", "-lm", "-lgcc", "-lc"]
+
+
+def linking(in_lockstep: bool = False) -> list[str]:
+    """Return the options for linking a shared library with the machine's library."""
+    words = ["-Wl,-Bsymbolic", "-L", str(PACKAGE), "-lPyGPU_host"]
+    return [*words, *(host_lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ())]

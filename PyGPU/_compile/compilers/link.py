@@ -1,0 +1,142 @@
+"""Linking of relocatable images into one that can be loaded.
+
+Linked texts use each other's functions and variables, their kernels launch kernels, and they can be
+optimized together. ``build`` makes relocatable images of requests that are ``relocatable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyGPU._compile.cache import entries
+from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.compilers.backend import Backend
+from PyGPU._compile.compilers.link_input import CUBIN, LTO_IR, PTX, Input
+from PyGPU._compile.source import headers
+from PyGPU._runtime import errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import BytesLike, CacheDir
+
+_LTO_IR = b"\xedCN\x7f"  # the first bytes of NVRTC's LTO-IR
+Handler = Callable[[bool, str, str], object]
+
+
+class Inputs:
+    """Images and libraries to link.
+
+    Parameters
+    ----------
+    backend : Backend
+        Linker to use.
+    handler : callable(success, info, error), optional
+        Called once with the linker's messages.
+    options : iterable of (int, int), optional
+        Options of NVIDIA's linkers: (jit_option, value).
+    verbose : bool, optional
+        Include the kernels' registers and memory in the messages.
+
+    Raises
+    ------
+    NotImplementedError
+        If the back end links no images.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        handler: Handler | None = None,
+        options: Iterable[tuple[int, int]] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        if backend.why_not_linked:
+            raise NotImplementedError(backend.why_not_linked)
+        self._backend = backend
+        self.handler = handler
+        self.options = {int(option): int(value) for option, value in options or ()}
+        self.verbose = bool(verbose)
+        self.images: list[Input] = []
+        self._entries: list[Entry] = []
+
+    def add_entry(self, entry: Entry, name: str) -> None:
+        """Add a result of ``build``."""
+        kind = CUBIN if entry.image.startswith(b"\x7fELF") else PTX
+        self.add(entry.image, kind, name)
+        self._entries.append(entry)
+
+    def add(self, data: str | BytesLike, kind: int, name: str) -> None:
+        """Add an image of a jit_input_type; LTO-IR, which has no such type, is recognized."""
+        raw = data.encode() if isinstance(data, str) else memoryview(data).tobytes()
+        if kind not in range(LTO_IR):
+            raise ValueError(f"input_type: expected a jit_input_type, got {kind!r}")
+        self.images.append(Input(LTO_IR if raw.startswith(_LTO_IR) else kind, raw, name))
+
+    def add_library(self, libname: str, folder: str | None) -> None:
+        """Add a library of device code, unless the target has its functions anyway.
+
+        Raises
+        ------
+        OSError
+            If the library is not found.
+        """
+        library = self._backend.device_library(libname, folder)
+        if library is not None:
+            self.images.append(library)
+
+    def link(self, arch: str, cache_dir: CacheDir = None) -> Entry:
+        """Return the linked image, from the cache or from the linker.
+
+        Parameters
+        ----------
+        arch : str
+            Architecture of the device.
+        cache_dir : str or False, optional
+            Folder of the cache.
+
+        Raises
+        ------
+        CompileError
+            If linking fails; ``.stderr`` is the linker's log.
+        """
+        if not self.images:
+            raise errors.LogicError("link: there is nothing to link, add_source or add_data first")
+
+        def cached(
+            identity: str, words: Sequence[str], make: Callable[[Path | None], Entry]
+        ) -> Entry:
+            return self._cached(identity, words, cache_dir, make)
+
+        try:
+            entry = self._backend.link(self.images, arch, self.options, self.verbose, cached)
+        except errors.CompileError as error:
+            if self.handler is not None:
+                self.handler(False, error.stdout or "", error.stderr or error.msg)
+            raise
+        if self.handler is not None:
+            self.handler(True, entry.log, "")
+        return entry
+
+    def _cached(
+        self,
+        identity: str,
+        words: Sequence[str],
+        cache_dir: CacheDir,
+        make: Callable[[Path | None], Entry],
+    ) -> Entry:
+        """Return the image that `make` makes, with the parameters of the kernels in it."""
+        folder = entries.directory(cache_dir)
+        parts = [part for one in self.images for part in (str(one.kind), one.data, one.name)]
+        fingerprint = headers.fingerprint()
+        name = entries.key("link", self._backend.name, identity, fingerprint, *words, *parts)
+        entry = entries.load(folder, name)
+        if entry is None:
+            entry = make(folder)
+            entries.store(folder, name, entry)
+        for one in self._entries:
+            entry = entry._replace(
+                names={**entry.names, **one.names},
+                parameters={**entry.parameters, **one.parameters},
+            )
+        return entry

@@ -1,0 +1,260 @@
+"""NVRTC and HIPRTC: run-time compilers as shared libraries with the same interface.
+
+The library is loaded when the first kernel is compiled. Without one, everything that needs no
+compiler keeps working.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import os
+import re
+import sys
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.compilers import libraries
+from PyGPU._runtime import CompileError, CompilerMissing, runtime_library, settings
+
+# HIPRTC and old NVRTCs are not safe to call from two threads at once. The lock is reentrant,
+# because a signal handler may compile in the thread that holds it.
+_lock = threading.RLock()
+
+
+class Library:
+    """A run-time compiler.
+
+    Parameters
+    ----------
+    prefix : {"nvrtc", "hiprtc"}
+        Prefix of the names of its functions.
+    path : str
+        File of the shared library.
+    """
+
+    def __init__(self, prefix: str, path: str) -> None:
+        self.prefix = prefix
+        self.path = path
+        self._library = ctypes.CDLL(path)
+        self.binary = "CUBIN" if prefix == "nvrtc" else "Code"
+        # NVRTC first looks for headers in the folder of the text, so the text gets a folder without
+        # files.
+        self._folder = "/dev/null/" if prefix == "nvrtc" else ""
+
+    def call(self, name: str, *arguments: Any) -> int:
+        """Call a function, and return its result code."""
+        return int(getattr(self._library, self.prefix + name)(*arguments))
+
+    def check(self, name: str, *arguments: Any) -> None:
+        code = self.call(name, *arguments)
+        if code:
+            raise CompileError(f"{self.prefix}{name} failed: {self._reason(code)}", [self.path])
+
+    def _reason(self, code: int) -> str:
+        text = getattr(self._library, self.prefix + "GetErrorString")
+        text.restype = ctypes.c_char_p
+        return str(text(code).decode())
+
+    def version(self) -> tuple[int, int]:
+        """Return (major, minor).
+
+        Every HIPRTC of ROCm 5 to 7 reports 9.0. So the version comes from the name of its file if
+        possible: ``libhiprtc.so.6.4.43484``.
+        """
+        named = re.search(r"\.so\.(\d+)\.(\d+)", os.path.basename(os.path.realpath(self.path)))
+        if named and self.prefix == "hiprtc":
+            return int(named[1]), int(named[2])
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self.check("Version", ctypes.byref(major), ctypes.byref(minor))
+        return major.value, minor.value
+
+    def architectures(self) -> list[int]:
+        """Return the numbers of the architectures that NVRTC compiles for, in ascending order."""
+        count = ctypes.c_int()
+        self.check("GetNumSupportedArchs", ctypes.byref(count))
+        numbers = (ctypes.c_int * count.value)()
+        self.check("GetSupportedArchs", numbers)
+        return list(numbers)
+
+    def compile(
+        self, source: str, name: str, options: list[str], expressions: Sequence[str], want: str
+    ) -> Entry:
+        """Compile a text.
+
+        Parameters
+        ----------
+        source, name : str
+            The text, and its name in the log.
+        options : list of str
+            Options of the compiler.
+        expressions : sequence of str
+            C++ names, such as ``axpy<float>``, to look up in the image.
+        want : {"CUBIN", "PTX", "LTOIR", "Code"}
+            Kind of image.
+
+        Returns
+        -------
+        Entry
+            The image, the log and the names.
+
+        Raises
+        ------
+        CompileError
+            If the text does not compile; ``.stderr`` is the compiler's log.
+        """
+        program = ctypes.c_void_p()
+        self.check(
+            "CreateProgram",
+            ctypes.byref(program),
+            source.encode(),
+            (self._folder + name).encode(),
+            0,
+            None,
+            None,
+        )
+        try:
+            for expression in expressions:
+                self.check("AddNameExpression", program, expression.encode())
+            words = [option.encode() for option in options]
+            with _lock:
+                code = self.call(
+                    "CompileProgram", program, len(words), (ctypes.c_char_p * len(words))(*words)
+                )
+            log = self._text(program, "ProgramLog").replace(self._folder + name, name)
+            if code:
+                raise CompileError(
+                    f"compilation of {name} failed: {self._reason(code)}",
+                    [self.prefix, *options],
+                    stderr=log,
+                )
+            names = {}
+            for expression in expressions:
+                lowered = ctypes.c_char_p()
+                self.check("GetLoweredName", program, expression.encode(), ctypes.byref(lowered))
+                names[expression] = (lowered.value or b"").decode()
+            return Entry(self._bytes(program, want), log, names)
+        finally:
+            self.call("DestroyProgram", ctypes.byref(program))
+
+    def _bytes(self, program: Any, what: str) -> bytes:
+        size = ctypes.c_size_t()
+        self.check(f"Get{what}Size", program, ctypes.byref(size))
+        data = ctypes.create_string_buffer(size.value)
+        self.check(f"Get{what}", program, data)
+        return data.raw
+
+    def _text(self, program: Any, what: str) -> str:
+        return self._bytes(program, what).split(b"\0")[0].decode("utf-8", "replace").strip()
+
+
+def _candidates(prefix: str) -> list[str]:
+    """Return paths and names that may be the library, the likeliest first."""
+    if path := settings.value(f"PYGPU_{prefix.upper()}"):
+        return [path]
+    where = libraries.folders(prefix)
+    paths = libraries.shared(f"lib{prefix}", where)
+    if prefix == "nvrtc":
+        paths += [f"libnvrtc.so.{major}" for major in (13, 12, "11.2")]
+    else:  # up to ROCm 5, the runtime's library has the functions
+        paths += ["libhiprtc.so"]
+        for folder in where:
+            paths += sorted(glob.glob(os.path.join(folder, "libamdhip64.so*")))
+        paths += ["libamdhip64.so"]
+        if runtime := runtime_library("hip"):  # prefer the version of the loaded runtime
+            found = re.search(r"\.so\.\d+", os.path.realpath(runtime))
+            number = found[0] if found else ""
+            paths.sort(key=lambda path: number not in os.path.realpath(path))
+    return paths
+
+
+_located: dict[str, str] = {}
+_loaded: dict[str, Library] = {}
+_MISSING = {
+    "nvrtc": "NVRTC, NVIDIA's run-time compiler, is not found. Install the CUDA toolkit or "
+    "'pip install nvidia-cuda-nvrtc', or name its libnvrtc.so in PYGPU_NVRTC.",
+    "hiprtc": "HIPRTC, AMD's run-time compiler, is not found. Install ROCm (package hiprtc), or "
+    "name its libhiprtc.so in PYGPU_HIPRTC.",
+}
+
+
+def locate(prefix: str) -> str:
+    """Return the path of the compiler's library without loading it, or raise CompilerMissing."""
+    if prefix not in _located:
+        for path in _candidates(prefix):
+            if os.path.isabs(path) and not os.path.exists(path):
+                continue
+            if os.path.isabs(path) or _try(prefix, path):
+                _located[prefix] = path
+                break
+        else:
+            raise CompilerMissing(_MISSING[prefix], [prefix])
+    return _located[prefix]
+
+
+def _try(prefix: str, path: str) -> bool:
+    try:
+        _loaded[prefix] = Library(prefix, path)
+    except OSError:
+        return False
+    return True
+
+
+def library(prefix: str) -> Library:
+    """Return the loaded compiler, or raise CompilerMissing."""
+    path = locate(prefix)
+    if prefix not in _loaded and not _try(prefix, path):
+        raise CompilerMissing(f"{path} does not load. {_MISSING[prefix]}", [prefix])
+    return _loaded[prefix]
+
+
+_PROBE = """
+import ctypes, sys
+library, program = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+text = b'extern "C" __global__ void f() {}'
+library.hiprtcCreateProgram(ctypes.byref(program), text, b"probe", 0, None, None)
+sys.exit(library.hiprtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(sys.argv[2].encode())))
+"""
+
+
+@lru_cache
+def compiles_for(path: str, arch: str) -> bool:
+    """Report whether this HIPRTC knows an architecture.
+
+    A child process asks, because the HIPRTC of ROCm 5.2 aborts for an unknown architecture.
+    """
+    import subprocess  # slow to import, and only needed when a compiler runs
+
+    command = [sys.executable, "-c", _PROBE, path, f"--offload-arch={arch}"]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def identity(prefix: str) -> str:
+    """Return a text that differs between installed compilers, without loading one."""
+    path = locate(prefix)
+    if not os.path.isabs(path):
+        return f"{path} {library(prefix).version()}"
+    state = os.stat(path)
+    return f"{os.path.realpath(path)} {state.st_size} {state.st_mtime_ns}"
+
+
+def toolkit_include_options(prefix: str) -> list[str]:
+    """Return the options for the vendor's headers, if they are installed with the compiler."""
+    path = locate(prefix)
+    if not os.path.isabs(path):
+        return []
+    mark = "cuda_fp16.h" if prefix == "nvrtc" else "hip"
+    for parent in list(Path(os.path.realpath(path)).parents)[:5]:
+        root = parent / "include"
+        if (root / mark).exists():
+            folders = [folder for folder in (root, root / "cccl") if folder.is_dir()]
+            # The system's folder has the host's headers too, so it comes last if the compiler has
+            # an option for that.
+            last = prefix == "hiprtc" and str(root) == "/usr/include"
+            option = "-idirafter" if last else "-I"
+            return [f"{option}{folder}" for folder in folders]
+    return []

@@ -1,0 +1,1 @@
+"""Kernel text: signatures, includes and rewrites, without a compiler."""

@@ -1,0 +1,132 @@
+"""PyGPU's headers for kernels: their folders, and the parts that a text needs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from PyGPU._compile.source import signature
+from PyGPU._runtime import PACKAGE, include_root
+
+
+def folder(name: str) -> str:
+    """Return the path of a folder of headers: "device", "rtc", "rtc_hip" or "host/cuda"."""
+    return str(include_root() / "PyGPU" / name)
+
+
+def _files_below(root: str, ending: str) -> Iterator[str]:
+    for folder, _, names in os.walk(root):
+        yield from (os.path.join(folder, name) for name in names if name.endswith(ending))
+
+
+@cache
+def fingerprint() -> bytes:
+    """Return a digest of PyGPU's files that images depend on: headers, and code that uses them."""
+    digest = hashlib.sha256()
+    for root, names in ((include_root(), ""), (PACKAGE / "_compile", ".py")):
+        for path in sorted(_files_below(str(root), names)):
+            digest.update(path[len(str(root)) :].encode())
+            with open(path, "rb") as file:
+                digest.update(file.read())
+    return digest.digest()
+
+
+# Parts of the prelude for run-time compilers; a text pays only for the parts that it needs.
+_SWITCHES = {
+    "-DPYGPU_USES_STD": rb"\bstd\b",
+    "-DPYGPU_USES_LIMITS": rb"\bnumeric_limits\b",
+    "-DPYGPU_USES_TRAITS": rb"\b(?:enable_if|is_\w+|conditional|decay|remove_\w+|pair)(?:_t|_v)?\b",
+    "-DPYGPU_OWN_INTEGERS": rb"\btypedef\b[^;]*\bu?int(?:8|16|32|64)_t\s*;",
+}
+
+
+def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
+    """Return the macros that enable the parts of the prelude that the texts need.
+
+    The texts are a source and the user's headers. If some headers are unknown (`is_complete` is
+    False), the parts that they may need are enabled as well.
+    """
+    text = b"\n".join(texts)
+    needed = [
+        switch
+        for switch, pattern in _SWITCHES.items()
+        if re.search(pattern, text) or not (is_complete or "OWN" in switch)
+    ]
+    traits = "-DPYGPU_USES_TRAITS"
+    return [one for one in needed if one != traits or "-DPYGPU_USES_STD" in needed]
+
+
+_TYPE = r"\b(?:texture|surface)\s*<[\w\s:,]*>"  # does not match a comparison
+_REFERENCE = _TYPE.encode()
+_HIDDEN = rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})"
+
+
+# Intrinsics of several integers in a word. Pasted names (##) may hide one.
+_SIMD = rb"##|\b__(?:v[a-z]+\d?|vi[a-z]+\d?_[su]\w+|dp2a_\w+|dp4a)\b"
+
+
+def on_demand(texts: Iterable[bytes], is_complete: bool, simd: str = "") -> list[str]:
+    """Return PyGPU's headers that the texts need: texture references, and integers in a word.
+
+    The texts are a source and the user's headers. `simd` is the folder of the header for integers
+    in a word; empty if the compiler has these intrinsics.
+    """
+    text = b"\n".join(texts)
+    found = [f"{folder('device')}/texture_references.h"] if re.search(_REFERENCE, text) else []
+    if simd and (re.search(_SIMD, text) or not is_complete):
+        found.append(f"{folder(simd)}/simd_integers.h")
+    return found
+
+
+def with_visible_references(source: str) -> str:
+    """Return the text with its static texture and surface references as global names.
+
+    Modules of the driver had such references visible.
+    """
+    return re.sub(_HIDDEN, lambda match: " " * len(match.group()), source)
+
+
+_INCLUDE = r"[ \t]*#[ \t]*(?:include|include_next|import)\b.*(?<!\\)$"
+
+
+def wrap_extern_c(source: str) -> str:
+    """Return the text in ``extern "C"``, except its ``#include`` lines.
+
+    Headers have templates, which cannot have C names. Lines keep their numbers. An ``#include``
+    inside braces stays in place.
+    """
+    result, depth = ['extern "C" {\n#line 1'], 0
+    lines = zip(source.split("\n"), signature.blanked(source).split("\n"))
+    for number, (line, code) in enumerate(lines, 1):
+        is_directive = code.lstrip().startswith("#")
+        if is_directive and re.match(_INCLUDE, line.rstrip()) and depth == 0:
+            result.append(f'}}\n#line {number}\n{line}\nextern "C" {{\n#line {number + 1}')
+        else:
+            result.append(line)
+            if not is_directive:
+                depth = max(0, depth + code.count("{") - code.count("}"))
+    return "\n".join(result) + "\n}\n"
+
+
+def wrapped(source: str, extern_c: bool) -> str:
+    """Return the text that a compiler gets: visible references and, if asked for, C names."""
+    source = with_visible_references(source)
+    return wrap_extern_c(source) if extern_c else source
+
+
+# Messages of g++, clang++ and NVRTC about templates and overloads with C names.
+_C_LINKAGE = (
+    r"template with C linkage|conflicting declaration of C function"
+    r"|templates must have C\+\+ linkage|conflicting types for"
+    r'|may not have extern "C" linkage|overloaded function "[^"]*" has "C" linkage'
+)
+
+
+def hint(log: str) -> str:
+    """Return advice for a text that does not compile with C names; often nothing."""
+    if not re.search(_C_LINKAGE, log):
+        return ""
+    return "templates and overloads have no C names: pass no_extern_c=True"

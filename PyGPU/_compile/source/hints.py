@@ -1,0 +1,35 @@
+"""Hints for programs whose kernel text does not compile."""
+
+from __future__ import annotations
+
+import re
+
+from PyGPU._compile.source import child_launches, headers, inline_ptx
+
+_FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
+
+
+def hint(
+    source: str, log: str, has_c_names: bool, is_relocatable: bool, understands_ptx: bool
+) -> str:
+    """Return advice for a text that does not compile; often nothing.
+
+    Parameters
+    ----------
+    source, log : str
+        The text, and the compiler's messages.
+    has_c_names : bool
+        The text was wrapped in ``extern "C"``.
+    is_relocatable : bool
+        The image is an input of a linker.
+    understands_ptx : bool
+        The compiler understands inline PTX.
+    """
+    name = _FILE.fullmatch(source.strip())
+    if name and name[1] in ("ptx", "cubin"):
+        return "the source is a file's name: module_from_file() loads what is compiled"
+    if name:
+        return "the source is a file's name, not the text of kernels: pass open(name).read()"
+    ptx = "" if understands_ptx else inline_ptx.hint(source, log)
+    c_names = headers.hint(log) if has_c_names else ""
+    return ptx or c_names or child_launches.hint(source, is_relocatable)

@@ -1,0 +1,348 @@
+"""Names and parameters of the kernels in a text, read without a compiler.
+
+The runtime reports only the sizes of a kernel's parameters. Their kinds, which decide whether a
+plain Python number can be passed, are in the source. The reader marks types that it does not
+understand as unknown, and kernels that a preprocessor may change as unsure. kernel_types.py asks
+the compiler about both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class Parameter(NamedTuple):
+    """A parameter of a kernel."""
+
+    name: str
+    # Kind as in src/python/launch/packing.h. A pointer's kind has the type that it points to, if
+    # that is known: "Pf4".
+    kind: str
+    nbytes: int  # 0: unknown
+
+
+class Kernel(NamedTuple):
+    """A ``__global__`` function with a body."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    is_template: bool
+    scope: str  # "outer::inner" for a kernel in namespaces
+    is_sure: bool  # False: only the compiler knows the parameters' types
+    types: str = ""  # declarations of the parameters, as in C++
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.scope}::{self.name}" if self.scope else self.name
+
+
+#: Names in C of NumPy's types; the first is used in our own kernels.
+C_NAMES: dict[str, tuple[str, ...]] = {
+    "b1": ("bool",),
+    "i1": ("signed char", "char", "int8_t"),
+    "u1": ("unsigned char", "uint8_t", "uchar"),
+    "i2": ("short", "signed short", "short int", "signed short int", "int16_t"),
+    "u2": ("unsigned short", "unsigned short int", "uint16_t", "ushort"),
+    "i4": ("int", "signed int", "signed", "int32_t"),
+    "u4": ("unsigned", "unsigned int", "uint32_t", "uint"),
+    "i8": ("long", "long int", "signed long", "signed long int", "long long", "long long int")
+    + ("signed long long", "int64_t", "ssize_t", "ptrdiff_t", "intptr_t", "npy_int64"),
+    "u8": ("unsigned long", "unsigned long int", "unsigned long long", "unsigned long long int")
+    + ("uint64_t", "size_t", "ulong", "uintptr_t", "cudaTextureObject_t", "cudaSurfaceObject_t"),
+    "f2": ("half", "__half"),
+    "f4": ("float",),
+    "f8": ("double",),
+    "c8": ("pycuda::complex<float>", "thrust::complex<float>", "cuda::std::complex<float>")
+    + ("complex<float>", "cuFloatComplex", "cuComplex"),
+    "c16": ("pycuda::complex<double>", "thrust::complex<double>", "cuda::std::complex<double>")
+    + ("complex<double>", "cuDoubleComplex"),
+}
+_MORE_NAMES = {"B2": ("__nv_bfloat16", "nv_bfloat16", "__hip_bfloat16")}  # NumPy has no dtype
+_TYPES = {
+    prefix + name: (code[0], int(code[1:]))
+    for code, names in (C_NAMES | _MORE_NAMES).items()
+    for name in names
+    for prefix in ("", "std::")
+}
+
+_NOISE = (
+    r"\b(?:const|volatile|register|struct|__restrict__|__restrict|restrict|__grid_constant__"
+    r"|typename)\b"
+)
+_WORD_ORDER = {"unsigned": 0, "signed": 0, "long": 1, "short": 1, "char": 2, "int": 3}
+
+
+# Literals are matched because their contents may look like comments; unterminated ones end with
+# their line. Numbers are matched because the separators of their digits look like literals.
+_TOKEN = (
+    r"(?s)//(?:[^\\\n]|\\[ \t\r]*\n|\\)*"
+    r"|/\*.*?(?:\*/|\Z)"
+    r'|R"(?:(?<![A-Za-z0-9_]R")|(?<=\b[uUL]R")|(?<=\bu8R"))([^()\\\s]{0,16})\(.*?(?:\)\1"|\Z)'
+    r'|"(?:\\.|[^"\\\n])*"?'
+    r"|'(?:\\.|[^'\\\n])*'?"
+    r"|(?<![A-Za-z0-9_])[0-9](?:'?[A-Za-z0-9_.])*"
+)
+
+
+def _blank(match: re.Match[str]) -> str:
+    token = match.group()
+    if token[0] == "/":
+        return re.sub(r"[^\n]", " ", token)
+    if token[0].isdigit():
+        return token
+    opening = token.index('"') + 1 if token[0] == "R" else 1
+    closing = token[-1] if len(token) > opening and token[-1] == token[opening - 1] else ""
+    inside = token[opening : len(token) - len(closing)]
+    return token[:opening] + re.sub(r"[^\n]", " ", inside) + closing
+
+
+def blanked(text: str) -> str:
+    """Return the text with spaces for comments and the contents of literals; indices are kept."""
+    return re.sub(_TOKEN, _blank, text)
+
+
+def without_comments(text: bytes) -> bytes:
+    """Return the text with a space for each comment."""
+
+    def spaced(match: re.Match[bytes]) -> bytes:
+        return b" " if match.group().startswith(b"/") else match.group()
+
+    return re.sub(_TOKEN.encode(), spaced, text)
+
+
+def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> int:
+    """Return the index after the bracket that closes the one at `start`; -1 if none does."""
+    depth = 0
+    for index in range(start, len(text)):
+        if text[index] == opening:
+            depth += 1
+        elif text[index] == closing:
+            depth -= 1
+            if depth == 0:
+                return index + 1
+    return -1
+
+
+def split_top(text: str) -> list[str]:
+    """Split a text at the commas outside of brackets."""
+    parts, depth, last = [], 0, 0
+    for index, char in enumerate(text):
+        if char in "([{<":
+            depth += 1
+        elif char in ")]}>":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text[last:index])
+            last = index + 1
+    parts.append(text[last:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _aliases(text: str, macros: Iterable[str]) -> dict[str, set[str]]:
+    """Return the aliases of types: typedef, using and simple macros, of the text and the options.
+
+    An alias may mean several types, since conditions are not evaluated.
+    """
+    found: dict[str, set[str]] = {}
+    rows = [
+        (new, old)
+        for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>](?:\s*\*)*)\s*\b(\w+)\s*;", text)
+    ]
+    rows += re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> *]+?)\s*;", text)
+    rows += re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:<> *]+?)[ \t]*$", text, re.M)
+    for macro in macros:
+        name, _, value = macro[2:].partition("=")
+        rows.append((name.strip(), value.strip() if macro.startswith("-D") else ""))
+    for new, old in rows:
+        found.setdefault(new, set()).add(old)
+    return found
+
+
+def _normal(name: str) -> str:
+    """Return one spelling for each type: "unsigned int" for "int unsigned"."""
+    name = re.sub(r"\s*([<>,:])\s*", r"\1", " ".join(name.split()))
+    words = name.split()
+    if len(words) > 1 and all(word in _WORD_ORDER for word in words):
+        words.sort(key=_WORD_ORDER.__getitem__)
+        if "int" in words and words not in (["signed", "int"], ["unsigned", "int"]):
+            words.remove("int")
+        name = " ".join(words)
+    return name
+
+
+def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tuple[str, int]:
+    """Return (kind, bytes) of a type; ("?", 0) if it is unknown or ambiguous."""
+    if "*" in declared:
+        return "P", 8
+    declared = _normal(re.sub(_NOISE, " ", declared))
+    if declared not in types or depth == 8:
+        return _TYPES.get(declared, ("?", 0))
+    found = {_resolve(one, types, depth + 1) for one in types[declared]}
+    return found.pop() if len(found) == 1 else ("?", 0)
+
+
+def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]]) -> str:
+    """Return "f4" for ``float *x`` and ``float x[4]``; "" if the type is unknown."""
+    stars, brackets = text.count("*"), text.count("[")
+    if "(" in text or stars + brackets != 1:
+        return "P8" if stars > 1 and "(" not in text else ""
+    declared = text.partition("*")[0] if stars else text[: name.start() if name else 0]
+    kind, nbytes = _resolve(declared, types)
+    return f"{kind[0]}{nbytes}" if nbytes else ""
+
+
+def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
+    """Return the parameter that a declaration means; `types` has the aliases of types."""
+    text = re.split(r"=(?!=)", text)[0].strip()
+    name = re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", text)
+    label = name.group(1) if name else ""
+    if "*" in text or re.search(r"\[[^\]]*\]\s*$", text):
+        return Parameter(label, "P" + _pointee(text, name, types), 8)
+    if "&" in text or name is None:
+        return Parameter(label, "?", 0)
+    declared = _normal(re.sub(_NOISE, " ", text[: name.start()]))
+    if not declared:  # the declaration has a type only
+        declared, label = text, ""
+    return Parameter(label, *_resolve(declared, types))
+
+
+def _scopes(text: str) -> list[tuple[int, int, str]]:
+    """Return (start, end, name) of each namespace of the text."""
+    found = []
+    for match in re.finditer(r"\bnamespace\s+([\w:]*)\s*\{", text):
+        end = matching(text, match.end() - 1, "{", "}")
+        found.append((match.end(), end if end > 0 else len(text), match.group(1)))
+    return found
+
+
+_NAME = r"([A-Za-z_]\w*)\s*\("
+_ATTRIBUTE = ("__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "alignas")
+
+
+def _marks(text: str, macros: Iterable[str]) -> re.Pattern[str]:
+    """Return the pattern of ``__global__`` and of macros that contain it."""
+    found = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\b__global__\b", text, re.M)
+    found += [macro[2:].partition("=")[0] for macro in macros if "__global__" in macro]
+    return re.compile(rf"\b(?:{'|'.join(['__global__', *map(re.escape, found)])})\b")
+
+
+def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
+    """Return the kernels that a source defines, in their order.
+
+    Parameters
+    ----------
+    source : str
+        CUDA C++ text.
+    macros : sequence of str
+        ``-DNAME=value``, from the options.
+
+    Returns
+    -------
+    list of Kernel
+        Kernels made by a macro with arguments are missing. Kernels under conditions are included.
+    """
+    text = blanked(source)
+    scopes, types = _scopes(text), _aliases(text, macros)
+    found = []
+    for match in _marks(text, macros).finditer(text):
+        line_start = text.rfind("\n", 0, match.start()) + 1
+        if text[line_start : match.start()].lstrip().startswith("#"):
+            continue  # the body of a macro
+        position = match.end()
+        while True:
+            name = re.compile(_NAME).search(text, position)
+            if not name:
+                break
+            end = matching(text, name.end() - 1)
+            if name.group(1) not in _ATTRIBUTE or end < 0:
+                break
+            position = end
+        if not name or end < 0 or not re.match(r"\s*\{", text[end:]):
+            continue
+        inside = text[name.end() : end - 1]
+        parameters = [] if inside.strip() in ("", "void") else split_top(inside)
+        before = re.split(r"[;{}]", text[: match.start()])[-1]
+        scope = "::".join(
+            label for begin, stop, label in scopes if label and begin <= match.start() < stop
+        )
+        known = tuple(parameter(part, types) for part in parameters)
+        is_sure = types.keys().isdisjoint(re.findall(r"\w+", name.group(1) + " " + inside))
+        own_names = [one for one in types.get(name.group(1), ()) if re.fullmatch(_NAME, f"{one}(")]
+        found.append(
+            Kernel(
+                own_names[0] if len(own_names) == 1 else name.group(1),
+                known,
+                bool(re.search(r"\btemplate\b", before)),
+                scope,
+                is_sure and all(one.kind != "?" for one in known),
+                ", ".join(re.split(r"=(?!=)", part)[0].strip() for part in parameters),
+            )
+        )
+    several = {name for name, count in Counter(one.full_name for one in found).items() if count > 1}
+    return [one._replace(is_sure=one.is_sure and one.full_name not in several) for one in found]
+
+
+_VARIABLE = re.compile(r"\b(?:__device__|__constant__|__managed__)\b([^;(){}=]*)(?=[;={])")
+_REFERENCE = re.compile(r"\b(?:texture|surface)\s*<[\w\s:,]*>([^;(){}=]*);")
+
+
+def _declarations(pattern: re.Pattern[str], source: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of declarations in the text; group 1 is the text after the keyword."""
+    text = re.sub(r"\b(?:__align__|alignas)\s*\([^()]*\)", " ", blanked(source))
+    for match in pattern.finditer(text):
+        if not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", match.group(1)):
+            yield match
+
+
+def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
+    """Return the plain names in the declarations that a pattern matches."""
+    found = []
+    for match in _declarations(pattern, source):
+        names = [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", one) for one in split_top(match[1])]
+        found += [name.group(1) for name in names if name]
+    return list(dict.fromkeys(found))
+
+
+def has_variables(source: str) -> bool:
+    """Report whether the text declares variables in device memory that kernels can write."""
+    for match in _declarations(_VARIABLE, source):
+        begin = max(match.string.rfind(mark, 0, match.start()) for mark in ";(){}=") + 1
+        words = match.string[begin : match.end()]
+        if not re.search(r"\b(?:const|constexpr|__constant__|extern|operator)\b", words):
+            return True
+    return False
+
+
+def variables(source: str) -> list[str]:
+    """Return the names of the ``__device__`` and ``__constant__`` variables of a source."""
+    return _declared(_VARIABLE, source)
+
+
+def references(source: str) -> list[str]:
+    """Return the names of the texture and surface references of a source."""
+    return _declared(_REFERENCE, source)
+
+
+def _agreed(a: Parameter, b: Parameter) -> Parameter:
+    """Return the parameter that agrees with both, unknown in what they differ."""
+    if a[1:] == b[1:]:
+        return a
+    return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
+
+
+def table(found: Iterable[Kernel]) -> dict[str, tuple[Parameter, ...]]:
+    """Return the parameters of each kernel, unknown if its definitions disagree."""
+    result: dict[str, tuple[Parameter, ...]] = {}
+    for kernel in found:
+        before = result.setdefault(kernel.full_name, kernel.parameters)
+        if len(before) != len(kernel.parameters):
+            result[kernel.full_name] = ()
+        else:
+            result[kernel.full_name] = tuple(
+                _agreed(a, b) for a, b in zip(before, kernel.parameters)
+            )
+    return result

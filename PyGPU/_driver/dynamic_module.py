@@ -1,0 +1,311 @@
+"""DynamicModule: several kernel texts and images, linked into one module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PyGPU._compile import build, child_launches, link
+from PyGPU._compile import options as _options
+from PyGPU._driver.files import file_contents
+from PyGPU._driver.module import Module
+from PyGPU._driver.source_module import (
+    CudaModule,
+    cached_where,
+    compiled,
+    module_of,
+    request_of,
+)
+from PyGPU._runtime import errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import BytesLike, CacheDir, Int
+
+
+class DynamicModule(CudaModule):
+    """Several texts and images, linked into one module.
+
+    The texts may use each other's ``__device__`` functions and variables. With
+    ``add_stdlib("cudadevrt")``, kernels may launch kernels: ``child<<<grid, block>>>(x)``. With
+    ``-dlto`` among the options of all texts, they are optimized together.
+
+    The run-time compiler of the target ``hip`` makes no linkable images. There the texts are
+    compiled as one, and a launch in device code is a NotImplementedError.
+
+    Parameters
+    ----------
+    nvcc : str, optional
+        Ignored; PyCUDA has this parameter.
+    link_options : iterable of (jit_option, int), optional
+        Options of the linker; see :class:`PyGPU.driver.Linker`.
+    keep : bool, optional
+        Leave each text and its image in a folder whose name is printed.
+    no_extern_c : bool, optional
+        Compile the texts as they stand, with mangled names.
+    arch : str, optional
+        Architecture of the texts; the current device's by default.
+    code : str, optional
+        Ignored; PyCUDA has this parameter.
+    cache_dir : str or False, optional
+        Folder of the cache; False for no cache.
+    include_dirs : sequence of str, optional
+        Folders of headers.
+    message_handler : callable(success, info, error), optional
+        Called once with the linker's messages.
+    log_verbose : bool, optional
+        Include the kernels' registers and memory in the messages.
+    cuda_libdir : str, optional
+        Folder in which :meth:`add_stdlib` looks for libraries.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import DynamicModule
+    >>> module = DynamicModule(no_extern_c=True)
+    >>> module = module.add_source("__device__ int two() { return 2; }")
+    >>> module = module.add_source(
+    ...     "__device__ int two(); __global__ void set(int *x) { *x = two(); }"
+    ... )
+    >>> module = module.link()
+    """
+
+    def __init__(
+        self,
+        nvcc: str = "nvcc",
+        link_options: Iterable[tuple[int, int]] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: CacheDir = None,
+        include_dirs: Sequence[str] | None = None,
+        message_handler: link.Handler | None = None,
+        log_verbose: bool = False,
+        cuda_libdir: str | None = None,
+    ) -> None:
+        self._settings = (arch, no_extern_c, include_dirs, cache_dir)
+        self._keep = keep
+        self._libdir = cuda_libdir
+        self._joined: list[build.Request] = []  # texts to compile as one, if nothing is linked
+        self._inputs: link.Inputs | None = None
+        if not build.own.why_not_linked:
+            self._inputs = link.Inputs(build.own, message_handler, link_options, log_verbose)
+        self.module = None  # type: ignore[assignment]
+
+    def _linked(self, call: str) -> link.Inputs:
+        if self._inputs is None:
+            raise NotImplementedError(f"{call}: {build.own.why_not_linked}")
+        return self._inputs
+
+    def add_source(
+        self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
+    ) -> DynamicModule:
+        """Compile a text and add its image.
+
+        Parameters
+        ----------
+        source : str
+            CUDA C++.
+        nvcc_options : list of str, optional
+            Options of nvcc; see :func:`PyGPU.compiler.compile`.
+        name : str, optional
+            Name of the text in the linker's messages.
+
+        Returns
+        -------
+        DynamicModule
+            The module itself.
+
+        Raises
+        ------
+        CompileError
+            If the text does not compile.
+        """
+        request = request_of(source, nvcc_options, *self._settings)
+        if self._inputs is None:
+            if child_launches.has_launches(request.source):
+                raise NotImplementedError(f"<<<...>>> in device code: {build.own.why_not_linked}")
+            self._joined.append(request)
+            return self
+        # The linker translates images for another architecture than the current device's.
+        other = request.arch or _options.parse(request.options).arch
+        want = build.own.portable_image if other else "cubin"
+        made = compiled(replace(request, relocatable=True, want=want), self._keep)
+        self._inputs.add_entry(made, name)
+        return self
+
+    def add_data(
+        self, data: str | BytesLike, input_type: Int, name: str = "unknown"
+    ) -> DynamicModule:
+        """Add an image.
+
+        Parameters
+        ----------
+        data : bytes-like
+            The image.
+        input_type : jit_input_type
+            Kind of image.
+        name : str, optional
+            Name of the image in the linker's messages.
+
+        Returns
+        -------
+        DynamicModule
+            The module itself.
+
+        Raises
+        ------
+        ValueError
+            If `input_type` is no jit_input_type.
+        """
+        self._linked("add_data").add(data, int(input_type), name)
+        return self
+
+    def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> DynamicModule:
+        """Add an image or a library from a file.
+
+        Parameters
+        ----------
+        filename : str or path-like
+            File to read.
+        input_type : jit_input_type
+            Kind of image.
+
+        Returns
+        -------
+        DynamicModule
+            The module itself.
+
+        Raises
+        ------
+        RuntimeError
+            If the file cannot be read.
+        """
+        inputs = self._linked("add_file")
+        data = file_contents("add_file", filename)
+        inputs.add(data, int(input_type), os.path.basename(filename))
+        return self
+
+    def add_stdlib(self, libname: str) -> DynamicModule:
+        """Add one of the toolkit's libraries of device code.
+
+        Parameters
+        ----------
+        libname : str
+            Name of the library, such as ``cudadevrt``.
+
+        Returns
+        -------
+        DynamicModule
+            The module itself.
+
+        Raises
+        ------
+        OSError
+            If the library is not found.
+        """
+        if self._inputs is not None:
+            self._inputs.add_library(libname, self._libdir)
+        else:
+            build.own.device_library(libname, self._libdir)
+        return self
+
+    def link(self) -> DynamicModule:
+        """Link everything that was added, and load the result as ``self.module``.
+
+        Returns
+        -------
+        DynamicModule
+            The module itself.
+
+        Raises
+        ------
+        CompileError
+            If linking fails; ``.stderr`` is the linker's log.
+        LogicError
+            If nothing was added.
+        """
+        if self._inputs is not None:
+            cache_dir = cached_where(self._settings[3])
+            made = self._inputs.link(build.device_architecture(), cache_dir)
+            self.module = Module(made.image, names=made.names, parameters=made.parameters)
+            return self
+        if not self._joined:
+            raise errors.LogicError("link: there is nothing to link, add_source first")
+        source = "\n".join(one.source for one in self._joined)
+        words = tuple(word for one in self._joined for word in one.options)
+        joined = replace(self._joined[0], source=source, options=words)
+        self.module = module_of(joined, self._keep)
+        return self
+
+
+class DynamicSourceModule(DynamicModule):
+    """Kernels that launch kernels, from one text.
+
+    Parameters
+    ----------
+    source : str
+        CUDA C++.
+    nvcc : str, optional
+        Ignored; PyCUDA has this parameter.
+    options : list of str, optional
+        Options of nvcc; see :func:`PyGPU.compiler.compile`.
+    keep : bool, optional
+        Leave the text and the image in a folder whose name is printed.
+    no_extern_c : bool, optional
+        Compile the text as it stands, with mangled names.
+    arch : str, optional
+        Architecture; the current device's by default.
+    code : str, optional
+        Ignored; PyCUDA has this parameter.
+    cache_dir : str or False, optional
+        Folder of the cache; False for no cache.
+    include_dirs : sequence of str, optional
+        Folders of headers.
+    cuda_libdir : str, optional
+        Folder of the library ``cudadevrt``.
+
+    Raises
+    ------
+    CompileError
+        If the text does not compile or link.
+    NotImplementedError
+        On the target ``hip``, if the text launches kernels.
+
+    See Also
+    --------
+    DynamicModule : Several texts.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import DynamicSourceModule
+    >>> module = DynamicSourceModule("__global__ void nothing() {}")
+    >>> module.get_function("nothing")
+    <Function nothing>
+    """
+
+    def __init__(
+        self,
+        source: str,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: CacheDir = None,
+        include_dirs: Sequence[str] | None = None,
+        cuda_libdir: str | None = None,
+    ) -> None:
+        super().__init__(
+            keep=keep,
+            no_extern_c=no_extern_c,
+            arch=arch,
+            cache_dir=cache_dir,
+            include_dirs=include_dirs,
+            cuda_libdir=cuda_libdir,
+        )
+        self.add_source(source, options)
+        self.add_stdlib("cudadevrt")
+        self.link()

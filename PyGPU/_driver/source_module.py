@@ -1,0 +1,306 @@
+"""Modules from kernel text: the request of a program, its compilation and the loaded module."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PyGPU._compile import build, device_names, entry, hints, kept, options
+from PyGPU._driver.module import Function, Module
+from PyGPU._runtime import core, errors, state
+
+if TYPE_CHECKING:
+    from PyGPU._types import CacheDir, SurfaceReference, TextureReference
+
+
+def _text_of(source: object) -> str:
+    if isinstance(source, (bytes, bytearray)):
+        raise TypeError("source: expected text, got bytes; decode() them")
+    if source is None or hasattr(source, "read"):
+        raise TypeError(f"source: expected text, got {source!r}; a file has it by read()")
+    return str(source)
+
+
+def cached_where(cache_dir: CacheDir) -> CacheDir:
+    """Return the folder of the cache; False, which means no cache, while debugging."""
+    return False if state.debugging else cache_dir
+
+
+def request_of(
+    source: str,
+    words: Sequence[str] | None,
+    arch: str | None,
+    no_extern_c: bool,
+    include_dirs: Sequence[str] | None,
+    cache_dir: CacheDir,
+    expressions: Sequence[str] = (),
+    want: str = "cubin",
+) -> build.Request:
+    """Check the arguments of a program and return them as a request.
+
+    Raises
+    ------
+    TypeError
+        If an argument has another type than expected.
+    """
+    if words is None:
+        words = options.defaults()
+    if isinstance(words, (str, bytes)):
+        raise TypeError(f"options: expected a list of str, got {words!r}")
+    if isinstance(include_dirs, (str, bytes, os.PathLike)):
+        raise TypeError(f"include_dirs: expected a list of folders, got {include_dirs!r}")
+    if isinstance(expressions, (str, bytes)):
+        raise TypeError(f"name_expressions: expected a list of str, got {expressions!r}")
+    if not isinstance(arch, (str, type(None))):
+        raise TypeError(f"arch: expected a str such as 'sm_90', got {arch!r}")
+    if not isinstance(cache_dir, (str, os.PathLike, type(None))) and cache_dir is not False:
+        raise TypeError(f"cache_dir: expected a folder, None or False, got {cache_dir!r}")
+    before, after = options.of_environment()
+    words = [*before, *words, *(["-G"] if state.debugging else []), *after]
+    return build.Request(
+        source=_text_of(source),
+        options=tuple(words),
+        arch=options.parse(after).arch or arch,
+        include_dirs=tuple(os.fspath(folder) for folder in include_dirs or ()),
+        extern_c=not no_extern_c,
+        expressions=tuple(expressions),
+        want=want,
+        cache_dir=cached_where(cache_dir),
+        loads=True,
+    )
+
+
+def _warn(message: str) -> None:
+    """Warn at the line of the program, which is the innermost one outside of PyGPU."""
+    level, frame = 1, sys._getframe()
+    # As Python spells the package's folder, whatever links lead to it.
+    ours = os.path.dirname(os.path.dirname(frame.f_code.co_filename)) + os.sep
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
+
+
+def _warn_of_newer(arch: str | None) -> None:
+    """Warn if the current device is older than an architecture of NVIDIA's."""
+    asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", arch or "")
+    if asked and build.own.has_compute_capability and core.cudaGetDeviceCount()[0]:
+        major, minor = device_names.capability()
+        if int(asked.group(1)) > 10 * major + minor:
+            _warn(f"arch={arch!r} is beyond the device's compute capability {major}.{minor}")
+
+
+def compiled(
+    request: build.Request,
+    keep: bool = False,
+    backend: build.Backend | None = None,
+    needs_device: bool = True,
+) -> entry.Entry:
+    """Compile a request, and warn of the compiler's messages.
+
+    Parameters
+    ----------
+    request : Request
+        The text and its options.
+    keep : bool, optional
+        Leave the text and the image in a folder whose name is printed.
+    backend : Backend, optional
+        Compiler to use; by default that of the target in use.
+    needs_device : bool, optional
+        Require a device first.
+
+    Raises
+    ------
+    CompileError
+        If the text does not compile; the message may end with a hint.
+    """
+    backend = backend or build.own
+    folder = kept.folder_with(request.source) if keep or state.debugging else None
+    if needs_device:
+        state.require_device()
+    _warn_of_newer(request.arch)
+    try:
+        made = build.build(request, backend)
+    except errors.CompileError as error:
+        hint = hints.hint(
+            *(request.source, error.stderr or ""),
+            *(request.extern_c, request.relocatable, backend.understands_ptx),
+        )
+        if hint:
+            error.msg += f": {hint}"
+            error.args = (error.msg, *error.args[1:])
+        raise
+    if folder is not None:
+        kept.add_image(folder, made.image, backend.suffix(made.image))
+    if made.log:
+        _warn(f"The compiler said:\n{made.log}")
+    return made
+
+
+def module_of(request: build.Request, keep: bool) -> Module:
+    """Compile a request and load the image on the current device."""
+    made = compiled(request, keep)
+    return Module(made.image, source=request.source, names=made.names, parameters=made.parameters)
+
+
+class CudaModule:
+    """The common base of modules from text; ``self.module`` is the loaded module.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import CudaModule, SourceModule
+    >>> issubclass(SourceModule, CudaModule)
+    True
+    """
+
+    module: Module
+
+    def get_function(self, name: str) -> Function:
+        """Return a kernel.
+
+        Parameters
+        ----------
+        name : str
+            Name of the kernel, or a name expression of a template's instance (``axpy<float>``).
+
+        Returns
+        -------
+        Function
+            The kernel.
+
+        Raises
+        ------
+        LogicError
+            If the module has no such kernel.
+        """
+        return self.module.get_function(name)
+
+    def get_global(self, name: str) -> tuple[int, int]:
+        """Return the memory of a ``__device__`` or ``__constant__`` variable.
+
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        tuple of int
+            Device address, and size in bytes.
+
+        Raises
+        ------
+        LogicError
+            If the module has no such variable.
+        """
+        return self.module.get_global(name)
+
+    def get_texref(self, name: str) -> TextureReference:
+        """Return a texture reference.
+
+        Parameters
+        ----------
+        name : str
+            Name of the texture reference.
+
+        Returns
+        -------
+        TextureReference
+            The texture reference.
+
+        Raises
+        ------
+        LogicError
+            If the module has no such texture reference.
+        """
+        return self.module.get_texref(name)
+
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """Return a surface reference.
+
+        Parameters
+        ----------
+        name : str
+            Name of the surface reference.
+
+        Returns
+        -------
+        SurfaceReference
+            The surface reference.
+
+        Raises
+        ------
+        LogicError
+            If the module has no such surface reference.
+        """
+        return self.module.get_surfref(name)
+
+
+class SourceModule(CudaModule):
+    """Kernels from text, compiled for the current device and loaded.
+
+    Parameters
+    ----------
+    source : str
+        CUDA C++.
+    nvcc : str, optional
+        Ignored; PyCUDA has this parameter.
+    options : list of str, optional
+        Options of nvcc; see :func:`PyGPU.compiler.compile`.
+    keep : bool, optional
+        Leave the text and the image in a folder whose name is printed.
+    no_extern_c : bool, optional
+        Compile the text as it stands, with mangled names; templates need this.
+    arch : str, optional
+        Architecture; the current device's by default.
+    code : str, optional
+        Ignored; PyCUDA has this parameter.
+    cache_dir : str or False, optional
+        Folder of the cache; False for no cache.
+    include_dirs : sequence of str, optional
+        Folders of headers.
+    name_expressions : sequence of str, optional
+        Instances of templates to compile, such as ``axpy<float>``.
+
+    Raises
+    ------
+    CompileError
+        If the text does not compile; ``.stderr`` is the compiler's log, with the line numbers of
+        `source`.
+
+    See Also
+    --------
+    PyGPU.compiler.compile : Compile without loading.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU import gpuarray
+    >>> from PyGPU.compiler import SourceModule
+    >>> module = SourceModule("__global__ void twice(float *x) { x[threadIdx.x] *= 2; }")
+    >>> x = gpuarray.to_gpu(np.array([1, 2, 3], np.float32))
+    >>> module.get_function("twice")(x, block=(3, 1, 1))
+    >>> x
+    array([2., 4., 6.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        source: str,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: CacheDir = None,
+        include_dirs: Sequence[str] | None = (),
+        name_expressions: Sequence[str] = (),
+    ) -> None:
+        request = request_of(
+            *(source, options, arch, no_extern_c, include_dirs, cache_dir, name_expressions)
+        )
+        self.module = module_of(request, keep)

@@ -1,0 +1,68 @@
+"""Capabilities of the target in use: what Python code asks instead of the target's name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PyGPU._runtime.targets import core
+
+
+class Capabilities(NamedTuple):
+    """Properties of a target that no device attribute reports."""
+
+    #: Name of the target, for messages.
+    target: str
+    #: The threads of a block run one after another, on one core.
+    runs_threads_serially: bool
+    #: Images hold the mangled C++ names of kernels; otherwise they hold the names of the source.
+    mangles_names: bool
+    #: Every device has textures and surfaces.
+    has_textures: bool
+    #: The run-time compiler understands NVIDIA's own headers.
+    compiles_vendor_headers: bool
+    #: The vendor's library of random numbers.
+    random_library: str
+    #: DLPack's codes of the memory kinds that belong to a numbered device.
+    dlpack_devices: tuple[int, ...]
+    #: DLPack's codes of the memory kinds that device code can access; arrays have the first.
+    dlpack_reached: tuple[int, ...]
+    #: The null stream in DLPack's numbering; None for a CPU, which has no streams.
+    dlpack_null_stream: int | None
+
+
+_CUDA = Capabilities(
+    target="cuda",
+    runs_threads_serially=False,
+    mangles_names=True,
+    has_textures=True,
+    compiles_vendor_headers=True,
+    random_library="curand",
+    dlpack_devices=(2, 13),
+    dlpack_reached=(2, 3, 13),
+    dlpack_null_stream=1,
+)
+_HIP = Capabilities(
+    target="hip",
+    runs_threads_serially=False,
+    mangles_names=True,
+    has_textures=False,
+    compiles_vendor_headers=False,
+    random_library="rocrand",
+    dlpack_devices=(10,),
+    dlpack_reached=(10, 11),
+    dlpack_null_stream=0,
+)
+_HOST = Capabilities(
+    target="host",
+    runs_threads_serially=True,
+    mangles_names=False,
+    has_textures=True,
+    compiles_vendor_headers=False,
+    random_library="curand",
+    dlpack_devices=(),
+    dlpack_reached=(1,),
+    dlpack_null_stream=None,
+)
+
+#: Capabilities of the target in use.
+capabilities = {one.target: one for one in (_CUDA, _HIP, _HOST)}[core.target]

@@ -1,0 +1,236 @@
+"""Exception classes for device errors, argument errors and compile errors.
+
+The classes are PyCUDA's. ``MemoryError`` and ``RuntimeError`` also subclass the builtins of that
+name, so either spelling catches them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PyGPU import _host as core
+
+
+class Error(Exception):
+    """A device call failed.
+
+    Attributes
+    ----------
+    call : str
+        Name of the call.
+    status : cudaError_t or None
+        Status that the call returned.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> try:
+    ...     drv.mem_get_address_range(64)
+    ... except drv.Error as error:
+    ...     print(error.call, error.status.name)
+    cuMemGetAddressRange cudaErrorInvalidValue
+    """
+
+    call: str = ""
+    status: core.cudaError_t | None = None
+
+
+class MemoryError(Error, builtins.MemoryError):
+    """Device or page-locked memory ran out.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> try:
+    ...     drv.mem_alloc(1 << 62)
+    ... except MemoryError as error:
+    ...     print(type(error).__module__)
+    PyGPU.errors
+    """
+
+
+class LogicError(Error):
+    """The call was wrong: an invalid value, handle, address or state.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> try:
+    ...     drv.mem_alloc(0)
+    ... except drv.LogicError as error:
+    ...     print("refused")
+    refused
+    """
+
+
+class ArgumentError(LogicError, struct.error, TypeError):
+    """A kernel argument does not fit its parameter: its count, type, width or range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import SourceModule
+    >>> kernel = SourceModule("__global__ void f(int n) {}").get_function("f")
+    >>> try:
+    ...     kernel(np.int64(2**40), block=(1, 1, 1))
+    ... except drv.ArgumentError as error:
+    ...     print("refused")
+    refused
+    """
+
+
+class ArgumentWarning(UserWarning):
+    """A kernel argument's dtype differs from its parameter's, and no other check would report it.
+
+    The environment variable PYGPU_CHECK=error turns the warning into an error, PYGPU_CHECK=off
+    suppresses it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from PyGPU.errors import ArgumentWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", ArgumentWarning)
+    """
+
+
+class ShapeError(ValueError, NotImplementedError):
+    """Shapes do not match: PyCUDA raises NotImplementedError here, NumPy ValueError.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU.errors import ShapeError
+    >>> try:
+    ...     gpuarray.zeros(2, "float32") + gpuarray.zeros(3, "float32")
+    ... except ShapeError:
+    ...     print("refused")
+    refused
+    """
+
+
+class TraceError(TypeError):
+    """A fused function does something that a kernel cannot do; the message names the line.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU.errors import TraceError
+    >>> @PyGPU.fuse
+    ... def absolute(x):
+    ...     return x if x > 0 else -x
+    >>> try:
+    ...     absolute(PyGPU.zeros(2, "float32"))
+    ... except TraceError:
+    ...     print("refused")
+    refused
+    """
+
+
+class LaunchError(Error):
+    """A kernel could not be started or did not finish.
+
+    Examples
+    --------
+    >>> import PyGPU.errors as errors
+    >>> issubclass(errors.LaunchError, errors.Error)
+    True
+    """
+
+
+class RuntimeError(Error, builtins.RuntimeError):
+    """The environment is wrong: no device, no code for it, a missing file, a hardware fault.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> try:
+    ...     drv.module_from_file("/no/such/file")
+    ... except RuntimeError as error:
+    ...     print(type(error).__module__)
+    PyGPU.errors
+    """
+
+
+class CompileError(Error):
+    """A kernel's source text did not compile.
+
+    Parameters
+    ----------
+    msg : str
+        Summary of the failure.
+    command_line : list of str
+        Compiler and its options.
+    stdout : str, optional
+        Output of the compiler.
+    stderr : str, optional
+        Error messages of the compiler.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import SourceModule
+    >>> from PyGPU.errors import CompileError
+    >>> try:
+    ...     SourceModule("__global__ void f() { undeclared = 1; }")
+    ... except CompileError as error:
+    ...     print("undeclared" in error.stderr)
+    True
+    """
+
+    def __init__(
+        self,
+        msg: str,
+        command_line: Sequence[str],
+        stdout: str | None = None,
+        stderr: str | None = None,
+    ) -> None:
+        super().__init__(msg, command_line, stdout, stderr)
+        self.msg = msg
+        self.command_line = command_line
+        self.stdout = stdout
+        self.stderr = stderr
+
+    def __str__(self) -> str:
+        text = self.msg
+        for name in ("stderr", "stdout"):
+            if getattr(self, name):
+                text += f"\n[{name}:\n{getattr(self, name)}]"
+        return f"{text}\n[command: {' '.join(map(str, self.command_line))}]"
+
+
+class CompilerMissing(CompileError):
+    """No compiler for kernels was found; the message says what to install.
+
+    Parameters
+    ----------
+    msg : str
+        Summary of the failure.
+    command_line : list of str
+        Compiler and its options.
+    stdout : str, optional
+        Output of the compiler.
+    stderr : str, optional
+        Error messages of the compiler.
+
+    Examples
+    --------
+    >>> import PyGPU.errors as errors
+    >>> issubclass(errors.CompilerMissing, errors.CompileError)
+    True
+    """
+
+
+for _class in (
+    *Error.__subclasses__(),
+    Error,
+    ArgumentError,
+    ShapeError,
+    TraceError,
+    CompilerMissing,
+):
+    _class.__module__ = "PyGPU.errors"
