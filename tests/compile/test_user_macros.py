@@ -57,6 +57,7 @@ WHERE = {
 }
 # What no text includes by itself: it goes before any text, or is a part of another one.
 INNER = ("prelude", "random/", "toolkit/", "pycuda-complex-", "texel_types")
+INNER += ("group_folds", "simd_integers")
 # Headers of the compiler's own installation are its own affair.
 VENDORS = ("cuda", "cooperative", "curand", "cu", "vector", "device_", "math_")
 
