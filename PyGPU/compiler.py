@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyGPU._compile import build, headers, includes
+from PyGPU._compile import default_flags as _default_flags
 from PyGPU._compile import options as _options
 from PyGPU._driver.dynamic_module import DynamicModule, DynamicSourceModule
 from PyGPU._driver.images import module_from_buffer, module_from_file
@@ -37,8 +38,8 @@ __all__ = [
 ]
 
 #: Options of a compilation without options of its own; programs may replace the list.
-DEFAULT_NVCC_FLAGS = _options.defaults()
-_options.set_defaults(lambda: DEFAULT_NVCC_FLAGS)
+DEFAULT_NVCC_FLAGS = _default_flags.defaults()
+_default_flags.set_defaults(lambda: DEFAULT_NVCC_FLAGS)
 
 
 def compile(

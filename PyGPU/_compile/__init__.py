@@ -4,6 +4,7 @@ from PyGPU._compile.cache import entry, image_files, kept
 from PyGPU._compile.compilers import (
     build,
     code_object,
+    default_flags,
     device_names,
     libraries,
     link,
@@ -23,6 +24,7 @@ __all__ = [
     "build",
     "child_launches",
     "code_object",
+    "default_flags",
     "device_names",
     "entry",
     "headers",

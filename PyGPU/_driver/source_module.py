@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import build, device_names, entry, hints, kept, options
+from PyGPU._compile import build, default_flags, device_names, entry, hints, kept, options
 from PyGPU._driver.module import Function, Module
 from PyGPU._runtime import core, errors, state
 
@@ -48,7 +48,7 @@ def request_of(
         If an argument has another type than expected.
     """
     if words is None:
-        words = options.defaults()
+        words = default_flags.defaults()
     if isinstance(words, (str, bytes)):
         raise TypeError(f"options: expected a list of str, got {words!r}")
     if isinstance(include_dirs, (str, bytes, os.PathLike)):

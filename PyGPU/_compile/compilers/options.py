@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-
-from PyGPU._runtime import settings
 
 
 def note(message: str, *arguments: object) -> None:
@@ -106,26 +104,6 @@ class Options:
         for word in (word for word in self.other if word not in kept):
             note("the option %s is ignored: it means something to NVIDIA's compilers only", word)
         return kept
-
-
-def default_flags() -> list[str]:
-    """Return the options in PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS."""
-    return (settings.value("PYGPU_DEFAULT_NVCC_FLAGS") or "").split()
-
-
-_defaults = default_flags()
-_provider: Callable[[], list[str]] = lambda: _defaults  # noqa: E731
-
-
-def defaults() -> list[str]:
-    """Return the options of compilations without options of their own."""
-    return _provider()
-
-
-def set_defaults(provider: Callable[[], list[str]]) -> None:
-    """Set the function that returns these options, so that a program may replace the list."""
-    global _provider
-    _provider = provider
 
 
 def of_environment() -> tuple[list[str], list[str]]:
