@@ -65,7 +65,8 @@ import warnings
 with warnings.catch_warnings(record=True) as found:
     warnings.simplefilter("always")
     import PyGPU
-from PyGPU._compile import eviction, host
+from PyGPU._compile.cache import eviction
+from PyGPU._compile.compilers import host_compiler as host
 assert {one.filename for one in found} <= {"<string>"}, found
 count, (address, status) = PyGPU.cudaGetDeviceCount()[0], PyGPU.cudaMalloc(100)
 print(count, eviction.limit(), host.is_strict(), PyGPU.transfer.configure().threshold)
