@@ -386,7 +386,7 @@ void bind_function(py::module_& m) {
            intern("texrefs"), intern("time_kernel"), intern("shared_size")};
   static PyMethodDef methods[] = {
       {"prepared_call", as_method(&prepared_call), METH_FASTCALL | METH_KEYWORDS,
-       R"doc(prepared_call($self, grid, block, *args, shared_size=0)
+       R"doc(prepared_call($self, grid, block, /, *args, shared_size=0)
 --
 
 Launch a prepared kernel on the null stream.
@@ -403,7 +403,7 @@ shared_size : int, optional
     Dynamic shared memory in bytes.
 )doc"},
       {"prepared_async_call", as_method(&prepared_async_call), METH_FASTCALL | METH_KEYWORDS,
-       R"doc(prepared_async_call($self, grid, block, stream, *args, shared_size=0)
+       R"doc(prepared_async_call($self, grid, block, stream, /, *args, shared_size=0)
 --
 
 Launch a prepared kernel on a stream.
