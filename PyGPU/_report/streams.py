@@ -104,12 +104,13 @@ def two_devices() -> str:
     """Check a copy from the first device to the second."""
     if driver.Device.count() < 2:
         raise Skipped("there is one device")
-    x, second = np.arange(100_000, dtype="f4"), driver.Device(1).retain_primary_context()
+    x = np.arange(100_000, dtype="f4")
+    first, second = (driver.Device(i).retain_primary_context() for i in range(2))
     a = gpuarray.to_gpu(x)
     second.push()
     try:
         b = gpuarray.empty(x.shape, x.dtype)
-        driver.memcpy_peer(b.gpudata, a.gpudata, a.nbytes, second, None)
+        driver.memcpy_peer(b.gpudata, a.gpudata, a.nbytes, second, first)
         expect("the copy", (b + 1).get(), x + 1)
     finally:
         driver.Context.pop()
