@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "PyGPU/runtime/layout.h"
 #include "PyGPU/runtime/loop_axes.h"
 
 namespace PyGPU {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "PyGPU/runtime/device.h"
+#include "PyGPU/runtime/layout.h"
 #include "PyGPU/runtime/loop_axes.h"
 
 namespace PyGPU {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "error.h"
 #include "pieces.h"
 #include "transfer_settings.h"
 
