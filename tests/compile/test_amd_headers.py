@@ -5,18 +5,18 @@ HIPRTC compiles; no GPU is needed.
 
 import needs
 import pytest
+from everywhere import by_backend
 
 from PyGPU import errors
-from PyGPU._compile import build as _build
-from PyGPU._compile import code_object, rtc
+from PyGPU._compile import build, code_object, rtc
 
 pytestmark = pytest.mark.no_device
 
 
 def image(source, arch, options=()):
     needs.compiler("hiprtc")
-    request = _build.Request(source, arch=arch, cache_dir=False)
-    return _build._hip(request, _build._options.parse(options), arch).image
+    request = build.Request(source, arch=arch, cache_dir=False)
+    return by_backend("hip", request, options, arch).image
 
 
 VALUES = 100
