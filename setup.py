@@ -179,7 +179,7 @@ def version():
 
 def wanted_targets(asked):
     """{target: how to find it}, and whether it is an error if one is not found."""
-    # As rocminfo and compilers write them: gfx90a:sramecc+:xnack-, gfx9-4-generic.
+    # Names of rocminfo and of compilers: gfx90a:sramecc+:xnack-, gfx9-4-generic.
     architecture = r"gfx[0-9a-f]+(-[0-9]+)*(-generic)?(:[a-z]+[+-])*"
     if re.fullmatch(rf"{architecture}(,{architecture})*", asked):
         return {"hip": lambda: hip_extension(asked)}, True

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PyGPU._compile.cache import entries, eviction
+from PyGPU._runtime import settings
 
 
 def _megabytes(nbytes: int) -> str:
@@ -37,5 +38,5 @@ def main(arguments: Sequence[str]) -> None:
         print(f"removed: {_contents(eviction.clear(folder))}")
     left = eviction.items(folder)
     if left or not is_clearing:
-        limit = _megabytes(eviction.limit())
+        limit = _megabytes(settings.value("PYGPU_CACHE_MAXSIZE"))
         print(f"kept: {_contents(left)}, of at most {limit} (PYGPU_CACHE_MAXSIZE, as in 2G)")

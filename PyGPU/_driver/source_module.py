@@ -77,7 +77,7 @@ def request_of(
 def _warn(message: str) -> None:
     """Warn at the line of the program, which is the innermost one outside of PyGPU."""
     level, frame = 1, sys._getframe()
-    # As Python spells the package's folder, whatever links lead to it.
+    # The package's folder by the path in its code objects, which may lead through links.
     ours = os.path.dirname(os.path.dirname(frame.f_code.co_filename)) + os.sep
     while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
         level, frame = level + 1, frame.f_back

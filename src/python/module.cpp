@@ -30,11 +30,6 @@ void fill(py::module_& m) {
   m.attr("use_hip") = target == "hip";
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
-#if defined(PYGPU_RUNTIME_ALONE)
-  m.attr("_parts") = "runtime";
-#else
-  m.attr("_parts") = "all";
-#endif
 
   make_pybind11_ready();
   m.attr("_takes_types_from_values") = py::is_numpy_1();

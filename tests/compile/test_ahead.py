@@ -33,7 +33,7 @@ IMAGES = [
 
 @pytest.fixture
 def text(tmp_path):
-    """A text, mine.cu, and its header beside it."""
+    """Path of mine.cu, whose header factor.h is in the same folder."""
     (tmp_path / "factor.h").write_text("#ifndef FACTOR\n#define FACTOR 1\n#endif\n")
     path = tmp_path / "mine.cu"
     path.write_text(TEXT)

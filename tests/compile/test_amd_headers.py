@@ -60,7 +60,7 @@ REFERENCE = """
 texture<float, 2> image;
 __global__ void kernel(float *a) { a[0] = tex2D(image, 0, 0); }
 """
-#: Older compilers do not know the architectures: the macro of newer ones stands for them.
+#: Architectures without images. HIPRTC 5.2 does not know them: HIP's macro replaces them there.
 WITHOUT_IMAGES = ["gfx908 -D__HIP_NO_IMAGE_SUPPORT=1", "gfx942", "gfx950", "gfx1250"]
 
 

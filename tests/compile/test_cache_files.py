@@ -10,6 +10,7 @@ import pytest
 from PyGPU._compile import cache_command
 from PyGPU._compile.cache import entries, eviction, files
 from PyGPU._compile.compilers import host_prelude
+from PyGPU._runtime import settings
 
 pytestmark = pytest.mark.no_device
 
@@ -181,7 +182,7 @@ def test_what_a_killed_process_left_goes_after_a_while(folder, monkeypatch):
     for path in (left, new):
         path.write_bytes(bytes(10))
     os.utime(left, (1, 1))
-    eviction.shrink(folder)
+    eviction.shrink(folder, settings.value("PYGPU_CACHE_MAXSIZE"))
     assert not left.exists() and new.exists() and is_there(folder, "first")
 
 
@@ -190,7 +191,7 @@ def test_what_a_killed_process_left_goes_after_a_while(folder, monkeypatch):
 )
 def test_a_limit_may_have_a_suffix(monkeypatch, value, nbytes):
     monkeypatch.setenv("PYGPU_CACHE_MAXSIZE", value)
-    assert eviction.limit() == nbytes
+    assert settings.value("PYGPU_CACHE_MAXSIZE") == nbytes
 
 
 def test_the_command(folder, monkeypatch, capsys, python):

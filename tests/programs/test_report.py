@@ -90,7 +90,7 @@ def test_texts_for_gpus(prefix, backend, arch):
         assert everywhere.build(kernel_sources.Text(text, extern_c=True), backend, arch).image
 
 
-# What goes wrong.
+# Checks that fail, crash or hang.
 
 
 def test_a_check_that_fails():

@@ -65,11 +65,12 @@ import warnings
 with warnings.catch_warnings(record=True) as found:
     warnings.simplefilter("always")
     import PyGPU
-from PyGPU._compile.cache import eviction
+from PyGPU._runtime import settings
 from PyGPU._compile.compilers import host_compiler as host
 assert {one.filename for one in found} <= {"<string>"}, found
 count, (address, status) = PyGPU.cudaGetDeviceCount()[0], PyGPU.cudaMalloc(100)
-print(count, eviction.limit(), host.is_strict(), PyGPU.transfer.configure().threshold)
+nbytes = settings.value("PYGPU_CACHE_MAXSIZE")
+print(count, nbytes, host.is_strict(), PyGPU.transfer.configure().threshold)
 status = PyGPU.cudaMemset(address, 0, 101)
 print(PyGPU.cudaDeviceProp(0).warpSize(), PyGPU.cudaMemGetInfo()[1], status)
 print(*sorted(str(one.message) for one in found if one.category is PyGPU.SettingWarning), sep="\\n")

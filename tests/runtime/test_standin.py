@@ -112,7 +112,7 @@ except drv.MemoryError as error:
 
 
 def hip(name, *arguments):
-    """What a C program gets from a function of the runtime."""
+    """Return the result of a function of the runtime, as a C program gets it."""
     call = getattr(ctypes.CDLL(targets.runtime_library("hip")), name)
     return call(*map(ctypes.c_void_p, arguments))
 

@@ -133,7 +133,7 @@ def test_hidden_devices_are_given_as_the_reason(monkeypatch):
     ],
 )
 def test_what_hides_devices_from_rocm(monkeypatch, values, hides):
-    """As libamdhip64 5.2 to 7.2 with three devices do; 5.2 ignores an empty value."""
+    """The answers are of libamdhip64 5.2 to 7.2, three devices; 5.2 ignores an empty value."""
     monkeypatch.setattr(targets.os.path, "exists", lambda path: path == "/dev/kfd")
     monkeypatch.setattr(targets.glob, "glob", lambda pattern: ["/dev/dri/renderD128"])
     monkeypatch.setenv("GPU_DEVICE_ORDINAL", "-1")  # OpenCL's
@@ -158,7 +158,7 @@ def test_what_hides_devices_from_rocm(monkeypatch, values, hides):
     ],
 )
 def test_what_setup_takes_for_architectures_of_amd(asked, is_known):
-    """As rocminfo prints them."""
+    """Names may have the features that rocminfo prints."""
     pytest.importorskip("pybind11")
     setup = Path(__file__).parents[2] / "setup.py"
     done = run(str(setup), "--version", cwd=setup.parent, PYBIND_GPU_TARGET=asked)

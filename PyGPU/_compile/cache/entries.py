@@ -101,4 +101,4 @@ def store(folder: Path | None, name: str, entry: Entry) -> None:
     except OSError:
         return
     if files.has_trusted(folder, below) and files.place(below / name, data):
-        eviction.after_storing(folder, below)
+        eviction.after_storing(folder, below, settings.value("PYGPU_CACHE_MAXSIZE"))

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from PyGPU._runtime import settings
-
 _ENTRY = r"[0-9a-f]{64}"
 _FOLDER = r"[0-9a-f]{2}"
 _UNFINISHED = ".new-"
@@ -26,12 +24,6 @@ class Item(NamedTuple):
     used: float  # seconds since the epoch
     nbytes: int
     path: str
-
-
-def limit() -> int:
-    """Return the limit in bytes: PYGPU_CACHE_MAXSIZE, by default 1 GiB."""
-    result: int = settings.value("PYGPU_CACHE_MAXSIZE")
-    return result
 
 
 def is_entry(name: str) -> bool:
@@ -76,14 +68,14 @@ def _remove(item: Item) -> None:
         os.unlink(item.path)
 
 
-def shrink(folder: Path) -> None:
-    """Above the limit, remove the least recently used files until a tenth of it is free.
+def shrink(folder: Path, limit: int) -> None:
+    """Above a limit in bytes, remove the least recently used files until a tenth of it is free.
 
     Abandoned files are always removed.
     """
     found = sorted(item for item in items(folder) if not item.path.endswith(_SMALL))
     total = sum(item.nbytes for item in found)
-    goal, now = (limit() * 9 // 10 if total > limit() else total), time.time()
+    goal, now = (limit * 9 // 10 if total > limit else total), time.time()
     for item in found:
         stale = os.path.basename(item.path).startswith(_UNFINISHED) and now - item.used > _STALE
         if total > goal or stale:
@@ -91,14 +83,14 @@ def shrink(folder: Path) -> None:
             total -= item.nbytes
 
 
-def after_storing(folder: Path, below: Path) -> None:
-    """Keep to the limit after an entry was stored in the folder `below`.
+def after_storing(folder: Path, below: Path, limit: int) -> None:
+    """Keep to a limit in bytes after an entry was stored in the folder `below`.
 
     The names of entries are digests, so each of the 256 folders holds about the same.
     """
     about = 256 * sum(item.nbytes for item in _items(below))
-    if about + sum(item.nbytes for item in _preludes(folder)) > limit():
-        shrink(folder)
+    if about + sum(item.nbytes for item in _preludes(folder)) > limit:
+        shrink(folder, limit)
 
 
 def clear(folder: Path) -> list[Item]:

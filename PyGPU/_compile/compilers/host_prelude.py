@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PyGPU._compile.cache import eviction, files
+from PyGPU._runtime import settings
 
 _HEADER = "PyGPU/host/prelude.h"
 TEXT = f"#include <{_HEADER}>\n"
@@ -70,7 +71,7 @@ def options(folder: Path, name: str, precompile: Callable[[Path, Path], bool]) -
     """
     place = folder / eviction.PRELUDE / name
     if (
-        eviction.limit() < 4 * _BYTES
+        settings.value("PYGPU_CACHE_MAXSIZE") < 4 * _BYTES
         or place in _bad
         or (os.path.exists(folder) and not files.has_trusted(folder))
     ):
@@ -105,7 +106,7 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
     kept = files.place(place / "prelude.h.gch", data) and files.place(
         place / "digest", described.encode()
     )
-    eviction.shrink(place.parent.parent)
+    eviction.shrink(place.parent.parent, settings.value("PYGPU_CACHE_MAXSIZE"))
     return kept
 
 
