@@ -11,7 +11,6 @@ import typing as _typing
 import warnings as _warnings
 
 from PyGPU import errors as errors
-from PyGPU import gpuarray as gpuarray
 from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
 from PyGPU._as_pycuda.numpy_names import NumPyCompatWarning as NumPyCompatWarning
 from PyGPU._runtime import hooks as _hooks
@@ -28,14 +27,19 @@ from PyGPU._runtime.typed import *  # noqa: F403
 
 if _typing.TYPE_CHECKING:
     import PyGPU.transfer as transfer  # noqa: F401
+    from PyGPU import gpuarray as gpuarray
     from PyGPU._host import *  # noqa: F403
     from PyGPU.gpuarray import *  # noqa: F403
 else:
+    if _targets.has_arrays:
+        gpuarray = _hooks.loaded("PyGPU.gpuarray")
 
     def __getattr__(name):
         """Load `transfer` and the names of `gpuarray` at their first use."""
         if name == "transfer":
             return _hooks.loaded("PyGPU.transfer")
+        if not _targets.has_arrays:
+            return getattr(_core, name)  # raises an AttributeError that names the remedy
         if name in gpuarray.__all__:
             return getattr(gpuarray, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -82,7 +86,7 @@ if not _typing.TYPE_CHECKING:  # type checkers know the low level by the stub
         "errors",
         "get_include",
         "get_library_dir",
-        "gpuarray",
+        *(["gpuarray"] if _targets.has_arrays else []),
         "install_as_pycuda",
         "major_version",
         "minor_version",

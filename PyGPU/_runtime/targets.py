@@ -193,6 +193,24 @@ def _chosen() -> tuple[ModuleType, str, dict[str, str]]:
 
 
 _module, reason, refused = _chosen()
+#: False for a build with PYGPU_PARTS=runtime, which has the low level alone.
+has_arrays = hasattr(_module, "GPUArray")
+
+
+def _missing(name: str) -> object:
+    """Raise the AttributeError of a build without arrays and kernels."""
+    where = f"module {_module.__name__!r} has no attribute {name!r}"
+    if name.startswith("__"):  # Python itself asks for these
+        raise AttributeError(where)
+    raise AttributeError(
+        f"{where}: this PyGPU was built with PYGPU_PARTS=runtime, which is the low level without "
+        "arrays and kernels; install it again without PYGPU_PARTS"
+    )
+
+
+if not has_arrays:
+    _module.__getattr__ = _missing  # type: ignore[method-assign]
+
 if TYPE_CHECKING:
     from PyGPU import _host
 
