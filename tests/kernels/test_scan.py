@@ -292,5 +292,5 @@ def test_groups_and_tiles_keep_the_order(size):
     wide = np.zeros(2 * size, AFFINE)
     wide[::2] = numbers("u4", 2 * size).view(AFFINE)
     expected = composed(wide[::2])
-    for given in (gpuarray.to_gpu(wide)[::2], gpuarray.to_gpu(wide[::2].copy())):
-        assert np.array_equal(inclusive(given, "new").get(), expected)
+    for source in (gpuarray.to_gpu(wide)[::2], gpuarray.to_gpu(wide[::2].copy())):
+        assert np.array_equal(inclusive(source, "new").get(), expected)
