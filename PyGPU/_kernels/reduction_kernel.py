@@ -13,7 +13,7 @@ from PyGPU._driver import SourceModule
 from PyGPU._kernels.stages import get_reduction_kernel_and_types
 from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.indexed import always_uses_element
-from PyGPU._kernels.text.reduction import user_source
+from PyGPU._kernels.text.reduction import own_text, user_source
 from PyGPU._kernels.text.scan import literal
 from PyGPU._kernels.types import (
     ScalarArg,
@@ -21,6 +21,7 @@ from PyGPU._kernels.types import (
     dtype_to_ctype,
     parse_c_arg,
     require_elements,
+    require_free_names,
 )
 from PyGPU._runtime import beside_first, core, errors, require_array
 
@@ -52,7 +53,8 @@ class ReductionKernel:
     map_expr : str, optional
         C expression of the index `i` and the arguments; ``in[i]`` by default.
     arguments : str or sequence of VectorArg and ScalarArg
-        Declarations in C with at least one pointer, as in ``const float *x, float factor``.
+        Declarations in C with at least one pointer, as in ``const float *x, float factor``. The
+        names `i`, `n` (the number of elements) and ``out_type`` belong to the kernel.
     name : str
         Prefix of the kernels' names.
     keep : bool
@@ -67,7 +69,7 @@ class ReductionKernel:
     CompileError
         An expression is not valid C++.
     ValueError
-        An argument cannot be parsed, or a type has no name in C.
+        An argument cannot be parsed, its name is taken, or a type has no name in C.
 
     Examples
     --------
@@ -103,6 +105,8 @@ class ReductionKernel:
             raise AssertionError(
                 f"arguments={arguments!r}: expected at least one pointer, such as 'const float *x'"
             )
+        names = [one.name for one in self._arguments]
+        require_free_names(names, ("i", "n", "out_type"), own_text())
         self.block_size = core._reduction_block(self.dtype_out.itemsize)
         self._unroll = 8 if self.dtype_out.itemsize <= 8 else 4
         out = VectorArg(self.dtype_out, "out")

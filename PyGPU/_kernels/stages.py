@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from PyGPU._compile import signature
 from PyGPU._driver import Function, SourceModule
-from PyGPU._kernels.types import get_arg_type
+from PyGPU._kernels.types import get_arg_type, require_free_names
 
 _TEXT = """#include <pycuda-complex.hpp>
 #define BLOCK_SIZE {block_size}
@@ -40,6 +40,7 @@ extern "C" __global__ void {name}(out_type *out, {arguments}, unsigned int seq_c
   if (P_thread == 0) out[blockIdx.x] = P_totals[0];
 }}
 """
+_OWN_NAMES = ("i", "n", "out", "out_type", "seq_count", "BLOCK_SIZE", "READ_AND_MAP", "REDUCE")
 
 
 def get_reduction_module(
@@ -87,6 +88,11 @@ def get_reduction_module(
     SourceModule
         The module.
 
+    Raises
+    ------
+    ValueError
+        An argument has the name of one of the kernel's own variables.
+
     Examples
     --------
     >>> import numpy as np
@@ -100,6 +106,8 @@ def get_reduction_module(
     >>> out
     array([14.], dtype=float32)
     """
+    names = [signature.parameter(one).name for one in signature.split_top(arguments)]
+    require_free_names(names, _OWN_NAMES, _TEXT)
     text = _TEXT.format(
         **{"out_type": out_type, "block_size": block_size, "neutral": neutral},
         **{"reduce_expr": reduce_expr, "map_expr": map_expr, "arguments": arguments},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -194,6 +196,37 @@ class ScalarArg(Argument):
     def struct_char(self) -> str:
         """The character of the dtype for :mod:`struct`."""
         return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
+
+
+#: CUDA's variables, which are macros on some targets.
+_OF_CUDA = ("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize")
+
+
+def require_free_names(names: Iterable[str], own: Sequence[str], text: str) -> None:
+    """Check that a kernel's arguments have distinct names that its text does not use.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of the arguments that the user declared.
+    own : sequence of str
+        Names of the kernel's own variables and types.
+    text : str
+        Text of the kernel without the user's parts; its names with the prefix ``P_`` are taken.
+
+    Raises
+    ------
+    ValueError
+        A name is taken.
+    """
+    taken = {*own, *_OF_CUDA}
+    for name in names:
+        if name in taken or (name.startswith("P_") and re.search(rf"\b{re.escape(name)}\b", text)):
+            raise ValueError(
+                f"arguments: the name {name!r} is taken; expected distinct names other than "
+                f"{', '.join(own)}, and without the prefix P_"
+            )
+        taken.add(name)
 
 
 def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int) -> None:

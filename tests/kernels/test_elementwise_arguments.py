@@ -302,7 +302,7 @@ LENGTHS = {
 }
 
 
-@pytest.mark.parametrize("name", ["n", "i", "tid", "step"])
+@pytest.mark.parametrize("name", ["n", "i", "tid", "step", "z", "threadIdx", "P_end", "P_share"])
 def test_names_that_mean_something_in_a_kernel(name):
     kernel = ElementwiseKernel(f"float *z, int {name}", "z[i] = 1")
     with pytest.raises(

@@ -276,3 +276,22 @@ def test_any_number_may_be_neutral(dtype, c_type, neutral):
     with np.errstate(all="ignore"):
         expected = np.array(neutral).astype(dtype)
     assert first(zeros(3, dtype)).get() == expected
+
+
+@pytest.mark.parametrize("name", ["i", "n", "out_type", "x", "blockDim", "P_at", "P_base"])
+def test_names_that_the_kernel_uses(name):
+    with pytest.raises(ValueError, match=f"the name '{name}' is taken; expected distinct names"):
+        ReductionKernel(np.float32, "0", "a + b", "x[i]", f"float *x, float {name}")
+
+
+def test_names_that_the_kernel_leaves_to_the_user():
+    """Names of PyCUDA's own parameters (out, seq_count) are free, as are `a` and `b`."""
+    names = ["a", "b", "out", "seq_count", "parts", "tid", "P_mine", "I"]
+    total = " + ".join(names)
+    arguments = ", ".join(f"float {name}" for name in names)
+    kernel = ReductionKernel(
+        np.float32, "0", "a + b", f"x[i] * ({total}) + i + n", f"float *x, {arguments}"
+    )
+    x = to_gpu(np.array([1, 2, 3], np.float32))
+    expected = 6 * sum(range(8)) + (0 + 1 + 2) + 3 * 3
+    assert kernel(x, *range(8)).get() == expected

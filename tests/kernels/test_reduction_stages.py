@@ -86,3 +86,9 @@ def test_defaults_and_other_stages():
     assert kernel.name == "reduce_kernel" and types == ["P", "f"]
     with pytest.raises(AssertionError, match="stage=3"):
         get_reduction_kernel_and_types(3, "float", 32, "0", "a + b")
+
+
+@pytest.mark.parametrize("name", ["i", "n", "out", "seq_count", "out_type", "P_total"])
+def test_names_that_the_stages_use(name):
+    with pytest.raises(ValueError, match=f"the name '{name}' is taken; expected distinct names"):
+        get_reduction_module("float", 32, "0", "a + b", "x[i]", f"float *x, float {name}")

@@ -122,14 +122,19 @@ for _dtype, _name in ((AFFINE, "scan_affine"), (SOLID, "scan_solid"), (TRIPLE, "
     tools.get_or_register_dtype(_name, _dtype)
 
 
+def composed(functions):
+    """Return the compositions of the first functions, each a * x + b."""
+    result, slope, shift = functions.copy(), 1, 0
+    for position, (factor, addend) in enumerate(functions.tolist()):
+        slope, shift = slope * factor % 2**32, (shift * factor + addend) % 2**32
+        result[position] = slope, shift
+    return result
+
+
 @pytest.mark.parametrize("form", ["small tiles", "chunks"])
 def test_composing_functions_keeps_the_order(form):
     x = numbers("u4", 6002).view(AFFINE)
-    expected = x.copy()
-    for before, here, own in zip(expected, expected[1:], x[1:]):
-        slope, shift = int(own["slope"]), int(own["shift"])
-        here["slope"] = int(before["slope"]) * slope % 2**32
-        here["shift"] = (int(before["shift"]) * slope + shift) % 2**32
+    expected = composed(x)
     exclusive = kernel(
         *(ExclusiveScanKernel, form, AFFINE, "after(a, b)", "scan_affine{1, 0}", STRUCTURES)
     )
@@ -268,3 +273,24 @@ def test_nothing_to_scan():
         assert call(array) is array
         new = call(array, "new")
         assert new is not array and new.shape == (0,) and new.dtype == np.int32
+
+
+@pytest.mark.parametrize("code", ["f4", "c8"])
+@pytest.mark.parametrize("made", [InclusiveScanKernel, ExclusiveScanKernel])
+def test_rounding_errors_do_not_add_up(made, code):
+    """Joined one after another, a million numbers would be wrong in the second digit."""
+    x = np.full(1_000_000, 0.1, code)
+    result = made(code, "a + b", 0)(gpuarray.to_gpu(x), "new").get()
+    exact = x[0].astype("c16").real * np.arange(len(x) + 1)
+    expected = exact[1:] if made is InclusiveScanKernel else exact[:-1]
+    np.testing.assert_allclose(result, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [63, 64, 65, 8191, 8192, 8193, 16385, 300_001])
+def test_groups_and_tiles_keep_the_order(size):
+    inclusive = kernel(InclusiveScanKernel, "chunks", AFFINE, "after(a, b)", preamble=STRUCTURES)
+    wide = np.zeros(2 * size, AFFINE)
+    wide[::2] = numbers("u4", 2 * size).view(AFFINE)
+    expected = composed(wide[::2])
+    for source in (gpuarray.to_gpu(wide)[::2], gpuarray.to_gpu(wide[::2].copy())):
+        assert np.array_equal(inclusive(source, "new").get(), expected)

@@ -10,7 +10,13 @@ import numpy as np
 from PyGPU._compile import signature
 from PyGPU._driver import Function, SourceModule
 from PyGPU._kernels.text.common import Element, includes
-from PyGPU._kernels.types import Argument, ScalarArg, VectorArg, parse_c_arg
+from PyGPU._kernels.types import (
+    Argument,
+    ScalarArg,
+    VectorArg,
+    parse_c_arg,
+    require_free_names,
+)
 from PyGPU._runtime import core
 
 # A block of one thread gets adjacent indices: on the host machine, where each core runs a block.
@@ -66,6 +72,8 @@ extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters})
   }}
 }}
 """
+_ALL_TEXT = _TEXT + _BATCHED_TEXT
+_VARIABLES = ("i", "tid", "total_threads", "cta_start")
 _BATCH_THREADS, _BATCH = core._batch  # threads per block, indices per thread
 # Words in an operation whose meaning may depend on the shape of the loop.
 _OF_THE_LOOP = re.compile(
@@ -105,14 +113,8 @@ def _with(
     arguments: list[VectorArg | ScalarArg], own: Sequence[ScalarArg]
 ) -> list[VectorArg | ScalarArg]:
     """Return the arguments, followed by the kernel's own arguments."""
-    taken = {one.name for one in own}.union(("i", "tid", "total_threads", "cta_start"))
-    for one in arguments:
-        if one.name in taken:
-            raise ValueError(
-                f"arguments: the name {one.name!r} is taken; expected distinct names other than "
-                "i, n, tid, total_threads, cta_start, and with range= other than start, stop, step"
-            )
-        taken.add(one.name)
+    names = [one.name for one in arguments]
+    require_free_names(names, [*_VARIABLES, *(one.name for one in own)], _ALL_TEXT)
     return [*arguments, *own]
 
 
@@ -125,6 +127,7 @@ def _source(
     after_loop: str,
     is_range: bool,
 ) -> str:
+    require_free_names([one.name for one in arguments], _VARIABLES, _ALL_TEXT)
     return _TEXT.format(
         headers=includes([Element(one.dtype) for one in arguments]),
         preamble=preamble,

@@ -1,5 +1,7 @@
 """Text of the reduction kernels for contiguous arrays, and for expressions of users."""
 
+import functools
+
 from PyGPU._kernels.text import axis_reduction
 from PyGPU._kernels.text.common import (
     LAST_BLOCK,
@@ -267,3 +269,9 @@ extern "C" __global__ void {name}_{suffix}(out_type *P_out{source}{own}, size_t 
 typedef {out_type} out_type;
 {kernel("first", "", "n", value, ", out_type *P_result, unsigned *P_done", behind)}
 {kernel("last", ", const out_type *P_parts", "P_rows", "P_parts[P_i]")}"""
+
+
+@functools.cache
+def own_text():
+    """Return the text of :func:`user_source` without the user's parts."""
+    return user_source(*[""] * 7, [], 1, 1)

@@ -5,6 +5,7 @@ GPU the types that are too large for the tiles of ``scan_tiles.py``.
 """
 
 import contextlib
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -62,6 +63,10 @@ def _real(number):
     return f"__longlong_as_double({hex(np.float64(number).view(np.uint64))}ull)"
 
 
+# An expression that only chooses one of `a` and `b`.
+_CHOICE = r"(?:\b(?:a|b|min|max|fminf?|fmaxf?)\b|[\s(),<>=!?:&|])*"
+
+
 class Scan(NamedTuple):
     """Key of a scan; ``start`` is C text, or None for an inclusive scan."""
 
@@ -70,6 +75,10 @@ class Scan(NamedTuple):
     start: "str | None"
     name: str
     preamble: str
+
+    def is_exact(self):
+        """Test whether no result is rounded: integers, and choices between two numbers."""
+        return self.dtype.kind in "biu" or re.fullmatch(_CHOICE, self.expression) is not None
 
     def head(self):
         """Return the text of types, the operation, and loads and stores of elements."""
@@ -88,31 +97,91 @@ __device__ inline P_stored P_store(const P_value &P_x) {{ return {element.store(
         return headed([element], text)
 
 
+# Total of a chunk, and the pass over it. Rounding errors grow with the number of joins in a row, so
+# elements are joined in groups, groups in tiles, and tiles in the chunk, as on a GPU. The second
+# join of each element costs no time: only the joins inside of a group wait for each other.
+_GROUPED = """
+#ifdef PYGPU_TARGET_HOST
+#define P_UNROLLED _Pragma("GCC unroll 4")
+#else
+#define P_UNROLLED
+#endif
+enum { P_GROUP = 64, P_TILE = 128 * P_GROUP };
+
+__device__ inline long long P_at_most(long long P_count, long long P_most) {
+  return P_count < P_most ? P_count : P_most;
+}
+__device__ inline P_value P_total_of(long long P_count, const char *P_in, long long P_in_step) {
+  P_value P_total, P_in_tile;
+  for (long long P_i = 0; P_i < P_count;) {
+    const bool P_starts = P_i % P_TILE == 0;
+    const long long P_end = P_at_most(P_count, P_i + P_GROUP);
+    P_value P_sum = P_load(*(const P_stored *)P_in);
+    P_in += P_in_step;
+    for (++P_i; P_i < P_end; ++P_i, P_in += P_in_step)
+      P_sum = P_join(P_sum, P_load(*(const P_stored *)P_in));
+    P_in_tile = P_starts ? P_sum : P_join(P_in_tile, P_sum);
+    if (P_i == P_count || P_i % P_TILE == 0)
+      P_total = P_i <= P_TILE ? P_in_tile : P_join(P_total, P_in_tile);
+  }
+  return P_total;
+}
+
+__device__ __forceinline__ void P_pass(P_value P_ahead, long long P_count, const char *P_in,
+                                       long long P_in_step, char *P_out, long long P_out_step) {
+  P_value P_in_tile, P_before = P_ahead;
+  for (long long P_i = 0; P_i < P_count;) {
+    const bool P_starts = P_i % P_TILE == 0;
+    const long long P_end = P_at_most(P_count, P_i + P_GROUP);
+    P_value P_sum = P_load(*(const P_stored *)P_in);
+    *(P_stored *)P_out = P_store(P_EXCLUSIVE ? P_before : P_join(P_before, P_sum));
+    P_in += P_in_step, P_out += P_out_step;
+    P_UNROLLED
+    for (++P_i; P_i < P_end; ++P_i, P_in += P_in_step, P_out += P_out_step) {
+      const P_value P_after = P_join(P_sum, P_load(*(const P_stored *)P_in));
+      *(P_stored *)P_out = P_store(P_join(P_before, P_EXCLUSIVE ? P_sum : P_after));
+      P_sum = P_after;
+    }
+    if (P_starts) P_ahead = P_before;
+    P_in_tile = P_starts ? P_sum : P_join(P_in_tile, P_sum);
+    P_before = P_join(P_ahead, P_in_tile);
+  }
+}
+"""
+
+# The same functions for operations without rounding errors.
+_ONE_BY_ONE = """
+__device__ inline P_value P_total_of(long long P_count, const char *P_in, long long P_in_step) {
+  P_value P_total = P_load(*(const P_stored *)P_in);
+  for (; --P_count > 0;) {
+    P_in += P_in_step;
+    P_total = P_join(P_total, P_load(*(const P_stored *)P_in));
+  }
+  return P_total;
+}
+
+__device__ __forceinline__ void P_pass(P_value P_ahead, long long P_count, const char *P_in,
+                                       long long P_in_step, char *P_out, long long P_out_step) {
+  for (; P_count > 0; --P_count, P_in += P_in_step, P_out += P_out_step) {
+    const P_value P_after = P_join(P_ahead, P_load(*(const P_stored *)P_in));
+    *(P_stored *)P_out = P_store(P_EXCLUSIVE ? P_ahead : P_after);
+    P_ahead = P_after;
+  }
+}
+"""
+
+
 def chunks(scan):
     """Return the text of the scan by chunks: kernels ``<name>_totals`` and ``<name>_chunks``."""
     return (
         scan.head()
+        + (_ONE_BY_ONE if scan.is_exact() else _GROUPED)
         + f"""
 extern "C" __global__ void {scan.name}_totals(long long P_n, long long P_chunk, const char *P_in,
                                               long long P_in_step, P_value *P_totals) {{
   const long long P_first = blockIdx.x * P_chunk;
   const long long P_last = P_first + P_chunk < P_n ? P_first + P_chunk : P_n;
-  P_in += P_first * P_in_step;
-  P_value P_total = P_load(*(const P_stored *)P_in);
-  for (long long P_i = P_first + 1; P_i < P_last; ++P_i) {{
-    P_in += P_in_step;
-    P_total = P_join(P_total, P_load(*(const P_stored *)P_in));
-  }}
-  P_totals[blockIdx.x] = P_total;
-}}
-
-__device__ __forceinline__ void P_pass(P_value P_ahead, long long P_count, const char *P_in,
-                                       long long P_in_step, char *P_out, long long P_out_step) {{
-  for (; P_count > 0; --P_count, P_in += P_in_step, P_out += P_out_step) {{
-    const P_value P_after = P_join(P_ahead, P_load(*(const P_stored *)P_in));
-    *(P_stored *)P_out = P_store(P_EXCLUSIVE ? P_ahead : P_after);
-    P_ahead = P_after;
-  }}
+  P_totals[blockIdx.x] = P_total_of(P_last - P_first, P_in + P_first * P_in_step, P_in_step);
 }}
 
 extern "C" __global__ void {scan.name}_chunks(long long P_n, long long P_chunk, const char *P_in,
