@@ -39,7 +39,7 @@ else:
         if name == "transfer":
             return _hooks.loaded("PyGPU.transfer")
         if not _targets.has_arrays:
-            return getattr(_core, name)  # raises an AttributeError that names the remedy
+            return _core.__getattr__(name)  # raises, for private names of the core as well
         if name in gpuarray.__all__:
             return getattr(gpuarray, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,7 +25,7 @@ def test_the_low_level_works():
     assert np.array_equal(array.host_data().get().reshape(2, 3), values)
 
 
-@pytest.mark.parametrize("name", ["gpuarray", "GPUArray", "zeros"])
+@pytest.mark.parametrize("name", ["gpuarray", "GPUArray", "zeros", "_set_hook"])
 def test_a_missing_name_is_explained(name):
     assert not hasattr(PyGPU, name)
     assert name not in PyGPU.__all__
