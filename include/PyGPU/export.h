@@ -23,6 +23,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "vendor/last_error.h"
+
 // The tables as PyGPU reads them. A change of their layout renames PyGPU_exports_1.
 extern "C" {
 
@@ -44,9 +46,9 @@ struct PyGPUExportedFunction {
   const PyGPUExportedType* parameters;
   unsigned count;
   PyGPUExportedType result;
-  // Call the function with the values at `arguments`, and store its result. Return false after a
-  // C++ exception, and store its text.
-  bool (*call)(void* const* arguments, void* result, char* text, std::size_t capacity);
+  // Call the function with the values at `arguments`, and store its result. Return the error that
+  // it left in its copy of the runtime. Return -1 after a C++ exception, and store its text.
+  int (*call)(void* const* arguments, void* result, char* text, std::size_t capacity);
   const PyGPUExportedFunction* next;
 };
 
@@ -208,16 +210,16 @@ struct Export<R (*)(P...), function> {
       std::memcpy(to, &made, sizeof made);
     }
   }
-  static bool call(void* const* arguments, void* to, char* text, std::size_t capacity) {
+  static int call(void* const* arguments, void* to, char* text, std::size_t capacity) {
     try {
       run(arguments, to, std::index_sequence_for<P...>());
-      return true;
+      return PyGPU_take_last_error();
     } catch (const std::exception& error) {
       copy_text(error.what(), text, capacity);
     } catch (...) {
       copy_text("a C++ exception that is no std::exception", text, capacity);
     }
-    return false;
+    return -1;
   }
 };
 template <class R, class... P, R (*function)(P...) noexcept>

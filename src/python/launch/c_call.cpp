@@ -89,7 +89,7 @@ CCall::CCall(void* function, const std::vector<KernelParameter>& parameters, cha
   uses_stack_ = slots > 0;
 }
 
-bool CCall::run(void* const* arguments, void* result, char* text, std::size_t capacity) const {
+int CCall::run(void* const* arguments, void* result, char* text, std::size_t capacity) const {
   Values values;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Place& place = places_[i];
@@ -111,14 +111,14 @@ bool CCall::run(void* const* arguments, void* result, char* text, std::size_t ca
       const Word made = call_by<Word>(function_, values, uses_stack_);
       store(&made, result, sizeof made);
     }
-    return true;
+    return 0;
   } catch (const std::exception& error) {
     std::strncpy(text, error.what(), capacity - 1);
   } catch (...) {
     std::strncpy(text, "a C++ exception that is no std::exception", capacity - 1);
   }
   text[capacity - 1] = 0;
-  return false;
+  return -1;
 }
 
 }  // namespace PyGPU::python

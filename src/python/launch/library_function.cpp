@@ -18,7 +18,7 @@ PYGPU_SHARED(DeviceArray)
 namespace {
 
 // Function that the macros of <PyGPU/export.h> make for each exported function.
-using Trampoline = bool (*)(void* const* arguments, void* result, char* text, std::size_t capacity);
+using Trampoline = int (*)(void* const* arguments, void* result, char* text, std::size_t capacity);
 
 enum class Role { value, pointer, stream };
 
@@ -232,13 +232,13 @@ struct Outcome {
 
 void call_function(const LibraryFunction& f, void* const* arguments, Result& result,
                    Outcome& outcome) noexcept {
-  if (f.trampoline) {
-    outcome.has_thrown = !f.trampoline(arguments, result.bytes, outcome.text, sizeof outcome.text);
-  } else {
-    outcome.has_thrown = !f.plain->run(arguments, result.bytes, outcome.text, sizeof outcome.text);
-  }
+  constexpr std::size_t capacity = sizeof outcome.text;
+  const int outcome_code = f.trampoline
+                               ? f.trampoline(arguments, result.bytes, outcome.text, capacity)
+                               : f.plain->run(arguments, result.bytes, outcome.text, capacity);
+  outcome.has_thrown = outcome_code < 0;
   if (waits_after_calls()) (void)cudaDeviceSynchronize();
-  outcome.left = cudaPeekAtLastError();
+  outcome.left = outcome_code > 0 ? cudaError_t(outcome_code) : cudaPeekAtLastError();
 }
 
 PyObject* call_checked(const LibraryFunction& f, PyObject* const* given, std::size_t count,
