@@ -22,7 +22,8 @@ def _text_of(source: object) -> str:
         raise TypeError("source: expected text, got bytes; decode() them")
     if source is None or hasattr(source, "read"):
         raise TypeError(f"source: expected text, got {source!r}; a file has it by read()")
-    return str(source)
+    # Byte order marks: at the start of a file, and where texts of files were put together.
+    return re.sub(r"(?m)^\ufeff+", "", str(source))
 
 
 def cached_where(cache_dir: CacheDir) -> CacheDir:
