@@ -103,9 +103,9 @@ bool finish_overflowing_division(void* context) {
   // The quotient is the dividend's low half, which stays. The remainder is the high half.
   greg_t& high = registers[division.nbytes == 1 ? REG_RAX : REG_RDX];
   if (division.nbytes == 1)
-    high &= ~greg_t(0xff00);
+    high -= high & 0xff00;
   else if (division.nbytes == 2)
-    high &= ~greg_t(0xffff);
+    high -= high & 0xffff;
   else
     high = 0;
   registers[REG_RIP] = reinterpret_cast<greg_t>(division.next);
