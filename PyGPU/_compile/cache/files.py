@@ -11,10 +11,11 @@ import fcntl
 import os
 import stat
 import time
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from PyGPU._runtime import warn
 
 # A umask of 002 sets the first of these bits in a new folder. A folder with one of the other bits
 # is shared on purpose.
@@ -52,11 +53,10 @@ def is_trusted(state: os.stat_result) -> bool:
 @cache
 def _refuse(folder: str, owner: int, mode: int) -> None:
     """Warn once: without a cache, every program waits for the compiler."""
-    warnings.warn(
+    warn(
         f"the cache folder {folder} is not used: others could put code there (owner {owner}, mode "
         f"{mode:o}; it must be yours or root's, and writable by nobody else: chmod go-w). "
-        "PYGPU_CACHE_DIR names another one",
-        stacklevel=2,
+        "PYGPU_CACHE_DIR names another one"
     )
 
 
