@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from PyGPU._runtime import warn
+from PyGPU._runtime import encoded, warn
 
 # A umask of 002 sets the first of these bits in a new folder. A folder with one of the other bits
 # is shared on purpose.
@@ -40,9 +40,18 @@ def scratch() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def write(path: Path, data: bytes) -> None:
+    """Write a temporary file. An error names the file, and the variable that names its folder."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        reason = f"{error.strerror} (TMPDIR names another folder for temporary files)"
+        raise OSError(error.errno, reason, str(path)) from None
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text for a compiler: in UTF-8, whatever the locale, as in the cache's keys."""
-    path.write_text(text, "utf-8", "surrogatepass")
+    write(path, encoded(text))
 
 
 def is_trusted(state: os.stat_result) -> bool:

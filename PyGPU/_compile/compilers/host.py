@@ -222,7 +222,7 @@ def _system_files(
     ours = [os.path.realpath(folder) for folder in (str(include_root()), *own)]
     result = {}
     try:
-        text = listed.read_text("utf-8", "surrogateescape")
+        text = os.fsdecode(listed.read_bytes())
     except OSError:
         return None
     # The list is a rule of a makefile, in which spaces in names are escaped.
@@ -347,7 +347,7 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
                     "the host target nor an archive",
                     [name],
                 )
-            Path(scratch, f"{number}{ending}").write_bytes(data)
+            files.write(Path(scratch, f"{number}{ending}"), data)
             given[f"{scratch}/{number}{ending}"] = name
         # Archives come last: they define names that the objects lack.
         ordered = [str(table), *sorted(given, key=lambda file: file.endswith(".a"))]

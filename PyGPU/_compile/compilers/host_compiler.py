@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -102,6 +103,10 @@ def run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
         if done.returncode < 0:
             number = -done.returncode
             why = f": {command[0]} was killed by signal {number} ({signal.strsignal(number)})"
+        if os.strerror(errno.ENOSPC) in done.stderr:
+            why += (
+                f": {os.strerror(errno.ENOSPC)} (TMPDIR names another folder for temporary files)"
+            )
         raise CompileError(
             f"compilation of {name} failed{why}", command, stdout=done.stdout, stderr=done.stderr
         )
