@@ -8,7 +8,6 @@ prints the target in use and the reason.
 from __future__ import annotations
 
 import typing as _typing
-import warnings as _warnings
 
 from PyGPU import errors as errors
 from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
@@ -18,6 +17,7 @@ from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import settings as _settings
 from PyGPU._runtime import targets as _targets
 from PyGPU._runtime import typed as _typed
+from PyGPU._runtime import warn as _warn
 from PyGPU._runtime.errors import ArgumentWarning as ArgumentWarning
 from PyGPU._runtime.errors import TraceError as TraceError
 from PyGPU._runtime.settings import SettingWarning as SettingWarning
@@ -67,9 +67,9 @@ _hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
 _hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
 
 if _targets.fallback:
-    _warnings.warn(_targets.fallback, HostFallbackWarning, stacklevel=2)
+    _warn(_targets.fallback, HostFallbackWarning)
 
-_settings.check(1)
+_settings.check()
 
 __version__ = _core.__version__
 VERSION_TEXT = __version__

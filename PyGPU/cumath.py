@@ -5,13 +5,12 @@ dtypes are NumPy's: floating-point dtypes stay, integers become floating-point n
 computed in float32, every other dtype in its own precision.
 """
 
-import warnings
-
 import numpy as np
 
 from PyGPU._arrays.functions import apply, kind_of, run
 from PyGPU._kernels.promotion import promoted
 from PyGPU._runtime.arguments import require_array
+from PyGPU._runtime.program_warnings import warn
 from PyGPU._runtime.targets import core
 
 # Names in this module, and the operations that they run.
@@ -71,7 +70,7 @@ def _positional(name, args, out, stream):
     """Return (out, stream) of a call that passes one of them by position."""
     if len(args) > 1 or (out is not None and stream is not None):
         raise TypeError(f"{name}: expected one array, out= and stream=")
-    warnings.warn(f"{name}: pass out= and stream= by name", DeprecationWarning, 3)
+    warn(f"{name}: pass out= and stream= by name", DeprecationWarning)
     (given,) = args
     if isinstance(given, core.GPUArray):
         if out is not None:

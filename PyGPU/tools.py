@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from pathlib import Path
@@ -28,7 +27,7 @@ from PyGPU._kernels.types import (
     parse_c_arg,
     register_dtype,
 )
-from PyGPU._runtime import errors, settings
+from PyGPU._runtime import errors, settings, warn
 from PyGPU._runtime.memoize import (
     clear_context_caches,
     context_dependent_memoize,
@@ -164,7 +163,7 @@ def get_default_device(default: int = 0) -> Device:
     ...     get_default_device()
     <Device 0>
     """
-    warnings.warn("get_default_device is deprecated", DeprecationWarning, stacklevel=2)
+    warn("get_default_device is deprecated", DeprecationWarning)
     chosen = _chosen_device()
     return Device(default if chosen is None else chosen)
 
@@ -221,7 +220,6 @@ def mark_cuda_test(inner: Callable[P, R]) -> Callable[P, R]:
         fixture = init_cuda_context_fixture()
         next(fixture)
         try:
-            assert isinstance(Context.get_device().name(), str)
             return inner(*args, **kwargs)
         finally:
             for _ in fixture:

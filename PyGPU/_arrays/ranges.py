@@ -3,11 +3,10 @@
 import functools
 import math
 import numbers
-import warnings
 
 import numpy as np
 
-from PyGPU._runtime import core, extent
+from PyGPU._runtime import core, extent, warn
 
 _REAL = np.dtype(np.float64)
 _map = core._map
@@ -138,7 +137,7 @@ def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, 
     if dtype is None:
         dtype = np.array(given).dtype
         if dtype != np.float32:
-            warnings.warn(f"arange: the dtype was guessed to be {dtype}; name it", stacklevel=2)
+            warn(f"arange: the dtype was guessed to be {dtype}; name it")
     dtype = np.dtype(dtype)
     if dtype.kind not in "iuf":
         raise TypeError(f"dtype: expected integers or floating-point numbers, got {dtype}")

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from PyGPU._runtime import warn
+
 __all__ = ["NumPyCompatWarning", "drop", "restore"]
 
 
@@ -182,11 +184,10 @@ def restore() -> dict[str, Any]:
         setattr(np, name, value)
     if given:
         listed = ", ".join(sorted(given, key=str.lower))
-        warnings.warn(
+        warn(
             f"NumPy {np.__version__} has removed these names; they are restored for this program: "
             f"{listed}",
             NumPyCompatWarning,
-            stacklevel=3,
         )
     return given
 

@@ -67,7 +67,7 @@ def _request(options: argparse.Namespace, words: Sequence[str], path: Path) -> b
     standard = [f"-std={options.std}"] if options.std else []
     macros = [f"-D{macro}" for macro in options.macros]
     return build.Request(
-        source=path.read_text("utf-8", "surrogateescape"),
+        source=path.read_text("utf-8-sig", "surrogateescape"),
         options=(*before, *standard, *macros, *words, *after),
         include_dirs=(*options.include_dirs, str(path.parent)),
         extern_c=not options.no_extern_c,

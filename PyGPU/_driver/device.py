@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
 from PyGPU._driver.context import KEY, Context
 from PyGPU._driver.device_attributes import device_attribute
-from PyGPU._runtime import core, errors, integer, settings, state
+from PyGPU._runtime import core, errors, integer, settings, state, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import Int
@@ -269,7 +268,7 @@ class Device:
                 found[attribute] = self.get_attribute(attribute)
             except errors.Error as error:
                 if error.status != core.cudaErrorNotSupported:  # HIP lacks many attributes
-                    warnings.warn(f"{attribute.name}: {error}", stacklevel=2)
+                    warn(f"{attribute.name}: {error}")
         return found
 
     def __getattr__(self, name: str) -> int:

@@ -285,9 +285,9 @@ class TextureReference:
     def _make_object(self) -> TextureObject:
         """Return a texture object of the binding, or raise LogicError if it does not fit."""
         source, declared = self._source, self._declared
-        assert source is not None and declared is not None
-        format = arrays.channel_format(*self._format)
-        declared.check_elements(*format)
+        if source is None or declared is None:
+            raise errors.LogicError("a texture object was asked of a reference that is not bound")
+        declared.check_elements(*(format := arrays.channel_format(*self._format)))
         how: dict[str, Any] = {
             "normalized_float": format[2] != 2 and declared.is_read_as_float(),
             "srgb": bool(self._flags & enums.TRSF_SRGB),
@@ -384,9 +384,10 @@ class SurfaceReference:
         return self._source
 
     def _make_object(self) -> SurfaceObject:
-        assert self._source is not None and self._declared is not None
-        self._declared.check_shape(self._source)
-        return SurfaceObject(self._source)
+        source = self.get_array()
+        if self._declared is not None:
+            self._declared.check_shape(source)
+        return SurfaceObject(source)
 
 
 Reference = Union[TextureReference, SurfaceReference]

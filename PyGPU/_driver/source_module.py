@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PyGPU._compile import build, default_flags, device_names, entry, hints, kept, options
 from PyGPU._driver.module import Function, Module
-from PyGPU._runtime import core, errors, state
+from PyGPU._runtime import core, errors, state, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir, SurfaceReference, TextureReference
@@ -22,7 +20,8 @@ def _text_of(source: object) -> str:
         raise TypeError("source: expected text, got bytes; decode() them")
     if source is None or hasattr(source, "read"):
         raise TypeError(f"source: expected text, got {source!r}; a file has it by read()")
-    return str(source)
+    # Byte order marks: at the start of a file, and where texts of files were put together.
+    return re.sub(r"(?m)^\ufeff+", "", str(source))
 
 
 def cached_where(cache_dir: CacheDir) -> CacheDir:
@@ -74,23 +73,13 @@ def request_of(
     )
 
 
-def _warn(message: str) -> None:
-    """Warn at the line of the program, which is the innermost one outside of PyGPU."""
-    level, frame = 1, sys._getframe()
-    # The package's folder by the path in its code objects, which may lead through links.
-    ours = os.path.dirname(os.path.dirname(frame.f_code.co_filename)) + os.sep
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, stacklevel=level)
-
-
 def _warn_of_newer(arch: str | None) -> None:
     """Warn if the current device is older than an architecture of NVIDIA's."""
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", arch or "")
     if asked and build.own.has_compute_capability and core.cudaGetDeviceCount()[0]:
         major, minor = device_names.capability()
         if int(asked.group(1)) > 10 * major + minor:
-            _warn(f"arch={arch!r} is beyond the device's compute capability {major}.{minor}")
+            warn(f"arch={arch!r} is beyond the device's compute capability {major}.{minor}")
 
 
 def compiled(
@@ -136,7 +125,7 @@ def compiled(
     if folder is not None:
         kept.add_image(folder, made.image, backend.suffix(made.image))
     if made.log:
-        _warn(f"The compiler said:\n{made.log}")
+        warn(f"The compiler said:\n{made.log}")
     return made
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import struct
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._runtime import core, errors, integer
+from PyGPU._runtime import core, errors, integer, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import BytesLike, Int, StreamLike
@@ -44,10 +43,9 @@ class StatefulFunction(core._Function):
     _state: _State
 
     def _launch_state(self, name: str) -> _State:
-        warnings.warn(
+        warn(
             f"Function.{name} is deprecated: call the function, or prepare() it",
             DeprecationWarning,
-            stacklevel=3,
         )
         if "_state" not in self.__dict__:
             self._state = _State()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from PyGPU._kernels.registry import REGISTRY, read_declaration
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, errors, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike
@@ -87,7 +86,7 @@ def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
     >>> dtype_to_ctype(point)
     'weighted_point'
     """
-    warnings.warn("register_dtype is deprecated: use get_or_register_dtype", DeprecationWarning, 2)
+    warn("register_dtype is deprecated: use get_or_register_dtype", DeprecationWarning)
     if np.dtype(dtype) in REGISTRY.dtype_to_name and not alias_ok:
         raise RuntimeError(f"dtype '{dtype}' is already registered")
     get_or_register_dtype(name, dtype)

@@ -60,9 +60,8 @@ class _Build:
         parsed = _options.parse([word for word in request.options if not word.startswith("-X")])
         folders = [*request.include_dirs, *parsed.include_dirs]
         for path, data in self.sources.items():
-            text = data.decode("utf-8", "surrogateescape").encode("utf-8", "surrogateescape")
             found = includes.scan(
-                text.decode("utf-8", "replace"),
+                data.decode("utf-8", "surrogateescape"),
                 [os.path.dirname(path), *folders],
                 parsed.pre_includes,
                 parsed.macros,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from PyGPU._compile.cache import files
 from PyGPU._compile.source import child_launches, dynamic_shared, signature
+from PyGPU._runtime import encoding
 
 _TEMPLATE = (
     r"\btemplate\s*<[^;{}]*?>\s*(?:static\s+|inline\s+|extern\s+)*"
@@ -81,6 +82,6 @@ def copied(sources: Mapping[str, bytes], found: Mapping[str, bytes], folder: Pat
         copy = Path(f"{folder}{path}")
         files.make_folder(copy.parent)
         body = rewritten(text, kernel_templates) if _is_ours(text) else text
-        name = path.replace("\\", "\\\\").replace('"', '\\"')
-        copy.write_bytes(f'#line 1 "{name}"\n{body}'.encode("utf-8", "surrogateescape"))
+        name = encoding.in_text(path).replace("\\", "\\\\").replace('"', '\\"')
+        copy.write_bytes(encoding.encoded(f'#line 1 "{name}"\n{body}'))
     return True

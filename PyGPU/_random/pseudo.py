@@ -5,7 +5,6 @@ The header is NVIDIA's if it is installed, otherwise PyGPU's, which makes the sa
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from PyGPU._driver import Device, Function, SourceModule, device_attribute, memo
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
-from PyGPU._runtime import context_dependent_memoize, core, errors
+from PyGPU._runtime import context_dependent_memoize, core, errors, warn
 from PyGPU._runtime import state as _driver_state
 
 if TYPE_CHECKING:
@@ -141,10 +140,9 @@ def _compiled(name: str, skips: tuple[str, ...]) -> tuple[str, SourceModule, dic
             module = _compile(backend, name, skips, folders)
         except errors.CompileError as error:
             reason = (error.stderr or error.msg).splitlines()[0]
-            warnings.warn(
+            warn(
                 f"the headers of cuRAND do not compile ({reason}); falling back to PyGPU's",
                 RuntimeWarning,
-                stacklevel=5,
             )
     if module is None:
         backend = "pygpu"

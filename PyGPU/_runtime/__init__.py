@@ -4,9 +4,11 @@ from PyGPU._runtime import errors, hooks, settings, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
 from PyGPU._runtime.capabilities import capabilities
 from PyGPU._runtime.devices import are_several, beside_first, on_device
+from PyGPU._runtime.encoding import encoded, encoded_word, in_text
 from PyGPU._runtime.exceptions import CompileError, CompilerMissing
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
+from PyGPU._runtime.program_warnings import warn
 from PyGPU._runtime.streams import in_order, order_after
 from PyGPU._runtime.targets import core, runtime_library
 
@@ -20,10 +22,13 @@ __all__ = [
     "context_dependent_memoize",
     "core",
     "device_address",
+    "encoded",
+    "encoded_word",
     "errors",
     "extent",
     "hooks",
     "in_order",
+    "in_text",
     "include_root",
     "integer",
     "on_device",
@@ -34,4 +39,5 @@ __all__ = [
     "state",
     "streams",
     "targets",
+    "warn",
 ]

@@ -20,6 +20,7 @@ from PyGPU._runtime.exceptions import (
     ShapeError,
     TraceError,
 )
+from PyGPU._runtime.program_warnings import warn
 from PyGPU._runtime.targets import core
 
 __all__ = [
@@ -139,5 +140,6 @@ def check(result: Any, call: str = "device call") -> Any:
 core._set_hook("exception_of", exception_of)
 core._set_hook("argument_error", ArgumentError)
 core._set_hook("argument_warning", ArgumentWarning)
+core._set_hook("warn", warn)
 core._set_hook("shape_error", ShapeError)
 core._set_hook("compiler_missing", CompilerMissing)

@@ -6,6 +6,7 @@ C++ imports no Python module by its name.
 exception_of        (call, status) -> exception for a failed device call
 argument_error      class of errors for a kernel argument that its parameter rejects
 argument_warning    class of warnings for a kernel argument of another dtype
+warn                (text, class of warnings): warns at the line of the program
 shape_error         class of errors for shapes that do not match
 compiler_missing    class of errors for a missing kernel compiler
 argument_handler    base class of In, Out and InOut

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable
 from typing import Any
+
+from PyGPU._runtime.program_warnings import warn
 
 _MOST = (1 << 63) - 1
 
@@ -319,7 +320,7 @@ SETTINGS = {row.name: row for row in ROWS}
 _reported: set[tuple[str, str]] = set()
 
 
-def _read(row: Setting, level: int) -> Any:
+def _read(row: Setting) -> Any:
     for name in filter(None, (row.name, row.alias)):
         text = os.environ.get(name, "").strip()
         if not text:
@@ -329,11 +330,10 @@ def _read(row: Setting, level: int) -> Any:
             return value
         if (name, text) not in _reported:
             _reported.add((name, text))
-            warnings.warn(
+            warn(
                 f"{name}={text!r}: expected {row.parser.expected}; "
                 f"the default is in force: {row.default_text.replace('`', '')}",
                 SettingWarning,
-                stacklevel=level + 1,
             )
         break
     return row.default
@@ -352,20 +352,14 @@ def value(name: str) -> Any:
     str, int or None
         Value that the row's parser returns.
     """
-    return _read(SETTINGS[name], 2)
+    return _read(SETTINGS[name])
 
 
-def check(level: int) -> None:
-    """Warn of each invalid value in the environment.
-
-    Parameters
-    ----------
-    level : int
-        Number of frames from the caller to the statement that the warnings name.
-    """
+def check() -> None:
+    """Warn of each invalid value in the environment."""
     for row in ROWS:
         if row.name in os.environ or (row.alias and row.alias in os.environ):
-            _read(row, level + 2)
+            _read(row)
 
 
 def table(prefix: str = "PYGPU_") -> str:

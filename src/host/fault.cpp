@@ -2,8 +2,8 @@
 // process; any other signal goes to the previously installed handler.
 //
 // The handler runs on a separate stack, because the kernel may have overflowed its own. The handler
-// never returns to the kernel: it switches to the stack of the launch. Code on this path must not
-// allocate: the kernel may have failed inside malloc.
+// returns to the kernel only after a division that overflowed. Otherwise it switches to the stack
+// of the launch. Code on this path must not allocate: the kernel may have failed inside malloc.
 #include "fault.h"
 
 #include <signal.h>
@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 
+#include "division.h"
 #include "interrupt.h"
 #include "machine.h"
 
@@ -90,6 +91,8 @@ void on_signal(int number, siginfo_t* info, void* context) {
     if (own) report_overruns();
     return forward_signal(number, info, context);
   }
+  if (number == SIGFPE && info->si_code == FPE_INTDIV && finish_overflowing_division(context))
+    return;
   is_describing = true;
   describe_signal(number, info);
   is_describing = false;

@@ -178,7 +178,9 @@ cudaError_t cudaHostGetGlobal(void** address, std::size_t* nbytes, cudaLibrary_t
     if (!address || !nbytes || !module || !name) return cudaErrorInvalidValue;
     Dl_info info;
     const ElfW(Sym)* symbol = nullptr;
-    void* const found = dlsym(module->handle, name);
+    // A variable with a name of the C library has a prefix (_compile/source/library_names.py).
+    void* const own = dlsym(module->handle, (std::string("PyGPU_own_") + name).c_str());
+    void* const found = own ? own : dlsym(module->handle, name);
     if (!found || !dladdr1(found, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
                            RTLD_DL_SYMENT))
       return cudaErrorSymbolNotFound;

@@ -11,6 +11,7 @@ namespace PyGPU::python {
   X(exception_of)       \
   X(argument_error)     \
   X(argument_warning)   \
+  X(warn)               \
   X(shape_error)        \
   X(compiler_missing)   \
   X(argument_handler)   \

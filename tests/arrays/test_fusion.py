@@ -262,3 +262,8 @@ def test_powers_whose_exponent_is_an_array_without_axes(exponent, dtype):
     for _ in range(2):
         got, expected = power(to_gpu(x), np.array(exponent)).get(), x ** np.array(exponent)
         np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_parameters_with_names_of_the_kernel_s_variables(a, b):
+    f = PyGPU.fuse(lambda i, n, T, A, out_type, P_number: i * n + T - A * out_type + P_number)
+    assert_same(f(a, b, b, a, b, a), a * b + b - a * b + a)

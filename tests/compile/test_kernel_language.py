@@ -106,3 +106,29 @@ print("after", flush=True)
     )
     lines = ["before", "thread 1 of 2: 0.5 text%", "thread 1 of 3: 0.5 text%", "after"]
     assert done.stdout.splitlines() == lines and done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "c_type"),
+    [("i1", "signed char"), ("i2", "short"), ("i4", "int"), ("i8", "long long")],
+)
+def test_division_of_the_smallest_integer_by_minus_one(dtype, c_type):
+    """The quotient wraps and the remainder is 0; x86 raises a signal."""
+    text = f"""
+    typedef {c_type} T;
+    __global__ void divide(T *quotient, T *remainder, const T *x, const T *y)
+    {{
+      __shared__ T z[4];
+      const int i = threadIdx.x;
+      z[i] = y[i];
+      quotient[i] = x[i] / y[i];
+      remainder[i] = x[i] % z[i];
+    }}
+    """
+    least = np.iinfo(dtype).min
+    x, y = np.array([[least, least, 7, least], [-1, 2, -2, -1]], dtype)
+    quotient, remainder = gpuarray.zeros(4, dtype), gpuarray.zeros(4, dtype)
+    divide = SourceModule(text).get_function("divide")
+    divide(quotient, remainder, gpuarray.to_gpu(x), gpuarray.to_gpu(y), block=(4, 1, 1))
+    assert quotient.get().tolist() == [least, least // 2, -3, least]
+    assert remainder.get().tolist() == [0, 0, 1, 0]

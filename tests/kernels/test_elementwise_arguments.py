@@ -311,6 +311,24 @@ def test_names_that_mean_something_in_a_kernel(name):
         kernel(gpuarray.zeros(4, np.float32), 3, range=slice(0, 2))
 
 
+@pytest.mark.parametrize(
+    ("make", "arguments", "own"),
+    [
+        (elementwise.get_elwise_module, "float *i, size_t n", "cta_start, and"),
+        (
+            elementwise.get_elwise_range_module,
+            "float *tid, long start, long stop",
+            "cta_start, and",
+        ),
+        (elementwise.get_elwise_kernel, "float *n", "cta_start, n, and"),
+    ],
+)
+def test_names_that_mean_something_in_a_module(make, arguments, own):
+    """`n` is the caller's own argument of a module, and one that a kernel gets in addition."""
+    with pytest.raises(ValueError, match=f"the name '.*' is taken; .*{own} without the prefix P_"):
+        make(arguments, "1")
+
+
 def test_bytes_must_be_enough_for_the_declared_type():
     kernel = ElementwiseKernel("float *z, float *x", "z[i] = x[i]")
     total = ReductionKernel(np.float32, "0", "a + b", "x[i]", "float *x")

@@ -123,6 +123,14 @@ def test_names_that_are_none(prefix):
         InclusiveScanKernel(np.int32, "a + b", name_prefix=prefix)
 
 
+@pytest.mark.parametrize("prefix", ["a", "b", "P", "P_value", "P_join", "SCAN", "exp"])
+def test_prefixes_that_are_names_in_the_text(prefix):
+    scan = ExclusiveScanKernel(np.int32, "a + b", neutral=1, name_prefix=prefix)
+    np.testing.assert_array_equal(
+        scan(gpuarray.to_gpu(np.arange(4, dtype=np.int32))).get(), [1, 1, 2, 4]
+    )
+
+
 @pytest.mark.parametrize("expression", [None, 3, b"a + b"])
 def test_expressions_that_are_no_text(expression):
     with pytest.raises(TypeError, match="scan_expr"):

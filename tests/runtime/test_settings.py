@@ -56,7 +56,7 @@ def test_an_invalid_value_draws_one_warning_and_the_default(monkeypatch, name, v
         assert settings.value(name) == settings.SETTINGS[name].default
     assert [str(one.message) for one in found] == [message(name, value)]
     assert found[0].filename == __file__
-    settings.check(1)  # reported once
+    settings.check()  # reported once
     assert settings.value(name) == settings.SETTINGS[name].default
 
 
@@ -97,7 +97,7 @@ def test_valid_values_are_silent(monkeypatch):
         monkeypatch.setenv(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        settings.check(1)
+        settings.check()
         found = [settings.value(name) for name in words]
     assert found == ["off", 1, "3:cudaMalloc", 1 << 30, 11080, 3 << 29, None, "0"]
 
@@ -111,7 +111,7 @@ def test_pycudas_variable_is_the_second_choice(monkeypatch):
     monkeypatch.setenv("PYGPU_DEVICE", "")
     monkeypatch.setenv("CUDA_DEVICE", "three")
     with pytest.warns(PyGPU.SettingWarning, match="^CUDA_DEVICE='three': expected the ordinal"):
-        settings.check(1)
+        settings.check()
 
 
 READER = """

@@ -17,7 +17,15 @@ import code_object
 import compile_for_amd
 
 from PyGPU._compile.compilers import host, host_compiler, host_lockstep, options, rtc
-from PyGPU._compile.source import dynamic_shared, headers, includes, kernel_types, lockstep
+from PyGPU._compile.source import (
+    dynamic_shared,
+    headers,
+    includes,
+    kernel_types,
+    library_names,
+    lockstep,
+    signature,
+)
 from PyGPU._runtime import errors
 
 KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, precompiled
@@ -56,11 +64,14 @@ def compiled(source, name, words, expressions):
     waits = in_lockstep or host.may_wait(text, found)
     names, table = host.kernel_table(kernels, expressions, waits)
     functions = "".join(f"(void *)+({one}), " for one in names)
+    own = library_names.declared(map(signature.without_comments, found.texts(text)))
     unit_text = (
-        f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n{table}'
+        library_names.renaming(own)
+        + f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n{table}'
         + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
         + mark
         + questions
+        + library_names.without_renaming(own)
         + (f"\n{host_lockstep.TEXT}" if in_lockstep else "")
     )
     prelude = host._prelude(KEPT, base)

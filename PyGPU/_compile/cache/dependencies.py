@@ -13,7 +13,7 @@ from PyGPU._runtime import include_root
 
 def _listed(path: Path) -> set[str]:
     """Return the files in a list, which is a rule of a makefile: spaces in names are escaped."""
-    text = path.read_text("utf-8", "surrogateescape")
+    text = os.fsdecode(path.read_bytes())
     words = re.findall(r"(?:\\[^\n]|[^\s\\])+", text.partition(": ")[2])
     return {os.path.realpath(re.sub(r"\\(.)|\$(\$)", r"\1\2", word)) for word in words}
 

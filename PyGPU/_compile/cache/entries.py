@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._compile.cache import eviction, files
 from PyGPU._compile.cache.entry import Entry
-from PyGPU._runtime import settings
+from PyGPU._runtime import encoded, settings
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -49,7 +49,7 @@ def key(*parts: str | bytes | bool) -> str:
     """Return the name of the entry that these strings and bytes determine."""
     digest = hashlib.sha256(str(_FORMAT).encode())
     for part in parts:
-        data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogateescape")
+        data = part if isinstance(part, bytes) else encoded(str(part))
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
     return digest.hexdigest()

@@ -11,10 +11,11 @@ import fcntl
 import os
 import stat
 import time
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from PyGPU._runtime import encoded, warn
 
 # A umask of 002 sets the first of these bits in a new folder. A folder with one of the other bits
 # is shared on purpose.
@@ -39,9 +40,18 @@ def scratch() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def write(path: Path, data: bytes) -> None:
+    """Write a temporary file. An error names the file, and the variable that names its folder."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        reason = f"{error.strerror} (TMPDIR names another folder for temporary files)"
+        raise OSError(error.errno, reason, str(path)) from None
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text for a compiler: in UTF-8, whatever the locale, as in the cache's keys."""
-    path.write_text(text, "utf-8", "surrogatepass")
+    write(path, encoded(text))
 
 
 def is_trusted(state: os.stat_result) -> bool:
@@ -52,11 +62,10 @@ def is_trusted(state: os.stat_result) -> bool:
 @cache
 def _refuse(folder: str, owner: int, mode: int) -> None:
     """Warn once: without a cache, every program waits for the compiler."""
-    warnings.warn(
+    warn(
         f"the cache folder {folder} is not used: others could put code there (owner {owner}, mode "
         f"{mode:o}; it must be yours or root's, and writable by nobody else: chmod go-w). "
-        "PYGPU_CACHE_DIR names another one",
-        stacklevel=2,
+        "PYGPU_CACHE_DIR names another one"
     )
 
 

@@ -18,4 +18,4 @@ def folder_with(source: str) -> Path:
 
 def add_image(folder: Path, image: bytes, suffix: str) -> None:
     """Write the image to the folder of its text, with the suffix that the vendor's tools use."""
-    (folder / f"kernel.{suffix}").write_bytes(image)
+    files.write(folder / f"kernel.{suffix}", image)

@@ -22,7 +22,7 @@ from PyGPU._compile.compilers.link_input import (
     PTX,
     Input,
 )
-from PyGPU._runtime import CompileError, CompilerMissing, settings
+from PyGPU._runtime import CompileError, CompilerMissing, encoded_word, settings
 
 # jit_option's numbers.
 _MAX_REGISTERS, _OPTIMIZATION_LEVEL = 0, 7
@@ -116,12 +116,12 @@ class NvJitLink:
 
         if several := definitions.repeated([(one.name, one.data) for one in inputs]):
             raise CompileError("linking failed", ["nvJitLink"], stderr="\n".join(several))
-        given = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+        given = (ctypes.c_char_p * len(words))(*map(encoded_word, words))
         try:
             check(self._call("Create", ctypes.byref(handle), len(words), given), "Create")
             for kind, data, name in inputs:
                 nbytes = ctypes.c_size_t(len(data))
-                code = self._call("AddData", handle, _KINDS[kind], data, nbytes, name.encode())
+                code = self._call("AddData", handle, _KINDS[kind], data, nbytes, encoded_word(name))
                 check(code, f"AddData of {name}")
             check(self._call("Complete", handle), "Complete")
             check(
@@ -195,7 +195,7 @@ class DriverLinker:
                 data = data.rstrip(b"\0") + b"\0" if kind == PTX else data
                 nbytes = ctypes.c_size_t(len(data))
                 code = self._library.cuLinkAddData_v2(
-                    state, kind, data, nbytes, name.encode(), 0, None, None
+                    state, kind, data, nbytes, encoded_word(name), 0, None, None
                 )
                 check(code, f"cuLinkAddData of {name}")
             code = self._library.cuLinkComplete(state, ctypes.byref(image), ctypes.byref(size))

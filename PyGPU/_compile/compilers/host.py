@@ -26,6 +26,7 @@ from PyGPU._compile.source import (
     headers,
     includes,
     kernel_types,
+    library_names,
     lockstep,
     signature,
 )
@@ -237,7 +238,9 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
         # A text that launches may be linked to kernels whose warps run in lockstep.
         base.append("-fno-omit-frame-pointer")
     kernels = _kernels(source, name, base, options, found)
+    own = library_names.declared(map(signature.without_comments, found.texts(source)))
     body = options.numbered(name, f"{dynamic_shared.in_cpp(wrapped)}\n")
+    body = library_names.renaming(own) + body
     body = child_launches.rewritten(body) if relocatable else body
     label = entries.key(body, *base, *options.macros)[:16] if relocatable else ""
     asked = [*kernel_types.doubtful(kernels), *request.expressions]
@@ -247,7 +250,8 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     def text(by_type: bool) -> str:
         table = kernel_table(kernels, request.expressions, waits, label, by_type)[1]
         hooks = host_lockstep.TEXT if in_lockstep and not relocatable else ""
-        return body + table + kernel_types.questions(asked) + hooks
+        end = library_names.without_renaming(own)
+        return body + table + kernel_types.questions(asked) + end + hooks
 
     prelude = _prelude(folder, base)
     with files.scratch() as scratch:
@@ -316,7 +320,7 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
                     "the host target nor an archive",
                     [name],
                 )
-            Path(scratch, f"{number}{ending}").write_bytes(data)
+            files.write(Path(scratch, f"{number}{ending}"), data)
             given[f"{scratch}/{number}{ending}"] = name
         # Archives come last: they define names that the objects lack.
         ordered = [str(table), *sorted(given, key=lambda file: file.endswith(".a"))]

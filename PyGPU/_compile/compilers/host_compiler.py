@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PyGPU._compile.compilers import host_lockstep, libraries
 from PyGPU._compile.compilers.options import Options
+from PyGPU._compile.source import library_names
 from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, settings
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
     *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection", "-fopenmp-simd"),
     *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi"),
+    *("-Uunix", "-Ulinux", "-Ui386"),  # names that only the GNU dialects take from the program
 )
 # Macros of a text that change our header too, which is precompiled.
 _FOR_OUR_HEADER = {
@@ -94,11 +97,16 @@ def run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
         raise CompileError(f"{command[0]} does not run: {error}", command) from None
+    done.stderr = library_names.original(done.stderr)
     if done.returncode:
         why = ""
         if done.returncode < 0:
             number = -done.returncode
             why = f": {command[0]} was killed by signal {number} ({signal.strsignal(number)})"
+        if os.strerror(errno.ENOSPC) in done.stderr:
+            why += (
+                f": {os.strerror(errno.ENOSPC)} (TMPDIR names another folder for temporary files)"
+            )
         raise CompileError(
             f"compilation of {name} failed{why}", command, stdout=done.stdout, stderr=done.stderr
         )

@@ -8,6 +8,8 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from PyGPU._runtime import in_text
+
 
 def note(message: str, *arguments: object) -> None:
     """Log an ignored option with the logger "PyGPU"."""
@@ -91,7 +93,8 @@ class Options:
                 lines.append(f"#define {name} {value if has_value else 1}".partition("\n")[0])
         for header in self.pre_includes:
             is_here = os.path.exists(header)  # the working directory comes first for such headers
-            lines.append(f'#include "{os.path.abspath(header) if is_here else header}"')
+            path = os.path.abspath(header) if is_here else header
+            lines.append(f'#include "{in_text(path)}"')
         return "\n".join(['#line 1 "<command-line>"', *lines, ""]) if lines else ""
 
     def numbered(self, name: str, text: str) -> str:

@@ -19,7 +19,14 @@ from typing import Any
 
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import libraries
-from PyGPU._runtime import CompileError, CompilerMissing, runtime_library, settings
+from PyGPU._runtime import (
+    CompileError,
+    CompilerMissing,
+    encoded,
+    encoded_word,
+    runtime_library,
+    settings,
+)
 
 # HIPRTC and old NVRTCs are not safe to call from two threads at once. The lock is reentrant,
 # because a signal handler may compile in the thread that holds it.
@@ -111,8 +118,8 @@ class Library:
         self.check(
             "CreateProgram",
             ctypes.byref(program),
-            source.encode(),
-            (self._folder + name).encode(),
+            encoded(source),
+            encoded_word(self._folder + name),
             0,
             None,
             None,
@@ -120,7 +127,7 @@ class Library:
         try:
             for expression in expressions:
                 self.check("AddNameExpression", program, expression.encode())
-            words = [option.encode() for option in options]
+            words = [encoded_word(option) for option in options]
             with _lock:
                 code = self.call(
                     "CompileProgram", program, len(words), (ctypes.c_char_p * len(words))(*words)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from PyGPU._runtime import encoded
+
 
 class Found(NamedTuple):
     """The files that a text may include."""
@@ -15,5 +17,4 @@ class Found(NamedTuple):
 
     def texts(self, source: str) -> list[bytes]:
         """Return the including text, the macros and the contents of the files."""
-        words = [one.encode("utf-8", "surrogatepass") for one in (source, self.macros)]
-        return [*words, *self.files.values()]
+        return [encoded(source), encoded(self.macros), *self.files.values()]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from PyGPU._compile.source import signature
 from PyGPU._compile.source.found import Found
+from PyGPU._runtime import encoded
 
 
 class _References(NamedTuple):
@@ -133,7 +134,7 @@ def scan(
         for word in macros
         if word.startswith("-D") and "=" in word
     )
-    search.queue.append(("", (defined + source).encode("utf-8", "surrogatepass")))
+    search.queue.append(("", encoded(defined + source)))
     texts: list[bytes] = []
     pending: dict[tuple[bytes, str], None] = {}
     is_complete = True

@@ -109,26 +109,33 @@ def arguments_of(arguments: str | Sequence[VectorArg | ScalarArg]) -> list[Vecto
     return arguments
 
 
+def _require_free(arguments: list[VectorArg | ScalarArg], *added: ScalarArg) -> None:
+    """Check the names of a caller's arguments, to which the arguments `added` will be appended."""
+    own = [*_VARIABLES, *(one.name for one in added)]
+    require_free_names([one.name for one in arguments], own, _ALL_TEXT)
+
+
 def _with(
     arguments: list[VectorArg | ScalarArg], own: Sequence[ScalarArg]
 ) -> list[VectorArg | ScalarArg]:
     """Return the arguments, followed by the kernel's own arguments."""
-    names = [one.name for one in arguments]
-    require_free_names(names, [*_VARIABLES, *(one.name for one in own)], _ALL_TEXT)
+    _require_free(arguments, *own)
     return [*arguments, *own]
 
 
-def _source(
+def _module(
     arguments: list[VectorArg | ScalarArg],
-    operation: str,
-    name: str,
-    preamble: str,
-    loop_prep: str,
-    after_loop: str,
     is_range: bool,
-) -> str:
-    require_free_names([one.name for one in arguments], _VARIABLES, _ALL_TEXT)
-    return _TEXT.format(
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+    loop_prep: str = "",
+    after_loop: str = "",
+) -> SourceModule:
+    """Compile the plain kernel or that of a range; the arguments' names are checked already."""
+    text = _TEXT.format(
         headers=includes([Element(one.dtype) for one in arguments]),
         preamble=preamble,
         name=name,
@@ -140,6 +147,7 @@ def _source(
         operation=operation,
         after_loop=after_loop,
     )
+    return SourceModule(text, options=options, keep=keep, no_extern_c=True)
 
 
 def get_elwise_module(
@@ -186,8 +194,10 @@ def get_elwise_module(
     >>> x
     array([ 2.,  8., 18.], dtype=float32)
     """
-    text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, False)
-    return SourceModule(text, options=options, keep=keep, no_extern_c=True)
+    given = arguments_of(arguments)
+    _require_free(given)
+    texts = preamble, loop_prep, after_loop
+    return _module(given, False, operation, name, keep, options, *texts)
 
 
 def get_elwise_range_module(
@@ -237,8 +247,10 @@ def get_elwise_range_module(
     >>> x
     array([ 2.,  4., 18.], dtype=float32)
     """
-    text = _source(arguments_of(arguments), operation, name, preamble, loop_prep, after_loop, True)
-    return SourceModule(text, options=options, keep=keep, no_extern_c=True)
+    given = arguments_of(arguments)
+    _require_free(given)
+    texts = preamble, loop_prep, after_loop
+    return _module(given, True, operation, name, keep, options, *texts)
 
 
 _CONDITIONAL = re.compile(r"\?|&&|\|\||#|\b(?:if|else|for|while|do|switch|goto|return|continue)\b")
@@ -342,8 +354,7 @@ def get_elwise_kernel_and_types(
     [VectorArg('x', float32), ScalarArg('n', uint64)]
     """
     arguments = _with(arguments_of(arguments), _RANGE if use_range else _N)
-    make = get_elwise_range_module if use_range else get_elwise_module
-    module = make(arguments, operation, name, keep, options, **kwargs)
+    module = _module(arguments, use_range, operation, name, keep, options, **kwargs)
     return module, _prepared(module, name, arguments), arguments
 
 

@@ -26,6 +26,24 @@
 #include "cuda/cooperative_groups.h"
 #include "module.h"
 
+// CUDA's functions under the names of PyGPU/_compile/source/library_names.py: a program's function
+// may have their names. As templates they come after it, and it may have their types too.
+#define PYGPU_RENAMED(T, name, parameters, call) \
+  template <int = 0>                             \
+  inline T PyGPU_own_##name parameters {         \
+    return call;                                 \
+  }
+PYGPU_RENAMED(clock_t, clock, (), ::clock())
+PYGPU_RENAMED(void*, memcpy, (void* to, const void* from, size_t n), ::memcpy(to, from, n))
+PYGPU_RENAMED(void*, memmove, (void* to, const void* from, size_t n), ::memmove(to, from, n))
+PYGPU_RENAMED(void*, memset, (void* to, int byte, size_t n), ::memset(to, byte, n))
+PYGPU_RENAMED(int, memcmp, (const void* a, const void* b, size_t n), ::memcmp(a, b, n))
+PYGPU_RENAMED(size_t, strlen, (const char* text), ::strlen(text))
+PYGPU_RENAMED(int, strcmp, (const char* a, const char* b), ::strcmp(a, b))
+PYGPU_RENAMED(int, strncmp, (const char* a, const char* b, size_t n), ::strncmp(a, b, n))
+PYGPU_RENAMED(char*, strcpy, (char* to, const char* from), ::strcpy(to, from))
+#undef PYGPU_RENAMED
+
 // Defined for the kernel's text alone: earlier, <PyGPU/gpu.h> would detect the real nvcc.
 #define __CUDACC__ 1
 #define PYGPU_TARGET_HOST

@@ -6,6 +6,7 @@
 #include "PyGPU/runtime/copy_plan.h"
 #include "PyGPU/runtime/graph.h"
 #include "python/array/map.h"
+#include "python/hooks.h"
 
 namespace PyGPU::python {
 namespace {
@@ -53,7 +54,7 @@ Layout layout_of(const py::array& array, std::size_t itemsize) {
 }
 
 void warn(PyObject* category, const std::string& text) {
-  if (PyErr_WarnEx(category, text.c_str(), 1) < 0) throw py::error_already_set();
+  hook(Hook::warn)(text, py::handle(category));
 }
 
 std::string shapes(const py::array& host, const GPUArray& gpu) {

@@ -42,19 +42,6 @@ bool are_compatible(const py::dtype& dtype, const KernelParameter& parameter) {
   return kind == pointee || (is_integer_kind(kind) && is_integer_kind(pointee));
 }
 
-// Return the number of Python frames from here to the first one outside of PyGPU, counted from 1.
-Py_ssize_t level_of_program() {
-  Py_ssize_t level = 1;
-  py::object frame =
-      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  for (; frame && !frame.is_none(); frame = frame.attr("f_back"), ++level) {
-    const py::object name = frame.attr("f_globals").attr("get")("__name__", "");
-    const std::string module = text_of(name);
-    if (module != "PyGPU" && module.rfind("PyGPU.", 0) != 0) break;
-  }
-  return level;
-}
-
 void report_mismatch(const KernelParameter& parameter, std::size_t index, const std::string& what) {
   if (check_mode() == Check::off || (check_mode() == Check::warn && parameter.has_warned)) return;
   std::string text = "parameter #" + std::to_string(index) + " (0-based)";
@@ -63,8 +50,7 @@ void report_mismatch(const KernelParameter& parameter, std::size_t index, const 
   if (check_mode() == Check::raise) raise_argument_error(text);
   parameter.has_warned = true;
   text += " (PYGPU_CHECK=error raises an error instead, PYGPU_CHECK=off is silent)";
-  if (PyErr_WarnEx(hook(Hook::argument_warning).ptr(), text.c_str(), level_of_program()) < 0)
-    throw py::error_already_set();
+  hook(Hook::warn)(text, hook(Hook::argument_warning));
 }
 
 }  // namespace
