@@ -25,20 +25,16 @@ from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403
 
-# Names whose module is imported when they are first used.
-_of_libraries = {
-    "Library": "PyGPU._library.library",
-    "build": "PyGPU._library.load",
-    "load": "PyGPU._library.load",
-}
+# Names of PyGPU.library, which is imported when they are first used.
+_of_libraries = ("Library", "build", "load")
 
 if _typing.TYPE_CHECKING:
     import PyGPU.transfer as transfer  # noqa: F401
     from PyGPU import gpuarray as gpuarray
     from PyGPU._host import *  # noqa: F403
-    from PyGPU._library.library import Library as Library
-    from PyGPU._library.load import build as build
-    from PyGPU._library.load import load as load
+    from PyGPU.library import Library as Library
+    from PyGPU.library import build as build
+    from PyGPU.library import load as load
     from PyGPU.gpuarray import *  # noqa: F403
 else:
     if _targets.has_arrays:
@@ -49,7 +45,7 @@ else:
         if name == "transfer":
             return _hooks.loaded("PyGPU.transfer")
         if name in _of_libraries and _targets.has_arrays:
-            return getattr(_hooks.loaded(_of_libraries[name]), name)
+            return getattr(_hooks.loaded("PyGPU.library"), name)
         if not _targets.has_arrays:
             return _core.__getattr__(name)  # raises, for private names of the core as well
         if name in gpuarray.__all__:

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile.cache import dependencies, entries, eviction, files
-from PyGPU._compile.cache.entry import Entry
-from PyGPU._compile.compilers import options as _options
-from PyGPU._compile.source import headers, includes
+from PyGPU._compile import dependencies, entries, entry, eviction, files, headers, includes
+from PyGPU._compile import options as _options
 from PyGPU._library import host_sources
 from PyGPU._library.toolchains import Toolchain
 from PyGPU._runtime import CompileError, CompilerMissing
@@ -227,21 +225,21 @@ def built(request: Request) -> tuple[Path, str]:
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-        entries.store(folder, name, Entry(b"", log, {}, {}, left))
+        entries.store(folder, name, entry.Entry(b"", log, {}, {}, left))
         return library, log
 
 
-def _kept(folder: Path, name: str, library: Path) -> Entry | None:
+def _kept(folder: Path, name: str, library: Path) -> entry.Entry | None:
     """Return the entry of a library in the cache that is up to date, or None."""
-    entry = entries.load(folder, name)
+    kept = entries.load(folder, name)
     try:
         state = os.stat(library)
     except OSError:
         return None
-    if entry is None or not files.is_trusted(state):
+    if kept is None or not files.is_trusted(state):
         return None
     files.note_use(library, state)
-    return entry
+    return kept
 
 
 _aside: set[str] = set()

@@ -24,7 +24,7 @@ class Facts(NamedTuple):
     architectures: tuple[str, ...]  # of its device code: "sm_90", "compute_90", "gfx942"
 
     @property
-    def target(self) -> str | None:
+    def built_for(self) -> str | None:
         """The target that it was built for; None for a library without device code."""
         if any("fatbin" in name and "hip" in name for name in self.sections):
             return "hip"

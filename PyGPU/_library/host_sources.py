@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from PyGPU._compile.cache import files
-from PyGPU._compile.source import child_launches, dynamic_shared, signature
-from PyGPU._runtime import encoding
+from PyGPU._compile import child_launches, dynamic_shared, files, signature
+from PyGPU._runtime import encoded, in_text
 
 _TEMPLATE = (
     r"\btemplate\s*<[^;{}]*?>\s*(?:static\s+|inline\s+|extern\s+)*"
@@ -82,6 +81,6 @@ def copied(sources: Mapping[str, bytes], found: Mapping[str, bytes], folder: Pat
         copy = Path(f"{folder}{path}")
         files.make_folder(copy.parent)
         body = rewritten(text, kernel_templates) if _is_ours(text) else text
-        name = encoding.in_text(path).replace("\\", "\\\\").replace('"', '\\"')
-        copy.write_bytes(encoding.encoded(f'#line 1 "{name}"\n{body}'))
+        name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
+        copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))
     return True

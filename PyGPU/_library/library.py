@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from PyGPU._compile import architectures, device_names
 from PyGPU._library import elf, prototypes
-from PyGPU._runtime import core
+from PyGPU._runtime import capabilities, core
 
 _TYPE_TEXTS = {
     **{("i", 1): "int8_t", ("i", 2): "int16_t", ("i", 4): "int", ("i", 8): "int64_t"},
@@ -57,22 +59,26 @@ class Library:
     1.0
     """
 
-    def __init__(
+    path: Path
+
+    def _fill(
         self,
         path: Path,
+        label: str,
         handle: int,
         declared: Sequence[prototypes.Prototype],
         errors: bool,
         facts: elf.Facts | None,
     ) -> None:
-        self.path = path
+        """Add the functions that the library exports with their types, and those declared."""
+        self.path, self._label = path, label
         self._functions: dict[str, core.LibraryFunction] = {}
         self._exported = facts.functions if facts else ()
         for name, parameters, result, call in reversed(core._library_exports(handle)):
             types = [prototypes.Type(*one) for one in parameters]
             text = _signature(name, prototypes.Type(*result), types)
             rows = [("", *one) for one in types]
-            self._functions[name] = core.LibraryFunction(
+            self._functions[name] = core._library_function(
                 name, text, core._library_symbol(handle, name), call, rows, result[:2], errors
             )
         for one in declared:
@@ -86,10 +92,11 @@ class Library:
         )
         if not address:
             raise AttributeError(
-                f"{self.path} has no function {one.name}(): {one.text}{self._near(one.short_name)}"
+                f"{self._label} has no function {one.name}() for the declaration {one.text!r}"
+                + self._near(one.short_name)
             )
         rows = [(name, *kind) for name, kind in one.parameters]
-        return core.LibraryFunction(
+        return core._library_function(
             one.short_name, one.text.rstrip(";"), address, 0, rows, one.result[:2], errors
         )
 
@@ -117,8 +124,6 @@ class Library:
         return [name for name in names if re.fullmatch(r"[A-Za-z]\w*", name)]
 
     def _near(self, name: str) -> str:
-        import difflib
-
         near = difflib.get_close_matches(name, [*self._functions, *self._plain_names()], 3, 0.6)
         near = list(dict.fromkeys(near))
         return f"; it has {', '.join(near)}" if near else ""
@@ -131,34 +136,32 @@ class Library:
             raise AttributeError(name)
         if name in self._plain_names():
             raise AttributeError(
-                f"{self.path} has {name}(), but not the types of its parameters: write "
+                f"{self._label} has {name}(), but not the types of its parameters: write "
                 f"PYGPU_EXPORT({name}) into its source (<PyGPU/export.h>), or give "
                 f'declarations="..." with its prototype'
             )
         known = f"; it has {', '.join(functions)}" if 0 < len(functions) <= 8 else self._near(name)
-        raise AttributeError(f"{self.path} has no function {name}(){known}")
+        raise AttributeError(f"{self._label} has no function {name}(){known}")
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._functions]
 
     def __repr__(self) -> str:
-        return f"<PyGPU.Library {self.path}: {', '.join(self._functions) or 'no functions'}>"
+        return f"<PyGPU.Library {self._label}: {', '.join(self._functions) or 'no functions'}>"
 
 
 def _refuse_other_target(path: Path, facts: elf.Facts | None) -> None:
     """Raise OSError for a library of another target, or without code for the current device."""
-    if facts is None or facts.target is None:
+    if facts is None or facts.built_for is None:
         return
-    if facts.target != core.target:
+    own = capabilities.target
+    if facts.built_for != own:
         raise OSError(
-            f"{path} was built for the target {facts.target}, but {core.target} is in use: build it "
-            f"for {core.target}, or set PYGPU_TARGET={facts.target}"
+            f"{path} was built for the target {facts.built_for}, but {own} is in use: build it for "
+            f"{own}, or set PYGPU_TARGET={facts.built_for}"
         )
     if not facts.architectures or not core.cudaGetDeviceCount()[0]:
         return
-    from PyGPU._compile.cache import architectures
-    from PyGPU._compile.compilers import device_names
-
     device = device_names.device_image()
     if architectures.best(facts.architectures, device) is None:
         raise OSError(
@@ -167,7 +170,7 @@ def _refuse_other_target(path: Path, facts: elf.Facts | None) -> None:
         )
 
 
-def opened(path: Path, declarations: str, errors: bool) -> Library:
+def opened(path: Path, label: str, declarations: str, errors: bool) -> Library:
     """Load a shared library.
 
     Raises
@@ -185,4 +188,6 @@ def opened(path: Path, declarations: str, errors: bool) -> Library:
         if "PyGPU_host" in why:
             why += ": link it with -lPyGPU_host (python -m PyGPU --ldflags), or use PyGPU.build()"
         raise OSError(f"{path} cannot be loaded: {why}") from None
-    return Library(path, handle, declared, errors, facts)
+    library = Library()
+    library._fill(path, label, handle, declared, errors, facts)
+    return library

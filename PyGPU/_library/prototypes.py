@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from PyGPU._compile.source import signature
+from PyGPU._compile import signature
 
 _STREAMS = {"cudaStream_t", "hipStream_t", "CUstream", "hipStream"}
 _ERRORS = {"cudaError_t", "hipError_t", "cudaError"}

@@ -7,10 +7,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from PyGPU._compile.cache import architectures
-from PyGPU._compile.compilers import device_names, host_compiler, libraries
-from PyGPU._compile.compilers import options as _options
-from PyGPU._runtime import PACKAGE, CompilerMissing, core, include_root
+from PyGPU._compile import architectures, device_names, host_compiler, libraries
+from PyGPU._compile import options as _options
+from PyGPU._runtime import PACKAGE, CompilerMissing, capabilities, core, include_root
 
 #: Endings of files that are compiled as device code, whatever the compiler takes them for.
 DEVICE_ENDINGS = (".cu", ".hip")
@@ -57,7 +56,7 @@ class Toolchain(ABC):
                         f"name such as {self.example}"
                     )
             return names
-        if core.target == self.name and core.cudaGetDeviceCount()[0]:
+        if self.name == capabilities.target and core.cudaGetDeviceCount()[0]:
             return [device_names.device_image()]
         return self.default_architectures()
 
@@ -221,7 +220,7 @@ TOOLCHAINS: dict[str, Toolchain] = {one.name: one for one in (Nvcc(), Hipcc(), H
 
 def of(target: str | None) -> Toolchain:
     """Return the compiler of a target, by default of the one in use."""
-    name = core.target if target is None else target
+    name = capabilities.target if target is None else target
     if name not in TOOLCHAINS:
         raise ValueError(f"target={target!r}: expected one of {', '.join(TOOLCHAINS)}")
     return TOOLCHAINS[name]

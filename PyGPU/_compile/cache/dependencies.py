@@ -7,8 +7,16 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from PyGPU._compile.cache import entries
 from PyGPU._runtime import include_root
+
+
+def file_state(path: str) -> tuple[int, int] | None:
+    """Return the size in bytes and the modification time in ns of a file; None if it is missing."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
 
 
 def _listed(path: Path) -> set[str]:
@@ -44,7 +52,7 @@ def system_files(
     for path in read:
         if path in users or path.startswith(ours):
             continue
-        state = entries.file_state(path)
+        state = file_state(path)
         # A file written just now may change again within the resolution of its time.
         if state is None or state[1] > (since - 2) * 1e9:
             return None

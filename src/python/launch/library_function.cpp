@@ -336,10 +336,9 @@ void add_parameter(LibraryFunction& f, const py::tuple& row) {
 }
 
 // `result` is (kind, bytes); `trampoline` is 0 for a function that is called by its C types.
-LibraryFunction make_library_function(py::handle self, const std::string& name,
-                                      const std::string& signature, std::uintptr_t address,
-                                      std::uintptr_t trampoline, const py::list& parameters,
-                                      const py::tuple& result, bool errors) {
+py::object make_library_function(const std::string& name, const std::string& signature,
+                                 std::uintptr_t address, std::uintptr_t trampoline,
+                                 const py::list& parameters, const py::tuple& result, bool errors) {
   LibraryFunction f{name,  signature, address, reinterpret_cast<Trampoline>(trampoline), {}, 'v', 0,
                     false, {},        {}};
   for (const py::handle row : parameters) add_parameter(f, row.cast<py::tuple>());
@@ -349,8 +348,9 @@ LibraryFunction make_library_function(py::handle self, const std::string& name,
   assign_offsets(f.parameters);
   if (!trampoline)
     f.plain.emplace(reinterpret_cast<void*>(address), f.parameters, f.result, f.result_nbytes);
-  instance_at<LibraryFunction>(self.ptr())->call = &call_slot;
-  return f;
+  py::object made = instance(std::move(f));
+  instance_at<LibraryFunction>(made.ptr())->call = &call_slot;
+  return made;
 }
 
 template <std::string LibraryFunction::*text>
@@ -370,7 +370,10 @@ void bind_library_function(py::module_& m) {
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   const py::object c = new_class<LibraryFunction>(
       m, "LibraryFunction",
-      R"doc(A function of a compiled library, made by :func:`PyGPU.load`: a callable.
+      R"doc(LibraryFunction()
+--
+
+A function of a compiled library, made by :func:`PyGPU.load`: a callable.
 
 Called as ``f(*args, stream=None)``. Each argument is checked against the parameter's C++ type:
 
@@ -390,16 +393,17 @@ PyGPU.errors.Error
     The function returned an error of the runtime, or left one behind.
 RuntimeError
     The function threw a C++ exception.
+
+Examples
+--------
+>>> import PyGPU
+>>> cosine = PyGPU.load("libm.so.6", "double cos(double x);").cos
+>>> cosine.signature
+'double cos(double x)'
+>>> cosine(0)
+1.0
 )doc",
       {{Py_tp_call, as_slot(&PyVectorcall_Call)}, {Py_tp_getset, texts}});
-  constructor(c, &make_library_function,
-              {{"name"},
-               {"signature"},
-               {"address"},
-               {"trampoline"},
-               {"parameters"},
-               {"result"},
-               {"errors"}});
   method(c, "__repr__",
          [](const LibraryFunction& f) { return "<PyGPU.LibraryFunction " + f.signature + ">"; });
   property(
@@ -407,6 +411,14 @@ RuntimeError
   property(
       c, "address", [](const LibraryFunction& f) { return f.address; },
       "Address of the function; 0 if the library exports only its name and types.");
+  def(m, "_library_function", &make_library_function, "Return a function of a library.",
+      {{"name"},
+       {"signature"},
+       {"address"},
+       {"trampoline"},
+       {"parameters"},
+       {"result"},
+       {"errors"}});
 }
 
 }  // namespace PyGPU::python

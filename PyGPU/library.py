@@ -1,4 +1,4 @@
-"""``PyGPU.load`` and ``PyGPU.build``: users' compiled code from its sources or its library."""
+"""Users' compiled code, from its sources or from a shared library: :func:`load`, :func:`build`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Union
 from PyGPU._library import builds, toolchains
 from PyGPU._library import library as _library
 from PyGPU._library.library import Library
+from PyGPU._runtime import core as _core
+
+LibraryFunction = _core.LibraryFunction
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -40,8 +43,8 @@ def _checked(sources: Sequence[_Path]) -> tuple[str, ...]:
     for path in paths:
         if not path.endswith(_SOURCES):
             raise ValueError(
-                f"source: {path}: expected a file that ends with one of {', '.join(_SOURCES)}, or a "
-                "single .so"
+                f"source: {path}: expected a file that ends with one of {', '.join(_SOURCES)}, or "
+                "a single .so"
             )
         if not os.path.isfile(path):
             raise FileNotFoundError(f"source: there is no file {path}")
@@ -147,11 +150,12 @@ def load(
         path = Path(name) if "/" not in name and not os.path.exists(name) else Path(name).absolute()
         if path.is_absolute() and not path.is_file():
             raise FileNotFoundError(f"source: there is no file {path}")
-        return _library.opened(path, text, errors)
+        return _library.opened(path, name, text, errors)
     request = _request(sources, None, options, include_dirs, libraries, arch, cache_dir)
     path, _ = builds.built(request)
     try:
-        return _library.opened(path, text, errors)
+        label = ", ".join(os.path.basename(one) for one in request.sources)
+        return _library.opened(path, label, text, errors)
     finally:
         builds.discard(path)
 
