@@ -17,7 +17,14 @@ import code_object
 import compile_for_amd
 
 from PyGPU._compile.compilers import host, host_compiler, host_lockstep, options, rtc
-from PyGPU._compile.source import dynamic_shared, headers, includes, kernel_types, lockstep
+from PyGPU._compile.source import (
+    dynamic_shared,
+    headers,
+    includes,
+    kernel_types,
+    lockstep,
+    name_expressions,
+)
 from PyGPU._runtime import errors
 
 KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, precompiled
@@ -52,13 +59,11 @@ def compiled(source, name, words, expressions):
     in_lockstep = lockstep.is_needed(text, asked.macros, found.files, is_linked=False)
     flags = host_compiler.flags(asked, in_lockstep)
     base = [*(word for word in flags if word not in without), LANES]
-    kernels = host._kernels(text, name, base, asked, found)
+    kernels = host._declared(text, name, base, asked, found)[0]
     waits = in_lockstep or host.may_wait(text, found)
-    names, table = host.kernel_table(kernels, expressions, waits)
-    functions = "".join(f"(void *)+({one}), " for one in names)
+    table = host.table_of_names(kernels, expressions, waits)
     unit_text = (
         f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n{table}'
-        + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
         + mark
         + questions
         + (f"\n{host_lockstep.TEXT}" if in_lockstep else "")
@@ -76,7 +81,8 @@ def compiled(source, name, words, expressions):
         made = code_object.kernels(str(image))
         keep(source, name, words, expressions, made)
         code = code_object.wrapped(image.read_bytes(), made, code_object.metadata(made, known))
-        return code, done.stderr, [made[one].symbol for one in expressions]
+        names = [name_expressions.plain(one) for one in expressions]
+        return code, done.stderr, [made[one].symbol if one in made else one for one in names]
 
 
 def keep(source, name, words, expressions, made):

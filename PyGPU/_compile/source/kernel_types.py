@@ -33,11 +33,15 @@ _C = TypeVar("_C", bound=_Compiled)
 INSTANCE = rb"_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)"
 
 
+#: Name of the questions' text in messages of compilers.
+QUESTIONS = "(types of kernels)"
+
+
 def questions(names: Sequence[str]) -> str:
     """Return the text with an instance for each kernel, whose mangled name has its types."""
     if not names:
         return ""
-    rows = ['\n#line 1 "(types of kernels)"\ntemplate <int, class> __global__ void PyGPU_type() {}']
+    rows = [f'\n#line 1 "{QUESTIONS}"\ntemplate <int, class> __global__ void PyGPU_type() {{}}']
     rows += [
         f"template __global__ void PyGPU_type<{number}, decltype({name})>();"
         for number, name in enumerate(names)
@@ -55,20 +59,27 @@ def answers(image: bytes, names: Sequence[str]) -> Table:
     return found
 
 
+def in_brackets(text: str) -> str:
+    """Return the parameters in the brackets that end a demangled name."""
+    depth, start = 1, len(text) - 1
+    while depth and start:
+        start -= 1
+        depth += {")": 1, "(": -1}.get(text[start], 0)
+    return text[start + 1 : -1]
+
+
 def of_mangled(name: str) -> tuple[Parameter, ...] | None:
     """Return the parameters, without names, of a mangled C++ name such as ``_Z4axpyPff``."""
     text = core._demangled(name)
     if text is None:
         return None
-    asked = re.fullmatch(r"void PyGPU_type<\d+, void ?\((.*)\)>\(\)", text)
+    asked = re.fullmatch(r"void PyGPU_type<\d+, void ?(?:\(\*\) ?)?\((.*)\)>\(\)", text)
+    if text.startswith("void PyGPU_type<") and not asked:  # a variable
+        return None
     if asked:
         inside = asked.group(1)
     elif text.endswith(")"):
-        depth, start = 1, len(text) - 1
-        while depth and start:
-            start -= 1
-            depth += {")": 1, "(": -1}.get(text[start], 0)
-        inside = text[start + 1 : -1]
+        inside = in_brackets(text)
     else:  # a variable
         return None
     parts = [] if inside in ("", "void") else signature.split_top(inside)
@@ -109,7 +120,7 @@ def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str,
             one if one.kind[0] == "P" else one._replace(kind="?", nbytes=0) for one in result[name]
         )
     for expression, lowered in names.items():
-        plain = expression.partition("<")[0].strip().lstrip(":")
+        plain = signature.bare_name(expression).partition("<")[0].strip()
         known = reported.get(expression) or of_mangled(lowered)
         if known is not None:
             result[expression] = named(known, result.get(plain, ()))
@@ -122,7 +133,11 @@ def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str,
 
 
 def compiled(
-    source: str, macros: Sequence[str], is_binary: bool, compile: Callable[[Sequence[str]], _C]
+    source: str,
+    macros: Sequence[str],
+    is_binary: bool,
+    expressions: Sequence[str],
+    compile: Callable[[Sequence[str], Sequence[str]], _C],
 ) -> tuple[_C, Table]:
     """Compile a text together with the questions about its kernels.
 
@@ -134,8 +149,10 @@ def compiled(
         ``-DNAME=value``.
     is_binary : bool
         The image is binary code, which has the answers.
-    compile : callable(names)
-        Compiles the text and the questions about kernels of these names.
+    expressions : sequence of str
+        Name expressions that the image can do without.
+    compile : callable(names, expressions)
+        Compiles the text, the questions about kernels of these names, and the expressions.
 
     Returns
     -------
@@ -147,10 +164,10 @@ def compiled(
     kernels = signature.kernels(source, macros)
     asked = doubtful(kernels) if is_binary else []
     try:
-        made = compile(asked)
+        made = compile(asked, expressions)
     except CompileError:
-        if not asked:
+        if not (asked or expressions):
             raise
-        asked = []  # a condition may exclude one of the kernels
-        made = compile(asked)
+        asked = []  # a condition may exclude one of the kernels or variables
+        made = compile([], [])
     return made, table(kernels, answers(made.image, asked), made.names)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -105,6 +105,16 @@ def blanked(text: str) -> str:
     return re.sub(_TOKEN, _blank, text)
 
 
+def spaces(match: re.Match[str]) -> str:
+    """Return as many spaces as a match has characters; line breaks are kept."""
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def without_directives(text: str) -> str:
+    """Return a text without comments, with spaces for its directives; indices are kept."""
+    return re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", spaces, text)
+
+
 def without_comments(text: bytes) -> bytes:
     """Return the text with a space for each comment."""
 
@@ -125,6 +135,17 @@ def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> i
             if depth == 0:
                 return index + 1
     return -1
+
+
+def bare_name(expression: str) -> str:
+    """Return the qualified name in a name expression, without cast, ``&`` and leading ``::``."""
+    name = expression.strip()
+    while match := re.match(r"(?:&|::)\s*|(?=\()", name):
+        end = match.end() or matching(name, 0)
+        if end < 1:
+            break
+        name = name[end:].lstrip()
+    return name
 
 
 def split_top(text: str) -> list[str]:
@@ -210,13 +231,49 @@ def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -
     return Parameter(label, *_resolve(declared, types))
 
 
-def _scopes(text: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, name) of each namespace of the text."""
-    found = []
-    for match in re.finditer(r"\bnamespace\s+([\w:]*)\s*\{", text):
-        end = matching(text, match.end() - 1, "{", "}")
-        found.append((match.end(), end if end > 0 else len(text), match.group(1)))
-    return found
+class Scope(NamedTuple):
+    """Text in braces that holds declarations."""
+
+    start: int
+    end: int
+    name: str | None  # of a namespace or a class; "": it has none; None: a function, a value
+    is_anonymous: bool = False
+    is_template: bool = False
+    access: str = "public"  # of members before the first label
+
+
+_NAMESPACE = re.compile(r"\bnamespace\s*([\w:]*)\s*$")
+_CLASS = re.compile(
+    r"\b(struct|class|union)\s+(?:\w+\s+)?(\w+)\s*(?:\bfinal\s*)?(?::(?!:)[^()=]*)?$"
+)
+
+
+def scopes(text: str) -> list[Scope]:
+    """Return the scopes of a text without comments, the outer ones first."""
+    text = without_directives(text)
+    found: list[Scope] = []
+    inside: list[Scope] = []
+    last = 0
+    for match in re.finditer(r"[{};]", text):
+        before = text[last : match.start()]
+        last = match.end()
+        if match.group() == "}" and inside:
+            found.append(inside.pop()._replace(end=last))
+        elif match.group() == "{":
+            inside.append(_scope(before)._replace(start=last, end=len(text)))
+    return sorted([*found, *inside])
+
+
+def _scope(before: str) -> Scope:
+    """Return the scope that a text before a brace opens, without its place."""
+    if match := _NAMESPACE.search(before):
+        return Scope(0, 0, match[1], is_anonymous=not match[1])
+    if re.search(r'\bextern\s*"[^"]*"\s*$', before):
+        return Scope(0, 0, "")
+    match = None if re.search(r"\benum\b", before) else _CLASS.search(before)
+    is_template = bool(re.search(r"\btemplate\b", before))
+    access = "private" if match and match[1] == "class" else "public"
+    return Scope(0, 0, match[2] if match else None, is_template=is_template, access=access)
 
 
 _NAME = r"([A-Za-z_]\w*)\s*\("
@@ -246,7 +303,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         Kernels made by a macro with arguments are missing. Kernels under conditions are included.
     """
     text = blanked(source)
-    scopes, types = _scopes(text), _aliases(text, macros)
+    around, types = scopes(text), _aliases(text, macros)
     found = []
     for match in _marks(text, macros).finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
@@ -267,7 +324,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         parameters = [] if inside.strip() in ("", "void") else split_top(inside)
         before = re.split(r"[;{}]", text[: match.start()])[-1]
         scope = "::".join(
-            label for begin, stop, label in scopes if label and begin <= match.start() < stop
+            one.name for one in around if one.name and one.start <= match.start() < one.end
         )
         known = tuple(parameter(part, types) for part in parameters)
         is_sure = types.keys().isdisjoint(re.findall(r"\w+", name.group(1) + " " + inside))
@@ -284,47 +341,6 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         )
     several = {name for name, count in Counter(one.full_name for one in found).items() if count > 1}
     return [one._replace(is_sure=one.is_sure and one.full_name not in several) for one in found]
-
-
-_VARIABLE = re.compile(r"\b(?:__device__|__constant__|__managed__)\b([^;(){}=]*)(?=[;={])")
-_REFERENCE = re.compile(r"\b(?:texture|surface)\s*<[\w\s:,]*>([^;(){}=]*);")
-
-
-def _declarations(pattern: re.Pattern[str], source: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of declarations in the text; group 1 is the text after the keyword."""
-    text = re.sub(r"\b(?:__align__|alignas)\s*\([^()]*\)", " ", blanked(source))
-    for match in pattern.finditer(text):
-        if not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", match.group(1)):
-            yield match
-
-
-def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
-    """Return the plain names in the declarations that a pattern matches."""
-    found = []
-    for match in _declarations(pattern, source):
-        names = [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", one) for one in split_top(match[1])]
-        found += [name.group(1) for name in names if name]
-    return list(dict.fromkeys(found))
-
-
-def has_variables(source: str) -> bool:
-    """Report whether the text declares variables in device memory that kernels can write."""
-    for match in _declarations(_VARIABLE, source):
-        begin = max(match.string.rfind(mark, 0, match.start()) for mark in ";(){}=") + 1
-        words = match.string[begin : match.end()]
-        if not re.search(r"\b(?:const|constexpr|__constant__|extern|operator)\b", words):
-            return True
-    return False
-
-
-def variables(source: str) -> list[str]:
-    """Return the names of the ``__device__`` and ``__constant__`` variables of a source."""
-    return _declared(_VARIABLE, source)
-
-
-def references(source: str) -> list[str]:
-    """Return the names of the texture and surface references of a source."""
-    return _declared(_REFERENCE, source)
 
 
 def _agreed(a: Parameter, b: Parameter) -> Parameter:
