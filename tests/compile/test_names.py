@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import PyGPU
 from PyGPU import driver as drv
 from PyGPU import errors, gpuarray
 from PyGPU.compiler import DynamicModule, SourceModule, compile
@@ -11,11 +12,10 @@ TEXT = """
 namespace q {
 __constant__ float C[4];
 namespace { __device__ float hidden[4]; }
-namespace r { struct S { static __device__ float m[4]; }; __device__ float S::m[4];
-class P { static __device__ int own; }; }
+namespace r { __device__ float m[4]; }
 __global__ void f(float *x) {
     int i = threadIdx.x;
-    x[i] = C[i] + hidden[i] + r::S::m[i];
+    x[i] = C[i] + hidden[i] + r::m[i];
 }
 }
 static __constant__ float internal[4];
@@ -32,7 +32,7 @@ REQUESTED = ["&instance<float>", "&scale<float>", "::scale<int>"]
 VARIABLES = {
     "q::C": ("f", ["q::C", "&q::C", "C", " ::q :: C"]),
     "q::hidden": ("f", ["q::hidden", "hidden"]),
-    "q::r::S::m": ("f", ["q::r::S::m", "&q::r::S::m", "m"]),
+    "q::r::m": ("f", ["q::r::m", "&q::r::m", "m"]),
     "internal": ("g", ["internal", "&internal", "::internal"]),
     "unnamed": ("g", ["unnamed", "&unnamed"]),
     "instance<float>": ("g", ["instance<float>", "&instance< float >"]),
@@ -77,7 +77,7 @@ def test_listings_have_names_that_work(module):
     with pytest.raises(errors.LogicError, match=r"get_global.*'zz' not found.* has ") as caught:
         module.get_global("zz")
     listed = str(caught.value).rpartition("the source has ")[2].split(", ")
-    assert sorted(listed) == ["internal", "plain", "q::C", "q::hidden", "q::r::S::m", "unnamed"]
+    assert sorted(listed) == ["internal", "plain", "q::C", "q::hidden", "q::r::m", "unnamed"]
     for name in listed:
         assert module.get_global(name)[1] == 16
     for name in ("x::C", "q::plain", "C<int>"):
@@ -85,6 +85,22 @@ def test_listings_have_names_that_work(module):
             module.get_global(name)
     with pytest.raises(errors.LogicError, match=r"name_expressions=\['&instance<double>'\]"):
         module.get_global("instance<double>")
+
+
+@pytest.mark.skipif(PyGPU.target == "cuda", reason="NVRTC allows no data members on devices")
+def test_members_of_classes():
+    text = """
+struct S { static __device__ int x; }; __device__ int S::x = 3;
+class P { static __device__ int hidden; public: static __device__ int open; };
+__device__ int P::open = 4, P::hidden;
+__global__ void f(int *x) { *x = S::x + P::open; }"""
+    module, x = SourceModule(text, no_extern_c=True), gpuarray.zeros(1, np.int32)
+    for name, value in (("S::x", 30), ("&P::open", 40)):
+        drv.memcpy_htod(module.get_global(name)[0], np.array([value], np.int32))
+    module.get_function("f")(x, block=(1, 1, 1))
+    assert x.get()[0] == 70
+    with pytest.raises(errors.LogicError, match=r"'zz' not found.* has S::x, P::open$"):
+        module.get_global("zz")
 
 
 def test_names_in_a_namespace_without_mangling():
