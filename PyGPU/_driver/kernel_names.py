@@ -95,7 +95,7 @@ def stated_parameters(
     if mangled is None:
         return same[0] if len(same) == 1 else None
     if len(same) == 1 and len(same[0]) == len(mangled):
-        return [(a[0], b.kind, b.nbytes) for a, b in zip(same[0], mangled)]
+        return kernel_types.named(mangled, tuple(signature.Parameter(*one) for one in same[0]))
     return mangled
 
 

@@ -90,7 +90,10 @@ def named(parameters: tuple[Parameter, ...], text: tuple[Parameter, ...]) -> tup
     """Return the compiler's parameters with names, and kinds unknown to it, from the text."""
     if len(parameters) != len(text):
         return parameters
-    return tuple(b if a.kind == "?" else a._replace(name=b.name) for a, b in zip(parameters, text))
+    return tuple(
+        b if a.kind == "?" or (a.kind == "P" and b.kind[0] == "P") else a._replace(name=b.name)
+        for a, b in zip(parameters, text)
+    )
 
 
 def doubtful(kernels: Iterable[signature.Kernel]) -> list[str]:
@@ -100,6 +103,27 @@ def doubtful(kernels: Iterable[signature.Kernel]) -> list[str]:
             kernel.full_name for kernel in kernels if not (kernel.is_sure or kernel.is_template)
         )
     )
+
+
+def _agreed(a: Parameter, b: Parameter) -> Parameter:
+    """Return the parameter that agrees with both, unknown in what they differ."""
+    if a[1:] == b[1:]:
+        return a
+    return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
+
+
+def stated(found: Iterable[signature.Kernel]) -> dict[str, tuple[Parameter, ...]]:
+    """Return the parameters of each kernel, unknown if its definitions disagree."""
+    result: dict[str, tuple[Parameter, ...]] = {}
+    for kernel in found:
+        before = result.setdefault(kernel.full_name, kernel.parameters)
+        if len(before) != len(kernel.parameters):
+            result[kernel.full_name] = ()
+        else:
+            result[kernel.full_name] = tuple(
+                _agreed(a, b) for a, b in zip(before, kernel.parameters)
+            )
+    return result
 
 
 def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str, str]) -> Table:
@@ -114,7 +138,7 @@ def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str,
     names : dict
         Name expression -> name in the image.
     """
-    result = signature.table(kernels)
+    result = stated(kernels)
     for name in doubtful(kernels):  # the compiler may use another definition
         result[name] = tuple(
             one if one.kind[0] == "P" else one._replace(kind="?", nbytes=0) for one in result[name]

@@ -8,6 +8,7 @@ the compiler about both.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ class Parameter(NamedTuple):
 
     name: str
     # Kind as in src/python/launch/packing.h. A pointer's kind has the type that it points to, if
-    # that is known: "Pf4".
+    # that is known: "Pf4" for numbers, "Pf4x2" for float2, "Ps24" for structures of 24 bytes.
     kind: str
     nbytes: int  # 0: unknown
 
@@ -68,6 +69,22 @@ _TYPES = {
     for name in names
     for prefix in ("", "std::")
 }
+
+_VECTORS = {
+    f"{base}{count}{aligned}": (code[0], int(code[1:]), count)
+    for base, code in {
+        **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
+        **{"long": "i8", "ulong": "u8", "longlong": "i8", "ulonglong": "u8"},
+        **{"float": "f4", "double": "f8"},
+    }.items()
+    for count in (1, 2, 3, 4)
+    for aligned in ("", "_16a", "_32a")
+}
+_VECTORS.update(dict.fromkeys(("half2", "__half2"), ("f", 2, 2)))
+_VECTORS.update(
+    dict.fromkeys(("nv_bfloat162", "__nv_bfloat162", "__hip_bfloat162"), ("B", 2, 2)),
+    dim3=("u", 4, 3),
+)
 
 _NOISE = (
     r"\b(?:const|volatile|register|struct|__restrict__|__restrict|restrict|__grid_constant__"
@@ -213,7 +230,86 @@ def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]
         return "P8" if stars > 1 and "(" not in text else ""
     declared = text.partition("*")[0] if stars else text[: name.start() if name else 0]
     kind, nbytes = _resolve(declared, types)
-    return f"{kind[0]}{nbytes}" if nbytes else ""
+    if nbytes:
+        return f"{kind[0]}{nbytes}"
+    declared = _normal(re.sub(_NOISE, " ", declared))
+    found = types.get(declared.rpartition("::")[2], {declared})
+    one = next(iter(found)) if len(found) == 1 else ""
+    if hip := re.fullmatch(r"HIP_vector_type<([\w ]+),(\d)u?>", one):
+        kind, nbytes = _resolve(hip[1], {})
+        return f"{kind}{nbytes}x{hip[2]}"
+    if one in _VECTORS:
+        kind, nbytes, count = _VECTORS[one]
+        return f"{kind}{nbytes}x{count}"
+    structure = re.fullmatch(r"structure<(\d+),\d+>", one)
+    return f"s{structure[1]}" if structure else ""
+
+
+_STRUCTURE = re.compile(
+    r"(\btypedef\s+)?\bstruct\s+(?:(?:__align__|alignas)\s*\(\s*(\d+)\s*\)\s*)?(\w*)\s*\{"
+)
+_FIELD = re.compile(r"(.*?[\w>*]\s*?)(\b\w+\s*(?:\[\s*\d+\s*\]\s*)*)", re.S)
+
+
+def _structures(text: str, types: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Return {name: "structure<bytes,alignment>"} of the structures with fields of known types."""
+    found: dict[str, set[str]] = {}
+    code = without_directives(text)
+    for match in _STRUCTURE.finditer(code):
+        end = matching(code, match.end() - 1, "{", "}")
+        before = re.split(r"[;{}]", code[: match.start()])[-1]
+        if end < 0 or re.search(r"\btemplate\b", before):
+            continue
+        name = match[3]
+        if match[1]:
+            named = re.match(r"\s*(\w+)\s*;", code[end:])
+            name = named[1] if named else name
+        size = _size_of(text[match.end() : end - 1], types, found, int(match[2] or 1))
+        found.setdefault(name, set()).add(size)
+    return found
+
+
+def _size_of(
+    members: str, types: Mapping[str, set[str]], known: Mapping[str, set[str]], alignment: int
+) -> str:
+    """Return "structure<bytes,alignment>"; "" if a member is of unknown size."""
+    if re.search(
+        r"#|[:({=]|\b(?:static|virtual|struct|union|enum|typedef|using)\b",
+        members.replace("::", ""),
+    ):
+        return ""
+    size = 0
+    for part in members.split(";"):
+        base = None
+        for declared in split_top(part):
+            field = _FIELD.fullmatch(declared if base is None else f"{base} {declared}")
+            if not field:
+                return ""
+            base = field[1].replace("*", "") if base is None else base
+            nbytes, needed = _layout_of(field[1], types, known)
+            if not nbytes:
+                return ""
+            size = (size + needed - 1) // needed * needed
+            size += nbytes * math.prod(map(int, re.findall(r"\[\s*(\d+)", field[2])))
+            alignment = max(alignment, needed)
+    size = (max(size, 1) + alignment - 1) // alignment * alignment
+    return f"structure<{size},{alignment}>"
+
+
+def _layout_of(
+    declared: str, types: Mapping[str, set[str]], known: Mapping[str, set[str]]
+) -> tuple[int, int]:
+    """Return (bytes, alignment) of a type; (0, 0) if it is unknown."""
+    kind, nbytes = _resolve(declared, types)
+    if nbytes:
+        return (nbytes, nbytes) if kind != "c" else (0, 0)  # classes of complex numbers differ
+    name = _normal(re.sub(_NOISE, " ", declared))
+    if name in _VECTORS and "_" not in name:
+        _, nbytes, count = _VECTORS[name]
+        return nbytes * count, min(16, nbytes * count) if count != 3 else nbytes
+    found = known.get(name, set())
+    match = re.fullmatch(r"structure<(\d+),(\d+)>", next(iter(found))) if len(found) == 1 else None
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
@@ -304,6 +400,8 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
     """
     text = blanked(source)
     around, types = scopes(text), _aliases(text, macros)
+    structures = _structures(text, types)
+    pointees = {**structures, **types}
     found = []
     for match in _marks(text, macros).finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
@@ -326,7 +424,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         scope = "::".join(
             one.name for one in around if one.name and one.start <= match.start() < one.end
         )
-        known = tuple(parameter(part, types) for part in parameters)
+        known = tuple(parameter(part, pointees) for part in parameters)
         is_sure = types.keys().isdisjoint(re.findall(r"\w+", name.group(1) + " " + inside))
         own_names = [one for one in types.get(name.group(1), ()) if re.fullmatch(_NAME, f"{one}(")]
         found.append(
@@ -341,24 +439,3 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         )
     several = {name for name, count in Counter(one.full_name for one in found).items() if count > 1}
     return [one._replace(is_sure=one.is_sure and one.full_name not in several) for one in found]
-
-
-def _agreed(a: Parameter, b: Parameter) -> Parameter:
-    """Return the parameter that agrees with both, unknown in what they differ."""
-    if a[1:] == b[1:]:
-        return a
-    return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
-
-
-def table(found: Iterable[Kernel]) -> dict[str, tuple[Parameter, ...]]:
-    """Return the parameters of each kernel, unknown if its definitions disagree."""
-    result: dict[str, tuple[Parameter, ...]] = {}
-    for kernel in found:
-        before = result.setdefault(kernel.full_name, kernel.parameters)
-        if len(before) != len(kernel.parameters):
-            result[kernel.full_name] = ()
-        else:
-            result[kernel.full_name] = tuple(
-                _agreed(a, b) for a, b in zip(before, kernel.parameters)
-            )
-    return result
