@@ -299,7 +299,7 @@ class Module:
         Parameters
         ----------
         name : str
-            Name of the variable.
+            Plain name, mangled name or C++ name expression (``&q::x``).
 
         Returns
         -------
@@ -336,7 +336,7 @@ class Module:
         Parameters
         ----------
         name : str
-            Name of the reference.
+            Plain name, or C++ name (``q::image``).
 
         Returns
         -------
@@ -357,7 +357,7 @@ class Module:
         Parameters
         ----------
         name : str
-            Name of the reference.
+            Plain name, or C++ name (``q::image``).
 
         Returns
         -------

@@ -1,11 +1,14 @@
 """Kernels, variables and references by C++ names, as in NVRTC's name expressions."""
 
+import needs
 import numpy as np
 import pytest
 
 import PyGPU
 from PyGPU import driver as drv
 from PyGPU import errors, gpuarray
+from PyGPU._compile import build
+from PyGPU._driver import kernel_names
 from PyGPU.compiler import DynamicModule, SourceModule, compile
 
 TEXT = """
@@ -160,3 +163,22 @@ def test_variables_that_a_condition_excludes():
     assert module.get_global("q::C")[1] == 16
     with pytest.raises(errors.LogicError, match="'q::v' not found"):
         module.get_global("q::v")
+
+
+@pytest.mark.no_device
+def test_names_from_nvidias_compiler_without_a_device():
+    needs.compiler("nvrtc")
+    request = build.Request(TEXT, extern_c=False, expressions=(*REQUESTED, "(void(*)(float*))g"))
+    made = build.build_for(request, "sm_90")
+    for name in ("q::C", "q::hidden", "q::r::m", "internal", "unnamed"):
+        lowered = made.names[f"&{name}"]
+        assert lowered.encode() in made.image and lowered.endswith(("E", name))
+    assert made.names["(void(*)(float*))g"] == "_Z1gPf"
+    for find, name, expected in (
+        (kernel_names.variable_in, "q::r::m", "_ZN1q1r1mE"),
+        (kernel_names.variable_in, "hidden", made.names["&q::hidden"]),
+        (kernel_names.kernel_in, "f", "_ZN1q1fEPf"),
+        (kernel_names.kernel_in, "scale<int>", "_Z5scaleIiEvPT_"),
+        (kernel_names.kernel_in, "scale", None),
+    ):
+        assert find(made.image, name) == expected
