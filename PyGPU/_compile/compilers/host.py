@@ -176,7 +176,7 @@ def table_of_names(
     With `by_type`, the parameters distinguish a kernel from other functions of its name. Overloaded
     kernels have mangled names only, as in the vendors' images.
     """
-    addresses = {}
+    addresses: dict[str, str] = {}
     for name, types in _types(kernels).items():
         casts = [f"(void (*)({one}))&{name}" for one in types]
         if len(types) > 1:

@@ -112,7 +112,8 @@ def _declared(pattern: str, source: str) -> list[Variable]:
     text = re.sub(
         _ATTRIBUTE, signature.spaces, signature.without_directives(signature.blanked(source))
     )
-    scopes, found = signature.scopes(text), {}
+    scopes = signature.scopes(text)
+    found: dict[str, Variable] = {}
     for match in re.finditer(pattern, text):
         begin = max(text.rfind(mark, 0, match.start()) for mark in ";{}") + 1
         before = text[begin : match.end()]
