@@ -17,7 +17,9 @@ from PyGPU._compile.source import (
     hints,
     includes,
     kernel_types,
+    name_expressions,
     signature,
+    variables,
 )
 
 __all__ = [
@@ -35,7 +37,9 @@ __all__ = [
     "kernel_types",
     "libraries",
     "link",
+    "name_expressions",
     "options",
     "rtc",
     "signature",
+    "variables",
 ]

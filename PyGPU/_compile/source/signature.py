@@ -8,9 +8,10 @@ the compiler about both.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ class Parameter(NamedTuple):
 
     name: str
     # Kind as in src/python/launch/packing.h. A pointer's kind has the type that it points to, if
-    # that is known: "Pf4".
+    # that is known: "Pf4" for numbers, "Pf4x2" for float2, "Ps24" for structures of 24 bytes.
     kind: str
     nbytes: int  # 0: unknown
 
@@ -69,6 +70,22 @@ _TYPES = {
     for prefix in ("", "std::")
 }
 
+_VECTORS = {
+    f"{base}{count}{aligned}": (code[0], int(code[1:]), count)
+    for base, code in {
+        **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
+        **{"long": "i8", "ulong": "u8", "longlong": "i8", "ulonglong": "u8"},
+        **{"float": "f4", "double": "f8"},
+    }.items()
+    for count in (1, 2, 3, 4)
+    for aligned in ("", "_16a", "_32a")
+}
+_VECTORS.update(dict.fromkeys(("half2", "__half2"), ("f", 2, 2)))
+_VECTORS.update(
+    dict.fromkeys(("nv_bfloat162", "__nv_bfloat162", "__hip_bfloat162"), ("B", 2, 2)),
+    dim3=("u", 4, 3),
+)
+
 _NOISE = (
     r"\b(?:const|volatile|register|struct|__restrict__|__restrict|restrict|__grid_constant__"
     r"|typename)\b"
@@ -105,6 +122,16 @@ def blanked(text: str) -> str:
     return re.sub(_TOKEN, _blank, text)
 
 
+def spaces(match: re.Match[str]) -> str:
+    """Return as many spaces as a match has characters; line breaks are kept."""
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def without_directives(text: str) -> str:
+    """Return a text without comments, with spaces for its directives; indices are kept."""
+    return re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", spaces, text)
+
+
 def without_comments(text: bytes) -> bytes:
     """Return the text with a space for each comment."""
 
@@ -125,6 +152,17 @@ def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> i
             if depth == 0:
                 return index + 1
     return -1
+
+
+def bare_name(expression: str) -> str:
+    """Return the qualified name in a name expression, without cast, ``&`` and leading ``::``."""
+    name = expression.strip()
+    while match := re.match(r"(?:&|::)\s*|(?=\()", name):
+        end = match.end() or matching(name, 0)
+        if end < 1:
+            break
+        name = name[end:].lstrip()
+    return name
 
 
 def split_top(text: str) -> list[str]:
@@ -192,7 +230,86 @@ def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]
         return "P8" if stars > 1 and "(" not in text else ""
     declared = text.partition("*")[0] if stars else text[: name.start() if name else 0]
     kind, nbytes = _resolve(declared, types)
-    return f"{kind[0]}{nbytes}" if nbytes else ""
+    if nbytes:
+        return f"{kind[0]}{nbytes}"
+    declared = _normal(re.sub(_NOISE, " ", declared))
+    found = types.get(declared.rpartition("::")[2], {declared})
+    one = next(iter(found)) if len(found) == 1 else ""
+    if hip := re.fullmatch(r"HIP_vector_type<([\w ]+),(\d)u?>", one):
+        kind, nbytes = _resolve(hip[1], {})
+        return f"{kind}{nbytes}x{hip[2]}"
+    if one in _VECTORS:
+        kind, nbytes, count = _VECTORS[one]
+        return f"{kind}{nbytes}x{count}"
+    structure = re.fullmatch(r"structure<(\d+),\d+>", one)
+    return f"s{structure[1]}" if structure else ""
+
+
+_STRUCTURE = re.compile(
+    r"(\btypedef\s+)?\bstruct\s+(?:(?:__align__|alignas)\s*\(\s*(\d+)\s*\)\s*)?(\w*)\s*\{"
+)
+_FIELD = re.compile(r"(.*?[\w>*]\s*?)(\b\w+\s*(?:\[\s*\d+\s*\]\s*)*)", re.S)
+
+
+def _structures(text: str, types: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Return {name: "structure<bytes,alignment>"} of the structures with fields of known types."""
+    found: dict[str, set[str]] = {}
+    code = without_directives(text)
+    for match in _STRUCTURE.finditer(code):
+        end = matching(code, match.end() - 1, "{", "}")
+        before = re.split(r"[;{}]", code[: match.start()])[-1]
+        if end < 0 or re.search(r"\btemplate\b", before):
+            continue
+        name = match[3]
+        if match[1]:
+            named = re.match(r"\s*(\w+)\s*;", code[end:])
+            name = named[1] if named else name
+        size = _size_of(text[match.end() : end - 1], types, found, int(match[2] or 1))
+        found.setdefault(name, set()).add(size)
+    return found
+
+
+def _size_of(
+    members: str, types: Mapping[str, set[str]], known: Mapping[str, set[str]], alignment: int
+) -> str:
+    """Return "structure<bytes,alignment>"; "" if a member is of unknown size."""
+    if re.search(
+        r"#|[:({=]|\b(?:static|virtual|struct|union|enum|typedef|using)\b",
+        members.replace("::", ""),
+    ):
+        return ""
+    size = 0
+    for part in members.split(";"):
+        base = None
+        for declared in split_top(part):
+            field = _FIELD.fullmatch(declared if base is None else f"{base} {declared}")
+            if not field:
+                return ""
+            base = field[1].replace("*", "") if base is None else base
+            nbytes, needed = _layout_of(field[1], types, known)
+            if not nbytes:
+                return ""
+            size = (size + needed - 1) // needed * needed
+            size += nbytes * math.prod(map(int, re.findall(r"\[\s*(\d+)", field[2])))
+            alignment = max(alignment, needed)
+    size = (max(size, 1) + alignment - 1) // alignment * alignment
+    return f"structure<{size},{alignment}>"
+
+
+def _layout_of(
+    declared: str, types: Mapping[str, set[str]], known: Mapping[str, set[str]]
+) -> tuple[int, int]:
+    """Return (bytes, alignment) of a type; (0, 0) if it is unknown."""
+    kind, nbytes = _resolve(declared, types)
+    if nbytes:
+        return (nbytes, nbytes) if kind != "c" else (0, 0)  # classes of complex numbers differ
+    name = _normal(re.sub(_NOISE, " ", declared))
+    if name in _VECTORS and "_" not in name:
+        _, nbytes, count = _VECTORS[name]
+        return nbytes * count, min(16, nbytes * count) if count != 3 else nbytes
+    found = known.get(name, set())
+    match = re.fullmatch(r"structure<(\d+),(\d+)>", next(iter(found))) if len(found) == 1 else None
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
@@ -210,13 +327,49 @@ def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -
     return Parameter(label, *_resolve(declared, types))
 
 
-def _scopes(text: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, name) of each namespace of the text."""
-    found = []
-    for match in re.finditer(r"\bnamespace\s+([\w:]*)\s*\{", text):
-        end = matching(text, match.end() - 1, "{", "}")
-        found.append((match.end(), end if end > 0 else len(text), match.group(1)))
-    return found
+class Scope(NamedTuple):
+    """Text in braces that holds declarations."""
+
+    start: int
+    end: int
+    name: str | None  # of a namespace or a class; "": it has none; None: a function, a value
+    is_anonymous: bool = False
+    is_template: bool = False
+    access: str = "public"  # of members before the first label
+
+
+_NAMESPACE = re.compile(r"\bnamespace\s*([\w:]*)\s*$")
+_CLASS = re.compile(
+    r"\b(struct|class|union)\s+(?:\w+\s+)?(\w+)\s*(?:\bfinal\s*)?(?::(?!:)[^()=]*)?$"
+)
+
+
+def scopes(text: str) -> list[Scope]:
+    """Return the scopes of a text without comments, the outer ones first."""
+    text = without_directives(text)
+    found: list[Scope] = []
+    inside: list[Scope] = []
+    last = 0
+    for match in re.finditer(r"[{};]", text):
+        before = text[last : match.start()]
+        last = match.end()
+        if match.group() == "}" and inside:
+            found.append(inside.pop()._replace(end=last))
+        elif match.group() == "{":
+            inside.append(_scope(before)._replace(start=last, end=len(text)))
+    return sorted([*found, *inside])
+
+
+def _scope(before: str) -> Scope:
+    """Return the scope that a text before a brace opens, without its place."""
+    if match := _NAMESPACE.search(before):
+        return Scope(0, 0, match[1], is_anonymous=not match[1])
+    if re.search(r'\bextern\s*"[^"]*"\s*$', before):
+        return Scope(0, 0, "")
+    match = None if re.search(r"\benum\b", before) else _CLASS.search(before)
+    is_template = bool(re.search(r"\btemplate\b", before))
+    access = "private" if match and match[1] == "class" else "public"
+    return Scope(0, 0, match[2] if match else None, is_template=is_template, access=access)
 
 
 _NAME = r"([A-Za-z_]\w*)\s*\("
@@ -246,7 +399,9 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         Kernels made by a macro with arguments are missing. Kernels under conditions are included.
     """
     text = blanked(source)
-    scopes, types = _scopes(text), _aliases(text, macros)
+    around, types = scopes(text), _aliases(text, macros)
+    structures = _structures(text, types)
+    pointees = {**structures, **types}
     found = []
     for match in _marks(text, macros).finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
@@ -267,9 +422,9 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         parameters = [] if inside.strip() in ("", "void") else split_top(inside)
         before = re.split(r"[;{}]", text[: match.start()])[-1]
         scope = "::".join(
-            label for begin, stop, label in scopes if label and begin <= match.start() < stop
+            one.name for one in around if one.name and one.start <= match.start() < one.end
         )
-        known = tuple(parameter(part, types) for part in parameters)
+        known = tuple(parameter(part, pointees) for part in parameters)
         is_sure = types.keys().isdisjoint(re.findall(r"\w+", name.group(1) + " " + inside))
         own_names = [one for one in types.get(name.group(1), ()) if re.fullmatch(_NAME, f"{one}(")]
         found.append(
@@ -284,65 +439,3 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         )
     several = {name for name, count in Counter(one.full_name for one in found).items() if count > 1}
     return [one._replace(is_sure=one.is_sure and one.full_name not in several) for one in found]
-
-
-_VARIABLE = re.compile(r"\b(?:__device__|__constant__|__managed__)\b([^;(){}=]*)(?=[;={])")
-_REFERENCE = re.compile(r"\b(?:texture|surface)\s*<[\w\s:,]*>([^;(){}=]*);")
-
-
-def _declarations(pattern: re.Pattern[str], source: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of declarations in the text; group 1 is the text after the keyword."""
-    text = re.sub(r"\b(?:__align__|alignas)\s*\([^()]*\)", " ", blanked(source))
-    for match in pattern.finditer(text):
-        if not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", match.group(1)):
-            yield match
-
-
-def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
-    """Return the plain names in the declarations that a pattern matches."""
-    found = []
-    for match in _declarations(pattern, source):
-        names = [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", one) for one in split_top(match[1])]
-        found += [name.group(1) for name in names if name]
-    return list(dict.fromkeys(found))
-
-
-def has_variables(source: str) -> bool:
-    """Report whether the text declares variables in device memory that kernels can write."""
-    for match in _declarations(_VARIABLE, source):
-        begin = max(match.string.rfind(mark, 0, match.start()) for mark in ";(){}=") + 1
-        words = match.string[begin : match.end()]
-        if not re.search(r"\b(?:const|constexpr|__constant__|extern|operator)\b", words):
-            return True
-    return False
-
-
-def variables(source: str) -> list[str]:
-    """Return the names of the ``__device__`` and ``__constant__`` variables of a source."""
-    return _declared(_VARIABLE, source)
-
-
-def references(source: str) -> list[str]:
-    """Return the names of the texture and surface references of a source."""
-    return _declared(_REFERENCE, source)
-
-
-def _agreed(a: Parameter, b: Parameter) -> Parameter:
-    """Return the parameter that agrees with both, unknown in what they differ."""
-    if a[1:] == b[1:]:
-        return a
-    return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
-
-
-def table(found: Iterable[Kernel]) -> dict[str, tuple[Parameter, ...]]:
-    """Return the parameters of each kernel, unknown if its definitions disagree."""
-    result: dict[str, tuple[Parameter, ...]] = {}
-    for kernel in found:
-        before = result.setdefault(kernel.full_name, kernel.parameters)
-        if len(before) != len(kernel.parameters):
-            result[kernel.full_name] = ()
-        else:
-            result[kernel.full_name] = tuple(
-                _agreed(a, b) for a, b in zip(before, kernel.parameters)
-            )
-    return result

@@ -338,7 +338,9 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
       if (fits(kind, parameter.nbytes)) parameter.kind = kind;
       if (parameter.kind != Kind::pointer || text.size() < 3) continue;
       parameter.pointee = Kind(text[1]);
-      parameter.pointee_nbytes = std::stoul(text.substr(2));
+      std::size_t end = 0;
+      parameter.pointee_nbytes = std::stoul(text.substr(2), &end);
+      if (end + 2 < text.size()) parameter.pointee_count = std::stoul(text.substr(end + 3));
     }
   }
   assign_offsets(function.parameters);
