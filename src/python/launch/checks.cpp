@@ -44,8 +44,10 @@ bool are_compatible(const py::dtype& dtype, const KernelParameter& parameter) {
   if (is_integer_kind(pointee) && parameter.pointee_nbytes == 1 && pointee != 'b') return true;
   if (is_integer_kind(kind) && nbytes == 1) return true;
   if (parameter.pointee == Kind::pointer) return is_integer_kind(kind) && nbytes == sizeof(void*);
-  if (parameter.pointee == Kind::bfloat)
-    return kind == 'u' && nbytes == 2;  // the bits of bfloat16 numbers
+  // The bits of bfloat16 numbers, and of pairs of float16.
+  const bool are_pairs_of_half = is_vector && pointee == 'f' && parameter.pointee_nbytes == 2;
+  if (parameter.pointee == Kind::bfloat || (are_pairs_of_half && kind == 'u'))
+    return kind == 'u' && nbytes == 2;
   if (kind == 'c' && pointee == 'f') return nbytes == 2 * parameter.pointee_nbytes;
   if (nbytes != parameter.pointee_nbytes) return false;
   return kind == pointee || (is_integer_kind(kind) && is_integer_kind(pointee));
