@@ -11,11 +11,18 @@ if TYPE_CHECKING:
     from PyGPU._types import Address, Int
 
 
+def _is_raised_by_program(error: BaseException) -> bool:
+    """Report whether a conversion's exception comes from Python code, such as an __index__."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is not None
+
+
 def integer(name: str, value: Int) -> int:
     """Return an integer of any type as an int, or raise TypeError."""
     try:
         return operator.index(value)
-    except TypeError:
+    except TypeError as error:
+        if _is_raised_by_program(error):
+            raise
         raise TypeError(f"{name}: expected an integer, got {value!r}") from None
 
 

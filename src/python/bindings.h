@@ -112,6 +112,14 @@ py::tuple with_status(const Status& status, const Values&... values) {
   return py::make_tuple(to_python(values)..., to_python(status));
 }
 
+// Return the attribute, or null if the object has none. Exceptions other than AttributeError
+// propagate; py::getattr with a default and py::hasattr swallow them.
+py::object attribute_or_null(py::handle object, const char* name);
+// Handle the exception of a failed conversion, which the caller replaces by one that names the
+// argument. Throw it if it comes from the program, such as from its own __index__.
+void throw_if_from_program(const py::error_already_set& error);
+void clear_conversion_error();  // the same for the pending exception
+
 inline std::uintptr_t number_of(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }

@@ -19,7 +19,7 @@ void put_number(py::handle number, int code, char* to) {
     raise_argument_error(text_of(number) + " does not fit into " + dtype.name +
                          ": expected an integer");
   if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools have no __index__
-    return put_number(py::bool_(PyObject_IsTrue(number.ptr()) == 1), code, to);
+    return put_number(py::bool_(is_true(number)), code, to);
   KernelParameter parameter;
   parameter.nbytes = dtype.itemsize;
   parameter.kind = Kind(dtype.kind);

@@ -194,9 +194,7 @@ Types types_of(Operation operation, const Operand* operands, int count) {
 
 void convert_to_bool(Operand& operand, int compute) {
   if (operand.array || dtypes[compute].kind != 'b') return;
-  const int truth = PyObject_IsTrue(operand.number.ptr());
-  if (truth < 0) throw py::error_already_set();
-  operand.number = py::bool_(truth == 1);
+  operand.number = py::bool_(is_true(operand.number));
 }
 
 void compare_as_infinity(Operation operation, Operand* operands) {

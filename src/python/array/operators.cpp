@@ -166,7 +166,8 @@ void fill_by_copies(const GPUArray& array, const py::object& value, const Stream
   py::object host;
   try {
     host = element_of(array.dtype, value);
-  } catch (const py::error_already_set&) {
+  } catch (const py::error_already_set& error) {
+    throw_if_from_program(error);
     raise_argument_error("fill: expected an element of dtype " + text_of(array.dtype) + ", got " +
                          repr_of(value));
   }

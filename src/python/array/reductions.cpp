@@ -80,8 +80,11 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
     named = true;
   };
   if (!are_many) return add(axis);
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(axis); ++i)
-    add(PySequence_Fast_GET_ITEM(axis, i));
+  // Copy a list first: an item's __index__ may change it.
+  const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(axis));
+  if (!items) throw py::error_already_set();
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i)
+    add(PyTuple_GET_ITEM(items.ptr(), i));
 }
 
 py::object wrapped(GPUArray&& made, PyObject* out) {
@@ -107,8 +110,8 @@ py::object reduce(PyObject* const* given) {
   const GPUArray array{aligned(a, fold_key.codes[0], request.stream), a.dtype, a.allocator};
   const Layout& layout = array.layout();
   const Axes& shape = layout.shape();
-  const int ndim = layout.ndim(), keepdims = PyObject_IsTrue(given[5]);
-  if (keepdims < 0) throw py::error_already_set();
+  const int ndim = layout.ndim();
+  const bool keepdims = is_true(given[5]);
   bool folded[Axes::capacity];
   read_axes(given[2], ndim, folded);
   Axes kept;

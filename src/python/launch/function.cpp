@@ -140,9 +140,7 @@ struct Options {
     } else if (name == names.shared) {
       shape.shared_bytes = shared_bytes_of(value);
     } else if (name == names.time_kernel) {
-      const int truth = PyObject_IsTrue(value);
-      if (truth < 0) throw py::error_already_set();
-      time_kernel = truth == 1;
+      time_kernel = is_true(value);
     } else if (name == names.texrefs) {
       const Py_ssize_t count = PyObject_Size(value);
       if (count < 0) throw py::error_already_set();
