@@ -148,8 +148,11 @@ void bind_stream(py::module_& m) {
         return event.destroy();
       },
       docs::cudaEventDestroy_text, {{"event"}});
-  def(m, "cudaEventRecord", status_of(&cudaEventRecord), docs::cudaEventRecord_text,
-      {{"event"}, {"stream", py::none()}});
+  def(m, "cudaEventRecord",
+      [](Event& event, const StreamRef& stream) {
+        return call([&] { return record(event, stream); });
+      },
+      docs::cudaEventRecord_text, {{"event"}, {"stream", py::none()}});
   def(m, "cudaEventSynchronize",
       [](const Event& event) {
         return call_in_relaxed_mode([&] { return cudaEventSynchronize(event.get()); });
@@ -160,7 +163,16 @@ void bind_stream(py::module_& m) {
         return call_in_relaxed_mode([&] { return cudaEventQuery(event.get()); });
       },
       docs::cudaEventQuery_text, {{"event"}});
-  def(m, "cudaEventElapsedTime", value_and_status_of(&cudaEventElapsedTime),
+  def(m, "cudaEventElapsedTime",
+      [](const Event& start, const Event& end) {
+        float milliseconds = 0;
+        const Status status = call([&]() -> Status {
+          const cudaError_t error = cudaEventElapsedTime(&milliseconds, start.get(), end.get());
+          const bool has_reason = error && error != cudaErrorNotReady;
+          return {error, has_reason ? missing_time_text(start, end) : ""};
+        });
+        return with_status(status, milliseconds);
+      },
       docs::cudaEventElapsedTime_text, {{"start"}, {"end"}});
 }
 
