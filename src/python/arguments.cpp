@@ -78,6 +78,11 @@ void* address_of(py::handle object, const char* argument) {
   wrong_type(argument, "an address: an int, a pointer_wrapper, or an object with .ptr", object);
 }
 
+bool is_read_only(const py::object& interface) {
+  const auto data = py::tuple(py::dict(interface)["data"]);
+  return data.size() > 1 && is_true(data[1]);
+}
+
 bool is_buffer(py::handle object) {
   const bool is_number = PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object);
   return !is_number && PyObject_CheckBuffer(object.ptr());

@@ -127,6 +127,8 @@ inline std::uintptr_t number_of(const void* address) {
 // (pointer_wrapper), with __cuda_array_interface__, or with .ptr. Otherwise throws a TypeError that
 // names `argument`.
 void* address_of(py::handle object, const char* argument);
+// Return true if a __cuda_array_interface__ says that its memory must not be written.
+bool is_read_only(const py::object& interface);
 // Set the function that finds the address of an array, before other ways are tried. The light ring
 // knows no class of arrays; their binder sets it. It returns false for other objects.
 using FindAddress = bool (*)(PyObject* object, void** address);

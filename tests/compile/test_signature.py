@@ -285,14 +285,19 @@ def test_no_text_breaks_the_reader(text):
 
 
 POINTEES = {
-    "float *x": "f4",
+    "float *x": "f4w",
+    "float *const x": "f4w",
+    "float const *x": "f4",
     "const double *__restrict__ x": "f8",
-    "unsigned long long x[4]": "u8",
-    "real *x": "f4",
-    "pycuda::complex<float> *x": "c8",
-    "char *x": "i1",
+    "unsigned long long x[4]": "u8w",
+    "const int x[4]": "i4",
+    "real *x": "f4w",
+    "fixed *x": "f4",
+    "fixed_too *x": "f4",
+    "pycuda::complex<float> *x": "c8w",
+    "char *x": "i1w",
     "float **x": "P8",
-    "row *x": "P8",
+    "row *x": "P8w",
     "void *x": "",
     "float4 *x": "",
     "float x[2][4]": "",
@@ -302,7 +307,8 @@ POINTEES = {
 
 @pytest.mark.parametrize("declared", POINTEES)
 def test_what_pointers_point_to(declared):
-    text = f"typedef float real;\ntypedef int *row;\n__global__ void f({declared}) {{}}"
+    text = "typedef float real;\ntypedef const float fixed;\nusing fixed_too = fixed;\n"
+    text += f"typedef int *row;\n__global__ void f({declared}) {{}}"
     (found,) = signature.kernels(text)
     assert found.parameters[0] == ("x", "P" + POINTEES[declared], 8)
 
@@ -310,6 +316,8 @@ def test_what_pointers_point_to(declared):
 def test_two_definitions_agree_on_what_is_the_same():
     text = "#if A\n__global__ void f(float *x) {}\n#else\n__global__ void f(int *x) {}\n#endif"
     assert signature.table(signature.kernels(text)) == {"f": (("x", "P", 8),)}
+    text = text.replace("int *x", "const float *x")
+    assert signature.table(signature.kernels(text)) == {"f": (("x", "Pf4", 8),)}
 
 
 DECLARED = """

@@ -20,7 +20,7 @@ class Parameter(NamedTuple):
 
     name: str
     # Kind as in src/python/launch/packing.h. A pointer's kind has the type that it points to, if
-    # that is known: "Pf4".
+    # that is known: "Pf4w". The "w" is missing if the type is const.
     kind: str
     nbytes: int  # 0: unknown
 
@@ -185,14 +185,31 @@ def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tu
     return found.pop() if len(found) == 1 else ("?", 0)
 
 
+def _may_be_const(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> bool:
+    """Report whether a type is const, itself or as an alias."""
+    words = re.findall(r"\w+", declared)
+    return (
+        "const" in words
+        or depth == 8
+        or any(
+            _may_be_const(one, types, depth + 1) for word in words for one in types.get(word, ())
+        )
+    )
+
+
 def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]]) -> str:
-    """Return "f4" for ``float *x`` and ``float x[4]``; "" if the type is unknown."""
+    """Return "f4w" for ``float *x`` and ``float x[4]``, "f4" for ``const float *x``.
+
+    Return "" if the type is unknown.
+    """
     stars, brackets = text.count("*"), text.count("[")
     if "(" in text or stars + brackets != 1:
         return "P8" if stars > 1 and "(" not in text else ""
     declared = text.partition("*")[0] if stars else text[: name.start() if name else 0]
     kind, nbytes = _resolve(declared, types)
-    return f"{kind[0]}{nbytes}" if nbytes else ""
+    if not nbytes:
+        return ""
+    return f"{kind[0]}{nbytes}" + ("" if _may_be_const(declared, types) else "w")
 
 
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
@@ -331,6 +348,8 @@ def _agreed(a: Parameter, b: Parameter) -> Parameter:
     """Return the parameter that agrees with both, unknown in what they differ."""
     if a[1:] == b[1:]:
         return a
+    if a.kind.rstrip("w") == b.kind.rstrip("w") and a.nbytes == b.nbytes:
+        return a._replace(kind=a.kind.rstrip("w"))
     return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
 
 

@@ -337,6 +337,7 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
       if (parameter.kind != Kind::pointer || text.size() < 3) continue;
       parameter.pointee = Kind(text[1]);
       parameter.pointee_nbytes = std::stoul(text.substr(2));
+      parameter.is_writable = text.back() == 'w';
     }
   }
   assign_offsets(function.parameters);

@@ -112,9 +112,13 @@ py::object exporter_of(PyObject* argument, const KernelParameter& parameter, std
 
 // Pack structures and other bytes by value.
 void put_bytes(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
-  if (py::isinstance<py::array>(argument) && is_managed(argument))
-    return put_address(py::reinterpret_borrow<py::array>(argument).data(), argument, parameter,
-                       index, to);
+  if (py::isinstance<py::array>(argument) && is_managed(argument)) {
+    const auto array = py::reinterpret_borrow<py::array>(argument);
+    if (parameter.is_writable && !array.writeable())
+      refuse(argument, parameter, index,
+             "the array is read-only: pass a copy, or declare the elements const");
+    return put_address(array.data(), argument, parameter, index, to);
+  }
   if (parameter.kind == Kind::pointer)
     refuse(argument, parameter, index,
            "host memory does not fit: pass In(), Out() or InOut() of it, or a GPUArray");
@@ -141,8 +145,13 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
            parameter.kind == Kind::pointer ? "pass 0 for a null pointer" : "");
   if (PyUnicode_Check(argument)) refuse(argument, parameter, index, "");
   const py::object interface = attribute_or_null(object, "__cuda_array_interface__");
-  if (interface && !interface.is_none())
+  if (interface && !interface.is_none()) {
+    if (parameter.is_writable && is_read_only(interface))
+      refuse(
+          argument, parameter, index,
+          "its __cuda_array_interface__ is read-only: pass a copy, or declare the elements const");
     return put_address(address_of(object, "argument"), argument, parameter, index, to);
+  }
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
     if (array.ndim() || parameter.kind == Kind::pointer)

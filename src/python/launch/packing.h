@@ -29,6 +29,7 @@ struct KernelParameter {
   // Type of the elements that a pointer points to, if they are numbers; see checks.h.
   Kind pointee = Kind::unknown;
   std::size_t pointee_nbytes = 0;
+  bool is_writable = false;     // a pointer to elements that are surely not const
   mutable py::object compared;  // the last array dtype that was accepted
   mutable bool has_warned = false;
 };
