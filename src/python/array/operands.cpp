@@ -35,6 +35,16 @@ const std::string& operation_name(Operation operation) {
   return operations().names[std::size_t(operation)];
 }
 
+Operation operation_in(PyObject* number) {
+  const long found = PyLong_AsLong(number);
+  if (found == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (found < 0 || std::size_t(found) >= operations().names.size())
+    throw py::value_error("operation=" + repr_of(number) +
+                          ": expected a number that _operation() " +
+                          "or _fused_operation() returned");
+  return Operation(found);
+}
+
 const std::vector<py::object>& dtype_objects() {
   static const auto& all = *new const auto([] {  // leaked on purpose
     std::vector<py::object> made;

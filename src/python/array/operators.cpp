@@ -215,7 +215,7 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       throw py::type_error("_apply(operation, operands, stream, allocator, out)");
     PyObject* const given = arguments[1];
     const auto operands = int(PyTuple_GET_SIZE(given));
-    Map map(int(PyLong_AsLong(arguments[0])), operands, 0);
+    Map map(operation_in(arguments[0]), operands, 0);
     const std::string& name = operation_name(map.operation);
     if (operands > max_operands)
       throw py::value_error(name + ": " + std::to_string(operands) + " operands; expected up to " +
