@@ -1,4 +1,4 @@
-"""Arrays whose memory changes while Python makes the kernel of a launch, as other threads may do."""
+"""Arrays whose memory changes while Python makes the kernel of a launch."""
 
 import pytest
 
