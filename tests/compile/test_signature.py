@@ -297,22 +297,27 @@ struct Odd {
 };
 """
 POINTEES = {
-    "float *x": "f4",
+    "float *x": "f4w",
+    "float *const x": "f4w",
+    "float const *x": "f4",
     "const double *__restrict__ x": "f8",
-    "unsigned long long x[4]": "u8",
-    "real *x": "f4",
-    "pycuda::complex<float> *x": "c8",
-    "char *x": "i1",
+    "unsigned long long x[4]": "u8w",
+    "const int x[4]": "i4",
+    "real *x": "f4w",
+    "fixed *x": "f4",
+    "fixed_too *x": "f4",
+    "pycuda::complex<float> *x": "c8w",
+    "char *x": "i1w",
     "float **x": "P8",
-    "row *x": "P8",
+    "row *x": "P8w",
     "void *x": "",
-    "float4 *x": "f4x4",
+    "float4 *x": "f4x4w",
     "const half2 *x": "f2x2",
-    "uchar4 x[5]": "u1x4",
-    "dim3 *x": "u4x3",
-    "Point *x": "s16",
+    "uchar4 x[5]": "u1x4w",
+    "dim3 *x": "u4x3w",
+    "Point *x": "s16w",
     "const struct Inner *x": "s32",
-    "q::Pair *x": "s40",
+    "q::Pair *x": "s40w",
     "Unsure *x": "",
     "Odd *x": "",
     "float x[2][4]": "",
@@ -322,7 +327,8 @@ POINTEES = {
 
 @pytest.mark.parametrize("declared", POINTEES)
 def test_what_pointers_point_to(declared):
-    text = f"{STRUCTURES}typedef float real;\ntypedef int *row;\n__global__ void f({declared}) {{}}"
+    text = "typedef float real;\ntypedef const float fixed;\nusing fixed_too = fixed;\n"
+    text += f"{STRUCTURES}typedef int *row;\n__global__ void f({declared}) {{}}"
     (found,) = signature.kernels(text)
     assert found.parameters[0] == ("x", "P" + POINTEES[declared], 8)
 
@@ -330,3 +336,5 @@ def test_what_pointers_point_to(declared):
 def test_two_definitions_agree_on_what_is_the_same():
     text = "#if A\n__global__ void f(float *x) {}\n#else\n__global__ void f(int *x) {}\n#endif"
     assert kernel_types.stated(signature.kernels(text)) == {"f": (("x", "P", 8),)}
+    text = text.replace("int *x", "const float *x")
+    assert kernel_types.stated(signature.kernels(text)) == {"f": (("x", "Pf4", 8),)}

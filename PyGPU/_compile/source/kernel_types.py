@@ -109,6 +109,8 @@ def _agreed(a: Parameter, b: Parameter) -> Parameter:
     """Return the parameter that agrees with both, unknown in what they differ."""
     if a[1:] == b[1:]:
         return a
+    if a.kind.rstrip("w") == b.kind.rstrip("w") and a.nbytes == b.nbytes:
+        return a._replace(kind=a.kind.rstrip("w"))
     return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
 
 

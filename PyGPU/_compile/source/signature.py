@@ -21,7 +21,8 @@ class Parameter(NamedTuple):
 
     name: str
     # Kind as in src/python/launch/packing.h. A pointer's kind has the type that it points to, if
-    # that is known: "Pf4" for numbers, "Pf4x2" for float2, "Ps24" for structures of 24 bytes.
+    # that is known: "Pf4w" for numbers, "Pf4x2w" for float2, "Ps24w" for structures of 24 bytes.
+    # The "w" is missing if the type is const.
     kind: str
     nbytes: int  # 0: unknown
 
@@ -223,12 +224,33 @@ def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tu
     return found.pop() if len(found) == 1 else ("?", 0)
 
 
+def _may_be_const(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> bool:
+    """Report whether a type is const, itself or as an alias."""
+    words = re.findall(r"\w+", declared)
+    return (
+        "const" in words
+        or depth == 8
+        or any(
+            _may_be_const(one, types, depth + 1) for word in words for one in types.get(word, ())
+        )
+    )
+
+
 def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]]) -> str:
-    """Return "f4" for ``float *x`` and ``float x[4]``; "" if the type is unknown."""
+    """Return "f4w" for ``float *x`` and ``float x[4]``, "f4" for ``const float *x``.
+
+    Return "" if the type is unknown.
+    """
     stars, brackets = text.count("*"), text.count("[")
     if "(" in text or stars + brackets != 1:
         return "P8" if stars > 1 and "(" not in text else ""
     declared = text.partition("*")[0] if stars else text[: name.start() if name else 0]
+    element = _element(declared, types)
+    return element + ("w" if element and not _may_be_const(declared, types) else "")
+
+
+def _element(declared: str, types: Mapping[str, set[str]]) -> str:
+    """Return "f4" for a number, "f4x2" for a vector, "s24" for a structure; "" if it is unknown."""
     kind, nbytes = _resolve(declared, types)
     if nbytes:
         return f"{kind[0]}{nbytes}"

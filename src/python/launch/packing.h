@@ -31,6 +31,7 @@ struct KernelParameter {
   Kind pointee = Kind::unknown;
   std::size_t pointee_nbytes = 0;
   std::size_t pointee_count = 1;
+  bool is_writable = false;     // a pointer to elements that are surely not const
   mutable py::object compared;  // the last array dtype that was accepted
   mutable bool has_warned = false;
 };
