@@ -19,7 +19,7 @@ from typing import Any
 
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import libraries
-from PyGPU._runtime import CompileError, CompilerMissing, runtime_library, settings
+from PyGPU._runtime import CompileError, CompilerMissing, programs, runtime_library, settings
 
 # HIPRTC and old NVRTCs are not safe to call from two threads at once. The lock is reentrant,
 # because a signal handler may compile in the thread that holds it.
@@ -227,10 +227,8 @@ def compiles_for(path: str, arch: str) -> bool:
 
     A child process asks, because the HIPRTC of ROCm 5.2 aborts for an unknown architecture.
     """
-    import subprocess  # slow to import, and only needed when a compiler runs
-
     command = [sys.executable, "-c", _PROBE, path, f"--offload-arch={arch}"]
-    return subprocess.run(command, capture_output=True).returncode == 0
+    return programs.run(command).status == 0
 
 
 def identity(prefix: str) -> str:
