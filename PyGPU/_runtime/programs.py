@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 _SHELL = "/bin/sh"
 # The program does not inherit the pipe, and the shell's own remarks ("Aborted") are dropped.
-_SCRIPT = 'exec 4>&2 2>/dev/null; "$@" 2>&4 3>&- 4>&-; echo $? >&3'
+_SCRIPT = 'exec 4>&2 2>/dev/null; (exec "$@" 2>&4 3>&- 4>&-); echo $? >&3'
 #: Signals that a program starts with as usual, although this process ignores them.
 _RESET = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
 #: Statuses by which a shell says that a program cannot be executed, or is not there.
