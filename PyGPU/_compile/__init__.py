@@ -12,6 +12,7 @@ from PyGPU._compile.compilers import (
     rtc,
 )
 from PyGPU._compile.source import (
+    c_names,
     child_launches,
     headers,
     hints,
@@ -24,6 +25,7 @@ from PyGPU._compile.source import (
 
 __all__ = [
     "build",
+    "c_names",
     "child_launches",
     "code_object",
     "default_flags",

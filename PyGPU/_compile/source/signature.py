@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from PyGPU._compile.source import c_names
+
 
 class Parameter(NamedTuple):
     """A parameter of a kernel."""
@@ -41,51 +43,6 @@ class Kernel(NamedTuple):
     def full_name(self) -> str:
         return f"{self.scope}::{self.name}" if self.scope else self.name
 
-
-#: Names in C of NumPy's types; the first is used in our own kernels.
-C_NAMES: dict[str, tuple[str, ...]] = {
-    "b1": ("bool",),
-    "i1": ("signed char", "char", "int8_t"),
-    "u1": ("unsigned char", "uint8_t", "uchar"),
-    "i2": ("short", "signed short", "short int", "signed short int", "int16_t"),
-    "u2": ("unsigned short", "unsigned short int", "uint16_t", "ushort"),
-    "i4": ("int", "signed int", "signed", "int32_t"),
-    "u4": ("unsigned", "unsigned int", "uint32_t", "uint"),
-    "i8": ("long", "long int", "signed long", "signed long int", "long long", "long long int")
-    + ("signed long long", "int64_t", "ssize_t", "ptrdiff_t", "intptr_t", "npy_int64"),
-    "u8": ("unsigned long", "unsigned long int", "unsigned long long", "unsigned long long int")
-    + ("uint64_t", "size_t", "ulong", "uintptr_t", "cudaTextureObject_t", "cudaSurfaceObject_t"),
-    "f2": ("half", "__half"),
-    "f4": ("float",),
-    "f8": ("double",),
-    "c8": ("pycuda::complex<float>", "thrust::complex<float>", "cuda::std::complex<float>")
-    + ("complex<float>", "cuFloatComplex", "cuComplex"),
-    "c16": ("pycuda::complex<double>", "thrust::complex<double>", "cuda::std::complex<double>")
-    + ("complex<double>", "cuDoubleComplex"),
-}
-_MORE_NAMES = {"B2": ("__nv_bfloat16", "nv_bfloat16", "__hip_bfloat16")}  # NumPy has no dtype
-_TYPES = {
-    prefix + name: (code[0], int(code[1:]))
-    for code, names in (C_NAMES | _MORE_NAMES).items()
-    for name in names
-    for prefix in ("", "std::")
-}
-
-_VECTORS = {
-    f"{base}{count}{aligned}": (code[0], int(code[1:]), count)
-    for base, code in {
-        **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
-        **{"long": "i8", "ulong": "u8", "longlong": "i8", "ulonglong": "u8"},
-        **{"float": "f4", "double": "f8"},
-    }.items()
-    for count in (1, 2, 3, 4)
-    for aligned in ("", "_16a", "_32a")
-}
-_VECTORS.update(dict.fromkeys(("half2", "__half2"), ("f", 2, 2)))
-_VECTORS.update(
-    dict.fromkeys(("nv_bfloat162", "__nv_bfloat162", "__hip_bfloat162"), ("B", 2, 2)),
-    dim3=("u", 4, 3),
-)
 
 _NOISE = (
     r"\b(?:const|volatile|register|struct|__restrict__|__restrict|restrict|__grid_constant__"
@@ -219,7 +176,7 @@ def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tu
         return "P", 8
     declared = _normal(re.sub(_NOISE, " ", declared))
     if declared not in types or depth == 8:
-        return _TYPES.get(declared, ("?", 0))
+        return c_names.TYPES.get(declared, ("?", 0))
     found = {_resolve(one, types, depth + 1) for one in types[declared]}
     return found.pop() if len(found) == 1 else ("?", 0)
 
@@ -260,8 +217,8 @@ def _element(declared: str, types: Mapping[str, set[str]]) -> str:
     if hip := re.fullmatch(r"HIP_vector_type<([\w ]+),(\d)u?>", one):
         kind, nbytes = _resolve(hip[1], {})
         return f"{kind}{nbytes}x{hip[2]}"
-    if one in _VECTORS:
-        kind, nbytes, count = _VECTORS[one]
+    if one in c_names.VECTORS:
+        kind, nbytes, count = c_names.VECTORS[one]
         return f"{kind}{nbytes}x{count}"
     structure = re.fullmatch(r"structure<(\d+),\d+>", one)
     return f"s{structure[1]}" if structure else ""
@@ -326,8 +283,8 @@ def _layout_of(
     if nbytes:
         return (nbytes, nbytes) if kind != "c" else (0, 0)  # classes of complex numbers differ
     name = _normal(re.sub(_NOISE, " ", declared))
-    if name in _VECTORS and "_" not in name:
-        _, nbytes, count = _VECTORS[name]
+    if name in c_names.VECTORS and "_" not in name:
+        _, nbytes, count = c_names.VECTORS[name]
         return nbytes * count, min(16, nbytes * count) if count != 3 else nbytes
     found = known.get(name, set())
     match = re.fullmatch(r"structure<(\d+),(\d+)>", next(iter(found))) if len(found) == 1 else None
