@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from PyGPU._compile.source import kernel_types, signature
+from PyGPU._compile.source import c_names, kernel_types, signature
 
 pytestmark = pytest.mark.no_device
 
@@ -250,7 +250,7 @@ def test_definitions_that_disagree_are_unknown():
 
 # Declarations made at random, against what they were made of.
 
-TYPES = sorted((name, kind) for name, kind in signature._TYPES.items())
+TYPES = sorted((name, kind) for name, kind in c_names.TYPES.items())
 
 
 @st.composite
