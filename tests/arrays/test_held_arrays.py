@@ -47,26 +47,26 @@ def replace():
 """
 
 OPERATIONS = {
-    "elementwise": ("elementwise_module", "a + np.float32(1)", "(found == 4).all()"),
-    "overlap": ("elementwise_module", "np.add(a[1:], 1, out=a[:-1])", "True"),
-    "sum": ("reduction_module", "gpuarray.sum(a)", "found == 3 * N"),
-    "axis": ("reduction_module", "np.sum(a.reshape(256, -1), axis=0)", "(found == 768).all()"),
-    "dot": ("reduction_module", "gpuarray.dot(a, a)", "found == 9 * N"),
-    "subset": ("reduction_module", "gpuarray.subset_sum(indices, a)", "found == 3 * (N - 1)"),
-    "take": ("gather_module", "a[indices]", "(found == 3).all()"),
+    "elementwise": ("elementwise_module", "a + np.float32(1)"),
+    "overlap": ("elementwise_module", "np.add(a[1:], 1, out=a[:-1])"),
+    "sum": ("reduction_module", "gpuarray.sum(a)"),
+    "axis": ("reduction_module", "np.sum(a.reshape(256, -1), axis=0)"),
+    "dot": ("reduction_module", "gpuarray.dot(a, a)"),
+    "subset": ("reduction_module", "gpuarray.subset_sum(indices, a)"),
+    "take": ("gather_module", "a[indices]"),
 }
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_memory_that_is_replaced(python, name):
-    hook, operation, check = OPERATIONS[name]
+# Reductions hold the memory of their operands anyway.
+@pytest.mark.parametrize(("name", "expected"), [("elementwise", 4), ("take", 3)])
+def test_memory_that_is_replaced(python, name, expected):
+    hook, operation = OPERATIONS[name]
     text = f"change_once({hook!r}, replace)\nfound = ({operation}).get()\n"
-    python(f"{BEGIN}\n{text}assert changes and {check}, found")
+    python(f"{BEGIN}\n{text}assert changes and (found == {expected}).all(), found")
 
 
-# Views of `a` keep its memory: only the arrays of these operations can be freed.
-@pytest.mark.parametrize("name", ["elementwise", "sum", "dot", "subset", "take"])
+@pytest.mark.parametrize("name", OPERATIONS)
 def test_memory_that_is_freed(python, name):
-    hook, operation, _ = OPERATIONS[name]
+    hook, operation = OPERATIONS[name]
     text = f"change_once({hook!r}, free)\nwith pytest.raises(errors.Error, match='freed'):\n"
     python(f"{BEGIN}\n{text}    {operation}\nassert changes")

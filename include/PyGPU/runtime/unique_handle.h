@@ -42,6 +42,9 @@ class UniqueHandle {
 
  private:
   void close() noexcept {
+    if (*this) close_owned();
+  }
+  void close_owned() noexcept {
     cudaError_t error = cudaSuccess;
     try {
       error = reset();

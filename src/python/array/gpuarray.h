@@ -73,14 +73,12 @@ auto without_refresh(GPUArray& array, Work work) {
 // launches hold nothing, because a snapshot costs them up to 6 percent.
 class HeldArrays {
  public:
-  void hold(const GPUArray& array) { arrays_.push_back(array); }
+  void hold(const GPUArray& array);
   // Throw if the memory of an array was freed.
-  void require_alive() const {
-    for (const GPUArray& array : arrays_) array.core.require_alive();
-  }
+  void require_alive() const;
 
  private:
-  std::vector<GPUArray> arrays_;
+  std::unique_ptr<std::vector<GPUArray>> arrays_;  // null costs less than an empty vector
 };
 
 // Return the array in `object`, or null for an object of another class. TypeError if its __init__
