@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -43,6 +42,11 @@ __all__ = [
 #: Symbol in the image of every module with texture or surface references, from
 #: device/texture_references.h.
 REFERENCES_SYMBOL = b"PyGPU_has_references"
+
+
+def _is_missing(error: errors.Error) -> bool:
+    """Report whether an error is about the name, and not left by another call."""
+    return "not found in the module" in str(error)
 
 
 class Function(StatefulFunction):
@@ -278,6 +282,8 @@ class Module:
         try:
             return self._function(name, lowered)
         except errors.LogicError as error:
+            if not _is_missing(error):
+                raise
             others = [kernel_in(self._image, name)]
             plain = plain_name(name)
             if plain and not kernel_in(self._image, plain):  # extern "C" leaves out the types
@@ -285,8 +291,11 @@ class Module:
             if lowered in self._parameters:  # extern "C" leaves out the scopes
                 others.append(name_expressions.unqualified(lowered))
             for other in filter(None, others):
-                with contextlib.suppress(errors.LogicError):
+                try:
                     return self._function(name, other)
+                except errors.LogicError as second:
+                    if not _is_missing(second):
+                        raise
             raise missing_kernel(name, error, self._source) from None
 
     def _function(self, name: str, lowered: str) -> Function:
@@ -323,7 +332,7 @@ class Module:
         try:
             return lowered, self._module.get_global(lowered)
         except errors.LogicError as error:
-            if "not found in the module" not in str(error):
+            if not _is_missing(error):
                 raise
             other = variable_in(self._image, name)
             if other is None:
