@@ -13,6 +13,7 @@ variable PYBIND_GPU_TARGET chooses:
 import os
 import re
 import shutil
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,6 +24,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
+# Where a parent had this signal ignored, a compiler's failure would read as success.
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def sources(*folders):

@@ -22,18 +22,22 @@ from PyGPU._compile.compilers import (
     rtc,
 )
 from PyGPU._compile.source import (
+    c_names,
     child_launches,
     dynamic_shared,
     headers,
     hints,
     includes,
     kernel_types,
+    name_expressions,
     signature,
+    variables,
 )
 
 __all__ = [
     "architectures",
     "build",
+    "c_names",
     "child_launches",
     "code_object",
     "default_flags",
@@ -53,7 +57,9 @@ __all__ = [
     "kernel_types",
     "libraries",
     "link",
+    "name_expressions",
     "options",
     "rtc",
     "signature",
+    "variables",
 ]

@@ -94,7 +94,7 @@ def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
     >>> drv.from_device(memory, 1, np.float32)
     array([5.], dtype=float32)
     """
-    target = _memory(_MEMORY.DEVICE, device_address(dest, "dest"))
+    target = _memory(_MEMORY.DEVICE, device_address(dest, "dest", writable=True))
     box = (strided_copies.non_negative(len, "len"), 1, 1)
     strided_copies.copy(target, _row(ary, index, "ary"), box, what="memcpy_atod")
 

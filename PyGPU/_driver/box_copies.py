@@ -113,7 +113,7 @@ class _Box:
         devptr : int or device memory
             Address to write.
         """
-        self.dst_device = device_address(devptr, "dst")
+        self.dst_device = device_address(devptr, "dst", writable=True)
         self._set("dst", _DEVICE, devptr)
 
     def set_src_unified(self, buffer: BufferLike) -> None:
@@ -143,7 +143,8 @@ class _Box:
             kind = None
         where = self._ends.get((side, kind)) if kind else None
         if kind == _DEVICE:  # programs may set the field without calling the setter
-            where = device_address(getattr(self, f"{side}_device"), f"{side}_device") or None
+            name = f"{side}_device"
+            where = device_address(getattr(self, name), name, writable=side == "dst") or None
         if kind is None or where is None:
             raise errors.LogicError(
                 f"{self._name} failed: no {side} is set; call set_{side}_host, set_{side}_device, "

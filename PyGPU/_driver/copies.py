@@ -127,7 +127,7 @@ def memcpy_htod(dest: Address, src: BufferLike) -> None:
     """
     data, size = host_bytes(src, "src", False)
     if size:
-        address = device_address(dest, "dest")
+        address = device_address(dest, "dest", writable=True)
         _check_copy(core._upload(address, data), "cudaMemcpy (htod)", address, size)
 
 
@@ -157,7 +157,7 @@ def memcpy_htod_async(dest: Address, src: BufferLike, stream: StreamLike = None)
     """
     data, size = host_bytes(src, "src", False)
     if size:
-        address = device_address(dest, "dest")
+        address = device_address(dest, "dest", writable=True)
         status = core.cudaMemcpyAsync(address, data, size, _TO_DEVICE, stream)
         errors.check(status, "cudaMemcpyAsync (htod)")
 
@@ -247,7 +247,7 @@ def memcpy_dtod(dest: Address, src: Address, size: Int) -> None:
     >>> drv.from_device(target, 2, np.int32)
     array([1, 2], dtype=int32)
     """
-    to, source = device_address(dest, "dest"), device_address(src, "src")
+    to, source = device_address(dest, "dest", writable=True), device_address(src, "src")
     errors.check(core.cudaMemcpy(to, source, extent("size", size), _ON_DEVICE), "cudaMemcpy (dtod)")
 
 
@@ -274,7 +274,7 @@ def memcpy_dtod_async(dest: Address, src: Address, size: Int, stream: StreamLike
     >>> drv.from_device(target, 2, np.int32)
     array([1, 2], dtype=int32)
     """
-    to, source = device_address(dest, "dest"), device_address(src, "src")
+    to, source = device_address(dest, "dest", writable=True), device_address(src, "src")
     status = core.cudaMemcpyAsync(to, source, extent("size", size), _ON_DEVICE, stream)
     errors.check(status, "cudaMemcpyAsync (dtod)")
 

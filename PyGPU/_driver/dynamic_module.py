@@ -131,7 +131,8 @@ class DynamicModule(CudaModule):
         # The linker translates images for another architecture than the current device's.
         other = request.arch or _options.parse(request.options).arch
         want = build.own.portable_image if other else "cubin"
-        made = compiled(replace(request, relocatable=True, want=want), self._keep)
+        request = replace(request, relocatable=True, want=want)
+        made = compiled(request, self._keep, needs_device=not other)
         self._inputs.add_entry(made, name)
         return self
 

@@ -44,7 +44,7 @@ def _fill(
     extent("size", pitch * height)
     if width and height:
         status = core._fill(
-            device_address(dest, "dest"),
+            device_address(dest, "dest", writable=True),
             itemsize,
             extent("pitch", pitch),
             value,

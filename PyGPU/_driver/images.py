@@ -104,12 +104,10 @@ def _image_file(filename: str | os.PathLike[str]) -> str | os.PathLike[str]:
         If the folder has images, but none for the current device.
     """
     path = Path(os.fsdecode(filename))
-    if path.is_file() or not (path.is_dir() or path.parent.is_dir()):
-        return filename
+    if path.is_file() or not image_files.has_images(path):
+        return filename  # without a file, the caller that opens it reports that
     try:
         return image_files.choose(path, device_names.device_image())
-    except FileNotFoundError:
-        return filename  # reported by the caller that opens the file
     except LookupError as error:
         status = core.cudaError_t(209, str(error))
         raise errors.exception_of("module_from_file", status) from None

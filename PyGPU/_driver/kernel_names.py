@@ -1,12 +1,12 @@
-"""Names of kernels: which kernel of an image a program's name means, and the errors for none."""
+"""Names of kernels and variables: which one of an image a name means, and the errors for none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from PyGPU._compile import kernel_types, signature
-from PyGPU._runtime import capabilities, errors
+from PyGPU._compile import kernel_types, name_expressions, signature, variables
+from PyGPU._runtime import core, errors
 
 
 def plain_name(name: str) -> str | None:
@@ -15,12 +15,58 @@ def plain_name(name: str) -> str | None:
     return name[match.end() : match.end() + int(match.group(1))] if match else None
 
 
-def mangled_name(name: str, image: bytes) -> str | None:
-    """Return the mangled name of the only kernel with a plain name; None if not unique."""
-    plain = name.split("::")[-1]
-    pattern = rb"\b_Z(?:N\w*?)?%d%s\w*" % (len(plain), re.escape(plain.encode()))
-    found = {match.decode() for match in re.findall(pattern, image)}
-    return found.pop() if len(found) == 1 else None
+def _in_image(image: bytes) -> dict[str, str]:
+    """Return {mangled name: C++ name} of the functions and variables in an image."""
+    found = {}
+    for match in set(re.findall(rb"(?<![\w$])_Z\w+", image)):
+        name = core._demangled(match.decode())
+        if name and not name.startswith(
+            ("guard variable", "typeinfo", "vtable", "void PyGPU_type<")
+        ):
+            # Compilers put internal names into scopes of their own.
+            name = re.sub(r"\(anonymous namespace\)::|\b_INTERNAL_\w+::", "", name)
+            found[match.decode()] = name
+    return found
+
+
+def _named(mangled: Mapping[str, str], name: str) -> str | None:
+    """Return the mangled name of the only object with a C++ name; None if not unique.
+
+    A name without scopes matches in all scopes, and one without template arguments all instances.
+    """
+    short = name_expressions.unqualified
+    for form in (
+        lambda one: one,
+        lambda one: short(one) if "::" not in name else "",
+        lambda one: short(one).partition("<")[0] if "::" not in name else "",
+    ):
+        found = [key for key, one in mangled.items() if re.sub(r"\s+", "", form(one)) == name]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def kernel_in(image: bytes, name: str) -> str | None:
+    """Return the mangled name of the only kernel in an image with a C++ name, or None."""
+    kernels = {}
+    for key, one in _in_image(image).items():
+        if one.endswith(")"):
+            head = one[: len(one) - len(kernel_types.in_brackets(one)) - 2]
+            kernels[key] = head.removeprefix("void ")
+    return _named(kernels, re.sub(r"\s+", "", signature.bare_name(name)))
+
+
+def variable_in(image: bytes, name: str) -> str | None:
+    """Return the mangled name of the only variable in an image with a C++ name, or None."""
+    variables = {key: one for key, one in _in_image(image).items() if not one.endswith(")")}
+    return _named(variables, re.sub(r"\s+", "", signature.bare_name(name)))
+
+
+def expression_of(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name expression that means a name; a name without scopes if it is unique."""
+    found = name_expressions.equal(name, known)
+    bare = signature.bare_name(name)
+    return found or (None if "::" in bare else name_expressions.only(bare, known))
 
 
 def stated_parameters(
@@ -44,20 +90,20 @@ def stated_parameters(
         if alias in parameters:
             return parameters[alias]
     mangled = kernel_types.of_mangled(lowered) if lowered.startswith("_Z") else None
-    plain = plain_name(name) or name
+    plain = plain_name(name) or signature.bare_name(name)
     same = [p for full, p in parameters.items() if plain in (full, full.split("::")[-1])]
     if mangled is None:
         return same[0] if len(same) == 1 else None
     if len(same) == 1 and len(same[0]) == len(mangled):
-        return [(a[0], b.kind, b.nbytes) for a, b in zip(same[0], mangled)]
+        return kernel_types.named(mangled, tuple(signature.Parameter(*one) for one in same[0]))
     return mangled
 
 
 def _overloads(name: str) -> str:
-    advice = "give each a name of its own, or make them a template"
-    if capabilities.mangles_names:
-        advice = f"pass the mangled name (_Z...), or {advice}"
-    return f"; the source has several kernels {name}: {advice}"
+    return (
+        f"; the source has several kernels {name}: pass the mangled name (_Z...), or give each a "
+        "name of its own, or make them a template"
+    )
 
 
 def missing_kernel(name: str, error: errors.Error, source: str | None) -> errors.LogicError:
@@ -71,21 +117,35 @@ def missing_kernel(name: str, error: errors.Error, source: str | None) -> errors
         elif len(set(same)) < len(same):
             text += _overloads(name)
         elif kernels:
-            text += f"; the source has {', '.join(dict.fromkeys(k.full_name for k in kernels))}"
+            there = dict.fromkeys(k.full_name for k in kernels if not k.is_template)
+            text += f"; the source has {', '.join(there)}" if there else ""
         elif "__global__" not in signature.blanked(source):
             text += "; no function in the source is __global__, which makes it a kernel"
     return _with_text(error, text)
 
 
 def missing_variable(
-    error: errors.LogicError, source: str | None, names: Callable[[str], list[str]]
+    call: str,
+    name: str,
+    error: errors.Error,
+    source: str | None,
+    declared: Callable[[str], list[variables.Variable]],
 ) -> errors.LogicError:
     """Return the error for an unknown variable or reference, which lists those of the source."""
-    found = names(source) if source and "not found in the module" in str(error) else []
-    return _with_text(error, f"{error}; the source has {', '.join(found)}") if found else error
+    kind = "global" if call == "get_global" else "reference"
+    text = str(error).replace("get_global", call, 1)
+    text = re.sub(r"global '.*' not found", lambda _: f"{kind} {name!r} not found", text)
+    found = declared(source) if source else []
+    plain = name_expressions.unqualified(name).partition("<")[0]
+    if any(one.has("template") and one.full_name.split("::")[-1] == plain for one in found):
+        expression = f"&{signature.bare_name(name)}" + ("" if "<" in name else "<...>")
+        text += f"; request instances of templates by name_expressions=[{expression!r}]"
+    elif names := [one.full_name for one in found if one.is_nameable()]:
+        text += f"; the source has {', '.join(names)}"
+    return _with_text(error, text, call)
 
 
-def _with_text(error: errors.Error, text: str) -> errors.LogicError:
+def _with_text(error: errors.Error, text: str, call: str | None = None) -> errors.LogicError:
     made = errors.LogicError(text)
-    made.call, made.status = error.call, error.status
+    made.call, made.status = call or error.call, error.status
     return made

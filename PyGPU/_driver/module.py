@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._compile import code_object, signature
+from PyGPU._compile import code_object, name_expressions, variables
 from PyGPU._driver import enums
 from PyGPU._driver.argument_types import declared_parameters
 from PyGPU._driver.kernel_names import (
-    mangled_name,
+    expression_of,
+    kernel_in,
     missing_kernel,
     missing_variable,
     plain_name,
     stated_parameters,
+    variable_in,
 )
 from PyGPU._driver.stateful import StatefulFunction
 from PyGPU._driver.stream import Event
-from PyGPU._runtime import are_several, capabilities, core, errors, integer
+from PyGPU._runtime import are_several, core, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -41,6 +42,11 @@ __all__ = [
 #: Symbol in the image of every module with texture or surface references, from
 #: device/texture_references.h.
 REFERENCES_SYMBOL = b"PyGPU_has_references"
+
+
+def _is_missing(error: errors.Error) -> bool:
+    """Report whether an error is about the name, and not left by another call."""
+    return "not found in the module" in str(error)
 
 
 class Function(StatefulFunction):
@@ -236,19 +242,14 @@ class Module:
         self._source = source
         self._names = names or {}
         self._parameters = parameters
-        if source is not None and are_several() and signature.has_variables(source):
+        if source is not None and are_several() and variables.has_variables(source):
             self._module._set_has_variables()
         self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
 
     def _lookup(self, name: str) -> str:
-        """Return the name in the image of a kernel or a C++ name expression."""
-        if name in self._names:
-            return self._names[name]
-        squeezed = re.sub(r"\s+", "", name)
-        for expression, lowered in self._names.items():
-            if re.sub(r"\s+", "", expression) == squeezed:
-                return lowered
-        return name
+        """Return the name in the image of a kernel, a variable or a C++ name expression."""
+        found = expression_of(name, self._names)
+        return name_expressions.plain(name) if found is None else self._names[found]
 
     def _signature_of(self, name: str, lowered: str) -> Sequence[tuple[str, str, int]] | None:
         found = stated_parameters(name, lowered, self._names, self._parameters)
@@ -281,13 +282,21 @@ class Module:
         try:
             return self._function(name, lowered)
         except errors.LogicError as error:
-            if capabilities.mangles_names:
-                other = mangled_name(name, self._image)
-            else:
-                other = plain_name(name)
-            if other is None:
-                raise missing_kernel(name, error, self._source) from None
-            return self._function(name, other)
+            if not _is_missing(error):
+                raise
+            others = [kernel_in(self._image, name)]
+            plain = plain_name(name)
+            if plain and not kernel_in(self._image, plain):  # extern "C" leaves out the types
+                others.append(plain)
+            if lowered in self._parameters:  # extern "C" leaves out the scopes
+                others.append(name_expressions.unqualified(lowered))
+            for other in filter(None, others):
+                try:
+                    return self._function(name, other)
+                except errors.LogicError as second:
+                    if not _is_missing(second):
+                        raise
+            raise missing_kernel(name, error, self._source) from None
 
     def _function(self, name: str, lowered: str) -> Function:
         kind = Function if self._references is None else self._references.function
@@ -299,7 +308,7 @@ class Module:
         Parameters
         ----------
         name : str
-            Name of the variable.
+            Plain name, mangled name or C++ name expression (``&q::x``).
 
         Returns
         -------
@@ -311,10 +320,24 @@ class Module:
         LogicError
             If the module has no such variable.
         """
+        return self._variable("get_global", name, variables.variables)[1]
+
+    def _variable(
+        self, call: str, name: str, declared: Callable[[str], list[variables.Variable]]
+    ) -> tuple[str, tuple[int, int]]:
+        """Return the name in the image of a variable, its address and its size in bytes."""
+        if not isinstance(name, str):
+            raise TypeError(f"name: expected a str, got {type(name).__name__}")
+        lowered = self._lookup(name)
         try:
-            return self._module.get_global(name)
+            return lowered, self._module.get_global(lowered)
         except errors.LogicError as error:
-            raise missing_variable(error, self._source, signature.variables) from None
+            if not _is_missing(error):
+                raise
+            other = variable_in(self._image, name)
+            if other is None:
+                raise missing_variable(call, name, error, self._source, declared) from None
+            return other, self._module.get_global(other)
 
     def get_texref(self, name: str) -> TextureReference:
         """Return a texture reference of the module.
@@ -322,7 +345,7 @@ class Module:
         Parameters
         ----------
         name : str
-            Name of the reference.
+            Plain name, or C++ name (``q::image``).
 
         Returns
         -------
@@ -335,10 +358,7 @@ class Module:
             If the module declares no such reference.
         """
         found = self._declared_references(name)
-        try:
-            return found.texture(name)
-        except errors.LogicError as error:
-            raise missing_variable(error, self._source, signature.references) from None
+        return found.texture(name, self._variable("get_texref", name, variables.references)[0])
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """Return a surface reference of the module.
@@ -346,7 +366,7 @@ class Module:
         Parameters
         ----------
         name : str
-            Name of the reference.
+            Plain name, or C++ name (``q::image``).
 
         Returns
         -------
@@ -359,16 +379,13 @@ class Module:
             If the module declares no such reference.
         """
         found = self._declared_references(name)
-        try:
-            return found.surface(name)
-        except errors.LogicError as error:
-            raise missing_variable(error, self._source, signature.references) from None
+        return found.surface(name, self._variable("get_surfref", name, variables.references)[0])
 
     def _declared_references(self, name: str) -> References:
         if not isinstance(name, str):
             raise TypeError(f"name: expected a str, got {type(name).__name__}")
         if self._references is None:
             raise errors.LogicError(
-                f"{name!r}: the module declares no texture or surface reference"
+                f"name={name!r}: the module declares no texture or surface reference"
             )
         return self._references

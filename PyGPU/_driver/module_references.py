@@ -92,26 +92,28 @@ class References:
         function._references = self
         return function
 
-    def texture(self, name: str) -> TextureReference:
-        return self._get(name, TextureReference)
+    def texture(self, name: str, lowered: str) -> TextureReference:
+        """Return the texture reference with a name in the program and a name in the image."""
+        return self._get(name, lowered, TextureReference)
 
-    def surface(self, name: str) -> SurfaceReference:
-        return self._get(name, SurfaceReference)
+    def surface(self, name: str, lowered: str) -> SurfaceReference:
+        """Return the surface reference with a name in the program and a name in the image."""
+        return self._get(name, lowered, SurfaceReference)
 
-    def _get(self, name: str, kind: type[_R]) -> _R:
+    def _get(self, name: str, lowered: str, kind: type[_R]) -> _R:
         with self._lock:
-            if name not in self._known:
-                self._known[name] = self._found(name)
-            reference = self._known[name][0]
+            if lowered not in self._known:
+                self._known[lowered] = self._found(name, lowered)
+            reference = self._known[lowered][0]
         if not isinstance(reference, kind):
             raise errors.LogicError(
                 f"name={name!r}: a {type(reference).__name__}, expected a {kind.__name__}"
             )
         return reference
 
-    def _found(self, name: str) -> tuple[Reference, int]:
+    def _found(self, name: str, lowered: str) -> tuple[Reference, int]:
         """Return the reference behind a variable of the module, and the variable's address."""
-        address, nbytes = self._module.get_global(name)
+        address, nbytes = self._module.get_global(lowered)
         if nbytes == _LAYOUT.size:
             data = np.empty(nbytes, np.uint8)
             memcpy_dtoh(data, address)

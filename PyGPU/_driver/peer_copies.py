@@ -50,7 +50,7 @@ def memcpy_peer(
     array([1, 2], dtype=int32)
     """
     status = core.cudaMemcpyPeer(
-        device_address(dest, "dest"),
+        device_address(dest, "dest", writable=True),
         _ordinal("dest_context", dest_context),
         device_address(src, "src"),
         _ordinal("src_context", src_context),
@@ -94,7 +94,7 @@ def memcpy_peer_async(
     array([1, 2], dtype=int32)
     """
     status = core.cudaMemcpyPeerAsync(
-        device_address(dest, "dest"),
+        device_address(dest, "dest", writable=True),
         _ordinal("dest_context", dest_context),
         device_address(src, "src"),
         _ordinal("src_context", src_context),

@@ -173,7 +173,7 @@ class CudaModule:
         Parameters
         ----------
         name : str
-            Name of the variable.
+            Plain name, mangled name or C++ name expression (``&q::x``).
 
         Returns
         -------

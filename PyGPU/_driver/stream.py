@@ -175,6 +175,12 @@ class Event(core.cudaEvent_t):
         -------
         float
             Milliseconds.
+
+        Raises
+        ------
+        LogicError
+            An event was never recorded or has its timing disabled, or the events are of two
+            devices.
         """
         return errors.check(core.cudaEventElapsedTime(event, self), "cudaEventElapsedTime")
 
@@ -190,6 +196,12 @@ class Event(core.cudaEvent_t):
         -------
         float
             Milliseconds.
+
+        Raises
+        ------
+        LogicError
+            An event was never recorded or has its timing disabled, or the events are of two
+            devices.
         """
         return errors.check(core.cudaEventElapsedTime(self, event), "cudaEventElapsedTime")
 

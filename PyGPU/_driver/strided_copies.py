@@ -5,14 +5,13 @@ A box is a rectangle or cuboid of bytes in pitched host memory, pitched device m
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._driver import enums
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import Block, BufferLike, Int, StreamLike
@@ -65,10 +64,7 @@ class Buffer:
 
 def non_negative(value: Int, name: str) -> int:
     """Return a number that is 0 or more as an int."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected an integer, got {value!r}") from None
+    number = integer(name, value)
     if number < 0:
         raise OverflowError(f"{name}={number}: expected 0 or more")
     return number

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from PyGPU._compile import signature
+from PyGPU._compile import c_names
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike
@@ -131,7 +131,7 @@ def _advice(dtype: DType) -> str:
 
 #: The registry for declarations of kernels' arguments.
 REGISTRY = DTypeRegistry()
-for _code, _names in signature.C_NAMES.items():
+for _code, _names in c_names.C_NAMES.items():
     REGISTRY.get_or_register_dtype(_names, _code)
 
 

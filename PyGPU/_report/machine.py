@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable
 
 from PyGPU._compile import libraries, rtc
 from PyGPU._report.faces import PyGPU, driver
-from PyGPU._runtime import capabilities, core, errors, settings, targets
+from PyGPU._runtime import capabilities, core, errors, programs, settings, targets
 
 
 def runtime() -> str:
@@ -82,7 +81,9 @@ def compilers() -> str:
 
 def _version(path: str) -> str:
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{path}: {error}"
+        done = programs.run([path, "--version"], timeout=20)
+    except TimeoutError:
+        return f"{path}: no end within 20 s"
+    if done.status in programs.CANNOT_RUN:
+        return f"{path}: does not run: {done.stderr.strip()}"
     return f"{path}: " + "; ".join(filter(None, map(str.strip, done.stdout.splitlines()[:4])))

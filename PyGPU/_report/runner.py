@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import select
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from PyGPU._runtime import capabilities
+from PyGPU._runtime import capabilities, programs
 
 _MOST_PRINTED = 1 << 14  # bytes
 
@@ -61,22 +61,22 @@ class _Process(contextlib.ExitStack):
         self._reader, writer = os.pipe()
         self.callback(os.close, self._reader)
         self._output = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        passed = fcntl.fcntl(writer, fcntl.F_DUPFD, 10)  # inherited; 0 to 3 are taken
+        os.close(writer)
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "PyGPU._report.child", str(writer), *names],
+            self._process = programs.Program(
+                [sys.executable, "-m", "PyGPU._report.child", str(passed), *names],
+                stdout=self._output.fileno(),
+                stderr=self._output.fileno(),
                 env={**os.environ, "PYGPU_TARGET": capabilities.target, "PYGPU_CACHE_DIR": cache},
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=subprocess.STDOUT,
-                pass_fds=(writer,),
             )
         finally:
-            os.close(writer)
+            os.close(passed)
         self.callback(self._end)
 
     def _end(self) -> None:
         self._process.kill()  # does nothing if the process has ended
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(TimeoutError):
             self._process.wait(10)  # a process blocked in the driver survives the signal
 
     def _printed(self) -> str:
@@ -133,7 +133,7 @@ class _Process(contextlib.ExitStack):
         """Return how the process ended."""
         try:
             status = self._process.wait(10)
-        except subprocess.TimeoutExpired:
+        except TimeoutError:
             return "the process closed its report and did not end"
         if status >= 0:
             return f"the process ended with status {status}"

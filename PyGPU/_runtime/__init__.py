@@ -1,6 +1,6 @@
 """Common ground of all parts: the target in use, errors, streams, devices, argument checks."""
 
-from PyGPU._runtime import errors, hooks, settings, state, streams, targets
+from PyGPU._runtime import errors, hooks, programs, settings, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
 from PyGPU._runtime.capabilities import capabilities
 from PyGPU._runtime.devices import are_several, beside_first, on_device
@@ -33,6 +33,7 @@ __all__ = [
     "integer",
     "on_device",
     "order_after",
+    "programs",
     "require_array",
     "runtime_library",
     "settings",

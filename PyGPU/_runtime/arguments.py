@@ -11,11 +11,18 @@ if TYPE_CHECKING:
     from PyGPU._types import Address, Int
 
 
+def _is_raised_by_program(error: BaseException) -> bool:
+    """Report whether a conversion's exception comes from Python code, such as an __index__."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is not None
+
+
 def integer(name: str, value: Int) -> int:
     """Return an integer of any type as an int, or raise TypeError."""
     try:
         return operator.index(value)
-    except TypeError:
+    except TypeError as error:
+        if _is_raised_by_program(error):
+            raise
         raise TypeError(f"{name}: expected an integer, got {value!r}") from None
 
 
@@ -37,11 +44,11 @@ def require_array(name: str, value: object) -> core.GPUArray:
     return value
 
 
-def device_address(pointer: Address, name: str) -> int:
+def device_address(pointer: Address, name: str, writable: bool = False) -> int:
     """Return the address (int) of device memory, or raise TypeError.
 
     `pointer` is a GPUArray, an integer, or an object that has ``gpudata``, ``get_pointer()`` or the
-    CUDA array interface.
+    CUDA array interface. An interface may be read-only; ValueError if it is and `writable` is True.
     """
     core._keep_for_graph(pointer)
     if isinstance(pointer, core.GPUArray):
@@ -58,5 +65,8 @@ def device_address(pointer: Address, name: str) -> int:
         return int(pointer.get_pointer())
     interface = getattr(pointer, "__cuda_array_interface__", None)
     if interface:
-        return int(interface["data"][0])
+        data = interface["data"]
+        if writable and data[1]:
+            raise ValueError(f"{name}: the array is read-only")
+        return int(data[0])
     raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")

@@ -14,8 +14,6 @@ class Capabilities(NamedTuple):
     target: str
     #: The threads of a block run one after another, on one core.
     runs_threads_serially: bool
-    #: Images hold the mangled C++ names of kernels; otherwise they hold the names of the source.
-    mangles_names: bool
     #: Every device has textures and surfaces.
     has_textures: bool
     #: The run-time compiler understands NVIDIA's own headers.
@@ -33,7 +31,6 @@ class Capabilities(NamedTuple):
 _CUDA = Capabilities(
     target="cuda",
     runs_threads_serially=False,
-    mangles_names=True,
     has_textures=True,
     compiles_vendor_headers=True,
     random_library="curand",
@@ -44,7 +41,6 @@ _CUDA = Capabilities(
 _HIP = Capabilities(
     target="hip",
     runs_threads_serially=False,
-    mangles_names=True,
     has_textures=False,
     compiles_vendor_headers=False,
     random_library="rocrand",
@@ -55,7 +51,6 @@ _HIP = Capabilities(
 _HOST = Capabilities(
     target="host",
     runs_threads_serially=True,
-    mangles_names=False,
     has_textures=True,
     compiles_vendor_headers=False,
     random_library="curand",

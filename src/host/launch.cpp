@@ -75,6 +75,8 @@ struct Grid {
     } catch (const std::bad_alloc&) {
       // Report the kernel only: it is random which core runs out of memory first.
       stop(fault_of_kernel(cudaErrorMemoryAllocation, no_memory_for_threads));
+    } catch (const std::exception& error) {  // nothing may leave a thread
+      stop(fault_of_kernel(cudaErrorLaunchFailure, error.what()));
     }
     end_arithmetic(arithmetic);
     fault_of_thread = nullptr;

@@ -24,7 +24,7 @@
 
 struct PyGPUHostLibrary {
   void* handle;                      // result of dlopen
-  const PyGPUHostKernel* kernels;    // ends with a row whose name is null
+  const PyGPUHostKernel* rows;       // ends with a row whose name is null
   std::set<std::uintptr_t> globals;  // addresses that are in the machine's memory table
 };
 
@@ -106,6 +106,35 @@ cudaError_t attribute(int* value, const PyGPUHostKernel* kernel, int number) {
   return cudaSuccess;
 }
 
+// Return the row with a name, of a kernel or of a variable; null if there is none.
+const PyGPUHostKernel* row_of(const PyGPUHostLibrary& library, const char* name, bool is_kernel) {
+  for (auto row = library.rows; row->name; ++row) {
+    if ((row->threads != nullptr) == is_kernel && std::strcmp(row->name, name) == 0) return row;
+  }
+  return nullptr;
+}
+
+bool find_variable(void** address, std::size_t* nbytes, const PyGPUHostLibrary& library,
+                   const char* name) {
+  if (const PyGPUHostKernel* const row = row_of(library, name, false)) {
+    *address = const_cast<void*>(row->object);
+    *nbytes = row->nbytes;
+    return true;
+  }
+  Dl_info info;
+  const ElfW(Sym)* symbol = nullptr;
+  // A variable with a name of the C library has a prefix (_compile/source/library_names.py).
+  void* const own = dlsym(library.handle, (std::string("PyGPU_own_") + name).c_str());
+  void* const found = own ? own : dlsym(library.handle, name);
+  if (!found || !dladdr1(found, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
+                         RTLD_DL_SYMENT))
+    return false;
+  if (!symbol || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT) return false;
+  *address = found;
+  *nbytes = symbol->st_size;
+  return true;
+}
+
 }  // namespace
 
 std::size_t live_modules() { return loaded_modules; }
@@ -127,9 +156,9 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
     }
     std::unique_ptr<PyGPUHostLibrary> library(new PyGPUHostLibrary{open_image(bytes), nullptr, {}});
     if (library->handle)
-      library->kernels =
-          static_cast<const PyGPUHostKernel*>(dlsym(library->handle, "PyGPU_host_kernels"));
-    if (!library->kernels) {
+      library->rows =
+          static_cast<const PyGPUHostKernel*>(dlsym(library->handle, "PyGPU_host_names"));
+    if (!library->rows) {
       const char* why = dlerror();
       if (log) std::snprintf(log, log_bytes, "%s", why ? why : "the image is damaged");
       if (library->handle) dlclose(library->handle);
@@ -148,7 +177,7 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
       Machine& machine = Machine::get();
       std::lock_guard<std::mutex> hold(machine.lock);
       for (const std::uintptr_t address : module->globals) machine.table.erase(address);
-      for (auto kernel = module->kernels; kernel->name; ++kernel) shared_limits().erase(kernel);
+      for (auto row = module->rows; row->name; ++row) shared_limits().erase(row);
     }
     // Other threads may run kernels of the module, on any device.
     return release_after(Item::Scope::everything, 0, [module] {
@@ -162,8 +191,11 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
 cudaError_t cudaHostGetKernel(cudaKernel_t* kernel, cudaLibrary_t module, const char* name) {
   return call([&] {
     if (!kernel || !module || !name) return cudaErrorInvalidValue;
-    for (auto row = module->kernels; row->name; ++row) {
-      if (std::strcmp(row->name, name) == 0) {
+    *kernel = row_of(*module, name, true);
+    if (*kernel) return cudaSuccess;
+    const void* const function = dlsym(module->handle, name);  // a mangled name
+    for (auto row = module->rows; function && row->name; ++row) {
+      if (row->threads && *static_cast<void* const volatile*>(row->object) == function) {
         *kernel = row;
         return cudaSuccess;
       }
@@ -176,22 +208,12 @@ cudaError_t cudaHostGetGlobal(void** address, std::size_t* nbytes, cudaLibrary_t
                               const char* name) {
   return call([&] {
     if (!address || !nbytes || !module || !name) return cudaErrorInvalidValue;
-    Dl_info info;
-    const ElfW(Sym)* symbol = nullptr;
-    // A variable with a name of the C library has a prefix (_compile/source/library_names.py).
-    void* const own = dlsym(module->handle, (std::string("PyGPU_own_") + name).c_str());
-    void* const found = own ? own : dlsym(module->handle, name);
-    if (!found || !dladdr1(found, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
-                           RTLD_DL_SYMENT))
-      return cudaErrorSymbolNotFound;
-    if (!symbol || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT) return cudaErrorSymbolNotFound;
+    if (!find_variable(address, nbytes, *module, name)) return cudaErrorSymbolNotFound;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    const auto first = reinterpret_cast<std::uintptr_t>(found);
-    machine.table[first] = {symbol->st_size, 0, Space::variable, current_device(), 0};
+    const auto first = reinterpret_cast<std::uintptr_t>(*address);
+    machine.table[first] = {*nbytes, 0, Space::variable, current_device(), 0};
     module->globals.insert(first);
-    *address = found;
-    *nbytes = symbol->st_size;
     return cudaSuccess;
   });
 }

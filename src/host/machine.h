@@ -163,6 +163,8 @@ cudaError_t call(Body body, const char* name = __builtin_FUNCTION()) {
     return set_last_error(is_forked_child() ? cudaErrorInitializationError : body());
   } catch (const std::bad_alloc&) {
     return set_last_error(cudaErrorMemoryAllocation);
+  } catch (const std::exception&) {  // such as a system_error of a thread or a lock
+    return set_last_error(cudaErrorUnknown);
   }
 }
 

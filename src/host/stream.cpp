@@ -243,12 +243,13 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call([&] {
     if (!milliseconds) return cudaErrorInvalidValue;
-    for (cudaEvent_t event : {start, end}) {
+    for (cudaEvent_t event : {start, end})
       if (const cudaError_t error = check(event)) return error;
+    const std::lock_guard<std::mutex> hold(Machine::get().lock);
+    for (cudaEvent_t event : {start, end})
       if (!event->recorded || (event->flags & cudaEventDisableTiming))
         return cudaErrorInvalidResourceHandle;
-    }
-    const std::lock_guard<std::mutex> hold(Machine::get().lock);
+    if (start->device != end->device) return cudaErrorInvalidResourceHandle;
     if (start->pending || end->pending) return cudaErrorNotReady;
     *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
     return cudaSuccess;

@@ -11,17 +11,10 @@ namespace {
                        repr_of(py::type::of(got)));
 }
 
-py::object attribute_or_null(py::handle object, const char* name) {
-  auto found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
-  if (!found) {
-    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
-    PyErr_Clear();
-  }
-  return found;
-}
-
 void* address_of_int(py::handle number, const char* argument) {
-  if (PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT) == 1)
+  int overflow = 0;
+  const long long small = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow < 0 || (!overflow && small < 0))
     throw py::value_error(std::string(argument) + ": an address cannot be negative, got " +
                           repr_of(number));
   const std::uintptr_t value = PyLong_AsUnsignedLongLong(number.ptr());
@@ -36,6 +29,24 @@ void* address_of_int(py::handle number, const char* argument) {
 FindAddress address_of_array = nullptr;
 
 }  // namespace
+
+py::object attribute_or_null(py::handle object, const char* name) {
+  auto found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
+  if (!found) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+    PyErr_Clear();
+  }
+  return found;
+}
+
+void throw_if_from_program(const py::error_already_set& error) {
+  // Exceptions raised by Python code have a traceback here.
+  if (error.trace() || !(error.matches(PyExc_TypeError) || error.matches(PyExc_ValueError) ||
+                         error.matches(PyExc_OverflowError)))
+    throw error;
+}
+
+void clear_conversion_error() { throw_if_from_program(py::error_already_set()); }
 
 void set_address_of_arrays(FindAddress find) { address_of_array = find; }
 
@@ -59,12 +70,17 @@ void* address_of(py::handle object, const char* argument) {
     if (!number) throw py::error_already_set();
     return address_of_int(number, argument);
   }
-  const py::object pointer = py::getattr(object, "ptr", py::none());
-  if (PyLong_Check(pointer.ptr())) return address_of_int(pointer, argument);
-  if (py::hasattr(object, "__int__") && !PyFloat_Check(object.ptr()) &&
-      !py::isinstance<py::array>(object))
+  const py::object pointer = attribute_or_null(object, "ptr");
+  if (pointer && PyLong_Check(pointer.ptr())) return address_of_int(pointer, argument);
+  if (!PyFloat_Check(object.ptr()) && !py::isinstance<py::array>(object) &&
+      attribute_or_null(object, "__int__"))
     return address_of_int(py::int_(py::reinterpret_borrow<py::object>(object)), argument);
   wrong_type(argument, "an address: an int, a pointer_wrapper, or an object with .ptr", object);
+}
+
+bool is_read_only(const py::object& interface) {
+  const auto data = py::tuple(py::dict(interface)["data"]);
+  return data.size() > 1 && is_true(data[1]);
 }
 
 bool is_buffer(py::handle object) {
@@ -76,7 +92,8 @@ std::shared_ptr<py::buffer_info> view_buffer(py::handle object) {
   const auto buffer = py::reinterpret_borrow<py::buffer>(object);
   try {
     return std::make_shared<py::buffer_info>(buffer.request(true));
-  } catch (const py::error_already_set&) {  // a read-only buffer can still be read
+  } catch (const py::error_already_set& error) {  // a read-only buffer can still be read
+    if (!error.matches(PyExc_Exception)) throw;
     return std::make_shared<py::buffer_info>(buffer.request(false));
   }
 }

@@ -112,6 +112,14 @@ py::tuple with_status(const Status& status, const Values&... values) {
   return py::make_tuple(to_python(values)..., to_python(status));
 }
 
+// Return the attribute, or null if the object has none. Exceptions other than AttributeError
+// propagate; py::getattr with a default and py::hasattr swallow them.
+py::object attribute_or_null(py::handle object, const char* name);
+// Handle the exception of a failed conversion, which the caller replaces by one that names the
+// argument. Throw it if it comes from the program, such as from its own __index__.
+void throw_if_from_program(const py::error_already_set& error);
+void clear_conversion_error();  // the same for the pending exception
+
 inline std::uintptr_t number_of(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }
@@ -119,6 +127,8 @@ inline std::uintptr_t number_of(const void* address) {
 // (pointer_wrapper), with __cuda_array_interface__, or with .ptr. Otherwise throws a TypeError that
 // names `argument`.
 void* address_of(py::handle object, const char* argument);
+// Return true if a __cuda_array_interface__ says that its memory must not be written.
+bool is_read_only(const py::object& interface);
 // Set the function that finds the address of an array, before other ways are tried. The light ring
 // knows no class of arrays; their binder sets it. It returns false for other objects.
 using FindAddress = bool (*)(PyObject* object, void** address);

@@ -189,9 +189,7 @@ bool read_bool(PyObject* value, const ArgumentPosition& position) {
   const PyNumberMethods* const numbers = Py_TYPE(value)->tp_as_number;
   if (value != Py_None && (!numbers || !numbers->nb_bool))
     wrong_argument(position, "a bool", value);
-  const int truth = PyObject_IsTrue(value);
-  if (truth < 0) throw py::error_already_set();
-  return truth;
+  return is_true(value);
 }
 
 std::string read_text(PyObject* value, const ArgumentPosition& position) {

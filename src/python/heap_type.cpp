@@ -23,6 +23,12 @@ bool has(const Slots& slots, int number) {
 std::string text_of(py::handle object) { return py::str(object).cast<std::string>(); }
 std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
 
+bool is_true(py::handle object) {
+  const int truth = PyObject_IsTrue(object.ptr());
+  if (truth < 0) throw py::error_already_set();
+  return truth == 1;
+}
+
 void throw_no_value() {
   throw py::type_error("this object was not made: its __init__ failed or was not called");
 }

@@ -27,6 +27,8 @@ class module_ : public object {
 // Return str(object) and repr(object).
 std::string text_of(py::handle object);
 std::string repr_of(py::handle object);
+// Return the truth value of an object. Throws what its __bool__ raises.
+bool is_true(py::handle object);
 
 // Set Python's exception for the C++ exception that is being handled.
 void translate_exception() noexcept;

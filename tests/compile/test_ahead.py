@@ -77,7 +77,7 @@ def test_devices_that_are_not_here(text, prefix, arch, name):
     assert main(words) == 0
     found = image_files.unpacked((text.parent / f"mine.{name}").read_bytes())
     kinds = [(kind, nbytes) for _, kind, nbytes in found.parameters["scale"]]
-    assert kinds == [("Pf8", 8), ("i", 2), ("f", 8)]
+    assert kinds == [("Pf8w", 8), ("i", 2), ("f", 8)]
     if prefix == "hiprtc":
         assert [size for *_, size in code_object.parameters(found.image, "scale")] == [8, 2, 8]
     else:

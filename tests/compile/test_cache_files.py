@@ -93,11 +93,15 @@ def test_folders_that_others_can_write_are_not_used(folder, mode, inside):
     assert is_there(folder, "first")
 
 
-def test_folders_that_a_umask_of_002_made_are_mended(folder):
-    for place in (folder, path_of(folder, "first").parent):
-        place.chmod(0o775)
-        assert is_there(folder, "first")
-        assert stat.S_IMODE(place.stat().st_mode) == 0o755
+@pytest.mark.parametrize("inside", [False, True])
+def test_folders_that_a_umask_of_002_made_are_used_and_left_as_they_are(folder, inside):
+    place = path_of(folder, "first").parent if inside else folder
+    place.chmod(0o775)
+    assert is_there(folder, "first")
+    entries.store(folder, name("first"), ENTRY)
+    entries.store(folder, name("second"), ENTRY)
+    assert is_there(folder, "first") and is_there(folder, "second")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o775
 
 
 def test_folders_of_others_are_not_used(folder, monkeypatch):

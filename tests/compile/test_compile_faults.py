@@ -79,6 +79,15 @@ def test_a_cache_that_cannot_be_written_costs_a_compilation_alone(cache, monkeyp
     assert build(cache).startswith(b"\x7fELF") and len(entries(cache)) == 1
 
 
+def test_a_folder_of_mode_775_is_used_and_stays_as_it_is(tmp_path):
+    folder = tmp_path / "ours"
+    folder.mkdir()
+    folder.chmod(0o775)
+    assert build(folder) == build(folder)
+    assert len(entries(folder)) == 1 and len(list(folder.rglob("*.gch"))) == 1
+    assert folder.stat().st_mode & 0o7777 == 0o775
+
+
 def test_a_cache_that_cannot_be_read(cache, monkeypatch):
     image = build(cache)
     with monkeypatch.context() as patch:

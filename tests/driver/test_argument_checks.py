@@ -21,7 +21,6 @@ TYPES = [
     "bool",
     "char",
     "void",
-    "float2",
     "float *",
 ]
 TEXT = "\n".join(
@@ -154,3 +153,37 @@ def test_the_warning_is_about_the_programs_line():
             warnings.simplefilter("always")
             call()
         assert [one.filename for one in found if one.category is ArgumentWarning] == [__file__]
+
+
+VECTORS = {  # the dtypes that go with a pointer; the others are reported
+    "float2": "f4 c8 i1 u1 b1 V8 V16 S3",
+    "double2": "f8 c16 i1 u1 b1 V16 S3",
+    "int3": "i4 u4 i1 u1 b1 V12 S3",
+    "uchar4": "i1 u1 b1 i4 u4 V8 V12 V16 V4 S3",
+    "dim3": "i4 u4 i1 u1 b1 V12 S3",
+    "Pair": "f4 f2 i1 u1 b1 i2 i4 u4 f8 i8 u8 c8 V8 V16 S3",
+    "Three": "f4 f2 i1 u1 b1 i2 i4 u4 V12 S3",
+}
+STRUCTURES = "struct Pair { float x, y; }; struct Three { float x[3]; };\n"
+
+
+@pytest.mark.parametrize("c_type", VECTORS)
+def test_pointers_to_vectors_and_structures(c_type):
+    text = f"{STRUCTURES}__global__ void f({c_type} *x) {{}}"
+    for dtype in [*DTYPES, "V8", "V12", "V16"]:
+        kernel = SourceModule(text).get_function("f")
+        found = heard(kernel, gpuarray.zeros(4, dtype), **BLOCK)
+        assert len(found) == (dtype not in VECTORS[c_type].split()), (dtype, found)
+
+
+def test_the_message_names_the_vector():
+    kernel = SourceModule("__global__ void f(float2 *x) {}").get_function("f")
+    (said,) = heard(kernel, gpuarray.zeros(4, np.float64), **BLOCK)
+    assert "elements of 8 bytes, each a vector of 2 elements, each a floating-point number" in said
+
+
+def test_half_vectors():
+    text = "#include <cuda_fp16.h>\n__global__ void f(__half2 *x) {}"
+    for dtype, count in (("f2", 0), ("f4", 1), ("i4", 1)):
+        kernel = SourceModule(text).get_function("f")
+        assert len(heard(kernel, gpuarray.zeros(4, dtype), **BLOCK)) == count

@@ -7,6 +7,7 @@ import needs
 import numpy as np
 import pytest
 
+import PyGPU
 import PyGPU.driver as drv
 
 MB = 1 << 20
@@ -157,13 +158,20 @@ def test_an_event_counts_from_when_it_was_recorded_last():
     assert second.time_since(first) <= 0
 
 
+def no_time(why):
+    return pytest.raises(drv.LogicError, match=f"cudaEventElapsedTime failed: .* - {why}")
+
+
 def test_no_time_without_a_record():
     recorded, never = passed(drv.Event()), drv.Event()
-    for use in (recorded.time_since, recorded.time_till, never.time_since, never.time_till):
-        with pytest.raises(drv.LogicError):
-            use(never)
-    with pytest.raises(drv.LogicError):
+    with no_time("the earlier event was never recorded"):
+        recorded.time_since(never)
+    with no_time("the later event was never recorded"):
+        recorded.time_till(never)
+    with no_time("the later event was never recorded"):
         never.time_since(recorded)
+    with no_time("the earlier event was never recorded"):
+        never.time_till(never)
     assert never.query() is True and never.synchronize() is never
     for bad in (None, 5, "event"):
         with pytest.raises(TypeError):
@@ -173,10 +181,47 @@ def test_no_time_without_a_record():
 def test_no_time_from_events_without_timing():
     timed = passed(drv.Event())
     untimed = passed(drv.Event(drv.event_flags.DISABLE_TIMING))
-    for use in (timed.time_since, timed.time_till):
-        with pytest.raises(drv.LogicError):
-            use(untimed)
+    with no_time("the earlier event has no time: its timing is disabled"):
+        timed.time_since(untimed)
+    with no_time("the later event has no time: its timing is disabled"):
+        timed.time_till(untimed)
     assert untimed.query() is True
+
+
+def test_no_time_from_a_destroyed_event():
+    timed, destroyed = passed(drv.Event()), passed(drv.Event())
+    assert PyGPU.cudaEventDestroy(destroyed) == 0
+    with no_time("the later event was destroyed"):
+        timed.time_till(destroyed)
+
+
+@pytest.mark.skipif(not needs.ON_MACHINE, reason="the vendors do not document this outcome")
+def test_no_time_from_an_event_in_a_capture(stream):
+    timed, captured = passed(drv.Event()), drv.Event()
+    with stream.capture():
+        captured.record(stream)
+    with no_time("the later event has no time: it was last recorded on a stream that was captured"):
+        timed.time_till(captured)
+
+
+ON_TWO_DEVICES = """
+import pytest
+import PyGPU
+import PyGPU.driver as drv
+
+events = []
+for device in range(2):
+    assert PyGPU.cudaSetDevice(device) == 0
+    events.append(drv.Event().record().synchronize())
+with pytest.raises(drv.LogicError, match="earlier .* device 0, the later .* device 1"):
+    events[1].time_since(events[0])
+with pytest.raises(drv.LogicError, match="earlier .* device 1, the later .* device 0"):
+    events[1].time_till(events[0])
+"""
+
+
+def test_no_time_between_two_devices(two_devices):
+    two_devices(ON_TWO_DEVICES)
 
 
 @pytest.mark.parametrize(

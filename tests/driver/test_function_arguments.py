@@ -6,7 +6,7 @@ import pytest
 from stand_ins import Holder
 
 import PyGPU.driver as drv
-from PyGPU import gpuarray
+from PyGPU import errors, gpuarray
 from PyGPU.compiler import SourceModule
 
 ONE = {"block": (1, 1, 1), "grid": (1, 1)}
@@ -236,6 +236,64 @@ def test_what_stands_for_an_address(pointers, form):
     a = gpuarray.to_gpu(x)
     pointers.get_function("twice")(ADDRESSES[form](a), np.int32(50), block=(64, 1, 1))
     np.testing.assert_array_equal(a.get(), 2 * x)
+
+
+def read_only(array):
+    return With(__cuda_array_interface__={**interface(array), "data": (array.ptr, True)})
+
+
+READERS = """
+typedef const float fixed;
+extern "C" {
+__global__ void writes(float *a) { a[0] = 7; }
+__global__ void reads(const float *a, float *to) { to[0] = a[0]; }
+__global__ void reads_too(fixed *a, float *to) { to[0] = a[0]; }
+}
+"""
+
+
+def test_a_read_only_interface_is_only_read():
+    module = SourceModule(READERS)
+    a, to = gpuarray.to_gpu(np.float32([3])), gpuarray.zeros(1, np.float32)
+    writes = module.get_function("writes")
+    with pytest.raises(errors.ArgumentError, match=r"'a'.*With; its __cuda_array_interface__ is"):
+        writes(read_only(a), **ONE)
+    with pytest.raises(errors.ArgumentError, match="__cuda_array_interface__ is read-only"):
+        writes.prepare("P").prepared_call((1, 1), (1, 1, 1), read_only(a))
+    assert a.get()[0] == 3
+    for name in ("reads", "reads_too"):
+        to.fill(0)
+        module.get_function(name)(read_only(a), to, **ONE)
+        assert to.get()[0] == 3
+
+
+def test_a_read_only_managed_array_is_only_read():
+    module = SourceModule(READERS)
+    a = drv.managed_zeros(1, np.float32, mem_flags=drv.mem_attach_flags.GLOBAL)
+    to = gpuarray.to_gpu(np.float32([3]))
+    a.flags.writeable = False
+    with pytest.raises(errors.ArgumentError, match="the array is read-only"):
+        module.get_function("writes")(a, **ONE)
+    module.get_function("reads")(a, to, **ONE)
+    assert to.get()[0] == a[0] == 0
+
+
+WRITES = {
+    "memcpy_htod": lambda to: drv.memcpy_htod(to, np.float32([7])),
+    "memcpy_dtod": lambda to: drv.memcpy_dtod(to, gpuarray.to_gpu(np.float32([7])).gpudata, 4),
+    "memset_d32": lambda to: drv.memset_d32(to, 7, 1),
+    "Memcpy2D": lambda to: drv.Memcpy2D().set_dst_device(to),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_copies_and_fills_of_read_only_interfaces(name):
+    a = gpuarray.to_gpu(np.float32([3]))
+    with pytest.raises(ValueError, match="the array is read-only"):
+        WRITES[name](read_only(a))
+    back = np.zeros(1, np.float32)
+    drv.memcpy_dtoh(back, read_only(a))
+    assert back[0] == a.get()[0] == 3
 
 
 def test_addresses_as_integers(pointers):

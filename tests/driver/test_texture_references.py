@@ -327,3 +327,17 @@ def test_what_a_new_reference_has():
     array = make(4, 4)
     reference.set_array(array)
     assert reference.get_array() is array
+
+
+def test_references_by_cpp_names():
+    text = """namespace q { texture<float> t; surface<void, 2> s; __device__ int v; }
+    texture<float> u; __global__ void f() {}"""
+    module = SourceModule(text)
+    assert module.get_texref("q::t") is module.get_texref("&q::t") is module.get_texref("t")
+    assert module.get_surfref("q::s") is module.get_surfref("s")
+    for get in (module.get_texref, module.get_surfref):
+        expected = rf"^{get.__name__} failed.*reference 'zz' not found.* q::t, q::s, u"
+        with pytest.raises(drv.LogicError, match=expected):
+            get("zz")
+        with pytest.raises(drv.LogicError, match=r"'q::v'.*not a texture or surface"):
+            get("q::v")

@@ -124,13 +124,17 @@ def test_a_wrong_result():
 
 def child_of(process):
     """The identifier of the process that runs the checks."""
-    path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+
+    def children(of):
+        return Path(f"/proc/{of}/task/{of}/children").read_text().split()
+
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        for one in path.read_text().split():
+        for shell in children(process.pid):
             with contextlib.suppress(FileNotFoundError):  # it has ended
-                if b"PyGPU._report.child" in Path(f"/proc/{one}/cmdline").read_bytes():
-                    return int(one)
+                for one in children(shell):
+                    if b"PyGPU._report.child" in Path(f"/proc/{one}/cmdline").read_bytes():
+                        return int(one)
         time.sleep(0.01)
     raise AssertionError("no process runs the checks")
 

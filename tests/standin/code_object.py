@@ -42,6 +42,8 @@ class _Kernel(ctypes.Structure):
         ("threads", ctypes.c_void_p),
         ("parameters", ctypes.POINTER(_Parameter)),
         ("count", ctypes.c_size_t),
+        ("object", ctypes.POINTER(ctypes.c_void_p)),
+        ("nbytes", ctypes.c_size_t),
     ]
 
 
@@ -58,20 +60,21 @@ class Kernel(NamedTuple):
 
 
 def kernels(path):
-    """{name: Kernel} of a library, from the tables in it."""
+    """{name: Kernel} of a library, from the table in it."""
     library = ctypes.CDLL(path)
-    rows = ctypes.cast(library.PyGPU_host_kernels, ctypes.POINTER(_Kernel))
-    functions = ctypes.cast(library.standin_functions, ctypes.POINTER(ctypes.c_void_p))
+    rows = ctypes.cast(library.PyGPU_host_names, ctypes.POINTER(_Kernel))
     tell = ctypes.CDLL(None).dladdr
     found, index = {}, 0
     while rows[index].name:
         one, symbol = rows[index], _Symbol()
-        if not tell(ctypes.c_void_p(functions[index]), ctypes.byref(symbol)):
+        index += 1
+        if one.nbytes:  # a variable
+            continue
+        if not tell(ctypes.c_void_p(one.object[0]), ctypes.byref(symbol)):
             raise RuntimeError(f"{one.name.decode()} has no symbol")
         parameters = [one.parameters[i] for i in range(one.count)]
         places = [(each.offset, each.nbytes) for each in parameters]
         found[one.name.decode()] = Kernel(symbol.name.decode(), places)
-        index += 1
     _ctypes.dlclose(library._handle)
     return found
 

@@ -24,6 +24,7 @@ from PyGPU._compile.source import (
     kernel_types,
     library_names,
     lockstep,
+    name_expressions,
     signature,
 )
 from PyGPU._runtime import errors
@@ -60,15 +61,13 @@ def compiled(source, name, words, expressions):
     in_lockstep = lockstep.is_needed(text, asked.macros, found.files, is_linked=False)
     flags = host_compiler.flags(asked, in_lockstep)
     base = [*(word for word in flags if word not in without), LANES]
-    kernels = host._kernels(text, name, base, asked, found)
+    kernels = host._declared(text, name, base, asked, found)[0]
     waits = in_lockstep or host.may_wait(text, found)
-    names, table = host.kernel_table(kernels, expressions, waits)
-    functions = "".join(f"(void *)+({one}), " for one in names)
+    table = host.table_of_names(kernels, expressions, waits)
     own = library_names.declared(map(signature.without_comments, found.texts(text)))
     unit_text = (
         library_names.renaming(own)
         + f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n{table}'
-        + f'extern "C" void *const standin_functions[] = {{{functions}0}};'
         + mark
         + questions
         + library_names.without_renaming(own)
@@ -87,7 +86,8 @@ def compiled(source, name, words, expressions):
         made = code_object.kernels(str(image))
         keep(source, name, words, expressions, made)
         code = code_object.wrapped(image.read_bytes(), made, code_object.metadata(made, known))
-        return code, done.stderr, [made[one].symbol for one in expressions]
+        names = [name_expressions.plain(one) for one in expressions]
+        return code, done.stderr, [made[one].symbol if one in made else one for one in names]
 
 
 def keep(source, name, words, expressions, made):

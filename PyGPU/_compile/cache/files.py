@@ -17,9 +17,6 @@ from pathlib import Path
 
 from PyGPU._runtime import encoded, warn
 
-# A umask of 002 sets the first of these bits in a new folder. A folder with one of the other bits
-# is shared on purpose.
-_SHARED = stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID
 _USED_AT_MOST_EVERY = 3600.0  # seconds; the resolution of the time of use
 
 
@@ -54,6 +51,9 @@ def write_text(path: Path, text: str) -> None:
     write(path, encoded(text))
 
 
+_SHARED = stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID  # bits of a folder that many users share
+
+
 def is_trusted(state: os.stat_result) -> bool:
     """Report whether only this user or root could have written the file."""
     return state.st_uid in (os.geteuid(), 0) and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
@@ -74,15 +74,13 @@ def has_trusted(*folders: Path) -> bool:
     for folder in folders:
         try:
             state = os.stat(folder)
-            mode = stat.S_IMODE(state.st_mode)
-            if state.st_uid == os.geteuid() and mode & _SHARED == stat.S_IWGRP:
-                # Our own folder, made under a umask of 002. Its files are checked one by one.
-                os.chmod(folder, mode & ~stat.S_IWGRP)
-                state = os.stat(folder)
         except OSError:
             return False
-        if not is_trusted(state):
-            _refuse(str(folder), state.st_uid, mode)
+        # This user's folder of mode 775, as a umask of 002 makes: its group is most often the user
+        # alone. It stays as it is, and its files are checked one by one.
+        is_own = state.st_uid == os.geteuid() and not state.st_mode & _SHARED
+        if not (is_own or is_trusted(state)):
+            _refuse(str(folder), state.st_uid, stat.S_IMODE(state.st_mode))
             return False
     return True
 

@@ -59,6 +59,13 @@ def _in_folder(folder: Path) -> dict[str, dict[str, Path]]:
     return found
 
 
+def has_images(path: Path) -> bool:
+    """Report whether `path` is a folder, or a stem of images in its folder."""
+    if path.is_dir() or not path.parent.is_dir():
+        return path.is_dir()
+    return path.name in _in_folder(path.parent)
+
+
 def choose(path: Path, device: str) -> Path:
     """Return the file to load on a device.
 

@@ -11,7 +11,7 @@ from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import device_link, libraries, rtc
 from PyGPU._compile.compilers.backend import Backend, Cached, Job
 from PyGPU._compile.compilers.link_input import LIBRARY, Input
-from PyGPU._compile.source import alignment, headers, kernel_types
+from PyGPU._compile.source import alignment, headers, kernel_types, variables
 from PyGPU._compile.source.found import Found
 from PyGPU._runtime import core, errors, include_root
 
@@ -156,11 +156,12 @@ def _compile(job: Job, arch: str, words: list[str]) -> Entry:
         request.source,
         options.macros,
         request.want == "cubin",
-        lambda asked: compiler.compile(
+        variables.expressions(request.source),
+        lambda asked, names: compiler.compile(
             alignment.in_front(text) + kernel_types.questions(asked),
             request.name,
             [f"--gpu-architecture={target}", *words[1:]],
-            request.expressions,
+            [*dict.fromkeys([*request.expressions, *names])],
             image,
         ),
     )

@@ -8,7 +8,7 @@ from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import rtc
 from PyGPU._compile.compilers.backend import Backend, Cached, Job
 from PyGPU._compile.compilers.link_input import Input
-from PyGPU._compile.source import dynamic_shared, headers, kernel_types
+from PyGPU._compile.source import dynamic_shared, headers, kernel_types, variables
 from PyGPU._runtime import CompileError, include_root
 
 # Functions without an annotation are device functions too, as with NVRTC's option for that.
@@ -92,11 +92,12 @@ def _compile(job: Job, words: list[str]) -> Entry:
         request.source,
         options.macros,
         True,
-        lambda asked: rtc.library("hiprtc").compile(
+        variables.expressions(request.source),
+        lambda asked, names: rtc.library("hiprtc").compile(
             dynamic_shared.alignas_first(text).join(_BOTH_SIDES) + kernel_types.questions(asked),
             request.name,
             words,
-            request.expressions,
+            [*dict.fromkeys([*request.expressions, *names])],
             "Code",
         ),
     )

@@ -28,7 +28,9 @@ from PyGPU._compile.source import (
     kernel_types,
     library_names,
     lockstep,
+    name_expressions,
     signature,
+    variables,
 )
 from PyGPU._compile.source.found import Found
 from PyGPU._runtime import CompileError, include_root
@@ -111,16 +113,19 @@ def _of_user(preprocessed: str) -> str:
     )
 
 
-def _kernels(
+def _declared(
     source: str, name: str, base: list[str], options: Options, found: Found
-) -> list[signature.Kernel]:
-    """Return the kernels of a text as the compiler sees them, preprocessed if necessary."""
+) -> tuple[list[signature.Kernel], list[str]]:
+    """Return the kernels of a text as the compiler sees them, preprocessed if necessary.
+
+    The second result is the name expressions of variables.
+    """
     plain = found.is_complete and not (options.pre_includes or found.files)
     plain = plain and not re.search(_DIRECTIVE, source)
     if plain and all(re.fullmatch(_VALUE, word) for word in options.macros):
         kernels = signature.kernels(source, options.macros)
         if not options.macros or all(kernel.is_sure for kernel in kernels):
-            return kernels
+            return kernels, variables.expressions(source)
     words = [
         host_compiler.compiler(),
         *(word for word in base if word != "-shared"),
@@ -139,7 +144,7 @@ def _kernels(
             text = _of_user(host_compiler.run([*words, str(unit)], name).stdout)
         except CompileError:  # the compilation reports the error, with the user's lines
             text = source
-    return signature.kernels(text)
+    return signature.kernels(text), variables.expressions(text)
 
 
 def may_wait(source: str, found: Found) -> bool:
@@ -147,31 +152,45 @@ def may_wait(source: str, found: Found) -> bool:
     return not found.is_complete or any(re.search(_WAITS, text) for text in found.texts(source))
 
 
-def kernel_table(
+def _types(kernels: Sequence[signature.Kernel]) -> dict[str, list[str]]:
+    """Return the parameters' types of each kernel; several for overloaded kernels."""
+    found: dict[str, list[str]] = {}
+    for kernel in kernels:
+        types = found.setdefault(kernel.full_name, []) if not kernel.is_template else [kernel.types]
+        if kernel.types not in types:
+            types.append(kernel.types)
+    return found
+
+
+_TABLE = "(table of names)"
+
+
+def table_of_names(
     kernels: Sequence[signature.Kernel],
     expressions: Sequence[str],
     may_wait: bool,
     label: str = "",
     by_type: bool = False,
-) -> tuple[list[str], str]:
-    """Return the names of a text's kernels, and the text of the table of kernels in its image.
+) -> str:
+    """Return the text of the table of names in an image: of kernels, and of name expressions.
 
     With `by_type`, the parameters distinguish a kernel from other functions of its name. Overloaded
-    kernels have no plain name, as in the vendors' images.
+    kernels have mangled names only, as in the vendors' images.
     """
-    overloads: dict[str, set[str]] = {}
-    for kernel in kernels:
-        if not kernel.is_template:
-            overloads.setdefault(kernel.full_name, set()).add(kernel.types)
-    plain = {one: min(types) for one, types in overloads.items() if not by_type or len(types) == 1}
-    names = [*plain, *expressions]
-    address = dict.fromkeys(names, "")
-    if by_type:
-        address.update({one: f"(void (*)({types}))" for one, types in plain.items()})
-    table = f"PyGPU_kernels_{label}_{len(names)}" if label else "PyGPU_host_kernels"
+    addresses: dict[str, str] = {}
+    for name, types in _types(kernels).items():
+        casts = [f"(void (*)({one}))&{name}" for one in types]
+        if len(types) > 1:
+            addresses.update(zip(casts, casts))
+        else:
+            addresses[name] = casts[0] if by_type else f"&{name}"
+    addresses.update(
+        {name_expressions.plain(one): name_expressions.address(one) for one in expressions}
+    )
+    table = f"PyGPU_kernels_{label}_{len(addresses)}" if label else "PyGPU_host_names"
     waits = "true" if may_wait else "false"
-    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {address[one]}&{one}),' for one in names]
-    return names, f'#line 1 "(table of kernels)"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
+    rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {addresses[one]}),' for one in addresses]
+    return f'#line 1 "{_TABLE}"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
@@ -237,26 +256,39 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
         base.remove("-shared")
         # A text that launches may be linked to kernels whose warps run in lockstep.
         base.append("-fno-omit-frame-pointer")
-    kernels = _kernels(source, name, base, options, found)
-    own = library_names.declared(map(signature.without_comments, found.texts(source)))
+    kernels, names_of_variables = _declared(source, name, base, options, found)
+    overloaded = {one for one, types in _types(kernels).items() if len(types) > 1}
+    renamed = library_names.declared(map(signature.without_comments, found.texts(source)))
     body = options.numbered(name, f"{dynamic_shared.in_cpp(wrapped)}\n")
-    body = library_names.renaming(own) + body
+    body = library_names.renaming(renamed) + body
     body = child_launches.rewritten(body) if relocatable else body
     label = entries.key(body, *base, *options.macros)[:16] if relocatable else ""
-    asked = [*kernel_types.doubtful(kernels), *request.expressions]
+    doubtful = [one for one in kernel_types.doubtful(kernels) if one not in overloaded]
     # A linked text may call functions of other texts.
     waits = relocatable or in_lockstep or may_wait(source, found)
 
-    def text(by_type: bool) -> str:
-        table = kernel_table(kernels, request.expressions, waits, label, by_type)[1]
+    # Tables to try. Where a function has the name of a kernel, the compiler cannot answer for the
+    # kernel. The last table lacks the names that the reader of texts may have misunderstood.
+    single = [one for one in kernels if one.full_name not in overloaded]
+    expressions = [*dict.fromkeys([*request.expressions, *names_of_variables])]
+    own = [*request.expressions]
+    attempts = [
+        (kernels, expressions, [*doubtful, *own], False),
+        (kernels, expressions, own, True),
+    ]
+    if overloaded or expressions != own:
+        attempts += [(single, own, [*doubtful, *own], False), (single, own, own, True)]
+
+    def text() -> str:
+        listed, named, asked, by_type = attempts[0]
+        table = table_of_names(listed, named, waits, label, by_type)
         hooks = host_lockstep.TEXT if in_lockstep and not relocatable else ""
-        end = library_names.without_renaming(own)
+        end = library_names.without_renaming(renamed)
         return body + table + kernel_types.questions(asked) + end + hooks
 
     prelude = _prelude(folder, base)
     with files.scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
-        files.write_text(unit, text(False))
         ours = headers.on_demand(found.texts(source), found.is_complete, "device")
         needed = [word for one in ours for word in ("-include", one)]
         rest = [*options.for_headers(), *needed, *_include_options(options, found)]
@@ -267,22 +299,27 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
             if relocatable
             else [*host_compiler.linking(in_lockstep), *host_compiler.few_libraries(in_lockstep)]
         )
-        try:
-            done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
-        except CompileError as error:
-            if "overloaded" in str(error.stderr):  # a function has the name of a kernel
-                asked = [*request.expressions]  # the compiler cannot answer for it
-                files.write_text(unit, text(True))
-            elif not host_prelude.drop_if_damaged(prelude):
-                raise
-            else:
-                prelude = [*host_prelude.PLAIN]
-            done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
+        while True:
+            files.write_text(unit, text())
+            try:
+                done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
+                break
+            except CompileError as error:
+                log = str(error.stderr)
+                step = 1 if "overloaded" in log else 2
+                is_ours = _TABLE in log or kernel_types.QUESTIONS in log
+                if is_ours and step < len(attempts):
+                    del attempts[:step]
+                elif host_prelude.drop_if_damaged(prelude):
+                    prelude = [*host_prelude.PLAIN]
+                else:
+                    raise
         if not image.exists():
             raise CompileError(
                 f"{host_compiler.compiler()} made no image of {name}", [*base], done.stdout
             )
-        data, names = image.read_bytes(), {one: one for one in request.expressions}
+        _, named, asked, _ = attempts[0]
+        data, names = image.read_bytes(), {one: name_expressions.plain(one) for one in named}
         reported = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
         # clang++ lists the precompiled header too.
         own = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from PyGPU._compile.compilers import host_lockstep, libraries
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source import library_names
-from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, settings
-
-if TYPE_CHECKING:
-    import subprocess
+from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, programs, settings
 
 #: Flags of strict mode (PYGPU_HOST_STRICT=1), in which each access calls the machine to check it.
 STRICT_FLAGS = (
@@ -88,20 +85,16 @@ def identity() -> str:
     return f"{_real(path)} {state.st_size} {state.st_mtime_ns}"
 
 
-def run(command: list[str], name: str) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], name: str) -> programs.Finished:
     """Run the compiler; raise CompileError with its messages if it fails."""
-    import signal
-    import subprocess  # slow to import, and not needed for kernels in the cache
-
-    try:
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CompileError(f"{command[0]} does not run: {error}", command) from None
-    done.stderr = library_names.original(done.stderr)
-    if done.returncode:
+    done = programs.run(command)
+    if done.status in programs.CANNOT_RUN:
+        raise CompileError(f"{command[0]} does not run", command, stderr=done.stderr)
+    done = done._replace(stderr=library_names.original(done.stderr))
+    if done.status:
         why = ""
-        if done.returncode < 0:
-            number = -done.returncode
+        if done.status < 0:
+            number = -done.status
             why = f": {command[0]} was killed by signal {number} ({signal.strsignal(number)})"
         if os.strerror(errno.ENOSPC) in done.stderr:
             why += (

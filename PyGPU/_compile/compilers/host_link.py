@@ -25,9 +25,9 @@ def table_of(objects: Sequence[bytes]) -> str:
         [
             "#include <PyGPU/host/kernel_row.h>",
             *declared,
-            "const PyGPUHostKernel PyGPU_host_kernels[] = {",
+            "const PyGPUHostKernel PyGPU_host_names[] = {",
             *(f"{row}," for row in rows),
-            "{nullptr, nullptr, nullptr, 0}};\n",
+            "{nullptr, nullptr, nullptr, 0, nullptr, 0}};\n",
         ]
     )
 

@@ -24,6 +24,7 @@ from PyGPU._runtime import (
     CompilerMissing,
     encoded,
     encoded_word,
+    programs,
     runtime_library,
     settings,
 )
@@ -234,10 +235,8 @@ def compiles_for(path: str, arch: str) -> bool:
 
     A child process asks, because the HIPRTC of ROCm 5.2 aborts for an unknown architecture.
     """
-    import subprocess  # slow to import, and only needed when a compiler runs
-
     command = [sys.executable, "-c", _PROBE, path, f"--offload-arch={arch}"]
-    return subprocess.run(command, capture_output=True).returncode == 0
+    return programs.run(command).status == 0
 
 
 def identity(prefix: str) -> str:

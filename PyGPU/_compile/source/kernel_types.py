@@ -33,11 +33,15 @@ _C = TypeVar("_C", bound=_Compiled)
 INSTANCE = rb"_Z10PyGPU_typeILi(\d+)E\w+Evv(?!\w)"
 
 
+#: Name of the questions' text in messages of compilers.
+QUESTIONS = "(types of kernels)"
+
+
 def questions(names: Sequence[str]) -> str:
     """Return the text with an instance for each kernel, whose mangled name has its types."""
     if not names:
         return ""
-    rows = ['\n#line 1 "(types of kernels)"\ntemplate <int, class> __global__ void PyGPU_type() {}']
+    rows = [f'\n#line 1 "{QUESTIONS}"\ntemplate <int, class> __global__ void PyGPU_type() {{}}']
     rows += [
         f"template __global__ void PyGPU_type<{number}, decltype({name})>();"
         for number, name in enumerate(names)
@@ -55,20 +59,27 @@ def answers(image: bytes, names: Sequence[str]) -> Table:
     return found
 
 
+def in_brackets(text: str) -> str:
+    """Return the parameters in the brackets that end a demangled name."""
+    depth, start = 1, len(text) - 1
+    while depth and start:
+        start -= 1
+        depth += {")": 1, "(": -1}.get(text[start], 0)
+    return text[start + 1 : -1]
+
+
 def of_mangled(name: str) -> tuple[Parameter, ...] | None:
     """Return the parameters, without names, of a mangled C++ name such as ``_Z4axpyPff``."""
     text = core._demangled(name)
     if text is None:
         return None
-    asked = re.fullmatch(r"void PyGPU_type<\d+, void ?\((.*)\)>\(\)", text)
+    asked = re.fullmatch(r"void PyGPU_type<\d+, void ?(?:\(\*\) ?)?\((.*)\)>\(\)", text)
+    if text.startswith("void PyGPU_type<") and not asked:  # a variable
+        return None
     if asked:
         inside = asked.group(1)
     elif text.endswith(")"):
-        depth, start = 1, len(text) - 1
-        while depth and start:
-            start -= 1
-            depth += {")": 1, "(": -1}.get(text[start], 0)
-        inside = text[start + 1 : -1]
+        inside = in_brackets(text)
     else:  # a variable
         return None
     parts = [] if inside in ("", "void") else signature.split_top(inside)
@@ -79,7 +90,10 @@ def named(parameters: tuple[Parameter, ...], text: tuple[Parameter, ...]) -> tup
     """Return the compiler's parameters with names, and kinds unknown to it, from the text."""
     if len(parameters) != len(text):
         return parameters
-    return tuple(b if a.kind == "?" else a._replace(name=b.name) for a, b in zip(parameters, text))
+    return tuple(
+        b if a.kind == "?" or (a.kind == "P" and b.kind[0] == "P") else a._replace(name=b.name)
+        for a, b in zip(parameters, text)
+    )
 
 
 def doubtful(kernels: Iterable[signature.Kernel]) -> list[str]:
@@ -89,6 +103,29 @@ def doubtful(kernels: Iterable[signature.Kernel]) -> list[str]:
             kernel.full_name for kernel in kernels if not (kernel.is_sure or kernel.is_template)
         )
     )
+
+
+def _agreed(a: Parameter, b: Parameter) -> Parameter:
+    """Return the parameter that agrees with both, unknown in what they differ."""
+    if a[1:] == b[1:]:
+        return a
+    if a.kind.rstrip("w") == b.kind.rstrip("w") and a.nbytes == b.nbytes:
+        return a._replace(kind=a.kind.rstrip("w"))
+    return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
+
+
+def stated(found: Iterable[signature.Kernel]) -> dict[str, tuple[Parameter, ...]]:
+    """Return the parameters of each kernel, unknown if its definitions disagree."""
+    result: dict[str, tuple[Parameter, ...]] = {}
+    for kernel in found:
+        before = result.setdefault(kernel.full_name, kernel.parameters)
+        if len(before) != len(kernel.parameters):
+            result[kernel.full_name] = ()
+        else:
+            result[kernel.full_name] = tuple(
+                _agreed(a, b) for a, b in zip(before, kernel.parameters)
+            )
+    return result
 
 
 def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str, str]) -> Table:
@@ -103,13 +140,13 @@ def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str,
     names : dict
         Name expression -> name in the image.
     """
-    result = signature.table(kernels)
+    result = stated(kernels)
     for name in doubtful(kernels):  # the compiler may use another definition
         result[name] = tuple(
             one if one.kind[0] == "P" else one._replace(kind="?", nbytes=0) for one in result[name]
         )
     for expression, lowered in names.items():
-        plain = expression.partition("<")[0].strip().lstrip(":")
+        plain = signature.bare_name(expression).partition("<")[0].strip()
         known = reported.get(expression) or of_mangled(lowered)
         if known is not None:
             result[expression] = named(known, result.get(plain, ()))
@@ -122,7 +159,11 @@ def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str,
 
 
 def compiled(
-    source: str, macros: Sequence[str], is_binary: bool, compile: Callable[[Sequence[str]], _C]
+    source: str,
+    macros: Sequence[str],
+    is_binary: bool,
+    expressions: Sequence[str],
+    compile: Callable[[Sequence[str], Sequence[str]], _C],
 ) -> tuple[_C, Table]:
     """Compile a text together with the questions about its kernels.
 
@@ -134,8 +175,10 @@ def compiled(
         ``-DNAME=value``.
     is_binary : bool
         The image is binary code, which has the answers.
-    compile : callable(names)
-        Compiles the text and the questions about kernels of these names.
+    expressions : sequence of str
+        Name expressions that the image can do without.
+    compile : callable(names, expressions)
+        Compiles the text, the questions about kernels of these names, and the expressions.
 
     Returns
     -------
@@ -147,10 +190,10 @@ def compiled(
     kernels = signature.kernels(source, macros)
     asked = doubtful(kernels) if is_binary else []
     try:
-        made = compile(asked)
+        made = compile(asked, expressions)
     except CompileError:
-        if not asked:
+        if not (asked or expressions):
             raise
-        asked = []  # a condition may exclude one of the kernels
-        made = compile(asked)
+        asked = []  # a condition may exclude one of the kernels or variables
+        made = compile([], [])
     return made, table(kernels, answers(made.image, asked), made.names)

@@ -8,11 +8,14 @@ the compiler about both.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
+
+from PyGPU._compile.source import c_names
 
 
 class Parameter(NamedTuple):
@@ -20,7 +23,8 @@ class Parameter(NamedTuple):
 
     name: str
     # Kind as in src/python/launch/packing.h. A pointer's kind has the type that it points to, if
-    # that is known: "Pf4".
+    # that is known: "Pf4w" for numbers, "Pf4x2w" for float2, "Ps24w" for structures of 24 bytes.
+    # The "w" is missing if the type is const.
     kind: str
     nbytes: int  # 0: unknown
 
@@ -39,35 +43,6 @@ class Kernel(NamedTuple):
     def full_name(self) -> str:
         return f"{self.scope}::{self.name}" if self.scope else self.name
 
-
-#: Names in C of NumPy's types; the first is used in our own kernels.
-C_NAMES: dict[str, tuple[str, ...]] = {
-    "b1": ("bool",),
-    "i1": ("signed char", "char", "int8_t"),
-    "u1": ("unsigned char", "uint8_t", "uchar"),
-    "i2": ("short", "signed short", "short int", "signed short int", "int16_t"),
-    "u2": ("unsigned short", "unsigned short int", "uint16_t", "ushort"),
-    "i4": ("int", "signed int", "signed", "int32_t"),
-    "u4": ("unsigned", "unsigned int", "uint32_t", "uint"),
-    "i8": ("long", "long int", "signed long", "signed long int", "long long", "long long int")
-    + ("signed long long", "int64_t", "ssize_t", "ptrdiff_t", "intptr_t", "npy_int64"),
-    "u8": ("unsigned long", "unsigned long int", "unsigned long long", "unsigned long long int")
-    + ("uint64_t", "size_t", "ulong", "uintptr_t", "cudaTextureObject_t", "cudaSurfaceObject_t"),
-    "f2": ("half", "__half"),
-    "f4": ("float",),
-    "f8": ("double",),
-    "c8": ("pycuda::complex<float>", "thrust::complex<float>", "cuda::std::complex<float>")
-    + ("complex<float>", "cuFloatComplex", "cuComplex"),
-    "c16": ("pycuda::complex<double>", "thrust::complex<double>", "cuda::std::complex<double>")
-    + ("complex<double>", "cuDoubleComplex"),
-}
-_MORE_NAMES = {"B2": ("__nv_bfloat16", "nv_bfloat16", "__hip_bfloat16")}  # NumPy has no dtype
-_TYPES = {
-    prefix + name: (code[0], int(code[1:]))
-    for code, names in (C_NAMES | _MORE_NAMES).items()
-    for name in names
-    for prefix in ("", "std::")
-}
 
 _NOISE = (
     r"\b(?:const|volatile|register|struct|__restrict__|__restrict|restrict|__grid_constant__"
@@ -105,6 +80,16 @@ def blanked(text: str) -> str:
     return re.sub(_TOKEN, _blank, text)
 
 
+def spaces(match: re.Match[str]) -> str:
+    """Return as many spaces as a match has characters; line breaks are kept."""
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def without_directives(text: str) -> str:
+    """Return a text without comments, with spaces for its directives; indices are kept."""
+    return re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", spaces, text)
+
+
 def without_comments(text: bytes) -> bytes:
     """Return the text with a space for each comment."""
 
@@ -125,6 +110,17 @@ def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> i
             if depth == 0:
                 return index + 1
     return -1
+
+
+def bare_name(expression: str) -> str:
+    """Return the qualified name in a name expression, without cast, ``&`` and leading ``::``."""
+    name = expression.strip()
+    while match := re.match(r"(?:&|::)\s*|(?=\()", name):
+        end = match.end() or matching(name, 0)
+        if end < 1:
+            break
+        name = name[end:].lstrip()
+    return name
 
 
 def split_top(text: str) -> list[str]:
@@ -180,19 +176,119 @@ def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tu
         return "P", 8
     declared = _normal(re.sub(_NOISE, " ", declared))
     if declared not in types or depth == 8:
-        return _TYPES.get(declared, ("?", 0))
+        return c_names.TYPES.get(declared, ("?", 0))
     found = {_resolve(one, types, depth + 1) for one in types[declared]}
     return found.pop() if len(found) == 1 else ("?", 0)
 
 
+def _may_be_const(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> bool:
+    """Report whether a type is const, itself or as an alias."""
+    words = re.findall(r"\w+", declared)
+    return (
+        "const" in words
+        or depth == 8
+        or any(
+            _may_be_const(one, types, depth + 1) for word in words for one in types.get(word, ())
+        )
+    )
+
+
 def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]]) -> str:
-    """Return "f4" for ``float *x`` and ``float x[4]``; "" if the type is unknown."""
+    """Return "f4w" for ``float *x`` and ``float x[4]``, "f4" for ``const float *x``.
+
+    Return "" if the type is unknown.
+    """
     stars, brackets = text.count("*"), text.count("[")
     if "(" in text or stars + brackets != 1:
         return "P8" if stars > 1 and "(" not in text else ""
     declared = text.partition("*")[0] if stars else text[: name.start() if name else 0]
+    element = _element(declared, types)
+    return element + ("w" if element and not _may_be_const(declared, types) else "")
+
+
+def _element(declared: str, types: Mapping[str, set[str]]) -> str:
+    """Return "f4" for a number, "f4x2" for a vector, "s24" for a structure; "" if it is unknown."""
     kind, nbytes = _resolve(declared, types)
-    return f"{kind[0]}{nbytes}" if nbytes else ""
+    if nbytes:
+        return f"{kind[0]}{nbytes}"
+    declared = _normal(re.sub(_NOISE, " ", declared))
+    found = types.get(declared.rpartition("::")[2], {declared})
+    one = next(iter(found)) if len(found) == 1 else ""
+    if hip := re.fullmatch(r"HIP_vector_type<([\w ]+),(\d)u?>", one):
+        kind, nbytes = _resolve(hip[1], {})
+        return f"{kind}{nbytes}x{hip[2]}"
+    if one in c_names.VECTORS:
+        kind, nbytes, count = c_names.VECTORS[one]
+        return f"{kind}{nbytes}x{count}"
+    structure = re.fullmatch(r"structure<(\d+),\d+>", one)
+    return f"s{structure[1]}" if structure else ""
+
+
+_STRUCTURE = re.compile(
+    r"(\btypedef\s+)?\bstruct\s+(?:(?:__align__|alignas)\s*\(\s*(\d+)\s*\)\s*)?(\w*)\s*\{"
+)
+_FIELD = re.compile(r"(.*?[\w>*]\s*?)(\b\w+\s*(?:\[\s*\d+\s*\]\s*)*)", re.S)
+
+
+def _structures(text: str, types: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Return {name: "structure<bytes,alignment>"} of the structures with fields of known types."""
+    found: dict[str, set[str]] = {}
+    code = without_directives(text)
+    for match in _STRUCTURE.finditer(code):
+        end = matching(code, match.end() - 1, "{", "}")
+        before = re.split(r"[;{}]", code[: match.start()])[-1]
+        if end < 0 or re.search(r"\btemplate\b", before):
+            continue
+        name = match[3]
+        if match[1]:
+            named = re.match(r"\s*(\w+)\s*;", code[end:])
+            name = named[1] if named else name
+        size = _size_of(text[match.end() : end - 1], types, found, int(match[2] or 1))
+        found.setdefault(name, set()).add(size)
+    return found
+
+
+def _size_of(
+    members: str, types: Mapping[str, set[str]], known: Mapping[str, set[str]], alignment: int
+) -> str:
+    """Return "structure<bytes,alignment>"; "" if a member is of unknown size."""
+    if re.search(
+        r"#|[:({=]|\b(?:static|virtual|struct|union|enum|typedef|using)\b",
+        members.replace("::", ""),
+    ):
+        return ""
+    size = 0
+    for part in members.split(";"):
+        base = None
+        for declared in split_top(part):
+            field = _FIELD.fullmatch(declared if base is None else f"{base} {declared}")
+            if not field:
+                return ""
+            base = field[1].replace("*", "") if base is None else base
+            nbytes, needed = _layout_of(field[1], types, known)
+            if not nbytes:
+                return ""
+            size = (size + needed - 1) // needed * needed
+            size += nbytes * math.prod(map(int, re.findall(r"\[\s*(\d+)", field[2])))
+            alignment = max(alignment, needed)
+    size = (max(size, 1) + alignment - 1) // alignment * alignment
+    return f"structure<{size},{alignment}>"
+
+
+def _layout_of(
+    declared: str, types: Mapping[str, set[str]], known: Mapping[str, set[str]]
+) -> tuple[int, int]:
+    """Return (bytes, alignment) of a type; (0, 0) if it is unknown."""
+    kind, nbytes = _resolve(declared, types)
+    if nbytes:
+        return (nbytes, nbytes) if kind != "c" else (0, 0)  # classes of complex numbers differ
+    name = _normal(re.sub(_NOISE, " ", declared))
+    if name in c_names.VECTORS and "_" not in name:
+        _, nbytes, count = c_names.VECTORS[name]
+        return nbytes * count, min(16, nbytes * count) if count != 3 else nbytes
+    found = known.get(name, set())
+    match = re.fullmatch(r"structure<(\d+),(\d+)>", next(iter(found))) if len(found) == 1 else None
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
@@ -210,13 +306,49 @@ def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -
     return Parameter(label, *_resolve(declared, types))
 
 
-def _scopes(text: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, name) of each namespace of the text."""
-    found = []
-    for match in re.finditer(r"\bnamespace\s+([\w:]*)\s*\{", text):
-        end = matching(text, match.end() - 1, "{", "}")
-        found.append((match.end(), end if end > 0 else len(text), match.group(1)))
-    return found
+class Scope(NamedTuple):
+    """Text in braces that holds declarations."""
+
+    start: int
+    end: int
+    name: str | None  # of a namespace or a class; "": it has none; None: a function, a value
+    is_anonymous: bool = False
+    is_template: bool = False
+    access: str = "public"  # of members before the first label
+
+
+_NAMESPACE = re.compile(r"\bnamespace\s*([\w:]*)\s*$")
+_CLASS = re.compile(
+    r"\b(struct|class|union)\s+(?:\w+\s+)?(\w+)\s*(?:\bfinal\s*)?(?::(?!:)[^()=]*)?$"
+)
+
+
+def scopes(text: str) -> list[Scope]:
+    """Return the scopes of a text without comments, the outer ones first."""
+    text = without_directives(text)
+    found: list[Scope] = []
+    inside: list[Scope] = []
+    last = 0
+    for match in re.finditer(r"[{};]", text):
+        before = text[last : match.start()]
+        last = match.end()
+        if match.group() == "}" and inside:
+            found.append(inside.pop()._replace(end=last))
+        elif match.group() == "{":
+            inside.append(_scope(before)._replace(start=last, end=len(text)))
+    return sorted([*found, *inside])
+
+
+def _scope(before: str) -> Scope:
+    """Return the scope that a text before a brace opens, without its place."""
+    if match := _NAMESPACE.search(before):
+        return Scope(0, 0, match[1], is_anonymous=not match[1])
+    if re.search(r'\bextern\s*"[^"]*"\s*$', before):
+        return Scope(0, 0, "")
+    match = None if re.search(r"\benum\b", before) else _CLASS.search(before)
+    is_template = bool(re.search(r"\btemplate\b", before))
+    access = "private" if match and match[1] == "class" else "public"
+    return Scope(0, 0, match[2] if match else None, is_template=is_template, access=access)
 
 
 _NAME = r"([A-Za-z_]\w*)\s*\("
@@ -246,7 +378,9 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         Kernels made by a macro with arguments are missing. Kernels under conditions are included.
     """
     text = blanked(source)
-    scopes, types = _scopes(text), _aliases(text, macros)
+    around, types = scopes(text), _aliases(text, macros)
+    structures = _structures(text, types)
+    pointees = {**structures, **types}
     found = []
     for match in _marks(text, macros).finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
@@ -267,9 +401,9 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         parameters = [] if inside.strip() in ("", "void") else split_top(inside)
         before = re.split(r"[;{}]", text[: match.start()])[-1]
         scope = "::".join(
-            label for begin, stop, label in scopes if label and begin <= match.start() < stop
+            one.name for one in around if one.name and one.start <= match.start() < one.end
         )
-        known = tuple(parameter(part, types) for part in parameters)
+        known = tuple(parameter(part, pointees) for part in parameters)
         is_sure = types.keys().isdisjoint(re.findall(r"\w+", name.group(1) + " " + inside))
         own_names = [one for one in types.get(name.group(1), ()) if re.fullmatch(_NAME, f"{one}(")]
         found.append(
@@ -284,65 +418,3 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
         )
     several = {name for name, count in Counter(one.full_name for one in found).items() if count > 1}
     return [one._replace(is_sure=one.is_sure and one.full_name not in several) for one in found]
-
-
-_VARIABLE = re.compile(r"\b(?:__device__|__constant__|__managed__)\b([^;(){}=]*)(?=[;={])")
-_REFERENCE = re.compile(r"\b(?:texture|surface)\s*<[\w\s:,]*>([^;(){}=]*);")
-
-
-def _declarations(pattern: re.Pattern[str], source: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of declarations in the text; group 1 is the text after the keyword."""
-    text = re.sub(r"\b(?:__align__|alignas)\s*\([^()]*\)", " ", blanked(source))
-    for match in pattern.finditer(text):
-        if not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", match.group(1)):
-            yield match
-
-
-def _declared(pattern: re.Pattern[str], source: str) -> list[str]:
-    """Return the plain names in the declarations that a pattern matches."""
-    found = []
-    for match in _declarations(pattern, source):
-        names = [re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", one) for one in split_top(match[1])]
-        found += [name.group(1) for name in names if name]
-    return list(dict.fromkeys(found))
-
-
-def has_variables(source: str) -> bool:
-    """Report whether the text declares variables in device memory that kernels can write."""
-    for match in _declarations(_VARIABLE, source):
-        begin = max(match.string.rfind(mark, 0, match.start()) for mark in ";(){}=") + 1
-        words = match.string[begin : match.end()]
-        if not re.search(r"\b(?:const|constexpr|__constant__|extern|operator)\b", words):
-            return True
-    return False
-
-
-def variables(source: str) -> list[str]:
-    """Return the names of the ``__device__`` and ``__constant__`` variables of a source."""
-    return _declared(_VARIABLE, source)
-
-
-def references(source: str) -> list[str]:
-    """Return the names of the texture and surface references of a source."""
-    return _declared(_REFERENCE, source)
-
-
-def _agreed(a: Parameter, b: Parameter) -> Parameter:
-    """Return the parameter that agrees with both, unknown in what they differ."""
-    if a[1:] == b[1:]:
-        return a
-    return a._replace(kind="P") if a.kind[0] == b.kind[0] == "P" else Parameter(a.name, "?", 0)
-
-
-def table(found: Iterable[Kernel]) -> dict[str, tuple[Parameter, ...]]:
-    """Return the parameters of each kernel, unknown if its definitions disagree."""
-    result: dict[str, tuple[Parameter, ...]] = {}
-    for kernel in found:
-        before = result.setdefault(kernel.full_name, kernel.parameters)
-        if len(before) != len(kernel.parameters):
-            result[kernel.full_name] = ()
-        else:
-            result[kernel.full_name] = tuple(
-                _agreed(a, b) for a, b in zip(before, kernel.parameters)
-            )
-    return result

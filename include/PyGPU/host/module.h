@@ -1,6 +1,7 @@
-// Kernel table of a shared library. The run-time compiler appends
+// Table of the kernels of a shared library, and of variables whose names the dynamic linker does
+// not have as C++ does. The run-time compiler appends
 //
-//    PYGPU_HOST_KERNELS(PyGPU_host_kernels, PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
+//    PYGPU_HOST_KERNELS(PyGPU_host_names, PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
 //
 // to the user's text (PyGPU/_compile/compilers/host.py).
 #pragma once
@@ -42,8 +43,10 @@ struct Entry;
 template <class... Parameters, void (*kernel)(Parameters...), bool waits>
 struct Entry<void (*)(Parameters...), kernel, waits> {
   static constexpr PyGPUHostKernel row(const char* name) {
-    return {name, &threads, Signature<Parameters...>::parameters.rows, sizeof...(Parameters)};
+    return {name,      &threads, Signature<Parameters...>::parameters.rows, sizeof...(Parameters),
+            &function, 0};
   }
+  static constexpr void (*function)(Parameters...) = kernel;
   static void threads(void* context) {
     run(static_cast<void**>(context), std::index_sequence_for<Parameters...>());
   }
@@ -63,6 +66,13 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
   }
 };
 
+template <class Variable, Variable* variable, bool waits>
+struct Entry<Variable*, variable, waits> {
+  static constexpr PyGPUHostKernel row(const char* name) {
+    return {name, nullptr, nullptr, 0, variable, sizeof(Variable)};
+  }
+};
+
 }  // namespace PyGPU::host
 
 template <class Function, Function function, bool waits>
@@ -70,10 +80,10 @@ constexpr PyGPUHostKernel PyGPU_kernel_row(const char* name) {
   return PyGPU::host::Entry<Function, function, waits>::row(name);
 }
 
-// Make a row of the table. The kernel's address comes last. `waits` is true if threads may wait for
-// each other.
+// Make a row of the table. The address of the kernel or the variable comes last. `waits` is true if
+// threads may wait for each other.
 #define PYGPU_HOST_KERNEL(name, waits, ...) \
   ::PyGPU_kernel_row<decltype(__VA_ARGS__), __VA_ARGS__, waits>(name)
 #define PYGPU_HOST_KERNELS(table, ...)                                             \
   extern "C" __attribute__((visibility("default"))) const PyGPUHostKernel table[]; \
-  const PyGPUHostKernel table[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0}};
+  const PyGPUHostKernel table[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0, nullptr, 0}};

@@ -68,6 +68,12 @@ class Stream {
   UniqueHandle<StreamTraits> handle_;
 };
 
+// Stream to work on: a Stream, kept alive, or a foreign handle. The default is the null stream.
+struct StreamRef {
+  cudaStream_t handle = nullptr;
+  std::shared_ptr<const Stream> owner;
+};
+
 class Event {
  public:
   explicit Event(unsigned flags);
@@ -77,14 +83,18 @@ class Event {
   Status status;
 
  private:
+  friend Status record(Event& event, const StreamRef& stream);
+  friend std::string missing_time_text(const Event& start, const Event& end);
+
   UniqueHandle<EventTraits> handle_;
+  bool has_timing_ = false;
+  enum class Recorded { never, in_capture, on_device } recorded_ = Recorded::never;
 };
 
-// Stream to work on: a Stream, kept alive, or a foreign handle. The default is the null stream.
-struct StreamRef {
-  cudaStream_t handle = nullptr;
-  std::shared_ptr<const Stream> owner;
-};
+// Record the event on the stream.
+Status record(Event& event, const StreamRef& stream);
+// Return why there is no time between two events; empty if the reason is unknown.
+std::string missing_time_text(const Event& start, const Event& end);
 
 // Make later work on `later` wait for the present work on `earlier`, a stream of `device`.
 cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device);

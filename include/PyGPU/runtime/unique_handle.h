@@ -1,6 +1,7 @@
 // Unique ownership: a movable handle that is released exactly once.
 #pragma once
 
+#include <exception>
 #include <utility>
 
 #include "error.h"
@@ -41,7 +42,16 @@ class UniqueHandle {
 
  private:
   void close() noexcept {
-    if (const cudaError_t error = reset()) report_failed_release(Traits::name, error);
+    if (*this) close_owned();
+  }
+  void close_owned() noexcept {
+    cudaError_t error = cudaSuccess;
+    try {
+      error = reset();
+    } catch (const std::exception&) {  // a release may allocate, or lock a mutex
+      error = cudaErrorMemoryAllocation;
+    }
+    if (error) report_failed_release(Traits::name, error);
   }
 
   Handle handle_{};

@@ -8,6 +8,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstddef>
 
 namespace PyGPU {
@@ -39,11 +40,15 @@ cudaError_t in_context(Call call) {
   return static_cast<cudaError_t>(outcome);
 }
 
-#define PYGPU_DRIVER_CALL(version, name, ...)                                         \
-  static decltype(&name) function = nullptr;                                          \
-  if (!function)                                                                      \
-    if (const cudaError_t error = ::PyGPU::driver_function(function, #name, version)) \
-      return error;                                                                   \
+// Several threads may find a function at the same time; they find the same one.
+#define PYGPU_DRIVER_CALL(version, name, ...)                                     \
+  static std::atomic<decltype(&name)> found{nullptr};                             \
+  decltype(&name) function = found.load(std::memory_order_relaxed);               \
+  if (!function) {                                                                \
+    const cudaError_t error = ::PyGPU::driver_function(function, #name, version); \
+    if (error) return error;                                                      \
+    found.store(function, std::memory_order_relaxed);                             \
+  }                                                                               \
   return ::PyGPU::in_context([&] { return function(__VA_ARGS__); })
 
 inline CUdeviceptr device_pointer(const void* address) {
@@ -101,9 +106,12 @@ inline cudaError_t find_global(void** address, std::size_t* nbytes, cudaLibrary_
 inline cudaError_t kernel_parameter(cudaKernel_t kernel, std::size_t index, std::size_t* offset,
                                     std::size_t* nbytes) {
   // Drivers have this call since 12.4; the toolkit's headers may be older.
-  static CUresult (*function)(CUfunction, std::size_t, std::size_t*, std::size_t*) = nullptr;
+  using Function = CUresult (*)(CUfunction, std::size_t, std::size_t*, std::size_t*);
+  static std::atomic<Function> found{nullptr};
+  Function function = found.load(std::memory_order_relaxed);
   if (!function && driver_function(function, "cuFuncGetParamInfo", 12040))
     return cudaErrorNotSupported;
+  found.store(function, std::memory_order_relaxed);
   return in_context([&] { return function(kernel, index, offset, nbytes); });
 }
 inline cudaError_t kernel_attribute(int* value, cudaKernel_t kernel, int attribute) {

@@ -97,7 +97,7 @@ Stream::Stream(unsigned flags, int priority) {
 
 bool Stream::alive() const { return get() && !is_gone(handle_.get().device, handle_.get().epoch); }
 
-Event::Event(unsigned flags) {
+Event::Event(unsigned flags) : has_timing_(!(flags & cudaEventDisableTiming)) {
   status = make(handle_, [=](EventTraits::Handle& handle) {
     return cudaEventCreateWithFlags(&handle.value, flags);
   });
@@ -107,6 +107,32 @@ Event::Event(const cudaIpcEventHandle_t& shared) {
   status = make(handle_, [&](EventTraits::Handle& handle) {
     return cudaIpcOpenEventHandle(&handle.value, shared);
   });
+}
+
+Status record(Event& event, const StreamRef& stream) {
+  const Status status = cudaEventRecord(event.get(), stream.handle);
+  if (status.failed()) return status;
+  const bool is_in_capture = Capture::current() && is_captured(stream.handle);
+  event.recorded_ = is_in_capture ? Event::Recorded::in_capture : Event::Recorded::on_device;
+  return status;
+}
+
+std::string missing_time_text(const Event& start, const Event& end) {
+  const std::pair<const char*, const Event&> both[] = {{"the earlier event ", start},
+                                                       {"the later event ", end}};
+  for (const auto& [name, event] : both) {
+    const std::string which = name;
+    if (!event.get()) return which + "was destroyed";
+    if (!event.has_timing_) return which + "has no time: its timing is disabled";
+    if (event.recorded_ == Event::Recorded::never) return which + "was never recorded";
+    if (event.recorded_ == Event::Recorded::in_capture)
+      return which + "has no time: it was last recorded on a stream that was captured";
+  }
+  const int first = start.handle_.get().device, second = end.handle_.get().device;
+  if (first == second) return "";
+  return "the earlier event is of device " + std::to_string(first) +
+         ", the later event of device " + std::to_string(second) +
+         ": expected events of one device";
 }
 
 cudaError_t order_after(cudaStream_t later, cudaStream_t earlier, int device) {

@@ -171,7 +171,9 @@ void set_own(PyObject* self, void* closure, const py::object& value) {
       if (own.contains(name.c_str())) PyDict_DelItemString(own.ptr(), name.c_str());
       return;
     }
-  } catch (const std::exception&) {  // store the value in the object alone
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;  // an interrupt
+  } catch (const std::exception&) {              // store the value in the object alone
   }
   PyErr_Clear();
   own[name.c_str()] = value;

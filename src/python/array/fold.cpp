@@ -33,7 +33,7 @@ struct FoldKernels {
 constexpr Index max_columns = 2048;  // columns of blocks with a counter
 constexpr Index max_parts = 16;      // parts per thread: more take longer than a second launch
 
-FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
+FoldKernels& kernels_for(const FoldKey& fold_key, int device, const FoldRequest& request) {
   static auto& cache = *new Specializations<FoldKernels>;
   SpecializationKey key;
   const int arrays = fold_key.inputs + fold_key.tables;
@@ -50,6 +50,7 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
   key.add(fold_key.index64, 1);
   key.add(unsigned(device), 8);
   return cache.at(key, [&] {
+    for (int i = 0; i < request.source_count; ++i) request.held.hold(*request.sources[i]);
     py::tuple inputs(fold_key.inputs), tables(fold_key.tables);
     for (int i = 0; i < arrays; ++i)
       (i < fold_key.inputs ? inputs : tables)[i < fold_key.inputs ? i : i - fold_key.inputs] =
@@ -58,6 +59,7 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
         fold_names[int(fold_key.fold)], inputs, tables, dtype_object(fold_key.compute),
         fold_key.vector_width, fold_key.output_axes, fold_key.reduced_axes, fold_key.by_output,
         fold_key.outputs, fold_key.index64);
+    request.held.require_alive();
     return std::make_unique<FoldKernels>(held<Module>(made[0]), made[1].cast<std::size_t>(),
                                          fold_key.output_axes == 0 ? 1 : max_columns);
   });
@@ -139,7 +141,7 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
     fold_key.vector_width = head < 0 ? 1 : int(width);
     head = std::min(std::max<Index>(head, 0), n);
   }
-  FoldKernels& kernels = kernels_for(fold_key, result.device());
+  FoldKernels& kernels = kernels_for(fold_key, result.device(), request);
   const LinearReduction linear(properties, kernels.part_bytes, kernels.registers,
                                reduction_tuning::linear_unroll);
   const auto launch = linear.over((n - head) / fold_key.vector_width);
@@ -179,7 +181,7 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   fold_key.by_output = plan.by_output;
   fold_key.outputs = launch.outputs;
   fold_key.index64 = plan.index64(properties);
-  FoldKernels& kernels = kernels_for(fold_key, result.device());
+  FoldKernels& kernels = kernels_for(fold_key, result.device(), request);
   // struct { outputs, length, share; kept[], their strides; folded[], their strides; } of 64 bits.
   Index loop[3 + 4 * LoopAxes<1>::most];
   int numbers = 0;

@@ -49,6 +49,10 @@ struct FoldRequest {
   StreamRef stream;
   py::object allocator;
   const GPUArray* out = nullptr;
+  // Arrays of the caller, which are held while a kernel is made.
+  const GPUArray* const* sources = nullptr;
+  int source_count = 0;
+  mutable HeldArrays held{};
 };
 
 // Reduce all elements of operands that are contiguous in the same order, or the table elements that

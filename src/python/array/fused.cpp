@@ -130,7 +130,7 @@ PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (count != 4 || !PyTuple_Check(arguments[1]) ||
         (arguments[2] != Py_None && !PyTuple_Check(arguments[2])))
       throw py::type_error("_run_fused(operation, operands, out, stream)");
-    const auto found = all_fused().find(int(PyLong_AsLong(arguments[0])));
+    const auto found = all_fused().find(operation_in(arguments[0]));
     PyObject* const given = arguments[1];
     if (found == all_fused().end() ||
         PyTuple_GET_SIZE(given) != Py_ssize_t(found->second.compute.size()))

@@ -59,11 +59,10 @@ bool add_item(std::vector<IndexItem>& items, PyObject* object) {
     return false;
   } else if (PyIndex_Check(object)) {
     items.push_back({IndexItem::Kind::integer});
-    try {
-      items.back().start = whole_number(object);
-    } catch (py::error_already_set& error) {
-      if (error.matches(PyExc_TypeError)) not_an_index(object);
-      throw;
+    items.back().start = PyNumber_AsSsize_t(object, nullptr);
+    if (items.back().start == -1 && PyErr_Occurred()) {
+      clear_conversion_error();  // NumPy's arrays of floats have an __index__ that fails
+      not_an_index(object);
     }
   } else {
     not_an_index(object);

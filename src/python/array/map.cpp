@@ -19,7 +19,7 @@ void put_number(py::handle number, int code, char* to) {
     raise_argument_error(text_of(number) + " does not fit into " + dtype.name +
                          ": expected an integer");
   if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools have no __index__
-    return put_number(py::bool_(PyObject_IsTrue(number.ptr()) == 1), code, to);
+    return put_number(py::bool_(is_true(number)), code, to);
   KernelParameter parameter;
   parameter.nbytes = dtype.itemsize;
   parameter.kind = Kind(dtype.kind);
@@ -64,7 +64,7 @@ Operation simple_power(const Map& map) {
   return value == 0.5 ? root : value == -1 ? reciprocal : -1;
 }
 
-const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
+const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device, HeldArrays& used) {
   static auto& cache = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   int results[max_results];
@@ -89,6 +89,9 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
     key.add(unsigned(results[i]), 4);
   }
   const auto make = [&] {
+    for (int i = 0; i < map.operands; ++i)
+      if (map.operand[i].array) used.hold(*map.operand[i].array);
+    for (int i = 0; i < map.results; ++i) used.hold(*map.result[i]);
     const auto name_at = [](int code) { return py::str(dtypes[code].name); };
     py::tuple inputs(map.operands), compute(map.operands), are_scalars(map.operands);
     py::tuple outputs(map.results);
@@ -103,6 +106,7 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
         operation_name(map.operation), inputs, compute, outputs, are_scalars,
         plan.contiguous ? 0 : plan.axes.ndim, plan.index64, plan.vector_width, plan.vectors,
         plan.broadcast, plan.transposed);
+    used.require_alive();
     return std::make_unique<SpecializedKernel>(held<Module>(made), "elementwise");
   };
   return cache.at(key, make).kernel;
@@ -163,6 +167,38 @@ Array aligned(const GPUArray& array, int code, const StreamRef& stream) {
   return is_aligned(array.core, code) ? array.core : contiguous_copy(array, stream);
 }
 
+namespace {
+
+// Return true if a result would overwrite the operand too early, or if the operand is not aligned.
+bool needs_copy(const Map& map, const Operand& operand) {
+  bool is_needed = !is_aligned(operand.array->core, operand.code);
+  for (int k = 0; !is_needed && k < map.results; ++k)
+    is_needed = is_overwritten(operand.array->core, map.result[k]->core);
+  return is_needed;
+}
+
+// Launch with copies of the operands that need them. Making a copy may release the GIL, so this
+// function first takes a snapshot of all arrays.
+void launch_with_copies(const Map& map, const StreamRef& stream) {
+  std::vector<GPUArray> snapshot;
+  snapshot.reserve(max_arrays);  // the snapshot must not be reallocated
+  const auto add = [&](const GPUArray& array) { return &snapshot.emplace_back(array); };
+  Map copied = map;
+  for (int i = 0; i < map.results; ++i) copied.result[i] = add(*map.result[i]);
+  for (int i = 0; i < map.operands; ++i) {
+    Operand& operand = copied.operand[i];
+    if (!operand.array) continue;
+    GPUArray* const own = add(*operand.array);
+    operand.array = own;
+    if (!needs_copy(copied, operand)) continue;
+    require_device(own->core, copied.result[0]->core.device());
+    own->core = contiguous_copy(*own, stream);
+  }
+  launch(copied, stream);
+}
+
+}  // namespace
+
 void launch(const Map& map, const StreamRef& stream) {
   if (const Operation simple = simple_power(map); simple >= 0)
     return launch({simple, map.operand[0], map.compute[0], *map.result[0]}, stream);
@@ -198,8 +234,6 @@ void launch(const Map& map, const StreamRef& stream) {
     keep_for_graph(result);
   }
   Layout broadcast_layouts[max_operands];
-  // Copies of operands that a result would overwrite too early, or that are not aligned.
-  std::vector<Array> copies;
   alignas(16) char numbers[max_operands][16];
   for (int i = 0; i < map.operands; ++i) {
     const Operand& operand = map.operand[i];
@@ -209,23 +243,15 @@ void launch(const Map& map, const StreamRef& stream) {
       arguments[given++] = numbers[i];
       continue;
     }
-    const Array* array = &operand.array->core;
-    bool needs_copy = !is_aligned(*array, operand.code);
-    for (int k = 0; !needs_copy && k < map.results; ++k)
-      needs_copy = is_overwritten(*array, map.result[k]->core);
-    if (needs_copy) {
-      require_device(*array, device);
-      copies.reserve(max_operands);  // copies must not be reallocated
-      copies.push_back(contiguous_copy(*operand.array, stream));
-      array = &copies.back();
-    }
+    if (needs_copy(map, operand)) return launch_with_copies(map, stream);
     keep_for_graph(*operand.array);
-    const Layout& own = array->layout();
+    const Layout& own = operand.array->layout();
     if (own.shape() != shape) broadcast_layouts[i] = broadcast_to(own, shape);
-    add(own.shape() == shape ? own : broadcast_layouts[i], *array);
+    add(own.shape() == shape ? own : broadcast_layouts[i], operand.array->core);
   }
   const LoopPlan plan = plan_loop(layouts, addresses, arrays, map.results);
-  const Kernel& kernel = kernel_for(map, plan, device);
+  HeldArrays used;
+  const Kernel& kernel = kernel_for(map, plan, device, used);
   order.run([&] {
     check_launch(kernel, stream, without_gil_if_waiting(device, !stream.handle, [&] {
                    return launch_loop(kernel, plan, arguments, stream.handle);

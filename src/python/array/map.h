@@ -40,6 +40,8 @@ void bind_results(const py::object& c);
 using Operation = int;
 Operation operation_named(const std::string& name);
 const std::string& operation_name(Operation operation);
+// Return the operation whose number is in a Python object. ValueError for unknown numbers.
+Operation operation_in(PyObject* number);
 // Bits of an operation's number in the keys of kernels.
 constexpr int operation_bits = 20;
 

@@ -220,6 +220,8 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
 }
 
 bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& value) {
+  // First, because the value's __float__ or __index__ may change the arrays.
+  const py::array element = element_of(a.dtype, value);
   static const Operation where = operation_named("where");
   const std::size_t itemsize = a.layout().itemsize();
   const bool is_integer = itemsize && itemsize <= 8 && (itemsize & (itemsize - 1)) == 0;
@@ -234,7 +236,6 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
     return false;
   mask.core.require_alive();
   a.core.require_alive();
-  const py::array element = element_of(a.dtype, value);
   Axes whole = masked, strides = mask.layout().strides();
   while (whole.size() < shape.size()) {
     whole.push_back(1);

@@ -35,6 +35,16 @@ const std::string& operation_name(Operation operation) {
   return operations().names[std::size_t(operation)];
 }
 
+Operation operation_in(PyObject* number) {
+  const long found = PyLong_AsLong(number);
+  if (found == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (found < 0 || std::size_t(found) >= operations().names.size())
+    throw py::value_error("operation=" + repr_of(number) +
+                          ": expected a number that _operation() " +
+                          "or _fused_operation() returned");
+  return Operation(found);
+}
+
 const std::vector<py::object>& dtype_objects() {
   static const auto& all = *new const auto([] {  // leaked on purpose
     std::vector<py::object> made;
@@ -194,9 +204,7 @@ Types types_of(Operation operation, const Operand* operands, int count) {
 
 void convert_to_bool(Operand& operand, int compute) {
   if (operand.array || dtypes[compute].kind != 'b') return;
-  const int truth = PyObject_IsTrue(operand.number.ptr());
-  if (truth < 0) throw py::error_already_set();
-  operand.number = py::bool_(truth == 1);
+  operand.number = py::bool_(is_true(operand.number));
 }
 
 void compare_as_infinity(Operation operation, Operand* operands) {

@@ -166,7 +166,8 @@ void fill_by_copies(const GPUArray& array, const py::object& value, const Stream
   py::object host;
   try {
     host = element_of(array.dtype, value);
-  } catch (const py::error_already_set&) {
+  } catch (const py::error_already_set& error) {
+    throw_if_from_program(error);
     raise_argument_error("fill: expected an element of dtype " + text_of(array.dtype) + ", got " +
                          repr_of(value));
   }
@@ -214,7 +215,7 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
       throw py::type_error("_apply(operation, operands, stream, allocator, out)");
     PyObject* const given = arguments[1];
     const auto operands = int(PyTuple_GET_SIZE(given));
-    Map map(int(PyLong_AsLong(arguments[0])), operands, 0);
+    Map map(operation_in(arguments[0]), operands, 0);
     const std::string& name = operation_name(map.operation);
     if (operands > max_operands)
       throw py::value_error(name + ": " + std::to_string(operands) + " operands; expected up to " +

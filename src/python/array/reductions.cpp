@@ -80,8 +80,11 @@ void read_axes(PyObject* axis, int ndim, bool* folded) {
     named = true;
   };
   if (!are_many) return add(axis);
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(axis); ++i)
-    add(PySequence_Fast_GET_ITEM(axis, i));
+  // Copy a list first: an item's __index__ may change it.
+  const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(axis));
+  if (!items) throw py::error_already_set();
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i)
+    add(PyTuple_GET_ITEM(items.ptr(), i));
 }
 
 py::object wrapped(GPUArray&& made, PyObject* out) {
@@ -100,6 +103,9 @@ py::object reduce(PyObject* const* given) {
   const DeviceGuard here = use_device_of(a.core);
   FoldRequest request{stream_of(given[6]), py::reinterpret_borrow<py::object>(given[7]),
                       out_of(given[4])};
+  const GPUArray* const source = &a;
+  request.sources = &source;
+  request.source_count = 1;
   if (request.allocator.is_none()) request.allocator = a.allocator;
   FoldKey fold_key(fold, 1);
   fold_key.codes[0] = arithmetic_code(fold, a.dtype);
@@ -107,8 +113,8 @@ py::object reduce(PyObject* const* given) {
   const GPUArray array{aligned(a, fold_key.codes[0], request.stream), a.dtype, a.allocator};
   const Layout& layout = array.layout();
   const Axes& shape = layout.shape();
-  const int ndim = layout.ndim(), keepdims = PyObject_IsTrue(given[5]);
-  if (keepdims < 0) throw py::error_already_set();
+  const int ndim = layout.ndim();
+  const bool keepdims = is_true(given[5]);
   bool folded[Axes::capacity];
   read_axes(given[2], ndim, folded);
   Axes kept;
@@ -169,6 +175,8 @@ py::object dot(PyObject* const* given) {
   const DeviceGuard here = use_device_of(arrays[0]->core);
   FoldRequest request{stream_of(given[3]), py::reinterpret_borrow<py::object>(given[4]),
                       out_of(given[5])};
+  request.sources = arrays;
+  request.source_count = 2;
   if (request.allocator.is_none()) request.allocator = arrays[0]->allocator;
   const Index size = arrays[0]->layout().size();
   if (size != arrays[1]->layout().size())
@@ -225,6 +233,8 @@ py::object reduce_subset(PyObject* const* given) {
   if (fold_key.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
     raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
   FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
+  request.sources = arrays;
+  request.source_count = 1 + fold_key.tables;
   if (request.allocator.is_none()) request.allocator = arrays[1]->allocator;
   StreamOrder order(request.stream);
   Array ready[max_inputs];

@@ -146,7 +146,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
   const dlpack::Device device = device_of(array);
   const dlpack::Device asked = dl_device.is_none() ? device : read_device(dl_device);
   const bool to_host = asked == host_memory && !(device == host_memory);
-  const bool must_copy = !copy.is_none() && copy.cast<bool>();
+  const bool must_copy = !copy.is_none() && is_true(copy);
   StreamRef consumer;
   const bool ordered = read_stream(stream, consumer);
   if (!(asked == device) && !to_host)

@@ -1,6 +1,7 @@
 // Warnings about arguments of a launch. See checks.h.
 #include "python/launch/checks.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "PyGPU/runtime/settings.h"
@@ -28,15 +29,25 @@ bool is_integer_kind(char kind) { return kind == 'b' || kind == 'i' || kind == '
 bool are_compatible(const py::dtype& dtype, const KernelParameter& parameter) {
   const char kind = dtype.kind(), pointee = char(parameter.pointee);
   const auto nbytes = std::size_t(dtype.itemsize());
+  const std::size_t whole = parameter.pointee_nbytes * parameter.pointee_count;
+  const bool is_vector = parameter.pointee_count > 1,
+             is_structure = parameter.pointee == Kind::bytes;
+  if (kind == 'V' && (is_vector || is_structure)) return nbytes % whole == 0;
   if (!std::strchr("biufcmM", kind)) return true;
+  if (is_structure) return whole % nbytes == 0;
   if (dtype.byteorder() == '>') return false;
+  // A vector of bytes may be packed into an integer.
+  if (is_vector && parameter.pointee_nbytes == 1)
+    return is_integer_kind(kind) && (nbytes == 1 || nbytes == whole);
   if (std::strchr("mM", kind))
     return is_integer_kind(pointee) && nbytes == parameter.pointee_nbytes;
   if (is_integer_kind(pointee) && parameter.pointee_nbytes == 1 && pointee != 'b') return true;
   if (is_integer_kind(kind) && nbytes == 1) return true;
   if (parameter.pointee == Kind::pointer) return is_integer_kind(kind) && nbytes == sizeof(void*);
-  if (parameter.pointee == Kind::bfloat)
-    return kind == 'u' && nbytes == 2;  // the bits of bfloat16 numbers
+  // The bits of bfloat16 numbers, and of pairs of float16.
+  const bool are_pairs_of_half = is_vector && pointee == 'f' && parameter.pointee_nbytes == 2;
+  if (parameter.pointee == Kind::bfloat || (are_pairs_of_half && kind == 'u'))
+    return kind == 'u' && nbytes == 2;
   if (kind == 'c' && pointee == 'f') return nbytes == 2 * parameter.pointee_nbytes;
   if (nbytes != parameter.pointee_nbytes) return false;
   return kind == pointee || (is_integer_kind(kind) && is_integer_kind(pointee));
@@ -67,10 +78,15 @@ void check_elements(PyObject* object, const KernelParameter& parameter, std::siz
     parameter.compared = dtype;
     return;
   }
-  report_mismatch(parameter, index,
-                  " points to elements of " + std::to_string(parameter.pointee_nbytes) +
-                      " bytes, each " + kind_text(parameter.pointee) + ": got an array of dtype " +
-                      text_of(py::handle(object)) + ", whose bytes the kernel would reinterpret");
+  report_mismatch(
+      parameter, index,
+      " points to elements of " +
+          std::to_string(parameter.pointee_nbytes * parameter.pointee_count) + " bytes, each " +
+          (parameter.pointee_count > 1
+               ? "a vector of " + std::to_string(parameter.pointee_count) + " elements, each "
+               : std::string()) +
+          kind_text(parameter.pointee) + ": got an array of dtype " + text_of(py::handle(object)) +
+          ", whose bytes the kernel would reinterpret");
 }
 
 }  // namespace PyGPU::python

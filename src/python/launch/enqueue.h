@@ -20,16 +20,25 @@ class KernelArguments {
     (put(values), ...);
   }
   // Add a structure by value. It must stay valid until the launch.
-  void add_struct(void* bytes) { pointers_[count_++] = bytes; }
+  void add_struct(void* bytes) {
+    require_space();
+    pointers_[count_++] = bytes;
+  }
   void** pointers() { return pointers_; }
 
  private:
   template <class Value>
   void put(const Value& value) {
     static_assert(sizeof value <= sizeof *values_);
+    require_space();
     std::memcpy(&values_[count_], &value, sizeof value);
     pointers_[count_] = &values_[count_];
     ++count_;
+  }
+
+  void require_space() const {
+    if (count_ == most)
+      throw py::value_error("a launch has more than " + std::to_string(most) + " arguments");
   }
 
   static constexpr int most = 96;

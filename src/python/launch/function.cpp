@@ -136,9 +136,7 @@ struct Options {
     } else if (name == names.shared) {
       shape.shared_bytes = shared_bytes_of(value);
     } else if (name == names.time_kernel) {
-      const int truth = PyObject_IsTrue(value);
-      if (truth < 0) throw py::error_already_set();
-      time_kernel = truth == 1;
+      time_kernel = is_true(value);
     } else if (name == names.texrefs) {
       const Py_ssize_t count = PyObject_Size(value);
       if (count < 0) throw py::error_already_set();
@@ -334,7 +332,12 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
       if (fits(kind, parameter.nbytes)) parameter.kind = kind;
       if (parameter.kind != Kind::pointer || text.size() < 3) continue;
       parameter.pointee = Kind(text[1]);
-      parameter.pointee_nbytes = std::stoul(text.substr(2));
+      std::size_t end = 0;
+      parameter.pointee_nbytes = std::stoul(text.substr(2), &end);
+      end += 2;
+      if (end < text.size() && text[end] == 'x')
+        parameter.pointee_count = std::stoul(text.substr(end + 1));
+      parameter.is_writable = text.back() == 'w';
     }
   }
   assign_offsets(function.parameters);

@@ -145,7 +145,7 @@ void put_number(PyObject* argument, const KernelParameter& parameter, std::size_
                          parameter.nbytes, to);
     case Kind::pointer:
       return put_integer(integer_bits(argument, false, 8, parameter, index), 8, to);
-    case Kind::boolean: *to = char(PyObject_IsTrue(argument)); return;
+    case Kind::boolean: *to = char(is_true(argument)); return;
     case Kind::floating_point:
     case Kind::bfloat:
     case Kind::complex: {

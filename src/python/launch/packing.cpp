@@ -81,9 +81,9 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const KernelParameter&
 // Return true for an ndarray in managed memory, which host and device share. Throws if the memory
 // was freed.
 bool is_managed(py::handle array) {
-  for (py::object owner = py::getattr(array, "base", py::none()); !owner.is_none();
-       owner = py::getattr(owner, "base", py::none())) {
-    if (!py::hasattr(owner, "_is_managed_memory")) continue;
+  for (py::object owner = attribute_or_null(array, "base"); owner && !owner.is_none();
+       owner = attribute_or_null(owner, "base")) {
+    if (!attribute_or_null(owner, "_is_managed_memory")) continue;
     if (is<DeviceAllocation>(owner)) (void)address_of(owner, "argument");
     return true;
   }
@@ -112,9 +112,13 @@ py::object exporter_of(PyObject* argument, const KernelParameter& parameter, std
 
 // Pack structures and other bytes by value.
 void put_bytes(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
-  if (py::isinstance<py::array>(argument) && is_managed(argument))
-    return put_address(py::reinterpret_borrow<py::array>(argument).data(), argument, parameter,
-                       index, to);
+  if (py::isinstance<py::array>(argument) && is_managed(argument)) {
+    const auto array = py::reinterpret_borrow<py::array>(argument);
+    if (parameter.is_writable && !array.writeable())
+      refuse(argument, parameter, index,
+             "the array is read-only: pass a copy, or declare the elements const");
+    return put_address(array.data(), argument, parameter, index, to);
+  }
   if (parameter.kind == Kind::pointer)
     refuse(argument, parameter, index,
            "host memory does not fit: pass In(), Out() or InOut() of it, or a GPUArray");
@@ -140,8 +144,14 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
     refuse(argument, parameter, index,
            parameter.kind == Kind::pointer ? "pass 0 for a null pointer" : "");
   if (PyUnicode_Check(argument)) refuse(argument, parameter, index, "");
-  if (!py::getattr(object, "__cuda_array_interface__", py::none()).is_none())
+  const py::object interface = attribute_or_null(object, "__cuda_array_interface__");
+  if (interface && !interface.is_none()) {
+    if (parameter.is_writable && is_read_only(interface))
+      refuse(
+          argument, parameter, index,
+          "its __cuda_array_interface__ is read-only: pass a copy, or declare the elements const");
     return put_address(address_of(object, "argument"), argument, parameter, index, to);
+  }
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
     if (array.ndim() || parameter.kind == Kind::pointer)
@@ -162,18 +172,16 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
   }
   if (py::isinstance(object, numpy.attr("generic")) || PyMemoryView_Check(argument))
     refuse(argument, parameter, index, "");
-  if (py::hasattr(object, "gpudata")) {
-    const py::object memory = object.attr("gpudata");
+  if (const py::object memory = attribute_or_null(object, "gpudata")) {
     const void* address = memory.is_none() ? nullptr : address_of(memory, "gpudata");
     return put_address(address, argument, parameter, index, to);
   }
-  if (py::hasattr(object, "get_pointer"))
-    return put_address(address_of(object.attr("get_pointer")(), "get_pointer()"), argument,
-                       parameter, index, to);
-  if (PyIndex_Check(argument) || py::hasattr(object, "ptr"))
+  if (const py::object get_pointer = attribute_or_null(object, "get_pointer"))
+    return put_address(address_of(get_pointer(), "get_pointer()"), argument, parameter, index, to);
+  if (PyIndex_Check(argument) || attribute_or_null(object, "ptr"))
     return put_address(address_of(object, "argument"), argument, parameter, index, to);
   refuse(argument, parameter, index,
-         py::hasattr(object, "device_data") ? "pass its .device_data()" : "");
+         attribute_or_null(object, "device_data") ? "pass its .device_data()" : "");
 }
 
 // Get the address in the most frequent arguments, after a check of their dtype. Return false for
@@ -291,7 +299,7 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
       refuse_array(argument, parameter, index, "prepare() declared an integer");
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(argument));
       if (!number) {
-        PyErr_Clear();
+        clear_conversion_error();
         refuse(argument, parameter, index, "prepare() declared an integer");
       }
       return put_integer(integer_bits(number.ptr(), declared.kind == Kind::integer, declared.nbytes,
@@ -302,7 +310,7 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
       refuse_array(argument, parameter, index, "prepare() declared a floating-point number");
       const double value = PyFloat_AsDouble(argument);
       if (value == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
+        clear_conversion_error();
         refuse(argument, parameter, index, "prepare() declared a floating-point number");
       }
       return put_floating_point(value, declared.nbytes, to);
@@ -311,17 +319,12 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
       refuse_array(argument, parameter, index, "prepare() declared a complex number");
       const Py_complex value = PyComplex_AsCComplex(argument);
       if (PyErr_Occurred()) {
-        PyErr_Clear();
+        clear_conversion_error();
         refuse(argument, parameter, index, "prepare() declared a complex number");
       }
       return put_complex(value, declared.nbytes, to);
     }
-    case Kind::boolean: {
-      const int truth = PyObject_IsTrue(argument);
-      if (truth < 0) throw py::error_already_set();
-      *to = char(truth);
-      return;
-    }
+    case Kind::boolean: *to = char(is_true(argument)); return;
     default: {
       if (!PyObject_CheckBuffer(argument))
         refuse(argument, parameter, index, "prepare() declared a structure");
@@ -355,8 +358,8 @@ void check_declaration(const DeclaredArgument& declared, const KernelParameter& 
 
 void pack_handler(PyObject* handler, const KernelParameter& parameter, std::size_t index,
                   char* to) {
-  const py::object array = py::getattr(handler, "array", py::none());
-  if (py::isinstance<py::array>(array))
+  const py::object array = attribute_or_null(handler, "array");
+  if (array && py::isinstance<py::array>(array))
     compare_elements(py::reinterpret_borrow<py::array>(array).dtype().ptr(), parameter, index);
   const py::object memory = py::handle(handler).attr("get_device_alloc")();
   put_address(address_of(memory, "get_device_alloc()"), handler, parameter, index, to);

@@ -26,9 +26,12 @@ struct KernelParameter {
   Kind kind = Kind::unknown;
   std::size_t nbytes = 0;  // 0: unknown
   std::size_t offset = 0;  // of its value among the packed arguments
-  // Type of the elements that a pointer points to, if they are numbers; see checks.h.
+  // Type of the elements that a pointer points to, if they are numbers, vectors of `pointee_count`
+  // numbers, or structures; see checks.h.
   Kind pointee = Kind::unknown;
   std::size_t pointee_nbytes = 0;
+  std::size_t pointee_count = 1;
+  bool is_writable = false;     // a pointer to elements that are surely not const
   mutable py::object compared;  // the last array dtype that was accepted
   mutable bool has_warned = false;
 };

@@ -40,8 +40,11 @@ dim3 shape_of(const char* what, PyObject* value) {
     lengths[0] = length_of(what, value, value);
   } else {
     const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(value));
-    if (!items) PyErr_Clear();
-    const Py_ssize_t count = items ? PyTuple_GET_SIZE(items.ptr()) : 0;
+    if (!items) {
+      clear_conversion_error();
+      wrong_shape(what, value, "one to three positive integers");
+    }
+    const Py_ssize_t count = PyTuple_GET_SIZE(items.ptr());
     if (count < 1 || count > 3) wrong_shape(what, value, "one to three positive integers");
     for (Py_ssize_t i = 0; i < count; ++i)
       lengths[i] = length_of(what, value, PyTuple_GET_ITEM(items.ptr(), i));

@@ -22,6 +22,10 @@ void raise_or(const DeviceError& error) noexcept {
     raise_device_error(error);
   } catch (py::error_already_set& failure) {
     failure.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception&) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
   }
 }
 
@@ -98,6 +102,8 @@ void translate_exception() noexcept {
     PyErr_SetString(PyExc_ValueError, error.what());
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_SystemError, "an exception of unknown type left PyGPU's C++ code");
   }
 }
 

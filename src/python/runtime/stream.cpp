@@ -28,24 +28,25 @@ StreamRef stream_of(py::handle object) {
   }
   if (PyLong_Check(object.ptr())) return {as_handle(object), nullptr};
   // Protocol of NVIDIA's Python libraries: a method or an attribute yields (version, handle).
-  if (py::hasattr(object, "__cuda_stream__")) {
-    const py::object stream = object.attr("__cuda_stream__");
+  if (const py::object stream = attribute_or_null(object, "__cuda_stream__")) {
     return {as_handle(py::tuple(PyCallable_Check(stream.ptr()) ? stream() : stream)[1]), nullptr};
   }
-  const bool is_array =
-      py::hasattr(object, "__cuda_array_interface__");  // its .ptr is an address, not a handle
+  const bool is_array(  // its .ptr is an address, not a handle
+      attribute_or_null(object, "__cuda_array_interface__"));
   for (const char* name : {"handle", "ptr", "cuda_stream"}) {
     if (is_array) break;
-    py::object number = py::getattr(object, name, py::none());
-    if (py::hasattr(number, "value")) {  // ctypes pointer, as in Numba; None: the null stream
-      number = number.attr("value");
-      if (number.is_none()) return {};
+    py::object number = attribute_or_null(object, name);
+    if (!number) continue;
+    // A ctypes pointer, as in Numba; None is the null stream.
+    if (const py::object value = attribute_or_null(number, "value")) {
+      if (value.is_none()) return {};
+      number = value;
     }
     if (PyIndex_Check(number.ptr())) return {as_handle(number), nullptr};
   }
-  const bool is_number = PyFloat_Check(object.ptr()) || py::hasattr(object, "__array__");
+  const bool is_number = PyFloat_Check(object.ptr()) || attribute_or_null(object, "__array__");
   if (!is_array && !is_number &&
-      py::hasattr(object, "__int__"))  // such as CUstream of cuda.bindings
+      attribute_or_null(object, "__int__"))  // such as CUstream of cuda.bindings
     return {as_handle(py::int_(py::reinterpret_borrow<py::object>(object))), nullptr};
   throw py::type_error(
       "stream: expected None, a cudaStream_t, an int handle or an object with __cuda_stream__, "
@@ -147,8 +148,11 @@ void bind_stream(py::module_& m) {
         return event.destroy();
       },
       docs::cudaEventDestroy_text, {{"event"}});
-  def(m, "cudaEventRecord", status_of(&cudaEventRecord), docs::cudaEventRecord_text,
-      {{"event"}, {"stream", py::none()}});
+  def(m, "cudaEventRecord",
+      [](Event& event, const StreamRef& stream) {
+        return call([&] { return record(event, stream); });
+      },
+      docs::cudaEventRecord_text, {{"event"}, {"stream", py::none()}});
   def(m, "cudaEventSynchronize",
       [](const Event& event) {
         return call_in_relaxed_mode([&] { return cudaEventSynchronize(event.get()); });
@@ -159,7 +163,16 @@ void bind_stream(py::module_& m) {
         return call_in_relaxed_mode([&] { return cudaEventQuery(event.get()); });
       },
       docs::cudaEventQuery_text, {{"event"}});
-  def(m, "cudaEventElapsedTime", value_and_status_of(&cudaEventElapsedTime),
+  def(m, "cudaEventElapsedTime",
+      [](const Event& start, const Event& end) {
+        float milliseconds = 0;
+        const Status status = call([&]() -> Status {
+          const cudaError_t error = cudaEventElapsedTime(&milliseconds, start.get(), end.get());
+          const bool has_reason = error && error != cudaErrorNotReady;
+          return {error, has_reason ? missing_time_text(start, end) : ""};
+        });
+        return with_status(status, milliseconds);
+      },
       docs::cudaEventElapsedTime_text, {{"start"}, {"end"}});
 }
 

@@ -296,7 +296,8 @@ Returns
 milliseconds : float
     The time between them in milliseconds.
 status : cudaError_t
-    Outcome of the call.
+    Outcome of the call. ``cudaErrorInvalidResourceHandle`` (400) if an event has no time, or if
+    they are of two devices; ``status.detail`` says which event, and why.
 
 Examples
 --------

@@ -1,0 +1,150 @@
+"""Programs that PyGPU runs, such as compilers: their status and messages, whatever SIGCHLD does.
+
+The system discards the status of a child process if SIGCHLD is ignored, as daemons and some
+schedulers have it. Another part of the process may also fetch the status first. So a shell waits
+for the program, and writes the program's status to a pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+_SHELL = "/bin/sh"
+# The program does not inherit the pipe, and the shell's own remarks ("Aborted") are dropped.
+_SCRIPT = 'exec 4>&2 2>/dev/null; (exec "$@" 2>&4 3>&- 4>&-); echo $? >&3'
+#: Signals that a program starts with as usual, although this process ignores them.
+_RESET = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
+#: Statuses by which a shell says that a program cannot be executed, or is not there.
+CANNOT_RUN = (126, 127)
+
+
+class Finished(NamedTuple):
+    """Result of a program: its status as in :mod:`subprocess`, and the texts that it wrote."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+class Program:
+    """A running program, with its children in a process group of their own.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Path of the program and its arguments.
+    stdout, stderr : int
+        File descriptors for what the program writes.
+    env : mapping, optional
+        Environment; this process's by default.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        stdout: int,
+        stderr: int,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._told = b""
+        reader, writer = os.pipe()
+        # The moved descriptors are none of 0 to 3, so that one dup2 does not close the next.
+        moved = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 10) for one in (stdout, stderr, writer)]
+        os.close(writer)
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            *((os.POSIX_SPAWN_DUP2, one, at) for one, at in zip(moved, (1, 2, 3))),
+        ]
+        try:
+            self._pid = os.posix_spawn(
+                _SHELL,
+                [_SHELL, "-c", _SCRIPT, _SHELL, *command],
+                os.environ if env is None else env,
+                file_actions=actions,
+                setpgroup=0,
+                setsigdef=_RESET,
+            )
+        except BaseException:
+            os.close(reader)
+            raise
+        finally:
+            for one in moved:
+                os.close(one)
+        self._reader = reader
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the status: negative for a signal. Raise TimeoutError after some seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while self._reader >= 0:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            if not select.select([self._reader], [], [], left)[0]:
+                raise TimeoutError
+            data = os.read(self._reader, 64)
+            self._told += data
+            if not data:
+                if not self._told:  # the shell itself was killed
+                    self.kill()
+                self._close()
+        if not self._told:
+            return -signal.SIGKILL
+        status = int(self._told)
+        return 128 - status if 128 < status <= 128 + signal.SIGRTMAX else status
+
+    def kill(self) -> None:
+        """Kill the program and its children, unless it has ended."""
+        if self._reader >= 0:  # the shell has not ended, so the number is still its own
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)
+
+    def _close(self) -> None:
+        with contextlib.suppress(ChildProcessError):  # the system, or another part, has waited
+            os.waitpid(self._pid, 0)
+        os.close(self._reader)
+        self._reader = -1
+
+
+def run(command: Sequence[str], timeout: float | None = None) -> Finished:
+    """Run a program to its end; kill it if an exception, such as Ctrl-C, ends the wait.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Path of the program and its arguments.
+    timeout : float, optional
+        Seconds, after which the program is killed.
+
+    Returns
+    -------
+    Finished
+        The status and the texts. A program that cannot be run has a status in `CANNOT_RUN`, and
+        the shell's message is in `stderr`.
+
+    Raises
+    ------
+    TimeoutError
+        If the time is over.
+    OSError
+        If there is no shell, no process or no room for the texts.
+    """
+    import tempfile  # slow to import, and not needed for kernels in the cache
+
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        program = Program(command, stdout.fileno(), stderr.fileno())
+        try:
+            status = program.wait(timeout)
+        except BaseException:
+            program.kill()
+            program.wait()
+            raise
+        texts = []
+        for file in (stdout, stderr):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "replace").replace("\r\n", "\n"))
+        return Finished(status, *texts)
