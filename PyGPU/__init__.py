@@ -32,10 +32,10 @@ if _typing.TYPE_CHECKING:
     import PyGPU.transfer as transfer  # noqa: F401
     from PyGPU import gpuarray as gpuarray
     from PyGPU._host import *  # noqa: F403
+    from PyGPU.gpuarray import *  # noqa: F403
     from PyGPU.library import Library as Library
     from PyGPU.library import build as build
     from PyGPU.library import load as load
-    from PyGPU.gpuarray import *  # noqa: F403
 else:
     if _targets.has_arrays:
         gpuarray = _hooks.loaded("PyGPU.gpuarray")

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Union
 
 from typing_extensions import TypeAlias
 
 from PyGPU._host import LibraryFunction as LibraryFunction
 from PyGPU._types import CacheDir
 
-_Path: TypeAlias = Union[str, PathLike[str]]
+_Path: TypeAlias = str | PathLike[str]
 
 class Library:
     path: Path

@@ -5,7 +5,7 @@ import pwd
 
 import pytest
 
-from PyGPU._compile.cache import entries
+from PyGPU._compile.cache import dependencies, entries
 
 pytestmark = pytest.mark.no_device
 

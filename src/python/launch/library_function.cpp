@@ -365,8 +365,8 @@ void bind_library_function(py::module_& m) {
   stream_name = PyUnicode_InternFromString("stream");
   // Attributes of a function that the class has, too: a property would replace the class's.
   static PyGetSetDef texts[] = {
-      {"__name__", &get_text<&LibraryFunction::name>, nullptr, "Name in the library.", nullptr},
-      {"__doc__", &get_text<&LibraryFunction::signature>, nullptr, "Declaration in C++.", nullptr},
+      {"__name__", &get_text<&LibraryFunction::name>, nullptr, "str", nullptr},
+      {"__doc__", &get_text<&LibraryFunction::signature>, nullptr, "str", nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   const py::object c = new_class<LibraryFunction>(
       m, "LibraryFunction",
