@@ -363,10 +363,9 @@ PyObject* get_text(PyObject* self, void*) {
 
 void bind_library_function(py::module_& m) {
   stream_name = PyUnicode_InternFromString("stream");
-  // Attributes of a function that the class has, too: a property would replace the class's.
+  // The class has an attribute of this name too, which a property would replace.
   static PyGetSetDef texts[] = {
       {"__name__", &get_text<&LibraryFunction::name>, nullptr, "str", nullptr},
-      {"__doc__", &get_text<&LibraryFunction::signature>, nullptr, "str", nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   const py::object c = new_class<LibraryFunction>(
       m, "LibraryFunction",
