@@ -129,7 +129,7 @@ class Library:
         return f"; it has {', '.join(near)}" if near else ""
 
     def __getattr__(self, name: str) -> core.LibraryFunction:
-        functions = self.__dict__.get("_functions", {})
+        functions: dict[str, core.LibraryFunction] = self.__dict__.get("_functions", {})
         if name in functions:
             return functions[name]
         if name.startswith("__"):
