@@ -25,19 +25,27 @@ from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403
 
+# Names of PyGPU.library, which is imported when they are first used.
+_of_libraries = ("Library", "build", "load")
+
 if _typing.TYPE_CHECKING:
     import PyGPU.transfer as transfer  # noqa: F401
     from PyGPU import gpuarray as gpuarray
     from PyGPU._host import *  # noqa: F403
     from PyGPU.gpuarray import *  # noqa: F403
+    from PyGPU.library import Library as Library
+    from PyGPU.library import build as build
+    from PyGPU.library import load as load
 else:
     if _targets.has_arrays:
         gpuarray = _hooks.loaded("PyGPU.gpuarray")
 
     def __getattr__(name):
-        """Load `transfer` and the names of `gpuarray` at their first use."""
+        """Load `transfer`, users' libraries and the names of `gpuarray` at their first use."""
         if name == "transfer":
             return _hooks.loaded("PyGPU.transfer")
+        if name in _of_libraries and _targets.has_arrays:
+            return getattr(_hooks.loaded("PyGPU.library"), name)
         if not _targets.has_arrays:
             return _core.__getattr__(name)  # raises, for private names of the core as well
         if name in gpuarray.__all__:
@@ -86,7 +94,7 @@ if not _typing.TYPE_CHECKING:  # type checkers know the low level by the stub
         "errors",
         "get_include",
         "get_library_dir",
-        *(["gpuarray"] if _targets.has_arrays else []),
+        *(["gpuarray", *_of_libraries] if _targets.has_arrays else []),
         "install_as_pycuda",
         "major_version",
         "minor_version",

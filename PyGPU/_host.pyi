@@ -204,6 +204,15 @@ class _Module:
     def device(self) -> int: ...
 
 @disjoint_base
+class LibraryFunction:
+    __name__: str
+    @property
+    def signature(self) -> str: ...
+    @property
+    def address(self) -> int: ...
+    def __call__(self, *args: Any, stream: Any = None) -> Any: ...
+
+@disjoint_base
 class _Function:
     def __init__(
         self, module: _Module, name: str, signature: Sequence[tuple[str, str, int]] | None
@@ -427,3 +436,15 @@ def _import_dlpack(
 def _borrow_memory(
     owner: object, address: Int, shape: Shape, strides: Shape | None, dtype: DTypeLike, wait: bool
 ) -> GPUArray: ...
+def _open_library(path: str) -> int: ...
+def _library_symbol(handle: Int, name: str) -> int: ...
+def _library_exports(handle: Int) -> list[tuple[str, list[Any], tuple[Any, ...], int]]: ...
+def _library_function(
+    name: str,
+    signature: str,
+    address: Int,
+    trampoline: Int,
+    parameters: list[tuple[Any, ...]],
+    result: tuple[str, int],
+    errors: bool,
+) -> LibraryFunction: ...

@@ -132,6 +132,7 @@ LAYERS = [
     {"cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
     | {"cuda_arrays.h", "hip_arrays.h", "hip_attributes.h", "host_arrays.h"}
     | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
+    | {"last_error.h", "export.h"}
     | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h", "settings.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
     | {"axes.h", "loop_axes.h", "pieces.h", "transfer_settings.h"},
@@ -164,7 +165,7 @@ LAYERS = [
         "checks.h",
     }
     | {"methods.h", "fold.h", "specializations.h", "enqueue.h", "report.h"}
-    | {"function.h", "prepared.h", "vectors.h"},
+    | {"function.h", "prepared.h", "vectors.h", "library.h", "c_call.h"},
 ]
 
 
@@ -431,7 +432,7 @@ def test_cpp_reaches_python_by_hooks_alone():
 
 
 def test_the_top_has_few_modules():
-    assert len(list((ROOT / "PyGPU").glob("*.py"))) <= 20
+    assert len(list((ROOT / "PyGPU").glob("*.py"))) <= 21
 
 
 @for_each(SOURCES)

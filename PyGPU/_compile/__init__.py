@@ -1,11 +1,21 @@
 """Compilation of kernel text to an image: reading the text, the compilers, the cache on disk."""
 
-from PyGPU._compile.cache import entry, image_files, kept
+from PyGPU._compile.cache import (
+    architectures,
+    dependencies,
+    entries,
+    entry,
+    eviction,
+    files,
+    image_files,
+    kept,
+)
 from PyGPU._compile.compilers import (
     build,
     code_object,
     default_flags,
     device_names,
+    host_compiler,
     libraries,
     link,
     options,
@@ -14,6 +24,7 @@ from PyGPU._compile.compilers import (
 from PyGPU._compile.source import (
     c_names,
     child_launches,
+    dynamic_shared,
     headers,
     hints,
     includes,
@@ -24,15 +35,22 @@ from PyGPU._compile.source import (
 )
 
 __all__ = [
+    "architectures",
     "build",
     "c_names",
     "child_launches",
     "code_object",
     "default_flags",
+    "dependencies",
     "device_names",
+    "dynamic_shared",
+    "entries",
     "entry",
+    "eviction",
+    "files",
     "headers",
     "hints",
+    "host_compiler",
     "image_files",
     "includes",
     "kept",

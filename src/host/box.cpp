@@ -108,7 +108,10 @@ cudaError_t copy_rows(cudaArray_t handle, std::size_t x, std::size_t y, void* me
 
 using namespace PyGPU::host;
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* box) { return cudaMemcpy3DAsync(box, nullptr); }
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* box) {
+  if (const cudaError_t fault = unread_fault()) return set_last_error(fault);
+  return cudaMemcpy3DAsync(box, nullptr);
+}
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* box, cudaStream_t stream) {
   return call([&] {

@@ -102,8 +102,10 @@ cudaError_t fill_2d(void* address, std::size_t pitch, int value, std::size_t wid
 
 template <class Copy>
 cudaError_t waits(Copy copy) {
-  const cudaError_t error = in_kernel() ? cudaSuccess : refuse_unsafe();
-  return error ? set_last_error(error) : copy();
+  if (in_kernel()) return copy();
+  const cudaError_t error = refuse_unsafe();
+  if (error || unread_fault()) return set_last_error(error ? error : unread_fault());
+  return copy();
 }
 
 }  // namespace

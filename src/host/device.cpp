@@ -118,7 +118,8 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaDeviceSynchronize() {
   return call([] {
     if (const cudaError_t error = refuse_captured()) return error;
-    return wait_until_ready(work_of(current_device()));
+    const cudaError_t error = wait_until_ready(work_of(current_device()));
+    return error ? error : unread_fault();
   });
 }
 
@@ -157,6 +158,7 @@ cudaError_t cudaDeviceReset() {
     fresh.memory = device.memory;
     fresh.used_by_others = device.used_by_others;
     device = fresh;
+    (void)set_fault(cudaSuccess);
     return cudaSuccess;
   });
 }

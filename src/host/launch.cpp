@@ -68,7 +68,7 @@ struct Grid {
   // Run blocks until none is left or one has failed. Several threads call this for the same grid.
   void work(std::uint64_t chunk) {
     // Errors inside the kernel must not change the caller's last error.
-    const cudaError_t before = cudaGetLastError();
+    const ThreadErrors before = exchange_errors({});
     const Arithmetic arithmetic = begin_arithmetic();
     try {
       take_blocks(chunk);
@@ -82,8 +82,7 @@ struct Grid {
     fault_of_thread = nullptr;
     running_of_thread = nullptr;
     grid_of_thread = nullptr;
-    (void)cudaGetLastError();
-    set_last_error(before);
+    (void)exchange_errors(before);
   }
 
   void take_blocks(std::uint64_t chunk) {
@@ -291,7 +290,9 @@ cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*thr
   if (!work.fault.code) return cudaSuccess;
   set_last_report(&work.fault);
   free_stacks();
-  return work.fault.code;
+  // Without memory for its threads the kernel did not start, which a GPU reports at the launch.
+  return work.fault.code == cudaErrorMemoryAllocation ? work.fault.code
+                                                      : set_fault(work.fault.code);
 }
 
 }  // namespace

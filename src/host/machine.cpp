@@ -11,6 +11,7 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "PyGPU/runtime/settings.h"
 #include "PyGPU/vendor/host_modules.h"
@@ -24,7 +25,7 @@
 namespace PyGPU::host {
 namespace {
 
-thread_local cudaError_t last_error = cudaSuccess;
+thread_local ThreadErrors errors;
 thread_local int device_of_thread = 0;
 std::atomic<bool> in_forked_child{false};
 
@@ -120,9 +121,15 @@ bool Machine::is_valid(cudaEvent_t event) {
 int& current_device() { return device_of_thread; }
 
 cudaError_t set_last_error(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady) errors.last = error;
   return error;
 }
+
+ThreadErrors exchange_errors(ThreadErrors now) { return std::exchange(errors, now); }
+
+cudaError_t unread_fault() { return errors.fault; }
+
+cudaError_t set_fault(cudaError_t error) { return errors.fault = error; }
 
 bool is_forked_child() { return in_forked_child.load(std::memory_order_relaxed); }
 
@@ -130,13 +137,9 @@ bool is_forked_child() { return in_forked_child.load(std::memory_order_relaxed);
 
 using namespace PyGPU::host;
 
-cudaError_t cudaGetLastError() {
-  const cudaError_t error = last_error;
-  last_error = cudaSuccess;
-  return error;
-}
+cudaError_t cudaGetLastError() { return exchange_errors({}).last; }
 
-cudaError_t cudaPeekAtLastError() { return last_error; }
+cudaError_t cudaPeekAtLastError() { return errors.last; }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
   return PyGPU::host::call([&] {

@@ -145,6 +145,19 @@ int& current_device();
 bool copy_can_access(const void* address, std::size_t nbytes, bool on_device);
 cudaError_t check_kind(cudaMemcpyKind kind);
 
+// Errors of earlier calls of a thread: the last one, and the fault of a failed kernel. On a GPU a
+// kernel fails after its launch, and the calls that wait for it return the fault. So they do here,
+// until cudaGetLastError or cudaDeviceReset clears it.
+struct ThreadErrors {
+  cudaError_t last = cudaSuccess, fault = cudaSuccess;
+};
+// Replace the calling thread's errors and return the previous ones.
+ThreadErrors exchange_errors(ThreadErrors errors);
+// Return the fault of a kernel that this thread launched, or cudaSuccess.
+cudaError_t unread_fault();
+// Record the fault of a kernel, and return it.
+cudaError_t set_fault(cudaError_t error);
+
 // Record the error as the thread's last error, and return it.
 cudaError_t set_last_error(cudaError_t error);
 // Return true in a child process forked after the machine was used.

@@ -99,7 +99,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
       const std::lock_guard<std::mutex> hold(Machine::get().lock);
       if (const cudaError_t error = item_after(stream, item)) return error;
     }
-    return wait_until_ready(item);
+    const cudaError_t error = wait_until_ready(item);
+    return error ? error : unread_fault();
   });
 }
 
@@ -110,7 +111,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
     item.thread = this_thread();
     const std::lock_guard<std::mutex> hold(Machine::get().lock);
     if (const cudaError_t error = item_after(stream, item)) return error;
-    return is_ready(item) ? cudaSuccess : cudaErrorNotReady;
+    return is_ready(item) ? unread_fault() : cudaErrorNotReady;
   });
 }
 
@@ -226,7 +227,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
       if (!machine.events.count(event)) return cudaErrorInvalidResourceHandle;
       item.awaited = event->pending;
     }
-    return item.awaited ? wait_until_ready(item) : cudaSuccess;
+    const cudaError_t error = item.awaited ? wait_until_ready(item) : cudaSuccess;
+    return error ? error : unread_fault();
   });
 }
 
@@ -236,7 +238,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     Machine& machine = Machine::get();
     const std::lock_guard<std::mutex> hold(machine.lock);
     if (!machine.events.count(event)) return cudaErrorInvalidResourceHandle;
-    return event->pending ? cudaErrorNotReady : cudaSuccess;
+    return event->pending ? cudaErrorNotReady : unread_fault();
   });
 }
 

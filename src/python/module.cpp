@@ -1,6 +1,7 @@
 // Extension module of one target: the list of everything that it binds.
 #include "python/hooks.h"
 #if !defined(PYGPU_RUNTIME_ALONE)
+#include "python/launch/library.h"
 #include "python/launch/packing.h"
 #endif
 
@@ -54,6 +55,8 @@ void fill(py::module_& m) {
   bind_elementwise(m);
   bind_reduction_launcher(m);
   bind_scan(m);
+  bind_library(m);
+  bind_library_function(m);
   bind_arrays(m);
 #endif
   if (target == "hip") add_hip_names(m);

@@ -5,7 +5,7 @@ import pwd
 
 import pytest
 
-from PyGPU._compile.cache import entries
+from PyGPU._compile.cache import dependencies, entries
 
 pytestmark = pytest.mark.no_device
 
@@ -86,7 +86,7 @@ def test_what_depends_on_more_than_can_be_told_is_not_kept(tmp_path):
 def test_an_entry_goes_with_the_system_files_that_it_was_made_of(tmp_path):
     header = tmp_path / "h.h"
     header.write_text("text")
-    entry = ENTRY._replace(system_files={str(header): entries.file_state(str(header))})
+    entry = ENTRY._replace(system_files={str(header): dependencies.file_state(str(header))})
     entries.store(tmp_path / "cache", "abcd", entry)
     assert entries.load(tmp_path / "cache", "abcd").image == ENTRY.image
     os.utime(header, (1, 1))

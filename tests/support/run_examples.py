@@ -24,6 +24,8 @@ COMPILING = {
             *("TextureObject", "TextureReference", "module_from_buffer", "module_from_file"),
         )
     ),
+    "PyGPU.build",
+    "PyGPU.library.build",
     "PyGPU.errors.ArgumentError",
     "PyGPU.errors.CompileError",
 }

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile.cache import eviction, files
+from PyGPU._compile.cache import dependencies, eviction, files
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._runtime import encoded, settings
 
@@ -55,15 +55,6 @@ def key(*parts: str | bytes | bool) -> str:
     return digest.hexdigest()
 
 
-def file_state(path: str) -> tuple[int, int] | None:
-    """Return the size in bytes and the modification time in ns of a file; None if it is missing."""
-    try:
-        state = os.stat(path)
-    except OSError:
-        return None
-    return state.st_size, state.st_mtime_ns
-
-
 def load(folder: Path | None, name: str) -> Entry | None:
     """Return the entry if it exists and is intact, trusted and up to date; otherwise None."""
     if folder is None:
@@ -81,7 +72,7 @@ def load(folder: Path | None, name: str) -> Entry | None:
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     for path, state in (entry.system_files or {}).items():
-        if file_state(path) != tuple(state):
+        if dependencies.file_state(path) != tuple(state):
             return None
     return entry
 

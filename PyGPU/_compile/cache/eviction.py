@@ -15,6 +15,7 @@ _FOLDER = r"[0-9a-f]{2}"
 _UNFINISHED = ".new-"
 _STALE = 3600.0  # seconds after which an unfinished file counts as abandoned
 PRELUDE = "prelude"  # the folder of precompiled headers
+LIBRARY = ".so"  # ending of a library beside its entry
 _SMALL = ("prelude.h", "digest", "lock")  # other files in their folders
 
 
@@ -42,7 +43,8 @@ def _scan(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
 def _items(folder: str | os.PathLike[str]) -> Iterator[Item]:
     """Yield the files in a folder whose names are those of the cache."""
     for one in _scan(folder):
-        if is_entry(one.name) or one.name.startswith((_UNFINISHED, *_SMALL)):
+        is_known = is_entry(one.name) or is_entry(one.name.removesuffix(LIBRARY))
+        if is_known or one.name.startswith((_UNFINISHED, *_SMALL)):
             with contextlib.suppress(OSError):  # removed meanwhile
                 state = one.stat(follow_symlinks=False)
                 yield Item(state.st_mtime, state.st_size, one.path)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PyGPU._compile.cache import entries, files
+from PyGPU._compile.cache import dependencies, entries, files
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import (
     host_compiler,
@@ -230,33 +230,6 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
     return host_prelude.options(folder, name, precompile)
 
 
-def _system_files(
-    listed: Path, own: Sequence[str], found: Found, since: float
-) -> dict[str, tuple[int, int]] | None:
-    """Return the states of the system's headers that the compiler read; None if they are uncertain.
-
-    The user's headers are in `found`; ours are in the include folder and in the folders `own`.
-    """
-    known = {os.path.realpath(path) for path in found.files}
-    ours = [os.path.realpath(folder) for folder in (str(include_root()), *own)]
-    result = {}
-    try:
-        text = os.fsdecode(listed.read_bytes())
-    except OSError:
-        return None
-    # The list is a rule of a makefile, in which spaces in names are escaped.
-    for word in re.findall(r"(?:\\[^\n]|[^\s\\])+", text.partition(": ")[2]):
-        path = os.path.realpath(re.sub(r"\\(.)|\$(\$)", r"\1\2", word))
-        state = entries.file_state(path)
-        if path in known or path.startswith(tuple(folder + os.sep for folder in ours)):
-            continue
-        # A file written just now may change again within the resolution of its time.
-        if state is None or state[1] > (since - 2) * 1e9:
-            return None
-        result[path] = state
-    return result
-
-
 def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     """Compile a text.
 
@@ -350,7 +323,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
         reported = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
         # clang++ lists the precompiled header too.
         own = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]
-        left = _system_files(listed, own, found, since)
+        left = dependencies.system_files([listed], own, found.files, since)
         log = done.stderr + (
             host_lockstep.UNCHECKED if in_lockstep and host_compiler.is_strict() else ""
         )

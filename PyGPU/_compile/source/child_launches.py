@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from PyGPU._compile.source import signature
 
@@ -45,25 +47,41 @@ def hint(source: str, relocatable: bool) -> str:
     return ""
 
 
+class Launch(NamedTuple):
+    """A launch in a text: the indices of ``<<<`` and of ``>>>``, and the kernel's name."""
+
+    start: int
+    end: int
+    name: str  # "" for an expression
+
+
+def launches(source: str) -> Iterator[Launch]:
+    """Yield the launches of a text in their order."""
+    if "<<<" not in source:
+        return
+    blank = signature.blanked(source)
+    last, start = 0, blank.find("<<<")
+    while start >= 0:
+        end = _end(blank, start + 3)
+        if end >= 0 and not re.search(_OPERATOR, blank[:start]):
+            name = re.search(_NAMED, blank[max(0, start - 200) : start])
+            yield Launch(start, end, name.group(1) if name else "")
+            last = end + 3
+        start = blank.find("<<<", max(start + 3, last))
+
+
 def rewritten(source: str) -> str:
     """Return the text with an operator for each launch; lines keep their numbers.
 
     include/PyGPU/host/child_launch.h has the operator. The text before ``<<<`` stays as it is.
     """
-    if "<<<" not in source:
-        return source
-    blank = signature.blanked(source)
-    result, last, start = [], 0, blank.find("<<<")
-    while start >= 0:
-        end = _end(blank, start + 3)
-        if end >= 0 and not re.search(_OPERATOR, blank[:start]):
-            name = re.search(_NAMED, blank[max(0, start - 200) : start])
-            result += [
-                source[last:start],
-                f' ->* ::PyGPU_ChildLaunch("{name.group(1) if name else ""}", ',
-                source[start + 3 : end],
-                ")",
-            ]
-            last = end + 3
-        start = blank.find("<<<", max(start + 3, last))
+    result, last = [], 0
+    for launch in launches(source):
+        result += [
+            source[last : launch.start],
+            f' ->* ::PyGPU_ChildLaunch("{launch.name}", ',
+            source[launch.start + 3 : launch.end],
+            ")",
+        ]
+        last = launch.end + 3
     return "".join([*result, source[last:]])

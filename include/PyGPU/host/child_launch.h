@@ -8,8 +8,6 @@
 // The rewrite uses an operator, so that any expression that names a kernel may precede `<<<`.
 #pragma once
 
-#include <cstdint>
-
 #include "launch.h"
 
 namespace PyGPU {
@@ -37,15 +35,6 @@ struct ChildLaunch {
   }
 };
 
-template <class Parameter, class Argument>
-Parameter child_argument(const Argument& argument) {
-  // A null pointer may have been written as 0, which arrives here as an integer.
-  if constexpr (std::is_pointer<Parameter>::value && std::is_integral<Argument>::value)
-    return reinterpret_cast<Parameter>(static_cast<std::uintptr_t>(argument));
-  else
-    return argument;
-}
-
 template <class... Parameters, class... Arguments, std::size_t... i>
 void launch_child(void (*kernel)(Parameters...), const ChildLaunch& child,
                   const std::tuple<Arguments...>& arguments, std::index_sequence<i...>) {
@@ -55,7 +44,7 @@ void launch_child(void (*kernel)(Parameters...), const ChildLaunch& child,
                 "parameters of a kernel that a kernel launches are copied byte by byte");
   (void)arguments;
   const auto call = std::make_pair(
-      kernel, std::tuple<Parameters...>(child_argument<Parameters>(std::get<i>(arguments))...));
+      kernel, std::tuple<Parameters...>(parameter_of<Parameters>(std::get<i>(arguments))...));
   (void)cudaHostLaunchChild(child.grid, child.block, child.shared_bytes, child.stream,
                             &run_threads<std::index_sequence<i...>, decltype(call)>, &call,
                             sizeof call, child.name);

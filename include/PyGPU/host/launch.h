@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "execution.h"
@@ -49,6 +51,63 @@ struct Launch {
   }
 };
 
+// A launch as text: PyGPU/_library/host_sources.py rewrites `kernel<<<grid, block, shared,
+// stream>>>(arguments)` as
+//
+//    kernel ->* ::PyGPU_Launch("kernel", grid, block, shared, stream)(arguments)
+//
+// A template whose arguments the compiler deduces is called from a function object instead:
+//
+//    ::PyGPU_Launch("kernel", grid, block).of([&](auto&... a) { kernel(a...); })(arguments)
+struct TextLaunch {
+  const char* name;
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  cudaStream_t stream;
+
+  TextLaunch(const char* kernel, dim3 blocks, dim3 threads, std::size_t shared = 0,
+             cudaStream_t order = nullptr)
+      : name(kernel), grid(blocks), block(threads), shared_bytes(shared), stream(order) {}
+
+  template <class Kernel>
+  Launch<Kernel> of(Kernel kernel) const {
+    return {kernel, grid, block, shared_bytes, stream, name};
+  }
+
+  template <class... Arguments>
+  struct Call {
+    const TextLaunch& launch;
+    std::tuple<Arguments...> arguments;
+  };
+  template <class... Arguments>
+  Call<Arguments...> operator()(Arguments... arguments) const {
+    return {*this, std::tuple<Arguments...>(arguments...)};
+  }
+};
+
+template <class Parameter, class Argument>
+Parameter parameter_of(const Argument& argument) {
+  // A null pointer may have been written as 0, which arrives here as an integer.
+  if constexpr (std::is_pointer<Parameter>::value && std::is_integral<Argument>::value)
+    return reinterpret_cast<Parameter>(static_cast<std::uintptr_t>(argument));
+  else
+    return argument;
+}
+
+template <class... Parameters, class... Arguments, std::size_t... i>
+void launch_text(void (*kernel)(Parameters...), const TextLaunch& launch,
+                 const std::tuple<Arguments...>& arguments, std::index_sequence<i...>) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                "the launch has another number of arguments than the kernel parameters");
+  (void)arguments;
+  (void)launch.of(kernel)(parameter_of<std::remove_cv_t<Parameters>>(std::get<i>(arguments))...);
+}
+
+template <class... Parameters, class... Arguments>
+void operator->*(void (*kernel)(Parameters...), const TextLaunch::Call<Arguments...>& call) {
+  launch_text(kernel, call.launch, call.arguments, std::index_sequence_for<Arguments...>());
+}
+
 template <class Kernel>
 Launch<Kernel> launch(Kernel kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
                       cudaStream_t stream = nullptr, const char* name = "") {
@@ -57,3 +116,5 @@ Launch<Kernel> launch(Kernel kernel, dim3 grid, dim3 block, std::size_t shared_b
 
 }  // namespace host
 }  // namespace PyGPU
+
+using PyGPU_Launch = PyGPU::host::TextLaunch;

@@ -39,14 +39,10 @@ struct Names {
 };
 Names names;
 
-std::string counted(std::size_t number) {
-  return std::to_string(number) + (number == 1 ? " argument" : " arguments");
-}
-
 void check_count(const Function& f, std::size_t given) {
   if (!f.knows_count || given == f.parameters.size()) return;
-  raise_argument_error(f.kernel.name() + "() takes " + counted(f.parameters.size()) + ", not " +
-                       std::to_string(given));
+  raise_argument_error(f.kernel.name() + "() takes " + counted_arguments(f.parameters.size()) +
+                       ", not " + std::to_string(given));
 }
 
 const Kernel& kernel_on(Function& f, int device) {
@@ -223,8 +219,8 @@ void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& strea
   const std::vector<KernelParameter>& parameters =
       f.knows_count ? f.parameters : prepared->parameters;
   if (count != declared.size())
-    raise_argument_error(f.kernel.name() + "() was prepared for " + counted(declared.size()) +
-                         ", not " + std::to_string(count));
+    raise_argument_error(f.kernel.name() + "() was prepared for " +
+                         counted_arguments(declared.size()) + ", not " + std::to_string(count));
   PackedArguments packed(parameters);
   for (std::size_t i = 0; i < count; ++i)
     pack_declared(arguments[i], declared[i], parameters[i], i, packed.value(i));
@@ -287,7 +283,7 @@ void prepare(Function& f, const py::sequence& given) {
   if (f.knows_count) {
     if (declared.size() != f.parameters.size())
       raise_argument_error("prepare: " + f.kernel.name() + "() takes " +
-                           counted(f.parameters.size()) + ", not " +
+                           counted_arguments(f.parameters.size()) + ", not " +
                            std::to_string(declared.size()));
     for (std::size_t i = 0; i < declared.size(); ++i)
       check_declaration(declared[i], f.parameters[i], i);

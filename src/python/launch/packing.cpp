@@ -218,6 +218,10 @@ bool is_handler(PyObject* argument) {
 
 }  // namespace
 
+std::string counted_arguments(std::size_t number) {
+  return std::to_string(number) + (number == 1 ? " argument" : " arguments");
+}
+
 void raise_argument_error(const std::string& text) {
   PyErr_SetString(hook(Hook::argument_error).ptr(), text.c_str());
   throw py::error_already_set();

@@ -69,6 +69,8 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
 // Throw ArgumentError if a type declared by prepare() does not fit the parameter.
 void check_declaration(const DeclaredArgument& declared, const KernelParameter& parameter,
                        std::size_t index);
+// "1 argument", "2 arguments"
+std::string counted_arguments(std::size_t number);
 [[noreturn]] void raise_argument_error(const std::string& text);
 // Throw PyGPU.errors.ShapeError.
 [[noreturn]] void raise_shape_error(const std::string& text);

@@ -1,0 +1,60 @@
+"""System headers that a compilation read, by the lists that compilers write with ``-MD``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from PyGPU._runtime import include_root
+
+
+def file_state(path: str) -> tuple[int, int] | None:
+    """Return the size in bytes and the modification time in ns of a file; None if it is missing."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return state.st_size, state.st_mtime_ns
+
+
+def _listed(path: Path) -> set[str]:
+    """Return the files in a list, which is a rule of a makefile: spaces in names are escaped."""
+    text = os.fsdecode(path.read_bytes())
+    words = re.findall(r"(?:\\[^\n]|[^\s\\])+", text.partition(": ")[2])
+    return {os.path.realpath(re.sub(r"\\(.)|\$(\$)", r"\1\2", word)) for word in words}
+
+
+def system_files(
+    lists: Sequence[Path], own: Iterable[str], known: Iterable[str], since: float
+) -> dict[str, tuple[int, int]] | None:
+    """Return the states of the system's headers that compilers read; None if they are uncertain.
+
+    Parameters
+    ----------
+    lists : sequence of Path
+        The lists that the compilers wrote.
+    own : iterable of str
+        Folders whose files are ours, besides PyGPU's headers.
+    known : iterable of str
+        The user's files, on whose contents the entry's name depends.
+    since : float
+        Time of the compilation, in seconds since the epoch.
+    """
+    users = {os.path.realpath(path) for path in known}
+    ours = tuple(os.path.realpath(folder) + os.sep for folder in (str(include_root()), *own))
+    result = {}
+    try:
+        read = set().union(*map(_listed, lists))
+    except OSError:
+        return None
+    for path in read:
+        if path in users or path.startswith(ours):
+            continue
+        state = file_state(path)
+        # A file written just now may change again within the resolution of its time.
+        if state is None or state[1] > (since - 2) * 1e9:
+            return None
+        result[path] = state
+    return result

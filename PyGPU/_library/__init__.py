@@ -1,0 +1,1 @@
+"""Users' compiled libraries: building them from sources, loading them, calling their functions."""

@@ -1,0 +1,277 @@
+"""Shared libraries from sources: compiled once, kept in a cache, found by the files' contents."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyGPU._compile import dependencies, entries, entry, eviction, files, headers, includes
+from PyGPU._compile import options as _options
+from PyGPU._library import host_sources
+from PyGPU._library.toolchains import Toolchain
+from PyGPU._runtime import CompileError, CompilerMissing
+
+if TYPE_CHECKING:
+    from PyGPU._types import CacheDir
+
+_JOBS = 8  # compilers at once; each may take a gigabyte of memory
+_PATIENCE = 1.0  # seconds until a build is announced
+
+
+@dataclass(frozen=True)
+class Request:
+    """The sources of a library and the way to build it."""
+
+    toolchain: Toolchain
+    sources: tuple[str, ...]  # absolute paths
+    architectures: tuple[str, ...]
+    options: tuple[str, ...]
+    include_dirs: tuple[str, ...]  # absolute paths
+    libraries: tuple[str, ...]
+    cache_dir: CacheDir = None
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class _Build:
+    """One build: the files, the commands, the result."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.sources = {path: _read(path) for path in request.sources}
+        self.found, self.is_complete = self._found()
+
+    def _found(self) -> tuple[dict[str, bytes], bool]:
+        """Return the user's files that the sources may include, and whether these are all."""
+        request, result, is_complete = self.request, {}, True
+        parsed = _options.parse([word for word in request.options if not word.startswith("-X")])
+        folders = [*request.include_dirs, *parsed.include_dirs]
+        for path, data in self.sources.items():
+            found = includes.scan(
+                data.decode("utf-8", "surrogateescape"),
+                [os.path.dirname(path), *folders],
+                parsed.pre_includes,
+                parsed.macros,
+            )
+            result.update(found.files)
+            is_complete &= found.is_complete
+        return result, is_complete
+
+    def key(self) -> str:
+        request, toolchain = self.request, self.request.toolchain
+        words = [
+            *toolchain.compiling("", request.architectures, request.options),
+            *toolchain.linking(request.architectures, request.options),
+            *toolchain.libraries(),
+        ]
+        contents = {**self.found, **self.sources}
+        return entries.key(
+            "library",
+            toolchain.name,
+            toolchain.identity(),
+            headers.fingerprint(),
+            "\0".join(words),
+            "\0".join(request.sources),
+            "\0".join(request.include_dirs),
+            "\0".join(request.libraries),
+            *(part for path in sorted(contents) for part in (path, contents[path])),
+        )
+
+    def _compile(self, folder: Path, source: str, number: int) -> tuple[Path, Path, str]:
+        """Compile a source; return its object, its list of headers, and the compiler's log."""
+        request, toolchain = self.request, self.request.toolchain
+        made, listed = folder / f"{number}.o", folder / f"{number}.d"
+        copies = folder / "copies"
+        where = [word for one in request.include_dirs for word in ("-I", one)]
+        text = source
+        if copies.is_dir():
+            text = f"{copies}{source}"
+            copied = [f"{copies}{one}" for one in request.include_dirs]
+            where = [word for one in copied for word in ("-I", one)] + where
+        words = [
+            toolchain.compiler(),
+            "-c",
+            *toolchain.compiling(Path(source).suffix, request.architectures, request.options),
+            *where,
+            *toolchain.includes(),
+            *("-MD", "-MF", str(listed), "-o", str(made), text),
+        ]
+        log = _run(words, toolchain, source)
+        return made, listed, log.replace(str(copies), "")
+
+    def make(self, library: Path) -> tuple[str, dict[str, tuple[int, int]] | None]:
+        """Build the library; return the log, and the system's headers as an entry has them."""
+        request, toolchain = self.request, self.request.toolchain
+        since = time.time()
+        with files.scratch() as scratch:
+            folder = Path(scratch)
+            if not toolchain.understands_launches:
+                host_sources.copied(self.sources, self.found, folder / "copies")
+            jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
+            with ThreadPoolExecutor(jobs) as pool:
+                made = list(
+                    pool.map(
+                        lambda pair: self._compile(folder, pair[1], pair[0]),
+                        enumerate(request.sources),
+                    )
+                )
+            words = [
+                toolchain.compiler(),
+                *toolchain.linking(request.architectures, request.options),
+                *(str(one) for one, _, _ in made),
+                *(
+                    one if one.startswith("-") or "/" in one else f"-l{one}"
+                    for one in request.libraries
+                ),
+                *toolchain.libraries(),
+                *("-o", str(library)),
+            ]
+            log = "".join(one for _, _, one in made) + _run(words, toolchain, "the library")
+            lists = [listed for _, listed, _ in made]
+            known = [*self.found, *self.sources]
+            left = (
+                dependencies.system_files(lists, [scratch], known, since)
+                if self.is_complete
+                else None
+            )
+            return log.strip(), left
+
+
+def _run(words: list[str], toolchain: Toolchain, name: str) -> str:
+    """Run a compiler and return its log; raise CompileError if it fails."""
+    import subprocess  # slow to import, and not needed for libraries in the cache
+
+    try:
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env=toolchain.environment(),
+            stdin=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise CompilerMissing(f"{words[0]} does not run: {error}", words) from None
+    if done.returncode:
+        raise CompileError(f"build of {name} failed", words, stdout=done.stdout, stderr=done.stderr)
+    return done.stderr
+
+
+@contextlib.contextmanager
+def _announced(request: Request) -> Iterator[None]:
+    """Write a line if the ``with`` block takes longer than a second."""
+    names = ", ".join(os.path.basename(path) for path in request.sources)
+    text = f"PyGPU: building {names} for {request.toolchain.name} ..."
+    timer = threading.Timer(_PATIENCE, lambda: print(text, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def built(request: Request) -> tuple[Path, str]:
+    """Return the path of a library, from the cache or built now, and the compiler's log.
+
+    Without a usable cache the file is temporary: :func:`discard` removes it.
+
+    Raises
+    ------
+    FileNotFoundError
+        A source is missing.
+    CompilerMissing
+        The target's compiler is not found.
+    CompileError
+        A source does not compile, or the library does not link; ``.stderr`` has the messages.
+    """
+    build = _Build(request)
+    folder = entries.directory(request.cache_dir)
+    if folder is None or not build.is_complete:
+        return _built_aside(build)
+    name = build.key()
+    library = folder / name[:2] / f"{name}{eviction.LIBRARY}"
+    found = _kept(folder, name, library)
+    if found is not None:
+        return library, found.log
+    with _announced(request), files.alone(library.with_name(f"lock-{name[:16]}")):
+        found = _kept(folder, name, library)  # made by another process meanwhile
+        if found is not None:
+            return library, found.log
+        try:
+            files.make_folder(library.parent)
+        except OSError:
+            return _built_aside(build)
+        if not (files.has_trusted(folder, library.parent) and os.access(library.parent, os.W_OK)):
+            return _built_aside(build)
+        temporary = library.with_name(f".new-{os.urandom(8).hex()}")
+        try:
+            log, left = build.make(temporary)
+            if left is None or _Build(request).key() != name:  # a file changed meanwhile
+                return _moved_aside(temporary), log
+            os.chmod(temporary, 0o755)
+            os.replace(temporary, library)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        entries.store(folder, name, entry.Entry(b"", log, {}, {}, left))
+        return library, log
+
+
+def _kept(folder: Path, name: str, library: Path) -> entry.Entry | None:
+    """Return the entry of a library in the cache that is up to date, or None."""
+    kept = entries.load(folder, name)
+    try:
+        state = os.stat(library)
+    except OSError:
+        return None
+    if kept is None or not files.is_trusted(state):
+        return None
+    files.note_use(library, state)
+    return kept
+
+
+_aside: set[str] = set()
+
+
+def _folder_aside() -> Path:
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="PyGPU-")
+    _aside.add(folder)
+    return Path(folder)
+
+
+def _moved_aside(library: Path) -> Path:
+    import shutil
+
+    kept = _folder_aside() / "library.so"
+    shutil.move(library, kept)
+    return kept
+
+
+def _built_aside(build: _Build) -> tuple[Path, str]:
+    library = _folder_aside() / "library.so"
+    with _announced(build.request):
+        return library, build.make(library)[0]
+
+
+def discard(library: Path) -> None:
+    """Remove a library that is not in the cache; once it is loaded, no file is needed."""
+    folder = str(library.parent)
+    if folder in _aside:
+        import shutil
+
+        _aside.discard(folder)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,193 @@
+"""Library: the functions of a shared library as attributes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyGPU._compile import architectures, device_names
+from PyGPU._library import elf, prototypes
+from PyGPU._runtime import capabilities, core
+
+_TYPE_TEXTS = {
+    **{("i", 1): "int8_t", ("i", 2): "int16_t", ("i", 4): "int", ("i", 8): "int64_t"},
+    **{("u", 1): "uint8_t", ("u", 2): "uint16_t", ("u", 4): "unsigned", ("u", 8): "uint64_t"},
+    **{("f", 2): "half", ("f", 4): "float", ("f", 8): "double", ("B", 2): "bfloat16"},
+    **{("c", 8): "complex<float>", ("c", 16): "complex<double>", ("b", 1): "bool"},
+    **{("P", 8): "void*", ("v", 0): "void", ("S", 8): "stream", ("E", 4): "cudaError_t"},
+}
+
+
+def _element_text(element: prototypes.Element) -> str:
+    kind, nbytes = element
+    if kind == "?":
+        return "void"
+    return _TYPE_TEXTS.get((kind, nbytes), f"struct[{nbytes}]")
+
+
+def _type_text(one: prototypes.Type) -> str:
+    if one.kind != "P":
+        return _element_text((one.kind, one.nbytes))
+    component, size = one.component
+    element = _element_text(one.element)
+    if component != "?":
+        element = f"{_element_text(one.component)}{one.element[1] // size}"
+    return f"{'const ' if one.is_const else ''}{element}*"
+
+
+def _signature(name: str, result: prototypes.Type, parameters: Sequence[prototypes.Type]) -> str:
+    return f"{_type_text(result)} {name}({', '.join(map(_type_text, parameters))})"
+
+
+class Library:
+    """The functions of a shared library as attributes, made by :func:`PyGPU.load`.
+
+    ``library.name`` is a :class:`PyGPU.LibraryFunction`. ``dir(library)`` lists the functions.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        File of the library.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> maths = PyGPU.load("libm.so.6", "double cos(double x);")
+    >>> maths.cos(0.0)
+    1.0
+    """
+
+    path: Path
+
+    def _fill(
+        self,
+        path: Path,
+        label: str,
+        handle: int,
+        declared: Sequence[prototypes.Prototype],
+        errors: bool,
+        facts: elf.Facts | None,
+    ) -> None:
+        """Add the functions that the library exports with their types, and those declared."""
+        self.path, self._label = path, label
+        self._functions: dict[str, core.LibraryFunction] = {}
+        self._exported = facts.functions if facts else ()
+        for name, parameters, result, call in reversed(core._library_exports(handle)):
+            types = [prototypes.Type(*one) for one in parameters]
+            text = _signature(name, prototypes.Type(*result), types)
+            rows = [("", *one) for one in types]
+            self._functions[name] = core._library_function(
+                name, text, core._library_symbol(handle, name), call, rows, result[:2], errors
+            )
+        for one in declared:
+            self._functions[one.short_name] = self._declared(handle, one, errors)
+
+    def _declared(
+        self, handle: int, one: prototypes.Prototype, errors: bool
+    ) -> core.LibraryFunction:
+        address = core._library_symbol(handle, one.name) or core._library_symbol(
+            handle, self._mangled(one)
+        )
+        if not address:
+            raise AttributeError(
+                f"{self._label} has no function {one.name}() for the declaration {one.text!r}"
+                + self._near(one.short_name)
+            )
+        rows = [(name, *kind) for name, kind in one.parameters]
+        return core._library_function(
+            one.short_name, one.text.rstrip(";"), address, 0, rows, one.result[:2], errors
+        )
+
+    def _mangled(self, one: prototypes.Prototype) -> str:
+        """Return the symbol of a C++ function with the name and the parameters of a declaration."""
+        candidates = []
+        for symbol in self._exported:
+            if one.short_name not in symbol or not symbol.startswith("_Z"):
+                continue
+            text = core._demangled(symbol)
+            if not text or not re.match(rf"(?:[\w:<> ,*&]* )?{re.escape(one.name)}\(", text):
+                continue
+            kinds = text[text.index("(") + 1 : text.rindex(")")]
+            types = prototypes.types_of(kinds)
+            if types == [kind._replace(component=("?", 0)) for _, kind in one.parameters]:
+                candidates.append(symbol)
+        return candidates[0] if len(candidates) == 1 else ""
+
+    def _plain_names(self) -> list[str]:
+        """Return the names of the functions that the library exports, those without types too."""
+        texts = [core._demangled(name) or name for name in self._exported]
+        names = [
+            re.split(r"[<(]", text)[0].rpartition("::")[2].rpartition(" ")[2] for text in texts
+        ]
+        return [name for name in names if re.fullmatch(r"[A-Za-z]\w*", name)]
+
+    def _near(self, name: str) -> str:
+        near = difflib.get_close_matches(name, [*self._functions, *self._plain_names()], 3, 0.6)
+        near = list(dict.fromkeys(near))
+        return f"; it has {', '.join(near)}" if near else ""
+
+    def __getattr__(self, name: str) -> core.LibraryFunction:
+        functions: dict[str, core.LibraryFunction] = self.__dict__.get("_functions", {})
+        if name in functions:
+            return functions[name]
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._plain_names():
+            raise AttributeError(
+                f"{self._label} has {name}(), but not the types of its parameters: write "
+                f"PYGPU_EXPORT({name}) into its source (<PyGPU/export.h>), or give "
+                f'declarations="..." with its prototype'
+            )
+        known = f"; it has {', '.join(functions)}" if 0 < len(functions) <= 8 else self._near(name)
+        raise AttributeError(f"{self._label} has no function {name}(){known}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._functions]
+
+    def __repr__(self) -> str:
+        return f"<PyGPU.Library {self._label}: {', '.join(self._functions) or 'no functions'}>"
+
+
+def _refuse_other_target(path: Path, facts: elf.Facts | None) -> None:
+    """Raise OSError for a library of another target, or without code for the current device."""
+    if facts is None or facts.built_for is None:
+        return
+    own = capabilities.target
+    if facts.built_for != own:
+        raise OSError(
+            f"{path} was built for the target {facts.built_for}, but {own} is in use: build it for "
+            f"{own}, or set PYGPU_TARGET={facts.built_for}"
+        )
+    if not facts.architectures or not core.cudaGetDeviceCount()[0]:
+        return
+    device = device_names.device_image()
+    if architectures.best(facts.architectures, device) is None:
+        raise OSError(
+            f"{path} has device code for {', '.join(facts.architectures)}, and the current device "
+            f"is {device}: build it with arch={device.split(':')[0]!r}"
+        )
+
+
+def opened(path: Path, label: str, declarations: str, errors: bool) -> Library:
+    """Load a shared library.
+
+    Raises
+    ------
+    OSError
+        The file is missing, is no library of this target, or the loader refuses it.
+    """
+    declared = prototypes.read(declarations) if declarations else []
+    facts = elf.read(path) if path.is_file() else None
+    _refuse_other_target(path, facts)
+    try:
+        handle = core._open_library(str(path))
+    except OSError as error:
+        why = str(error)
+        if "PyGPU_host" in why:
+            why += ": link it with -lPyGPU_host (python -m PyGPU --ldflags), or use PyGPU.build()"
+        raise OSError(f"{path} cannot be loaded: {why}") from None
+    library = Library()
+    library._fill(path, label, handle, declared, errors, facts)
+    return library

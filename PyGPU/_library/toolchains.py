@@ -1,0 +1,239 @@
+"""Compilers of whole files for each target: nvcc, hipcc, and the system's C++ compiler."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from PyGPU._compile import architectures, device_names, host_compiler, libraries
+from PyGPU._compile import options as _options
+from PyGPU._runtime import PACKAGE, CompilerMissing, capabilities, core, include_root
+
+#: Endings of files that are compiled as device code, whatever the compiler takes them for.
+DEVICE_ENDINGS = (".cu", ".hip")
+
+
+class Toolchain(ABC):
+    """The compiler of one target, for files of source code."""
+
+    #: Name of the target.
+    name = ""
+    #: Files are compiled by CUDA's own rules; otherwise the text is rewritten as C++ first.
+    understands_launches = True
+
+    @abstractmethod
+    def compiler(self) -> str:
+        """Return the path of the compiler; raise CompilerMissing if there is none."""
+
+    @abstractmethod
+    def compiling(
+        self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
+    ) -> list[str]:
+        """Return the options that compile a file with this ending, with the user's options."""
+
+    @abstractmethod
+    def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+        """Return the options that link objects to a shared library."""
+
+    def libraries(self) -> list[str]:
+        """Return the options that follow the objects."""
+        return []
+
+    def includes(self) -> list[str]:
+        """Return the options that name PyGPU's folders of headers."""
+        return [f"-I{include_root()}"]
+
+    def architectures(self, asked: str | Sequence[str]) -> list[str]:
+        """Return the architectures to build for; empty for the compiler's own choice."""
+        if asked != "native":
+            names = [asked] if isinstance(asked, str) else list(asked)
+            for name in names:
+                if architectures.target_of(name) != self.name:
+                    raise ValueError(
+                        f"arch={name!r}: no architecture of the target {self.name}; expected a "
+                        f"name such as {self.example}"
+                    )
+            return names
+        if self.name == capabilities.target and core.cudaGetDeviceCount()[0]:
+            return [device_names.device_image()]
+        return self.default_architectures()
+
+    #: Name of an architecture, for messages.
+    example = "sm_90"
+
+    def default_architectures(self) -> list[str]:
+        """Return the architectures without a device."""
+        return []
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of the compiler."""
+        return dict(os.environ)
+
+    def identity(self) -> str:
+        """Return a text that differs between installed compilers, without running one."""
+        path = os.path.realpath(self.compiler())
+        state = os.stat(path)
+        return f"{path} {state.st_size} {state.st_mtime_ns}"
+
+
+def _with_defaults(options: Sequence[str]) -> list[str]:
+    """Return the options after those defaults that they do not set."""
+    has_standard = any(word.startswith(("-std", "--std")) for word in options)
+    has_level = any(re.match(r"-O|--optimize|-G$|--device-debug$", word) for word in options)
+    words = [] if has_standard else ["-std=c++17"]
+    return [*words, *([] if has_level else ["-O2"]), *options]
+
+
+def _program(name: str, variables: Sequence[str], usual: str, why: str) -> str:
+    """Return the path of a compiler: of a named toolkit, on PATH, or in the usual place."""
+    named = [(one, os.environ[one]) for one in variables if os.environ.get(one)]
+    for variable, root in named:
+        found = os.path.join(root, "bin", name)
+        if os.access(found, os.X_OK):
+            return found
+        raise CompilerMissing(f"{variable}={root}: there is no bin/{name}", [name])
+    places = os.pathsep.join([os.environ.get("PATH", os.defpath), os.path.join(usual, "bin")])
+    found_on_path = libraries.program_on(places, name)
+    if found_on_path:
+        return found_on_path
+    raise CompilerMissing(f"{why} need {name}, which is neither on PATH nor in {usual}/bin", [name])
+
+
+class Nvcc(Toolchain):
+    """NVIDIA's nvcc."""
+
+    name = "cuda"
+
+    def compiler(self) -> str:
+        return _program(
+            "nvcc", ("CUDA_HOME", "CUDA_PATH"), "/usr/local/cuda", "libraries of the target cuda"
+        )
+
+    @staticmethod
+    def _for(names: Sequence[str]) -> list[str]:
+        words = []
+        for name in names:
+            kind, number = re.fullmatch(r"(sm|compute)_(\w+)", name).groups()  # type: ignore[union-attr]
+            words.append(f"-gencode=arch=compute_{number},code={kind}_{number}")
+        return words
+
+    def compiling(
+        self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
+    ) -> list[str]:
+        words = ["-Xcompiler", "-fPIC", *self._for(architectures), *_with_defaults(options)]
+        return [*words, "-DPYGPU_TARGET_CUDA", *(["-x", "cu"] if suffix in DEVICE_ENDINGS else [])]
+
+    def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+        words = ["-shared", "-Xcompiler", "-fPIC", "-Xlinker", "-z,defs"]
+        return [*words, *self._for(architectures), *options]
+
+
+class Hipcc(Toolchain):
+    """AMD's hipcc."""
+
+    name = "hip"
+    example = "gfx942"
+
+    def compiler(self) -> str:
+        return _program(
+            "hipcc", ("ROCM_PATH", "HIP_PATH"), "/opt/rocm", "libraries of the target hip"
+        )
+
+    def default_architectures(self) -> list[str]:
+        return [name for name in core.architectures.split(",") if name]
+
+    def environment(self) -> dict[str, str]:
+        # Where nvcc is there too, hipcc would take it.
+        return {**os.environ, "HIP_PLATFORM": "amd"}
+
+    @staticmethod
+    def _for(names: Sequence[str]) -> list[str]:
+        return [f"--offload-arch={name}" for name in names]
+
+    def compiling(
+        self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
+    ) -> list[str]:
+        words = ["-fPIC", *self._for(architectures), *_with_defaults(options)]
+        return [*words, "-DPYGPU_TARGET_HIP", *(["-x", "hip"] if suffix in DEVICE_ENDINGS else [])]
+
+    def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+        words = ["-shared", "-fPIC", "-Wl,-z,defs", "--hip-link"]
+        return [*words, *self._for(architectures), *options]
+
+
+def _for_host_compiler(options: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return nvcc's own options, and those that it passes to its host compiler."""
+    own, passed = [], []
+    words = iter(options)
+    for word in words:
+        if word in ("-Xcompiler", "--compiler-options"):
+            passed += next(words, "").split(",")
+        elif word.startswith(("-Xcompiler=", "--compiler-options=")):
+            passed += word.partition("=")[2].split(",")
+        else:
+            own.append(word)
+    return own, [word for word in passed if word not in ("", "-fPIC")]
+
+
+class HostCxx(Toolchain):
+    """The system's C++ compiler, for the host machine."""
+
+    name = "host"
+    example = "host"
+    understands_launches = False
+
+    def compiler(self) -> str:
+        return host_compiler.compiler()
+
+    def architectures(self, asked: str | Sequence[str]) -> list[str]:
+        return []  # there is one machine, and the names of GPUs stand for it
+
+    def includes(self) -> list[str]:
+        return [f"-I{include_root()}/PyGPU/host/cuda", f"-I{include_root()}"]
+
+    def compiling(
+        self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
+    ) -> list[str]:
+        ours, for_cxx = _for_host_compiler(options)
+        parsed = _options.parse(ours)  # nvcc's options, as SourceModule takes them
+        words = [word for word in host_compiler.flags(parsed) if word not in ("-shared", "-w")]
+        words += ["-Wno-unused", "-DPYGPU_TARGET_HOST", *parsed.macros, *for_cxx]
+        words += [*parsed.without_nvidias(), "-x", "c++"]
+        words += [word for folder in parsed.include_dirs for word in ("-I", folder)]
+        words += [word for header in parsed.pre_includes for word in ("-include", header)]
+        # nvcc declares CUDA's language in each file of device code, without an include.
+        device = ["-D__CUDACC__=1", "-include", f"{include_root()}/PyGPU/gpu.h"]
+        return [*words, *(device if suffix in DEVICE_ENDINGS else [])]
+
+    def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+        return ["-shared", "-fPIC", "-Wl,-z,defs"]
+
+    def libraries(self) -> list[str]:
+        return [f"-Wl,-rpath,{PACKAGE}", *host_compiler.linking()]
+
+
+#: The compilers by their targets' names.
+TOOLCHAINS: dict[str, Toolchain] = {one.name: one for one in (Nvcc(), Hipcc(), HostCxx())}
+
+
+def of(target: str | None) -> Toolchain:
+    """Return the compiler of a target, by default of the one in use."""
+    name = capabilities.target if target is None else target
+    if name not in TOOLCHAINS:
+        raise ValueError(f"target={target!r}: expected one of {', '.join(TOOLCHAINS)}")
+    return TOOLCHAINS[name]
+
+
+def flags(toolchain: Toolchain) -> dict[str, list[str]]:
+    """Return the words of ``python -m PyGPU --includes --cflags --ldflags`` by their names."""
+    includes = toolchain.includes()
+    return {
+        "includes": includes,
+        "cflags": [*includes, *toolchain.compiling(".cu", toolchain.architectures("native"))],
+        "ldflags": [
+            *toolchain.linking(toolchain.architectures("native")),
+            *toolchain.libraries(),
+        ],
+    }
