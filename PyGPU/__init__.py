@@ -78,8 +78,8 @@ _low_level = {name: value for name, value in vars(_core).items() if not name.sta
 globals().update(_low_level)
 
 if not _typing.TYPE_CHECKING:  # type checkers know the low level by the stub
-    #: Public names, which ``from PyGPU import *`` imports. The functions of `gpuarray`, some of
-    #: which have names of Python's own functions, are attributes only.
+    #: Public names, which ``from PyGPU import *`` imports. `load`, `build` and the functions of
+    #: `gpuarray`, some of which have names of Python's own functions, are attributes only.
     __all__ = [
         *_low_level,
         *_typed.__all__,
@@ -94,7 +94,7 @@ if not _typing.TYPE_CHECKING:  # type checkers know the low level by the stub
         "errors",
         "get_include",
         "get_library_dir",
-        *(["gpuarray", *_of_libraries] if _targets.has_arrays else []),
+        *(["gpuarray"] if _targets.has_arrays else []),
         "install_as_pycuda",
         "major_version",
         "minor_version",

@@ -150,6 +150,14 @@ ROWS = (
         "C++",
     ),
     Setting(
+        "PYGPU_CHECK_CALLS",
+        one_of("sync"),
+        None,
+        "not set",
+        "`sync`: wait after each call of a compiled library, so that its errors are its own",
+        "C++",
+    ),
+    Setting(
         "PYGPU_STAGING",
         _BYTES,
         None,

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BAD = {
     "PYGPU_DEVICE": ["two", "-1", "0.5"],
     "PYGPU_CHECK": ["foo", "Warn", "1"],
+    "PYGPU_CHECK_CALLS": ["foo", "Warn", "1"],
     "PYGPU_STAGING": ["x", "-1", "1.5", "1 MB", "1e6", "9" * 30, "0x10", "+3"],
     "PYGPU_BLOCK_CACHE": ["maybe", "2", "01"],
     "PYGPU_POOLS": ["off", "true"],
