@@ -1,4 +1,4 @@
-"""What a shared library is made for, read from its file: ELF, the format of Linux."""
+"""Facts about a shared library, read from its file in ELF: its target, its functions."""
 
 from __future__ import annotations
 

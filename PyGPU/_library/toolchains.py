@@ -156,7 +156,10 @@ class Hipcc(Toolchain):
         self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
     ) -> list[str]:
         words = ["-fPIC", *self._for(architectures), *_with_defaults(options)]
-        return [*words, "-DPYGPU_TARGET_HIP", *(["-x", "hip"] if suffix in DEVICE_ENDINGS else [])]
+        # CUDA's names of the runtime, for a source that was written for nvcc.
+        names = ["-include", f"{include_root()}/PyGPU/gpu.h"] if suffix == ".cu" else []
+        device = ["-x", "hip", *names] if suffix in DEVICE_ENDINGS else []
+        return [*words, "-DPYGPU_TARGET_HIP", *device]
 
     def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         words = ["-shared", "-fPIC", "-Wl,-z,defs", "--hip-link"]

@@ -88,6 +88,25 @@ def test_your_own_kernels(tmp_path, monkeypatch):
     np.testing.assert_array_equal(names["a"].get(), 2 * np.arange(1000.0))
 
 
+def test_your_own_kernels_by_load(tmp_path, monkeypatch, capsys):
+    needs.program(COMPILERS[PyGPU.target])
+    (tmp_path / "norm.cu").write_text(block_with("cpp", "scale_f64"))
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(block_with("python", "norm.cu"), names)
+    np.testing.assert_array_equal(names["a"].get(), 2 * np.arange(1000.0))
+    assert capsys.readouterr().out == "cudaError_t scale_f64(double*, int64_t, double, stream)\n"
+    with pytest.raises(PyGPU.errors.ArgumentError):
+        names["norm"].scale_f32(names["a"], 1000, 2.0)
+
+
+def test_the_page_on_your_own_kernels(capsys):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "your_kernels.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    exec(block, {})
+    assert capsys.readouterr().out == "5.0\n"
+
+
 def test_shared_memory_and_templates_in_your_own_kernels(tmp_path):
     """What the README says of both, in a source of its own."""
     compiler = COMPILERS[PyGPU.target]

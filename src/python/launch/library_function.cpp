@@ -95,7 +95,7 @@ void require_elements(PyObject* argument, PyObject* dtype, const KernelParameter
     refuse(argument, parameter, index,
            "its dtype is " + text_of(given) + ", and the function expects " +
                number_text(parameter.pointee, parameter.pointee_nbytes));
-  // What depends on the array's size as well is compared at each call.
+  // A vector's elements depend on the array's size as well, so each call compares them.
   if (more.component.kind == Kind::unknown) parameter.compared = given;
 }
 
