@@ -40,19 +40,19 @@ def rewritten(source: str, kernel_templates: set[str]) -> str:
     result, last = [], 0
     for launch in child_launches.launches(source):
         before, name = source[last : launch.start], launch.name
-        shape = source[launch.start + 3 : launch.end]
+        shape = source[slice(*launch.shape)]
         kernel = re.search(_KERNEL, before) if name in kernel_templates else None
         if kernel:
             call = f"[&](auto&... PyGPU_a) {{ {kernel.group(1)}(PyGPU_a...); }}"
             result += [before[: kernel.start()], f'::PyGPU_Launch("{name}", {shape}).of({call})']
         else:
             result += [before, f' ->* ::PyGPU_Launch("{name}", {shape})']
-        last = launch.end + 3
+        last = launch.end
     return dynamic_shared.in_cpp("".join([*result, source[last:]]))
 
 
 def _is_ours(text: str) -> bool:
-    return "<<<" in text or "__shared__" in text
+    return "<<" in text or "__shared__" in text
 
 
 def copied(sources: Mapping[str, bytes], found: Mapping[str, bytes], folder: Path) -> bool:

@@ -13,8 +13,13 @@ _NAMED = r"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>)?\s*$"
 _OPERATOR = r"\boperator\s*$"  # `operator<<<T>` is a template's operator, no launch
 
 
-def _end(blank: str, start: int) -> int:
-    """Return the index of the ``>>>`` that closes the ``<<<`` before `start`; -1 for no launch."""
+# Formatters that know C++ alone write ``<< <`` and ``>> >``, which nvcc accepts.
+_OPENING = re.compile(r"<<[ \t]*<")
+_CLOSING = re.compile(r">>[ \t]*>(?=\s*(?:\\\n\s*)?\()")
+
+
+def _closing(blank: str, start: int) -> re.Match[str] | None:
+    """Return the ``>>>`` that closes a ``<<<``, which ends at `start`; None for no launch."""
     depth = 0
     for index in range(start, len(blank)):
         char = blank[index]
@@ -23,15 +28,15 @@ def _end(blank: str, start: int) -> int:
         elif char in ")]}":
             depth -= 1
         elif char == ";" or depth < 0:
-            return -1
-        elif depth == 0 and blank.startswith(">>>", index):
-            return index if re.match(r"\s*(?:\\\n\s*)?\(", blank[index + 3 :]) else -1
-    return -1
+            return None
+        elif depth == 0 and char == ">" and (found := _CLOSING.match(blank, index)):
+            return found
+    return None
 
 
 def has_launches(source: str) -> bool:
     """Report whether a kernel of the text launches kernels."""
-    return "<<<" in source and rewritten(source) != source
+    return rewritten(source) != source
 
 
 def hint(source: str, relocatable: bool) -> str:
@@ -48,26 +53,28 @@ def hint(source: str, relocatable: bool) -> str:
 
 
 class Launch(NamedTuple):
-    """A launch in a text: the indices of ``<<<`` and of ``>>>``, and the kernel's name."""
+    """A launch in a text, ``name<<<shape>>>``: indices in the text, and the kernel's name."""
 
-    start: int
-    end: int
+    start: int  # of <<<
+    shape: tuple[int, int]
+    end: int  # of >>>
     name: str  # "" for an expression
 
 
 def launches(source: str) -> Iterator[Launch]:
     """Yield the launches of a text in their order."""
-    if "<<<" not in source:
+    if not _OPENING.search(source):
         return
     blank = signature.blanked(source)
-    last, start = 0, blank.find("<<<")
-    while start >= 0:
-        end = _end(blank, start + 3)
-        if end >= 0 and not re.search(_OPERATOR, blank[:start]):
-            name = re.search(_NAMED, blank[max(0, start - 200) : start])
-            yield Launch(start, end, name.group(1) if name else "")
-            last = end + 3
-        start = blank.find("<<<", max(start + 3, last))
+    at = 0
+    while opening := _OPENING.search(blank, at):
+        at, closing = opening.end(), _closing(blank, opening.end())
+        before = blank[max(0, opening.start() - 200) : opening.start()]
+        if closing and not re.search(_OPERATOR, before):
+            name = re.search(_NAMED, before)
+            shape = opening.end(), closing.start()
+            yield Launch(opening.start(), shape, closing.end(), name.group(1) if name else "")
+            at = closing.end()
 
 
 def rewritten(source: str) -> str:
@@ -80,8 +87,8 @@ def rewritten(source: str) -> str:
         result += [
             source[last : launch.start],
             f' ->* ::PyGPU_ChildLaunch("{launch.name}", ',
-            source[launch.start + 3 : launch.end],
+            source[slice(*launch.shape)],
             ")",
         ]
-        last = launch.end + 3
+        last = launch.end
     return "".join([*result, source[last:]])
