@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from PyGPU._runtime import core
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from PyGPU._types import StreamLike
 
 __all__ = ["Graph"]
@@ -47,17 +47,10 @@ class Graph(core._Graph):
         self._launch(stream)
 
 
-@contextlib.contextmanager
-def captured(stream: core.cudaStream_t, graph: Graph | None) -> Iterator[Graph]:
+def captured(stream: core.cudaStream_t, graph: Graph | None) -> AbstractContextManager[Graph]:
     """Capture the body of a ``with`` statement; see :meth:`PyGPU.driver.Stream.capture`."""
     if graph is None:
         graph = Graph()
     elif not isinstance(graph, Graph):
         raise TypeError(f"graph: expected a Graph, got {graph!r}")
-    graph._begin(stream)
-    try:
-        yield graph
-    except BaseException:
-        graph._abandon()
-        raise
-    graph._end()
+    return core._CaptureScope(stream, graph)

@@ -133,8 +133,7 @@ def pagelocked_empty(
     """
 
     def take(nbytes: int) -> PagelockedHostAllocation:
-        address = errors.check(core.cudaHostAlloc(nbytes, int(mem_flags)), "cudaHostAlloc")
-        return PagelockedHostAllocation(address)
+        return PagelockedHostAllocation(core._page_locked(nbytes, int(mem_flags)))
 
     return new_array(take, shape, dtype, order)
 
@@ -388,7 +387,7 @@ def register_host_memory(ary: HostArray, flags: Int = 0) -> HostArray:
             "register_host_memory: ary is not contiguous; numpy.ascontiguousarray() copies it"
         )
     address = ary.ctypes.data
-    registered = core.cudaHostRegister(address, max(ary.nbytes, 1), int(flags))
-    errors.check(registered, "cudaHostRegister")
-    owner, read_only = RegisteredHostMemory(ary, address), not ary.flags.writeable
+    memory = core._registered(ary, address, max(ary.nbytes, 1), int(flags))
+    owner, read_only = RegisteredHostMemory(ary, memory), not ary.flags.writeable
+    del memory  # an exception that keeps this frame must not keep the page-lock
     return array_at(owner, address, ary.shape, ary.dtype, order_of(ary), read_only)

@@ -49,8 +49,8 @@ class PagelockedHostAllocation(_Owned, HostPointer):
 
     Parameters
     ----------
-    address : int
-        Memory from cudaHostAlloc, which the object frees.
+    memory : object
+        Private to PyGPU: pagelocked_empty makes it.
 
     Examples
     --------
@@ -59,9 +59,6 @@ class PagelockedHostAllocation(_Owned, HostPointer):
     >>> type(drv.pagelocked_empty(4, np.int8).base).__name__
     'PagelockedHostAllocation'
     """
-
-    _release = staticmethod(core.cudaFreeHost)
-    _call = "cudaFreeHost"
 
     def free(self) -> None:
         """Free the memory now. Its arrays must not be used afterwards.
@@ -195,8 +192,8 @@ class RegisteredHostMemory(_Owned, HostPointer):
     ----------
     base : numpy.ndarray
         Array whose memory is page-locked.
-    address : int
-        Its address.
+    memory : object
+        Private to PyGPU: register_host_memory makes it.
 
     Examples
     --------
@@ -207,11 +204,8 @@ class RegisteredHostMemory(_Owned, HostPointer):
     True
     """
 
-    _release = staticmethod(core.cudaHostUnregister)
-    _call = "cudaHostUnregister"
-
-    def __init__(self, base: HostArray, address: int) -> None:
-        super().__init__(address)
+    def __init__(self, base: HostArray, memory: core._MemoryOwner) -> None:
+        super().__init__(memory)
         self.base = base
 
     def unregister(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, NoReturn, SupportsIndex, SupportsInt
 
 from PyGPU._driver import enums
@@ -141,40 +139,17 @@ class Unique:
         raise TypeError(f"cannot copy or pickle {type(self).__name__!r} object")
 
 
-def _release_unreferenced(
-    release: Callable[[int], core.cudaError_t], call: str, address: int, device: int, epoch: int
-) -> None:
-    """Release an unreferenced resource, unless cudaDeviceReset has released it already."""
-    if core._device_epoch(device) == epoch:
-        status = core._in_relaxed_capture_mode(release, address)
-        if status:
-            core._report_failed_release(call, status)
-
-
 class _Owned(Unique, _Address):
-    """Owner of an address that is released once: by a method, or with the object."""
+    """Memory that is released once: by a method, or with the object."""
 
-    _release: Callable[[int], core.cudaError_t] = staticmethod(core.cudaFree)
-    _call = "cudaFree"
-    _end: core._Finalizer | None = None
+    _memory: core._MemoryOwner | None = None
 
-    def __init__(self, address: int) -> None:
-        device, status = core.cudaGetDevice()
-        if status:
-            self._release(address)  # this object does not own it yet
-            errors.check(status, "cudaGetDevice")
-        self._address, self._device = address, device
-        self._epoch = core._device_epoch(device)
-        release = partial(
-            _release_unreferenced, self._release, self._call, address, device, self._epoch
-        )
-        self._end = core._Finalizer(release)
+    def __init__(self, memory: core._MemoryOwner) -> None:
+        self._memory, self._address = memory, memory.address
 
     def _close(self, what: str) -> None:
-        if self._end is None or self._end.cancel() is None:
+        if self._memory is None or not self._memory.close():
             raise errors.LogicError(f"{what} failed: invalid argument - it was released before")
-        if core._device_epoch(self._device) == self._epoch:
-            errors.check(core._in_relaxed_capture_mode(self._release, self._address), self._call)
 
 
 _PITCH = 512  # bytes: the largest row alignment that any device prefers
@@ -333,9 +308,6 @@ class IPCMemoryHandle(_Owned):
     PyGPU.errors.LogicError: ipc_handle: expected 64 bytes, got 5
     """
 
-    _release = staticmethod(core.cudaIpcCloseMemHandle)
-    _call = "cudaIpcCloseMemHandle"
-
     def __init__(
         self,
         ipc_handle: bytes | bytearray,
@@ -343,8 +315,7 @@ class IPCMemoryHandle(_Owned):
     ) -> None:
         if len(ipc_handle) != 64:
             raise errors.LogicError(f"ipc_handle: expected 64 bytes, got {len(ipc_handle)}")
-        opened = core.cudaIpcOpenMemHandle(bytes(ipc_handle), int(flags))
-        super().__init__(errors.check(opened, "cudaIpcOpenMemHandle"))
+        super().__init__(core._opened(bytes(ipc_handle), int(flags)))
 
     def close(self) -> None:
         """Close the handle now. The memory must not be used afterwards.

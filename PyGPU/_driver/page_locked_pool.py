@@ -72,8 +72,7 @@ class PageLockedAllocator:
         PagelockedHostAllocation
             Owner of the memory.
         """
-        address = errors.check(core.cudaHostAlloc(size, self._flags), "cudaHostAlloc")
-        return host_memory.PagelockedHostAllocation(address)
+        return host_memory.PagelockedHostAllocation(core._page_locked(size, self._flags))
 
 
 class PageLockedMemoryPool(Pool):

@@ -57,11 +57,9 @@ class PooledAllocation(_driver_memory.Unique):
         LogicError
             If the block was freed before.
         """
-        give_back = self._end.cancel() if self._end else None
-        if give_back is None:
+        if self._end is None or not self._end.run():
             name = type(self).__name__
             raise errors.LogicError(f"{name}.free failed: invalid argument - it was freed before")
-        give_back()
 
     def __len__(self) -> int:
         return self._size
@@ -139,10 +137,11 @@ class Pool(_driver_memory.Unique):
     def _lend(self, block: _B, memory: Any, held: list[Any], size: int) -> _B:
         number, active = next(_numbers), self._active
         block._number, block._size = number, size
-        active[number] = size
+        # An interrupt anywhere here drops the finalizer, which returns the block.
         block._end = core._Finalizer(
             partial(core._return_block, active, number, memory, held, self._holds)
         )
+        active[number] = size
         return block
 
     def _new_memory(self, blocks: _HeldBlocks, held: list[Any], nbytes: int) -> Any:
@@ -294,12 +293,7 @@ class DeviceMemoryPool(Pool):
         return _driver_memory.mem_alloc(nbytes)
 
     def _has_room(self, nbytes: int) -> bool:  # a failing mem_alloc would collect garbage each time
-        address, status = core.cudaMalloc(nbytes)
-        if status:
-            core.cudaGetLastError()
-            return False
-        errors.check(core._in_relaxed_capture_mode(core.cudaFree, address), "cudaFree")
-        return True
+        return core._has_room(nbytes)
 
 
 class DebugMemoryPool(DeviceMemoryPool):

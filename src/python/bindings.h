@@ -29,6 +29,8 @@ void bind_constants(py::module_& m);
 void bind_device(py::module_& m);
 void bind_stream(py::module_& m);
 void bind_graph(py::module_& m);
+void bind_owners(py::module_& m);
+void bind_capture_scope(py::module_& m);
 void bind_memory(py::module_& m);
 void bind_copies(py::module_& m);
 void bind_transfer_settings(py::module_& m);

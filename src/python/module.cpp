@@ -42,6 +42,8 @@ void fill(py::module_& m) {
   bind_device(m);
   bind_stream(m);
   bind_graph(m);
+  bind_owners(m);
+  bind_capture_scope(m);
   bind_memory(m);
   bind_copies(m);
   bind_transfer_settings(m);

@@ -27,7 +27,8 @@ using Finalizer = UniqueHandle<EndTraits>;
 // block's memory is kept in `held` for reuse. Runs no Python code.
 py::object take_back(py::dict active, const py::object& number, const py::object& memory,
                      py::list held, const py::list& holds) {
-  if (PyDict_DelItem(active.ptr(), number.ptr())) throw py::error_already_set();
+  // Its allocation may have been interrupted before it was entered.
+  if (PyDict_DelItem(active.ptr(), number.ptr())) PyErr_Clear();
   if (!holds.empty()) held.append(memory);
   return py::none();
 }
@@ -41,11 +42,13 @@ void bind_ends(py::module_& m) {
               },
               {{"function"}});
   method(
-      e, "cancel",
+      e, "run",
       [](Finalizer& self) {
-        return self ? py::reinterpret_steal<py::object>(self.give_up()) : py::object(py::none());
+        if (!self) return false;
+        py::reinterpret_steal<py::object>(self.give_up())();
+        return true;
       },
-      "Return the function, which is then not called; None if it was taken before.");
+      "Call the function now; return False if it was called before.");
   def(m, "_return_block", &take_back, "Return a block to its pool.",
       {{"active"}, {"number"}, {"memory"}, {"held"}, {"holds"}});
   def(m, "_postpone",
@@ -85,18 +88,6 @@ void bind_graph(py::module_& m) {
   const py::object g =
       new_class<Graph>(m, "_Graph", "Graph: recorded work that one call launches.");
   constructor(g, [](py::handle) { return Graph(); });
-  method(g, "_begin",
-         [](Graph& self, const StreamRef& stream) {
-           if (!enter_runtime()) throw DeviceError("capture", forked_status());
-           self.begin(stream);
-         },
-         "Begin to capture a stream in this thread.", {{"stream"}});
-  method(
-      g, "_end", [](Graph& self) { self.end(); },
-      "End the capture; the recorded work becomes the graph.");
-  method(
-      g, "_abandon", [](Graph& self) { self.abandon(); },
-      "End the capture and drop the recorded work.");
   method(g, "_launch",
          [](const Graph& self, const StreamRef& stream) {
            if (!enter_runtime()) throw DeviceError("Graph.launch", forked_status());

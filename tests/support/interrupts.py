@@ -1,0 +1,206 @@
+"""KeyboardInterrupt at every bytecode of a call: nothing may be lost, and nothing left behind.
+
+``python tests/support/interrupts.py`` does it for all calls of `CALLS`, at every bytecode;
+``.ci/campaign`` runs it. `tests/driver/test_interrupts.py` takes some bytecodes of each.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections import Counter
+
+import numpy as np
+
+from PyGPU import driver as drv
+from PyGPU import gpuarray, tools
+from PyGPU._runtime import core, state
+
+#: Modules and packages whose bytecodes count.
+counted = {"PyGPU", "contextlib", __name__}
+
+
+def _is_ours(frame):
+    name = frame.f_globals.get("__name__") or ""
+    return name in counted or name.split(".")[0] in counted
+
+
+class Interrupt(KeyboardInterrupt):
+    """An interrupt that no other part raises."""
+
+
+def interrupted(call, at):
+    """Run `call` with an interrupt before its bytecode number `at`; return the exception or None.
+
+    Bytecodes of `call`, of PyGPU and of contextlib count. Interrupts that are written as
+    unraisable are lost, so they end up as an AssertionError.
+    """
+    left, lost = [at], []
+
+    def trace(frame, event, argument):
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "call":
+            return trace if _is_ours(frame) else None
+        if event == "opcode":
+            left[0] -= 1
+            if left[0] < 0 and not raised:
+                raised.append(frame.f_code.co_name)
+                sys.settrace(None)
+                raise Interrupt
+        return trace
+
+    raised = []
+    hook, sys.unraisablehook = sys.unraisablehook, lost.append
+    before = sys.gettrace()
+    try:
+        sys.settrace(trace)
+        try:
+            call()
+        finally:
+            sys.settrace(before)
+    except Interrupt:
+        if lost:
+            raise AssertionError(f"{lost[0].exc_value!r} in {lost[0].object!r}") from None
+        return raised[0]
+    finally:
+        sys.unraisablehook = hook
+    if raised or lost:
+        raise AssertionError(f"bytecode {at}, in {raised}: the interrupt was lost")
+    return None
+
+
+def sweep(call, state_of, step=1, first=0):
+    """Interrupt `call` at every `step`-th bytecode; return the number of interrupts.
+
+    After each, `state_of()` must be what it was before, and the call must work again.
+    """
+    call()  # imports, kernels and pools of the first time
+    gc.collect()
+    expected, count, at = state_of(), 0, first
+    while True:
+        where = interrupted(call, at)
+        found = state_of()
+        if found != expected:
+            raise AssertionError(f"bytecode {at}, in {where}: {found}, expected {expected}")
+        if where is None:
+            return count
+        count, at = count + 1, at + step
+
+
+# The calls, each with the state that must be as before.
+
+_BUFFER = np.zeros(1 << 14, np.uint8)
+_POOL, _HOST_POOL, _STREAM = drv.DeviceMemoryPool(), drv.PageLockedMemoryPool(), drv.Stream(1)
+_ARRAY = gpuarray.zeros(4, np.int32)
+
+
+def _device_pool():
+    _POOL.allocate(1000)
+    block = _POOL.allocate(2000)
+    block.free()
+
+
+def _host_pool():
+    array = _HOST_POOL.allocate(1000, np.float32)
+    array[0] = 1
+
+
+def _page_locked():
+    drv.pagelocked_empty(1000, np.float32)
+
+
+def _freed():
+    drv.pagelocked_zeros(1000, np.float32).base.free()
+
+
+def _registered():
+    drv.register_host_memory(_BUFFER)
+
+
+def _unregistered():
+    drv.register_host_memory(_BUFFER).base.unregister()
+
+
+def _managed():
+    drv.managed_zeros(1000, np.float32)
+
+
+def _allocator():
+    tools.PageLockedAllocator().allocate(1000)
+
+
+def _memory():
+    drv.mem_alloc(1000).free()
+
+
+def _array():
+    gpuarray.to_gpu(np.arange(5)).get()
+
+
+def _capture():
+    with _STREAM.capture():
+        _ARRAY.fill(3)
+
+
+def _capture_that_fails():
+    try:
+        with _STREAM.capture():
+            raise ValueError
+    except ValueError:
+        pass
+
+
+def _is_registered():
+    status = core.cudaHostUnregister(_BUFFER.ctypes.data)
+    core.cudaGetLastError()
+    return not status
+
+
+def state_now():
+    """Return what each call must leave as it was."""
+    return {
+        "registered": _is_registered(),
+        "pool": (_POOL.active_blocks, _POOL.active_bytes),
+        "host pool": (_HOST_POOL.active_blocks, _HOST_POOL.active_bytes),
+        "capturing": core._is_capturing(),
+        "captured": core._is_captured(_STREAM),
+        "device": core.cudaGetDevice(),
+        "contexts": list(state.stack()),
+        "owners": _owners(),
+    }
+
+
+def _owners():
+    """Return how many owners of host memory the garbage collector sees."""
+    return Counter(
+        type(one).__name__ for one in gc.get_objects() if isinstance(one, core._MemoryOwner)
+    )
+
+
+CALLS = {
+    "a block of a pool": _device_pool,
+    "a block of a page-locked pool": _host_pool,
+    "page-locked memory": _page_locked,
+    "page-locked memory, freed": _freed,
+    "registered memory": _registered,
+    "registered memory, unregistered": _unregistered,
+    "managed memory": _managed,
+    "a page-locked allocator": _allocator,
+    "device memory": _memory,
+    "an array": _array,
+    "a capture": _capture,
+    "a capture whose body fails": _capture_that_fails,
+}
+
+
+def main():
+    total = 0
+    for name, call in CALLS.items():
+        count = sweep(call, state_now)
+        print(f"{name}: {count} interrupts, none lost, nothing left", flush=True)
+        total += count
+    print(f"{total} interrupts in {len(CALLS)} calls")
+
+
+if __name__ == "__main__":
+    main()
