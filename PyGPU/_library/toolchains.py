@@ -194,7 +194,8 @@ class HostCxx(Toolchain):
         return []  # there is one machine, and the names of GPUs stand for it
 
     def includes(self) -> list[str]:
-        return [f"-I{include_root()}/PyGPU/host/cuda", f"-I{include_root()}"]
+        ours = (f"{include_root()}/PyGPU/host/{folder}" for folder in ("cuda", "hip"))
+        return [*(f"-I{folder}" for folder in ours), f"-I{include_root()}"]
 
     def compiling(
         self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
@@ -207,7 +208,9 @@ class HostCxx(Toolchain):
         words += [word for folder in parsed.include_dirs for word in ("-I", folder)]
         words += [word for header in parsed.pre_includes for word in ("-include", header)]
         # nvcc declares CUDA's language in each file of device code, without an include.
-        device = ["-D__CUDACC__=1", "-include", f"{include_root()}/PyGPU/gpu.h"]
+        device = ["-D__CUDACC__=1"]
+        for header in ("gpu.h", "host/runtime_api.h"):
+            device += ["-include", f"{include_root()}/PyGPU/{header}"]
         return [*words, *(device if suffix in DEVICE_ENDINGS else [])]
 
     def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:

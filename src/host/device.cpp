@@ -178,6 +178,52 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     properties->warpSize = machine.warp_size;
     properties->multiProcessorCount = machine.cores;
     properties->pciDeviceID = device;
+    const auto value = [&](cudaDeviceAttr attribute) {
+      return attribute_value(machine, attribute, device);
+    };
+    properties->sharedMemPerBlock = std::size_t(value(cudaDevAttrMaxSharedMemoryPerBlock));
+    properties->sharedMemPerBlockOptin =
+        std::size_t(value(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    properties->sharedMemPerMultiprocessor =
+        std::size_t(value(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+    properties->totalConstMem = std::size_t(value(cudaDevAttrTotalConstantMemory));
+    properties->memPitch = std::size_t(value(cudaDevAttrMaxPitch));
+    properties->textureAlignment = std::size_t(value(cudaDevAttrTextureAlignment));
+    properties->texturePitchAlignment = std::size_t(value(cudaDevAttrTexturePitchAlignment));
+    properties->surfaceAlignment = std::size_t(value(cudaDevAttrSurfaceAlignment));
+    properties->regsPerBlock = value(cudaDevAttrMaxRegistersPerBlock);
+    properties->regsPerMultiprocessor = value(cudaDevAttrMaxRegistersPerMultiprocessor);
+    properties->maxThreadsPerBlock = value(cudaDevAttrMaxThreadsPerBlock);
+    properties->maxThreadsPerMultiProcessor = value(cudaDevAttrMaxThreadsPerMultiProcessor);
+    properties->maxBlocksPerMultiProcessor = value(cudaDevAttrMaxBlocksPerMultiprocessor);
+    properties->clockRate = value(cudaDevAttrClockRate);
+    properties->memoryClockRate = value(cudaDevAttrMemoryClockRate);
+    properties->memoryBusWidth = value(cudaDevAttrGlobalMemoryBusWidth);
+    properties->l2CacheSize = value(cudaDevAttrL2CacheSize);
+    properties->asyncEngineCount = value(cudaDevAttrAsyncEngineCount);
+    properties->integrated = value(cudaDevAttrIntegrated);
+    properties->canMapHostMemory = value(cudaDevAttrCanMapHostMemory);
+    properties->concurrentKernels = value(cudaDevAttrConcurrentKernels);
+    properties->unifiedAddressing = value(cudaDevAttrUnifiedAddressing);
+    properties->managedMemory = value(cudaDevAttrManagedMemory);
+    properties->pageableMemoryAccess = value(cudaDevAttrPageableMemoryAccess);
+    properties->concurrentManagedAccess = value(cudaDevAttrConcurrentManagedAccess);
+    properties->canUseHostPointerForRegisteredMem =
+        value(cudaDevAttrCanUseHostPointerForRegisteredMem);
+    properties->hostRegisterSupported = value(cudaDevAttrHostRegisterSupported);
+    properties->memoryPoolsSupported = value(cudaDevAttrMemoryPoolsSupported);
+    properties->maxThreadsDim[0] = value(cudaDevAttrMaxBlockDimX);
+    properties->maxThreadsDim[1] = value(cudaDevAttrMaxBlockDimY);
+    properties->maxThreadsDim[2] = value(cudaDevAttrMaxBlockDimZ);
+    properties->maxGridSize[0] = value(cudaDevAttrMaxGridDimX);
+    properties->maxGridSize[1] = value(cudaDevAttrMaxGridDimY);
+    properties->maxGridSize[2] = value(cudaDevAttrMaxGridDimZ);
+    properties->maxTexture1D = value(cudaDevAttrMaxTexture1DWidth);
+    properties->maxTexture2D[0] = value(cudaDevAttrMaxTexture2DWidth);
+    properties->maxTexture2D[1] = value(cudaDevAttrMaxTexture2DHeight);
+    properties->maxTexture3D[0] = value(cudaDevAttrMaxTexture3DWidth);
+    properties->maxTexture3D[1] = value(cudaDevAttrMaxTexture3DHeight);
+    properties->maxTexture3D[2] = value(cudaDevAttrMaxTexture3DDepth);
     return cudaSuccess;
   });
 }

@@ -381,6 +381,16 @@ cudaError_t cudaHostAddressRange(void** base, std::size_t* nbytes, const void* a
   });
 }
 
+cudaError_t cudaHostVariable(void* address, std::size_t nbytes) {
+  return call([&] {
+    Machine& machine = Machine::get();
+    std::lock_guard<std::mutex> hold(machine.lock);
+    machine.table[reinterpret_cast<std::uintptr_t>(address)] = {nbytes, 0, Space::variable,
+                                                                current_device(), 0};
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaHostImport(void* address, std::size_t nbytes) {
   return call([&] {
     if (!address || nbytes == 0) return cudaErrorInvalidValue;

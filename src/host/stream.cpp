@@ -170,6 +170,30 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* address, std::si
   });
 }
 
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return call([&] {
+    if (!function) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check(stream)) return error;
+    return enqueue(stream, [=] {
+      function(data);
+      return cudaSuccess;
+    });
+  });
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned flags) {
+  return call([&] {
+    if (!callback || flags) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check(stream)) return error;
+    if (const cudaError_t error = refuse_captured(stream)) return error;
+    return enqueue(stream, [=] {
+      callback(stream, unread_fault(), data);
+      return cudaSuccess;
+    });
+  });
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return call([&] {
     constexpr unsigned known =

@@ -1,12 +1,14 @@
 """Users' CUDA and HIP sources on the host machine: what they may call, and the errors they see."""
 
 import textwrap
+from pathlib import Path
 
 import needs
 import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU.errors import CompileError
 
 pytestmark = pytest.mark.skipif(PyGPU.target != "host", reason="about the host machine's headers")
 
@@ -81,3 +83,24 @@ def test_a_fault_that_nobody_read_is_raised_once(load):
         library.unread_fault(a)
     np.testing.assert_array_equal(a.get(), [0])
     PyGPU.cudaDeviceSynchronize()
+
+
+@pytest.mark.parametrize("name", ["symbols", "kernels", "streams", "memory", "properties"])
+def test_runtime_calls(name):
+    needs.program("g++")
+    library = PyGPU.load(Path(__file__).with_name("host_api.cu"))
+    assert getattr(library, name)() == 0
+
+
+@pytest.mark.parametrize(
+    "statement, reason",
+    [
+        ("cudaLaunchCooperativeKernel((void *)0, 1, 1, 0)", "cannot synchronize a whole grid"),
+        ("cudaLaunchKernel((const void *)f, 1, 1, 0)", "pass the kernel without a cast to void"),
+        ("cudaGraphCreate(0, 0)", "makes graphs by stream capture alone"),
+    ],
+)
+def test_a_call_that_is_missing_says_why(load, statement, reason):
+    with pytest.raises(CompileError) as caught:
+        load(f"#include <cuda_runtime.h>\n__global__ void f() {{}}\nvoid g() {{ {statement}; }}")
+    assert reason in str(caught.value) or reason in caught.value.stderr

@@ -128,10 +128,26 @@ struct cudaUUID_t {
 struct cudaDeviceProp {
   char name[256];
   cudaUUID_t uuid;
-  std::size_t totalGlobalMem;
+  std::size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
+  std::size_t sharedMemPerMultiprocessor, reservedSharedMemPerBlock, totalConstMem, memPitch;
+  std::size_t textureAlignment, texturePitchAlignment, surfaceAlignment;
   int major, minor;
   int warpSize, multiProcessorCount;
   int pciBusID, pciDeviceID, pciDomainID;
+  int regsPerBlock, regsPerMultiprocessor;
+  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+  int maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor;
+  int clockRate, memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize;
+  int deviceOverlap, asyncEngineCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory;
+  int computeMode, concurrentKernels, ECCEnabled, tccDriver, unifiedAddressing, managedMemory;
+  int isMultiGpuBoard, multiGpuBoardGroupID, streamPrioritiesSupported, globalL1CacheSupported;
+  int localL1CacheSupported, pageableMemoryAccess, concurrentManagedAccess;
+  int computePreemptionSupported, canUseHostPointerForRegisteredMem, cooperativeLaunch;
+  int cooperativeMultiDeviceLaunch, singleToDoublePrecisionPerfRatio,
+      directManagedMemAccessFromHost;
+  int hostNativeAtomicSupported, pageableMemoryAccessUsesHostPageTables, hostRegisterSupported;
+  int memoryPoolsSupported, accessPolicyMaxWindowSize;
+  int maxTexture1D, maxTexture2D[2], maxTexture3D[3];
 };
 
 struct cudaPointerAttributes {
@@ -186,7 +202,7 @@ PYGPU_HOST_CALL(cudaDeviceGetStreamPriorityRange, int* least, int* greatest)
 PYGPU_HOST_CALL(cudaGetDeviceFlags, unsigned* flags)
 PYGPU_HOST_CALL(cudaSetDeviceFlags, unsigned flags)
 PYGPU_HOST_CALL(cudaDeviceCanAccessPeer, int* can, int device, int peer)
-PYGPU_HOST_CALL(cudaDeviceEnablePeerAccess, int peer, unsigned flags)
+PYGPU_HOST_CALL(cudaDeviceEnablePeerAccess, int peer, unsigned flags = 0)
 PYGPU_HOST_CALL(cudaDeviceDisablePeerAccess, int peer)
 PYGPU_HOST_CALL(cudaMemGetInfo, std::size_t* free, std::size_t* total)
 
@@ -195,15 +211,21 @@ PYGPU_HOST_CALL(cudaStreamDestroy, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaStreamSynchronize, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaStreamQuery, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaStreamIsCapturing, cudaStream_t stream, cudaStreamCaptureStatus* status)
-PYGPU_HOST_CALL(cudaStreamWaitEvent, cudaStream_t stream, cudaEvent_t event, unsigned flags)
+PYGPU_HOST_CALL(cudaStreamWaitEvent, cudaStream_t stream, cudaEvent_t event, unsigned flags = 0)
 PYGPU_HOST_CALL(cudaStreamGetFlags, cudaStream_t stream, unsigned* flags)
 PYGPU_HOST_CALL(cudaStreamGetPriority, cudaStream_t stream, int* priority)
-PYGPU_HOST_CALL(cudaStreamAttachMemAsync, cudaStream_t stream, void* address, std::size_t nbytes,
-                unsigned flags)
+PYGPU_HOST_CALL(cudaStreamAttachMemAsync, cudaStream_t stream, void* address,
+                std::size_t nbytes = 0, unsigned flags = cudaMemAttachSingle)
+
+using cudaHostFn_t = void (*)(void* data);
+using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
+PYGPU_HOST_CALL(cudaLaunchHostFunc, cudaStream_t stream, cudaHostFn_t function, void* data)
+PYGPU_HOST_CALL(cudaStreamAddCallback, cudaStream_t stream, cudaStreamCallback_t callback,
+                void* data, unsigned flags)
 
 PYGPU_HOST_CALL(cudaEventCreateWithFlags, cudaEvent_t* event, unsigned flags)
 PYGPU_HOST_CALL(cudaEventDestroy, cudaEvent_t event)
-PYGPU_HOST_CALL(cudaEventRecord, cudaEvent_t event, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaEventRecord, cudaEvent_t event, cudaStream_t stream = nullptr)
 PYGPU_HOST_CALL(cudaEventSynchronize, cudaEvent_t event)
 PYGPU_HOST_CALL(cudaEventQuery, cudaEvent_t event)
 PYGPU_HOST_CALL(cudaEventElapsedTime, float* milliseconds, cudaEvent_t start, cudaEvent_t end)
@@ -213,7 +235,7 @@ PYGPU_HOST_CALL(cudaMallocPitch, void** address, std::size_t* pitch, std::size_t
                 std::size_t height)
 PYGPU_HOST_CALL(cudaMallocManaged, void** address, std::size_t nbytes, unsigned flags)
 PYGPU_HOST_CALL(cudaMemPrefetchAsync, const void* address, std::size_t nbytes, int device,
-                cudaStream_t stream)
+                cudaStream_t stream = nullptr)
 PYGPU_HOST_CALL(cudaMallocAsync, void** address, std::size_t nbytes, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaMallocFromPoolAsync, void** address, std::size_t nbytes, cudaMemPool_t pool,
                 cudaStream_t stream)
@@ -228,6 +250,9 @@ PYGPU_HOST_CALL(cudaHostRegister, void* address, std::size_t nbytes, unsigned fl
 PYGPU_HOST_CALL(cudaHostUnregister, void* address)
 PYGPU_HOST_CALL(cudaPointerGetAttributes, cudaPointerAttributes* attributes, const void* address)
 
+// Let copies access a variable of device code, as device memory.
+PYGPU_HOST_CALL(cudaHostVariable, void* address, std::size_t nbytes)
+
 PYGPU_HOST_CALL(cudaMemPoolCreate, cudaMemPool_t* pool, const cudaMemPoolProps* properties)
 PYGPU_HOST_CALL(cudaDeviceGetDefaultMemPool, cudaMemPool_t* pool, int device)
 PYGPU_HOST_CALL(cudaMemPoolSetAttribute, cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value)
@@ -238,22 +263,23 @@ PYGPU_HOST_CALL(cudaMemPoolTrimTo, cudaMemPool_t pool, std::size_t keep)
 
 PYGPU_HOST_CALL(cudaMemcpy, void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind)
 PYGPU_HOST_CALL(cudaMemcpyAsync, void* dst, const void* src, std::size_t nbytes,
-                cudaMemcpyKind kind, cudaStream_t stream)
+                cudaMemcpyKind kind, cudaStream_t stream = nullptr)
 PYGPU_HOST_CALL(cudaMemcpy2D, void* dst, std::size_t dst_pitch, const void* src,
                 std::size_t src_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind)
 PYGPU_HOST_CALL(cudaMemcpy2DAsync, void* dst, std::size_t dst_pitch, const void* src,
                 std::size_t src_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                cudaStream_t stream)
+                cudaStream_t stream = nullptr)
 PYGPU_HOST_CALL(cudaMemcpyPeer, void* dst, int dst_device, const void* src, int src_device,
                 std::size_t nbytes)
 PYGPU_HOST_CALL(cudaMemcpyPeerAsync, void* dst, int dst_device, const void* src, int src_device,
-                std::size_t nbytes, cudaStream_t stream)
+                std::size_t nbytes, cudaStream_t stream = nullptr)
 PYGPU_HOST_CALL(cudaMemset, void* address, int value, std::size_t nbytes)
-PYGPU_HOST_CALL(cudaMemsetAsync, void* address, int value, std::size_t nbytes, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaMemsetAsync, void* address, int value, std::size_t nbytes,
+                cudaStream_t stream = nullptr)
 PYGPU_HOST_CALL(cudaMemset2D, void* address, std::size_t pitch, int value, std::size_t width,
                 std::size_t height)
 PYGPU_HOST_CALL(cudaMemset2DAsync, void* address, std::size_t pitch, int value, std::size_t width,
-                std::size_t height, cudaStream_t stream)
+                std::size_t height, cudaStream_t stream = nullptr)
 
 PYGPU_HOST_CALL(cudaIpcGetMemHandle, cudaIpcMemHandle_t* handle, void* address)
 PYGPU_HOST_CALL(cudaIpcOpenMemHandle, void** address, cudaIpcMemHandle_t handle, unsigned flags)

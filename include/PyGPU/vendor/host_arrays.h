@@ -133,9 +133,10 @@ PYGPU_HOST_CALL(cudaFreeArray, cudaArray_t array)
 PYGPU_HOST_CALL(cudaArrayGetInfo, cudaChannelFormatDesc* format, cudaExtent* extent,
                 unsigned* flags, cudaArray_t array)
 PYGPU_HOST_CALL(cudaMemcpy3D, const cudaMemcpy3DParms* box)
-PYGPU_HOST_CALL(cudaMemcpy3DAsync, const cudaMemcpy3DParms* box, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaMemcpy3DAsync, const cudaMemcpy3DParms* box, cudaStream_t stream = nullptr)
 PYGPU_HOST_CALL(cudaMemcpy3DPeer, const cudaMemcpy3DPeerParms* box)
-PYGPU_HOST_CALL(cudaMemcpy3DPeerAsync, const cudaMemcpy3DPeerParms* box, cudaStream_t stream)
+PYGPU_HOST_CALL(cudaMemcpy3DPeerAsync, const cudaMemcpy3DPeerParms* box,
+                cudaStream_t stream = nullptr)
 PYGPU_HOST_CALL(cudaHostCopyRows, cudaArray_t array, std::size_t x, std::size_t y, void* memory,
                 std::size_t pitch, std::size_t width, std::size_t height, bool to_array,
                 cudaMemcpyKind kind)
