@@ -13,7 +13,12 @@ from typing_extensions import disjoint_base
 
 from PyGPU._calls import *  # noqa: F403
 from PyGPU._constants import *  # noqa: F403
+from PyGPU._launchers import LibraryFunction as LibraryFunction
 from PyGPU._launchers import _ElementwiseLauncher as _ElementwiseLauncher
+from PyGPU._launchers import _library_exports as _library_exports
+from PyGPU._launchers import _library_function as _library_function
+from PyGPU._launchers import _library_symbol as _library_symbol
+from PyGPU._launchers import _open_library as _open_library
 from PyGPU._launchers import _ReductionLauncher as _ReductionLauncher
 from PyGPU._launchers import _ScanLauncher as _ScanLauncher
 from PyGPU._types import (
@@ -200,15 +205,6 @@ class _Module:
     def info_log(self) -> str: ...
     @property
     def device(self) -> int: ...
-
-@disjoint_base
-class LibraryFunction:
-    __name__: str
-    @property
-    def signature(self) -> str: ...
-    @property
-    def address(self) -> int: ...
-    def __call__(self, *args: Any, stream: Any = None) -> Any: ...
 
 @disjoint_base
 class _Function:
@@ -452,15 +448,3 @@ def _import_dlpack(
 def _borrow_memory(
     owner: object, address: Int, shape: Shape, strides: Shape | None, dtype: DTypeLike, wait: bool
 ) -> GPUArray: ...
-def _open_library(path: str) -> int: ...
-def _library_symbol(handle: Int, name: str) -> int: ...
-def _library_exports(handle: Int) -> list[tuple[str, list[Any], tuple[Any, ...], int]]: ...
-def _library_function(
-    name: str,
-    signature: str,
-    address: Int,
-    trampoline: Int,
-    parameters: list[tuple[Any, ...]],
-    result: tuple[str, int],
-    errors: bool,
-) -> LibraryFunction: ...

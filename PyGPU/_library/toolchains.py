@@ -194,8 +194,8 @@ class HostCxx(Toolchain):
         return []  # there is one machine, and the names of GPUs stand for it
 
     def includes(self) -> list[str]:
-        ours = (f"{include_root()}/PyGPU/host/{folder}" for folder in ("cuda", "hip"))
-        return [*(f"-I{folder}" for folder in ours), f"-I{include_root()}"]
+        vendors = f"{include_root()}/PyGPU/host"  # headers with the names of the vendors' toolkits
+        return [f"-I{vendors}/cuda", f"-I{vendors}/hip", f"-I{include_root()}"]
 
     def compiling(
         self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()

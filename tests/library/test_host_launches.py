@@ -18,8 +18,7 @@ CALLS = {
     "// f<<<g, b>>>(x);": "// f<<<g, b>>>(x);",
 }
 TEMPLATES = {
-    "t<<<g, b>>>(x);": '::PyGPU_Launch("t", g, b).of([&](auto&... PyGPU_a) '
-    "{ t(PyGPU_a...); })(x);",
+    "t<<<g, b>>>(x);": '::PyGPU_Launch("t", g, b).of([&](auto&... PyGPU_a) { t(PyGPU_a...); })(x);',
     "if (y) q::t<float, 4><<<g, b>>>(x);": 'if (y) ::PyGPU_Launch("t", g, b).of('
     "[&](auto&... PyGPU_a) { q::t<float, 4>(PyGPU_a...); })(x);",
 }
