@@ -1,5 +1,7 @@
 """The runtime's calls in the compiled module: a stub without a module of its own."""
 
+from typing_extensions import disjoint_base
+
 from PyGPU._host import cudaError_t, cudaEvent_t, cudaStream_t
 from PyGPU._types import Address, Int, Memory, StreamLike
 
@@ -122,3 +124,15 @@ def cudaMemset2D(dst: Address, pitch: Int, value: Int, width: Int, height: Int) 
 def cudaMemset2DAsync(
     dst: Address, pitch: Int, value: Int, width: Int, height: Int, stream: StreamLike = None
 ) -> cudaError_t: ...
+
+# Owners of host memory.
+
+@disjoint_base
+class _MemoryOwner:
+    @property
+    def address(self) -> int: ...
+    def close(self) -> bool: ...
+
+def _page_locked(nbytes: Int, flags: Int) -> _MemoryOwner: ...
+def _registered(holder: object, address: Int, nbytes: Int, flags: Int) -> _MemoryOwner: ...
+def _opened(handle: bytes, flags: Int) -> _MemoryOwner: ...

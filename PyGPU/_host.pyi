@@ -1,7 +1,6 @@
 """Types of the compiled module, which is the same on every target: a stub for type checkers.
 
-Every call answers with a cudaError_t, alone or at the end of a tuple. The hip... names of the
-target hip are not listed.
+Each call returns a cudaError_t, last in a tuple if there is more; hip... names are not listed.
 """
 
 import ctypes
@@ -12,8 +11,11 @@ from typing import Any, Literal, SupportsInt, TypeVar
 from typing_extensions import disjoint_base
 
 from PyGPU._calls import *  # noqa: F403
+from PyGPU._calls import _MemoryOwner as _MemoryOwner
+from PyGPU._calls import _opened as _opened
+from PyGPU._calls import _page_locked as _page_locked
+from PyGPU._calls import _registered as _registered
 from PyGPU._constants import *  # noqa: F403
-from PyGPU._launchers import LibraryFunction as LibraryFunction
 from PyGPU._launchers import _ElementwiseLauncher as _ElementwiseLauncher
 from PyGPU._launchers import _library_exports as _library_exports
 from PyGPU._launchers import _library_function as _library_function
@@ -207,6 +209,15 @@ class _Module:
     def device(self) -> int: ...
 
 @disjoint_base
+class LibraryFunction:
+    __name__: str
+    @property
+    def signature(self) -> str: ...
+    @property
+    def address(self) -> int: ...
+    def __call__(self, *args: Any, stream: Any = None) -> Any: ...
+
+@disjoint_base
 class _Function:
     def __init__(
         self, module: _Module, name: str, signature: Sequence[tuple[str, str, int]] | None
@@ -300,16 +311,6 @@ def _keep_for_callers_graph(scratch: GPUArray, stream: StreamLike) -> None: ...
 def _in_relaxed_capture_mode(release: Callable[[Any], cudaError_t], memory: Any) -> cudaError_t: ...
 def _current_device_key() -> int: ...
 def _device_epoch(device: Int) -> int: ...
-
-@disjoint_base
-class _MemoryOwner:
-    @property
-    def address(self) -> int: ...
-    def close(self) -> bool: ...
-
-def _page_locked(nbytes: Int, flags: Int) -> _MemoryOwner: ...
-def _registered(holder: object, address: Int, nbytes: Int, flags: Int) -> _MemoryOwner: ...
-def _opened(handle: bytes, flags: Int) -> _MemoryOwner: ...
 def _has_room(nbytes: Int) -> bool: ...
 
 @disjoint_base

@@ -5,7 +5,7 @@ from typing import Any
 
 from typing_extensions import disjoint_base
 
-from PyGPU._host import _Function
+from PyGPU._host import LibraryFunction, _Function
 from PyGPU._types import AllocatorLike, DType, Int, StreamLike
 from PyGPU.gpuarray import GPUArray
 
@@ -68,15 +68,6 @@ class _ScanLauncher:
     def launch(
         self, stream: StreamLike, source: Any, target: Any, is_checked: bool = False
     ) -> bool: ...
-
-@disjoint_base
-class LibraryFunction:
-    __name__: str
-    @property
-    def signature(self) -> str: ...
-    @property
-    def address(self) -> int: ...
-    def __call__(self, *args: Any, stream: Any = None) -> Any: ...
 
 def _open_library(path: str) -> int: ...
 def _library_symbol(handle: Int, name: str) -> int: ...
