@@ -5,7 +5,6 @@ Each call returns a cudaError_t, last in a tuple if there is more; hip... names 
 
 import ctypes
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, Literal, SupportsInt, TypeVar
 
 from typing_extensions import disjoint_base
@@ -314,7 +313,7 @@ def _device_epoch(device: Int) -> int: ...
 def _has_room(nbytes: Int) -> bool: ...
 
 @disjoint_base
-class _CaptureScope(AbstractContextManager[Any]):
+class _CaptureScope:
     def __init__(self, stream: StreamLike, graph: _Graph) -> None: ...
     def __enter__(self) -> Any: ...
     def __exit__(self, type: object, value: object, traceback: object) -> None: ...
