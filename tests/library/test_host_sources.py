@@ -104,3 +104,11 @@ def test_a_call_that_is_missing_says_why(load, statement, reason):
     with pytest.raises(CompileError) as caught:
         load(f"#include <cuda_runtime.h>\n__global__ void f() {{}}\nvoid g() {{ {statement}; }}")
     assert reason in str(caught.value) or reason in caught.value.stderr
+
+
+def test_a_hip_source():
+    needs.program("g++")
+    library = PyGPU.load(Path(__file__).with_name("host_hip.hip"))
+    a = PyGPU.zeros(4, np.int32)
+    assert library.run(a, 4) == 0
+    np.testing.assert_array_equal(a.get(), [23] * 4)
