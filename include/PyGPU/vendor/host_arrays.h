@@ -128,7 +128,7 @@ enum cudaSurfaceBoundaryMode {
 };
 
 PYGPU_HOST_CALL(cudaMalloc3DArray, cudaArray_t* array, const cudaChannelFormatDesc* format,
-                cudaExtent extent, unsigned flags)
+                cudaExtent extent, unsigned flags = 0)
 PYGPU_HOST_CALL(cudaFreeArray, cudaArray_t array)
 PYGPU_HOST_CALL(cudaArrayGetInfo, cudaChannelFormatDesc* format, cudaExtent* extent,
                 unsigned* flags, cudaArray_t array)
