@@ -56,26 +56,28 @@ def _reduced(function, own, dtype):
     return function(np.zeros(1, own), dtype=dtype).dtype
 
 
-def _asked(function, a, dtype):
-    """Return the dtype of a reduction: NumPy widens small integers."""
+def _asked(function, a, dtype, out):
+    """Return the dtype of a reduction: without `out`, NumPy widens small integers."""
     dtype = None if dtype is None else np.dtype(dtype)
+    if dtype is None and out is not None:
+        return None
     return _reduced(function, require_array("a", a).dtype, dtype)
 
 
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
-    dtype = _asked(np.sum, a, dtype)
+    dtype = _asked(np.sum, a, dtype, out)
     return reductions.sum(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
 def prod(a, axis=None, dtype=None, out=None, keepdims=False):
-    dtype = _asked(np.prod, a, dtype)
+    dtype = _asked(np.prod, a, dtype, out)
     return reductions.prod(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
 def _over_numbers(function, name, a, axis, dtype, out, keepdims):
     """Compute NumPy's sum or product without the NaNs; integers have none."""
-    dtype = _asked(function, a, dtype)
-    name = f"nan{name}" if a.dtype.kind in "fc" else name
+    dtype = _asked(function, a, dtype, out)
+    name = f"nan{name}" if require_array("a", a).dtype.kind in "fc" else name
     return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
 
 
@@ -88,7 +90,7 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False):
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
-    dtype = _asked(np.mean, a, dtype)
+    dtype = _asked(np.mean, a, dtype, out)
     return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
@@ -99,9 +101,7 @@ def _into(out, array):
 def _extreme(name, a, axis, out, keepdims):
     """Compute NumPy's max or min, whose result is NaN if any element is NaN."""
     name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
-    is_other = out is not None and require_array("out", out).dtype != a.dtype
-    found = core._reduce(name, a, axis, None, None if is_other else out, keepdims, None, None)
-    return _into(out, found) if is_other else found
+    return core._reduce(name, a, axis, None, out, keepdims, None, None)
 
 
 def max(a, axis=None, out=None, keepdims=False):
