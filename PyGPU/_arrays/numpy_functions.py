@@ -162,8 +162,17 @@ def where(condition, x=None, y=None):
     return functions.where(condition, x, y)
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
-    a_min, a_max = (min if a_min is None else a_min), (max if a_max is None else a_max)
+_NOT_GIVEN = np._NoValue
+
+
+def clip(a, a_min=_NOT_GIVEN, a_max=_NOT_GIVEN, out=None, *, min=_NOT_GIVEN, max=_NOT_GIVEN):
+    if a_min is a_max is _NOT_GIVEN:
+        a_min, a_max = (None if one is _NOT_GIVEN else one for one in (min, max))
+    elif a_min is _NOT_GIVEN or a_max is _NOT_GIVEN:
+        name = "a_min" if a_min is _NOT_GIVEN else "a_max"
+        raise TypeError(f"clip: {name} is missing; pass both a_min and a_max, or None for no bound")
+    elif min is not _NOT_GIVEN or max is not _NOT_GIVEN:
+        raise ValueError("clip: expected a_min and a_max, or min and max, not some of both")
     return methods.clip(require_array("a", a), a_min, a_max, out=out)
 
 
@@ -182,7 +191,7 @@ def round(a, decimals=0, out=None):
     Returns
     -------
     GPUArray
-        The rounded elements, in the dtype of `a`.
+        The rounded elements, in the dtype of `a`; in float16 if `a` is of bools.
 
     Examples
     --------
@@ -192,14 +201,16 @@ def round(a, decimals=0, out=None):
     array([1.2, 2.5])
     """
     decimals, kind = operator.index(decimals), a.dtype.kind
-    if kind in "biu" and decimals >= 0:
+    if kind in "iu" and decimals >= 0:
         return copy(a) if out is None else _into(out, a)
     if decimals == 0:
-        return apply("rint", a, out=out)
+        return apply("rint", a, out=out)  # bools give float16, as in NumPy
     if kind == "b":
         raise TypeError(f"round: decimals={decimals}: expected numbers, got an array of bool")
-    compute = np.dtype(np.float64) if kind in "iu" else a.dtype
-    factor = float(f"1e{abs(decimals)}")
+    compute = np.dtype(f"{kind}8") if kind in "iu" else a.dtype  # float64 loses digits of integers
+    if kind in "iu" and 10**-decimals > np.iinfo(compute).max:
+        return apply("multiply", a, 0, out=out)
+    factor = 10**-decimals if kind in "iu" else float(f"1e{abs(decimals)}")
     name = "round_decimals" if decimals > 0 else "round_tens"
     return run(name, (a, factor), (compute, _size_of(compute)), (a.dtype,), out)
 
