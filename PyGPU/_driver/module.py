@@ -43,6 +43,17 @@ __all__ = [
 REFERENCES_SYMBOL = b"PyGPU_has_references"
 
 
+def _found(module: Module, name: str, arg_types: ArgTypes | None) -> Function:
+    """Return a function that was pickled, prepared as it was."""
+    function = module.get_function(name)
+    return function if arg_types is None else function.prepare(arg_types)
+
+
+def _compiled(kind: type, arguments: tuple) -> Module:
+    """Return the module of a text, compiled for the current device."""
+    return kind(*arguments).module
+
+
 class Function(StatefulFunction):
     """A kernel of a module, from :meth:`Module.get_function`.
 
@@ -68,6 +79,9 @@ class Function(StatefulFunction):
     array([6, 7], dtype=int32)
     """
 
+    _origin: tuple[Module, str] | None = None  # module, and name passed to get_function()
+    _prepared_for: ArgTypes | None = None
+
     def prepare(self, arg_types: ArgTypes, texrefs: Sequence[Any] = ()) -> Function:
         """Declare the argument types once, for the prepared calls.
 
@@ -86,7 +100,13 @@ class Function(StatefulFunction):
         for texref in texrefs:
             self.param_set_texref(texref)
         self._prepare(declared_parameters(arg_types))
+        self._prepared_for = arg_types
         return self
+
+    def __reduce__(self):
+        if self._origin is None:
+            raise TypeError(f"cannot pickle {self!r}, which no module's get_function() returned")
+        return _found, (*self._origin, self._prepared_for)
 
     def prepared_timed_call(
         self, grid: Grid, block: Block, *args: Any, shared_size: int = 0
@@ -223,6 +243,8 @@ class Module:
     <Function nothing>
     """
 
+    _owner: tuple[type, tuple] | None = None  # SourceModule and its arguments, for pickles
+
     def __init__(
         self,
         image: bytes,
@@ -231,8 +253,8 @@ class Module:
         parameters: Mapping[str, Sequence[tuple[str, str, int]]] = MappingProxyType({}),
         options: Iterable[tuple[int, int]] = (),
     ) -> None:
-        self._image = bytes(image)
-        self._module = core._Module(self._image, list(options))
+        self._image, self._jit_options = bytes(image), list(options)
+        self._module = core._Module(self._image, self._jit_options)
         self._source = source
         self._names = names or {}
         self._parameters = parameters
@@ -279,7 +301,7 @@ class Module:
             raise TypeError(f"get_function: expected a str, got {type(name).__name__}")
         lowered = self._lookup(name)
         try:
-            return self._function(name, lowered)
+            found = self._function(name, lowered)
         except errors.LogicError as error:
             if capabilities.mangles_names:
                 other = mangled_name(name, self._image)
@@ -287,7 +309,15 @@ class Module:
                 other = plain_name(name)
             if other is None:
                 raise missing_kernel(name, error, self._source) from None
-            return self._function(name, other)
+            found = self._function(name, other)
+        found._origin = self, name
+        return found
+
+    def __reduce__(self):
+        if self._owner is not None:
+            return _compiled, self._owner
+        given = self._image, self._source, self._names, dict(self._parameters)
+        return type(self), (*given, self._jit_options)
 
     def _function(self, name: str, lowered: str) -> Function:
         kind = Function if self._references is None else self._references.function
