@@ -223,22 +223,14 @@ def copy(a, order="K", subok=False):
     return copied
 
 
-def _in_order(a, order):
-    """Return the array itself if it is contiguous in the order, else a copy."""
-    if order not in ("C", "F"):
-        raise ValueError(f"order: expected 'C' or 'F', got {order!r}")
-    is_contiguous = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
-    return a if is_contiguous else copy(a, order)
-
-
 def reshape(a, shape=None, order="C", *, newshape=None):
     shape = newshape if shape is None else shape
     shape = tuple(shape) if np.iterable(shape) else (shape,)
-    return _in_order(a, order).reshape(shape, order=order)
+    return a.reshape(shape, order=order)
 
 
 def ravel(a, order="C"):
-    return reshape(a, -1, order)
+    return a.ravel(order)
 
 
 def _axes(axes, ndim):
